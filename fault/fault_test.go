@@ -1,0 +1,54 @@
+package fault_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"testing"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+func TestCodeOf(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want fault.Code
+	}{
+		{"nil", nil, ""},
+		{"plain", io.EOF, fault.Internal},
+		{"coded", fault.Invalid("amount", "must be positive"), fault.InvalidInput},
+		{"wrapped", fmt.Errorf("create swap: %w", fault.New(fault.NotFound, "no swap %q", "x")), fault.NotFound},
+		{"outermost wins", fault.New(fault.Upstream, "lp: %w", fault.New(fault.Timeout, "late")), fault.Upstream},
+		{"deadline", fmt.Errorf("tip: %w", context.DeadlineExceeded), fault.Timeout},
+		{"cancelled", context.Canceled, fault.Timeout},
+	} {
+		if got := fault.CodeOf(tt.err); got != tt.want {
+			t.Errorf("%s: code %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	err := fault.Invalid("signedTxs[1]", "not a transaction: %w", io.ErrUnexpectedEOF)
+	if got, want := err.Error(), "signedTxs[1]: not a transaction: unexpected EOF"; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error("the cause is lost")
+	}
+}
+
+func TestOutOfBoundsCopies(t *testing.T) {
+	min := big.NewInt(5)
+	err := fault.OutOfBounds("amount", min, nil)
+	min.SetInt64(6)
+	if err.Min.Int64() != 5 || err.Max != nil {
+		t.Errorf("bounds %v, %v; want 5, none", err.Min, err.Max)
+	}
+	if got, want := err.Error(), "amount: amount must be at least 5 base units"; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+}

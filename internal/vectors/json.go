@@ -1,0 +1,34 @@
+package vectors
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// SameJSON fails the test unless got, marshalled, is the same JSON value as
+// want. Order of members and white space do not matter; 1, 1.0 and "1" are
+// three values.
+func SameJSON(t *testing.T, want json.RawMessage, got any) {
+	t.Helper()
+	text, err := json.Marshal(got)
+	if err != nil {
+		t.Fatalf("marshal the answer: %v", err)
+	}
+	if diff := cmp.Diff(neutral(t, want), neutral(t, text)); diff != "" {
+		t.Errorf("answer differs (-want +got):\n%s", diff)
+	}
+}
+
+func neutral(t *testing.T, text []byte) any {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("JSON %.80q: %v", text, err)
+	}
+	return v
+}
