@@ -1,0 +1,70 @@
+package bitcoin
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+	"github.com/btcsuite/btcd/wire"
+)
+
+// Hash is a double SHA-256 of a transaction or a block header. Its bytes are in
+// internal order, as they were hashed and as they stand in transactions,
+// headers, merkle proofs and contract calls; h[:] gives them. Its text, from
+// String and for [ParseHash], is in display order: the bytes reversed, as
+// explorers, wallets and node RPCs write it.
+type Hash = chainhash.Hash
+
+// OutPoint names an output of a transaction: the transaction's [Hash] and the
+// output's index. Its text is `<txid in display order>:<index>`.
+type OutPoint = wire.OutPoint
+
+// ParseHash reads a hash from the 64 hex digits of its display order. Unlike
+// chainhash.NewHashFromStr it does not fill short texts up with zeros.
+func ParseHash(s string) (Hash, error) {
+	var h Hash
+	if len(s) != 2*len(h) {
+		return Hash{}, fmt.Errorf("hash has %d characters, not 64", len(s))
+	}
+	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
+		return Hash{}, fmt.Errorf("hash %q: %w", s, err)
+	}
+	for i, j := 0, len(h)-1; i < j; i, j = i+1, j-1 {
+		h[i], h[j] = h[j], h[i]
+	}
+	return h, nil
+}
+
+// HashFromBytes copies a hash of 32 bytes in internal order.
+func HashFromBytes(b []byte) (Hash, error) {
+	var h Hash
+	if len(b) != len(h) {
+		return Hash{}, fmt.Errorf("hash has %d bytes, not 32", len(b))
+	}
+	copy(h[:], b)
+	return h, nil
+}
+
+// ParseOutPoint reads `<txid in display order>:<output index>`, the form in
+// which vaults and stored records name an output. The index has no sign and no
+// leading zeros.
+func ParseOutPoint(s string) (OutPoint, error) {
+	if len(s) < 66 || len(s) > 75 || s[64] != ':' {
+		return OutPoint{}, fmt.Errorf("output %.80q is not <txid>:<index>", s)
+	}
+	h, err := ParseHash(s[:64])
+	if err != nil {
+		return OutPoint{}, err
+	}
+	var index uint64
+	for _, c := range []byte(s[65:]) {
+		if c < '0' || c > '9' {
+			return OutPoint{}, fmt.Errorf("output %q has no decimal index", s)
+		}
+		index = index*10 + uint64(c-'0')
+	}
+	if index > 1<<32-1 || s[65] == '0' && len(s) > 66 {
+		return OutPoint{}, fmt.Errorf("output %q has an index out of form", s)
+	}
+	return OutPoint{Hash: h, Index: uint32(index)}, nil
+}
