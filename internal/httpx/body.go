@@ -1,0 +1,31 @@
+// Package httpx holds what every HTTP client of the library needs so that
+// nothing outside can make it hang, allocate without bound or call where it
+// must not: bounded bodies, strict JSON, and a guard on the addresses dialled.
+package httpx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// ErrTooLarge is the error of a body past its limit.
+var ErrTooLarge = errors.New("answer too large")
+
+// ReadAll returns the body of resp, which may have limit bytes at most after
+// decompression; past that the error wraps [ErrTooLarge] and the rest stays
+// unread. It does not close the body.
+func ReadAll(resp *http.Response, limit int64) ([]byte, error) {
+	if resp.ContentLength > limit {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, resp.ContentLength, limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return data, nil
+}
