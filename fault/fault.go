@@ -121,3 +121,16 @@ func newError(code Code, field, format string, args ...any) *Error {
 	}
 	return e
 }
+
+// At returns err with the input field that it is about, for callers that know
+// the field when the place that found the fault does not. An err without a
+// code, or that names a field already, is returned as it is.
+func At(field string, err error) error {
+	e, ok := err.(*Error)
+	if !ok || e.Field != "" {
+		return err
+	}
+	named := *e
+	named.Field = field
+	return &named
+}

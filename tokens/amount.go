@@ -20,5 +20,40 @@ func NewAmount(raw *big.Int, t Token) Amount {
 	return Amount{Raw: raw, Token: t}
 }
 
+// Parse returns the amount that text, a decimal number of tokens, stands for;
+// see [ParseDecimal].
+func Parse(text string, t Token) (Amount, error) {
+	raw, err := ParseDecimal(text, t.Decimals)
+	if err != nil {
+		return Amount{}, err
+	}
+	return Amount{Raw: raw, Token: t}, nil
+}
+
 // Known reports whether the amount is known.
 func (a Amount) Known() bool { return a.Raw != nil }
+
+// Decimal returns the amount as people read it: a decimal number with the
+// token's display decimals, cut and never rounded, without the ticker. An
+// unknown amount reads as zero, because the text is typed as a decimal number
+// wherever it travels (protocol: utilities.md §5).
+func (a Amount) Decimal() string {
+	return FormatDecimal(a.Raw, a.Token.Decimals, a.Token.DisplayDecimals)
+}
+
+// Units returns the base units as a decimal integer, "0" for an unknown amount.
+func (a Amount) Units() string {
+	if a.Raw == nil {
+		return "0"
+	}
+	return a.Raw.String()
+}
+
+// String returns the decimal number and the token's display text, for logs and
+// sentences: `0.00051040 BTC-LN`.
+func (a Amount) String() string {
+	if a.Raw == nil {
+		return "unknown amount of " + a.Token.String()
+	}
+	return a.Decimal() + " " + a.Token.String()
+}

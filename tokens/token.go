@@ -23,3 +23,17 @@ type Token struct {
 // ID returns the canonical identifier `<chain>-<ticker>`, the form that every
 // operation accepts and answers with.
 func (t Token) ID() string { return t.Chain + "-" + t.Ticker }
+
+// String returns the short text by which a token is shown to people: `BTC`,
+// `BTC-LN`, else the identifier. It names the token to [Registry.Resolve] too.
+func (t Token) String() string {
+	if t.Ticker == "BTC" {
+		switch t.Chain {
+		case Bitcoin:
+			return "BTC"
+		case Lightning:
+			return "BTC-LN"
+		}
+	}
+	return t.ID()
+}

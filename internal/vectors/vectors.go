@@ -39,14 +39,15 @@ type File struct {
 }
 
 // Member decodes a member of the file's head into v; the test fails if it is absent.
-func (f *File) Member(t *testing.T, name string, v any) {
+func (f *File) Member(t testing.TB, name string, v any) {
 	t.Helper()
 	decodeMember(t, f.Head, name, v)
 }
 
 // Load reads a vector file, failing the test if it cannot. A file that the
-// folder named by SWAPPER_VECTORS does not have skips the test.
-func Load(t *testing.T, area, name string) *File {
+// folder named by SWAPPER_VECTORS does not have skips the test. Fuzz targets
+// take their seeds through it too.
+func Load(t testing.TB, area, name string) *File {
 	t.Helper()
 	data, err := read(area, name)
 	if errors.Is(err, fs.ErrNotExist) && os.Getenv("SWAPPER_VECTORS") != "" {
@@ -130,19 +131,19 @@ type Case struct {
 }
 
 // Input decodes the case's input into v.
-func (c *Case) Input(t *testing.T, v any) {
+func (c *Case) Input(t testing.TB, v any) {
 	t.Helper()
 	decodeMember(t, c.fields, "input", v)
 }
 
 // Expected decodes what the reference did into v.
-func (c *Case) Expected(t *testing.T, v any) {
+func (c *Case) Expected(t testing.TB, v any) {
 	t.Helper()
 	decodeMember(t, c.fields, "expected", v)
 }
 
 // Member decodes another member of the case into v and reports whether it is there.
-func (c *Case) Member(t *testing.T, name string, v any) bool {
+func (c *Case) Member(t testing.TB, name string, v any) bool {
 	t.Helper()
 	if _, ok := c.fields[name]; !ok {
 		return false
@@ -196,7 +197,7 @@ func (c *Case) NotRun(t *testing.T, why string) {
 	t.Skip("not run: " + why)
 }
 
-func decodeMember(t *testing.T, m map[string]json.RawMessage, name string, v any) {
+func decodeMember(t testing.TB, m map[string]json.RawMessage, name string, v any) {
 	t.Helper()
 	raw, ok := m[name]
 	if !ok {

@@ -1,0 +1,51 @@
+// Package starknet is what the library needs from Starknet.
+package starknet
+
+import (
+	"errors"
+	"strings"
+)
+
+// Reasons why a string is not an address of Starknet.
+var (
+	ErrAddressForm  = errors.New("a Starknet address is 0x and 64 hex digits")
+	ErrAddressRange = errors.New("the Starknet address is out of range")
+	ErrZeroAddress  = errors.New("the zero address belongs to nobody")
+)
+
+// firstBeyond is 2^251 - 256, the first number that is no address any more, as
+// 64 hex digits.
+const firstBeyond = "07ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00"
+
+const zeroDigits = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// Address returns the canonical text of a contract (account) address: `0x` and
+// 64 lower-case hex digits. It accepts `0x` or `0X` and hex digits of any case,
+// not zero and below 2^251-256. The case of the digits is not a checksum on this
+// network. With strict, exactly 64 digits are required, because shorter texts
+// cannot be told from addresses of other chains; without, wallets' habit of
+// dropping leading zeros is accepted (protocol: chain-starknet.md §4,
+// utilities.md §6.5).
+func Address(s string, strict bool) (canonical string, err error) {
+	if len(s) < 3 || len(s) > 66 || strict && len(s) != 66 || s[0] != '0' || s[1]|0x20 != 'x' {
+		return "", ErrAddressForm
+	}
+	digits := strings.ToLower(s[2:])
+	for i := range len(digits) {
+		if c := digits[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return "", ErrAddressForm
+		}
+	}
+	digits = zeroDigits[len(digits):] + digits
+	switch {
+	case digits == zeroDigits:
+		return "", ErrZeroAddress
+	case digits >= firstBeyond: // texts of equal length compare like their numbers
+		return "", ErrAddressRange
+	}
+	return "0x" + digits, nil
+}
+
+// TokenAddress returns the canonical text of a token's contract address; the
+// rule is that of [Address] without strict.
+func TokenAddress(s string) (canonical string, err error) { return Address(s, false) }

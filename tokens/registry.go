@@ -1,0 +1,149 @@
+package tokens
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// Chain is a smart chain's part of a [Registry].
+type Chain struct {
+	ID     string  // as in Token.Chain; without a hyphen
+	Tokens []Token // in the order in which they are shown, usually [Known] of ID
+
+	// TokenAddress returns the one canonical text of a token address, or an
+	// error if s is none on this chain. It must accept the address of every
+	// token, the zero address of a native one included, and be safe for
+	// concurrent use.
+	TokenAddress func(s string) (string, error)
+}
+
+// Registry finds tokens: those of the chains that it was built from, and
+// bitcoin on Bitcoin and Lightning. It never changes and is safe for concurrent
+// use. Every look-up is one step, however many tokens there are, except
+// [Registry.Resolve] of a bare address or ticker, which asks each chain.
+type Registry struct {
+	all       []Token
+	chains    []Chain
+	byID      map[string]Token
+	byAddress map[chainAddress]Token
+}
+
+type chainAddress struct{ chain, canonical string }
+
+// NewRegistry returns the registry of the given chains, in that order. It
+// refuses chains and tokens that could not be told apart by their identifiers
+// or addresses.
+func NewRegistry(chains ...Chain) (*Registry, error) {
+	r := &Registry{byID: map[string]Token{}, byAddress: map[chainAddress]Token{}}
+	for _, t := range []Token{bitcoinToken, lightningToken} {
+		r.all = append(r.all, t)
+		r.byID[t.ID()] = t
+	}
+	for _, c := range chains {
+		if err := r.add(c); err != nil {
+			return nil, fmt.Errorf("tokens of chain %q: %w", c.ID, err)
+		}
+	}
+	return r, nil
+}
+
+func (r *Registry) add(c Chain) error {
+	if c.ID == "" || c.ID == Bitcoin || c.ID == Lightning || strings.Contains(c.ID, "-") {
+		return errors.New("not an identifier of a smart chain")
+	}
+	if r.Has(c.ID) {
+		return errors.New("given twice")
+	}
+	if c.TokenAddress == nil {
+		return errors.New("no rule for token addresses")
+	}
+	for _, t := range c.Tokens {
+		switch {
+		case t.Chain != c.ID:
+			return fmt.Errorf("token %s belongs to another chain", t.ID())
+		case t.Ticker == "" || strings.Contains(t.Ticker, "-"):
+			return fmt.Errorf("%q is not a ticker", t.Ticker)
+		case t.Decimals < 0 || t.Decimals > maxDecimals || t.DisplayDecimals < 0 || t.DisplayDecimals > t.Decimals:
+			return fmt.Errorf("token %s has %d decimals and shows %d", t.ID(), t.Decimals, t.DisplayDecimals)
+		}
+		canonical, err := c.TokenAddress(t.Address)
+		if err != nil {
+			return fmt.Errorf("token %s: %w", t.ID(), err)
+		}
+		at := chainAddress{c.ID, canonical}
+		if other, taken := r.byAddress[at]; taken {
+			return fmt.Errorf("tokens %s and %s have the same address", other.ID(), t.ID())
+		}
+		if _, taken := r.byID[t.ID()]; taken {
+			return fmt.Errorf("token %s is given twice", t.ID())
+		}
+		r.all = append(r.all, t)
+		r.byAddress[at] = t
+		r.byID[t.ID()] = t
+	}
+	r.chains = append(r.chains, c)
+	return nil
+}
+
+// maxDecimals is what the API's decimals can sensibly be: 10^77 still fits 256 bits.
+const maxDecimals = 77
+
+// All returns every token: bitcoin on Bitcoin and Lightning, then chain by
+// chain.
+func (r *Registry) All() iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		for _, t := range r.all {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// Has reports whether chain is one of the registry's smart chains, or one of
+// [Bitcoin] and [Lightning].
+func (r *Registry) Has(chain string) bool {
+	return chain == Bitcoin || chain == Lightning || r.chain(chain) != nil
+}
+
+// ByID returns the token with a canonical identifier, as in `SOLANA-SOL`. It
+// knows no alias; see [Registry.Resolve].
+func (r *Registry) ByID(id string) (Token, bool) {
+	t, ok := r.byID[id]
+	return t, ok
+}
+
+// ByTicker returns the token of a chain with the given ticker; case matters.
+func (r *Registry) ByTicker(chain, ticker string) (Token, bool) {
+	return r.ByID(chain + "-" + ticker)
+}
+
+// ByAddress returns the token of a smart chain at the given address. Addresses
+// compare by value, so any spelling that the chain accepts will do.
+func (r *Registry) ByAddress(chain, address string) (Token, bool) {
+	c := r.chain(chain)
+	if c == nil {
+		return Token{}, false
+	}
+	return r.at(c, address)
+}
+
+func (r *Registry) at(c *Chain, address string) (Token, bool) {
+	canonical, err := c.TokenAddress(address)
+	if err != nil {
+		return Token{}, false
+	}
+	t, ok := r.byAddress[chainAddress{c.ID, canonical}]
+	return t, ok
+}
+
+func (r *Registry) chain(id string) *Chain {
+	for i := range r.chains {
+		if r.chains[i].ID == id {
+			return &r.chains[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package tokens
+
+import (
+	"strings"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// maxNameText bounds what [Registry.Resolve] looks at: no identifier is longer.
+const maxNameText = 256
+
+// Resolve returns the token that a string names, exactly as written (case
+// matters, nothing is trimmed):
+//
+//   - `BTC`, `BITCOIN-BTC`: bitcoin on Bitcoin;
+//   - `BTCLN`, `BTC-LN`, `LIGHTNING-BTC`: bitcoin on Lightning;
+//   - `<chain>-<ticker>` and `<chain>-<address>`, with exactly one hyphen;
+//   - a bare address or ticker, if one token of all chains has it.
+//
+// What several tokens have, as the zero address of two EVM chains or the ticker
+// USDC, is refused as ambiguous. The error is a [fault.Error] without field:
+// [fault.Unsupported] for a chain that the registry was not built from, else
+// [fault.InvalidInput] (protocol: utilities.md §4).
+func (r *Registry) Resolve(name string) (Token, error) {
+	switch name {
+	case "BTC":
+		return bitcoinToken, nil
+	case "BTCLN", "BTC-LN":
+		return lightningToken, nil
+	}
+	if len(name) > maxNameText {
+		return Token{}, fault.New(fault.InvalidInput, "token identifier of more than %d characters", maxNameText)
+	}
+	chain, rest, prefixed := strings.Cut(name, "-")
+	switch {
+	case !prefixed:
+		return r.resolveBare(name)
+	case strings.Contains(rest, "-"):
+		return Token{}, fault.New(fault.InvalidInput, "%q is not a token: write <chain>-<ticker>, with one hyphen", name)
+	case !r.Has(chain):
+		return Token{}, fault.New(fault.Unsupported, "chain %q is not available here", chain)
+	}
+	if t, ok := r.ByTicker(chain, rest); ok {
+		return t, nil
+	}
+	if t, ok := r.ByAddress(chain, rest); ok {
+		return t, nil
+	}
+	return Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q", chain, rest)
+}
+
+func (r *Registry) resolveBare(name string) (Token, error) {
+	var hits []string
+	var found Token
+	for i := range r.chains {
+		c := &r.chains[i]
+		t, ok := r.at(c, name)
+		if !ok {
+			t, ok = r.ByTicker(c.ID, name)
+		}
+		if ok {
+			found, hits = t, append(hits, t.ID())
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q", name)
+	case 1:
+		return found, nil
+	}
+	return Token{}, fault.New(fault.InvalidInput, "%q is ambiguous: write one of %s", name, strings.Join(hits, ", "))
+}

@@ -1,0 +1,384 @@
+package tokens_test
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// chain returns the registry's part for one of the chains of the catalogue.
+func chain(id string) tokens.Chain {
+	rule := evm.TokenAddress
+	switch id {
+	case "SOLANA":
+		rule = solana.TokenAddress
+	case "STARKNET":
+		rule = starknet.TokenAddress
+	}
+	return tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule}
+}
+
+func registry(t testing.TB, ids ...string) *tokens.Registry {
+	t.Helper()
+	chains := make([]tokens.Chain, len(ids))
+	for i, id := range ids {
+		chains[i] = chain(id)
+	}
+	r, err := tokens.NewRegistry(chains...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var everyChain = []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"}
+
+// wireToken is ApiToken.
+type wireToken struct {
+	ID       string `json:"id"`
+	ChainID  string `json:"chainId"`
+	Ticker   string `json:"ticker"`
+	Name     string `json:"name"`
+	Decimals int    `json:"decimals"`
+	Address  string `json:"address"`
+}
+
+func wire(t tokens.Token) wireToken {
+	return wireToken{t.ID(), t.Chain, t.Ticker, t.Name, t.Decimals, t.Address}
+}
+
+func TestVectorsTokens(t *testing.T) {
+	file := vectors.Load(t, "utilities", "tokens")
+	file.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			ID     string
+			Chains []string
+		}
+		c.Input(t, &in)
+		got, err := registry(t, in.Chains...).Resolve(in.ID)
+		want := c.Want(t)
+		if id, differs := ownRule(in.ID, in.Chains); differs && !vectors.Refused(want) {
+			c.Differ(t, id)
+			if err == nil {
+				t.Errorf("accepted as %s", got.ID())
+			}
+			return
+		}
+		if vectors.Refused(want) {
+			if err == nil {
+				t.Errorf("accepted as %s", got.ID())
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors.SameJSON(t, want, wire(got))
+	})
+
+	var whole []struct {
+		wireToken
+		DisplayDecimals *int
+		Text            string
+	}
+	file.Member(t, "registry", &whole)
+	var got, want []tokens.Token
+	for token := range registry(t, everyChain...).All() {
+		got = append(got, token)
+	}
+	for _, w := range whole {
+		want = append(want, tokens.Token{Chain: w.ChainID, Ticker: w.Ticker, Name: w.Name, Decimals: w.Decimals,
+			DisplayDecimals: shown(w.DisplayDecimals, w.Decimals), Address: w.Address})
+		if token, ok := registry(t, everyChain...).ByID(w.ID); !ok || token.String() != w.Text {
+			t.Errorf("%s: %v, display text %q, want %q", w.ID, ok, token, w.Text)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("catalogue differs (-want +got):\n%s", diff)
+	}
+}
+
+// ownRule says which of our rules refuses a token string that the reference
+// takes: a chain that is not configured, a second hyphen, an address that
+// several chains have.
+func ownRule(id string, chains []string) (difference string, differs bool) {
+	if id == "BTC" || id == "BTC-LN" || id == "BTCLN" {
+		return "", false
+	}
+	switch prefix, _, prefixed := strings.Cut(id, "-"); {
+	case strings.Count(id, "-") > 1:
+		return "token-one-hyphen", true
+	case prefixed && prefix != "BITCOIN" && prefix != "LIGHTNING" && !slices.Contains(chains, prefix):
+		return "token-chain-configured", true
+	}
+	evmChains := 0
+	for _, c := range chains {
+		if c != "SOLANA" && c != "STARKNET" {
+			evmChains++
+		}
+	}
+	if id == "0x0000000000000000000000000000000000000000" && evmChains > 1 {
+		return "token-ambiguous-address", true
+	}
+	return "", false
+}
+
+func TestVectorsGetToken(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "get_token", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Token  string
+			Chains []string
+		}
+		c.Input(t, &in)
+		r := registry(t, in.Chains...)
+		got, err := r.Resolve(in.Token)
+		want := c.Want(t)
+		if id, differs := ownRule(in.Token, in.Chains); differs && !vectors.Refused(want) {
+			c.Differ(t, id)
+			if err == nil {
+				t.Errorf("accepted as %s", got.ID())
+			}
+			return
+		}
+		if vectors.Refused(want) && err == nil {
+			// By value, an address is found however it is written.
+			if got.Address == in.Token || !strings.EqualFold(got.Address, in.Token) {
+				t.Errorf("accepted as %s", got.ID())
+			}
+			c.Differ(t, "token-address-value")
+			return
+		}
+		if vectors.Refused(want) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors.SameJSON(t, want, map[string]string{"id": got.ID(), "address": got.Address})
+	})
+}
+
+func TestVectorsTokenRegistry(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "token_registry", func(t *testing.T, c *vectors.Case) {
+		var in struct{ ChainID string }
+		c.Input(t, &in)
+		var out struct {
+			Tokens []struct {
+				wireToken
+				DisplayDecimals *int
+			}
+		}
+		c.Expected(t, &out)
+		var want []tokens.Token
+		for _, w := range out.Tokens {
+			want = append(want, tokens.Token{Chain: w.ChainID, Ticker: w.Ticker, Name: w.Name, Decimals: w.Decimals,
+				DisplayDecimals: shown(w.DisplayDecimals, w.Decimals), Address: w.Address})
+		}
+		if diff := cmp.Diff(want, tokens.Known(in.ChainID)); diff != "" {
+			t.Errorf("tokens differ (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The networks file is mostly about what the chains' presets offer; here its
+// tokens are compared: the native one, and those beside which it can be dropped.
+func TestVectorsNetworkTokens(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "networks", func(t *testing.T, c *vectors.Case) {
+		var in struct{ ChainID string }
+		c.Input(t, &in)
+		var out struct {
+			Error       bool
+			NativeToken string
+			GasDropFor  []string
+		}
+		c.Expected(t, &out)
+		native, ok := tokens.Native(in.ChainID)
+		if out.Error {
+			// The chain does not start on this network, so nobody configures it and
+			// none of its tokens is found.
+			if _, err := registry(t).Resolve(native.ID()); err == nil {
+				t.Error("token of a chain that is not configured is found")
+			}
+			return
+		}
+		r := registry(t, in.ChainID)
+		if !ok || native.Address != out.NativeToken {
+			t.Errorf("native token %+v, want address %s", native, out.NativeToken)
+		}
+		if found, ok := r.ByAddress(in.ChainID, out.NativeToken); !ok || found != native {
+			t.Errorf("%s is %+v", out.NativeToken, found)
+		}
+		for _, ticker := range out.GasDropFor {
+			if _, ok := r.ByTicker(in.ChainID, ticker); !ok {
+				t.Errorf("no token %s-%s", in.ChainID, ticker)
+			}
+		}
+	})
+}
+
+func TestVectorsDecimalFormat(t *testing.T) {
+	vectors.Each(t, "utilities", "decimal_format", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			RawAmount       string
+			Decimals        int
+			DisplayDecimals *int
+		}
+		c.Input(t, &in)
+		got := tokens.FormatDecimal(integer(t, in.RawAmount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
+		vectors.SameJSON(t, c.Want(t), map[string]string{"amount": got})
+	})
+}
+
+func TestVectorsDecimalParse(t *testing.T) {
+	vectors.Each(t, "utilities", "decimal_parse", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Text     string
+			Decimals int
+		}
+		c.Input(t, &in)
+		checkParse(t, c, c.Want(t), "rawAmount", in.Text, in.Decimals)
+	})
+}
+
+func TestVectorsAPIAmount(t *testing.T) {
+	vectors.Each(t, "utilities", "api_amount", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Chain, Ticker   string
+			Decimals        int
+			DisplayDecimals *int
+			RawAmount       *string
+		}
+		c.Input(t, &in)
+		amount := tokens.NewAmount(nil, tokens.Token{Chain: in.Chain, Ticker: in.Ticker, Decimals: in.Decimals,
+			DisplayDecimals: shown(in.DisplayDecimals, in.Decimals)})
+		if in.RawAmount != nil {
+			amount.Raw = integer(t, *in.RawAmount)
+		}
+		vectors.SameJSON(t, c.Want(t), map[string]any{"amount": amount.Decimal(), "rawAmount": amount.Units(),
+			"decimals": amount.Token.Decimals, "symbol": amount.Token.Ticker, "chain": amount.Token.Chain})
+	})
+}
+
+func TestVectorsBitcoinDecimals(t *testing.T) {
+	vectors.Each(t, "bitcoin", "decimals", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Op, Amount, Text string
+			Decimals         int
+			DisplayDecimals  *int
+			Cut              bool
+		}
+		c.Input(t, &in)
+		if in.Op == "fromDecimal" {
+			checkParse(t, c, c.Want(t), "amount", in.Text, in.Decimals)
+			return
+		}
+		got := tokens.FormatDecimal(integer(t, in.Amount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
+		if !in.Cut {
+			checkFormat(t, c, "text", got, in.Amount)
+			return
+		}
+		c.Differ(t, "decimal-no-trim")
+		whole, frac, _ := strings.Cut(got, ".")
+		raw := integer(t, whole+frac+strings.Repeat("0", max(in.Decimals-len(frac), 0)))
+		lost := new(big.Int).Sub(integer(t, in.Amount), raw)
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(in.Decimals-len(frac), 0))), nil)
+		if lost.Sign() < 0 || lost.Cmp(unit) >= 0 {
+			t.Errorf("%s shows %s base units less than there are", got, lost)
+		}
+	})
+}
+
+func TestVectorsCoreDecimals(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "decimals", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Op, Value       string
+			Decimals        int
+			DisplayDecimals *int
+		}
+		c.Input(t, &in)
+		if in.Op == "fromDecimal" {
+			checkParse(t, c, c.Want(t), "value", in.Value, in.Decimals)
+			return
+		}
+		checkFormat(t, c, "value", tokens.FormatDecimal(integer(t, in.Value), in.Decimals, shown(in.DisplayDecimals, in.Decimals)), in.Value)
+	})
+}
+
+// checkFormat compares a formatted amount; a negative one has its sign first and
+// then exactly its digits.
+func checkFormat(t *testing.T, c *vectors.Case, member, got, raw string) {
+	t.Helper()
+	var want map[string]string
+	if err := json.Unmarshal(c.Want(t), &want); err != nil {
+		t.Fatal(err)
+	}
+	if got == want[member] {
+		return
+	}
+	if !strings.HasPrefix(raw, "-") {
+		t.Fatalf("%q, want %q", got, want[member])
+	}
+	c.Differ(t, "decimal-sign-first")
+	digits := strings.TrimLeft(strings.Replace(strings.TrimPrefix(got, "-"), ".", "", 1), "0")
+	if !regexp.MustCompile(`^-[0-9]+(\.[0-9]+)?$`).MatchString(got) || "-"+digits != raw {
+		t.Errorf("%s reads %q", raw, got)
+	}
+}
+
+// checkParse compares a parsed decimal. Ours must be a DecimalString whose
+// digits beyond the token's decimals are zeros.
+func checkParse(t *testing.T, c *vectors.Case, want json.RawMessage, member, text string, decimals int) {
+	t.Helper()
+	got, err := tokens.ParseDecimal(text, decimals)
+	if vectors.Refused(want) {
+		if err == nil {
+			t.Errorf("%q accepted as %s", text, got)
+		}
+		return
+	}
+	if !regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`).MatchString(text) || finer(text, decimals) {
+		c.Differ(t, "decimal-exact")
+		if err == nil {
+			t.Errorf("%q accepted as %s", text, got)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.SameJSON(t, want, map[string]string{member: got.String()})
+}
+
+// finer reports whether a decimal number has a non-zero digit below one base unit.
+func finer(text string, decimals int) bool {
+	whole, frac, _ := strings.Cut(text, ".")
+	rest := (whole + frac)[min(max(len(whole)+decimals, 0), len(whole)+len(frac)):]
+	return strings.Trim(rest, "0") != ""
+}
+
+func shown(display *int, decimals int) int {
+	if display == nil {
+		return decimals
+	}
+	return *display
+}
+
+func integer(t *testing.T, s string) *big.Int {
+	t.Helper()
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		t.Fatalf("%q is no integer", s)
+	}
+	return n
+}
