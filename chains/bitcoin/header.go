@@ -1,0 +1,106 @@
+package bitcoin
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+)
+
+// HeaderSize is the length in bytes of a serialised block header.
+const HeaderSize = 80
+
+// Header is a block header and the height of its block. It is a comparable
+// value.
+type Header struct {
+	Height     uint32
+	Version    int32
+	PrevBlock  Hash
+	MerkleRoot Hash
+	Time       uint32 // Unix seconds
+	Bits       uint32 // target in compact form, nBits
+	Nonce      uint32
+}
+
+// ParseHeader reads the 80 bytes of a header whose block has the given height.
+func ParseHeader(b []byte, height uint32) (Header, error) {
+	if len(b) != HeaderSize {
+		return Header{}, fmt.Errorf("block header has %d bytes, not %d", len(b), HeaderSize)
+	}
+	le := binary.LittleEndian
+	return Header{
+		Height:     height,
+		Version:    int32(le.Uint32(b)),
+		PrevBlock:  Hash(b[4:36]),
+		MerkleRoot: Hash(b[36:68]),
+		Time:       le.Uint32(b[68:]),
+		Bits:       le.Uint32(b[72:]),
+		Nonce:      le.Uint32(b[76:]),
+	}, nil
+}
+
+// Bytes returns the serialised header, which is what its hash is taken of.
+func (h Header) Bytes() [HeaderSize]byte {
+	var b [HeaderSize]byte
+	le := binary.LittleEndian
+	le.PutUint32(b[0:], uint32(h.Version))
+	copy(b[4:], h.PrevBlock[:])
+	copy(b[36:], h.MerkleRoot[:])
+	le.PutUint32(b[68:], h.Time)
+	le.PutUint32(b[72:], h.Bits)
+	le.PutUint32(b[76:], h.Nonce)
+	return b
+}
+
+// Hash returns the block hash, computed anew on every call.
+func (h Header) Hash() Hash {
+	b := h.Bytes()
+	return chainhash.DoubleHashH(b[:])
+}
+
+// Work returns the expected number of hashes that the block stands for.
+func (h Header) Work() *big.Int { return Work(h.Bits) }
+
+// CheckWork returns an error unless the header's hash meets its own target and
+// that target is not easier than network n allows. It is what makes a header
+// expensive to invent; whether the target is the one that the chain demands at
+// this height is [CheckHeaders]' question.
+func (h Header) CheckWork(n Network) error { return h.checkWork(n, h.Hash()) }
+
+// checkWork and checkLink take the hash, which costs more than all the rest, from a caller who has it.
+func (h Header) checkWork(n Network, hash Hash) error {
+	target, err := Target(h.Bits)
+	if err != nil {
+		return fmt.Errorf("header %d: %w", h.Height, err)
+	}
+	if target.Cmp(powLimit(n)) > 0 {
+		return fmt.Errorf("header %d: target %08x is easier than Bitcoin %s allows", h.Height, h.Bits, n)
+	}
+	if hashValue(hash).Cmp(target) > 0 {
+		return fmt.Errorf("header %d: hash %s does not meet its target", h.Height, hash)
+	}
+	return nil
+}
+
+// CheckLink returns an error unless next is the header that follows h: one
+// height more, and built on h's hash.
+func (h Header) CheckLink(next Header) error { return h.checkLink(h.Hash(), next) }
+
+func (h Header) checkLink(hash Hash, next Header) error {
+	if next.Height != h.Height+1 || next.Height == 0 {
+		return fmt.Errorf("header %d does not follow header %d", next.Height, h.Height)
+	}
+	if next.PrevBlock != hash {
+		return fmt.Errorf("header %d is built on %s, but header %d is %s", next.Height, next.PrevBlock, h.Height, hash)
+	}
+	return nil
+}
+
+// hashValue is the number that proof of work compares with the target.
+func hashValue(h Hash) *big.Int {
+	for i, j := 0, len(h)-1; i < j; i, j = i+1, j-1 {
+		h[i], h[j] = h[j], h[i]
+	}
+	return new(big.Int).SetBytes(h[:])
+}

@@ -1,0 +1,131 @@
+package bitcoin
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+)
+
+// MerkleProof shows that a transaction is in a block. The proof alone proves
+// nothing: [MerkleProof.Verify] compares it with the block's header.
+type MerkleProof struct {
+	TxID   Hash
+	Pos    uint32 // index of the transaction in its block
+	Hashes []Hash // siblings, leaf level first
+	Height uint32 // of the block
+}
+
+// maxMerkleDepth is as deep as a block's tree can be: 2^15 transactions of the
+// smallest size (60 bytes, 240 weight units) exceed a block's 4,000,000 units.
+const maxMerkleDepth = 15
+
+// BuildMerkleProof returns the proof for the transaction txid in a block at the
+// given height whose transactions are txids, in the order of the block. It
+// reports false if txid is none of them. It takes time and memory linear in
+// the number of transactions and leaves txids as it is.
+//
+// On an odd level the last hash is paired with itself (protocol: bitcoin.md §15).
+func BuildMerkleProof(txids []Hash, txid Hash, height uint32) (MerkleProof, bool) {
+	pos := -1
+	for i := range txids {
+		if txids[i] == txid {
+			pos = i
+			break
+		}
+	}
+	if pos < 0 {
+		return MerkleProof{}, false
+	}
+	proof := MerkleProof{TxID: txid, Pos: uint32(pos), Height: height}
+	level := append([]Hash(nil), txids...)
+	for len(level) > 1 {
+		if len(level)%2 == 1 {
+			level = append(level, level[len(level)-1])
+		}
+		proof.Hashes = append(proof.Hashes, level[pos^1])
+		level = merkleParents(level)
+		pos /= 2
+	}
+	return proof, true
+}
+
+// MerkleRoot returns the merkle root of a block's transaction ids; the zero
+// hash for none.
+func MerkleRoot(txids []Hash) Hash {
+	if len(txids) == 0 {
+		return Hash{}
+	}
+	level := append([]Hash(nil), txids...)
+	for len(level) > 1 {
+		if len(level)%2 == 1 {
+			level = append(level, level[len(level)-1])
+		}
+		level = merkleParents(level)
+	}
+	return level[0]
+}
+
+// merkleParents hashes pairs in place; len(level) is even.
+func merkleParents(level []Hash) []Hash {
+	for i := 0; i < len(level); i += 2 {
+		level[i/2] = hashPair(level[i], level[i+1])
+	}
+	return level[:len(level)/2]
+}
+
+func hashPair(left, right Hash) Hash {
+	var b [64]byte
+	copy(b[:32], left[:])
+	copy(b[32:], right[:])
+	return chainhash.DoubleHashH(b[:])
+}
+
+// Root folds the proof and returns the merkle root that it leads to.
+func (p MerkleProof) Root() Hash {
+	root, _ := p.fold()
+	return root
+}
+
+// Verify returns an error unless the proof leads to the merkle root of header
+// and has the shape of a proof in a real block. Whether header is a block of
+// the best chain is the caller's question.
+//
+// A transaction whose witness-stripped form has 64 bytes could pass for an
+// inner node; [StripTx] refuses those.
+func (p MerkleProof) Verify(header Header) error {
+	if len(p.Hashes) > maxMerkleDepth {
+		return fmt.Errorf("merkle proof of %d levels is deeper than any block", len(p.Hashes))
+	}
+	if uint64(p.Pos) >= 1<<len(p.Hashes) {
+		return fmt.Errorf("merkle proof of %d levels has no position %d", len(p.Hashes), p.Pos)
+	}
+	if p.Height != header.Height {
+		return fmt.Errorf("merkle proof is for height %d, the header has %d", p.Height, header.Height)
+	}
+	root, doubled := p.fold()
+	if doubled {
+		return errors.New("merkle proof names a position that is the copy of another one")
+	}
+	if root != header.MerkleRoot {
+		return fmt.Errorf("merkle proof of %s leads to %s, not to the root %s of block %d", p.TxID, root, header.MerkleRoot, header.Height)
+	}
+	return nil
+}
+
+// fold hashes upwards. doubled reports that a right node equals its left
+// sibling: the tree doubles the last node of an odd level to the right, so such
+// a position lies behind the block's last transaction.
+func (p MerkleProof) fold() (root Hash, doubled bool) {
+	root, pos := p.TxID, p.Pos
+	for _, m := range p.Hashes {
+		if pos&1 == 1 {
+			doubled = doubled || m == root
+			root = hashPair(m, root)
+		} else {
+			root = hashPair(root, m)
+		}
+		pos >>= 1
+	}
+	return root, doubled
+}
