@@ -1,0 +1,366 @@
+package lightning
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcutil/bech32"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// rawField is a tagged field as it stands in an invoice, found without Decode,
+// so that a rule on the input can say why an answer differs.
+type rawField struct {
+	tag   byte
+	words []byte
+}
+
+// rawFields returns the fields of an invoice and whether the last one was cut.
+func rawFields(text string) (fields []rawField, cut bool) {
+	_, words, err := bech32.DecodeNoLimit(text)
+	if err != nil || len(words) < timestampWords+signatureWords {
+		return nil, false
+	}
+	words = words[timestampWords : len(words)-signatureWords]
+	for len(words) >= 3 {
+		n := int(words[1])*32 + int(words[2])
+		if n > len(words)-3 {
+			return fields, true
+		}
+		fields = append(fields, rawField{words[0], words[3 : 3+n]})
+		words = words[3+n:]
+	}
+	return fields, len(words) > 0
+}
+
+func countOf(fields []rawField, tag byte) (n int) {
+	for _, f := range fields {
+		if f.tag == tag {
+			n++
+		}
+	}
+	return n
+}
+
+type wantHop struct {
+	Pubkey         string
+	ShortChannelID string `json:"short_channel_id"`
+	FeeBase        uint32 `json:"fee_base_msat"`
+	FeePPM         uint32 `json:"fee_proportional_millionths"`
+	CLTV           uint16 `json:"cltv_expiry_delta"`
+}
+
+type wantInvoice struct {
+	Error              bool
+	Prefix, Network    string
+	Millisatoshis      *string
+	SatsRoundedUp      *string
+	Timestamp          int64
+	ExpirySeconds      *int64
+	ExpiresAt          *int64
+	Payee              string
+	PaymentHash        *string
+	PaymentSecret      *string
+	Description        *string
+	DescriptionHash    *string
+	MinFinalCltvExpiry *int64
+	RouteHints         []wantHop
+	HasBlindedPaths    bool
+	Fallback           *struct {
+		Code        byte
+		AddressHash string
+	}
+	AcceptedAsInvoice, AcceptedWithAmount                                   bool
+	ToLnNonCustodial                                                        bool
+	ToLnWillLikelyFailAtZeroConfidence, ToLnWillLikelyFailAtHalfConfidence  bool
+	Hyperlink                                                               string
+	FromLnTimeoutMs, FromLnDefinitiveExpiryMs, FromLnAutoDefinitiveExpiryMs json.RawMessage
+}
+
+func TestVectorsBOLT11(t *testing.T) {
+	vectors.Each(t, "bitcoin", "bolt11", func(t *testing.T, c *vectors.Case) {
+		var in struct{ Invoice string }
+		c.Input(t, &in)
+		var want wantInvoice
+		c.Expected(t, &want)
+		inv, err := Decode(in.Invoice)
+		fields, cut := rawFields(in.Invoice)
+		goodHash := slices.ContainsFunc(fields, func(f rawField) bool { return f.tag == tagPaymentHash && len(f.words) == 52 })
+		switch {
+		case want.Error && strings.HasPrefix(strings.ToLower(in.Invoice), "lntbs") && err == nil:
+			c.Differ(t, "bolt11-signet")
+			if inv.Prefix != "tbs" {
+				t.Errorf("prefix %q", inv.Prefix)
+			}
+			return
+		case want.Error:
+			if err == nil {
+				t.Errorf("accepted: %+v", inv)
+			}
+			return
+		case cut:
+			c.Differ(t, "bolt11-cut-field")
+			if err == nil {
+				t.Error("accepted with a field beyond its end")
+			}
+			return
+		case !goodHash:
+			c.Differ(t, "bolt11-payment-hash")
+			if err == nil {
+				t.Error("accepted without a payment hash")
+			}
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+		compareInvoice(t, c, in.Invoice, fields, inv, &want)
+	})
+}
+
+func compareInvoice(t *testing.T, c *vectors.Case, text string, fields []rawField, inv *Invoice, want *wantInvoice) {
+	t.Helper()
+	same := func(what string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %v, want %v", what, got, want)
+		}
+	}
+	hexOf := func(b *[32]byte) string {
+		if b == nil {
+			return ""
+		}
+		return hex.EncodeToString(b[:])
+	}
+	of := func(s *string) string {
+		if s == nil {
+			return "absent"
+		}
+		return *s
+	}
+	ofHash := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	same("network", inv.Prefix, want.Network)
+	msat, sats := "absent", "absent"
+	if inv.AmountMsat != nil {
+		n, _ := inv.AmountSats()
+		msat, sats = strconv.FormatInt(*inv.AmountMsat, 10), strconv.FormatInt(n, 10)
+	}
+	same("msat", msat, of(want.Millisatoshis))
+	same("sats", sats, of(want.SatsRoundedUp))
+	same("timestamp", inv.Timestamp, want.Timestamp)
+	same("expiry stated", inv.HasExpiry, want.ExpirySeconds != nil)
+	if want.ExpirySeconds != nil && want.ExpiresAt != nil {
+		same("expiry", inv.ExpirySeconds, *want.ExpirySeconds)
+		same("end", inv.ExpiresAt(), *want.ExpiresAt)
+	} else {
+		same("default expiry", inv.ExpirySeconds, int64(3600))
+	}
+	same("final delta stated", inv.HasMinFinalCLTV, want.MinFinalCltvExpiry != nil)
+	if want.MinFinalCltvExpiry != nil {
+		same("final delta", inv.MinFinalCLTV, *want.MinFinalCltvExpiry)
+	} else {
+		same("default final delta", inv.MinFinalCLTV, int64(18))
+	}
+	same("payee", hex.EncodeToString(inv.Payee[:]), want.Payee)
+	same("description", of(inv.Description), of(want.Description))
+	same("description hash", hexOf(inv.DescriptionHash), ofHash(want.DescriptionHash))
+	same("payment secret", hexOf(inv.PaymentSecret), ofHash(want.PaymentSecret))
+	same("blinded paths", inv.HasBlindedPaths, want.HasBlindedPaths)
+
+	hash := hex.EncodeToString(inv.PaymentHash[:])
+	if countOf(fields, tagPaymentHash) > 1 && hash != ofHash(want.PaymentHash) {
+		c.Differ(t, "bolt11-first-field")
+		first := slices.IndexFunc(fields, func(f rawField) bool { return f.tag == tagPaymentHash && len(f.words) == 52 })
+		same("first payment hash", hash, hex.EncodeToString(wholeBytes(fields[first].words)))
+	} else {
+		same("payment hash", hash, ofHash(want.PaymentHash))
+	}
+
+	// The reference keeps the last route hint only.
+	same("number of route hints", len(inv.RouteHints), countOf(fields, tagRouteHint))
+	var last []Hop
+	if n := len(inv.RouteHints); n > 0 {
+		last = inv.RouteHints[n-1]
+	}
+	same("hops of the last hint", len(last), len(want.RouteHints))
+	for i, h := range want.RouteHints {
+		scid, _ := strconv.ParseUint(h.ShortChannelID, 16, 64)
+		key, _ := hex.DecodeString(h.Pubkey)
+		same("hop", last[i], Hop{[33]byte(key), scid, h.FeeBase, h.FeePPM, h.CLTV})
+	}
+	onlyLast := &Invoice{RouteHints: [][]Hop{last}}
+	same("non-custodial by the last hint", onlyLast.IsNonCustodial(), want.ToLnNonCustodial)
+	same("likely fails by the last hint", onlyLast.WillLikelyFail(0), want.ToLnWillLikelyFailAtZeroConfidence)
+	if len(inv.RouteHints) > 1 && (inv.IsNonCustodial() != want.ToLnNonCustodial || inv.WillLikelyFail(0) != want.ToLnWillLikelyFailAtZeroConfidence) {
+		c.Differ(t, "bolt11-all-route-hints")
+	} else {
+		same("non-custodial", inv.IsNonCustodial(), want.ToLnNonCustodial)
+		same("likely fails", inv.WillLikelyFail(0), want.ToLnWillLikelyFailAtZeroConfidence)
+	}
+	same("likely fails at half confidence", inv.WillLikelyFail(0.5), want.ToLnWillLikelyFailAtHalfConfidence)
+
+	same("fallbacks", len(inv.Fallbacks), countOf(fields, tagFallback))
+	if want.Fallback != nil {
+		f := inv.Fallbacks[len(inv.Fallbacks)-1]
+		same("fallback", hex.EncodeToString(f.Program), want.Fallback.AddressHash)
+		same("fallback version", f.Version, want.Fallback.Code)
+	}
+	same("accepted", true, want.AcceptedAsInvoice)
+	same("accepted with amount", inv.AmountMsat != nil, want.AcceptedWithAmount)
+	same("hyperlink", "lightning:"+strings.ToUpper(text), want.Hyperlink)
+
+	end, err := inv.QuoteExpiry()
+	sameMs(t, "quote expiry", want.FromLnTimeoutMs, end, err)
+	end, err = inv.DefinitiveExpiry(true)
+	sameMs(t, "definitive expiry, legacy", want.FromLnDefinitiveExpiryMs, end, err)
+	end, err = inv.DefinitiveExpiry(false)
+	sameMs(t, "definitive expiry", want.FromLnAutoDefinitiveExpiryMs, end, err)
+}
+
+// sameMs compares seconds with wanted milliseconds, or an error with a refusal.
+func sameMs(t *testing.T, what string, want json.RawMessage, seconds int64, err error) {
+	t.Helper()
+	if vectors.Refused(want) {
+		if err == nil {
+			t.Errorf("%s: %d, want an error", what, seconds)
+		}
+		return
+	}
+	if got := strconv.FormatInt(seconds*1000, 10); err != nil || got != string(want) {
+		t.Errorf("%s: %s, %v; want %s", what, got, err, want)
+	}
+}
+
+func TestVectorsLightningFlags(t *testing.T) {
+	vectors.Each(t, "swap-flows-escrow", "lightning_flags", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			PR         string
+			Confidence float64
+		}
+		c.Input(t, &in)
+		type flags struct{ LightningRecipientIsNonCustodialWallet, LightningPaymentWillLikelyFail bool }
+		var want, got flags
+		c.Expected(t, &want)
+		if LooksLikeInvoice(in.PR) {
+			inv, err := Decode(in.PR)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = flags{inv.IsNonCustodial(), inv.WillLikelyFail(in.Confidence)}
+			if got != want && len(inv.RouteHints) > 1 {
+				c.Differ(t, "bolt11-all-route-hints")
+				last := &Invoice{RouteHints: inv.RouteHints[len(inv.RouteHints)-1:]}
+				if of := (flags{last.IsNonCustodial(), last.WillLikelyFail(in.Confidence)}); of != want {
+					t.Errorf("by the last hint alone %+v, want %+v", of, want)
+				}
+				return
+			}
+		}
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+}
+
+// TestVectorsLightningTimeouts covers the cases about Lightning; the others
+// concern on-chain payments and belong to the swap types.
+func TestVectorsLightningTimeouts(t *testing.T) {
+	file := vectors.Load(t, "swap-flows-escrow", "timeouts")
+	kinds := []string{"toBtclnOptions", "toBtclnMaxFee", "lnDefinitiveExpiry", "htlcClaimDeadline"}
+	file.Cases = slices.DeleteFunc(file.Cases, func(c *vectors.Case) bool {
+		var in struct{ Kind string }
+		c.Input(t, &in)
+		return !slices.Contains(kinds, in.Kind)
+	})
+	file.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Kind, PR, SwapType      string
+			Now                     int64
+			ExpirySeconds           *json.Number
+			AmountSats              string
+			MaxRoutingFeePercentage float64
+			MaxRoutingBaseFee       string
+			EscrowExpiry            string
+		}
+		c.Input(t, &in)
+		var want struct {
+			Error                                 bool
+			ExpiryTimestamp, MaxFeeSats, Deadline string
+			DefinitiveExpiryTime, InvoiceExpiry   json.RawMessage
+		}
+		c.Expected(t, &want)
+		sats, _ := strconv.ParseInt(in.AmountSats, 10, 64)
+		switch in.Kind {
+		case "toBtclnOptions":
+			base := int64(DefaultHTLCTimeoutSeconds)
+			if in.ExpirySeconds != nil {
+				v, err := in.ExpirySeconds.Int64()
+				if err != nil {
+					if !want.Error {
+						t.Error(err)
+					}
+					return
+				}
+				base = v
+			}
+			timeout, extended, err := HTLCTimeout(base, DefaultMaxHTLCTimeoutSeconds, DefaultMinFinalCLTV)
+			if base <= 0 {
+				c.Differ(t, "htlc-timeout-positive")
+				if fault.CodeOf(err) != fault.InvalidInput {
+					t.Errorf("timeout of %d s: %v", base, err)
+				}
+				return
+			}
+			if got := strconv.FormatInt(in.Now/1000+timeout, 10); err != nil || extended || got != want.ExpiryTimestamp {
+				t.Errorf("expiry %s, %v, %v; want %s", got, extended, err, want.ExpiryTimestamp)
+			}
+			if got := strconv.FormatInt(MaxRoutingFee(sats, RoutingFeeBaseSats, RoutingFeePPM), 10); got != want.MaxFeeSats {
+				t.Errorf("fee cap %s, want %s", got, want.MaxFeeSats)
+			}
+		case "toBtclnMaxFee":
+			base, _ := strconv.ParseInt(in.MaxRoutingBaseFee, 10, 64)
+			ppm := int64(math.Floor(in.MaxRoutingFeePercentage * 10_000))
+			if got := strconv.FormatInt(MaxRoutingFee(sats, base, ppm), 10); got != want.MaxFeeSats {
+				t.Errorf("fee cap %s, want %s", got, want.MaxFeeSats)
+			}
+		case "lnDefinitiveExpiry":
+			inv, err := Decode(in.PR)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end, err := inv.DefinitiveExpiry(in.SwapType == "FROM_BTCLN")
+			if want.Error {
+				if err == nil {
+					t.Errorf("definitive expiry %d, want an error", end)
+				}
+				return
+			}
+			sameMs(t, "definitive expiry", want.DefinitiveExpiryTime, end, err)
+			end, err = inv.QuoteExpiry()
+			sameMs(t, "quote expiry", want.InvoiceExpiry, end, err)
+		case "htlcClaimDeadline":
+			expiry, _ := strconv.ParseInt(in.EscrowExpiry, 10, 64)
+			if got := strconv.FormatInt(HTLCClaimDeadline(expiry), 10); got != want.Deadline {
+				t.Errorf("deadline %s, want %s", got, want.Deadline)
+			}
+		}
+	})
+}
+
+func TestWholeBytesDropsTheRest(t *testing.T) {
+	if got := wholeBytes([]byte{31, 31, 31}); !bytes.Equal(got, []byte{255}) {
+		t.Errorf("got %x", got)
+	}
+}
