@@ -1,0 +1,130 @@
+package swapper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ParseAddressInput is the input of parseAddress.
+type ParseAddressInput struct {
+	// Address is a Bitcoin address or BIP-21 URI, an invoice or `lightning:` link,
+	// an LNURL, a lightning address, or a smart-chain address.
+	Address string
+}
+
+// Validate checks the input's length. The error is an [Error] with
+// [CodeInvalidInput] that names the field.
+func (in *ParseAddressInput) Validate() error {
+	return first(required("address", in.Address, maxAddressText))
+}
+
+// The types of addresses that belong to no smart chain; that of a smart-chain
+// address is its chain identifier.
+const (
+	AddressBitcoin   = "BITCOIN"
+	AddressLightning = "LIGHTNING"
+	AddressLNURL     = "LNURL"
+)
+
+// ParseAddressOutput is the answer of parseAddress.
+type ParseAddressOutput struct {
+	Address string  `json:"address"` // without scheme and query
+	Type    string  `json:"type"`    // BITCOIN, LIGHTNING, LNURL or a chain identifier
+	LNURL   *LNURL  `json:"lnurl,omitempty"`
+	Min     *Amount `json:"min,omitempty"` // LNURL that leaves the amount open
+	Max     *Amount `json:"max,omitempty"`
+	Amount  *Amount `json:"amount,omitempty"` // amount that an invoice, URI or LNURL fixes
+}
+
+// LNURL is what the service behind an LNURL offers (ApiLNURL). Exactly one
+// member is set.
+type LNURL struct {
+	Pay      *LNURLPay
+	Withdraw *LNURLWithdraw
+}
+
+// LNURLPay is a service that wants to be paid.
+type LNURLPay struct {
+	Min              Amount         `json:"min"`
+	Max              Amount         `json:"max"`
+	CommentMaxLength int            `json:"commentMaxLength"`
+	ShortDescription string         `json:"shortDescription,omitempty"`
+	LongDescription  string         `json:"longDescription,omitempty"`
+	Icon             string         `json:"icon,omitempty"` // usually a data URL
+	Params           LNURLPayParams `json:"params"`
+}
+
+// LNURLPayParams is the answer of an LNURL-pay service.
+type LNURLPayParams struct {
+	Tag             string             `json:"tag"` // payRequest
+	Callback        string             `json:"callback"`
+	Domain          string             `json:"domain"`
+	MinSendable     int64              `json:"minSendable"` // msat
+	MaxSendable     int64              `json:"maxSendable"` // msat
+	Metadata        string             `json:"metadata"`
+	DecodedMetadata List[List[string]] `json:"decodedMetadata"`
+	CommentAllowed  int                `json:"commentAllowed"`
+	URL             string             `json:"url"` // the LNURL as it was given
+}
+
+// LNURLWithdraw is a service that wants to pay.
+type LNURLWithdraw struct {
+	Min    Amount              `json:"min"`
+	Max    Amount              `json:"max"`
+	Params LNURLWithdrawParams `json:"params"`
+}
+
+// LNURLWithdrawParams is the answer of an LNURL-withdraw service.
+type LNURLWithdrawParams struct {
+	Tag                string `json:"tag"` // withdrawRequest
+	K1                 string `json:"k1"`
+	Callback           string `json:"callback"`
+	Domain             string `json:"domain"`
+	MinWithdrawable    int64  `json:"minWithdrawable"` // msat
+	MaxWithdrawable    int64  `json:"maxWithdrawable"` // msat
+	DefaultDescription string `json:"defaultDescription"`
+	BalanceCheck       string `json:"balanceCheck,omitempty"`
+	PayLink            string `json:"payLink,omitempty"`
+	URL                string `json:"url"` // the LNURL as it was given
+}
+
+const (
+	lnurlPay      = "pay"
+	lnurlWithdraw = "withdraw"
+)
+
+// MarshalJSON implements [json.Marshaler]. It fails unless exactly one member is set.
+func (l LNURL) MarshalJSON() ([]byte, error) {
+	switch {
+	case l.Pay != nil && l.Withdraw == nil:
+		return marshal(struct {
+			Type string `json:"type"`
+			*LNURLPay
+		}{lnurlPay, l.Pay})
+	case l.Withdraw != nil && l.Pay == nil:
+		return marshal(struct {
+			Type string `json:"type"`
+			*LNURLWithdraw
+		}{lnurlWithdraw, l.Withdraw})
+	}
+	return nil, errors.New("LNURL without exactly one member")
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *LNURL) UnmarshalJSON(text []byte) error {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	*l = LNURL{}
+	switch head.Type {
+	case lnurlPay:
+		return json.Unmarshal(text, &l.Pay)
+	case lnurlWithdraw:
+		return json.Unmarshal(text, &l.Withdraw)
+	}
+	return fmt.Errorf("LNURL of unknown type %.40q", head.Type)
+}

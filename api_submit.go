@@ -1,0 +1,61 @@
+package swapper
+
+import (
+	"fmt"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// SubmitTransactionInput is the input of submitTransaction.
+type SubmitTransactionInput struct {
+	SwapID string
+	// SignedTxs are the signed transactions of the current action, in its order:
+	// PSBTs in hexadecimal or base64, smart-chain transactions in the chain's
+	// serialisation.
+	SignedTxs []string
+}
+
+// Validate checks everything that can be said of the input without knowing the
+// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+func (in *SubmitTransactionInput) Validate() error {
+	if err := required("swapId", in.SwapID, maxID); err != nil {
+		return err
+	}
+	switch n := len(in.SignedTxs); {
+	case n == 0:
+		return fault.Invalid("signedTxs", "is required and must not be empty")
+	case n > maxSignedTxs:
+		return fault.Invalid("signedTxs", "must not have more than %d transactions", maxSignedTxs)
+	}
+	for i, tx := range in.SignedTxs {
+		if err := required(fmt.Sprintf("signedTxs[%d]", i), tx, maxSignedTx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SubmitTransactionOutput is the answer of submitTransaction.
+type SubmitTransactionOutput struct {
+	TxHashes List[string] `json:"txHashes"` // in the order of the submitted transactions
+}
+
+// SettleWithLnurlInput is the input of settleWithLnurl.
+type SettleWithLnurlInput struct {
+	SwapID        string
+	LnurlWithdraw string // LNURL-withdraw link; required when the swap has none, forbidden when it has one
+}
+
+// Validate checks everything that can be said of the input without knowing the
+// swap. The error is an [Error] with [CodeInvalidInput] that names the field.
+func (in *SettleWithLnurlInput) Validate() error {
+	return first(
+		required("swapId", in.SwapID, maxID),
+		optional("lnurlWithdraw", in.LnurlWithdraw, maxAddressText),
+	)
+}
+
+// SettleWithLnurlOutput is the answer of settleWithLnurl.
+type SettleWithLnurlOutput struct {
+	PaymentHash string `json:"paymentHash"` // of the Lightning payment, in hexadecimal digits
+}

@@ -1,0 +1,131 @@
+package swapper
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Bounds of the input, in bytes unless said otherwise. They keep what is stored
+// and sent on within reason; every real value is far below them.
+const (
+	maxID             = 256                  // swap and token identifiers, chain identifiers, signers, wallets
+	maxAddressText    = 8192                 // addresses that may be invoices or links
+	maxInvoiceText    = 639                  // the longest description of an invoice (BOLT 11: 1023 groups of 5 bits)
+	maxIdempotencyKey = 128                  //
+	maxFeeRateText    = 256                  //
+	maxSignedTxs      = 256                  // transactions in one submission
+	maxSignedTx       = 1 << 20              // one signed transaction
+	maxTimeout        = 365 * 24 * time.Hour // duration of a Lightning HTLC
+)
+
+// maxAmount is the largest amount of any chain, 2^256-1 base units.
+var maxAmount = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
+
+// first returns the first error, so that a Validate method is a list of checks.
+func first(errs ...*Error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// required checks a text that must be given.
+func required(field, s string, max int) *Error {
+	if s == "" {
+		return fault.Invalid(field, "is required and must not be empty")
+	}
+	return optional(field, s, max)
+}
+
+// optional checks a text that may be empty.
+func optional(field, s string, max int) *Error {
+	switch {
+	case len(s) > max:
+		return fault.Invalid(field, "must not be longer than %d bytes", max)
+	case !utf8.ValidString(s):
+		return fault.Invalid(field, "is not valid UTF-8")
+	}
+	return nil
+}
+
+func oneOf[T ~string](field string, s T, allowed ...T) *Error {
+	if s == "" {
+		return fault.Invalid(field, "is required and must not be empty")
+	}
+	words := make([]string, len(allowed))
+	for i, a := range allowed {
+		if s == a {
+			return nil
+		}
+		words[i] = string(a)
+	}
+	return fault.Invalid(field, "must be one of %s", strings.Join(words, ", "))
+}
+
+// optionalHex checks hexadecimal digits of either case, of one of the given
+// numbers, that may be absent. The message does not repeat the value: it may be
+// a secret.
+func optionalHex(field, s string, digits ...int) *Error {
+	if s == "" {
+		return nil
+	}
+	for _, n := range digits {
+		if len(s) == n && isHex(s) {
+			return nil
+		}
+	}
+	if len(digits) == 1 {
+		return fault.Invalid(field, "must be exactly %d hexadecimal digits", digits[0])
+	}
+	return fault.Invalid(field, "must be a key in hexadecimal digits")
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+// amountFrom checks an amount of base units that is at least min.
+func amountFrom(field string, n *big.Int, min int64) *Error {
+	switch {
+	case n.Cmp(big.NewInt(min)) < 0:
+		return fault.Invalid(field, "must be at least %d", min)
+	case n.Cmp(maxAmount) > 0:
+		return fault.Invalid(field, "must be less than 2^256")
+	}
+	return nil
+}
+
+// positive checks a rate or factor that may be absent.
+func positive(field string, f *float64) *Error {
+	if f != nil && (!(*f > 0) || math.IsInf(*f, 1)) {
+		return fault.Invalid(field, "must be a number above 0")
+	}
+	return nil
+}
+
+// wholeSeconds checks a duration that may be absent.
+func wholeSeconds(field string, d *time.Duration) *Error {
+	switch {
+	case d == nil:
+	case *d <= 0:
+		return fault.Invalid(field, "must be above 0 seconds")
+	case *d%time.Second != 0:
+		return fault.Invalid(field, "must be a whole number of seconds")
+	case *d > maxTimeout:
+		return fault.Invalid(field, "must be at most %d seconds", maxTimeout/time.Second)
+	}
+	return nil
+}
