@@ -1,6 +1,10 @@
 package bitcoin
 
-import "github.com/btcsuite/btcd/wire"
+import (
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+)
 
 // Tx is a transaction together with what a backend knows about its place in
 // the chain.
@@ -10,6 +14,7 @@ type Tx struct {
 	Confirmations uint32        // 0: unconfirmed; 1: in the newest block
 	Height        uint32        // of its block, 0 when unconfirmed
 	BlockHash     Hash          // zero when unconfirmed
+	BlockTime     time.Time     // of its block's header, zero when unconfirmed
 	Prevouts      []*wire.TxOut // the output that each input spends; nil, or nil elements, where unknown or coinbase
 }
 

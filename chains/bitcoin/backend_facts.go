@@ -1,0 +1,67 @@
+package bitcoin
+
+import "github.com/btcsuite/btcd/wire"
+
+// UTXO is an unspent output of an address as a backend knows it.
+type UTXO struct {
+	OutPoint
+	Value  int64  // sats
+	Height uint32 // of its block, 0 when unconfirmed
+}
+
+// FeeRates are the rates that a backend advises.
+type FeeRates struct {
+	Fastest float64 // sat/vB to be in one of the next blocks
+	Minimum float64 // sat/vB below which transactions are not relayed
+}
+
+// NodeLiquidity is what the public graph says about a Lightning node.
+type NodeLiquidity struct {
+	PublicKey string // 66 lower-case hex digits
+	Capacity  int64  // sats in its channels, both sides
+	Channels  int    // active ones
+}
+
+// Fee returns inputs minus outputs in sats, and false if not every spent output
+// is known.
+func (t *Tx) Fee() (int64, bool) {
+	var fee int64
+	for i := range t.Msg.TxIn {
+		if i >= len(t.Prevouts) || t.Prevouts[i] == nil {
+			return 0, false
+		}
+		fee += t.Prevouts[i].Value
+	}
+	for _, out := range t.Msg.TxOut {
+		fee -= out.Value
+	}
+	return fee, true
+}
+
+// InputAddress returns the address whose output input i spends, and false if it
+// is unknown or the spent script has no address.
+func (t *Tx) InputAddress(i int, n Network) (Address, bool) {
+	if i < 0 || i >= len(t.Prevouts) || t.Prevouts[i] == nil {
+		return Address{}, false
+	}
+	a, err := AddressFromScript(t.Prevouts[i].PkScript, n)
+	return a, err == nil
+}
+
+// Spends reports whether the transaction spends op.
+func (t *Tx) Spends(op OutPoint) bool {
+	for _, in := range t.Msg.TxIn {
+		if in.PreviousOutPoint == op {
+			return true
+		}
+	}
+	return false
+}
+
+// Output returns output i, and false if the transaction has none of that index.
+func (t *Tx) Output(i uint32) (*wire.TxOut, bool) {
+	if uint64(i) >= uint64(len(t.Msg.TxOut)) {
+		return nil, false
+	}
+	return t.Msg.TxOut[i], true
+}
