@@ -1,0 +1,43 @@
+package bitcoin
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// FormatBTC returns an amount of sats as a plain decimal number of bitcoin:
+// exact, without exponent, without trailing zeros.
+func FormatBTC(sats int64) string {
+	sign := ""
+	magnitude := uint64(sats)
+	if sats < 0 {
+		sign, magnitude = "-", -magnitude
+	}
+	whole := sign + strconv.FormatUint(magnitude/1e8, 10)
+	frac := strings.TrimRight(fmt.Sprintf("%08d", magnitude%1e8), "0")
+	if frac == "" {
+		return whole
+	}
+	return whole + "." + frac
+}
+
+// PaymentLink returns the BIP-21 link that asks for sats to be paid to a. Wallets
+// disagree on exponents, so the amount is a plain decimal (protocol:
+// bitcoin.md §17). There is no link without an address: the zero address, as of
+// a swap that was recovered from a chain, gives the empty string.
+func PaymentLink(a Address, sats int64) (string, error) {
+	if a.IsZero() {
+		return "", nil
+	}
+	if sats < 0 || sats > MaxMoney {
+		return "", fmt.Errorf("%d sats cannot be asked for", sats)
+	}
+	return "bitcoin:" + a.String() + "?amount=" + FormatBTC(sats), nil
+}
+
+// LightningLink returns the link of an invoice or LNURL: in upper case, which
+// QR codes store in fewer dots.
+func LightningLink(invoice string) string {
+	return "lightning:" + strings.ToUpper(invoice)
+}

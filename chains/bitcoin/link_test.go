@@ -1,0 +1,66 @@
+package bitcoin
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+func TestVectorsHyperlinksBitcoin(t *testing.T) {
+	vectors.Each(t, "bitcoin", "hyperlinks_bitcoin", func(t *testing.T, c *vectors.Case) {
+		var in struct{ Address, AmountSats string }
+		c.Input(t, &in)
+		var want struct{ Reference, Recommended string }
+		c.Expected(t, &want)
+		sats, err := strconv.ParseInt(in.AmountSats, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a Address
+		for n := Mainnet; n.Valid() && in.Address != "" && a.IsZero(); n++ {
+			a, _ = ParseAddress(in.Address, n)
+		}
+		got, err := PaymentLink(a, sats)
+		if err != nil || got != want.Recommended {
+			t.Errorf("got %s, %v, want %s", got, err, want.Recommended)
+		}
+		if want.Reference != want.Recommended {
+			if _, amount, _ := strings.Cut(want.Reference, "?"); !strings.Contains(amount, "e") {
+				t.Errorf("differs from %s for another reason than its exponent", want.Reference)
+			}
+			c.Differ(t, "bitcoin-link-plain-decimal")
+		}
+	})
+}
+
+func TestPaymentLinkRefuses(t *testing.T) {
+	a, err := ParseAddress("bc1q7nwayk2pm4qf0s36ctq7a6u5pqtvtua7luz5q0", Mainnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sats := range []int64{-1, MaxMoney + 1, math.MinInt64} {
+		if link, err := PaymentLink(a, sats); err == nil {
+			t.Errorf("made %s", link)
+		}
+	}
+}
+
+func TestFormatBTC(t *testing.T) {
+	for sats, want := range map[int64]string{
+		0: "0", 1: "0.00000001", 10: "0.0000001", 100_000_000: "1", 150_000_000: "1.5", MaxMoney: "21000000",
+		-1: "-0.00000001", math.MinInt64: "-92233720368.54775808",
+	} {
+		if got := FormatBTC(sats); got != want {
+			t.Errorf("%d sats: %s, want %s", sats, got, want)
+		}
+	}
+}
+
+func TestLightningLink(t *testing.T) {
+	if got := LightningLink("lnbc1Abc"); got != "lightning:LNBC1ABC" {
+		t.Error(got)
+	}
+}
