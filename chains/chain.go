@@ -1,0 +1,173 @@
+// Package chains is what the swap engine knows of a smart chain: interfaces,
+// and neutral values that every chain family (EVM, Solana, Starknet) can fill.
+//
+// A chain lives in a folder of its own (chains/evm, ...) and is passed in by the
+// caller as a [Factory]; there is no list of chains here. Bitcoin and Lightning
+// are not smart chains: the engine uses chains/bitcoin and chains/lightning
+// directly.
+//
+// Three families differ in much: an LP authorisation is typed data on EVM and
+// Starknet but the signature of the whole first transaction on Solana; one action
+// is one transaction here and a row of dependent ones there; an account may be a
+// contract that must be deployed first. All of that stays behind [Contract.Build]
+// and [Contract.Check]: the engine says what is to happen as a [Plan] and gets
+// the strings that a wallet signs.
+//
+// What a chain answers is believed no further than its node is: an answer names
+// the head that it was read at, negative answers of a lagging node are for the
+// engine to recognise, and whatever comes from a log or from an LP (a preimage,
+// a Bitcoin transaction id, escrow data) is a claim until it is verified.
+package chains
+
+import (
+	"context"
+	"io"
+	"iter"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Factory makes a chain when the client starts. It is what a caller passes in:
+// evm.Citrea(evm.Options{RPC: ...}).
+type Factory interface {
+	// ID returns the chain identifier as in token ids: CITREA, SOLANA, STARKNET, ...
+	ID() string
+
+	// Open connects and verifies that the node serves the right network; it
+	// refuses a chain that has no contracts for env.Network. It returns before
+	// ctx ends and leaves nothing running when it fails. A Chain that holds
+	// resources implements io.Closer.
+	Open(ctx context.Context, env Env) (Chain, error)
+}
+
+// Env is what a chain is given. No field is nil.
+type Env struct {
+	Network bitcoin.Network // the Bitcoin network whose deployment to use
+	Bitcoin bitcoin.Backend // for proofs and relay headers
+	Now     func() time.Time
+	Rand    io.Reader         // cryptographically secure
+	HTTP    http.RoundTripper // for RPC requests; deadlines are the chain's own
+	Log     *slog.Logger
+	Notes   Notes // the chain's own small durable blobs
+}
+
+// Notes are small durable blobs with compare-and-set, private to one chain: scan
+// heights, known vault parameters, data accounts. The first version of a name is
+// 0; SetNote with a version that is not the stored one returns
+// storage.ErrConflict.
+type Notes interface {
+	Note(ctx context.Context, name string) (value []byte, version uint64, err error)
+	SetNote(ctx context.Context, name string, value []byte, version uint64) error
+}
+
+// Chain is one smart chain on one network. All methods are safe for concurrent
+// use; those with a context return when it ends, at the latest. Each
+// implementation states the number of sequential round trips of each method, and
+// chaintest counts them.
+type Chain interface {
+	// Info returns constants. No round trip.
+	Info() Info
+
+	// Address returns the canonical form of an address, which is the form that
+	// escrows, lists and comparisons use. The zero address is always refused.
+	// With strict set only a form that can be told from other chains' addresses
+	// is accepted (parseAddress). Errors have the code fault.InvalidInput. No
+	// round trip.
+	Address(s string, strict bool) (canonical string, err error)
+
+	// Contract returns the contract set with the given version; "" is "v1".
+	Contract(version string) (Contract, bool)
+
+	// VerifyData checks the signature by which an LP proves that it holds the
+	// address signer (protocol: lp-protocol.md §2.3). A signature that does not
+	// verify is an *AuthError; any other error means that the question could not
+	// be answered.
+	VerifyData(ctx context.Context, signer string, data []byte, signature string) error
+
+	// Balance returns what owner holds of a token, in base units, at the latest block.
+	Balance(ctx context.Context, owner, token string) (*big.Int, error)
+
+	// FeeRate returns the current fee rate as the chain's own string (protocol:
+	// utilities.md §10). It is stored with a swap and handed back unchanged.
+	FeeRate(ctx context.Context) (string, error)
+
+	// Heads returns the newest block and the newest one that counts as final.
+	Heads(ctx context.Context) (Heads, error)
+
+	// Send broadcasts a checked transaction. A transaction that the network
+	// already has is success. An error with the code fault.InvalidState means
+	// that it can never be mined (its nonce is used, its block hash is too old);
+	// after any other error it may or may not be under way, and Send may be
+	// called again with the same value.
+	Send(ctx context.Context, tx Signed) error
+
+	// Status returns what became of transactions, in their order. One with only
+	// an ID can be asked for too; then it is never Replaced.
+	Status(ctx context.Context, txs []Signed) ([]TxStatus, error)
+
+	// Hints reports where something happened that concerns the contracts, from
+	// the cursor on, until ctx ends. A hint is no fact: the engine looks where it
+	// points. Each is delivered at least once; deliver is called with the cursor
+	// to continue from, which the caller stores only after it has acted, and an
+	// error of it ends Hints. An empty cursor starts at the head. A node's
+	// failures are retried with growing pauses, not returned.
+	Hints(ctx context.Context, from Cursor, deliver func([]Hint, Cursor) error) error
+
+	// History yields every escrow and every vault withdrawal in which signer is
+	// a party, from the given height on, oldest first, for rebuilding a lost
+	// store. An error ends the sequence.
+	History(ctx context.Context, signer string, from uint64) iter.Seq2[Past, error]
+}
+
+// Info is what is constant about a chain.
+type Info struct {
+	ID       string
+	Tokens   []tokens.Token
+	Native   tokens.Token
+	Versions []Version
+	Default  string // the contract version that new swaps use, by which routes are chosen
+	// GasDropNative says that a gas drop is possible even when the token that is
+	// bought is the native one (protocol: swap-flows-spv-and-core.md A4).
+	GasDropNative bool
+	// PollSeconds is how often it is worth while to look for something new.
+	PollSeconds int
+}
+
+// Version describes one contract set of a chain.
+type Version struct {
+	Name    string // "v1", "v2"
+	LPInit  bool   // an LP can open an escrow towards the user alone: FROM_BTCLN_AUTO
+	Vaults  bool   // SPV vaults: SPV_VAULT_FROM_BTC; then the Contract is a VaultContract
+	Streams bool   // LP answers carry data to fetch ahead (protocol: lp-protocol.md §3.2, signDataPrefetch)
+}
+
+// Heads are the two ends of a chain that matter.
+type Heads struct {
+	Latest Block
+	Final  Block // by the chain's own rule of what is acted on as final
+}
+
+// Block names a block.
+type Block struct {
+	Height uint64
+	Hash   string
+	Time   int64 // Unix seconds, the chain's clock
+}
+
+// Cursor is a place in a chain's events. Its bytes are the chain's business.
+type Cursor []byte
+
+// Hint says that something may have happened to a swap. Which members are set
+// depends on what was seen.
+type Hint struct {
+	Version    string
+	EscrowHash []byte
+	ClaimHash  []byte       // with an opened escrow, for swaps whose escrow hash is not known yet
+	BitcoinTx  bitcoin.Hash // a vault fronted, claimed or closed for this transaction; zero if none
+	TxID       string       // of the smart-chain transaction
+}

@@ -1,0 +1,131 @@
+package chains
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// Kind is the condition on which an escrow pays out. The numbers are wire format.
+type Kind int
+
+const (
+	HTLC        Kind = 0 // a preimage of a SHA-256 hash
+	Onchain     Kind = 1 // a Bitcoin payment to a script
+	OnchainNonc Kind = 2 // a Bitcoin payment to a script that carries a nonce
+	OnchainTxID Kind = 3 // one Bitcoin transaction
+)
+
+// String returns the protocol's name of the kind.
+func (k Kind) String() string {
+	switch k {
+	case HTLC:
+		return "HTLC"
+	case Onchain:
+		return "CHAIN"
+	case OnchainNonc:
+		return "CHAIN_NONCED"
+	case OnchainTxID:
+		return "CHAIN_TXID"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// Escrow is the neutral view of one escrow, and the chain's own JSON of it.
+// Values are read-only once made. Addresses are canonical, amounts are base
+// units.
+type Escrow struct {
+	Version          string // contract version
+	Kind             Kind
+	Offerer, Claimer string
+	Token            string
+	Amount           *big.Int
+	PayIn            bool // the amount came from the offerer's wallet, not from an LP vault
+	PayOut           bool // the amount goes to the claimer's wallet, not to an LP vault
+	ClaimHash        []byte
+	Hash             []byte // escrow hash, the key of the contract's state and of events
+	Sequence         *big.Int
+	Expiry           int64 // Unix seconds from which the offerer can take a refund
+	SecurityDeposit  *big.Int
+	ClaimerBounty    *big.Int
+	DepositToken     string
+
+	// Data is the escrow as the LP protocol, stored records and watchtower
+	// messages carry it. Only the chain reads it.
+	Data json.RawMessage
+}
+
+// Spec is what an escrow is built from by [Contract.Expect].
+type Spec struct {
+	Kind             Kind
+	Offerer, Claimer string
+	Token            string
+	Amount           *big.Int
+	Condition        Condition
+	Sequence         *big.Int
+	Expiry           int64 // Unix seconds
+	PayIn, PayOut    bool
+	SecurityDeposit  *big.Int // nil is 0
+	ClaimerBounty    *big.Int // nil is 0
+	DepositToken     string   // "" is the native token
+	Hints            bool     // carry the output hash, nonce and confirmations as extra data (legacy Bitcoin source)
+}
+
+// Condition is what has to be proven to claim. Which members count depends on
+// the kind.
+type Condition struct {
+	Kind          Kind
+	PaymentHash   [32]byte // HTLC
+	Script        []byte   // Onchain, OnchainNonc: the output script
+	Sats          uint64   // Onchain, OnchainNonc: the output value
+	Nonce         uint64   // OnchainNonc
+	TxID          bitcoin.Hash
+	Confirmations uint16 // all but HTLC
+}
+
+// Field names a part of an escrow that [Contract.Diff] may let differ.
+type Field int
+
+const (
+	AnySequence    Field = iota // chosen by the LP
+	AnyExpiry                   // chosen by the LP; the caller checks its bounds
+	AtLeastAmount               // more than expected is as good
+	AtMostDeposits              // less security deposit than expected is as good
+	AnyExtraData                // what is published beside the escrow and not hashed into it
+)
+
+// DiffError says in which member two escrows differ. It is the LP's fault.
+type DiffError struct {
+	Member    string // the chain's own name of the member
+	Want, Got string
+}
+
+func (e *DiffError) Error() string {
+	return fmt.Sprintf("escrow data: %s is %s, expected %s", e.Member, e.Got, e.Want)
+}
+
+// Auth is an LP's authorisation to open an escrow or to refund one early,
+// stored and sent exactly as it came.
+type Auth struct {
+	Prefix    string `json:"prefix"`         // claim_initialize, initialize or refund
+	Timeout   int64  `json:"timeout,string"` // Unix seconds until which the contract accepts it
+	Signature string `json:"signature"`
+}
+
+// AuthError says that a signature does not verify, has the wrong form, or has
+// run out. It is the LP's fault.
+type AuthError struct {
+	Reason string
+	Err    error
+}
+
+func (e *AuthError) Error() string {
+	if e.Err != nil {
+		return "authorization: " + e.Reason + ": " + e.Err.Error()
+	}
+	return "authorization: " + e.Reason
+}
+
+func (e *AuthError) Unwrap() error { return e.Err }

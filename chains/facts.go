@@ -1,0 +1,122 @@
+package chains
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// EscrowState is what the contract says of an escrow hash. A hash is used once:
+// a claimed or refunded escrow cannot be opened again.
+type EscrowState int
+
+const (
+	EscrowNone EscrowState = iota // never opened
+	EscrowOpen
+	EscrowClaimed
+	EscrowRefunded
+)
+
+func (s EscrowState) String() string {
+	return [...]string{"none", "open", "claimed", "refunded"}[s&3]
+}
+
+// EscrowQuery asks for one escrow: by its data, or, while that is not known, by
+// claim hash, parties and height.
+type EscrowQuery struct {
+	Escrow *Escrow
+
+	ClaimHash        []byte // if Escrow is nil
+	Offerer, Claimer string
+	From             uint64 // lowest height at which it can have been opened
+
+	Auth    *Auth  // also say how the authorisation to open it stands
+	FeeRate string // with Auth, as sent to the LP
+}
+
+// EscrowFact is the raw answer to an [EscrowQuery].
+type EscrowFact struct {
+	Err    error // this question was not answered; the rest of the batch may be
+	State  EscrowState
+	Escrow *Escrow // found by claim hash; nil if none or if asked by data
+	Head   Block   // the block that the answer was read at
+	Final  bool    // no reorganisation that the chain's rule allows can undo it
+
+	InitTx, ClaimTx, RefundTx string // ids of transactions, empty when unknown
+	Result                    []byte // claimed: the preimage, or the Bitcoin transaction id in internal order; unverified
+	Opened, Finished          Block  // zero when it did not happen or is unknown
+
+	Auth AuthState
+}
+
+// AuthState is how an authorisation stands at the head of a fact.
+type AuthState int
+
+const (
+	AuthUnknown AuthState = iota // not asked
+	AuthGood                     // a transaction sent now will be accepted
+	AuthLate                     // too late to start, but one under way may still be accepted
+	AuthOver                     // by the chain's own clock nothing can be accepted any more
+)
+
+// Grace periods around an escrow's expiry: who claims stops early, who refunds
+// begins late (protocol: swap-flows-escrow.md §3.2).
+const (
+	ClaimGrace  = 600 * time.Second
+	RefundGrace = 600 * time.Second
+	AuthGrace   = 30 * time.Second // an authorisation must be good for this much longer to be used
+)
+
+// TxState is what became of a transaction.
+type TxState int
+
+const (
+	TxUnknown   TxState = iota // the node does not know it; it may be on its way
+	TxPending                  // known, not in a block that counts
+	TxConfirmed                // done and successful
+	TxReverted                 // done without effect
+	TxReplaced                 // can never be mined
+)
+
+func (s TxState) String() string {
+	return [...]string{"unknown", "pending", "confirmed", "reverted", "replaced", "", "", ""}[s&7]
+}
+
+// TxStatus is the state of one transaction.
+type TxStatus struct {
+	State  TxState
+	Block  Block  // when confirmed or reverted
+	Reason string // when reverted, what the chain says; may be empty
+	Final  bool
+}
+
+// LPFunds is what an LP has in the contracts, in base units of one token.
+type LPFunds struct {
+	Balance    *big.Int
+	Reputation map[Kind]Reputation
+}
+
+// Reputation counts how an LP's escrows of one kind and token ended.
+type Reputation struct {
+	Successes, CoopCloses, Failures               uint64
+	SuccessVolume, CoopCloseVolume, FailureVolume *big.Int
+}
+
+// Past is one swap found in a chain's history. Either Escrow or Withdrawal is set.
+type Past struct {
+	Escrow     *Escrow
+	Fact       EscrowFact // with Escrow
+	Withdrawal *PastWithdrawal
+}
+
+// PastWithdrawal is a payout of a vault found in a chain's history.
+type PastWithdrawal struct {
+	Version   string
+	Owner     string
+	VaultID   *big.Int
+	BitcoinTx bitcoin.Hash
+	Recipient string
+	Raw       [2]uint64
+	Fact      WithdrawalFact
+}

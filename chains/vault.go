@@ -1,0 +1,99 @@
+package chains
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// VaultContract is the further ability of a contract set that has SPV vaults:
+// LP funds that whoever spends one Bitcoin UTXO controls (protocol:
+// swap-flows-spv-and-core.md A).
+type VaultContract interface {
+	Contract
+
+	// WithdrawalData encodes what a withdrawal's OP_RETURN output says. recipient
+	// is canonical; raw are vault units, the second 0 if there is no gas drop.
+	// The zero recipient is refused: it would close the vault. Pure.
+	WithdrawalData(recipient string, raw [2]uint64) ([]byte, error)
+
+	// ParseWithdrawal reads a Bitcoin transaction as a withdrawal. Pure.
+	ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error)
+
+	// Vaults reads vaults in one batch, in order.
+	Vaults(ctx context.Context, ids []VaultID) ([]VaultFact, error)
+
+	// Withdrawals reads what became of withdrawals in one batch, in order.
+	Withdrawals(ctx context.Context, queries []WithdrawalQuery) ([]WithdrawalFact, error)
+
+	// DryRun asks the contract to parse transactions, witness-stripped, as it
+	// will when they are claimed. A transaction that it cannot parse is an error
+	// with the code fault.Upstream: claiming it would close the vault.
+	DryRun(ctx context.Context, txs [][]byte) error
+
+	// RelayTip returns the height up to which the relay knows Bitcoin's headers.
+	RelayTip(ctx context.Context) (uint32, error)
+}
+
+// VaultID names a vault.
+type VaultID struct {
+	Owner string
+	ID    *big.Int
+}
+
+// Vault is the state of a vault.
+type Vault struct {
+	VaultID
+	Open               bool
+	Tokens             [2]string   // addresses; the second is the native token
+	Multipliers        [2]*big.Int // base units per raw unit
+	bitcoin.VaultState             // UTXO, balances, number of withdrawals claimed
+	Confirmations      uint32      // that a withdrawal needs
+	OurRelay           bool        // bound to the configured relay; a vault that is not is worthless
+}
+
+// VaultFact is the answer for one vault. A vault that does not exist is not open.
+type VaultFact struct {
+	Err   error
+	Vault Vault
+	Head  Block
+}
+
+// Withdrawal is what a Bitcoin transaction tells a vault to do.
+type Withdrawal struct {
+	bitcoin.Withdrawal                           // fee shares, spent and next vault UTXO
+	Recipient          string                    // canonical
+	Raw                [2]uint64                 // payout in vault units
+	Amounts            bitcoin.WithdrawalAmounts // with all fees
+	Execution          []byte                    // hash of a contract call after the payout; nil if none
+}
+
+// WithdrawalQuery asks what became of a withdrawal.
+type WithdrawalQuery struct {
+	Vault     VaultID
+	Recipient string
+	TxID      bitcoin.Hash
+	From      uint64 // lowest height to search
+}
+
+// WithdrawalState is what a vault did with a withdrawal.
+type WithdrawalState int
+
+const (
+	WithdrawalNone    WithdrawalState = iota
+	WithdrawalFronted                 // somebody advanced the payout
+	WithdrawalClaimed                 // the vault paid
+	WithdrawalClosed                  // the vault closed over it: nothing was paid
+)
+
+// WithdrawalFact is the answer to a [WithdrawalQuery].
+type WithdrawalFact struct {
+	Err                     error
+	State                   WithdrawalState
+	FrontTx, ClaimTx, Close string // transaction ids
+	Head                    Block
+	Final                   bool
+}
