@@ -12,10 +12,10 @@ import (
 type Kind int
 
 const (
-	HTLC        Kind = 0 // a preimage of a SHA-256 hash
-	Onchain     Kind = 1 // a Bitcoin payment to a script
-	OnchainNonc Kind = 2 // a Bitcoin payment to a script that carries a nonce
-	OnchainTxID Kind = 3 // one Bitcoin transaction
+	HTLC          Kind = 0 // a preimage of a SHA-256 hash
+	Onchain       Kind = 1 // a Bitcoin payment to a script
+	OnchainNonced Kind = 2 // a Bitcoin payment to a script that carries a nonce
+	OnchainTxID   Kind = 3 // one Bitcoin transaction
 )
 
 // String returns the protocol's name of the kind.
@@ -25,7 +25,7 @@ func (k Kind) String() string {
 		return "HTLC"
 	case Onchain:
 		return "CHAIN"
-	case OnchainNonc:
+	case OnchainNonced:
 		return "CHAIN_NONCED"
 	case OnchainTxID:
 		return "CHAIN_TXID"
@@ -78,9 +78,9 @@ type Spec struct {
 type Condition struct {
 	Kind          Kind
 	PaymentHash   [32]byte // HTLC
-	Script        []byte   // Onchain, OnchainNonc: the output script
-	Sats          uint64   // Onchain, OnchainNonc: the output value
-	Nonce         uint64   // OnchainNonc
+	Script        []byte   // Onchain, OnchainNonced: the output script
+	Sats          uint64   // Onchain, OnchainNonced: the output value
+	Nonce         uint64   // OnchainNonced
 	TxID          bitcoin.Hash
 	Confirmations uint16 // all but HTLC
 }
