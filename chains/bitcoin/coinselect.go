@@ -16,6 +16,8 @@ type Draft struct {
 	Outputs  []wire.TxOut // what it pays
 	Change   AddressType  // where what is left goes to; the zero value: no change, the rest is fee
 	FeeRate  float64      // sat/vB, finite, 0 or more
+
+	MaxInputs int // how many inputs it may have, the required ones included; 0: any number
 }
 
 // Selection is what [SelectCoins] chose.
@@ -51,10 +53,14 @@ func SelectCoins(d Draft, coins []Coin) (Selection, error) {
 		return Selection{}, err
 	}
 	p.sort()
-	if sel, err := p.blackjack(); err == nil {
+	if sel, err := p.blackjack(); err == nil && p.fits(sel) {
 		return sel, nil
 	}
-	return p.accumulate()
+	sel, err := p.accumulate()
+	if err == nil && !p.fits(sel) {
+		return Selection{}, fmt.Errorf("%d inputs would be needed, and at most %d can be used: bring smaller coins together first", len(sel.Inputs), d.MaxInputs)
+	}
+	return sel, err
 }
 
 // purse is a draft with the sums that every strategy starts from.
@@ -169,6 +175,8 @@ func (p *purse) accumulate() (Selection, error) {
 	}
 	return Selection{}, p.short(fee)
 }
+
+func (p *purse) fits(s Selection) bool { return p.MaxInputs == 0 || len(s.Inputs) <= p.MaxInputs }
 
 func (p *purse) start() []Coin {
 	return append(make([]Coin, 0, len(p.Required)+min(len(p.coins), 16)), p.Required...)

@@ -1,0 +1,464 @@
+package bitcoin
+
+import (
+	"encoding/hex"
+	"errors"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/wire"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// fundJSON is what the files about funded PSBTs have in common.
+type fundJSON struct {
+	Network string
+	Wallet  struct{ Address, PublicKey, Type string }
+	UTXOs   []struct {
+		coinJSON
+		RawTx string
+	}
+	FeeRate, BackendFeeRate float64
+}
+
+func (in *fundJSON) address(t *testing.T, text string) Address {
+	t.Helper()
+	n := Mainnet
+	if in.Network != "" {
+		var err error
+		if n, err = ParseNetwork(in.Network); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := ParseAddress(text, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// fund does what getSwapStatus does with a wallet: from address and key to PSBT.
+func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*FundedPSBT, *Funding, error) {
+	t.Helper()
+	w, err := NewWallet(in.address(t, in.Wallet.Address), in.Wallet.PublicKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []Coin
+	parents := map[Hash]*wire.MsgTx{}
+	for _, u := range in.UTXOs {
+		u.Type = w.Address().Type().String()
+		c := u.coin(t)
+		list = append(list, c)
+		if u.RawTx != "" {
+			parents[c.OutPoint.Hash] = decodeTx(t, u.RawTx)
+		}
+	}
+	f, err := Fund(template, w, list, rate)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := f.PSBT(parents)
+	return p, f, err
+}
+
+func decodeTx(t *testing.T, text string) *wire.MsgTx {
+	t.Helper()
+	tx, err := DecodeTx(unhex(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// usableWallet says whether the reference funds a transaction that we refuse
+// because key and address do not belong together, or that cannot be submitted.
+func (in *fundJSON) usableWallet(t *testing.T, vault bool) (id string, ok bool) {
+	a := in.address(t, in.Wallet.Address)
+	switch {
+	case !keyOf(t, a, in.Wallet.PublicKey):
+		return "bitcoin-wallet-key", false
+	case vault && a.Type() == P2PKH:
+		return "bitcoin-vault-p2pkh", false
+	}
+	return "", true
+}
+
+// fundedView is a funded PSBT as the vectors show it.
+func fundedView(t *testing.T, p *FundedPSBT) map[string]any {
+	t.Helper()
+	packet, err := psbt.NewFromRawBytes(bytesReader(p.PSBT), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs, outputs []map[string]any
+	for i, in := range packet.UnsignedTx.TxIn {
+		var fields []string
+		f := packet.Inputs[i]
+		for _, have := range []struct {
+			name string
+			ok   bool
+		}{{"nonWitnessUtxo", f.NonWitnessUtxo != nil}, {"redeemScript", f.RedeemScript != nil}, {"sighashType", f.SighashType != 0}, {"tapInternalKey", f.TaprootInternalKey != nil}, {"witnessUtxo", f.WitnessUtxo != nil}} {
+			if have.ok {
+				fields = append(fields, have.name)
+			}
+		}
+		inputs = append(inputs, map[string]any{"outpoint": in.PreviousOutPoint.String(), "sequence": in.Sequence, "fields": fields})
+	}
+	for _, out := range packet.UnsignedTx.TxOut {
+		outputs = append(outputs, map[string]any{"amount": itoa(out.Value), "script": hex.EncodeToString(out.PkScript)})
+	}
+	return map[string]any{
+		"psbtHex": p.PSBT.Hex(), "psbtBase64": p.PSBT.Base64(), "signInputs": p.SignInputs, "feeRate": p.FeeRate,
+		"inputs": inputs, "outputs": outputs, "version": packet.UnsignedTx.Version, "lockTime": packet.UnsignedTx.LockTime, "feeSats": itoa(p.Fee),
+	}
+}
+
+func TestVectorsFundedPayment(t *testing.T) {
+	vectors.Each(t, "bitcoin", "funded_psbt_frombtc", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			fundJSON
+			Destination string
+			AmountSats  int64 `json:",string"`
+		}
+		c.Input(t, &in)
+		rate := in.FeeRate
+		if rate == 0 {
+			var err error
+			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, _, err := in.fund(t, PaymentTemplate(in.address(t, in.Destination).Script(), in.AmountSats), rate)
+		checkFunded(t, c, &in.fundJSON, false, p, err, func(p *FundedPSBT) any { return fundedView(t, p) })
+	})
+}
+
+// checkFunded compares with the case, or checks that we refuse what the reference accepts.
+func checkFunded(t *testing.T, c *vectors.Case, in *fundJSON, vault bool, p *FundedPSBT, err error, view func(*FundedPSBT) any) {
+	t.Helper()
+	want := c.Want(t)
+	if vectors.Refused(want) {
+		if err == nil {
+			t.Errorf("funded with a fee of %d sats; the reference refuses", p.Fee)
+		}
+		return
+	}
+	if id, ok := in.usableWallet(t, vault); !ok {
+		c.Differ(t, id)
+		if fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("funded %v, error %v; want a refusal", p, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.SameJSON(t, numbers(t, want), view(p))
+}
+
+// vaultJSON is a vault swap as the bitcoin vectors write it.
+type vaultJSON struct {
+	fundJSON
+	Vault struct {
+		UTXO    string
+		Value   int64
+		Address string
+	}
+	LPAddress                                           string
+	BTCAmountSats                                       int64 `json:",string"`
+	OpReturnData                                        string
+	CallerFeeShare, FrontingFeeShare, ExecutionFeeShare uint32
+	MinimumBTCFeeRate                                   float64
+	LockTime                                            uint32
+}
+
+func (in *vaultJSON) terms(t *testing.T) VaultTerms {
+	t.Helper()
+	op, err := ParseOutPoint(in.Vault.UTXO)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return VaultTerms{
+		Vault: op, VaultValue: in.Vault.Value, VaultScript: in.address(t, in.Vault.Address).Script(),
+		Data:      unhex(t, in.OpReturnData),
+		PayScript: in.address(t, in.LPAddress).Script(), PaySats: in.BTCAmountSats,
+		Shares:   FeeShares{Caller: in.CallerFeeShare, Fronting: in.FrontingFeeShare, Execution: in.ExecutionFeeShare},
+		LockTime: in.LockTime,
+	}
+}
+
+func TestVectorsFundedVault(t *testing.T) {
+	vectors.Each(t, "bitcoin", "funded_psbt_vault", func(t *testing.T, c *vectors.Case) {
+		var in vaultJSON
+		c.Input(t, &in)
+		template, p, err := in.run(t)
+		checkFunded(t, c, &in.fundJSON, true, p, err, func(p *FundedPSBT) any {
+			raw, err := template.Raw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return map[string]any{
+				"details": map[string]any{
+					"in0sequence": template.Inputs[0].Sequence, "in1sequence": template.Sequence,
+					"opReturnScript": hex.EncodeToString(template.Outputs[1].PkScript), "locktime": template.LockTime,
+				},
+				"raw":    map[string]any{"psbtHex": raw.Hex(), "psbtBase64": raw.Base64(), "in1sequence": template.Sequence, "feeRate": in.MinimumBTCFeeRate},
+				"funded": fundedView(t, p),
+			}
+		})
+	})
+}
+
+// run funds a vault swap. The refusals that have a code are the user's to mend.
+func (in *vaultJSON) run(t *testing.T) (Template, *FundedPSBT, error) {
+	t.Helper()
+	template, err := in.terms(t).Template()
+	if err != nil {
+		return Template{}, nil, err
+	}
+	wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
+	if err != nil {
+		return Template{}, nil, err
+	}
+	p, _, err := in.fund(t, template, rate)
+	return template, p, err
+}
+
+func TestVectorsWalletBalance(t *testing.T) {
+	vectors.Each(t, "bitcoin", "spendable_balance", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			fundJSON
+			Address    string
+			Vault      *struct{ OpReturnLength int }
+			OutputType string
+		}
+		c.Input(t, &in)
+		rate := in.FeeRate
+		if rate == 0 {
+			var err error
+			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := in.address(t, in.Address)
+		var list []Coin
+		for _, u := range in.UTXOs {
+			u.Type = a.Type().String()
+			list = append(list, u.coin(t))
+		}
+		var d Draft
+		if in.Vault != nil {
+			d = VaultDraft(in.Vault.OpReturnLength)
+		}
+		d.FeeRate = rate
+		got, err := MaxSpendable(d, addressType(t, in.OutputType), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
+	})
+}
+
+// The sizes of the page's table: recipient and one or two raw amounts.
+func TestVaultDraftSizes(t *testing.T) {
+	for dataLen, want := range map[int]float64{20 + 8: 150.25, 20 + 16: 158.25, 32 + 8: 162.25, 32 + 16: 170.25} {
+		d := VaultDraft(dataLen)
+		got := emptyVBytes + segwitVBytes + inputVBytes(d.Required[0].Type)
+		for _, o := range d.Outputs {
+			got += outputVBytes(len(o.PkScript))
+		}
+		if got != want {
+			t.Errorf("%d bytes of data: %v vB, want %v", dataLen, got, want)
+		}
+	}
+	if n := len(VaultDraft(76).Outputs[1].PkScript); n != 79 {
+		t.Errorf("script with 76 bytes of data has %d bytes, want 79", n)
+	}
+	// protocol: swap-flows-spv-and-core.md §C10, the worked example
+	d := VaultDraft(36)
+	d.FeeRate = 11
+	got, err := MaxSpendable(d, P2WSH, []Coin{{Value: 384_044, Type: P2PKH}})
+	if err != nil || got.Balance() != 380_194 || got.Fee != 3850 {
+		t.Errorf("%+v, error %v", got, err)
+	}
+}
+
+func TestVaultTermsRefused(t *testing.T) {
+	good := VaultTerms{
+		VaultValue: 600, VaultScript: testAddress(t, P2TR).Script(), Data: make([]byte, 28),
+		PayScript: testAddress(t, P2WPKH).Script(), PaySats: 10_000, LockTime: VaultLockTime(1 << 63),
+	}
+	if _, err := good.Template(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*VaultTerms){
+		"caller share":            func(v *VaultTerms) { v.Shares.Caller = maxShare + 1 },
+		"fronting share":          func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 },
+		"execution share":         func(v *VaultTerms) { v.Shares.Execution = maxShare + 1 },
+		"vault is p2wsh":          func(v *VaultTerms) { v.VaultScript = testAddress(t, P2WSH).Script() },
+		"vault is off the curve":  func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) },
+		"payment to p2tr":         func(v *VaultTerms) { v.PayScript = v.VaultScript },
+		"no payment script":       func(v *VaultTerms) { v.PayScript = nil },
+		"no data":                 func(v *VaultTerms) { v.Data = nil },
+		"too much data":           func(v *VaultTerms) { v.Data = make([]byte, 256) },
+		"lock time is a height":   func(v *VaultTerms) { v.LockTime = 499_999_999 },
+		"lock time locks a vault": func(v *VaultTerms) { v.LockTime = 3_400_000_000 },
+		"lock time in the future": func(v *VaultTerms) { v.LockTime = 1_500_000_000 },
+		"payment is dust":         func(v *VaultTerms) { v.PaySats = 293 },
+		"negative payment":        func(v *VaultTerms) { v.PaySats = -1 },
+		"payment above supply":    func(v *VaultTerms) { v.PaySats = MaxMoney },
+		"vault is dust":           func(v *VaultTerms) { v.VaultValue = 329 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := good
+			change(&v)
+			if got, err := v.Template(); err == nil {
+				t.Errorf("accepted: %+v", got)
+			}
+		})
+	}
+	for _, n := range []int{75, 76, 255} {
+		v := good
+		v.Data = make([]byte, n)
+		if _, err := v.Template(); err != nil {
+			t.Errorf("%d bytes of data: %v", n, err)
+		}
+	}
+}
+
+// testAddress is an address of each type, of the key 1 where a key is in it.
+func testAddress(t *testing.T, typ AddressType) Address {
+	t.Helper()
+	k := testKey()
+	var program []byte
+	switch typ {
+	case P2PKH, P2WPKH:
+		program = hash160(k.PubKey().SerializeCompressed())
+	case P2SH:
+		program = hash160(witnessKeyHash(k.PubKey().SerializeCompressed()))
+	case P2WSH:
+		program = make([]byte, 32)
+	case P2TR:
+		program = taprootProgram(k)
+	}
+	a, err := NewAddress(typ, program, Regtest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func testWallet(t *testing.T, typ AddressType) Wallet {
+	t.Helper()
+	key := hex.EncodeToString(testKey().PubKey().SerializeCompressed())
+	if typ == P2WSH {
+		key = ""
+	}
+	w, err := NewWallet(testAddress(t, typ), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func testTemplate(t testing.TB, a, lp Address) Template {
+	t.Helper()
+	v := VaultTerms{
+		Vault: OutPoint{Hash: Hash{9}}, VaultValue: 600, VaultScript: a.Script(), Data: make([]byte, 28),
+		PayScript: lp.Script(), PaySats: 10_000, LockTime: VaultLockTime(0),
+	}
+	template, err := v.Template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return template
+}
+
+func TestFundRefusals(t *testing.T) {
+	vault := testTemplate(t, testAddress(t, P2TR), testAddress(t, P2WPKH))
+	payment := PaymentTemplate(testAddress(t, P2WPKH).Script(), 10_000)
+	rich := []Coin{{OutPoint: OutPoint{Hash: Hash{1}}, Value: 1_000_000}}
+	balanceOnly, err := NewWallet(testAddress(t, P2TR), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested, err := NewWallet(testAddress(t, P2SH), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		template Template
+		wallet   Wallet
+		coins    []Coin
+		code     fault.Code
+		field    string
+	}{
+		"p2wsh":                     {payment, testWallet(t, P2WSH), rich, fault.InvalidInput, "bitcoinAddress"},
+		"p2pkh for a vault":         {vault, testWallet(t, P2PKH), rich, fault.InvalidInput, "bitcoinAddress"},
+		"p2tr without key":          {payment, balanceOnly, rich, fault.InvalidInput, "bitcoinPublicKey"},
+		"p2sh-p2wpkh without key":   {payment, nested, rich, fault.InvalidInput, "bitcoinPublicKey"},
+		"no wallet":                 {payment, Wallet{}, rich, fault.InvalidInput, "bitcoinAddress"},
+		"no coins":                  {payment, testWallet(t, P2WPKH), nil, fault.InvalidInput, "bitcoinAddress"},
+		"coin twice":                {payment, testWallet(t, P2WPKH), append(rich, rich...), fault.Internal, ""},
+		"vault among the coins":     {vault, testWallet(t, P2TR), []Coin{{OutPoint: vault.Inputs[0].OutPoint, Value: 1_000_000}}, fault.Internal, ""},
+		"impossible amount of sats": {payment, testWallet(t, P2WPKH), []Coin{{Value: -1}}, fault.InvalidInput, "bitcoinAddress"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Fund(c.template, c.wallet, c.coins, 2)
+			var f *fault.Error
+			errors.As(err, &f)
+			if fault.CodeOf(err) != c.code || f != nil && f.Field != c.field {
+				t.Errorf("error %v, want code %s on %q", err, c.code, c.field)
+			}
+		})
+	}
+	if _, err := Fund(payment, testWallet(t, P2WPKH), nil, 2); !errors.As(err, new(*NotEnoughError)) {
+		t.Errorf("no coins: %v is no NotEnoughError", err)
+	}
+}
+
+// A provider that says something else than the parent transaction does, or
+// hands out another transaction, does not get a signature over it.
+func TestFundedLegacyNeedsTrueParents(t *testing.T) {
+	w := testWallet(t, P2PKH)
+	parent := wire.NewMsgTx(2)
+	parent.AddTxIn(&wire.TxIn{})
+	parent.AddTxOut(wire.NewTxOut(100_000, w.Address().Script()))
+	op := OutPoint{Hash: parent.TxHash()}
+	payment := PaymentTemplate(testAddress(t, P2WPKH).Script(), 10_000)
+	other := parent.Copy()
+	other.LockTime++
+	for name, c := range map[string]struct {
+		coin   Coin
+		parent *wire.MsgTx
+		ok     bool
+	}{
+		"true":            {Coin{OutPoint: op, Value: 100_000}, parent, true},
+		"missing":         {Coin{OutPoint: op, Value: 100_000}, nil, false},
+		"other":           {Coin{OutPoint: op, Value: 100_000}, other, false},
+		"other amount":    {Coin{OutPoint: op, Value: 200_000}, parent, false},
+		"no such output":  {Coin{OutPoint: OutPoint{Hash: op.Hash, Index: 1}, Value: 100_000}, parent, false},
+		"index too large": {Coin{OutPoint: OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := Fund(payment, w, []Coin{c.coin}, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]Hash{op.Hash}, f.ParentIDs()); diff != "" {
+				t.Errorf("parents: %s", diff)
+			}
+			if p, err := f.PSBT(map[Hash]*wire.MsgTx{op.Hash: c.parent}); (err == nil) != c.ok {
+				t.Errorf("%v, error %v", p, err)
+			}
+		})
+	}
+}
