@@ -1,0 +1,265 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Up to this size a file is walked whole before it is opened; of a larger one,
+// only the pages above the leaves.
+const walkedWhole = 64 << 20
+
+// checker walks the pages of a closed file, with bounds, where bbolt would
+// follow them blindly: a loop among branch pages would exhaust the stack and a
+// page that is both used and free would be overwritten, and no recover helps
+// against either. Only when it is content may bbolt have the file.
+type checker struct {
+	file   io.ReaderAt
+	meta   meta
+	leaves bool     // read the leaves, too
+	seen   []uint64 // bit set of pages used or free
+}
+
+// checkFile returns nil if the file is a store that this version can open.
+func checkFile(file io.ReaderAt, size int64, leaves bool) error {
+	m, err := currentMeta(file, size)
+	if err != nil {
+		return err
+	}
+	c := &checker{file: file, meta: m, leaves: leaves, seen: make([]uint64, m.pages/64+1)}
+	if err := c.mark(0, 2); err != nil {
+		return err
+	}
+	buckets, err := c.identify()
+	if err != nil {
+		return err
+	}
+	if err := c.freelist(); err != nil {
+		return err
+	}
+	for _, bucket := range buckets {
+		if err := c.bucket(bucket); err != nil {
+			return err
+		}
+	}
+	if leaves {
+		return c.complete()
+	}
+	return nil
+}
+
+// identify walks the tree of the root, which holds the buckets, and returns
+// those with the data.
+func (c *checker) identify() ([][]byte, error) {
+	buckets := map[string][]byte{}
+	err := c.tree(c.meta.root, nil, nil, func(it item) error {
+		if !it.bucket {
+			return ErrForeign
+		}
+		buckets[string(it.key)] = it.value
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	head := map[string]string{}
+	if value := buckets[string(headBucket)]; value != nil {
+		if err := c.inline(value, func(it item) error {
+			head[string(it.key)] = string(it.value)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if head[string(formatKey)] != formatName {
+		return nil, ErrForeign
+	}
+	if schema := []byte(head[string(schemaKey)]); len(schema) != 8 {
+		return nil, damaged("schema number of %d bytes", len(schema))
+	} else if n := binary.BigEndian.Uint64(schema); n != schemaNumber {
+		return nil, fmt.Errorf("%w: schema %d, want %d", ErrSchema, n, schemaNumber)
+	}
+	var values [][]byte
+	for _, name := range dataBuckets {
+		if buckets[string(name)] == nil {
+			return nil, damaged("bucket %s is missing", name)
+		}
+		values = append(values, buckets[string(name)])
+	}
+	if len(buckets) != len(dataBuckets)+1 {
+		return nil, damaged("%d buckets, want %d", len(buckets), len(dataBuckets)+1)
+	}
+	return values, nil
+}
+
+// read returns a page of a tree with its overflow.
+func (c *checker) read(id uint64) (page, error) {
+	if id < 2 || id >= c.meta.pages {
+		return page{}, damaged("page %d of %d", id, c.meta.pages)
+	}
+	head := make([]byte, c.meta.pageSize)
+	if err := c.readAt(head, id); err != nil {
+		return page{}, err
+	}
+	overflow := uint64(native.Uint32(head[12:]))
+	if native.Uint64(head) != id || overflow >= c.meta.pages-id || int64(overflow+1)*c.meta.pageSize > maxPageRead {
+		return page{}, damaged("page %d: header", id)
+	}
+	if overflow > 0 {
+		head = make([]byte, int64(overflow+1)*c.meta.pageSize)
+		if err := c.readAt(head, id); err != nil {
+			return page{}, err
+		}
+	}
+	return parsePage(head)
+}
+
+func (c *checker) readAt(b []byte, id uint64) error {
+	if _, err := c.file.ReadAt(b, int64(id)*c.meta.pageSize); err == io.EOF {
+		return damaged("page %d lies beyond the end", id)
+	} else if err != nil {
+		return fmt.Errorf("page %d: %w", id, err)
+	}
+	return nil
+}
+
+// mark notes n pages as accounted for; each page may be so once.
+func (c *checker) mark(id, n uint64) error {
+	if id >= c.meta.pages || n > c.meta.pages-id {
+		return damaged("page %d and %d more of %d", id, n-1, c.meta.pages)
+	}
+	for ; n > 0; id, n = id+1, n-1 {
+		if c.seen[id/64]&(1<<(id%64)) != 0 {
+			return damaged("page %d is used twice", id)
+		}
+		c.seen[id/64] |= 1 << (id % 64)
+	}
+	return nil
+}
+
+// complete checks that every page was accounted for.
+func (c *checker) complete() error {
+	for id := range c.meta.pages {
+		if c.seen[id/64]&(1<<(id%64)) == 0 {
+			return damaged("page %d is neither used nor free", id)
+		}
+	}
+	return nil
+}
+
+func (c *checker) freelist() error {
+	if c.meta.freelist == noFreelist {
+		return damaged("no list of free pages")
+	}
+	p, err := c.read(c.meta.freelist)
+	if err != nil {
+		return err
+	}
+	ids, n := p.data[pageHeader:], uint64(p.count)
+	if p.count == 0xffff {
+		n, ids = native.Uint64(ids), ids[8:] // the count does not fit its field and stands first
+	}
+	if p.flags != freelistPage || n > uint64(len(ids))/8 {
+		return damaged("page %d: list of free pages", p.id)
+	}
+	if err := c.mark(p.id, p.overflow+1); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := c.mark(native.Uint64(ids[8*i:]), 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket walks the tree of a bucket with data.
+func (c *checker) bucket(value []byte) error {
+	visit := func(it item) error {
+		if it.bucket {
+			return damaged("bucket %q among the data", it.key)
+		}
+		return nil
+	}
+	if len(value) < bucketSize {
+		return damaged("bucket of %d bytes", len(value))
+	}
+	root := native.Uint64(value)
+	switch {
+	case root == 0:
+		return c.inline(value, visit)
+	case c.leaves:
+		return c.tree(root, nil, nil, visit)
+	}
+	return c.tree(root, nil, nil, nil)
+}
+
+// inline visits a small bucket, which is kept within its parent's page.
+func (c *checker) inline(value []byte, visit func(item) error) error {
+	if len(value) < bucketSize || native.Uint64(value) != 0 {
+		return damaged("bucket is not within its parent")
+	}
+	p, err := parsePage(value[bucketSize:])
+	if err != nil {
+		return err
+	}
+	if p.flags != leafPage {
+		return damaged("bucket within its parent is no leaf")
+	}
+	return p.leaf(nil, nil, visit)
+}
+
+// tree walks the pages from id on, whose keys lie in [low, high), and visits
+// what the leaves hold; where visit is nil it does not read leaves below a
+// branch. It ends because every page is marked before its children are read.
+func (c *checker) tree(id uint64, low, high []byte, visit func(item) error) error {
+	p, err := c.read(id)
+	if err != nil {
+		return err
+	}
+	if err := c.mark(id, p.overflow+1); err != nil {
+		return err
+	}
+	switch p.flags {
+	case leafPage:
+		return p.leaf(low, high, visit)
+	case branchPage:
+		return c.branch(p, low, high, visit)
+	}
+	return damaged("page %d is neither branch nor leaf", id)
+}
+
+func (c *checker) branch(p page, low, high []byte, visit func(item) error) error {
+	if p.count == 0 {
+		return damaged("page %d: branch without children", p.id)
+	}
+	items, err := p.items(low, high)
+	if err != nil {
+		return err
+	}
+	if visit == nil {
+		first, err := c.read(items[0].child)
+		if err != nil {
+			return err
+		}
+		if first.flags == leafPage { // a tree is equally deep everywhere, so all of them are
+			for _, it := range items {
+				if err := c.mark(it.child, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	for i, it := range items {
+		until := high
+		if i+1 < len(items) {
+			until = items[i+1].key
+		}
+		if err := c.tree(it.child, it.key, until, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

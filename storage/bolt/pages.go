@@ -1,0 +1,202 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"io"
+
+	"github.com/swapper-go/swapper/storage"
+)
+
+// The layout of a bbolt file, version 2, as far as the check before opening
+// needs it. Integers are in the byte order of the machine that wrote it.
+//
+//	page   id (8), flags (2), count (2), overflow (4), then count elements, then their keys and values
+//	meta   magic (4), version (4), page size (4), flags (4), root bucket (16), freelist page (8), pages in use (8), transaction (8), checksum (8)
+//	bucket root page (8; 0: the page follows inline), sequence (8)
+const (
+	pageHeader = 16
+	metaSize   = 64
+	bucketSize = 16
+	element    = 16 // branch: pos (4), key size (4), page (8); leaf: flags (4), pos (4), key size (4), value size (4)
+
+	branchPage   = 0x01
+	leafPage     = 0x02
+	metaPage     = 0x04
+	freelistPage = 0x10
+	bucketLeaf   = 0x01
+
+	magic       = 0xED0CDAED
+	boltVersion = 2
+	noFreelist  = ^uint64(0)
+	maxPageSize = 1 << 16
+	maxPageRead = 64 << 20 // a page holds at most four entries of the largest size
+)
+
+var native = binary.NativeEndian
+
+type meta struct {
+	pageSize                   int64
+	root, freelist, pages, txn uint64
+}
+
+// damaged returns an error that wraps storage.ErrCorrupt.
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), storage.ErrCorrupt)
+}
+
+// readMeta reads the meta page that starts at an offset. ok is false if what
+// stands there was never one.
+func readMeta(r io.ReaderAt, offset int64) (m meta, ok bool, err error) {
+	b := make([]byte, pageHeader+metaSize)
+	if _, err := r.ReadAt(b, offset); err == io.EOF {
+		return meta{}, false, damaged("it ends within a meta page")
+	} else if err != nil {
+		return meta{}, false, err
+	}
+	body := b[pageHeader:]
+	if native.Uint32(body) != magic {
+		return meta{}, false, damaged("no meta page at offset %d", offset)
+	}
+	sum := fnv.New64a()
+	sum.Write(body[:metaSize-8])
+	switch {
+	case native.Uint16(b[8:]) != metaPage || sum.Sum64() != native.Uint64(body[metaSize-8:]):
+		return meta{}, true, damaged("meta page at offset %d", offset)
+	case native.Uint32(body[4:]) != boltVersion:
+		return meta{}, true, damaged("bbolt file version %d, want %d", native.Uint32(body[4:]), boltVersion)
+	}
+	m = meta{
+		pageSize: int64(native.Uint32(body[8:])),
+		root:     native.Uint64(body[16:]),
+		freelist: native.Uint64(body[32:]),
+		pages:    native.Uint64(body[40:]),
+		txn:      native.Uint64(body[48:]),
+	}
+	if m.pageSize < 512 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {
+		return meta{}, true, damaged("page size %d", m.pageSize)
+	}
+	return m, true, nil
+}
+
+// currentMeta returns the meta page that counts. bbolt writes the two in turn
+// and falls back to the older one when the newer one is damaged; that would
+// silently undo acknowledged writes, so here both must be sound. A crash does
+// not break this: a meta page fits into one sector.
+func currentMeta(r io.ReaderAt, size int64) (meta, error) {
+	first, is, err := readMeta(r, 0)
+	if err != nil {
+		if !is && size > 0 {
+			return meta{}, fmt.Errorf("%w (%v)", ErrForeign, err)
+		}
+		return meta{}, err
+	}
+	second, _, err := readMeta(r, first.pageSize)
+	if err != nil {
+		return meta{}, err
+	}
+	now, before := first, second
+	if second.txn > first.txn {
+		now, before = second, first
+	}
+	switch {
+	case now.txn != before.txn+1, now.pageSize != before.pageSize:
+		return meta{}, damaged("meta pages of transactions %d and %d", before.txn, now.txn)
+	case now.pages < 4, now.pages > uint64(size/now.pageSize):
+		return meta{}, damaged("it has %d bytes, but %d pages of %d are in use", size, now.pages, now.pageSize)
+	}
+	return now, nil
+}
+
+// page is one page of a tree, read and within its bounds.
+type page struct {
+	id, overflow uint64
+	flags        uint16
+	count        int
+	data         []byte // with the header
+}
+
+// parsePage interprets data; the page itself may be shorter.
+func parsePage(data []byte) (page, error) {
+	if len(data) < pageHeader {
+		return page{}, damaged("page of %d bytes", len(data))
+	}
+	p := page{
+		id:       native.Uint64(data),
+		flags:    native.Uint16(data[8:]),
+		count:    int(native.Uint16(data[10:])),
+		overflow: uint64(native.Uint32(data[12:])),
+		data:     data,
+	}
+	if (p.flags == branchPage || p.flags == leafPage) && pageHeader+p.count*element > len(data) {
+		return page{}, damaged("page %d: %d elements in %d bytes", p.id, p.count, len(data))
+	}
+	return p, nil
+}
+
+// item is an element of a branch or leaf page.
+type item struct {
+	key, value []byte // value: of a leaf
+	bucket     bool   // of a leaf: value is a bucket
+	child      uint64 // of a branch
+}
+
+// item returns an element; its keys and values lie within the page.
+func (p page) item(i int) (item, error) {
+	at := pageHeader + i*element
+	e := p.data[at : at+element]
+	var it item
+	var pos, keySize, valueSize uint64
+	if p.flags == branchPage {
+		pos, keySize = uint64(native.Uint32(e)), uint64(native.Uint32(e[4:]))
+		it.child = native.Uint64(e[8:])
+	} else {
+		it.bucket = native.Uint32(e)&bucketLeaf != 0
+		pos, keySize, valueSize = uint64(native.Uint32(e[4:])), uint64(native.Uint32(e[8:])), uint64(native.Uint32(e[12:]))
+	}
+	from := uint64(at) + pos
+	if from+keySize+valueSize > uint64(len(p.data)) || pos < element || keySize == 0 {
+		return item{}, damaged("page %d: element %d lies outside", p.id, i)
+	}
+	it.key = p.data[from : from+keySize : from+keySize]
+	it.value = p.data[from+keySize : from+keySize+valueSize : from+keySize+valueSize]
+	return it, nil
+}
+
+// items returns all elements, whose keys must ascend within [low, high); nil
+// bounds nothing.
+func (p page) items(low, high []byte) ([]item, error) {
+	items := make([]item, p.count)
+	for i := range items {
+		it, err := p.item(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case i > 0 && bytes.Compare(items[i-1].key, it.key) >= 0,
+			low != nil && bytes.Compare(it.key, low) < 0,
+			high != nil && bytes.Compare(it.key, high) >= 0:
+			return nil, damaged("page %d: keys are out of order", p.id)
+		}
+		items[i] = it
+	}
+	return items, nil
+}
+
+// leaf visits the elements of a leaf page.
+func (p page) leaf(low, high []byte, visit func(item) error) error {
+	items, err := p.items(low, high)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if visit == nil {
+			break
+		}
+		if err := visit(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+// Package bolt is a [storage.Store] in one file, kept with bbolt.
+//
+// Writers share commits: while one is being forced to disk the next writes
+// gather, and all of them go into the next one. Reads run beside it and never
+// wait for the disk to finish writing.
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/swapper-go/swapper/storage"
+)
+
+var (
+	// ErrInUse: another process, or another Store of this one, has the file open.
+	ErrInUse = errors.New("file is in use by another store")
+	// ErrForeign: the file is something else than a store.
+	ErrForeign = errors.New("file is not a store")
+	// ErrSchema: the file was written by a version of this package that keeps its data differently.
+	ErrSchema = errors.New("file has a layout that this version cannot read")
+)
+
+// DefaultLockTimeout is how long Open waits for the file if Options do not say.
+const DefaultLockTimeout = 2 * time.Second
+
+// Options of [Open]; the zero value is good.
+type Options struct {
+	// ReadOnly opens an existing store beside others that only read. Writes
+	// answer storage.ErrReadOnly. While a writer has the file it cannot be opened.
+	ReadOnly bool
+	// LockTimeout is how long to wait while another process has the file; 0
+	// means DefaultLockTimeout. The context's end cuts it short.
+	LockTimeout time.Duration
+}
+
+// Store is a [storage.Store] in one file. One process has the file at a time.
+//
+// When bbolt meets damage in the file's structure, or when the disk reports an
+// error at the moment that decides whether a commit counts, the store stops
+// writing: every later write answers with the reason, and reads go on as far
+// as they can. Any other failure to write, such as a full disk, concerns only
+// the writes that it hit.
+//
+// A number of entries that is deleted leaves free pages that later writes use;
+// the file does not shrink.
+type Store struct {
+	path     string
+	readOnly bool
+	file     *os.File
+	db       *bbolt.DB
+
+	open      sync.RWMutex          // held for reading while the database is read, for writing to close it
+	closed    sync.Once             // the first Close does it
+	closing   chan struct{}         // closed when Close begins
+	ops       chan *op              // to the committer
+	ended     chan struct{}         // closed when the committer has ended
+	commits   sync.Mutex            // held during a commit, and by whoever wants none
+	stopped   atomic.Pointer[error] // why nothing is written any more
+	beginning sync.Mutex            // held while a transaction begins or ends
+	broken    chan struct{}         // closed when bbolt can no longer be called
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Open opens the store at path, or creates it with mode 0600; the directory
+// must exist. It fails with ErrInUse when another process keeps the file
+// longer than LockTimeout and the context allow, and with storage.ErrCorrupt,
+// ErrForeign or ErrSchema when the file is damaged, something else, or newer;
+// the file is then as it was before.
+//
+// The structure of the file is checked first, up to 64 MiB completely, beyond
+// that without the leaves of its trees, which takes about a second for a
+// million swaps. [Store.Verify] checks everything.
+//
+// The caller must call Close.
+func Open(ctx context.Context, path string, options Options) (*Store, error) {
+	s, err := open(ctx, path, options)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, path string, options Options) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if options.LockTimeout <= 0 {
+		options.LockTimeout = DefaultLockTimeout
+	}
+	file, err := openFile(path, options.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openDB(ctx, file, options)
+	if err != nil {
+		file.Close() // bbolt has closed it, unless it never had it
+		return nil, err
+	}
+	s := &Store{
+		path:     path,
+		readOnly: options.ReadOnly,
+		file:     file,
+		db:       db,
+		broken:   make(chan struct{}),
+		closing:  make(chan struct{}),
+		ops:      make(chan *op),
+		ended:    make(chan struct{}),
+	}
+	if s.readOnly {
+		close(s.ended)
+	} else {
+		go s.commitLoop()
+	}
+	return s, nil
+}
+
+// openFile opens the file, which is created first if it may be.
+func openFile(path string, readOnly bool) (*os.File, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && !readOnly {
+		if err := create(path); err != nil {
+			return nil, err
+		}
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // to open a pipe would block
+		return nil, fmt.Errorf("%w: not a regular file", ErrForeign)
+	}
+	if readOnly {
+		return os.OpenFile(path, os.O_RDONLY, 0)
+	}
+	return os.OpenFile(path, os.O_RDWR, 0)
+}
+
+// openDB locks and checks the file before bbolt sees it.
+func openDB(ctx context.Context, file *os.File, options Options) (*bbolt.DB, error) {
+	ctx, cancel := context.WithTimeout(ctx, options.LockTimeout)
+	defer cancel()
+	if err := lock(ctx, file, options.ReadOnly); err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFile(file, info.Size(), info.Size() <= walkedWhole); err != nil {
+		return nil, err
+	}
+	var db *bbolt.DB
+	err = guarded(func() (err error) {
+		db, err = bbolt.Open(file.Name(), 0o600, &bbolt.Options{
+			ReadOnly:     options.ReadOnly,
+			Timeout:      options.LockTimeout,
+			FreelistType: bbolt.FreelistMapType,
+			OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return file, nil },
+		})
+		return err
+	})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, ErrInUse
+	}
+	return db, err
+}
+
+// Path returns the path that the store was opened with.
+func (s *Store) Path() string { return s.path }
+
+// Close waits for the calls that are under way and closes the file. Calls that
+// come later, and iterations that want another page, answer
+// storage.ErrClosed; so does Close when it is called again.
+func (s *Store) Close() error {
+	err := storage.ErrClosed
+	s.closed.Do(func() {
+		close(s.closing)
+		select {
+		case <-s.ended:
+		case <-s.broken: // the committer may be waiting for a lock that nobody will release
+		}
+		s.open.Lock()
+		defer s.open.Unlock()
+		select {
+		case <-s.broken:
+			err = s.file.Close()
+		default:
+			err = s.db.Close()
+		}
+	})
+	return err
+}
+
+// stop makes every later write fail with the reason.
+func (s *Store) stop(reason error) {
+	reason = fmt.Errorf("the store has stopped writing: %w", reason)
+	s.stopped.CompareAndSwap(nil, &reason)
+}

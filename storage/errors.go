@@ -1,0 +1,36 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrNotFound: no entry has the ID.
+	ErrNotFound = errors.New("entry not found")
+	// ErrExists: Create found an entry with the ID.
+	ErrExists = errors.New("entry already exists")
+	// ErrConflict: the version is not the stored one; somebody else wrote first.
+	ErrConflict = errors.New("version is not the stored one")
+	// ErrInvalid: an argument is beyond the limits; the same call will never succeed.
+	ErrInvalid = errors.New("invalid argument")
+	// ErrUnknown: the write may or may not have been made; read again.
+	ErrUnknown = errors.New("outcome of the write is unknown")
+	// ErrCorrupt: the stored data is damaged.
+	ErrCorrupt = errors.New("stored data is damaged")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("store is closed")
+	// ErrReadOnly: the store was opened for reading only.
+	ErrReadOnly = errors.New("store is read-only")
+)
+
+// KeyTakenError says that another entry holds a unique key.
+type KeyTakenError struct {
+	Index, Value string
+	Holder       string // ID of the entry that holds the key
+}
+
+// Error names the key and its holder.
+func (e *KeyTakenError) Error() string {
+	return fmt.Sprintf("key %q of index %q is taken by entry %q", e.Value, e.Index, e.Holder)
+}

@@ -1,0 +1,78 @@
+package storage
+
+import (
+	"fmt"
+	"math"
+)
+
+// Limits in bytes, and MaxKeys in keys. They are far beyond what a swap needs
+// and within what any ordered database can index.
+const (
+	MaxID    = 256
+	MaxIndex = 64
+	MaxValue = 512
+	MaxKeys  = 64
+	MaxBody  = 8 << 20 // of an entry and of a note
+	MaxName  = 256     // of a note
+)
+
+// Validate returns an error that wraps [ErrInvalid] unless the entry is within
+// the limits. Implementations of [Store] call it first in Create and Update.
+func (e Entry) Validate() error {
+	switch {
+	case e.ID == "" || len(e.ID) > MaxID:
+		return fmt.Errorf("id of %d bytes, want 1 to %d: %w", len(e.ID), MaxID, ErrInvalid)
+	case e.Version == math.MaxUint64:
+		return fmt.Errorf("entry %q: no version follows %d: %w", e.ID, e.Version, ErrInvalid)
+	case len(e.Body) > MaxBody:
+		return fmt.Errorf("entry %q: body of %d bytes, want at most %d: %w", e.ID, len(e.Body), MaxBody, ErrInvalid)
+	case len(e.Keys) > MaxKeys:
+		return fmt.Errorf("entry %q: %d keys, want at most %d: %w", e.ID, len(e.Keys), MaxKeys, ErrInvalid)
+	}
+	for i, k := range e.Keys {
+		if err := validateKey(k.Index, k.Value); err != nil {
+			return fmt.Errorf("entry %q: key %d: %w", e.ID, i, err)
+		}
+		for _, other := range e.Keys[:i] {
+			if other.Index == k.Index && other.Value == k.Value {
+				return fmt.Errorf("entry %q: key %d: index %q and value %q are there twice: %w", e.ID, i, k.Index, k.Value, ErrInvalid)
+			}
+		}
+	}
+	return nil
+}
+
+// Validate returns an error that wraps [ErrInvalid] unless some entry could
+// match the query's Index and Value. Implementations of [Store] call it first
+// in Find.
+func (q Query) Validate() error {
+	if err := validateKey(q.Index, q.Value); err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	return nil
+}
+
+// ValidateNote returns an error that wraps [ErrInvalid] unless a note of this
+// name, content and version can be replaced. Implementations of [Store] call
+// it first in Note and SetNote.
+func ValidateNote(name string, data []byte, version uint64) error {
+	switch {
+	case name == "" || len(name) > MaxName:
+		return fmt.Errorf("note name of %d bytes, want 1 to %d: %w", len(name), MaxName, ErrInvalid)
+	case len(data) > MaxBody:
+		return fmt.Errorf("note %q of %d bytes, want at most %d: %w", name, len(data), MaxBody, ErrInvalid)
+	case version == math.MaxUint64:
+		return fmt.Errorf("note %q: no version follows %d: %w", name, version, ErrInvalid)
+	}
+	return nil
+}
+
+func validateKey(index, value string) error {
+	switch {
+	case index == "" || len(index) > MaxIndex:
+		return fmt.Errorf("index of %d bytes, want 1 to %d: %w", len(index), MaxIndex, ErrInvalid)
+	case len(value) > MaxValue:
+		return fmt.Errorf("value of %d bytes in index %q, want at most %d: %w", len(value), index, MaxValue, ErrInvalid)
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package storagetest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/swapper-go/swapper/storage"
+)
+
+// Memory is a [storage.Store] that forgets everything at the end of the
+// process: for tests, and as the model that others are compared with. Its
+// queries walk all entries. The zero value is an empty store.
+type Memory struct {
+	mu      sync.Mutex
+	entries map[string]storage.Entry
+	notes   map[string]note
+}
+
+type note struct {
+	data    []byte
+	version uint64
+}
+
+var _ storage.Store = (*Memory)(nil)
+
+// Get implements [storage.Store].
+func (m *Memory) Get(ctx context.Context, id string) (storage.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return storage.Entry{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.entries[id]
+	if !ok {
+		return storage.Entry{}, fmt.Errorf("get %q: %w", id, storage.ErrNotFound)
+	}
+	return clone(e), nil
+}
+
+// Create implements [storage.Store].
+func (m *Memory) Create(ctx context.Context, e storage.Entry) error {
+	return m.write(ctx, "create", e, func(_ storage.Entry, found bool) error {
+		if found {
+			return storage.ErrExists
+		}
+		return nil
+	})
+}
+
+// Update implements [storage.Store].
+func (m *Memory) Update(ctx context.Context, e storage.Entry) error {
+	return m.write(ctx, "update", e, func(old storage.Entry, found bool) error {
+		return allowed(old, found, e.Version)
+	})
+}
+
+func (m *Memory) write(ctx context.Context, doing string, e storage.Entry, allow func(old storage.Entry, found bool) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := e.Validate(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old, found := m.entries[e.ID]
+	if err := allow(old, found); err != nil {
+		return fmt.Errorf("%s %q: %w", doing, e.ID, err)
+	}
+	for _, k := range e.Keys {
+		if holder := m.holder(k); k.Unique && holder != "" && holder != e.ID {
+			return fmt.Errorf("%s %q: %w", doing, e.ID, &storage.KeyTakenError{Index: k.Index, Value: k.Value, Holder: holder})
+		}
+	}
+	if m.entries == nil {
+		m.entries = map[string]storage.Entry{}
+	}
+	e = clone(e)
+	e.Version++
+	m.entries[e.ID] = e
+	return nil
+}
+
+// holder returns the entry that holds the key as a unique one, or "".
+func (m *Memory) holder(k storage.Key) string {
+	for id, e := range m.entries {
+		for _, held := range e.Keys {
+			if held.Unique && held.Index == k.Index && held.Value == k.Value {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// Delete implements [storage.Store].
+func (m *Memory) Delete(ctx context.Context, id string, version uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old, found := m.entries[id]
+	if err := allowed(old, found, version); err != nil {
+		return fmt.Errorf("delete %q: %w", id, err)
+	}
+	delete(m.entries, id)
+	return nil
+}
+
+func allowed(old storage.Entry, found bool, version uint64) error {
+	switch {
+	case !found:
+		return storage.ErrNotFound
+	case old.Version != version:
+		return storage.ErrConflict
+	}
+	return nil
+}
+
+// Find implements [storage.Store]; the whole result is one page.
+func (m *Memory) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) {
+		if err := cmp.Or(ctx.Err(), q.Validate()); err != nil {
+			yield(storage.Entry{}, err)
+			return
+		}
+		for _, e := range m.matches(q) {
+			if err := ctx.Err(); err != nil {
+				yield(storage.Entry{}, err)
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *Memory) matches(q storage.Query) []storage.Entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	compare := func(a, b storage.Position) int {
+		c := cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+		if q.Descending {
+			return -c
+		}
+		return c
+	}
+	var found []storage.Entry
+	for _, e := range m.entries {
+		p, ok := q.Position(e)
+		if !ok || q.Range != nil && (p.Order < q.Range.Min || p.Order > q.Range.Max) || q.After != nil && compare(p, *q.After) <= 0 {
+			continue
+		}
+		found = append(found, clone(e))
+	}
+	slices.SortFunc(found, func(a, b storage.Entry) int {
+		p, _ := q.Position(a)
+		o, _ := q.Position(b)
+		return compare(p, o)
+	})
+	return found
+}
+
+// Note implements [storage.Store].
+func (m *Memory) Note(ctx context.Context, name string) ([]byte, uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	if err := storage.ValidateNote(name, nil, 0); err != nil {
+		return nil, 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.notes[name]
+	return bytes.Clone(n.data), n.version, nil
+}
+
+// SetNote implements [storage.Store].
+func (m *Memory) SetNote(ctx context.Context, name string, data []byte, version uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := storage.ValidateNote(name, data, version); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.notes[name].version != version {
+		return fmt.Errorf("set note %q: %w", name, storage.ErrConflict)
+	}
+	if m.notes == nil {
+		m.notes = map[string]note{}
+	}
+	m.notes[name] = note{data: bytes.Clone(data), version: version + 1}
+	return nil
+}
+
+func clone(e storage.Entry) storage.Entry {
+	e.Body, e.Keys = bytes.Clone(e.Body), slices.Clone(e.Keys)
+	return e
+}
