@@ -37,3 +37,12 @@ func vectorInputs(f *testing.F, area, name, member string) []string {
 	}
 	return seeds
 }
+
+func mustJSON(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

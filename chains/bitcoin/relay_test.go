@@ -1,0 +1,332 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// testRelay answers with fixed headers.
+type testRelay struct{ tip, known *RelayHeader }
+
+func (r testRelay) Tip(context.Context) (RelayHeader, error)         { return answer(r.tip) }
+func (r testRelay) LatestKnown(context.Context) (RelayHeader, error) { return answer(r.known) }
+
+func answer(h *RelayHeader) (RelayHeader, error) {
+	if h == nil {
+		return RelayHeader{}, ErrNotFound
+	}
+	return *h, nil
+}
+
+// testSource is Bitcoin's best chain above some height, in pages of any size.
+type testSource struct {
+	headers []Header
+	page    int // longest page it gives; 0: any
+	asked   int
+}
+
+func (s *testSource) HeadersFrom(_ context.Context, from uint32, max int) ([]Header, error) {
+	s.asked++
+	if s.page > 0 {
+		max = min(max, s.page)
+	}
+	for i, h := range s.headers {
+		if h.Height == from {
+			return s.headers[i:min(i+max, len(s.headers))], nil
+		}
+	}
+	return nil, nil
+}
+
+func regtestBase(height uint32) Header {
+	return Header{Height: height, Version: 2, Time: 1_700_000_000, Bits: 0x207fffff}
+}
+
+func workAt(h Header) *big.Int {
+	return new(big.Int).Mul(big.NewInt(int64(h.Height)), Work(h.Bits))
+}
+
+func TestVectorsRelaySync(t *testing.T) {
+	type call struct {
+		Call    string   `json:"call"`
+		Heights []uint32 `json:"heights"`
+		OnTopOf uint32   `json:"onTopOf"`
+		ForkID  *int     `json:"forkId,omitempty"`
+	}
+	const forkID = 7 // what the relay of the vectors calls a new fork
+	names := map[RelayOp]string{SaveMain: "saveMainHeaders", SaveNewFork: "saveNewForkHeaders", SaveFork: "saveForkHeaders"}
+	vectors.Each(t, "bitcoin", "relay_sync", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			RelayTipHeight, LatestKnownHeight    *uint32
+			BitcoinTipHeight                     uint32
+			MaxHeadersPerTx, MaxForkHeadersPerTx int
+		}
+		c.Input(t, &in)
+		var relay testRelay
+		src := &testSource{page: 15}
+		if in.LatestKnownHeight != nil {
+			known := regtestBase(*in.LatestKnownHeight)
+			relay.known = &RelayHeader{known, workAt(known)}
+			if in.BitcoinTipHeight > known.Height {
+				src.headers = mine(t, known, int(in.BitcoinTipHeight-known.Height), 1)
+			}
+			if in.RelayTipHeight != nil && *in.RelayTipHeight == known.Height {
+				relay.tip = relay.known
+			}
+		}
+		if in.RelayTipHeight != nil && relay.tip == nil {
+			stale := regtestBase(*in.RelayTipHeight)
+			stale.MerkleRoot[0] = 9
+			relay.tip = &RelayHeader{stale, workAt(stale)}
+		}
+		rules := RelayRules{Main: in.MaxHeadersPerTx, Fork: in.MaxForkHeadersPerTx, Work: Work}
+		plan, err := SyncRelay(t.Context(), relay, src, Regtest, rules, 0)
+		if vectors.Refused(c.Want(t)) {
+			if err == nil {
+				t.Fatal("made a plan")
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct {
+			Transactions                    int
+			TargetHeight                    uint32
+			CommittedHeights, HeaderHeights []uint32
+			StartForkID                     *int
+			LatestBlockHeaderHeight         uint32
+			Calls                           []call
+		}
+		c.Expected(t, &want)
+		calls, heights := []call{}, []uint32{plan.Base.Header.Height}
+		var startFork *int
+		for _, b := range plan.Batches {
+			got := call{Call: names[b.Op], OnTopOf: b.Base.Header.Height}
+			for _, h := range b.Headers {
+				got.Heights = append(got.Heights, h.Height)
+			}
+			id := forkID
+			if b.Op == SaveFork {
+				got.ForkID = &id
+			}
+			if b.Op == SaveNewFork && !b.Wins {
+				startFork = &id
+			}
+			calls, heights = append(calls, got), append(heights, got.Heights...)
+		}
+		top := plan.Top.Header.Height
+		if len(plan.Batches) != want.Transactions || top != want.TargetHeight || !slices.Equal(heights, want.CommittedHeights) ||
+			!slices.Equal(heights, want.HeaderHeights) || (startFork == nil) != (want.StartForkID == nil) {
+			t.Errorf("got %d batches up to %d: %v", len(plan.Batches), top, heights)
+		}
+		vectors.SameJSON(t, mustJSON(t, want.Calls), calls)
+		for _, height := range heights {
+			if h, ok := plan.Header(height); !ok || h.Height != height {
+				t.Errorf("no header of height %d", height)
+			}
+		}
+		if want.LatestBlockHeaderHeight != top {
+			c.Differ(t, "bitcoin-relay-latest-header")
+			if top != in.BitcoinTipHeight {
+				t.Errorf("plan ends at %d", top)
+			}
+		}
+	})
+}
+
+var evmRules = RelayRules{Main: 100, Fork: 50, ShortFork: 100, Work: Work}
+
+func ops(p RelayPlan) (names []string, sizes []int) {
+	for _, b := range p.Batches {
+		names, sizes = append(names, b.Op.String()), append(sizes, len(b.Headers))
+	}
+	return names, sizes
+}
+
+func TestPlanRelayForks(t *testing.T) {
+	known := regtestBase(1000)
+	base := RelayHeader{known, workAt(known)}
+	chain := mine(t, known, 260, 1)
+	stale := func(n int) RelayHeader {
+		branch := mine(t, known, n, 2)
+		top := RelayBatch{Base: base, Headers: branch}.Top(evmRules)
+		return top
+	}
+	noShort := evmRules
+	noShort.ShortFork = 0
+	for name, c := range map[string]struct {
+		tip   RelayHeader
+		rules RelayRules
+		until uint32
+		ops   []string
+		sizes []int
+		win   int // index of the batch that wins, -1 for none
+	}{
+		"behind":                   {base, evmRules, 0, []string{"main", "main", "main"}, []int{100, 100, 60}, -1},
+		"behind, height is enough": {base, evmRules, 1150, []string{"main", "main"}, []int{100, 50}, -1},
+		"behind, one header":       {base, evmRules, 1001, []string{"main"}, []int{1}, -1},
+		"fork that wins at once":   {stale(2), evmRules, 0, []string{"short fork", "main", "main"}, []int{100, 100, 60}, 0},
+		"without short forks":      {stale(2), noShort, 0, []string{"new fork", "main", "main", "main"}, []int{50, 100, 100, 10}, 0},
+		"fork that wins later":     {stale(120), evmRules, 0, []string{"new fork", "fork", "fork", "main", "main"}, []int{50, 50, 50, 100, 10}, 2},
+		"equal work does not win":  {stale(100), evmRules, 0, []string{"new fork", "fork", "fork", "main", "main"}, []int{50, 50, 50, 100, 10}, 2},
+		"one more than the tip":    {stale(99), evmRules, 0, []string{"short fork", "main", "main"}, []int{100, 100, 60}, 0},
+		"fork needs more than asked for": {stale(120), evmRules, 1010, []string{"new fork", "fork", "fork"},
+			[]int{50, 50, 50}, 2},
+	} {
+		plan, err := PlanRelay(Regtest, c.tip, base, chain, c.rules, c.until)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		gotOps, gotSizes := ops(plan)
+		if !slices.Equal(gotOps, c.ops) || !slices.Equal(gotSizes, c.sizes) {
+			t.Errorf("%s: %v %v", name, gotOps, gotSizes)
+		}
+		under := base
+		for i, b := range plan.Batches {
+			if b.Wins != (i == c.win) {
+				t.Errorf("%s: batch %d wins: %v", name, i, b.Wins)
+			}
+			if b.Base.Header != under.Header || b.Base.Work.Cmp(under.Work) != 0 {
+				t.Errorf("%s: batch %d is built on %d", name, i, b.Base.Header.Height)
+			}
+			under = b.Top(c.rules)
+		}
+		if plan.Top.Work.Cmp(workAt(plan.Top.Header)) != 0 {
+			t.Errorf("%s: work %s at %d", name, plan.Top.Work, plan.Top.Header.Height)
+		}
+	}
+	for name, plan := range map[string]func() (RelayPlan, error){
+		"less work than the relay": func() (RelayPlan, error) { return PlanRelay(Regtest, stale(300), base, chain, evmRules, 0) },
+		"equal work in the end":    func() (RelayPlan, error) { return PlanRelay(Regtest, stale(260), base, chain, evmRules, 0) },
+		"height not reached":       func() (RelayPlan, error) { return PlanRelay(Regtest, base, base, chain, evmRules, 1261) },
+		"a hole in the headers":    func() (RelayPlan, error) { return PlanRelay(Regtest, base, base, chain[1:], evmRules, 0) },
+		"rules without limits":     func() (RelayPlan, error) { return PlanRelay(Regtest, base, base, chain, RelayRules{Work: Work}, 0) },
+		"rules without measure": func() (RelayPlan, error) {
+			return PlanRelay(Regtest, base, base, chain, RelayRules{Main: 1, Fork: 1}, 0)
+		},
+		"a tip lighter than known": func() (RelayPlan, error) {
+			tip := stale(1)
+			tip.Work = base.Work
+			return PlanRelay(Regtest, tip, base, chain, evmRules, 0)
+		},
+		"a relay without work":     func() (RelayPlan, error) { return PlanRelay(Regtest, RelayHeader{}, base, chain, evmRules, 0) },
+		"headers without any work": func() (RelayPlan, error) { return PlanRelay(Mainnet, base, base, chain, evmRules, 0) },
+		"another chain of the same": func() (RelayPlan, error) {
+			return PlanRelay(Regtest, base, RelayHeader{chain[0], base.Work}, chain, evmRules, 0)
+		},
+	} {
+		if p, err := plan(); err == nil {
+			t.Errorf("planned with %s: %+v", name, p)
+		}
+	}
+}
+
+// On testnets one block of real difficulty outweighs many of the minimum.
+func TestPlanRelayGoesByWork(t *testing.T) {
+	rules := evmRules
+	rules.Work = func(bits uint32) *big.Int { return big.NewInt(1) }
+	known := regtestBase(1000)
+	base := RelayHeader{known, big.NewInt(1000)}
+	chain := mine(t, known, 10, 1)
+	high := RelayHeader{mine(t, known, 200, 2)[199], big.NewInt(1003)} // 200 blocks of little work
+	plan, err := PlanRelay(Regtest, high, base, chain, rules, 0)
+	if err != nil || len(plan.Batches) != 1 || plan.Batches[0].Op != SaveShortFork || !plan.Batches[0].Wins {
+		t.Errorf("fork against a higher tip of less work: %+v, %v", plan, err)
+	}
+	low := RelayHeader{mine(t, known, 2, 2)[1], big.NewInt(2000)} // 2 blocks of much work
+	if _, err := PlanRelay(Regtest, low, base, chain, rules, 0); err == nil {
+		t.Error("ten light blocks won against two heavy ones")
+	}
+}
+
+func TestHeadersAbove(t *testing.T) {
+	base := regtestBase(500)
+	chain := mine(t, base, 400, 1)
+	for name, c := range map[string]struct {
+		page  int
+		until uint32
+		want  int
+	}{
+		"to the tip":              {0, 0, 400},
+		"short pages":             {10, 0, 400},
+		"pages of one":            {1, 0, 400},
+		"to a height":             {0, 700, 200},
+		"to the base":             {0, 500, 0},
+		"to a height not reached": {0, 2000, 400},
+	} {
+		got, err := HeadersAbove(t.Context(), &testSource{headers: chain, page: c.page}, Regtest, base, c.until)
+		if err != nil || len(got) != c.want || c.want > 0 && got[c.want-1] != chain[c.want-1] {
+			t.Errorf("%s: %d headers, %v", name, len(got), err)
+		}
+	}
+	holed := append(slices.Clone(chain[:200]), chain[201:]...)
+	other := append(slices.Clone(chain[:200]), mine(t, base, 400, 3)[200:]...)
+	for name, headers := range map[string][]Header{"a hole": holed, "a reorganisation between pages": other} {
+		if _, err := HeadersAbove(t.Context(), &testSource{headers: headers, page: 100}, Regtest, base, 0); err == nil && name != "a hole" {
+			t.Errorf("accepted %s", name)
+		}
+		if got, err := HeadersAbove(t.Context(), &testSource{headers: headers, page: 150}, Regtest, base, 0); err == nil && len(got) > 200 {
+			t.Errorf("%s: %d headers", name, len(got))
+		}
+	}
+	if _, err := HeadersAbove(t.Context(), greedySource{chain}, Regtest, base, 510); err == nil {
+		t.Error("accepted more headers than asked for")
+	}
+}
+
+// greedySource gives all it has.
+type greedySource struct{ headers []Header }
+
+func (s greedySource) HeadersFrom(context.Context, uint32, int) ([]Header, error) {
+	return s.headers, nil
+}
+
+type failingSource struct{ err error }
+
+func (s failingSource) HeadersFrom(context.Context, uint32, int) ([]Header, error) { return nil, s.err }
+
+func TestSyncRelay(t *testing.T) {
+	known := regtestBase(1000)
+	base := RelayHeader{known, workAt(known)}
+	src := &testSource{headers: mine(t, known, 50, 1)}
+	behind := testRelay{&base, &base}
+	plan, err := SyncRelay(t.Context(), behind, src, Regtest, evmRules, 1020)
+	if err != nil || plan.Top.Header.Height != 1020 {
+		t.Errorf("plan up to %d, %v", plan.Top.Header.Height, err)
+	}
+	if _, err := SyncRelay(t.Context(), behind, src, Regtest, evmRules, 1051); err == nil {
+		t.Error("planned beyond Bitcoin's tip")
+	}
+	src.asked = 0
+	for _, until := range []uint32{1000, 990} {
+		if plan, err := SyncRelay(t.Context(), behind, src, Regtest, evmRules, until); err != nil || len(plan.Batches) != 0 || src.asked != 0 {
+			t.Errorf("until %d: %d batches, %d questions, %v", until, len(plan.Batches), src.asked, err)
+		}
+	}
+	if _, err := SyncRelay(t.Context(), testRelay{nil, &base}, src, Regtest, evmRules, 0); !errors.Is(err, ErrNotFound) {
+		t.Errorf("relay that was never initialised: %v", err)
+	}
+	down := errors.New("down")
+	if _, err := SyncRelay(t.Context(), behind, failingSource{down}, Regtest, evmRules, 0); !errors.Is(err, down) {
+		t.Errorf("backend down: %v", err)
+	}
+}
+
+func BenchmarkPlanRelay(b *testing.B) {
+	known := regtestBase(2016 * 400)
+	base := RelayHeader{known, workAt(known)}
+	headers := mine(b, known, 10_000, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := PlanRelay(Regtest, base, base, headers, evmRules, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
