@@ -69,6 +69,15 @@ func (f PayoutFormat) Decode(payload []byte) (Payout, error) {
 	return p, nil
 }
 
+// Len returns the length of the payload of a plain payout, with an amount of
+// token 1 if gasDrop.
+func (f PayoutFormat) Len(gasDrop bool) int {
+	if gasDrop {
+		return f.RecipientLen + 2*rawAmountLen
+	}
+	return f.RecipientLen + rawAmountLen
+}
+
 func (f PayoutFormat) order() interface {
 	binary.ByteOrder
 	binary.AppendByteOrder

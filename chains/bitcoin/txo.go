@@ -18,6 +18,17 @@ func TxoHash(value int64, script []byte) [32]byte {
 	return sha256.Sum256(append(b, script...))
 }
 
+// NoncedTxoHash identifies an output that is paid by a transaction with a nonce
+// ([TxNonce]): SHA-256 of nonce and amount, 8 bytes little endian each, and the
+// output script. Without a nonce, 0 stands in its place; unlike [TxoHash] it is
+// hashed. It is what escrows of Solana commit to (protocol: bitcoin.md §14.2).
+func NoncedTxoHash(nonce uint64, value int64, script []byte) [32]byte {
+	b := make([]byte, 16, 16+len(script))
+	binary.LittleEndian.PutUint64(b, nonce)
+	binary.LittleEndian.PutUint64(b[8:], uint64(value))
+	return sha256.Sum256(append(b, script...))
+}
+
 // FindTxo returns the index of the first output of tx whose [TxoHash] is hash.
 func FindTxo(tx *wire.MsgTx, hash [32]byte) (index uint32, ok bool) {
 	for i, out := range tx.TxOut {
@@ -28,11 +39,13 @@ func FindTxo(tx *wire.MsgTx, hash [32]byte) (index uint32, ok bool) {
 	return 0, false
 }
 
-// TxoHint tells watchtowers which output an escrow waits for. Escrows of EVM and
-// Starknet publish it as their extra data (protocol: bitcoin.md §14.1).
+// TxoHint names the output that an escrow waits for. Escrows of EVM chains and
+// Starknet publish it for watchtowers as their extra data, with the [TxoHash];
+// on Solana it is, with the [NoncedTxoHash], the claim hash itself (protocol:
+// bitcoin.md §14).
 type TxoHint struct {
-	Txo           [32]byte // see TxoHash
-	Nonce         uint64   // of the payment, 0 if it needs none
+	Txo           [32]byte
+	Nonce         uint64 // of the payment, 0 if it needs none
 	Confirmations uint16
 }
 

@@ -38,6 +38,38 @@ func TestVectorsUtilitiesTxoHash(t *testing.T) {
 	})
 }
 
+// The claim hashes of EVM chains are in package chains/evm.
+func TestVectorsClaimHashes(t *testing.T) {
+	vectors.Each(t, "bitcoin", "claim_hashes", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Script        string
+			AmountSats    int64   `json:",string"`
+			Nonce         *uint64 `json:",string"`
+			Confirmations uint16
+		}
+		c.Input(t, &in)
+		var want struct{ SolanaClaimHash, EVMExtraData string }
+		c.Expected(t, &want)
+		var nonce uint64
+		if in.Nonce != nil {
+			nonce = *in.Nonce
+		}
+		script := unhex(t, in.Script)
+		for name, c := range map[string]struct {
+			txo  [32]byte
+			want string
+		}{
+			"Solana claim hash": {NoncedTxoHash(nonce, in.AmountSats, script), want.SolanaClaimHash},
+			"EVM extra data":    {TxoHash(in.AmountSats, script), want.EVMExtraData},
+		} {
+			got := TxoHint{Txo: c.txo, Nonce: nonce, Confirmations: in.Confirmations}.Bytes()
+			if hex.EncodeToString(got) != c.want {
+				t.Errorf("%s: got %x, want %s", name, got, c.want)
+			}
+		}
+	})
+}
+
 func TestFindTxo(t *testing.T) {
 	tx := smallTx([]byte{0x51})
 	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
