@@ -1,0 +1,187 @@
+package lnurl
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/swapper-go/swapper/internal/httpx"
+)
+
+// SuccessAction is what an LNURL-pay service wants shown once it was paid. Its
+// JSON is that of the service, without what the action does not need; reading it
+// checks it as [ParseSuccessAction] does (protocol: utilities.md §8).
+type SuccessAction struct {
+	Tag         string // message, url or aes
+	Message     string // message
+	Description string // url, aes
+	URL         string // url
+	Ciphertext  string // aes; base64
+	IV          string // aes; base64 of 16 bytes
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (a SuccessAction) MarshalJSON() ([]byte, error) {
+	o := map[string]string{"tag": a.Tag}
+	switch a.Tag {
+	case "message":
+		o["message"] = a.Message
+	case "url":
+		o["description"], o["url"] = a.Description, a.URL
+	case "aes":
+		o["description"], o["ciphertext"], o["iv"] = a.Description, a.Ciphertext, a.IV
+	}
+	return json.Marshal(o)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *SuccessAction) UnmarshalJSON(raw []byte) error {
+	parsed, err := ParseSuccessAction(raw)
+	if err != nil {
+		return err
+	}
+	*a = *parsed
+	return nil
+}
+
+// DecodedAction is a success action fit to be shown.
+type DecodedAction struct {
+	Description string  `json:"description"`
+	Text        *string `json:"text,omitempty"` // deciphered, of an aes action
+	URL         *string `json:"url,omitempty"`  // https, or http of an onion host
+}
+
+const (
+	maxActionText = 144 // UTF-16 units
+	maxCiphertext = 4096
+)
+
+var errAction = errors.New("not a valid success action")
+
+// ParseSuccessAction reads and checks a success action. Absent and null are
+// errors like everything else that is not one.
+func ParseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
+	var o object
+	if json.Unmarshal(raw, &o) != nil || !utf8.Valid(raw) {
+		return nil, errAction
+	}
+	a := &SuccessAction{}
+	var ok bool
+	a.Tag, _ = o.text("tag")
+	switch a.Tag {
+	case "message":
+		if a.Message, ok = o.text("message"); !ok || utf16Length(a.Message) > maxActionText {
+			return nil, errAction
+		}
+		return a, nil
+	case "url", "aes":
+		if a.Description, ok = o.text("description"); !ok || utf16Length(a.Description) > maxActionText {
+			return nil, errAction
+		}
+	default:
+		return nil, errAction
+	}
+	if a.Tag == "url" {
+		a.URL, _ = o.text("url")
+		if err := checkActionURL(a.URL); err != nil {
+			return nil, err
+		}
+		return a, nil
+	}
+	a.Ciphertext, _ = o.text("ciphertext")
+	a.IV, _ = o.text("iv")
+	iv, err := decodeBase64(a.IV)
+	if err != nil || len(iv) != aes.BlockSize {
+		return nil, errAction
+	}
+	if b, err := decodeBase64(a.Ciphertext); err != nil || len(b) == 0 || len(a.Ciphertext) > maxCiphertext {
+		return nil, errAction
+	}
+	return a, nil
+}
+
+// Decode returns what to show, nil as long as preimage is not the 32 bytes of
+// one, and nil for an action that cannot be deciphered with it: a bad action
+// never makes anything else fail.
+func (a *SuccessAction) Decode(preimage []byte) *DecodedAction {
+	if a == nil || len(preimage) != 32 {
+		return nil
+	}
+	switch a.Tag {
+	case "message":
+		return &DecodedAction{Description: a.Message}
+	case "url":
+		address := a.URL
+		return &DecodedAction{Description: a.Description, URL: &address}
+	case "aes":
+		if text, err := decipher(a.Ciphertext, a.IV, preimage); err == nil {
+			return &DecodedAction{Description: a.Description, Text: &text}
+		}
+	}
+	return nil
+}
+
+// onHost reports whether the action may come from a service with this callback:
+// LUD-09 binds web addresses to the callback's host.
+func (a *SuccessAction) onHost(callback *url.URL) bool {
+	if a.Tag != "url" {
+		return true
+	}
+	u, err := url.Parse(a.URL)
+	return err == nil && strings.EqualFold(u.Hostname(), callback.Hostname())
+}
+
+// checkActionURL accepts what a person may be sent to with one click.
+func checkActionURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && httpx.IsOnion(u.Hostname())) {
+		return errAction
+	}
+	return nil
+}
+
+// decipher is AES-256-CBC with PKCS#7 padding, as LUD-10 has it.
+func decipher(ciphertext, iv string, key []byte) (string, error) {
+	v, err := decodeBase64(iv)
+	if err != nil {
+		return "", err
+	}
+	text, err := decodeBase64(ciphertext)
+	if err != nil {
+		return "", err
+	}
+	if len(v) != aes.BlockSize || len(text) == 0 || len(text)%aes.BlockSize != 0 {
+		return "", errAction
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return "", err
+	}
+	cipher.NewCBCDecrypter(block, v).CryptBlocks(text, text)
+	pad := int(text[len(text)-1])
+	if pad == 0 || pad > aes.BlockSize {
+		return "", errAction
+	}
+	for _, b := range text[len(text)-pad:] {
+		if int(b) != pad {
+			return "", errAction
+		}
+	}
+	if text = text[:len(text)-pad]; !utf8.Valid(text) {
+		return "", errAction
+	}
+	return string(text), nil
+}
+
+// decodeBase64 refuses the line breaks that the standard decoder skips.
+func decodeBase64(s string) ([]byte, error) {
+	if strings.ContainsAny(s, "\r\n") {
+		return nil, errAction
+	}
+	return base64.StdEncoding.DecodeString(s)
+}

@@ -1,0 +1,230 @@
+package lnurl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// Config is what a [Client] needs; every field but Network may be zero.
+type Config struct {
+	Network bitcoin.Network // invoices of others are refused
+
+	// OnionProxy is the host:port of a SOCKS5 proxy (Tor) through which onion
+	// services are called; without one they are refused.
+	OnionProxy string
+
+	// AllowLocal permits http and addresses that are not public: loopback,
+	// private networks and so on. It is for test networks; on a public service
+	// it lets anybody reach what only the server can reach.
+	AllowLocal bool
+
+	// Transport replaces the guarded transport. It must itself refuse addresses
+	// that are not public and send no request twice, and is taken to reach onion
+	// hosts.
+	Transport http.RoundTripper
+
+	Now func() time.Time // nil: time.Now
+}
+
+// timeout bounds one operation with all its repetitions and redirects; maxBody
+// is ample: services send icons of up to about 40 kB.
+const (
+	timeout = 10 * time.Second
+	maxBody = 256 << 10
+)
+
+// Client calls LNURL services. It is safe for concurrent use.
+type Client struct {
+	network           bitcoin.Network
+	allowLocal, onion bool
+	http              *http.Client
+	now               func() time.Time
+	retry             retry.Policy
+}
+
+// New returns a client. It keeps nothing open between calls.
+func New(c Config) *Client {
+	guard := httpx.Guard{AllowLocal: c.AllowLocal, OnionProxy: c.OnionProxy}
+	client := &Client{
+		network: c.Network, allowLocal: c.AllowLocal, onion: c.OnionProxy != "" || c.Transport != nil,
+		now: c.Now, retry: retry.Policy{Final: final},
+	}
+	transport := c.Transport
+	if transport == nil {
+		t := guard.Transport()
+		t.DisableKeepAlives = true // a request on a reused connection may be sent twice: bad for withdrawals
+		transport = t
+	}
+	client.http = &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		if err := guard.CheckRedirect(req, via); err != nil {
+			return err
+		}
+		return client.checkURL(req.URL)
+	}}
+	if client.now == nil {
+		client.now = time.Now
+	}
+	return client
+}
+
+// Check reports, without calling anything, whether the client would call the
+// service of the link; the error says why not.
+func (c *Client) Check(l Link) error {
+	u, err := url.Parse(l.url)
+	if err != nil {
+		return fault.New(fault.InvalidInput, "the link leads to something that is not a web address")
+	}
+	return c.checkURL(u)
+}
+
+// ServiceError is a refusal in the words of the service.
+type ServiceError struct {
+	Host   string
+	Reason string // printable, at most 300 characters; empty if the service gave none
+}
+
+// Error names the service and its reason.
+func (e *ServiceError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("the LNURL service %s refused", e.Host)
+	}
+	return fmt.Sprintf("the LNURL service %s refused: %s", e.Host, e.Reason)
+}
+
+var errNotJSON = errors.New("not JSON")
+
+// object is a JSON object whose names are taken exactly, case included.
+type object map[string]json.RawMessage
+
+// get requests u and returns the object that the service answered with, after
+// its own refusals are taken out. Errors are coded.
+func (c *Client) get(ctx context.Context, u *url.URL, policy retry.Policy) (object, error) {
+	if err := c.checkURL(u); err != nil {
+		return nil, err
+	}
+	j := httpx.JSON{HTTP: c.http, Timeout: timeout, Limit: maxBody}
+	answer, err := retry.Do(ctx, policy, func(ctx context.Context) (json.RawMessage, error) {
+		body, err := j.Raw(ctx, http.MethodGet, u.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		var v json.RawMessage
+		if err := httpx.Decode(body, &v); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotJSON, err)
+		}
+		return v, nil
+	})
+	if e, ok := errors.AsType[*httpx.StatusError](err); ok {
+		if refusal := refusalIn(e.Body, u.Hostname()); refusal != nil {
+			return nil, fault.New(fault.Upstream, "%w", refusal)
+		}
+		return nil, fault.New(fault.Upstream, "the LNURL service %s answered with HTTP status %d", u.Hostname(), e.Status)
+	}
+	if err != nil {
+		return nil, transportError(u.Hostname(), err)
+	}
+	if refusal := refusalIn(answer, u.Hostname()); refusal != nil {
+		return nil, fault.New(fault.Upstream, "%w", refusal)
+	}
+	var o object
+	if err := json.Unmarshal(answer, &o); err != nil || o == nil {
+		return nil, wrong(u.Hostname(), "answered with something that is not a JSON object")
+	}
+	return o, nil
+}
+
+// refusalIn reads `{"status":"ERROR","reason":...}`, nil if body is not one.
+func refusalIn(body []byte, host string) *ServiceError {
+	var o object
+	if json.Unmarshal(body, &o) != nil {
+		return nil
+	}
+	if status, _ := o.text("status"); status != "ERROR" {
+		return nil
+	}
+	reason, _ := o.text("reason")
+	return &ServiceError{Host: host, Reason: printable(reason, 300)}
+}
+
+// printable makes a stranger's text fit for logs and screens.
+func printable(s string, limit int) string {
+	n := 0
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if n++; n > limit {
+			return -1
+		}
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// final reports errors that no repetition mends: answers of the service and
+// decisions of ours. What remains are network errors and 2xx answers that are
+// not JSON (protocol: utilities.md §7.1).
+func final(err error) bool {
+	_, answered := errors.AsType[*httpx.StatusError](err)
+	_, private := errors.AsType[*httpx.AddressError](err)
+	_, refused := errors.AsType[*fault.Error](err)
+	dns, _ := errors.AsType[*net.DNSError](err)
+	return answered || private || refused || dns != nil && dns.IsNotFound ||
+		errors.Is(err, httpx.ErrTooLarge) || errors.Is(err, httpx.ErrOnion) || errors.Is(err, httpx.ErrRedirect)
+}
+
+// transportError codes the error of a request. It does not tell which address a
+// name has: the caller may be a stranger who must not learn about our network.
+func transportError(host string, err error) error {
+	message, code := "could not be reached", fault.Upstream
+	switch _, private := errors.AsType[*httpx.AddressError](err); {
+	case private:
+		return &fault.Error{Code: fault.InvalidInput, Message: "the link leads to a host that is not public", Err: err}
+	case errors.Is(err, httpx.ErrOnion):
+		return &fault.Error{Code: fault.InvalidInput, Message: "the link leads to an onion host, but no proxy is configured for them", Err: err}
+	case fault.CodeOf(err) == fault.Timeout:
+		message, code = "did not answer in time", fault.Timeout
+	case errors.Is(err, httpx.ErrTooLarge):
+		message = "sent too large an answer"
+	case errors.Is(err, httpx.ErrRedirect):
+		message = "redirects where it is not followed"
+	case fault.CodeOf(err) == fault.InvalidInput: // a redirect that checkURL refused
+		message = "redirects to a host that may not be called"
+	case errors.Is(err, errNotJSON):
+		message = "answered with something that is not JSON"
+	}
+	return &fault.Error{Code: code, Message: fmt.Sprintf("the LNURL service %s %s", host, message), Err: err}
+}
+
+// wrong is the error of an answer that breaks the rules.
+func wrong(host, format string, args ...any) error {
+	return fault.New(fault.Upstream, "the LNURL service %s %s", host, fmt.Sprintf(format, args...))
+}
+
+// text returns a member that is a string.
+func (o object) text(name string) (string, bool) {
+	var s *string
+	if raw, ok := o[name]; !ok || json.Unmarshal(raw, &s) != nil || s == nil {
+		return "", false
+	}
+	return *s, true
+}
+
+// absent reports whether a member is missing or null.
+func (o object) absent(name string) bool {
+	raw, ok := o[name]
+	return !ok || bytes.Equal(raw, []byte("null"))
+}

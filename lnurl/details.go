@@ -1,0 +1,253 @@
+package lnurl
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Details is what a service wants or offers: a [*Pay] or a [*Withdraw].
+type Details interface {
+	// Sats returns the lowest and the highest amount in whole sats that the
+	// service accepts: rounded inwards, at least 1, low never above high.
+	Sats() (low, high int64)
+
+	details()
+}
+
+// Pay is a service that takes payments. Descriptions and icon are empty if the
+// service gives none.
+type Pay struct {
+	MinSats, MaxSats int64
+	ShortDescription string // plain text
+	LongDescription  string // plain text
+	Icon             string // data URL of a PNG or JPEG image, as the service sent it
+	Params           PayParams
+}
+
+// PayParams are the parameters of an LNURL-pay service; amounts are in
+// millisatoshis.
+type PayParams struct {
+	Tag             Tag        `json:"tag"`
+	Callback        string     `json:"callback"`
+	Domain          string     `json:"domain"` // the host that was asked
+	MinSendable     int64      `json:"minSendable"`
+	MaxSendable     int64      `json:"maxSendable"`
+	Metadata        string     `json:"metadata"`        // as received: its hash is in the invoices
+	DecodedMetadata [][]string `json:"decodedMetadata"` // values that are no strings are left out
+	CommentAllowed  int64      `json:"commentAllowed"`  // UTF-16 units; 0: no comments
+	URL             string     `json:"url"`             // the link that was asked, as in [Link.Text]
+}
+
+// Withdraw is a service that makes payments.
+type Withdraw struct {
+	MinSats, MaxSats int64
+	Params           WithdrawParams
+}
+
+// WithdrawParams are the parameters of an LNURL-withdraw service; amounts are in
+// millisatoshis.
+type WithdrawParams struct {
+	Tag                Tag    `json:"tag"`
+	K1                 string `json:"k1"` // secret of this withdrawal
+	Callback           string `json:"callback"`
+	Domain             string `json:"domain"` // the host that was asked
+	MinWithdrawable    int64  `json:"minWithdrawable"`
+	MaxWithdrawable    int64  `json:"maxWithdrawable"`
+	DefaultDescription string `json:"defaultDescription"`
+	BalanceCheck       string `json:"balanceCheck,omitempty"`
+	PayLink            string `json:"payLink,omitempty"`
+	URL                string `json:"url"` // the link that was asked, as in [Link.Text]
+}
+
+// Sats implements [Details].
+func (p *Pay) Sats() (low, high int64) { return p.MinSats, p.MaxSats }
+
+// Sats implements [Details].
+func (w *Withdraw) Sats() (low, high int64) { return w.MinSats, w.MaxSats }
+
+func (*Pay) details()      {}
+func (*Withdraw) details() {}
+
+// Resolve recognises a text and asks its service: [Parse] and [Client.Fetch].
+func (c *Client) Resolve(ctx context.Context, text string) (Details, error) {
+	l, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return c.Fetch(ctx, l)
+}
+
+// Fetch asks the service of a link what it wants or offers, and checks the
+// answer. It takes 10 s at most (protocol: utilities.md §7.1).
+func (c *Client) Fetch(ctx context.Context, l Link) (Details, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	u, err := url.Parse(l.url)
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput, "the link leads to something that is not a web address")
+	}
+	o, err := c.get(ctx, u, c.retry)
+	if err != nil {
+		return nil, err
+	}
+	tag, _ := o.text("tag")
+	switch Tag(tag) {
+	case TagPay, TagWithdraw:
+	default:
+		return nil, wrong(u.Hostname(), "is neither for paying nor for withdrawing")
+	}
+	if l.want != "" && Tag(tag) != l.want {
+		return nil, wrong(u.Hostname(), "answered %s to a link for a %s", tag, l.want)
+	}
+	var d Details
+	if host := strings.ToLower(u.Hostname()); Tag(tag) == TagPay {
+		d, err = c.readPay(o, l, host)
+	} else {
+		d, err = c.readWithdraw(o, l, host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (c *Client) readPay(o object, l Link, host string) (*Pay, error) {
+	p := &Pay{Params: PayParams{Tag: TagPay, Domain: host, URL: l.text}}
+	var err error
+	if p.Params.Callback, err = c.callback(o, host); err != nil {
+		return nil, err
+	}
+	var min, max, comment int64
+	var ok bool
+	if min, ok = o.integer("minSendable"); !ok {
+		return nil, wrong(host, "gave no valid minSendable")
+	}
+	if max, ok = o.integer("maxSendable"); !ok {
+		return nil, wrong(host, "gave no valid maxSendable")
+	}
+	if p.MinSats, p.MaxSats, err = satRange(min, max, host); err != nil {
+		return nil, err
+	}
+	if comment, ok = o.integer("commentAllowed"); !ok || comment < 0 {
+		comment = 0 // what is not understood is not used: comments are optional
+	}
+	p.Params.MinSendable, p.Params.MaxSendable, p.Params.CommentAllowed = min, max, comment
+	if p.Params.Metadata, ok = o.text("metadata"); !ok {
+		return nil, wrong(host, "gave no metadata")
+	}
+	return p, p.readMetadata(host)
+}
+
+// readMetadata decodes the metadata. Of repeated entries the last one counts;
+// both kinds of images count as one (protocol: utilities.md §7.1).
+func (p *Pay) readMetadata(host string) error {
+	var entries [][]json.RawMessage
+	if err := json.Unmarshal([]byte(p.Params.Metadata), &entries); err != nil || entries == nil {
+		return wrong(host, "gave metadata that is not a list of lists")
+	}
+	p.Params.DecodedMetadata = make([][]string, 0, len(entries))
+	for _, entry := range entries {
+		texts := make([]string, 0, len(entry))
+		for i, raw := range entry {
+			var s *string
+			if json.Unmarshal(raw, &s) == nil && s != nil {
+				texts = append(texts, *s)
+			} else if i == 0 {
+				break
+			}
+		}
+		if len(texts) == 0 {
+			return wrong(host, "gave metadata with an entry of no kind")
+		}
+		p.Params.DecodedMetadata = append(p.Params.DecodedMetadata, texts)
+		if len(texts) < 2 {
+			continue
+		}
+		switch kind, value := texts[0], texts[1]; kind {
+		case "text/plain":
+			p.ShortDescription = value
+		case "text/long-desc":
+			p.LongDescription = value
+		case "image/png;base64", "image/jpeg;base64":
+			p.Icon = "data:" + kind + "," + value
+		}
+	}
+	return nil
+}
+
+func (c *Client) readWithdraw(o object, l Link, host string) (*Withdraw, error) {
+	w := &Withdraw{Params: WithdrawParams{Tag: TagWithdraw, Domain: host, URL: l.text}}
+	var err error
+	if w.Params.Callback, err = c.callback(o, host); err != nil {
+		return nil, err
+	}
+	if w.Params.K1, _ = o.text("k1"); w.Params.K1 == "" {
+		return nil, wrong(host, "gave no k1")
+	}
+	min, max := int64(1), int64(0) // LUD-03: the minimum is optional
+	var ok bool
+	if min, ok = o.integer("minWithdrawable"); !ok {
+		if !o.absent("minWithdrawable") {
+			return nil, wrong(host, "gave no valid minWithdrawable")
+		}
+		min = 1
+	}
+	if max, ok = o.integer("maxWithdrawable"); !ok {
+		return nil, wrong(host, "gave no valid maxWithdrawable")
+	}
+	if w.MinSats, w.MaxSats, err = satRange(min, max, host); err != nil {
+		return nil, err
+	}
+	w.Params.MinWithdrawable, w.Params.MaxWithdrawable = min, max
+	w.Params.DefaultDescription, _ = o.text("defaultDescription")
+	w.Params.BalanceCheck, _ = o.text("balanceCheck")
+	w.Params.PayLink, _ = o.text("payLink")
+	return w, nil
+}
+
+// callback returns the callback address, which must itself be one that the
+// client would call.
+func (c *Client) callback(o object, host string) (string, error) {
+	text, ok := o.text("callback")
+	if !ok {
+		return "", wrong(host, "gave no callback")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", wrong(host, "gave a callback that is not a web address")
+	}
+	if err := c.checkURL(u); err != nil {
+		return "", wrong(host, "gave a callback that may not be called: %v", err)
+	}
+	return text, nil
+}
+
+// satRange rounds bounds in millisatoshis inwards to whole sats.
+func satRange(minMsat, maxMsat int64, host string) (low, high int64, err error) {
+	if minMsat < 0 || maxMsat < minMsat {
+		return 0, 0, wrong(host, "gave impossible bounds of the amount")
+	}
+	low, high = max(1, minMsat/1000), maxMsat/1000
+	if minMsat > 1000 && minMsat%1000 != 0 {
+		low++
+	}
+	if low > high {
+		return 0, 0, wrong(host, "accepts no whole number of sats")
+	}
+	return low, high, nil
+}
+
+// integer returns a member that is a JSON number without fraction and fits int64.
+func (o object) integer(name string) (int64, bool) {
+	text := string(o[name])
+	if whole, zeros, ok := strings.Cut(text, "."); ok && zeros != "" && strings.Trim(zeros, "0") == "" {
+		text = whole
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	return v, err == nil
+}

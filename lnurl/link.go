@@ -1,0 +1,175 @@
+package lnurl
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
+)
+
+// ErrNotLink is the error of a text that is no LNURL of any form, as opposed to
+// one that begins like an LNURL but cannot be used.
+var ErrNotLink = errors.New("not an LNURL")
+
+// Tag says what a service is.
+type Tag string
+
+// The two kinds of services that the package uses.
+const (
+	TagPay      Tag = "payRequest"      // takes payments
+	TagWithdraw Tag = "withdrawRequest" // makes payments
+)
+
+// Link is a recognised LNURL. The zero value is none; equal links compare equal.
+type Link struct {
+	text, url string
+	want      Tag
+}
+
+// Text returns the link in the form to show and to store: without blanks around
+// it, without the scheme `lightning:`, with the scheme of lnurlp and lnurlw
+// links and internet identifiers in lower case, and of a web address only the
+// LNURL in its `lightning` parameter. [Parse] reads it back.
+func (l Link) Text() string { return l.text }
+
+// URL returns the address of the service. It may be one that a [Client] refuses
+// to call.
+func (l Link) URL() string { return l.url }
+
+// Wants returns what the form of the link says that the service is, empty if it
+// does not say.
+func (l Link) Wants() Tag { return l.want }
+
+// maxText bounds the text of a link; bech32 links have at most 2000 characters,
+// as in the reference.
+const (
+	maxText   = 8 << 10
+	maxBech32 = 2000
+)
+
+// Parse recognises a link without calling anything. The whole text must be a
+// link, apart from blanks around it and the scheme `lightning:`. The error wraps
+// [ErrNotLink] when the text is no LNURL at all. Whether the service may be
+// called is decided by [Client.Check] (protocol: utilities.md §6.4).
+func Parse(text string) (Link, error) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxText {
+		return Link{}, notLink("text of more than %d characters", maxText)
+	}
+	if rest, ok := cutPrefixFold(text, "lightning:"); ok {
+		text = strings.TrimPrefix(rest, "//")
+	}
+	scheme, rest, hasScheme := strings.Cut(text, "://")
+	switch scheme = strings.ToLower(scheme); {
+	case hasScheme && scheme == "lnurlp":
+		return schemeLink("lnurlp://", rest, TagPay)
+	case hasScheme && scheme == "lnurlw":
+		return schemeLink("lnurlw://", rest, TagWithdraw)
+	case hasScheme && (scheme == "lnurlc" || scheme == "lnurla" || scheme == "keyauth"):
+		return Link{}, notLink("%s links are not supported here", scheme)
+	case hasScheme && (scheme == "http" || scheme == "https"):
+		return webLink(text)
+	case looksBech32(text):
+		return bech32Link(text)
+	}
+	if identifier := strings.ToLower(text); isIdentifier(identifier) {
+		name, host, _ := strings.Cut(identifier, "@")
+		return Link{text: identifier, url: baseURL(host) + "/.well-known/lnurlp/" + name, want: TagPay}, nil
+	}
+	return Link{}, notLink("not an LNURL")
+}
+
+// IsLink reports whether text begins as an LNURL does, whether or not it can be
+// used.
+func IsLink(text string) bool {
+	_, err := Parse(text)
+	return err == nil || !errors.Is(err, ErrNotLink)
+}
+
+func bech32Link(text string) (Link, error) {
+	if len(text) > maxBech32 {
+		return Link{}, fault.New(fault.InvalidInput, "LNURL of more than %d characters", maxBech32)
+	}
+	u, err := Decode(text)
+	if err != nil {
+		return Link{}, fault.New(fault.InvalidInput, "%w", err)
+	}
+	if u == "" {
+		return Link{}, notLink("LNURL of an empty address")
+	}
+	if err := checkSyntax(u); err != nil {
+		return Link{}, err
+	}
+	return Link{text: text, url: u}, nil
+}
+
+func schemeLink(scheme, rest string, want Tag) (Link, error) {
+	host, _, _ := strings.Cut(rest, "/")
+	u := baseURL(host) + strings.TrimPrefix(rest, host)
+	if err := checkSyntax(u); err != nil {
+		return Link{}, err
+	}
+	return Link{text: scheme + rest, url: u, want: want}, nil
+}
+
+// webLink reads the fallback form of LUD-01: a web address for programs that do
+// not know LNURL, with the LNURL in a parameter.
+func webLink(text string) (Link, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return Link{}, notLink("a web address that is no LNURL")
+	}
+	for key, values := range u.Query() {
+		if strings.EqualFold(key, "lightning") && len(values) == 1 && looksBech32(values[0]) {
+			return bech32Link(values[0])
+		}
+	}
+	return Link{}, notLink("a web address that is no LNURL")
+}
+
+// looksBech32 reports whether text is of the form of a bech32 LNURL; case and
+// checksum may still be wrong.
+func looksBech32(text string) bool {
+	data, ok := cutPrefixFold(text, "lnurl1")
+	return ok && data != "" && strings.Trim(strings.ToLower(data), "qpzry9x8gf2tvdw0s3jn54khce6mua7l") == ""
+}
+
+var (
+	identifierName = regexp.MustCompile(`^[a-z0-9._+-]{1,64}$`)
+	dnsName        = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+)
+
+func isIdentifier(text string) bool {
+	name, host, ok := strings.Cut(text, "@")
+	return ok && identifierName.MatchString(name) && len(host) <= 253 && dnsName.MatchString(host) && !endsInNumber(host)
+}
+
+// baseURL is the scheme and host of a service: onion hosts have no certificates
+// and need none.
+func baseURL(host string) string {
+	name := host
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		name = host[:i]
+	}
+	if httpx.IsOnion(name) {
+		return "http://" + host
+	}
+	return "https://" + host
+}
+
+func cutPrefixFold(s, prefix string) (rest string, ok bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// notLink is an InvalidInput error that wraps ErrNotLink.
+func notLink(format string, args ...any) error {
+	e := fault.New(fault.InvalidInput, format, args...)
+	e.Err = ErrNotLink
+	return e
+}

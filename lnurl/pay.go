@@ -1,0 +1,110 @@
+package lnurl
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/url"
+	"strconv"
+	"unicode/utf16"
+
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Payment is what an LNURL-pay service answered to a wish to pay.
+type Payment struct {
+	PR            string // the invoice as received
+	Invoice       *lightning.Invoice
+	SuccessAction *SuccessAction // to be shown once paid; nil if there is none or a bad one
+}
+
+// RequestInvoice asks an LNURL-pay service for an invoice of an amount in whole
+// sats, with a comment unless it is empty. The invoice is for exactly that
+// amount, commits to the service's metadata, belongs to the client's network and
+// has not expired. Amounts out of the service's bounds and comments longer than
+// it takes are refused without asking. A bad success action is dropped: it must
+// not stop a payment. It takes 10 s at most and may be repeated (protocol:
+// utilities.md §7.2).
+func (c *Client) RequestInvoice(ctx context.Context, p PayParams, amountSats int64, comment string) (*Payment, error) {
+	u, err := url.Parse(p.Callback)
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput, "the service's callback is not a web address")
+	}
+	low, high, err := satRange(p.MinSendable, p.MaxSendable, u.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	if amountSats < low || amountSats > high {
+		return nil, fault.OutOfBounds("amount", big.NewInt(low), big.NewInt(high))
+	}
+	amountMsat := amountSats * 1000
+	params := []param{{"amount", strconv.FormatInt(amountMsat, 10)}}
+	if comment != "" {
+		if n := utf16Length(comment); int64(n) > p.CommentAllowed {
+			return nil, fault.Invalid("comment", "of %d characters is longer than the %d that the service takes", n, p.CommentAllowed)
+		}
+		params = append(params, param{"comment", comment})
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	o, err := c.get(ctx, withParams(u, params...), c.retry)
+	if err != nil {
+		return nil, err
+	}
+	return c.readPayment(o, p, u, amountMsat)
+}
+
+func (c *Client) readPayment(o object, p PayParams, callback *url.URL, amountMsat int64) (*Payment, error) {
+	host := callback.Hostname()
+	pr, ok := o.text("pr")
+	var routes []json.RawMessage
+	var disposable bool
+	switch {
+	case !ok:
+		return nil, wrong(host, "gave no invoice")
+	case !o.absent("routes") && json.Unmarshal(o["routes"], &routes) != nil:
+		return nil, wrong(host, "gave routes that are not a list")
+	case !o.absent("disposable") && json.Unmarshal(o["disposable"], &disposable) != nil:
+		return nil, wrong(host, "said something else than yes or no of being disposable")
+	}
+	inv, err := lightning.Decode(pr)
+	if err != nil {
+		return nil, wrong(host, "gave no valid invoice: %v", err)
+	}
+	if err := c.checkInvoice(inv, p.Metadata, amountMsat); err != nil {
+		return nil, wrong(host, "gave a wrong invoice: %v", err)
+	}
+	payment := &Payment{PR: pr, Invoice: inv}
+	if a, err := ParseSuccessAction(o["successAction"]); err == nil && a.onHost(callback) {
+		payment.SuccessAction = a
+	}
+	return payment, nil
+}
+
+// checkInvoice demands what was asked for. The description hash binds the
+// invoice to the metadata that the payer was shown.
+func (c *Client) checkInvoice(inv *lightning.Invoice, metadata string, amountMsat int64) error {
+	hash := sha256.Sum256([]byte(metadata))
+	switch {
+	case inv.DescriptionHash == nil || *inv.DescriptionHash != hash:
+		return fmt.Errorf("it does not commit to the service's metadata")
+	case inv.AmountMsat == nil:
+		return fmt.Errorf("it has no amount")
+	case *inv.AmountMsat != amountMsat:
+		return fmt.Errorf("it is for %d msat instead of %d", *inv.AmountMsat, amountMsat)
+	case inv.ExpiresAt() <= c.now().Unix():
+		return fmt.Errorf("it has expired")
+	}
+	return inv.RequireNetwork(c.network)
+}
+
+// utf16Length counts as JavaScript does.
+func utf16Length(s string) (n int) {
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}

@@ -1,0 +1,637 @@
+package lnurl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// canned answers requests as the vectors say and remembers them.
+type canned struct {
+	answers map[string][]cannedAnswer
+	asked   []string
+}
+
+type cannedAnswer struct {
+	Status       int
+	Body         json.RawMessage
+	NetworkError bool
+}
+
+func (a *canned) UnmarshalJSON(text []byte) error {
+	var byURL map[string]json.RawMessage
+	if err := json.Unmarshal(text, &byURL); err != nil {
+		return err
+	}
+	a.answers = map[string][]cannedAnswer{}
+	for u, raw := range byURL {
+		var list []cannedAnswer
+		if json.Unmarshal(raw, &list) != nil {
+			list = make([]cannedAnswer, 1)
+			if err := json.Unmarshal(raw, &list[0]); err != nil {
+				return err
+			}
+		}
+		a.answers[u] = list
+	}
+	return nil
+}
+
+func (a *canned) RoundTrip(req *http.Request) (*http.Response, error) {
+	a.asked = append(a.asked, req.URL.String())
+	list := a.answers[req.URL.String()]
+	if list == nil {
+		list = a.answers["*"]
+	}
+	if list == nil {
+		return nil, errors.New("nobody there")
+	}
+	answer := list[min(len(a.asked), len(list))-1]
+	if answer.NetworkError {
+		return nil, errors.New("fetch failed")
+	}
+	body := []byte(answer.Body)
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		body = []byte(text)
+	}
+	status := answer.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return &http.Response{StatusCode: status, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil
+}
+
+// clientFor returns a client on canned answers at a time, and the waits of its
+// repetitions in ms.
+func clientFor(transport http.RoundTripper, now time.Time) (*Client, *[]int64) {
+	c := New(Config{Network: bitcoin.Mainnet, Transport: transport, Now: func() time.Time { return now }})
+	delays := []int64{}
+	c.retry.Jitter = func(d time.Duration) time.Duration { return d }
+	c.retry.Sleep = func(_ context.Context, d time.Duration) error {
+		delays = append(delays, d.Milliseconds())
+		return nil
+	}
+	return c, &delays
+}
+
+// dateOf is when the invoices of a file are good, apart from one that is about
+// expiry: just after the youngest.
+func dateOf(t *testing.T, area, name string) time.Time {
+	t.Helper()
+	var last int64
+	for _, c := range vectors.Load(t, area, name).Cases {
+		var in json.RawMessage
+		c.Input(t, &in)
+		for _, text := range anyInvoice.FindAllString(string(in), -1) {
+			if inv, err := lightning.Decode(text); err == nil {
+				last = max(last, inv.Timestamp)
+			}
+		}
+	}
+	return time.Unix(last+1, 0)
+}
+
+var anyInvoice = regexp.MustCompile(`ln[0-9a-z]{150,}`)
+
+func TestVectorsLNURLEncode(t *testing.T) {
+	vectors.Each(t, "utilities", "lnurl_encode", func(t *testing.T, c *vectors.Case) {
+		var in struct{ URL string }
+		c.Input(t, &in)
+		var want struct{ LNURL string }
+		c.Expected(t, &want)
+		got, err := Encode(in.URL)
+		if err != nil || got != want.LNURL {
+			t.Errorf("got %s, %v; want %s", got, err, want.LNURL)
+		}
+		if back, err := Decode(got); err != nil || back != in.URL {
+			t.Errorf("decoded to %s, %v", back, err)
+		}
+	})
+}
+
+func TestVectorsLNURLStrings(t *testing.T) {
+	vectors.Each(t, "utilities", "lnurl_strings", func(t *testing.T, c *vectors.Case) {
+		var in struct{ LNURL string }
+		c.Input(t, &in)
+		var want struct {
+			IsLNURL bool
+			URL     *string
+			Error   bool
+		}
+		if err := json.Unmarshal(c.Want(t), &want); err != nil {
+			t.Fatal(err)
+		}
+		checkRecognition(t, c, in.LNURL, want.IsLNURL, want.URL)
+	})
+}
+
+// checkRecognition compares what Parse says of a text with what the reference,
+// or the vectors' better answer, says; url is nil for an error or no link.
+func checkRecognition(t *testing.T, c *vectors.Case, text string, isLink bool, wantURL *string) {
+	t.Helper()
+	l, err := Parse(text)
+	if isLink && wantURL != nil {
+		_, syntax := url.Parse(*wantURL)
+		identifier := strings.Contains(text, "@") && !strings.Contains(text, "://")
+		switch {
+		case identifier && strings.ContainsAny(text, " [<:/?#"):
+			c.Differ(t, "lnurl-anchored")
+			if !errors.Is(err, ErrNotLink) {
+				t.Errorf("taken for a link: %v, %v", l, err)
+			}
+			return
+		case identifier && strings.ToLower(text) != text:
+			c.Differ(t, "lnurl-identifier-case")
+			name, host, _ := strings.Cut(strings.ToLower(text), "@")
+			if want := "https://" + host + "/.well-known/lnurlp/" + name; err != nil || l.URL() != want || l.Text() != strings.ToLower(text) {
+				t.Errorf("got %v, %v; want %s", l, err, want)
+			}
+			return
+		case syntax != nil:
+			c.Differ(t, "lnurl-url-syntax")
+			if err == nil || errors.Is(err, ErrNotLink) {
+				t.Errorf("got %v, %v; want an error about the address", l, err)
+			}
+			return
+		}
+		if err != nil || l.URL() != *wantURL {
+			t.Errorf("got %s, %v; want %s", l.URL(), err, *wantURL)
+		}
+	} else if err == nil {
+		t.Errorf("accepted: %v", l)
+	}
+	if got := IsLink(text); got != isLink {
+		t.Errorf("is a link: %v, want %v", got, isLink)
+	}
+	if err == nil {
+		if again, err := Parse(l.Text()); err != nil || again != l {
+			t.Errorf("%q reads back as %v, %v", l.Text(), again, err)
+		}
+	}
+}
+
+func TestVectorsLNURLFetch(t *testing.T) {
+	vectors.Each(t, "utilities", "lnurl_fetch", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			LNURL string
+			HTTP  canned
+		}
+		c.Input(t, &in)
+		var want struct {
+			Params, LNURL json.RawMessage
+			Requests      int
+			DelaysMs      []int64
+		}
+		c.Expected(t, &want)
+		client, delays := clientFor(&in.HTTP, time.Unix(0, 0))
+		d, err := client.Resolve(t.Context(), in.LNURL)
+		if len(in.HTTP.asked) != want.Requests {
+			t.Errorf("%d requests, want %d", len(in.HTTP.asked), want.Requests)
+		}
+		if diff := cmp.Diff(want.DelaysMs, *delays); diff != "" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+		var better struct{ Expected *betterFetch }
+		if c.Member(t, "better", &better); better.Expected != nil {
+			c.Want(t)
+		}
+		checkDetails(t, c, want.LNURL, better.Expected, d, err)
+	})
+}
+
+// betterFetch are the members in which the better answer differs.
+type betterFetch struct {
+	Error                  bool
+	MinSat, MaxSat         string
+	Params                 map[string]json.RawMessage
+	ShortDescriptionAbsent bool
+	ParamsOnlyKnownFields  bool
+}
+
+type wantDetails struct {
+	Error            bool
+	Type             string
+	Min, Max         json.RawMessage // sats, or an amount with rawAmount
+	CommentMaxLength int64
+	ShortDescription any
+	LongDescription  string
+	Icon             string
+	Params           map[string]json.RawMessage
+}
+
+// satsOf reads sats from a JSON string or an amount.
+func satsOf(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	var amount struct{ RawAmount string }
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	if err := json.Unmarshal(raw, &amount); err != nil {
+		t.Fatal(err)
+	}
+	return amount.RawAmount
+}
+
+// checkDetails compares what Fetch returned with what the reference made of the
+// same answer.
+func checkDetails(t *testing.T, c *vectors.Case, raw json.RawMessage, better *betterFetch, d Details, err error) {
+	t.Helper()
+	var want wantDetails
+	if e := json.Unmarshal(raw, &want); e != nil {
+		t.Fatal(e)
+	}
+	if better == nil {
+		better = &betterFetch{}
+	}
+	if want.Error && better.MinSat == "" || better.Error {
+		if err == nil {
+			t.Errorf("accepted: %+v", d)
+		}
+		return
+	}
+	var metadata string
+	_ = json.Unmarshal(want.Params["metadata"], &metadata)
+	var entries [][]any
+	if want.Type == "pay" && json.Unmarshal([]byte(metadata), &entries) != nil {
+		c.Differ(t, "lnurl-metadata")
+		if err == nil {
+			t.Errorf("accepted metadata %s", metadata)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMin, wantMax := "", ""
+	if !want.Error {
+		wantMin, wantMax = satsOf(t, want.Min), satsOf(t, want.Max)
+	}
+	if better.MinSat != "" {
+		wantMin = better.MinSat
+	}
+	if better.MaxSat != "" {
+		wantMax = better.MaxSat
+	}
+	var params any
+	var minMsat int64
+	low, high := d.Sats()
+	switch d := d.(type) {
+	case *Pay:
+		params, minMsat = d.Params, d.Params.MinSendable
+		if want.Type != "pay" || d.Params.CommentAllowed != want.CommentMaxLength || d.LongDescription != want.LongDescription || d.Icon != want.Icon {
+			t.Errorf("got %+v, want %+v", d, want)
+		}
+		short, _ := want.ShortDescription.(string)
+		if d.ShortDescription != short {
+			t.Errorf("short description %q, want %q", d.ShortDescription, short)
+		}
+	case *Withdraw:
+		params, minMsat = d.Params, d.Params.MinWithdrawable
+		if want.Type != "withdraw" && !want.Error {
+			t.Errorf("a withdrawal, want %s", want.Type)
+		}
+	}
+	if better.MinSat == "" && minMsat%1000 != 0 {
+		c.Differ(t, "lnurl-sats-inside")
+		if low != minMsat/1000+1 {
+			t.Errorf("minimum of %d msat is %d sats", minMsat, low)
+		}
+	} else if itoa(low) != wantMin {
+		t.Errorf("minimum %d, want %s", low, wantMin)
+	}
+	if wantMax != "" && itoa(high) != wantMax {
+		t.Errorf("maximum %d, want %s", high, wantMax)
+	}
+	checkParams(t, &want, better, params)
+}
+
+// checkParams compares the raw parameters: what the reference passed through, in
+// the documented members, with the fills of utilities.md §7.1.
+func checkParams(t *testing.T, want *wantDetails, better *betterFetch, params any) {
+	t.Helper()
+	text, err := json.Marshal(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"tag", "callback", "domain", "minSendable", "maxSendable", "metadata", "decodedMetadata", "commentAllowed", "url",
+		"k1", "minWithdrawable", "maxWithdrawable", "defaultDescription", "balanceCheck", "payLink"}
+	filled := map[string]bool{"domain": true, "commentAllowed": true, "defaultDescription": true, "minWithdrawable": true}
+	for name, raw := range got {
+		expected, ok := want.Params[name]
+		if b, named := better.Params[name]; named {
+			expected, ok = b, true
+		}
+		switch {
+		case !slices.Contains(known, name):
+			t.Errorf("unknown parameter %s", name)
+		case ok && better.ShortDescriptionAbsent && name == "decodedMetadata":
+			if strings.ContainsAny(string(raw), "0123456789") {
+				t.Errorf("metadata %s has values that are not strings", raw)
+			}
+		case ok:
+			vectors.SameJSON(t, expected, raw)
+		case !filled[name] && !want.Error:
+			t.Errorf("parameter %s = %s, which the service did not send", name, raw)
+		}
+	}
+	for name := range want.Params {
+		if _, ok := got[name]; !ok && slices.Contains(known, name) {
+			t.Errorf("no parameter %s", name)
+		}
+	}
+}
+
+func itoa(n int64) string { return json.Number(jsonOf(n)).String() }
+
+func jsonOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// wantCall is the outcome of a callback; a better answer may name only the
+// members that differ.
+type wantCall struct {
+	Error         bool
+	OK            bool
+	Invoice       *string
+	SuccessAction json.RawMessage
+	URL           *string
+	URLHas        string
+	Requests      *int
+	DelaysMs      []int64
+}
+
+// merged returns the expected outcome with the better answer's members on top.
+func merged(t *testing.T, c *vectors.Case) wantCall {
+	t.Helper()
+	var want wantCall
+	c.Expected(t, &want)
+	var better struct{ Expected json.RawMessage }
+	if !c.Member(t, "better", &better) {
+		return want
+	}
+	c.Want(t)
+	var b struct {
+		Error    *bool
+		OK       *bool
+		Requests *int
+	}
+	if err := errors.Join(json.Unmarshal(better.Expected, &b), json.Unmarshal(better.Expected, &want)); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case b.Requests != nil:
+		want.DelaysMs = nil
+	case b.Error != nil && *b.Error:
+		want.URL, want.Requests = nil, nil // where it is refused, before or after asking, is ours to choose
+	case b.OK != nil, bytes.Contains(better.Expected, []byte(`"successAction"`)):
+		want.Error, want.URL, want.Requests, want.DelaysMs = false, nil, nil, nil
+	}
+	if want.URLHas != "" {
+		want.URL = nil
+	}
+	return want
+}
+
+func TestVectorsLNURLPay(t *testing.T) {
+	now := dateOf(t, "utilities", "lnurl_pay")
+	vectors.Each(t, "utilities", "lnurl_pay", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Callback, Metadata string
+			AmountSats         json.Number
+			Comment            string
+			HTTP               canned
+		}
+		c.Input(t, &in)
+		want := merged(t, c)
+		client, delays := clientFor(&in.HTTP, now)
+		sats, err := in.AmountSats.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: 1, MaxSendable: 1 << 60, CommentAllowed: 1000}
+		got, err := client.RequestInvoice(t.Context(), p, sats, in.Comment)
+		checkPayment(t, &want, got, err)
+		checkCalls(t, &want, in.HTTP.asked, *delays)
+	})
+}
+
+func checkPayment(t *testing.T, want *wantCall, got *Payment, err error) {
+	t.Helper()
+	if want.Error {
+		if err == nil {
+			t.Errorf("accepted %+v", got)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Invoice != nil && got.PR != *want.Invoice {
+		t.Errorf("invoice %s, want %s", got.PR, *want.Invoice)
+	}
+	if want.SuccessAction != nil {
+		vectors.SameJSON(t, want.SuccessAction, got.SuccessAction)
+	}
+}
+
+func checkCalls(t *testing.T, want *wantCall, asked []string, delays []int64) {
+	t.Helper()
+	if want.Requests != nil && len(asked) != *want.Requests {
+		t.Errorf("%d requests, want %d", len(asked), *want.Requests)
+	}
+	if want.URL != nil && (len(asked) == 0 || asked[0] != *want.URL) {
+		t.Errorf("asked %v, want %s", asked, *want.URL)
+	}
+	if want.URLHas != "" && (len(asked) == 0 || !strings.Contains(asked[0], want.URLHas)) {
+		t.Errorf("asked %v, want %s in it", asked, want.URLHas)
+	}
+	if want.DelaysMs != nil {
+		if diff := cmp.Diff(want.DelaysMs, delays); diff != "" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestVectorsLNURLWithdraw(t *testing.T) {
+	vectors.Each(t, "utilities", "lnurl_withdraw", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			K1, Callback                     string
+			MinWithdrawable, MaxWithdrawable int64
+			Invoice                          string
+			HTTP                             canned
+		}
+		c.Input(t, &in)
+		want := merged(t, c)
+		client, delays := clientFor(&in.HTTP, time.Unix(0, 0))
+		w := WithdrawParams{K1: in.K1, Callback: in.Callback, MinWithdrawable: in.MinWithdrawable, MaxWithdrawable: in.MaxWithdrawable}
+		err := client.SubmitInvoice(t.Context(), w, in.Invoice)
+		if (err != nil) != want.Error {
+			t.Errorf("error %v, want %v", err, want.Error)
+		}
+		checkCalls(t, &want, in.HTTP.asked, *delays)
+	})
+}
+
+// TestVectorsFlowLNURL covers the same ground from the side of the swap types.
+func TestVectorsFlowLNURL(t *testing.T) {
+	now := dateOf(t, "swap-flows-escrow", "lnurl")
+	vectors.Each(t, "swap-flows-escrow", "lnurl", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Op, Text        string
+			Answer          json.RawMessage
+			HTTPStatus      int
+			PayRequest      PayParams
+			WithdrawRequest WithdrawParams
+			AmountSats      json.Number
+			Comment         string
+			Invoice         string
+		}
+		c.Input(t, &in)
+		transport := &canned{answers: map[string][]cannedAnswer{"*": {{Status: in.HTTPStatus, Body: in.Answer}}}}
+		switch in.Op {
+		case "callUrl":
+			var want struct {
+				IsLNURL bool
+				CallURL json.RawMessage
+			}
+			c.Expected(t, &want)
+			var wantURL *string
+			if !vectors.Refused(want.CallURL) {
+				if err := json.Unmarshal(want.CallURL, &wantURL); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkRecognition(t, c, in.Text, want.IsLNURL, wantURL)
+		case "resolve":
+			client, _ := clientFor(transport, now)
+			flowResolve(t, c, client, transport, in.Text, in.Answer)
+		case "payCallback":
+			client, _ := clientFor(transport, now)
+			sats, err := in.AmountSats.Int64()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := client.RequestInvoice(t.Context(), in.PayRequest, sats, in.Comment)
+			flowPay(t, c, transport, &in.PayRequest, in.Answer, got, err)
+		case "withdrawCallback":
+			client, _ := clientFor(transport, now)
+			err := client.SubmitInvoice(t.Context(), in.WithdrawRequest, in.Invoice)
+			flowWithdraw(t, c, transport, in.WithdrawRequest, in.Invoice, err)
+		default:
+			t.Fatalf("operation %s", in.Op)
+		}
+	})
+}
+
+func flowResolve(t *testing.T, c *vectors.Case, client *Client, transport *canned, text string, answer json.RawMessage) {
+	t.Helper()
+	var want struct {
+		Error  bool
+		Result json.RawMessage
+		Asked  string
+	}
+	c.Expected(t, &want)
+	d, err := client.Resolve(t.Context(), text)
+	if len(transport.asked) == 0 || transport.asked[0] != want.Asked {
+		t.Errorf("asked %v, want %s", transport.asked, want.Asked)
+	}
+	l, _ := Parse(text)
+	var head struct{ Tag Tag }
+	_ = json.Unmarshal(answer, &head)
+	switch {
+	case want.Error:
+		if err == nil {
+			t.Errorf("accepted %+v", d)
+		}
+	case l.Wants() != "" && head.Tag != l.Wants():
+		c.Differ(t, "lnurl-announced-tag")
+		if err == nil {
+			t.Errorf("accepted a %s for %s", head.Tag, text)
+		}
+	default:
+		checkDetails(t, c, want.Result, nil, d, err)
+	}
+}
+
+func flowPay(t *testing.T, c *vectors.Case, transport *canned, p *PayParams, answer json.RawMessage, got *Payment, err error) {
+	t.Helper()
+	var want struct {
+		Error         bool
+		Invoice       string
+		SuccessAction json.RawMessage
+		Asked         string
+	}
+	c.Expected(t, &want)
+	if len(transport.asked) != 1 || transport.asked[0] != want.Asked {
+		t.Errorf("asked %v, want %s", transport.asked, want.Asked)
+	}
+	var sent struct {
+		PR            string
+		SuccessAction json.RawMessage
+	}
+	_ = json.Unmarshal(answer, &sent)
+	callback, _ := url.Parse(p.Callback)
+	a, bad := ParseSuccessAction(sent.SuccessAction)
+	hasAction := sent.SuccessAction != nil && string(sent.SuccessAction) != "null"
+	if hasAction && (bad != nil || !a.onHost(callback)) {
+		c.Differ(t, "lnurl-bad-action")
+		if err != nil || got.PR != sent.PR || got.SuccessAction != nil {
+			t.Errorf("got %+v, %v; want the invoice without an action", got, err)
+		}
+		return
+	}
+	checkPayment(t, &wantCall{Error: want.Error, Invoice: &want.Invoice, SuccessAction: want.SuccessAction}, got, err)
+}
+
+func flowWithdraw(t *testing.T, c *vectors.Case, transport *canned, w WithdrawParams, invoice string, err error) {
+	t.Helper()
+	var want struct {
+		Error bool
+		OK    bool
+		Asked *string
+	}
+	c.Expected(t, &want)
+	inv, decodeErr := lightning.Decode(invoice)
+	if decodeErr != nil {
+		t.Fatal(decodeErr)
+	}
+	inside := *inv.AmountMsat >= w.MinWithdrawable && *inv.AmountMsat <= w.MaxWithdrawable
+	if (want.Asked != nil) != inside {
+		c.Differ(t, "lnurl-withdraw-msat")
+		if (err == nil) != inside {
+			t.Errorf("%d msat in %d..%d: %v", *inv.AmountMsat, w.MinWithdrawable, w.MaxWithdrawable, err)
+		}
+		return
+	}
+	if (err != nil) != want.Error {
+		t.Errorf("error %v, want %v", err, want.Error)
+	}
+	if want.Asked != nil && (len(transport.asked) != 1 || transport.asked[0] != *want.Asked) {
+		t.Errorf("asked %v, want %s", transport.asked, *want.Asked)
+	}
+}

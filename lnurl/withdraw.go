@@ -1,0 +1,70 @@
+package lnurl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/url"
+
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// ErrUnknownOutcome is wrapped by the errors of [Client.SubmitInvoice] after
+// which the service may still pay the invoice: no answer, or one that is neither
+// a yes nor a no. Whoever sees it must look whether the payment arrives, and not
+// simply repeat.
+var ErrUnknownOutcome = errors.New("the service may or may not pay")
+
+// SubmitInvoice hands an invoice to an LNURL-withdraw service and returns nil if
+// the service said that it will pay. Its amount must be within the service's
+// bounds, its network the client's. The invoice is sent once, never again, and
+// the call takes 10 s at most. After an error that does not wrap
+// [ErrUnknownOutcome] the service will not pay this invoice (protocol:
+// utilities.md §7.3).
+func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice string) error {
+	u, err := url.Parse(w.Callback)
+	if err != nil {
+		return fault.New(fault.InvalidInput, "the service's callback is not a web address")
+	}
+	if err := c.checkURL(u); err != nil {
+		return err
+	}
+	if err := c.checkWithdrawal(w, invoice); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	o, err := c.get(ctx, withParams(u, param{"pr", invoice}, param{"k1", w.K1}), retry.Policy{Calls: 1})
+	if _, refused := errors.AsType[*ServiceError](err); refused {
+		return err
+	}
+	if err != nil {
+		return &fault.Error{Code: fault.CodeOf(err), Message: err.Error(), Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, err)}
+	}
+	if status, _ := o.text("status"); status != "OK" {
+		return &fault.Error{Code: fault.Upstream, Message: wrong(u.Hostname(), "answered neither yes nor no").Error(), Err: ErrUnknownOutcome}
+	}
+	return nil
+}
+
+func (c *Client) checkWithdrawal(w WithdrawParams, invoice string) error {
+	inv, err := lightning.Decode(invoice)
+	if err != nil {
+		return fault.New(fault.InvalidInput, "%w", err)
+	}
+	if err := inv.RequireNetwork(c.network); err != nil {
+		return fault.New(fault.InvalidInput, "%w", err)
+	}
+	switch {
+	case w.K1 == "":
+		return fault.New(fault.InvalidInput, "the withdrawal has no k1")
+	case inv.AmountMsat == nil:
+		return fault.New(fault.InvalidInput, "the invoice has no amount")
+	case *inv.AmountMsat < w.MinWithdrawable || *inv.AmountMsat > w.MaxWithdrawable:
+		return fault.OutOfBounds("amount", big.NewInt((w.MinWithdrawable+999)/1000), big.NewInt(w.MaxWithdrawable/1000))
+	}
+	return nil
+}
