@@ -25,7 +25,11 @@ func TestVectorsConfirmationDelay(t *testing.T) {
 		}
 		var blocks []ProjectedBlock
 		for _, b := range in.MempoolBlocks {
-			blocks = append(blocks, ProjectedBlock{VSize: b.BlockVSize, MinFeeRate: b.FeeRange[0]})
+			block := ProjectedBlock{VSize: b.BlockVSize, MinFeeRate: math.Inf(1)}
+			if len(b.FeeRange) > 0 {
+				block.MinFeeRate = b.FeeRange[0]
+			}
+			blocks = append(blocks, block)
 		}
 		d := ConfirmationDelay(in.Confirmations, in.RequiredConfirmations, standing, blocks)
 		var got any = int64(-1)

@@ -25,8 +25,11 @@ func TestVectorsNonces(t *testing.T) {
 		switch in.Kind {
 		case "escrowNonce":
 			nonce, err := strconv.ParseUint(in.Nonce, 10, 64)
-			if err != nil {
-				t.Fatal(err)
+			if err != nil { // such a number is no nonce at all
+				if !vectors.Refused(c.Want(t)) {
+					t.Fatal(err)
+				}
+				return
 			}
 			lockTime, sequence, err := NonceFields(nonce, time.Now())
 			if vectors.Refused(c.Want(t)) != (err != nil) {
@@ -48,17 +51,19 @@ func TestVectorsNonces(t *testing.T) {
 		case "vaultTx":
 			tx := wire.NewMsgTx(2)
 			tx.LockTime = in.LockTime
-			for i := range 2 {
+			sequences := []uint32{in.Sequence0, in.Sequence1}
+			scripts := [][]byte{{0x51}, unhex(t, in.Out1Script)}
+			for i := range orElse(in.Inputs, 2) {
 				tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: uint32(i)}, nil, nil))
+				if i < len(sequences) {
+					tx.TxIn[i].Sequence = sequences[i]
+				}
 			}
-			tx.TxIn[0].Sequence, tx.TxIn[1].Sequence = in.Sequence0, in.Sequence1
-			tx.AddTxOut(wire.NewTxOut(600, []byte{0x51}))
-			tx.AddTxOut(wire.NewTxOut(0, unhex(t, in.Out1Script)))
-			if in.Inputs != nil {
-				tx.TxIn = tx.TxIn[:*in.Inputs]
-			}
-			if in.Outputs != nil {
-				tx.TxOut = tx.TxOut[:*in.Outputs]
+			for i := range orElse(in.Outputs, 2) {
+				tx.AddTxOut(wire.NewTxOut(600, nil))
+				if i < len(scripts) {
+					tx.TxOut[i].PkScript = scripts[i]
+				}
 			}
 			w, err := ParseWithdrawal(tx)
 			if vectors.Refused(c.Want(t)) != (err != nil) {
@@ -77,6 +82,13 @@ func TestVectorsNonces(t *testing.T) {
 			c.NotRun(t, "unknown kind "+in.Kind)
 		}
 	})
+}
+
+func orElse(v *int, otherwise int) int {
+	if v == nil {
+		return otherwise
+	}
+	return *v
 }
 
 func TestEscrowNonce(t *testing.T) {

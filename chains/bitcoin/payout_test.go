@@ -87,6 +87,8 @@ func payoutOf(recipient string, raw []string, executionHash string) (p Payout, e
 	if p.Recipient, err = hex.DecodeString(strings.TrimPrefix(recipient, "0x")); err != nil {
 		return Payout{}, err
 	}
-	p.ExecutionHash, err = hex.DecodeString(strings.TrimPrefix(executionHash, "0x"))
+	if digits := strings.TrimPrefix(executionHash, "0x"); digits != "" { // a number, whose leading zeros may be missing
+		p.ExecutionHash, err = hex.DecodeString(strings.Repeat("0", max(64-len(digits), 0)) + digits)
+	}
 	return p, err
 }

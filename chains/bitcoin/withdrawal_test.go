@@ -181,7 +181,10 @@ func TestVectorsVaultStateAfter(t *testing.T) {
 		for _, text := range in.PendingRawTxs {
 			w, _, a, err := parseVault(unhex(t, text), evmPayout)
 			if err != nil {
-				t.Fatal(err)
+				if !vectors.Refused(c.Want(t)) {
+					t.Fatal(err)
+				}
+				return
 			}
 			pending = append(pending, PendingWithdrawal{Withdrawal: w, Amounts: a})
 		}
