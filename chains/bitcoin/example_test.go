@@ -77,5 +77,5 @@ func ExampleParseWithdrawal() {
 	}
 	amounts, err := w.Shares.Amounts(payout.Raw)
 	fmt.Printf("%x gets %v, %v leave the vault at %s (%v)\n", payout.Recipient, payout.Raw, amounts.Total, w.Vault, err)
-	// Output: 8e493b885f71ad81a89c4815512432ddac414671 gets [48962266305 577302132], [49154687988 579570929] leave the vault at 21a3c03a1057e62c471f69f2b5bd1d5e95062784dc923c71013f5456ea15cafb:2 (<nil>)
+	// Output: 8e493b885f71ad81a89c4815512432ddac414671 gets [48962266305 577302132], [49154688011 579570929] leave the vault at 21a3c03a1057e62c471f69f2b5bd1d5e95062784dc923c71013f5456ea15cafb:2 (<nil>)
 }
