@@ -1,0 +1,106 @@
+package evm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// BitcoinProof is what a claim handler needs to see that a Bitcoin transaction
+// is buried deep enough.
+type BitcoinProof struct {
+	Tx            []byte // serialised, with or without witness
+	Vout          uint32 // output that pays, for the kinds that look at one
+	Confirmations uint32 // that the escrow demands
+	Header        StoredHeader
+	Merkle        bitcoin.MerkleProof
+}
+
+// CheckInclusion reports whether the proof leads from the transaction to the
+// header. What the relay says of the header is not part of it.
+func (p BitcoinProof) CheckInclusion() error {
+	tx, err := bitcoin.DecodeTx(p.Tx)
+	if err != nil {
+		return err
+	}
+	if id := tx.TxHash(); id != p.Merkle.TxID {
+		return fmt.Errorf("the merkle proof is of transaction %s, not of %s", p.Merkle.TxID, id)
+	}
+	return p.Merkle.Verify(p.Header.Header())
+}
+
+// PaymentNonce is the nonce that a Bitcoin transaction carries in its lock time
+// and the first input's sequence number; false if it carries none (protocol:
+// chain-evm.md §4). The contract looks at the first input only.
+func PaymentNonce(tx *wire.MsgTx) (uint64, bool) {
+	if len(tx.TxIn) == 0 || tx.LockTime < 500_000_000 {
+		return 0, false
+	}
+	sequence := tx.TxIn[0].Sequence
+	nonce := uint64(tx.LockTime-500_000_000)<<24 | uint64(sequence&0xffffff)
+	return nonce, sequence&0xf0000000 == 0xf0000000 && nonce != 0
+}
+
+// ClaimByBitcoin builds the claim of an escrow for a Bitcoin transaction. The
+// commitment is computed from the transaction that is presented, so that one
+// which does not fulfil the escrow is refused here and not on chain. Output
+// scripts are not judged: whatever stands in other outputs, the contract takes it
+// (protocol: chain-evm.md §13.13).
+func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
+	kind, ok := d.KindOf(s.ClaimHandler)
+	if !ok || kind == KindHTLC {
+		return Call{}, fault.Invalid("claimHandler", "%s is no handler of Bitcoin proofs of this chain", s.ClaimHandler)
+	}
+	tx, err := bitcoin.DecodeTx(p.Tx)
+	if err != nil {
+		return Call{}, err
+	}
+	stripped, err := bitcoin.StripTx(tx)
+	if err != nil {
+		return Call{}, err
+	}
+	subject, err := subjectOf(kind, tx, p.Vout)
+	if err != nil {
+		return Call{}, err
+	}
+	c := newCommitment(subject, p.Confirmations, d.BtcRelay.Address)
+	if c.claimData() != s.ClaimData {
+		return Call{}, fault.New(fault.InvalidState, "the Bitcoin transaction does not fulfil the escrow's condition")
+	}
+	witness := append(append([]byte(nil), c[:]...), p.Header[:]...)
+	if kind != KindChainTxID {
+		witness = binary.BigEndian.AppendUint32(witness, p.Vout)
+		witness = append(words(witness).uint(big.NewInt(int64(len(stripped)))), stripped...)
+	}
+	witness = binary.BigEndian.AppendUint32(witness, p.Merkle.Pos)
+	witness = words(witness).uint(big.NewInt(int64(len(p.Merkle.Hashes))))
+	for _, h := range p.Merkle.Hashes {
+		witness = append(witness, h[:]...)
+	}
+	return d.claim(s, kind, witness)
+}
+
+// subjectOf is what the commitment of a kind is about.
+func subjectOf(kind Kind, tx *wire.MsgTx, vout uint32) (common.Hash, error) {
+	if kind == KindChainTxID {
+		return common.Hash(tx.TxHash()), nil
+	}
+	if uint64(vout) >= uint64(len(tx.TxOut)) {
+		return common.Hash{}, fault.New(fault.InvalidState, "the Bitcoin transaction has no output %d", vout)
+	}
+	var nonce uint64
+	if kind == KindChainNonced {
+		var ok bool
+		if nonce, ok = PaymentNonce(tx); !ok {
+			return common.Hash{}, fault.New(fault.InvalidState, "the Bitcoin transaction carries no nonce")
+		}
+	}
+	out := tx.TxOut[vout]
+	return outputHash(out.PkScript, uint64(out.Value), nonce), nil
+}

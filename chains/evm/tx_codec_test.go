@@ -1,0 +1,72 @@
+package evm
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+func TestVectorsTxCodec(t *testing.T) {
+	vectors.Each(t, "chain-evm", "tx_codec", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Signed, Unsigned *string
+			PendingNonce     uint64
+			Given            []*uint64
+		}
+		c.Input(t, &in)
+		want := c.Want(t)
+		if in.Given != nil {
+			var e struct {
+				Nonces   []uint64
+				ChainIDs []uint64
+			}
+			c.Expected(t, &e)
+			got := AssignNonces(in.PendingNonce, in.Given)
+			vectors.SameJSON(t, mustJSON(t, e.Nonces), got)
+			return
+		}
+		text := in.Signed
+		if text == nil {
+			text = in.Unsigned
+		}
+		tx, err := ParseTransaction(*text)
+		if vectors.Refused(want) {
+			// Either the text is broken, or an id was asked of what is not signed.
+			if err == nil && (in.Unsigned == nil || tx.Signed || tx.ID != common.Hash{}) {
+				t.Errorf("accepted: %+v", tx)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]any{
+			"to": nil, "from": nil, "nonce": tx.Nonce, "chainId": tx.ChainID.String(), "type": tx.Type, "value": tx.Value.String(),
+			"data": hexutil.Encode(tx.Data), "reserialized": tx.String(),
+		}
+		if tx.To != nil {
+			got["to"] = tx.To.Hex()
+		}
+		if tx.Signed != (in.Signed != nil) {
+			t.Errorf("signed: %v", tx.Signed)
+		}
+		if !tx.Signed {
+			got["signingHash"] = tx.SigningHash()
+			vectors.SameJSON(t, want, got)
+			return
+		}
+		got["from"], got["txId"] = tx.From.Hex(), tx.ID
+		got["gasLimit"] = strconv.FormatUint(tx.Gas, 10)
+		got["gasPrice"], got["maxFeePerGas"], got["maxPriorityFeePerGas"] = nil, nil, nil
+		if tx.GasPrice != nil {
+			got["gasPrice"] = tx.GasPrice.String()
+		} else {
+			got["maxFeePerGas"], got["maxPriorityFeePerGas"] = tx.FeeCap.String(), tx.TipCap.String()
+		}
+		vectors.SameJSON(t, want, got)
+	})
+}
