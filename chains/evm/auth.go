@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
 )
 
 // Prefixes of authorisations. They are not signed; they say what one is for.
@@ -13,40 +15,16 @@ const (
 	prefixRefund    = "refund"
 )
 
-// Authorization is an LP's signature that lets somebody else open an escrow or
-// take a refund early, as it stands on the wire.
-type Authorization struct {
-	Prefix    string `json:"prefix"`
-	Timeout   int64  `json:"timeout,string"` // Unix seconds until which the contract accepts it
-	Signature string `json:"signature"`
-}
-
-// AuthError says why an authorisation, or an LP's proof of identity, is no good.
-type AuthError struct {
-	Reason string
-	Err    error // may be nil
-}
-
-func (e *AuthError) Error() string {
-	if e.Err != nil {
-		return "authorization: " + e.Reason + ": " + e.Err.Error()
-	}
-	return "authorization: " + e.Reason
-}
-
-// Unwrap returns the cause.
-func (e *AuthError) Unwrap() error { return e.Err }
-
 // IsExpired reports whether an escrow has expired in the eyes of signer: for its
-// claimer early, for its offerer late, by [ClaimGrace] and [RefundGrace]
+// claimer early, for its offerer late, by [chains.ClaimGrace] and [chains.RefundGrace]
 // (protocol: chain-evm.md §8).
 func (s SwapData) IsExpired(signer common.Address, now time.Time) bool {
 	at := now.Unix()
 	if signer == s.Claimer {
-		at += int64(ClaimGrace / time.Second)
+		at += int64(chains.ClaimGrace / time.Second)
 	}
 	if signer == s.Offerer {
-		at -= int64(RefundGrace / time.Second)
+		at -= int64(chains.RefundGrace / time.Second)
 	}
 	return s.Expiry() < at
 }
@@ -59,50 +37,50 @@ func (s SwapData) NeedsInitAuthorization(sender common.Address) bool {
 
 // VerifyInit checks an authorisation for sender to open the escrow, as the
 // contract will (protocol: chain-evm.md §5.1). blockTime is the time of the
-// newest block that counts, Unix seconds. Errors are *[AuthError].
+// newest block that counts, Unix seconds. Errors are *[chains.AuthError].
 //
 // It does not look at the escrow's handlers: [Deployment.CheckSwapData] does.
-func (n Network) VerifyInit(d Deployment, s SwapData, a Authorization, sender common.Address, now time.Time, blockTime int64) error {
+func (n Network) VerifyInit(d Deployment, s SwapData, a chains.Auth, sender common.Address, now time.Time, blockTime int64) error {
 	signer, prefix := s.Offerer, prefixInit
 	switch sender {
 	case s.Offerer:
 		signer = s.Claimer
 	case s.Claimer:
 	default:
-		return &AuthError{Reason: "the sender is neither offerer nor claimer"}
+		return &chains.AuthError{Reason: "the sender is neither offerer nor claimer"}
 	}
 	if s.PayIn {
 		prefix = prefixInitPayIn
 	}
 	switch {
 	case s.SuccessAction != common.Hash{}:
-		return &AuthError{Reason: "the escrow has a success action"}
+		return &chains.AuthError{Reason: "the escrow has a success action"}
 	case s.IsExpired(sender, now):
-		return &AuthError{Reason: "the escrow expires too soon"}
+		return &chains.AuthError{Reason: "the escrow expires too soon"}
 	case a.Prefix != prefix:
-		return &AuthError{Reason: "wrong prefix"}
+		return &chains.AuthError{Reason: "wrong prefix"}
 	case !longEnough(a.Timeout, now) || blockTime > a.Timeout:
-		return &AuthError{Reason: "expired"}
+		return &chains.AuthError{Reason: "expired"}
 	}
 	digest, err := n.InitDigest(d, s, a.Timeout)
 	return checkSigner(digest, err, a.Signature, signer)
 }
 
 // VerifyRefund checks an authorisation to take a refund before the expiry.
-// Errors are *[AuthError].
-func (n Network) VerifyRefund(d Deployment, s SwapData, a Authorization, now time.Time) error {
+// Errors are *[chains.AuthError].
+func (n Network) VerifyRefund(d Deployment, s SwapData, a chains.Auth, now time.Time) error {
 	switch {
 	case a.Prefix != prefixRefund:
-		return &AuthError{Reason: "wrong prefix"}
+		return &chains.AuthError{Reason: "wrong prefix"}
 	case !longEnough(a.Timeout, now):
-		return &AuthError{Reason: "expired"}
+		return &chains.AuthError{Reason: "expired"}
 	}
 	digest, err := n.RefundDigest(d, s, a.Timeout)
 	return checkSigner(digest, err, a.Signature, s.Claimer)
 }
 
 // VerifyData checks that signer signed data to prove its identity. Errors are
-// *[AuthError]: whoever ignores one accepts anybody as that LP (protocol:
+// *[chains.AuthError]: whoever ignores one accepts anybody as that LP (protocol:
 // chain-evm.md §13.2).
 func (n Network) VerifyData(signer common.Address, data []byte, signature string) error {
 	return checkSigner(n.DataDigest(data), nil, signature, signer)
@@ -110,9 +88,9 @@ func (n Network) VerifyData(signer common.Address, data []byte, signature string
 
 // UsableUntil returns the Unix time in milliseconds until which a transaction
 // with the authorisation may be sent; 0 if that has passed.
-func (a Authorization) UsableUntil(now time.Time) int64 {
+func UsableUntil(a chains.Auth, now time.Time) int64 {
 	const most = 1 << 50 // seconds; the contract takes any 256-bit number
-	until := (min(a.Timeout, most) - int64(AuthorizationGrace/time.Second)) * 1000
+	until := (min(a.Timeout, most) - int64(chains.AuthGrace/time.Second)) * 1000
 	if until < now.UnixMilli() {
 		return 0
 	}
@@ -121,22 +99,22 @@ func (a Authorization) UsableUntil(now time.Time) int64 {
 
 // Over reports that the authorisation can never be used again, given the time of
 // a block that is final. Until then a transaction under way may still succeed.
-func (a Authorization) Over(blockTime int64) bool { return blockTime > a.Timeout }
+func Over(a chains.Auth, blockTime int64) bool { return blockTime > a.Timeout }
 
 func longEnough(timeout int64, now time.Time) bool {
-	return timeout >= now.Add(AuthorizationGrace).Unix()
+	return timeout >= now.Add(chains.AuthGrace).Unix()
 }
 
 func checkSigner(digest common.Hash, err error, signature string, want common.Address) error {
 	if err != nil {
-		return &AuthError{"cannot be checked", err}
+		return &chains.AuthError{Reason: "cannot be checked", Err: err}
 	}
 	got, err := recoverSigner(digest, signature)
 	if err != nil {
-		return &AuthError{"invalid signature", err}
+		return &chains.AuthError{Reason: "invalid signature", Err: err}
 	}
 	if got != want || want == (common.Address{}) {
-		return &AuthError{Reason: "the signature is not by " + want.Hex()}
+		return &chains.AuthError{Reason: "the signature is not by " + want.Hex()}
 	}
 	return nil
 }

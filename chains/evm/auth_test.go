@@ -14,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -62,7 +63,7 @@ func TestVectorsEIP712(t *testing.T) {
 			if s.PayIn {
 				prefix = prefixInitPayIn
 			}
-			a := Authorization{prefix, timeout, sign(t, in.PrivateKey, dig)}
+			a := chains.Auth{Prefix: prefix, Timeout: timeout, Signature: sign(t, in.PrivateKey, dig)}
 			got["message"] = map[string]any{
 				"swapHash": escrow, "offerer": s.Offerer.Hex(), "claimer": s.Claimer.Hex(), "amount": s.Amount.String(),
 				"token": s.Token.Hex(), "payIn": s.PayIn, "payOut": s.PayOut, "trackingReputation": s.Reputation,
@@ -83,7 +84,7 @@ func TestVectorsEIP712(t *testing.T) {
 				t.Fatal(err)
 			}
 			h, _ := refundStructHash(s, timeout)
-			a := Authorization{prefixRefund, timeout, sign(t, in.PrivateKey, dig)}
+			a := chains.Auth{Prefix: prefixRefund, Timeout: timeout, Signature: sign(t, in.PrivateKey, dig)}
 			got["signature"], got["structHash"], got["digest"], got["typeHash"] = a, h, dig, typeHash(refundType)
 			signer, _ := recoverSigner(dig, a.Signature)
 			got["signer"] = signer.Hex()
@@ -117,7 +118,7 @@ func TestVectorsAuthChecks(t *testing.T) {
 			Chain, Sender      string
 			Refund             bool
 			Swap               json.RawMessage
-			Signature          Authorization
+			Signature          chains.Auth
 			Now, SafeBlockTime int64
 		}
 		c.Input(t, &in)
@@ -134,10 +135,10 @@ func TestVectorsAuthChecks(t *testing.T) {
 		} else {
 			err = n.VerifyInit(d, s, in.Signature, common.HexToAddress(in.Sender), now, in.SafeBlockTime)
 			// The reference's millisecond clock stands a little after now.
-			if got := in.Signature.UsableUntil(now.Add(time.Millisecond)); want.ExpiryMs != nil && got != *want.ExpiryMs {
+			if got := UsableUntil(in.Signature, now.Add(time.Millisecond)); want.ExpiryMs != nil && got != *want.ExpiryMs {
 				t.Errorf("usable until %d, want %d", got, *want.ExpiryMs)
 			}
-			if got := in.Signature.Over(in.SafeBlockTime); got != want.Expired {
+			if got := Over(in.Signature, in.SafeBlockTime); got != want.Expired {
 				t.Errorf("over: got %v, want %v", got, want.Expired)
 			}
 		}
@@ -157,9 +158,9 @@ func TestVectorsAuthChecks(t *testing.T) {
 		if valid != (err == nil) {
 			t.Errorf("got %v, want valid: %v", err, valid)
 		}
-		var e *AuthError
+		var e *chains.AuthError
 		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%v is no *AuthError", err)
+			t.Errorf("%v is no *chains.AuthError", err)
 		}
 	})
 }
@@ -171,7 +172,7 @@ func TestForeignAuthorization(t *testing.T) {
 	lp, user := crypto.PubkeyToAddress(signer.PublicKey), common.HexToAddress("0x1000000000000000000000000000000000000001")
 	n, d := presetOf(t, "CITREA/MAINNET"), deploymentOf(t, "CITREA/MAINNET")
 	now := time.Unix(1_760_000_000, 0)
-	s, err := d.NewSwapData(Terms{Kind: KindHTLC, Offerer: user, Claimer: lp, Amount: big.NewInt(1e15), PayIn: true,
+	s, err := d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: user, Claimer: lp, Amount: big.NewInt(1e15), PayIn: true,
 		Sequence: big.NewInt(7), Expiry: now.Unix() + 86400, ClaimData: common.HexToHash("0x01")})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestForeignAuthorization(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Authorization{prefixInitPayIn, deadline, sign(t, key, dig)}
+	good := chains.Auth{Prefix: prefixInitPayIn, Timeout: deadline, Signature: sign(t, key, dig)}
 	if err := n.VerifyInit(d, s, good, user, now, now.Unix()); err != nil {
 		t.Fatal(err)
 	}
@@ -198,15 +199,15 @@ func TestForeignAuthorization(t *testing.T) {
 		{"another chain", otherNet.VerifyInit(d, s, good, user, now, now.Unix())},
 		{"another handler", n.VerifyInit(d, changed, good, user, now, now.Unix())},
 		{"another amount", n.VerifyInit(d, fewer, good, user, now, now.Unix())},
-		{"another deadline", n.VerifyInit(d, s, Authorization{good.Prefix, deadline + 1, good.Signature}, user, now, now.Unix())},
+		{"another deadline", n.VerifyInit(d, s, chains.Auth{Prefix: good.Prefix, Timeout: deadline + 1, Signature: good.Signature}, user, now, now.Unix())},
 		{"the LP as sender", n.VerifyInit(d, s, good, lp, now, now.Unix())},
-		{"as a refund", n.VerifyRefund(d, s, Authorization{prefixRefund, deadline, good.Signature}, now)},
+		{"as a refund", n.VerifyRefund(d, s, chains.Auth{Prefix: prefixRefund, Timeout: deadline, Signature: good.Signature}, now)},
 		{"as an identity", n.VerifyData(lp, []byte("x"), good.Signature)},
 		{"identity of the zero address", n.VerifyData(common.Address{}, nil, good.Signature)},
 	} {
-		var e *AuthError
+		var e *chains.AuthError
 		if !errors.As(c.err, &e) {
-			t.Errorf("%s: got %v, want an *AuthError", c.name, c.err)
+			t.Errorf("%s: got %v, want an *chains.AuthError", c.name, c.err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 )
@@ -54,7 +55,7 @@ func PaymentNonce(tx *wire.MsgTx) (uint64, bool) {
 // (protocol: chain-evm.md §13.13).
 func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 	kind, ok := d.KindOf(s.ClaimHandler)
-	if !ok || kind == KindHTLC {
+	if !ok || kind == chains.HTLC {
 		return Call{}, fault.Invalid("claimHandler", "%s is no handler of Bitcoin proofs of this chain", s.ClaimHandler)
 	}
 	tx, err := bitcoin.DecodeTx(p.Tx)
@@ -74,7 +75,7 @@ func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 		return Call{}, fault.New(fault.InvalidState, "the Bitcoin transaction does not fulfil the escrow's condition")
 	}
 	witness := append(append([]byte(nil), c[:]...), p.Header[:]...)
-	if kind != KindChainTxID {
+	if kind != chains.OnchainTxID {
 		witness = binary.BigEndian.AppendUint32(witness, p.Vout)
 		witness = append(words(witness).uint(big.NewInt(int64(len(stripped)))), stripped...)
 	}
@@ -87,15 +88,15 @@ func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 }
 
 // subjectOf is what the commitment of a kind is about.
-func subjectOf(kind Kind, tx *wire.MsgTx, vout uint32) (common.Hash, error) {
-	if kind == KindChainTxID {
+func subjectOf(kind chains.Kind, tx *wire.MsgTx, vout uint32) (common.Hash, error) {
+	if kind == chains.OnchainTxID {
 		return common.Hash(tx.TxHash()), nil
 	}
 	if uint64(vout) >= uint64(len(tx.TxOut)) {
 		return common.Hash{}, fault.New(fault.InvalidState, "the Bitcoin transaction has no output %d", vout)
 	}
 	var nonce uint64
-	if kind == KindChainNonced {
+	if kind == chains.OnchainNonced {
 		var ok bool
 		if nonce, ok = PaymentNonce(tx); !ok {
 			return common.Hash{}, fault.New(fault.InvalidState, "the Bitcoin transaction carries no nonce")

@@ -22,13 +22,13 @@ func newCommitment(subject common.Hash, confirmations uint32, relay common.Addre
 
 func (c commitment) claimData() common.Hash { return crypto.Keccak256Hash(c[:]) }
 
-// ClaimDataTxID is the claim data of [KindChainTxID]. txid is in internal order.
+// ClaimDataTxID is the claim data of [chains.OnchainTxID]. txid is in internal order.
 func ClaimDataTxID(txid [32]byte, confirmations uint32, relay common.Address) common.Hash {
 	return newCommitment(txid, confirmations, relay).claimData()
 }
 
-// ClaimDataOutput is the claim data of [KindChainNonced], or of [KindChain] if
-// the nonce is 0. The claim data of [KindHTLC] is the payment hash itself.
+// ClaimDataOutput is the claim data of [chains.OnchainNonced], or of [chains.Onchain] if
+// the nonce is 0. The claim data of [chains.HTLC] is the payment hash itself.
 func ClaimDataOutput(script []byte, sats, nonce uint64, confirmations uint32, relay common.Address) common.Hash {
 	return newCommitment(outputHash(script, sats, nonce), confirmations, relay).claimData()
 }

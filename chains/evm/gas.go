@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
 )
 
 // Gas limits. They are constants of the protocol, not estimates: what a quote
@@ -39,11 +41,11 @@ const (
 )
 
 // handlerGas is what a claim handler uses on top (protocol: chain-evm.md §4).
-func handlerGas(k Kind) uint64 {
+func handlerGas(k chains.Kind) uint64 {
 	switch k {
-	case KindHTLC:
+	case chains.HTLC:
 		return 5_000
-	case KindChainTxID:
+	case chains.OnchainTxID:
 		return 10_000
 	default:
 		return 40_000
@@ -74,7 +76,7 @@ func initGas(s SwapData) uint64 {
 }
 
 // claimGas is the gas limit of a claim, the handler's own use included.
-func claimGas(s SwapData, handler Kind) uint64 { return claimGasBase(s) + handlerGas(handler) }
+func claimGas(s SwapData, handler chains.Kind) uint64 { return claimGasBase(s) + handlerGas(handler) }
 
 func claimGasBase(s SwapData) uint64 {
 	gas := uint64(gasClaim) + reputationGas(s)

@@ -6,17 +6,13 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Time windows that every EVM deployment shares (protocol: chain-evm.md §1.5).
-const (
-	SendTimeout        = 180 * time.Second // how long to wait for a sent transaction
-	ClaimGrace         = 600 * time.Second // the claimer treats an escrow as expired this much early
-	RefundGrace        = 600 * time.Second // the offerer treats it as expired this much late
-	AuthorizationGrace = 30 * time.Second  // an authorisation must stay valid for at least this long
-)
+// SendTimeout is how long to wait for a sent transaction (protocol: chain-evm.md §1.5).
+const SendTimeout = 180 * time.Second
 
 // Limits of reads that public RPC nodes accept (protocol: chain-evm.md §1.4).
 const (
@@ -134,8 +130,8 @@ func (d Deployment) validate() error {
 			return fmt.Errorf("the address of the %s is zero", p.name)
 		}
 	}
-	seen := map[common.Address]Kind{}
-	for _, k := range Kinds() {
+	seen := map[common.Address]chains.Kind{}
+	for _, k := range kinds() {
 		at := d.ClaimHandlers[k]
 		if at == Native {
 			return fmt.Errorf("the address of the %s claim handler is zero", k)
@@ -149,8 +145,8 @@ func (d Deployment) validate() error {
 }
 
 // KindOf returns the kind whose claim handler stands at an address.
-func (d Deployment) KindOf(claimHandler common.Address) (Kind, bool) {
-	for _, k := range Kinds() {
+func (d Deployment) KindOf(claimHandler common.Address) (chains.Kind, bool) {
+	for _, k := range kinds() {
 		if d.ClaimHandlers[k] == claimHandler {
 			return k, true
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -86,13 +87,13 @@ func TestVectorsNetworks(t *testing.T) {
 			Timeouts: map[string]int{
 				"claimWithSecret": int(SendTimeout / time.Second), "claimWithTxData": int(SendTimeout / time.Second),
 				"refund": int(SendTimeout / time.Second), "spvClaim": int(SendTimeout / time.Second),
-				"claimGrace": int(ClaimGrace / time.Second), "refundGrace": int(RefundGrace / time.Second),
-				"authGrace": int(AuthorizationGrace / time.Second),
+				"claimGrace": int(chains.ClaimGrace / time.Second), "refundGrace": int(chains.RefundGrace / time.Second),
+				"authGrace": int(chains.AuthGrace / time.Second),
 			},
 			SupportsInitWithoutClaimer: true,
 			MaxHeadersPerTx:            MainHeaders, MaxForkHeadersPerTx: ForkHeaders,
 		}
-		for _, k := range Kinds() {
+		for _, k := range kinds() {
 			got.ClaimHandlers[k.String()] = d.ClaimHandlers[k].Hex()
 		}
 		for _, tok := range tokens.Known(in.Chain) {
@@ -178,8 +179,8 @@ func TestValidateNetwork(t *testing.T) {
 		{"base fee below the block's", "feePPM", spoil(func(n *Network, _ *Deployment) { n.FeePPM = 999_999 })},
 		{"no escrow manager", "deployments[0]", spoil(func(_ *Network, d *Deployment) { d.EscrowManager = Contract{} })},
 		{"no refund handler", "deployments[0]", spoil(func(_ *Network, d *Deployment) { d.RefundHandler = common.Address{} })},
-		{"no claim handler", "deployments[0]", spoil(func(_ *Network, d *Deployment) { d.ClaimHandlers[KindChain] = common.Address{} })},
-		{"handlers alike", "deployments[0]", spoil(func(_ *Network, d *Deployment) { d.ClaimHandlers[KindHTLC] = d.ClaimHandlers[KindChain] })},
+		{"no claim handler", "deployments[0]", spoil(func(_ *Network, d *Deployment) { d.ClaimHandlers[chains.Onchain] = common.Address{} })},
+		{"handlers alike", "deployments[0]", spoil(func(_ *Network, d *Deployment) { d.ClaimHandlers[chains.HTLC] = d.ClaimHandlers[chains.Onchain] })},
 		{"version twice", "deployments[1]", spoil(func(n *Network, d *Deployment) { n.Deployments = []Deployment{*d, *d} })},
 	} {
 		t.Run(c.name, func(t *testing.T) {

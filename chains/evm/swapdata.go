@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -35,7 +36,7 @@ type SwapData struct {
 	DepositToken    common.Address
 	SuccessAction   common.Hash // commitment to a contract call after the claim; must be zero
 
-	Kind      Kind
+	Kind      chains.Kind
 	ExtraData []byte // nil when unset
 }
 
@@ -58,7 +59,7 @@ func (s SwapData) Validate() error {
 			return fault.Invalid(n.name, "must be a number from 0 to 2^%d-1", n.bits)
 		}
 	}
-	if !s.Kind.Valid() {
+	if !validKind(s.Kind) {
 		return fault.Invalid("kind", "unknown kind %d", s.Kind)
 	}
 	if len(s.ExtraData) > maxExtraData {
@@ -168,7 +169,7 @@ func (s SwapData) tuple() abiEscrow {
 
 // fromTuple reads an escrow as it stands in call data. Bits 3 to 63 of the flags
 // are refused: the contract hashes them, but no well-formed escrow has them.
-func fromTuple(t abiEscrow, kind Kind, extraData []byte) (SwapData, error) {
+func fromTuple(t abiEscrow, kind chains.Kind, extraData []byte) (SwapData, error) {
 	low := new(big.Int).And(t.Flags, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 	if low > 7 {
 		return SwapData{}, fmt.Errorf("escrow flags %#x are not known", low)

@@ -5,13 +5,14 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 )
 
 // Terms are what two parties agree on for an escrow; the rest follows from the
 // deployment. Nil numbers are zero.
 type Terms struct {
-	Kind             Kind
+	Kind             chains.Kind
 	Offerer, Claimer common.Address
 	Token            common.Address
 	Amount           *big.Int
@@ -28,7 +29,7 @@ type Terms struct {
 // NewSwapData builds the escrow for terms, with the handlers of the deployment
 // and a reputation flag as pay-in demands (protocol: chain-evm.md §3.5).
 func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
-	if !t.Kind.Valid() {
+	if !validKind(t.Kind) {
 		return SwapData{}, fault.Invalid("kind", "unknown kind %d", t.Kind)
 	}
 	if t.Expiry < 0 {
@@ -55,7 +56,7 @@ func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
 // meaningful expiry (§13.16).
 func (d Deployment) CheckSwapData(s SwapData) error {
 	switch {
-	case !s.Kind.Valid():
+	case !validKind(s.Kind):
 		return fault.Invalid("kind", "unknown kind %d", s.Kind)
 	case s.ClaimHandler != d.ClaimHandlers[s.Kind]:
 		return fault.Invalid("claimHandler", "%s is not the %s handler of this chain", s.ClaimHandler, s.Kind)

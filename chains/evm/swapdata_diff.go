@@ -5,29 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains"
 )
-
-// Tolerance names what may differ between an escrow that was agreed on and the
-// one that an LP delivers. Everything else must be the same.
-type Tolerance struct {
-	Sequence  bool // chosen by the LP
-	Expiry    bool // chosen by the LP; its bounds are the caller's to check
-	ExtraData bool // published beside the escrow, not hashed into it
-	// MoreAmount accepts an amount above the one agreed on.
-	MoreAmount bool
-	// LessDeposit accepts a security deposit and a bounty below those agreed on.
-	LessDeposit bool
-}
-
-// DiffError says in which member two escrows differ.
-type DiffError struct {
-	Member    string // as in the JSON form
-	Want, Got string
-}
-
-func (e *DiffError) Error() string {
-	return fmt.Sprintf("%s is %s, expected %s", e.Member, e.Got, e.Want)
-}
 
 // SameEscrow reports whether both are the same escrow of the contract: all
 // members that it hashes, the deposit token included (protocol: chain-evm.md
@@ -39,8 +20,8 @@ func (s SwapData) SameEscrow(other SwapData) bool {
 }
 
 // Diff compares an escrow with the one expected, member by member, and returns
-// the first difference that is not tolerated as a *[DiffError].
-func Diff(want, got SwapData, may Tolerance) error {
+// the first difference that is not named in may as a *[chains.DiffError].
+func Diff(want, got SwapData, may ...chains.Field) error {
 	for _, w := range []SwapData{want, got} {
 		if err := w.Validate(); err != nil {
 			return err
@@ -64,27 +45,28 @@ func Diff(want, got SwapData, may Tolerance) error {
 		{"successActionCommitment", want.SuccessAction.Hex(), got.SuccessAction.Hex()},
 	} {
 		if m.want != m.got {
-			return &DiffError{m.name, m.want, m.got}
+			return &chains.DiffError{Member: m.name, Want: m.want, Got: m.got}
 		}
 	}
-	if !may.Expiry && want.RefundData != got.RefundData {
-		return &DiffError{"refundData", want.RefundData.Hex(), got.RefundData.Hex()}
+	if !slices.Contains(may, chains.AnyExpiry) && want.RefundData != got.RefundData {
+		return &chains.DiffError{Member: "refundData", Want: want.RefundData.Hex(), Got: got.RefundData.Hex()}
 	}
-	if !may.ExtraData && !bytes.Equal(want.ExtraData, got.ExtraData) {
-		return &DiffError{"extraData", hex.EncodeToString(want.ExtraData), hex.EncodeToString(got.ExtraData)}
+	if !slices.Contains(may, chains.AnyExtraData) && !bytes.Equal(want.ExtraData, got.ExtraData) {
+		return &chains.DiffError{Member: "extraData", Want: hex.EncodeToString(want.ExtraData), Got: hex.EncodeToString(got.ExtraData)}
 	}
+	more, less := slices.Contains(may, chains.AtLeastAmount), slices.Contains(may, chains.AtMostDeposits)
 	for _, n := range []struct {
 		name      string
 		want, got *big.Int
 		tolerated bool
 	}{
-		{"sequence", want.Sequence, got.Sequence, may.Sequence},
-		{"amount", want.Amount, got.Amount, may.MoreAmount && got.Amount.Cmp(want.Amount) > 0},
-		{"securityDeposit", want.SecurityDeposit, got.SecurityDeposit, may.LessDeposit && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
-		{"claimerBounty", want.ClaimerBounty, got.ClaimerBounty, may.LessDeposit && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
+		{"sequence", want.Sequence, got.Sequence, slices.Contains(may, chains.AnySequence)},
+		{"amount", want.Amount, got.Amount, more && got.Amount.Cmp(want.Amount) > 0},
+		{"securityDeposit", want.SecurityDeposit, got.SecurityDeposit, less && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
+		{"claimerBounty", want.ClaimerBounty, got.ClaimerBounty, less && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
 	} {
 		if !n.tolerated && n.want.Cmp(n.got) != 0 {
-			return &DiffError{n.name, n.want.String(), n.got.String()}
+			return &chains.DiffError{Member: n.name, Want: n.want.String(), Got: n.got.String()}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -86,25 +87,25 @@ func (s SwapData) MarshalJSON() ([]byte, error) {
 		extra = &text
 	}
 	return json.Marshal(struct {
-		Type            string  `json:"type"`
-		Offerer         string  `json:"offerer"`
-		Claimer         string  `json:"claimer"`
-		Token           string  `json:"token"`
-		RefundHandler   string  `json:"refundHandler"`
-		ClaimHandler    string  `json:"claimHandler"`
-		PayOut          bool    `json:"payOut"`
-		PayIn           bool    `json:"payIn"`
-		Reputation      bool    `json:"reputation"`
-		Sequence        string  `json:"sequence"`
-		ClaimData       string  `json:"claimData"`
-		RefundData      string  `json:"refundData"`
-		Amount          string  `json:"amount"`
-		DepositToken    string  `json:"depositToken"`
-		SecurityDeposit string  `json:"securityDeposit"`
-		ClaimerBounty   string  `json:"claimerBounty"`
-		Kind            Kind    `json:"kind"`
-		ExtraData       *string `json:"extraData,omitempty"`
-		SuccessAction   string  `json:"successActionCommitment"`
+		Type            string      `json:"type"`
+		Offerer         string      `json:"offerer"`
+		Claimer         string      `json:"claimer"`
+		Token           string      `json:"token"`
+		RefundHandler   string      `json:"refundHandler"`
+		ClaimHandler    string      `json:"claimHandler"`
+		PayOut          bool        `json:"payOut"`
+		PayIn           bool        `json:"payIn"`
+		Reputation      bool        `json:"reputation"`
+		Sequence        string      `json:"sequence"`
+		ClaimData       string      `json:"claimData"`
+		RefundData      string      `json:"refundData"`
+		Amount          string      `json:"amount"`
+		DepositToken    string      `json:"depositToken"`
+		SecurityDeposit string      `json:"securityDeposit"`
+		ClaimerBounty   string      `json:"claimerBounty"`
+		Kind            chains.Kind `json:"kind"`
+		ExtraData       *string     `json:"extraData,omitempty"`
+		SuccessAction   string      `json:"successActionCommitment"`
 	}{
 		"evm", s.Offerer.Hex(), s.Claimer.Hex(), s.Token.Hex(), s.RefundHandler.Hex(), s.ClaimHandler.Hex(),
 		s.PayOut, s.PayIn, s.Reputation, s.Sequence.String(), s.ClaimData.Hex(), s.RefundData.Hex(), s.Amount.String(),
@@ -178,12 +179,12 @@ func (r *memberReader) flag(name string) (b bool) {
 	return b
 }
 
-func (r *memberReader) kind(name string) Kind {
+func (r *memberReader) kind(name string) chains.Kind {
 	var n int
-	if r.decode(name, &n) && (n < 0 || n > int(KindChainTxID)) {
+	if r.decode(name, &n) && (n < 0 || n > int(chains.OnchainTxID)) {
 		r.fail(name, "unknown kind %d", n)
 	}
-	return Kind(n)
+	return chains.Kind(n)
 }
 
 func (r *memberReader) address(name string) common.Address {

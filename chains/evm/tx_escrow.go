@@ -8,27 +8,18 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-)
-
-// EscrowState is what the contract stores under an escrow hash.
-type EscrowState uint8
-
-const (
-	EscrowNone     EscrowState = 0 // never opened
-	EscrowOpen     EscrowState = 1
-	EscrowClaimed  EscrowState = 2
-	EscrowRefunded EscrowState = 3
 )
 
 // CanInit reports why an escrow with the given state cannot be opened. An escrow
 // hash is used once: the contract refuses one that was refunded as much as one
 // that is open (protocol: chain-evm.md §13.10).
-func (e EscrowState) CanInit() error {
-	switch e {
-	case EscrowNone:
+func CanInit(state chains.EscrowState) error {
+	switch state {
+	case chains.EscrowNone:
 		return nil
-	case EscrowRefunded:
+	case chains.EscrowRefunded:
 		return fault.New(fault.InvalidState, "the escrow was refunded and cannot be opened again")
 	default:
 		return fault.New(fault.InvalidState, "the escrow is already open or paid")
@@ -39,7 +30,7 @@ func (e EscrowState) CanInit() error {
 // token that the contract takes from the sender, and the call itself. auth is
 // what [Network.VerifyInit] accepted; nil where the contract asks for none.
 // Approvals that are not needed are for [WithoutApproved] to leave out.
-func (d Deployment) Init(s SwapData, sender common.Address, auth *Authorization) ([]Call, error) {
+func (d Deployment) Init(s SwapData, sender common.Address, auth *chains.Auth) ([]Call, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -90,18 +81,18 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth *Authorization)
 // send it before the escrow is open and final.
 func (d Deployment) ClaimBySecret(s SwapData, secret [32]byte) (Call, error) {
 	kind, ok := d.KindOf(s.ClaimHandler)
-	if !ok || kind != KindHTLC {
+	if !ok || kind != chains.HTLC {
 		return Call{}, fault.Invalid("claimHandler", "%s is not the HTLC handler of this chain", s.ClaimHandler)
 	}
 	if common.Hash(sha256.Sum256(secret[:])) != s.ClaimData {
 		return Call{}, fault.Invalid("secret", "does not match the payment hash")
 	}
-	call, err := d.claim(s, KindHTLC, secret[:])
+	call, err := d.claim(s, chains.HTLC, secret[:])
 	call.Reveals = true
 	return call, err
 }
 
-func (d Deployment) claim(s SwapData, kind Kind, witness []byte) (Call, error) {
+func (d Deployment) claim(s SwapData, kind chains.Kind, witness []byte) (Call, error) {
 	if err := s.Validate(); err != nil {
 		return Call{}, err
 	}
@@ -113,7 +104,7 @@ func (d Deployment) claim(s SwapData, kind Kind, witness []byte) (Call, error) {
 }
 
 // ClaimInTime reports whether a claim is still safe to send: by the later of the
-// clock and the time of the newest block (Unix seconds), with [ClaimGrace] to
+// clock and the time of the newest block (Unix seconds), with [chains.ClaimGrace] to
 // spare (protocol: chain-evm.md §13.8).
 func (s SwapData) ClaimInTime(now time.Time, blockTime int64) bool {
 	late := max(now.Unix(), blockTime)
@@ -138,7 +129,7 @@ func (d Deployment) Refund(s SwapData, now time.Time) (Call, error) {
 
 // RefundAuthorized builds the refund with the claimer's authorisation, which
 // [Network.VerifyRefund] accepted.
-func (d Deployment) RefundAuthorized(s SwapData, auth Authorization) (Call, error) {
+func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error) {
 	if err := s.Validate(); err != nil {
 		return Call{}, err
 	}
@@ -215,9 +206,9 @@ func (d Deployment) FindSwapData(tx CallFrame, escrow common.Hash) (SwapData, er
 }
 
 // CheckRefundable reports why an open escrow cannot be refunded yet, in the
-// offerer's eyes: it must be open and expired for [RefundGrace].
-func (s SwapData) CheckRefundable(state EscrowState, now time.Time) error {
-	if state != EscrowOpen || !s.IsExpired(s.Offerer, now) {
+// offerer's eyes: it must be open and expired for [chains.RefundGrace].
+func (s SwapData) CheckRefundable(state chains.EscrowState, now time.Time) error {
+	if state != chains.EscrowOpen || !s.IsExpired(s.Offerer, now) {
 		return fault.New(fault.InvalidState, "the escrow is not refundable")
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -198,10 +199,10 @@ func TestVectorsTxs(t *testing.T) {
 			Chain, Fn, FeeRate, Sender, PrivateKey string
 			Nonce                                  uint64
 			Swap                                   json.RawMessage
-			Signature                              Authorization
+			Signature                              chains.Auth
 			Allowance                              string
 			SkipChecks, Check, CheckExpiry         bool
-			EscrowState                            EscrowState
+			EscrowState                            chains.EscrowState
 			Now                                    int64
 			Secret, Token, Amount, Recipient       string
 		}
@@ -226,14 +227,14 @@ func TestVectorsTxs(t *testing.T) {
 		switch in.Fn {
 		case "init":
 			if !in.SkipChecks {
-				if err = in.EscrowState.CanInit(); err == nil && s.NeedsInitAuthorization(sender) {
+				if err = CanInit(in.EscrowState); err == nil && s.NeedsInitAuthorization(sender) {
 					err = n.VerifyInit(d, s, in.Signature, sender, now, in.Now)
 				}
 			}
 			if err == nil {
 				calls, err = d.Init(s, sender, &in.Signature)
 			}
-			if in.EscrowState == EscrowRefunded && !want.Error {
+			if in.EscrowState == chains.EscrowRefunded && !want.Error {
 				c.Differ(t, "evm-refunded-escrow")
 				want.Error = true
 			}
@@ -266,7 +267,7 @@ func TestVectorsTxs(t *testing.T) {
 			}
 			err = one(d.Refund(s, now))
 		case "refundWithAuthorization":
-			if in.Check && in.EscrowState != EscrowOpen {
+			if in.Check && in.EscrowState != chains.EscrowOpen {
 				err = fault.New(fault.InvalidState, "not open")
 				break
 			}
