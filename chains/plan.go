@@ -3,6 +3,7 @@ package chains
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -113,6 +114,9 @@ type Preimage [32]byte
 
 func (Preimage) String() string   { return "***" }
 func (Preimage) GoString() string { return "***" }
+
+// LogValue keeps the secret out of structured logs.
+func (Preimage) LogValue() slog.Value { return slog.StringValue("***") }
 
 // Payment is the Bitcoin transaction that fulfils an escrow's condition.
 type Payment struct {

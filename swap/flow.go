@@ -1,0 +1,104 @@
+package swap
+
+import (
+	"slices"
+	"time"
+)
+
+// Flow is one type of swap as data: its states, and the rules by which a record
+// moves between them. All functions are pure: they read what they are given,
+// change nothing of it, and know no clock.
+type Flow struct {
+	Type   Type
+	States []StateRow
+	Moves  []Move // the first one whose guard holds is taken
+
+	// Ask returns what is still to be asked, given what is known: empty when
+	// nothing is. It is called again after each round of answers.
+	Ask func(in In) Ask
+	// Fill writes facts that move no state into next, a copy of in.R: ids,
+	// confirmations, a verified preimage.
+	Fill func(in In, next *Record)
+	// Effects returns what has to be done now, from the record and the facts.
+	Effects func(in In) []Effect
+	// View returns how the swap is shown. It works on an empty Observation.
+	View func(in In) View
+}
+
+// In is what a decision is made of.
+type In struct {
+	R     *Record
+	Obs   *Observation
+	Input Input // nil, a command, or the outcome of an effect
+	Now   time.Time
+}
+
+// Move is one row of a transition table.
+type Move struct {
+	From []int
+	To   int
+	Why  string // for the log and for the diagram
+	// On restricts the row to passes that carry an input of this kind, which it
+	// consumes; nil is any pass.
+	On InputKind
+	If func(in In) bool          // nil is always
+	Do func(in In, next *Record) // nil is nothing; next already has the new state
+}
+
+// StateRow is one state of a type.
+type StateRow struct {
+	Number      int
+	Name        string
+	Description string
+
+	Finished bool // for the user
+	Success  bool
+	Failed   bool
+	Expired  bool // the quote ran out and nothing happened
+
+	Pending bool          // in the list of pending swaps
+	Watched bool          // the engine looks at it
+	Every   time.Duration // how often, while it is young
+	Hidden  bool          // in no list
+}
+
+// State returns the row of a number, and false if the type has no such state.
+func (f *Flow) State(number int) (StateRow, bool) {
+	i := slices.IndexFunc(f.States, func(s StateRow) bool { return s.Number == number })
+	if i < 0 {
+		return StateRow{}, false
+	}
+	return f.States[i], true
+}
+
+// step decides once: facts are filled in, then at most one row of the table is
+// taken. next is a changed copy of in.R, or nil if nothing changes. taken is the
+// row, if any.
+func (f *Flow) step(in In) (next *Record, taken *Move) {
+	next = in.R.clone()
+	in.noteOutcome(next)
+	if f.Fill != nil {
+		f.Fill(in, next)
+	}
+	filled := in
+	filled.R = next
+	for i := range f.Moves {
+		m := &f.Moves[i]
+		if !slices.Contains(m.From, next.State) || m.On != 0 && (in.Input == nil || in.Input.Kind() != m.On) {
+			continue
+		}
+		if m.If != nil && !m.If(filled) {
+			continue
+		}
+		after := next.clone()
+		after.State = m.To
+		if m.Do != nil {
+			m.Do(filled, after)
+		}
+		if row, ok := f.State(m.To); ok && row.Finished && after.Ended == 0 {
+			after.Ended = At(in.Now)
+		}
+		return after, m
+	}
+	return next, nil
+}

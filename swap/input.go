@@ -1,0 +1,96 @@
+package swap
+
+import (
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// InputKind tells inputs apart in tables.
+type InputKind int
+
+const (
+	OnReveal   InputKind = iota + 1 // the caller reveals a preimage
+	OnSubmit                        // the caller hands in what the user signed
+	OnWithdraw                      // the caller asks to be paid from an LNURL-withdraw link
+	OnOutcome                       // an effect ended
+	OnHint                          // something may have happened: look again, later than any pass that has begun
+)
+
+// Input is a command of a caller or the outcome of an effect. It is decided on
+// like a fact: once a pass, and again when another writer was faster.
+type Input interface{ Kind() InputKind }
+
+// Reveal is a preimage, already compared with the payment hash.
+type Reveal struct{ Preimage Secret }
+
+// Submit is what the user signed, already checked against the plan.
+type Submit struct {
+	Action string
+	Txs    []SignedTx
+	PSBT   *SignedPSBT
+}
+
+// SignedPSBT is a checked Bitcoin transaction of the user.
+type SignedPSBT struct {
+	TxID   bitcoin.Hash
+	Tx     []byte // without the LP's witness
+	Posted []byte // PSBT for the LP
+}
+
+// UseWithdraw asks to be paid from an LNURL-withdraw link. Nil means the link that the swap
+// was created with.
+type UseWithdraw struct {
+	Link string
+	With *Withdraw
+}
+
+// Outcome is how an effect ended.
+type Outcome struct {
+	Effect  EffectKind
+	Done    bool   // it happened
+	Refused bool   // it did not happen and never will; Reason says why
+	Reason  string // else it is not known whether it happened
+	Step    int    // send: which transaction
+}
+
+// Look is a hint: it asks for a pass that begins now.
+type Look struct{}
+
+func (Look) Kind() InputKind        { return OnHint }
+func (Reveal) Kind() InputKind      { return OnReveal }
+func (Submit) Kind() InputKind      { return OnSubmit }
+func (UseWithdraw) Kind() InputKind { return OnWithdraw }
+func (Outcome) Kind() InputKind     { return OnOutcome }
+
+// noteOutcome keeps the history of effects, which is the same for all types.
+func (in In) noteOutcome(next *Record) {
+	o, ok := in.Input.(Outcome)
+	if !ok {
+		return
+	}
+	if next.Tried == nil {
+		next.Tried = map[string]Try{}
+	}
+	try := next.Tried[string(o.Effect)]
+	try.Attempts++
+	try.Reason = o.Reason
+	switch {
+	case o.Done:
+		try.Outcome = Done
+	case o.Refused && !in.R.Tried[string(o.Effect)].uncertain():
+		try.Outcome = Refused
+	default:
+		try.NotBefore = At(in.Now.Add(backoff(try.Attempts)))
+	}
+	next.Tried[string(o.Effect)] = try
+}
+
+// uncertain reports whether an earlier attempt ended without an answer. What is
+// refused after that may have happened the first time.
+func (t Try) uncertain() bool { return t.Attempts > 0 && t.Outcome == "" }
+
+// backoff grows from 2 s to 10 min.
+func backoff(attempts int) time.Duration {
+	return min(time.Second<<min(attempts, 20), 10*time.Minute)
+}

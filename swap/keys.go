@@ -1,0 +1,89 @@
+package swap
+
+import (
+	"encoding/hex"
+
+	"github.com/swapper-go/swapper/storage"
+)
+
+// Index names, and what their values are.
+const (
+	bySigner  = "signer"  // chain and canonical signer; by creation
+	byPending = "pending" // the same, while the state is in the list of pending swaps
+	byWatch   = "watch"   // "", while the engine looks at the swap; by Due
+	byEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
+	byPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
+	byHash    = "hash"    // payment hash of a Lightning source that is not finished; unique
+	byRequest = "request" // idempotency key of createSwap; unique
+	byPurge   = "purge"   // "", while the quote is expired; by Ended
+)
+
+// signerValue is the value of the signer index.
+func signerValue(chain, signer string) string { return chain + "\x00" + signer }
+
+// eventValue is the value of the event index.
+func eventValue(chain string, hash []byte) string { return chain + "\x00" + hex.EncodeToString(hash) }
+
+// keys returns the index keys of a record in a state.
+func keys(r *Record, row StateRow) []storage.Key {
+	created := int64(r.CreatedAt)
+	var ks []storage.Key
+	if !row.Hidden {
+		ks = append(ks, storage.Key{Index: bySigner, Value: signerValue(r.Chain, r.Signer), Order: created})
+	} else {
+		ks = append(ks, storage.Key{Index: byPurge, Order: int64(r.Ended)})
+	}
+	if row.Pending && !row.Finished {
+		ks = append(ks, storage.Key{Index: byPending, Value: signerValue(r.Chain, r.Signer), Order: created})
+	}
+	if row.Watched {
+		ks = append(ks, storage.Key{Index: byWatch, Order: int64(r.Due)})
+	}
+	if hash, unique := eventHash(r); hash != nil {
+		ks = append(ks, storage.Key{Index: byEvent, Value: eventValue(r.Chain, hash), Order: created, Unique: unique})
+	}
+	if r.Lightning != nil && r.Lightning.Hash != "" {
+		switch r.Type {
+		case ToBTCLN:
+			if r.mayHavePaid() {
+				ks = append(ks, storage.Key{Index: byPaying, Value: r.Lightning.Hash, Unique: true})
+			}
+		case FromBTCLN, FromBTCLNAuto, TrustedFromBTCLN:
+			if !row.Finished {
+				ks = append(ks, storage.Key{Index: byHash, Value: r.Lightning.Hash, Unique: true})
+			}
+		}
+	}
+	if r.Request != "" {
+		ks = append(ks, storage.Key{Index: byRequest, Value: r.Request, Unique: true})
+	}
+	return ks
+}
+
+// eventHash is what chain events name the swap by, and whether no other swap
+// can have the same.
+func eventHash(r *Record) (hash []byte, unique bool) {
+	switch {
+	case r.Vault != nil:
+		if r.Bitcoin != nil && !isZero(r.Bitcoin.TxID) {
+			return r.Bitcoin.TxID[:], true
+		}
+	case r.Escrow == nil:
+	case r.Escrow.Real != nil:
+		return r.Escrow.Real.Hash, true
+	case r.Type == FromBTCLNAuto && r.Escrow.Expected != nil:
+		return r.Escrow.Expected.ClaimHash, false
+	}
+	return nil, false
+}
+
+// mayHavePaid reports whether the user's money may be on its way through this
+// swap: from the submission on, unless it came back.
+func (r *Record) mayHavePaid() bool {
+	if r.Escrow == nil || r.Escrow.RefundTx != "" {
+		return false
+	}
+	return r.Escrow.InitTx != "" || r.Submission != nil && !(r.Submission.Closed && r.Submission.Reason != "")
+}
+
+func isZero(h [32]byte) bool { return h == [32]byte{} }

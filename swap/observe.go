@@ -1,0 +1,165 @@
+package swap
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/swap/lp"
+)
+
+// Fact is an answer of the outside world: not asked, not answered (Err), or
+// answered. "Not found" is an answer. Nothing moves on a fact that is not Known.
+type Fact[T any] struct {
+	Value T
+	Asked bool
+	Err   error
+	At    time.Time
+}
+
+// Known reports whether there is an answer.
+func (f Fact[T]) Known() bool { return f.Asked && f.Err == nil }
+
+// Observation is what one pass has learnt.
+type Observation struct {
+	Escrow     Fact[chains.EscrowFact] // by the agreed data
+	Found      Fact[chains.EscrowFact] // by claim hash and parties, or by data that the LP delivered
+	LP         Fact[lp.Status]
+	Refund     Fact[struct{}]    // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
+	Payment    Fact[*bitcoin.Tx] // the user's Bitcoin transaction; nil: not found
+	Payout     Fact[*bitcoin.Tx] // the LP's; nil: not found
+	Spends     Fact[[]bitcoin.Spend]
+	Vault      Fact[chains.VaultFact]
+	Withdrawal Fact[chains.WithdrawalFact]
+	Txs        Fact[[]chains.TxStatus] // of the submission
+	GasTx      Fact[chains.TxStatus]   // a trusted payout
+}
+
+// Ask is what a flow wants to know next; nil members are not wanted.
+type Ask struct {
+	Escrow     *chains.EscrowQuery
+	Found      *chains.EscrowQuery
+	LP         *lp.StatusQuery
+	Refund     *RefundAsk
+	Payment    *bitcoin.Hash
+	Payout     *bitcoin.Hash
+	Spends     []bitcoin.OutPoint
+	Vault      *chains.VaultID
+	Withdrawal *chains.WithdrawalQuery
+	Txs        []chains.Signed
+	GasTx      string
+}
+
+// RefundAsk asks whether an authorisation to refund early is good.
+type RefundAsk struct {
+	Escrow chains.Escrow
+	Auth   chains.Auth
+}
+
+// World is where questions are answered. Its methods are safe for concurrent
+// use and may merge what several swaps ask.
+type World interface {
+	Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error)
+	VerifyRefund(ctx context.Context, chain, contract string, q RefundAsk) error
+	Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error)
+	Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error)
+	Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error)
+	LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
+	BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) // nil: not found
+	Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error)
+}
+
+// maxRounds bounds how often one pass asks. No type needs more than three.
+const maxRounds = 4
+
+// observe asks until the flow knows enough, each round in parallel.
+func observe(ctx context.Context, w World, f *Flow, in In) {
+	for range maxRounds {
+		if !answer(ctx, w, in, f.Ask(in)) {
+			return
+		}
+	}
+}
+
+// answer puts one round of answers into in.Obs and reports whether anything was asked.
+func answer(ctx context.Context, w World, in In, ask Ask) bool {
+	r, obs := in.R, in.Obs
+	var g errgroup.Group
+	asked := 0
+	add := func(f func()) {
+		asked++
+		g.Go(func() error { f(); return nil })
+	}
+	if q := ask.Escrow; q != nil {
+		add(func() { put(&obs.Escrow, in.Now)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))) })
+	}
+	if q := ask.Found; q != nil {
+		add(func() { put(&obs.Found, in.Now)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))) })
+	}
+	if q := ask.LP; q != nil {
+		add(func() { put(&obs.LP, in.Now)(w.LPStatus(ctx, *q)) })
+	}
+	if q := ask.Refund; q != nil {
+		add(func() { put(&obs.Refund, in.Now)(struct{}{}, w.VerifyRefund(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Payment; q != nil {
+		add(func() { put(&obs.Payment, in.Now)(w.BitcoinTx(ctx, *q)) })
+	}
+	if q := ask.Payout; q != nil {
+		add(func() { put(&obs.Payout, in.Now)(w.BitcoinTx(ctx, *q)) })
+	}
+	if q := ask.Spends; q != nil {
+		add(func() { put(&obs.Spends, in.Now)(w.Spends(ctx, q)) })
+	}
+	if q := ask.Vault; q != nil {
+		add(func() { put(&obs.Vault, in.Now)(w.Vault(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Withdrawal; q != nil {
+		add(func() { put(&obs.Withdrawal, in.Now)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Txs; q != nil {
+		add(func() { put(&obs.Txs, in.Now)(w.Txs(ctx, r.Chain, q)) })
+	}
+	if id := ask.GasTx; id != "" {
+		add(func() {
+			all, err := w.Txs(ctx, r.Chain, []chains.Signed{{ID: id}})
+			if err == nil && len(all) == 1 {
+				put(&obs.GasTx, in.Now)(all[0], nil)
+				return
+			}
+			if err == nil {
+				err = errors.New("no answer")
+			}
+			put(&obs.GasTx, in.Now)(chains.TxStatus{}, err)
+		})
+	}
+	_ = g.Wait() // the functions return no error: each fact carries its own
+	return asked > 0
+}
+
+// errLagging says that a node has not reached a block that a decision was
+// already based on: what it does not know of is no news.
+var errLagging = errors.New("the node lags behind what was already seen")
+
+// notLagging turns a negative answer from behind r.Seen, or one that carries its
+// own failure, into an error.
+func notLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, error) {
+	return func(f chains.EscrowFact, err error) (chains.EscrowFact, error) {
+		switch {
+		case err != nil:
+		case f.Err != nil:
+			err = f.Err
+		case f.State == chains.EscrowNone && f.Head.Height < r.Seen.Chain:
+			err = errLagging
+		}
+		return f, err
+	}
+}
+
+func put[T any](to *Fact[T], now time.Time) func(T, error) {
+	return func(v T, err error) { *to = Fact[T]{Value: v, Asked: true, Err: err, At: now} }
+}

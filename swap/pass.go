@@ -1,0 +1,373 @@
+package swap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// Config is what an [Engine] is made of. All fields are needed.
+type Config struct {
+	Store     storage.Store
+	World     World
+	Performer Performer
+	Flows     []*Flow
+	Now       func() time.Time
+	Log       *slog.Logger
+
+	PassTimeout time.Duration // of one pass; 0 is 30 s
+	KeepExpired time.Duration // how long an expired quote stays in the store; 0 is 24 h
+}
+
+// Engine moves swaps. Whatever wakes it (a caller, a timer, an event, a
+// restart), it does the same: load the record, observe the world, decide by the
+// type's table, write by compare-and-set, and only then act. Safe for concurrent
+// use, also by several processes on one store.
+type Engine struct {
+	store       storage.Store
+	world       World
+	flows       map[Type]*Flow
+	now         func() time.Time
+	log         *slog.Logger
+	passTimeout time.Duration
+	keepExpired time.Duration
+	effects     *runner
+	feed        feed
+	base        context.Context
+	stop        context.CancelFunc
+
+	mu     sync.Mutex
+	lanes  map[string]*lane
+	passes sync.WaitGroup
+}
+
+// New returns an engine. It does nothing until it is asked; Close ends what it
+// has begun.
+func New(c Config) *Engine {
+	base, stop := context.WithCancel(context.Background())
+	g := &Engine{
+		store: c.Store, world: c.World, flows: map[Type]*Flow{}, now: c.Now, log: c.Log,
+		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
+		base: base, stop: stop, lanes: map[string]*lane{},
+	}
+	if g.passTimeout <= 0 {
+		g.passTimeout = 30 * time.Second
+	}
+	if g.keepExpired <= 0 {
+		g.keepExpired = 24 * time.Hour
+	}
+	for _, f := range c.Flows {
+		g.flows[f.Type] = f
+	}
+	g.effects = &runner{
+		do: c.Performer, mark: g.markStarted, report: g.reportOutcome, base: base,
+		slots: make(chan struct{}, 64), log: c.Log, running: map[effectKey]bool{},
+	}
+	return g
+}
+
+// Close stops effects and passes, waits for them, and ends subscriptions. What
+// was cut off is done again after the next start.
+func (g *Engine) Close() {
+	g.stop()
+	g.effects.wait()
+	g.passes.Wait()
+	g.feed.close()
+}
+
+// Result is what a pass found.
+type Result struct {
+	Record      *Record
+	Observation *Observation // the facts of the pass
+	At          time.Time
+}
+
+// View returns how the swap is shown, by the facts of the pass.
+func (g *Engine) View(res *Result) View {
+	f := g.flows[res.Record.Type]
+	if f == nil {
+		return View{}
+	}
+	return f.View(In{R: res.Record, Obs: res.Observation, Now: res.At})
+}
+
+// Show returns how a record is shown without asking anybody.
+func (g *Engine) Show(r *Record) View {
+	return g.View(&Result{Record: r, Observation: &Observation{}, At: g.now()})
+}
+
+// errNotTaken says that no row of the table takes the input.
+var errNotTaken = fault.New(fault.InvalidState, "the swap is not in a state in which this is possible")
+
+// snapshotLife is how long the facts of a pass serve callers without input.
+const snapshotLife = time.Second
+
+// maxSteps bounds the rows taken in one pass. The longest real row is four.
+const maxSteps = 16
+
+// maxConflicts is how often a pass that lost a compare-and-set begins again.
+const maxConflicts = 3
+
+// lane is one swap: at most one pass runs in it.
+type lane struct {
+	running *flight // nil when none is
+	last    *flight // the one before, while it is fresh
+}
+
+// flight is one pass and its outcome, which is written before done is closed.
+type flight struct {
+	done  chan struct{}
+	res   *Result
+	err   error
+	ended time.Time
+}
+
+func (f *flight) wait(ctx context.Context) (*Result, error) {
+	select {
+	case <-f.done:
+		return f.res, f.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Advance runs a pass over a swap and returns what it found. A caller without
+// input joins a pass that is running, or gets the result of one that ended
+// within the last second; a caller with input gets a pass of its own. The pass
+// has its own deadline: a caller that goes away does not end it.
+//
+// Errors: fault.NotFound for an unknown id; fault.InvalidState when no row of
+// the table takes the input; what the store says. A failed question is no
+// error: it is a fact without an answer, and moves nothing.
+func (g *Engine) Advance(ctx context.Context, id string, input Input) (*Result, error) {
+	for {
+		f, mine, err := g.board(id, input)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			return f.wait(ctx)
+		}
+		if _, err := f.wait(ctx); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// board returns the flight that answers the caller, or, with mine false, one
+// that has to end first.
+func (g *Engine) board(id string, input Input) (f *flight, mine bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.lanes[id]
+	if l == nil {
+		l = &lane{}
+		g.sweep()
+		g.lanes[id] = l
+	}
+	if l.running != nil {
+		return l.running, input == nil, nil
+	}
+	if age := g.now().Sub(endOf(l.last)); input == nil && age >= 0 && age < snapshotLife {
+		return l.last, true, nil
+	}
+	if g.base.Err() != nil {
+		return nil, false, errClosed
+	}
+	f = &flight{done: make(chan struct{})}
+	l.running = f
+	g.passes.Add(1)
+	go g.fly(id, l, f, input)
+	return f, true, nil
+}
+
+var errClosed = fault.New(fault.Internal, "the client is closed")
+
+func endOf(f *flight) time.Time {
+	if f == nil || f.err != nil {
+		return time.Time{}
+	}
+	return f.ended
+}
+
+// forget drops the fresh result of a swap that was written beside a pass.
+func (g *Engine) forget(id string) {
+	g.mu.Lock()
+	if l := g.lanes[id]; l != nil {
+		l.last = nil
+	}
+	g.mu.Unlock()
+}
+
+// sweep drops idle lanes when there are many. g.mu is held.
+func (g *Engine) sweep() {
+	if len(g.lanes) < 4096 {
+		return
+	}
+	now := g.now()
+	for id, l := range g.lanes {
+		if l.running == nil && now.Sub(endOf(l.last)) >= snapshotLife {
+			delete(g.lanes, id)
+		}
+	}
+}
+
+func (g *Engine) fly(id string, l *lane, f *flight, input Input) {
+	defer g.passes.Done()
+	f.res, f.err = g.guarded(id, input)
+	f.ended = g.now()
+	g.mu.Lock()
+	l.running, l.last = nil, f
+	g.mu.Unlock()
+	close(f.done)
+}
+
+// guarded keeps a pass that panics from harming anything but itself.
+func (g *Engine) guarded(id string, input Input) (res *Result, err error) {
+	ctx, cancel := context.WithTimeout(g.base, g.passTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("pass panicked", "swap", id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			res, err = nil, fault.New(fault.Internal, "internal error while looking at the swap")
+		}
+	}()
+	return g.pass(ctx, id, input)
+}
+
+func (g *Engine) pass(ctx context.Context, id string, input Input) (*Result, error) {
+	r, err := g.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	obs, conflicts, taken := &Observation{}, 0, input == nil
+	for range maxSteps {
+		f := g.flows[r.Type]
+		in := In{R: r, Obs: obs, Input: input, Now: g.now()}
+		if f == nil {
+			break // of a type that is not configured: shown, and left alone
+		}
+		observe(ctx, g.world, f, in)
+		next, move := f.step(in)
+		changed, err := g.save(ctx, r, next, move, obs)
+		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {
+			conflicts++
+			if r, err = g.Load(ctx, id); err != nil {
+				return nil, err
+			}
+			obs = &Observation{}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			r = next
+		}
+		if input != nil && (input.Kind() >= OnOutcome || move != nil && move.On == input.Kind()) {
+			taken, input = true, nil
+		}
+		if !changed {
+			break
+		}
+	}
+	if !taken {
+		return nil, errNotTaken
+	}
+	// Only now, when nothing more is written: an effect that has to be marked
+	// would lose against a later step of its own pass.
+	if f := g.flows[r.Type]; f != nil && f.Effects != nil {
+		now := g.now()
+		g.effects.start(r, f.Effects(In{R: r, Obs: obs, Now: now}), now)
+	}
+	return &Result{Record: r, Observation: obs, At: g.now()}, nil
+}
+
+// save writes what one step changed, if anything, and tells subscribers.
+func (g *Engine) save(ctx context.Context, r, next *Record, move *Move, obs *Observation) (changed bool, err error) {
+	before, err := encode(r)
+	if err != nil {
+		return false, err
+	}
+	after, err := encode(next)
+	if err != nil {
+		return false, err
+	}
+	if bytes.Equal(before, after) {
+		return false, nil
+	}
+	next.Seen.Chain = max(next.Seen.Chain, obs.Escrow.Value.Head.Height, obs.Found.Value.Head.Height, obs.Vault.Value.Head.Height)
+	if err := g.write(ctx, r, next); err != nil {
+		return false, err
+	}
+	if move != nil && r.State != next.State {
+		g.log.Info("swap moved", "swap", next.ID, "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
+	}
+	return true, nil
+}
+
+// write stores next over r by compare-and-set and tells subscribers. Then next
+// carries its new version.
+func (g *Engine) write(ctx context.Context, r, next *Record) error {
+	entry, err := g.entry(next)
+	if err != nil {
+		return err
+	}
+	entry.Version = r.Version
+	if err := g.store.Update(ctx, entry); err != nil {
+		return fmt.Errorf("write swap %s: %w", r.ID, err)
+	}
+	next.Version = r.Version + 1
+	g.feed.publish(Change{Record: next, From: r.State})
+	return nil
+}
+
+func (g *Engine) entry(r *Record) (storage.Entry, error) {
+	body, err := encode(r)
+	if err != nil {
+		return storage.Entry{}, fmt.Errorf("encode swap %s: %w", r.ID, err)
+	}
+	var row StateRow
+	if f := g.flows[r.Type]; f != nil {
+		row, _ = f.State(r.State)
+	}
+	return storage.Entry{ID: r.ID, Version: r.Version, Body: body, Keys: keys(r, row)}, nil
+}
+
+// Create stores a new record. It is durable when Create returns, so that what
+// it holds may be shown to the user.
+//
+// Errors: *storage.KeyTakenError names a swap that holds the same payment hash
+// or idempotency key.
+func (g *Engine) Create(ctx context.Context, r *Record) error {
+	entry, err := g.entry(r)
+	if err != nil {
+		return err
+	}
+	if err := g.store.Create(ctx, entry); err != nil {
+		return fmt.Errorf("store swap %s: %w", r.ID, err)
+	}
+	r.Version = entry.Version + 1
+	g.feed.publish(Change{Record: r, From: r.State})
+	return nil
+}
+
+// Load reads a record. Unknown ids are fault.NotFound.
+func (g *Engine) Load(ctx context.Context, id string) (*Record, error) {
+	e, err := g.store.Get(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
+		return nil, fault.New(fault.NotFound, "no swap %.120q", id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read swap %s: %w", id, err)
+	}
+	return decode(e.ID, e.Version, e.Body)
+}

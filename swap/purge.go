@@ -1,0 +1,78 @@
+package swap
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// purge deletes quotes that expired long ago and can hold no money. Nothing is
+// deleted on anybody's word: see mayPurge.
+func (g *Engine) purge(ctx context.Context) {
+	before := At(g.now().Add(-g.keepExpired))
+	q := storage.Query{Index: byPurge, Range: &storage.Range{Min: math.MinInt64, Max: int64(before)}}
+	for e, err := range g.store.Find(ctx, q) {
+		if err != nil {
+			if ctx.Err() == nil {
+				g.log.Warn("expired swap cannot be read", "swap", e.ID, "err", err)
+			}
+			continue
+		}
+		r, err := decode(e.ID, e.Version, e.Body)
+		if err != nil || !r.mayPurge() {
+			continue
+		}
+		res, err := g.Advance(ctx, r.ID, Look{}) // the chain's last word
+		if err != nil || !g.harmless(res) {
+			continue
+		}
+		if err := g.store.Delete(ctx, r.ID, res.Record.Version); err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
+			g.log.Warn("expired swap not deleted", "swap", r.ID, "err", err)
+		}
+		g.forget(r.ID)
+	}
+}
+
+// mayPurge reports whether by the record alone nothing was ever under way:
+// nothing posted, submitted, paid, opened or revealed.
+func (r *Record) mayPurge() bool {
+	if r.Submission != nil || len(r.Tried) > 0 {
+		return false
+	}
+	if e := r.Escrow; e != nil && (e.InitTx != "" || e.ClaimTx != "" || e.RefundTx != "" || e.Real != nil && r.Type == FromBTCLNAuto) {
+		return false
+	}
+	if l := r.Lightning; l != nil && l.Withdraw != nil && l.Withdraw.Asked {
+		return false
+	}
+	if b := r.Bitcoin; b != nil && (b.Posted || b.Tx != nil || !isZero(b.TxID)) {
+		return false
+	}
+	return true
+}
+
+// harmless reports whether the swap is still an expired quote after a look, and
+// the chain, where the type has an escrow, was heard to know of none.
+func (g *Engine) harmless(res *Result) bool {
+	r := res.Record
+	f := g.flows[r.Type]
+	if f == nil {
+		return false
+	}
+	row, ok := f.State(r.State)
+	if !ok || !row.Hidden || !r.mayPurge() {
+		return false
+	}
+	if r.Escrow == nil {
+		return true
+	}
+	for _, fact := range []Fact[chains.EscrowFact]{res.Observation.Escrow, res.Observation.Found} {
+		if fact.Known() && fact.Value.State == chains.EscrowNone {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package swap
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// schema is the number that every stored body carries. A body with a lower one
+// is migrated on reading; one with a higher one is left alone.
+const schema = 1
+
+// Record is everything that is remembered of one swap. One JSON schema serves
+// all types; parts that a type lacks are nil. A Record read from the store is
+// changed only through [Engine.Advance].
+type Record struct {
+	Schema int `json:"schema"`
+	Head
+	Terms      Terms          `json:"terms"`
+	Escrow     *EscrowPart    `json:"escrow,omitempty"`
+	Lightning  *LightningPart `json:"lightning,omitempty"`
+	Bitcoin    *BitcoinPart   `json:"bitcoin,omitempty"`
+	Vault      *VaultPart     `json:"vault,omitempty"`
+	Submission *Submission    `json:"submission,omitempty"`
+	Tried      map[string]Try `json:"tried,omitempty"`
+}
+
+// Head is what the engine itself needs of every swap.
+type Head struct {
+	ID       string `json:"id"`
+	Version  uint64 `json:"-"` // of the store
+	Type     Type   `json:"type"`
+	Chain    string `json:"chain"`
+	Contract string `json:"contract"` // contract version
+	State    int    `json:"state"`
+	Signer   string `json:"signer"` // canonical address by which lists find it
+	LP       LP     `json:"lp"`
+
+	CreatedAt Millis `json:"createdAt"`
+	Expiry    Millis `json:"expiry"`        // of the quote, as shown
+	Due       Millis `json:"due,omitempty"` // next moment that is known in advance
+	Ended     Millis `json:"ended,omitempty"`
+	Seed      Secret `json:"seed"` // of all later randomness
+	From      uint64 `json:"from"` // chain height at the quote: log searches start here
+	Seen      Seen   `json:"seen"`
+	Request   string `json:"request,omitempty"` // idempotency key of createSwap
+	Problem   string `json:"problem,omitempty"` // why the last submission or LP answer was no good, for a person
+}
+
+// LP names the liquidity provider of a swap. A recovered swap may have none.
+type LP struct {
+	URL     string `json:"url,omitempty"`
+	Address string `json:"address,omitempty"` // its verified address on the swap's chain, canonical
+}
+
+// Millis is a moment as milliseconds since the Unix epoch; 0 is never.
+type Millis int64
+
+// At returns the moment in milliseconds.
+func At(t time.Time) Millis { return Millis(t.UnixMilli()) }
+
+// Time returns the moment.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
+
+// Passed reports whether a moment that is set lies before now.
+func (m Millis) Passed(now time.Time) bool { return m != 0 && now.UnixMilli() > int64(m) }
+
+// Seen are the highest heads that a decision was based on. A negative answer
+// read below them comes from a lagging node.
+type Seen struct {
+	Chain   uint64 `json:"chain,omitempty"`
+	Bitcoin uint32 `json:"bitcoin,omitempty"`
+}
+
+// Terms are fixed by the quote: all that lists show.
+type Terms struct {
+	Input         tokens.Amount  `json:"input"`
+	Output        tokens.Amount  `json:"output"`
+	GasDrop       *tokens.Amount `json:"gasDrop,omitempty"`
+	SwapFee       tokens.Amount  `json:"swapFee"`
+	NetworkFee    *tokens.Amount `json:"networkFee,omitempty"`
+	Recipient     string         `json:"recipient"` // quote.outputAddress
+	ExactIn       bool           `json:"exactIn"`
+	Price         PriceInfo      `json:"price"`
+	GasPrice      *PriceInfo     `json:"gasPrice,omitempty"`
+	LongHTLC      bool           `json:"longHTLC,omitempty"`
+	Confidence    *float64       `json:"confidence,omitempty"` // LP's probe of the Lightning route, 0 to 1
+	ShownEarlier  Millis         `json:"shownEarlier,omitempty"`
+	FeeSats       *big.Int       `json:"feeSats,omitempty"`
+	NetworkSats   *big.Int       `json:"networkSats,omitempty"`
+	HTLCExpiry    int64          `json:"htlcExpiry,omitempty"`
+	Confirmations uint32         `json:"confirmations,omitempty"`
+}
+
+// PriceInfo is the price check of the quote. Prices are micro-sats per whole
+// token.
+type PriceInfo struct {
+	DifferencePPM *big.Int `json:"differencePPM,omitempty"`
+	BaseFeeSats   *big.Int `json:"baseFeeSats,omitempty"` // announced by the LP
+	FeePPM        *big.Int `json:"feePPM,omitempty"`      // announced by the LP
+	Market        *big.Int `json:"market,omitempty"`      // nil if the token has no price
+	Quoted        *big.Int `json:"quoted,omitempty"`
+	USDPerBTC     string   `json:"usdPerBTC,omitempty"` // decimal, information only
+}
+
+// EscrowPart belongs to the types that use an escrow contract.
+type EscrowPart struct {
+	Expected *chains.Escrow `json:"expected,omitempty"` // built by us at the quote
+	Real     *chains.Escrow `json:"real,omitempty"`     // agreed in full, or delivered by the LP and verified
+	Init     *chains.Auth   `json:"init,omitempty"`     // LP's authorisation to open
+	FeeRate  string         `json:"feeRate,omitempty"`  // that the authorisation covers
+	Refund   *chains.Auth   `json:"refund,omitempty"`   // LP's authorisation to refund early
+	InitTx   string         `json:"initTx,omitempty"`
+	ClaimTx  string         `json:"claimTx,omitempty"`
+	RefundTx string         `json:"refundTx,omitempty"`
+	OpenedAt Millis         `json:"openedAt,omitempty"` // when it was first seen open
+}
+
+// LightningPart belongs to the types with a Lightning side.
+type LightningPart struct {
+	Invoice  string `json:"invoice,omitempty"` // empty for a recovered swap
+	Hash     string `json:"hash,omitempty"`    // payment hash, 64 hex digits
+	Preimage Secret `json:"preimage,omitzero"` // verified against Hash
+	OwnHash  bool   `json:"ownHash,omitempty"` // the caller brought the hash and has to reveal the preimage
+
+	Link          string          `json:"link,omitempty"` // LNURL as the user gave it
+	Withdraw      *Withdraw       `json:"withdraw,omitempty"`
+	SuccessAction json.RawMessage `json:"successAction,omitempty"` // as the LNURL service sent it
+	EndsAt        Millis          `json:"endsAt,omitempty"`        // after which the LP cannot have been paid any more
+}
+
+// Withdraw is an LNURL-withdraw link, and how far its use has come.
+type Withdraw struct {
+	K1       string `json:"k1"`
+	Callback string `json:"callback"`
+	Asked    bool   `json:"asked,omitempty"` // the invoice is to be handed over
+}
+
+// BitcoinPart belongs to the types with an on-chain side.
+type BitcoinPart struct {
+	Address       string       `json:"address,omitempty"`
+	Sats          uint64       `json:"sats,omitempty"`
+	Nonce         uint64       `json:"nonce,omitempty"` // of an LP's payout
+	Confirmations uint32       `json:"confirmations,omitempty"`
+	TxID          bitcoin.Hash `json:"txid,omitzero"`
+	Vout          uint32       `json:"vout,omitempty"`
+	Sender        string       `json:"sender,omitempty"`
+	ConfirmedAt   Millis       `json:"confirmedAt,omitempty"` // when enough confirmations were first seen
+	Tx            []byte       `json:"tx,omitempty"`          // the user's transaction, once it is fixed
+	PSBT          []byte       `json:"psbt,omitempty"`        // as posted to the LP
+	Posted        bool         `json:"posted,omitempty"`      // may have left for the LP
+}
+
+// VaultPart belongs to SPV_VAULT_FROM_BTC.
+type VaultPart struct {
+	QuoteID     string     `json:"quoteId"`
+	Owner       string     `json:"owner"`
+	VaultID     *big.Int   `json:"vaultId"`
+	Multipliers [2]uint64s `json:"multipliers"`
+	UTXO        string     `json:"utxo"` // txid:vout that the swap spends
+	UTXOSats    int64      `json:"utxoSats"`
+	Script      []byte     `json:"script"`   // of the vault's output
+	LPScript    []byte     `json:"lpScript"` // of the payment to the LP
+	Sats        [2]int64   `json:"sats"`     // paid for the token and for the gas
+	Raw         [2]uint64  `json:"raw"`
+	Shares      [3]uint32  `json:"shares"` // caller, fronting, execution; parts per 100,000
+	MinFeeRate  float64    `json:"minFeeRate"`
+	Deadline    Millis     `json:"deadline"` // hard end of the quote
+	FrontTx     string     `json:"frontTx,omitempty"`
+	ClaimTx     string     `json:"claimTx,omitempty"`
+}
+
+type uint64s = *big.Int
+
+// Submission is what the user signed and handed in, and how far sending it has
+// come.
+type Submission struct {
+	Action string       `json:"action"` // what it was for: init, refund, claim
+	Txs    []SignedTx   `json:"txs"`
+	Closed bool         `json:"closed,omitempty"`
+	Reason string       `json:"reason,omitempty"` // why it was closed without success
+	Since  Millis       `json:"since"`
+	PSBT   bitcoin.Hash `json:"psbt,omitzero"` // txid, for a submitted PSBT
+}
+
+// SignedTx is one submitted transaction.
+type SignedTx struct {
+	chains.Signed
+	Sent bool `json:"sent,omitempty"` // known to be confirmed
+}
+
+// Try is the history of one effect.
+type Try struct {
+	Started   Millis `json:"started,omitempty"` // the first attempt began: it may have happened
+	Attempts  int    `json:"attempts,omitempty"`
+	NotBefore Millis `json:"notBefore,omitempty"`
+	Outcome   string `json:"outcome,omitempty"` // "" not known, "done", "refused"
+	Reason    string `json:"reason,omitempty"`
+}
+
+// Outcomes of a [Try].
+const (
+	Done    = "done"
+	Refused = "refused"
+)
+
+// ErrNewer says that a body was written by a later version of the library.
+var ErrNewer = errors.New("record has a newer schema")
+
+func encode(r *Record) ([]byte, error) {
+	c := *r
+	c.Schema = schema
+	return json.Marshal(&c)
+}
+
+func decode(id string, version uint64, body []byte) (*Record, error) {
+	var r Record
+	d := json.NewDecoder(bytes.NewReader(body))
+	if err := d.Decode(&r); err != nil {
+		return nil, fmt.Errorf("record %s: %w", id, err)
+	}
+	if r.Schema > schema {
+		return nil, fmt.Errorf("record %s: %w %d", id, ErrNewer, r.Schema)
+	}
+	if r.ID != id || !r.Type.Valid() {
+		return nil, fmt.Errorf("record %s: not a swap record", id)
+	}
+	r.Version = version
+	return &r, nil
+}
+
+// clone returns a copy that shares nothing that a Move changes. Escrows,
+// amounts and byte slices are never changed in place, so they stay shared.
+func (r *Record) clone() *Record {
+	c := *r
+	c.Escrow, c.Lightning, c.Bitcoin, c.Vault = dup(r.Escrow), dup(r.Lightning), dup(r.Bitcoin), dup(r.Vault)
+	if c.Lightning != nil {
+		c.Lightning.Withdraw = dup(c.Lightning.Withdraw)
+	}
+	if r.Submission != nil {
+		c.Submission = dup(r.Submission)
+		c.Submission.Txs = append([]SignedTx(nil), r.Submission.Txs...)
+	}
+	if r.Tried != nil {
+		c.Tried = make(map[string]Try, len(r.Tried))
+		for k, v := range r.Tried {
+			c.Tried[k] = v
+		}
+	}
+	return &c
+}
+
+func dup[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}
+
+// LogValue keeps secrets out of logs: only what identifies the swap is printed.
+func (r *Record) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("id", r.ID), slog.String("type", r.Type.String()), slog.Int("state", r.State))
+}

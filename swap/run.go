@@ -1,0 +1,245 @@
+package swap
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// parallelPasses bounds the passes that the background work has under way.
+const parallelPasses = 50
+
+// Run follows all watched swaps until ctx ends: it looks at each one as often as
+// its state asks for (more slowly as it grows old, and after failures), when its
+// Due moment comes, and when Look asks for it; it deletes quotes that are long
+// expired. Time is the engine's clock, looked at every tick of real time. Run
+// must not be called twice at once.
+func (g *Engine) Run(ctx context.Context) error {
+	s := &schedule{at: map[string]*turn{}}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+
+	// Subscribed first, then loaded: a swap made in between is seen twice, not never.
+	sub := g.feed.add()
+	if sub == nil {
+		return errClosed
+	}
+	all.Go(func() { g.deliver(ctx, sub, func(c Change) bool { g.reschedule(s, c.Record, 0); return true }) })
+	all.Go(func() { g.loadWatched(ctx, s) })
+
+	slots := make(chan struct{}, parallelPasses)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	purged := time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		now := g.now()
+		for {
+			t := s.next(now)
+			if t == nil {
+				break
+			}
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			all.Go(func() {
+				defer func() { <-slots }()
+				g.follow(ctx, s, t)
+			})
+		}
+		if now.Sub(purged) >= time.Minute {
+			purged = now
+			all.Go(func() { g.purge(ctx) })
+		}
+	}
+}
+
+// loadWatched puts every watched swap on the schedule, page by page, spread over
+// its own interval so that a restart does not ask about all at once.
+func (g *Engine) loadWatched(ctx context.Context, s *schedule) {
+	for ctx.Err() == nil {
+		failed := false
+		for e, err := range g.store.Find(ctx, storage.Query{Index: byWatch}) {
+			if err != nil {
+				g.log.Error("watched swap cannot be read", "swap", e.ID, "err", err)
+				failed = e.ID == "" // one bad entry is skipped, a failed store is asked again
+				continue
+			}
+			r, err := decode(e.ID, e.Version, e.Body)
+			if err != nil {
+				g.log.Error("watched swap cannot be read", "swap", e.ID, "err", err)
+				continue
+			}
+			g.reschedule(s, r, rand.Float64())
+		}
+		if !failed {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
+}
+
+// reschedule sets a swap's next turn from its record. at is the part of the
+// interval to wait, 0 for all of it.
+func (g *Engine) reschedule(s *schedule, r *Record, at float64) {
+	f := g.flows[r.Type]
+	if f == nil {
+		return
+	}
+	row, ok := f.State(r.State)
+	if !ok || !row.Watched {
+		s.drop(r.ID)
+		return
+	}
+	wait := interval(row.Every, g.now().Sub(r.CreatedAt.Time()))
+	if at > 0 {
+		wait = time.Duration(float64(wait) * at)
+	}
+	next := g.now().Add(wait)
+	if r.Due != 0 && r.Due.Time().Before(next) && r.Due.Time().After(g.now()) {
+		next = r.Due.Time()
+	}
+	s.set(r.ID, next)
+}
+
+// interval is how long to wait between looks: Every at first, a hundredth of
+// the swap's age later, at most ten minutes more.
+func interval(every, age time.Duration) time.Duration {
+	return max(every, min(age/100, every+10*time.Minute))
+}
+
+// follow runs one pass, and slows down after failures.
+func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
+	ctx, cancel := context.WithTimeout(ctx, g.passTimeout+time.Second)
+	defer cancel()
+	res, err := g.Advance(ctx, t.id, nil)
+	if err != nil {
+		t.failures++
+		if ctx.Err() == nil {
+			g.log.Warn("swap could not be followed", "swap", t.id, "failures", t.failures, "err", err)
+		}
+		s.retry(t, g.now().Add(backoff(t.failures)))
+		return
+	}
+	t.failures = 0
+	g.reschedule(s, res.Record, 0)
+}
+
+// Look brings forward the swaps that a hint is about and returns when each has
+// been looked at, so that the cursor behind the hint may be stored.
+func (g *Engine) Look(ctx context.Context, chain string, h chains.Hint) error {
+	ids := map[string]bool{}
+	for _, hash := range [][]byte{h.EscrowHash, h.ClaimHash, h.BitcoinTx[:]} {
+		if len(hash) == 0 || len(hash) == 32 && isZero([32]byte(hash)) {
+			continue
+		}
+		for e, err := range g.store.Find(ctx, storage.Query{Index: byEvent, Value: eventValue(chain, hash)}) {
+			if err != nil {
+				return fmt.Errorf("find swaps of an event: %w", err)
+			}
+			ids[e.ID] = true
+		}
+	}
+	for id := range ids {
+		if _, err := g.Advance(ctx, id, Look{}); err != nil {
+			return fmt.Errorf("look at swap %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// schedule knows whose turn is next. Safe for concurrent use.
+type schedule struct {
+	mu    sync.Mutex
+	at    map[string]*turn
+	queue turns
+}
+
+type turn struct {
+	id       string
+	when     time.Time
+	index    int // in the queue, -1 while a pass runs
+	failures int
+}
+
+func (s *schedule) set(id string, when time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.at[id]
+	if t == nil {
+		t = &turn{id: id, index: -1}
+		s.at[id] = t
+	}
+	s.put(t, when)
+}
+
+func (s *schedule) retry(t *turn, when time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at[t.id] == t {
+		s.put(t, when)
+	}
+}
+
+// put queues t. s.mu is held.
+func (s *schedule) put(t *turn, when time.Time) {
+	t.when = when
+	if t.index >= 0 {
+		heap.Fix(&s.queue, t.index)
+		return
+	}
+	heap.Push(&s.queue, t)
+}
+
+func (s *schedule) drop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.at[id]
+	if t == nil {
+		return
+	}
+	delete(s.at, id)
+	if t.index >= 0 {
+		heap.Remove(&s.queue, t.index)
+	}
+}
+
+// next takes the turn whose time has come, if there is one.
+func (s *schedule) next(now time.Time) *turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 || s.queue[0].when.After(now) {
+		return nil
+	}
+	return heap.Pop(&s.queue).(*turn)
+}
+
+type turns []*turn
+
+func (q turns) Len() int           { return len(q) }
+func (q turns) Less(i, j int) bool { return q[i].when.Before(q[j].when) }
+func (q turns) Swap(i, j int)      { q[i], q[j] = q[j], q[i]; q[i].index, q[j].index = i, j }
+func (q *turns) Push(x any)        { t := x.(*turn); t.index = len(*q); *q = append(*q, t) }
+func (q *turns) Pop() any {
+	last := len(*q) - 1
+	t := (*q)[last]
+	*q, t.index = (*q)[:last], -1
+	return t
+}

@@ -1,0 +1,34 @@
+package swap
+
+import (
+	"encoding/hex"
+	"errors"
+	"log/slog"
+)
+
+// Secret is 32 bytes that must not be seen: a preimage or a seed. It prints as
+// ***; only the JSON of a stored record shows it, as 64 hex digits.
+type Secret [32]byte
+
+// IsZero reports whether no secret is set.
+func (s Secret) IsZero() bool { return s == Secret{} }
+
+func (s Secret) String() string       { return "***" }
+func (s Secret) GoString() string     { return "***" }
+func (s Secret) LogValue() slog.Value { return slog.StringValue("***") }
+
+// MarshalJSON is for stored records only.
+func (s Secret) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + hex.EncodeToString(s[:]) + `"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Secret) UnmarshalJSON(text []byte) error {
+	if len(text) != 66 || text[0] != '"' || text[65] != '"' {
+		return errors.New("secret is not 64 hex digits")
+	}
+	if _, err := hex.Decode(s[:], text[1:65]); err != nil {
+		return errors.New("secret is not 64 hex digits")
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package swap
+
+import (
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// View is how a swap is shown, as far as it can be said without building
+// anything: the state's row, the steps, and the plan of what the user is to do.
+type View struct {
+	Row     StateRow
+	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
+	Steps   []Step
+	Action  Action // nil: nothing to do
+	// Reveal says that the caller has to reveal the preimage; nil for types
+	// that have none.
+	Reveal *bool
+}
+
+// StepType, StepStatus and the names of actions are the words of the REST API
+// (specification §2).
+type (
+	StepType   string
+	StepStatus string
+)
+
+const (
+	Setup      StepType = "Setup"
+	Payment    StepType = "Payment"
+	Settlement StepType = "Settlement"
+	Refund     StepType = "Refund"
+)
+
+const (
+	Inactive          StepStatus = "inactive"
+	Awaiting          StepStatus = "awaiting"
+	Completed         StepStatus = "completed"
+	Received          StepStatus = "received"
+	Confirmed         StepStatus = "confirmed"
+	WaitingLP         StepStatus = "waiting_lp"
+	AwaitingAutomatic StepStatus = "awaiting_automatic"
+	AwaitingManual    StepStatus = "awaiting_manual"
+	SoftSettled       StepStatus = "soft_settled"
+	Settled           StepStatus = "settled"
+	Refunded          StepStatus = "refunded"
+	SoftExpired       StepStatus = "soft_expired"
+	ExpiredStatus     StepStatus = "expired"
+)
+
+// Step is one step of the execution.
+type Step struct {
+	Type          StepType
+	Chain         string
+	Title         string
+	Description   string
+	Status        StepStatus
+	SetupTx       string
+	InitTx        string
+	SettleTx      string
+	RefundTx      string
+	Confirmations *Confirmations
+}
+
+// Confirmations is how far a Bitcoin payment is. ETASeconds is -1 when unknown.
+type Confirmations struct{ Current, Target, ETASeconds int }
+
+// Action is the plan of what the user is to do: one of [*Pay], [*Fund], [*Sign], [*Wait].
+type Action interface{ action() }
+
+// Pay asks for a payment to an invoice or an address.
+type Pay struct {
+	Name, Description string
+	Chain             string
+	Invoice           bool // a BOLT11 invoice, else a Bitcoin address
+	To, Link          string
+	Amount            tokens.Amount
+}
+
+// Fund asks for the signature of a Bitcoin transaction, from which a PSBT is made.
+type Fund struct {
+	Name, Description string
+	Vault             bool // of a vault swap, else a plain payment to an address
+}
+
+// Sign asks for the signature of smart-chain transactions.
+type Sign struct {
+	Name, Description string
+	Plan              chains.Plan
+	AnySigner         bool // whoever calls may sign and pay; else only Plan.Signer
+}
+
+// Wait asks for patience. ExpectedSeconds is -1 when unknown.
+type Wait struct {
+	Name, Description            string
+	ExpectedSeconds, PollSeconds int
+}
+
+func (*Pay) action()  {}
+func (*Fund) action() {}
+func (*Sign) action() {}
+func (*Wait) action() {}
