@@ -1,6 +1,10 @@
 package bitcoin
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/btcsuite/btcd/wire"
+)
 
 const (
 	// MaxConfirmations is the most that a swap may ask for.
@@ -20,4 +24,26 @@ func GuessConfirmations(want []byte, claimHash func(confirmations uint16) ([]byt
 		}
 	}
 	return 0, false
+}
+
+// FindClaimOutput finds the output of tx that satisfies an escrow's claim hash:
+// what shows that a liquidity provider has paid (protocol: bitcoin.md §14.2).
+// claimHash computes the hash for an output, with the nonce that the caller
+// knows or has read by [TxNonce]. confirmations is the number that the escrow
+// commits to, 0 if it is not known: then it is guessed, see
+// [GuessConfirmations], and returned.
+func FindClaimOutput(tx *wire.MsgTx, want []byte, confirmations uint16, claimHash func(out *wire.TxOut, confirmations uint16) ([]byte, error)) (vout uint32, found uint16, ok bool) {
+	for i, out := range tx.TxOut {
+		of := func(n uint16) ([]byte, error) { return claimHash(out, n) }
+		if confirmations == 0 {
+			if n, ok := GuessConfirmations(want, of); ok {
+				return uint32(i), n, true
+			}
+			continue
+		}
+		if got, err := of(confirmations); err == nil && bytes.Equal(got, want) {
+			return uint32(i), confirmations, true
+		}
+	}
+	return 0, 0, false
 }
