@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper"
+)
+
+// Client is a [swapper.Service] that is served elsewhere, by this package's handler
+// or another implementation of the interface.
+//
+// Input is checked before it is sent. Errors carry the code, field and bounds that
+// the service gave; what is no answer of such a service is [swapper.CodeUpstream].
+// Answers are read up to a limit, and members that are not known are ignored.
+// Redirections are errors, because a request carries keys and signed transactions.
+// An operation without deadline gets the handler's default and 15 s more. Nothing is
+// repeated. A Client is safe for concurrent use.
+type Client struct {
+	base   string
+	http   *http.Client
+	header http.Header
+}
+
+var _ swapper.Service = (*Client)(nil)
+
+// ClientOption is an option of [NewClient].
+type ClientOption func(*Client)
+
+// WithHTTPClient sets the client that sends the requests. It is copied, and made to
+// refuse redirections unless it has a rule of its own for them.
+func WithHTTPClient(c *http.Client) ClientOption {
+	return func(client *Client) {
+		own := *c
+		client.http = &own
+	}
+}
+
+// WithHeader adds a header to every request, as in `x-api-key`.
+func WithHeader(name, value string) ClientOption {
+	return func(client *Client) { client.header.Add(name, value) }
+}
+
+// NewClient returns a client of the service below a base URL, as in
+// https://swaps.example/api. The error is an [swapper.Error] with
+// [swapper.CodeInvalidInput].
+func NewClient(base string, opts ...ClientOption) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, newError(swapper.CodeInvalidInput, "base", "must be an http or https URL without query")
+	}
+	c := &Client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}}
+	for _, opt := range opts {
+		opt(c)
+	}
+	if c.http.CheckRedirect == nil {
+		c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return c, nil
+}
+
+// withDeadline gives the context of an operation a deadline if it has none.
+func withDeadline(ctx context.Context, d func(Deadlines) time.Duration) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d(Deadlines{}.orDefault())+15*time.Second)
+}
+
+func usual(d Deadlines) time.Duration { return d.Default }
+
+// CreateSwap implements [swapper.Service].
+func (c *Client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
+	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.CreateSwap })
+	defer cancel()
+	return object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in))
+}
+
+// GetSwapStatus implements [swapper.Service]. A secret travels in the body of a
+// POST; only if the service does not know this addition to the interface, it is sent
+// in the query string.
+func (c *Client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	how := get
+	if in.Secret != "" {
+		how = postOrGet
+	}
+	return object[swapper.GetSwapStatusOutput](send(ctx, c, how, "getSwapStatus", getSwapStatusFields, &in))
+}
+
+// SubmitTransaction implements [swapper.Service].
+func (c *Client) SubmitTransaction(ctx context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
+	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.SubmitTransaction })
+	defer cancel()
+	return object[swapper.SubmitTransactionOutput](send(ctx, c, post, "submitTransaction", submitTransactionFields, &in))
+}
+
+// SettleWithLnurl implements [swapper.Service].
+func (c *Client) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
+	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.SettleWithLnurl })
+	defer cancel()
+	return object[swapper.SettleWithLnurlOutput](send(ctx, c, post, "settleWithLnurl", settleWithLnurlFields, &in))
+}
+
+// ListSwaps implements [swapper.Service].
+func (c *Client) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return array[swapper.ListSwapOutput](send(ctx, c, get, "listSwaps", listSwapsFields, &in))
+}
+
+// ListPendingSwaps implements [swapper.Service].
+func (c *Client) ListPendingSwaps(ctx context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return array[swapper.ListSwapOutput](send(ctx, c, get, "listPendingSwaps", listSwapsFields, &in))
+}
+
+// GetSupportedTokens implements [swapper.Service].
+func (c *Client) GetSupportedTokens(ctx context.Context, in swapper.GetSupportedTokensInput) ([]swapper.Token, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return array[swapper.Token](send(ctx, c, get, "getSupportedTokens", getSupportedTokensFields, &in))
+}
+
+// GetSwapCounterTokens implements [swapper.Service].
+func (c *Client) GetSwapCounterTokens(ctx context.Context, in swapper.GetSwapCounterTokensInput) ([]swapper.Token, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return array[swapper.Token](send(ctx, c, get, "getSwapCounterTokens", getSwapCounterTokensFields, &in))
+}
+
+// GetSwapLimits implements [swapper.Service].
+func (c *Client) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsInput) (*swapper.GetSwapLimitsOutput, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return object[swapper.GetSwapLimitsOutput](send(ctx, c, get, "getSwapLimits", getSwapLimitsFields, &in))
+}
+
+// ParseAddress implements [swapper.Service].
+func (c *Client) ParseAddress(ctx context.Context, in swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return object[swapper.ParseAddressOutput](send(ctx, c, get, "parseAddress", parseAddressFields, &in))
+}
+
+// GetSpendableBalance implements [swapper.Service].
+func (c *Client) GetSpendableBalance(ctx context.Context, in swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
+	ctx, cancel := withDeadline(ctx, usual)
+	defer cancel()
+	return object[swapper.GetSpendableBalanceOutput](send(ctx, c, get, "getSpendableBalance", getSpendableBalanceFields, &in))
+}

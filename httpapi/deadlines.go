@@ -1,0 +1,27 @@
+package httpapi
+
+import "time"
+
+// Deadlines is how long the operations may take. A zero member is the default.
+type Deadlines struct {
+	Default           time.Duration // all operations that are not named here; 30 s
+	CreateSwap        time.Duration // asks several liquidity providers; 1 min
+	SubmitTransaction time.Duration // waits for confirmations; 10 min
+	SettleWithLnurl   time.Duration // waits for a Lightning payment; 10 min
+}
+
+func (d Deadlines) orDefault() Deadlines {
+	if d.Default <= 0 {
+		d.Default = 30 * time.Second
+	}
+	if d.CreateSwap <= 0 {
+		d.CreateSwap = time.Minute
+	}
+	if d.SubmitTransaction <= 0 {
+		d.SubmitTransaction = 10 * time.Minute
+	}
+	if d.SettleWithLnurl <= 0 {
+		d.SettleWithLnurl = 10 * time.Minute
+	}
+	return d
+}

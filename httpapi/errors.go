@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"errors"
+	"math/big"
+	"net/http"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// errorBody is the body of every answer that is not 200. Only `error` is part of
+// the reference's wire contract (protocol: utilities.md §12).
+type errorBody struct {
+	Error string       `json:"error"`
+	Code  swapper.Code `json:"code"`
+	Field string       `json:"field,omitempty"`
+	Min   string       `json:"min,omitempty"`
+	Max   string       `json:"max,omitempty"`
+}
+
+// refusal is an error that has its own status instead of its code's.
+type refusal struct {
+	status int
+	allow  string // Allow header
+	err    *swapper.Error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+
+func (r *refusal) Unwrap() error { return r.err }
+
+func wrongMethod(allowed string) error {
+	return &refusal{http.StatusMethodNotAllowed, allowed, newError(swapper.CodeUnsupported, "method", "must be one of %s", allowed)}
+}
+
+// newError returns an error about a field, which may be empty.
+func newError(code swapper.Code, field, format string, args ...any) *swapper.Error {
+	err := fault.New(code, format, args...)
+	err.Field = field
+	return err
+}
+
+// statusOf is the table of protocol: utilities.md §12.
+func statusOf(code swapper.Code) int {
+	switch code {
+	case swapper.CodeInvalidInput, swapper.CodeUnsupported, swapper.CodeAmountOutOfBounds:
+		return http.StatusBadRequest
+	case swapper.CodeNotFound:
+		return http.StatusNotFound
+	case swapper.CodeInvalidState:
+		return http.StatusConflict
+	case swapper.CodeUpstream:
+		return http.StatusBadGateway
+	case swapper.CodeTimeout:
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusInternalServerError
+}
+
+// describe returns the status and the body of an error. Of an error without code,
+// or an internal one, nothing is told.
+func describe(err error) (int, errorBody) {
+	status := statusOf(swapper.CodeOf(err))
+	if r, ok := errors.AsType[*refusal](err); ok {
+		status = r.status
+	}
+	e, ok := errors.AsType[*swapper.Error](err)
+	switch {
+	case status == http.StatusInternalServerError:
+		return status, errorBody{Error: "internal error", Code: swapper.CodeInternal}
+	case !ok: // the context's, or the network's
+		return status, errorBody{Error: "the operation did not finish in time", Code: swapper.CodeTimeout}
+	}
+	return status, errorBody{Error: e.Error(), Code: e.Code, Field: e.Field, Min: digits(e.Min), Max: digits(e.Max)}
+}
+
+func digits(n *big.Int) string {
+	if n == nil {
+		return ""
+	}
+	return n.String()
+}

@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper"
+)
+
+// handler answers the operations of a service.
+type handler struct {
+	options
+	service    swapper.Service
+	operations map[string]*operation
+	document   []byte
+}
+
+// New returns a handler that answers the operations of service, each at its name
+// below the base path (the root unless [BasePath] says otherwise), and their
+// description at openapi.json. Paths are exact. It is safe for concurrent use if
+// service is.
+func New(service swapper.Service, opts ...Option) http.Handler {
+	h := &handler{service: service, operations: map[string]*operation{}}
+	for _, opt := range opts {
+		opt(&h.options)
+	}
+	h.deadlines = h.deadlines.orDefault()
+	if h.logger == nil {
+		h.logger = slog.Default()
+	}
+	ops := operations()
+	for i := range ops {
+		h.operations[ops[i].name] = &ops[i]
+	}
+	h.document = document(h.base)
+	return h
+}
+
+// Mount makes mux answer the operations of service below a base path, as in
+// [DefaultBasePath]; "" and "/" mean the root. Everything else below the base path
+// is answered by an error in JSON. Like mux.Handle it panics if the path is taken.
+func Mount(mux *http.ServeMux, base string, service swapper.Service, opts ...Option) {
+	h := New(service, append(opts[:len(opts):len(opts)], BasePath(base))...).(*handler)
+	if h.base != "" {
+		mux.Handle(h.base, h) // else mux would redirect it to the path with a slash
+	}
+	mux.Handle(h.base+"/", h)
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, ok := strings.CutPrefix(r.URL.Path, h.base+"/")
+	op := h.operations[name]
+	switch {
+	case !ok || op == nil && name != documentName:
+		writeError(w, r, &refusal{http.StatusNotFound, "", newError(swapper.CodeUnsupported, "path", "no such operation")})
+	case op == nil:
+		h.serveDocument(w, r)
+	default:
+		h.serve(w, r, op)
+	}
+}
+
+func (h *handler) serveDocument(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		writeError(w, r, wrongMethod("GET, HEAD"))
+		return
+	}
+	write(w, r, http.StatusOK, h.document)
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request, op *operation) {
+	err := h.answer(w, r, op)
+	if err == nil {
+		return
+	}
+	if swapper.CodeOf(err) == swapper.CodeInternal {
+		h.logger.ErrorContext(r.Context(), "operation failed", "operation", op.name, "error", err)
+	}
+	writeError(w, r, err)
+}
+
+// answer runs the operation and writes its answer. If it returns an error, nothing
+// has been written. A panic on the way is an error with its stack.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	run, err := h.read(w, r, op)
+	if err != nil {
+		return err
+	}
+	deadline := op.deadline(h.deadlines)
+	if op.waits {
+		// A server that sets no write deadlines, or cannot, has none to push back.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(deadline + 10*time.Second))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), deadline)
+	defer cancel()
+	out, err := run(ctx, h.service)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r, http.StatusOK, out)
+}

@@ -1,0 +1,304 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// served returns the document that a handler serves.
+func served(t *testing.T, opts ...httpapi.Option) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	httpapi.New(&fake{}, opts...).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.Bytes()
+}
+
+func TestDocumentIsValid(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(served(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.1" {
+		t.Errorf("OpenAPI %s, version %s", doc.OpenAPI, doc.Info.Version)
+	}
+	mux := http.NewServeMux()
+	httpapi.Mount(mux, "/v1/api", &fake{})
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/api/openapi.json", nil))
+	if doc, err = openapi3.NewLoader().LoadFromData(w.Body.Bytes()); err != nil || doc.Servers[0].URL != "/v1/api" {
+		t.Errorf("mounted: %v", err)
+	}
+}
+
+// checked validates what passes between a client and a server by the document.
+type checked struct {
+	t      *testing.T
+	router routers.Router
+	next   http.Handler
+	seen   map[string]bool
+}
+
+func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		c.t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	route, params, err := c.router.FindRoute(r)
+	if err != nil {
+		c.t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		return
+	}
+	c.seen[route.Operation.OperationID] = true
+	in := &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params}
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+		c.t.Errorf("request %s %s: %v", r.Method, r.URL, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	answer := httptest.NewRecorder()
+	c.next.ServeHTTP(answer, r)
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: answer.Code, Header: answer.Header(),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true}}
+	out.SetBodyBytes(answer.Body.Bytes())
+	if err := openapi3filter.ValidateResponse(r.Context(), out); err != nil {
+		c.t.Errorf("answer to %s %s: %s: %v", r.Method, r.URL, answer.Body, err)
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+func TestEverythingFollowsTheDocument(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(served(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.Servers = nil
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := &checked{t, router, httpapi.New(&fake{}), map[string]bool{}}
+	server := httptest.NewServer(check)
+	defer server.Close()
+	client := dial(t, server.URL)
+	for _, trial := range trials() {
+		if _, err := trial.call(t.Context(), client); err != nil {
+			t.Errorf("%s: %v", trial.name, err)
+		}
+		for code := range codes {
+			if code == swapper.CodeInternal {
+				continue // logged; describes itself like the others
+			}
+			if failing, ok := trial.withKey("error-" + string(code)); ok {
+				_, _ = failing.call(t.Context(), client)
+			}
+		}
+	}
+	for _, item := range doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			if !check.seen[operation.OperationID] {
+				t.Errorf("%s was not called", operation.OperationID)
+			}
+		}
+	}
+}
+
+// document is the served document as plain JSON.
+type document struct {
+	Paths      map[string]map[string]map[string]any
+	Components struct{ Schemas map[string]any }
+}
+
+func readDocument(t *testing.T) document {
+	t.Helper()
+	var d document
+	if err := json.Unmarshal(served(t), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// flat returns a schema in the form of the vectors: inheritance resolved, words for
+// people left out.
+func (d document) flat(schema any) any {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return schema
+	}
+	if ref, ok := s["$ref"].(string); ok {
+		return map[string]any{"ref": strings.TrimPrefix(ref, "#/components/schemas/")}
+	}
+	if parts, ok := s["allOf"].([]any); ok { // of one: a reference with more beside it
+		out := d.flat(parts[0]).(map[string]any)
+		if s["nullable"] == true {
+			out["nullable"] = true
+		}
+		return out
+	}
+	out := map[string]any{}
+	for k, v := range s {
+		switch k {
+		case "description":
+		case "properties":
+			props := map[string]any{}
+			for name, p := range v.(map[string]any) {
+				props[name] = d.flat(p)
+			}
+			out[k] = props
+		case "oneOf":
+			var list []any
+			for _, alternative := range v.([]any) {
+				list = append(list, d.flat(alternative))
+			}
+			out[k] = list
+		case "items":
+			out[k] = d.flat(v)
+		case "discriminator":
+			out[k] = v.(map[string]any)["propertyName"]
+		default:
+			out[k] = v
+		}
+	}
+	if out["properties"] != nil && out["required"] == nil {
+		out["required"] = []any{}
+	}
+	return out
+}
+
+// named returns a schema of its own, where allOf means inheritance.
+func (d document) named(name string) any {
+	schema := d.Components.Schemas[name].(map[string]any)
+	parts, ok := schema["allOf"].([]any)
+	if !ok {
+		return d.flat(schema)
+	}
+	props, required := map[string]any{}, []any{}
+	for _, part := range parts {
+		flat := d.flat(part).(map[string]any)
+		if ref, ok := flat["ref"].(string); ok {
+			flat = d.named(ref).(map[string]any)
+		}
+		maps.Copy(props, flat["properties"].(map[string]any))
+		required = append(required, flat["required"].([]any)...)
+	}
+	return map[string]any{"type": "object", "properties": props, "required": required}
+}
+
+// sorted makes the order of required members not matter.
+func sorted(schema any) any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return schema
+	}
+	if r, ok := m["required"].([]any); ok {
+		slices.SortFunc(r, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	}
+	for _, v := range m {
+		sorted(v)
+	}
+	if list, ok := m["oneOf"].([]any); ok {
+		for _, v := range list {
+			sorted(v)
+		}
+	}
+	return m
+}
+
+// additions are the optional members that this library adds to the interface.
+var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError"}
+
+func TestVectorsOpenAPISchemas(t *testing.T) {
+	d := readDocument(t)
+	vectors.Each(t, "utilities", "openapi_schemas", func(t *testing.T, c *vectors.Case) {
+		var in struct{ Schema string }
+		c.Input(t, &in)
+		if d.Components.Schemas[in.Schema] == nil {
+			t.Fatalf("no schema %s", in.Schema)
+		}
+		var want any
+		if err := json.Unmarshal(c.Want(t), &want); err != nil {
+			t.Fatal(err)
+		}
+		got := d.named(in.Schema)
+		if own := additions[in.Schema]; own != "" {
+			c.Differ(t, "interface-additions")
+			m := got.(map[string]any)
+			props := m["properties"].(map[string]any)
+			if props[own] == nil || slices.Contains(m["required"].([]any), any(own)) {
+				t.Errorf("%s must be an optional member", own)
+			}
+			delete(props, own)
+		}
+		text, err := json.Marshal(sorted(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors.SameJSON(t, text, sorted(got))
+	})
+}
+
+func TestVectorsOpenAPIOperations(t *testing.T) {
+	d := readDocument(t)
+	vectors.Each(t, "utilities", "openapi_operations", func(t *testing.T, c *vectors.Case) {
+		var want struct{ Method, Path string }
+		c.Expected(t, &want)
+		operation := d.Paths[want.Path][strings.ToLower(want.Method)]
+		if operation == nil {
+			t.Fatalf("no %s %s", want.Method, want.Path)
+		}
+		var in struct{ Operation string }
+		c.Input(t, &in)
+		if operation["operationId"] != in.Operation {
+			t.Errorf("operationId %s", operation["operationId"])
+		}
+		parameters := []any{}
+		for _, p := range list(operation["parameters"]) {
+			m := p.(map[string]any)
+			parameters = append(parameters, map[string]any{"name": m["name"], "in": m["in"], "required": m["required"], "schema": d.flat(m["schema"])})
+		}
+		responses := operation["responses"].(map[string]any)
+		got := map[string]any{
+			"method": want.Method, "path": want.Path, "tag": list(operation["tags"])[0],
+			"parameters": parameters, "body": nil, "bodyRequired": false,
+			"response":  bodySchema(responses["200"]),
+			"responses": slices.Sorted(maps.Keys(responses)),
+		}
+		if body, ok := operation["requestBody"].(map[string]any); ok {
+			got["body"], got["bodyRequired"] = bodySchema(body), body["required"]
+		}
+		vectors.SameJSON(t, c.Want(t), got)
+	})
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+func bodySchema(v any) string {
+	content := v.(map[string]any)["content"].(map[string]any)["application/json"].(map[string]any)
+	return strings.TrimPrefix(content["schema"].(map[string]any)["$ref"].(string), "#/components/schemas/")
+}

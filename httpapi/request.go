@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/swapper-go/swapper"
+)
+
+// read reads the input of a request. The error is a [*refusal] or an error with a code.
+func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (call, error) {
+	if len(r.URL.RawQuery) > maxQuery {
+		return nil, &refusal{http.StatusRequestURITooLong, "", newError(swapper.CodeInvalidInput, "query", "must not be longer than 32 KiB")}
+	}
+	input, err := parseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Method == http.MethodGet && op.get, r.Method == http.MethodHead && op.get:
+	case r.Method == http.MethodPost && op.post:
+		if len(input.members) > 0 && !h.acceptUnknown {
+			return nil, newError(swapper.CodeInvalidInput, shown(input.members[0].name), "stands in the query string, but POST reads the body")
+		}
+		body, err := readBody(w, r, op.maxBody)
+		if err != nil {
+			return nil, err
+		}
+		if input, err = parseJSON(body); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, wrongMethod(op.allowed())
+	}
+	return op.read(input, h.acceptUnknown)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
+		return nil, &refusal{http.StatusUnsupportedMediaType, "", newError(swapper.CodeInvalidInput, "content-type", "must be application/json, not compressed")}
+	}
+	if r.Body == nil {
+		return nil, badBody("is missing")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, &refusal{http.StatusRequestEntityTooLarge, "", newError(swapper.CodeInvalidInput, "body", "must not be larger than %d bytes", most)}
+	}
+	if err != nil {
+		return nil, badBody("could not be read to its end")
+	}
+	return body, nil
+}

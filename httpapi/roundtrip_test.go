@@ -1,0 +1,225 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+)
+
+const preimage = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeFF"
+
+// trial is one call of one operation.
+type trial struct {
+	name string
+	call func(context.Context, swapper.Service) (any, error)
+	key  func(string) trial // the same with another main text; nil where it is not free
+}
+
+func (t trial) withKey(key string) (trial, bool) {
+	if t.key == nil {
+		return trial{}, false
+	}
+	return t.key(key), true
+}
+
+func createSwap(in swapper.CreateSwapInput) trial {
+	return trial{"createSwap", func(ctx context.Context, s swapper.Service) (any, error) { return s.CreateSwap(ctx, in) },
+		func(key string) trial { in.SrcToken = key; return createSwap(in) }}
+}
+
+func getSwapStatus(in swapper.GetSwapStatusInput) trial {
+	return trial{"getSwapStatus", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapStatus(ctx, in) },
+		func(key string) trial { in.SwapID = key; return getSwapStatus(in) }}
+}
+
+func submitTransaction(in swapper.SubmitTransactionInput) trial {
+	return trial{"submitTransaction", func(ctx context.Context, s swapper.Service) (any, error) { return s.SubmitTransaction(ctx, in) },
+		func(key string) trial { in.SwapID = key; return submitTransaction(in) }}
+}
+
+func settleWithLnurl(in swapper.SettleWithLnurlInput) trial {
+	return trial{"settleWithLnurl", func(ctx context.Context, s swapper.Service) (any, error) { return s.SettleWithLnurl(ctx, in) },
+		func(key string) trial { in.SwapID = key; return settleWithLnurl(in) }}
+}
+
+func listSwaps(in swapper.ListSwapsInput) trial {
+	return trial{"listSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListSwaps(ctx, in) },
+		func(key string) trial { in.Signer = key; return listSwaps(in) }}
+}
+
+func listPendingSwaps(in swapper.ListPendingSwapsInput) trial {
+	return trial{"listPendingSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListPendingSwaps(ctx, in) },
+		func(key string) trial { in.Signer = key; return listPendingSwaps(in) }}
+}
+
+func getSupportedTokens(in swapper.GetSupportedTokensInput) trial {
+	return trial{"getSupportedTokens", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSupportedTokens(ctx, in) }, nil}
+}
+
+func getSwapCounterTokens(in swapper.GetSwapCounterTokensInput) trial {
+	return trial{"getSwapCounterTokens", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapCounterTokens(ctx, in) },
+		func(key string) trial { in.Token = key; return getSwapCounterTokens(in) }}
+}
+
+func getSwapLimits(in swapper.GetSwapLimitsInput) trial {
+	return trial{"getSwapLimits", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapLimits(ctx, in) },
+		func(key string) trial { in.SrcToken = key; return getSwapLimits(in) }}
+}
+
+func parseAddress(in swapper.ParseAddressInput) trial {
+	return trial{"parseAddress", func(ctx context.Context, s swapper.Service) (any, error) { return s.ParseAddress(ctx, in) },
+		func(key string) trial { in.Address = key; return parseAddress(in) }}
+}
+
+func getSpendableBalance(in swapper.GetSpendableBalanceInput) trial {
+	return trial{"getSpendableBalance", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSpendableBalance(ctx, in) },
+		func(key string) trial { in.Wallet = key; return getSpendableBalance(in) }}
+}
+
+// trials call every operation, with all fields and with few, and get every answer of the fake.
+func trials() []trial {
+	huge, _ := new(big.Int).SetString("115792089237316195423570985008687907853269984665640564039457584007913129639935", 10)
+	all := []trial{
+		createSwap(swapper.CreateSwapInput{SrcToken: "a", DstToken: "b", Amount: huge, AmountType: swapper.ExactOut, SrcAddress: "s <&>", DstAddress: "d\u2028\"\\",
+			GasAmount: big.NewInt(7), PaymentHash: preimage, LightningInvoiceDescription: "æ—日", LightningInvoiceDescriptionHash: preimage,
+			LightningPaymentHTLCTimeout: new(5 * 24 * time.Hour), LightningPaymentMaxHTLCTimeout: new(10 * 24 * time.Hour), IdempotencyKey: "key 1"}),
+		createSwap(swapper.CreateSwapInput{SrcToken: "a", DstToken: "b", Amount: big.NewInt(1), AmountType: swapper.ExactIn, DstAddress: "d"}),
+		getSwapStatus(swapper.GetSwapStatusInput{SwapID: "send", Secret: preimage, BitcoinAddress: "bc1", BitcoinPublicKey: preimage, BitcoinFeeRate: new(1e-7), Signer: "s&s=+%"}),
+		submitTransaction(swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"0x00", `{"signed":{"a":1}}`}}),
+		settleWithLnurl(swapper.SettleWithLnurlInput{SwapID: "a", LnurlWithdraw: "lnurlw://x.example/?a=1&b=2"}),
+		settleWithLnurl(swapper.SettleWithLnurlInput{SwapID: "a"}),
+		listSwaps(swapper.ListSwapsInput{Signer: "0x1", ChainID: "CITREA"}),
+		listSwaps(swapper.ListSwapsInput{Signer: "0x1"}),
+		listPendingSwaps(swapper.ListPendingSwapsInput{Signer: "0x1", ChainID: "CITREA"}),
+		getSupportedTokens(swapper.GetSupportedTokensInput{Side: swapper.SideInput}),
+		getSwapCounterTokens(swapper.GetSwapCounterTokensInput{Token: "BITCOIN-BTC", Side: swapper.SideOutput}),
+		getSwapLimits(swapper.GetSwapLimitsInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC"}),
+		getSpendableBalance(swapper.GetSpendableBalanceInput{Wallet: "w", Token: "BITCOIN-BTC", TargetChain: "CITREA", GasDrop: true, FeeRate: "1000;500", MinBitcoinFeeRate: new(1.25)}),
+		getSpendableBalance(swapper.GetSpendableBalanceInput{Wallet: "w", Token: "CITREA-CBTC", FeeMultiplier: new(1.5)}),
+	}
+	for id := range statuses() {
+		all = append(all, getSwapStatus(swapper.GetSwapStatusInput{SwapID: id}))
+	}
+	for a := range addresses() {
+		all = append(all, parseAddress(swapper.ParseAddressInput{Address: a}))
+	}
+	return all
+}
+
+func dial(t testing.TB, url string, opts ...httpapi.ClientOption) *httpapi.Client {
+	t.Helper()
+	c, err := httpapi.NewClient(url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var sameNumbers = cmp.Options{
+	cmp.Comparer(func(a, b *big.Int) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
+	cmpopts.EquateEmpty(),
+}
+
+func TestClientAgainstHandler(t *testing.T) {
+	service := &fake{}
+	server := httptest.NewServer(httpapi.New(service, httpapi.BasePath("/api")))
+	defer server.Close()
+	client := dial(t, server.URL+"/api/")
+	for _, trial := range trials() {
+		var sent, arrived any
+		service.got = func(in any) { sent = in }
+		want, err := trial.call(t.Context(), service)
+		if err != nil {
+			t.Fatalf("%s: %v", trial.name, err)
+		}
+		service.got = func(in any) { arrived = in }
+		got, err := trial.call(t.Context(), client)
+		if err != nil {
+			t.Errorf("%s: %v", trial.name, err)
+			continue
+		}
+		if diff := cmp.Diff(sent, arrived, sameNumbers); diff != "" {
+			t.Errorf("%s: input differs (-sent +arrived):\n%s", trial.name, diff)
+		}
+		if diff := cmp.Diff(want, got, sameNumbers); diff != "" {
+			t.Errorf("%s: answer differs (-given +received):\n%s", trial.name, diff)
+		}
+	}
+}
+
+var codes = map[swapper.Code]int{
+	swapper.CodeInvalidInput: 400, swapper.CodeUnsupported: 400, swapper.CodeAmountOutOfBounds: 400, swapper.CodeNotFound: 404,
+	swapper.CodeInvalidState: 409, swapper.CodeUpstream: 502, swapper.CodeTimeout: 504, swapper.CodeInternal: 500,
+}
+
+func TestErrorsAgainstHandler(t *testing.T) {
+	service := &fake{}
+	var log bytes.Buffer
+	server := httptest.NewServer(httpapi.New(service, httpapi.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))))
+	defer server.Close()
+	status := 0
+	client := dial(t, server.URL, httpapi.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			status = response.StatusCode
+		}
+		return response, err
+	})}))
+	for _, trial := range trials() {
+		for code, wantStatus := range codes {
+			failing, ok := trial.withKey("error-" + string(code))
+			if !ok {
+				continue
+			}
+			log.Reset()
+			_, want := failing.call(t.Context(), service)
+			_, got := failing.call(t.Context(), client)
+			if swapper.CodeOf(got) != code || status != wantStatus {
+				t.Errorf("%s: %v became %v, status %d", trial.name, want, got, status)
+			}
+			if code == swapper.CodeInternal {
+				if strings.Contains(got.Error(), "secret detail") || !strings.Contains(log.String(), "secret detail") {
+					t.Errorf("%s: the caller reads %q, the log %q", trial.name, got, log.String())
+				}
+				continue
+			}
+			if log.Len() > 0 {
+				t.Errorf("%s: %v is logged: %s", trial.name, want, log.String())
+			}
+			a, _ := errors.AsType[*swapper.Error](want)
+			b, _ := errors.AsType[*swapper.Error](got)
+			if diff := cmp.Diff(a, b, sameNumbers); diff != "" {
+				t.Errorf("%s: error differs (-given +received):\n%s", trial.name, diff)
+			}
+		}
+		if failing, ok := trial.withKey("error-plain"); ok {
+			if _, err := failing.call(t.Context(), client); swapper.CodeOf(err) != swapper.CodeTimeout {
+				t.Errorf("%s: an expired context became %v", trial.name, err)
+			}
+		}
+		if failing, ok := trial.withKey("error-panic"); ok {
+			log.Reset()
+			_, err := failing.call(t.Context(), client)
+			if swapper.CodeOf(err) != swapper.CodeInternal || strings.Contains(err.Error(), "secret") || !strings.Contains(log.String(), "fake_test.go") {
+				t.Errorf("%s: a panic became %v, and in the log %q", trial.name, err, log.String())
+			}
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
