@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 
 	"github.com/swapper-go/swapper/fault"
 )
@@ -22,6 +23,25 @@ type RejectedError struct {
 
 // Error returns the node's words.
 func (e *RejectedError) Error() string { return "transaction rejected: " + e.Reason }
+
+// AlreadyKnown reports whether the refusal says that the node or the chain has the
+// transaction already, which is as good as sent (protocol: bitcoin.md §4).
+func (e *RejectedError) AlreadyKnown() bool {
+	const alreadyInChain = -27
+	if e.Code == alreadyInChain {
+		return true
+	}
+	reason := strings.ToLower(e.Reason)
+	for _, words := range []string{
+		"txn-already-known", "txn-already-in-mempool", "txn-same-nonwitness-data-in-mempool", "already in block chain", "already in blockchain",
+		"already have transaction", "already exists in blockchain", "already in utxo set",
+	} {
+		if strings.Contains(reason, words) {
+			return true
+		}
+	}
+	return false
+}
 
 // Result is the answer to one of several questions that were asked together:
 // a value, or why there is none.

@@ -1,0 +1,141 @@
+package backendtest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+func testAddresses(t *testing.T, s Setup) {
+	for _, kind := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
+		t.Run(kind.String(), func(t *testing.T) {
+			a := s.Chain.Address(t, kind)
+			holds(t, s, a, 0, 0)
+			one, two := s.Chain.Pay(t, a, 100_000), s.Chain.Pay(t, a, 50_000)
+			s.Chain.Mine(t, 1)
+			height, _ := s.Chain.Tip(t)
+			holds(t, s, a, 150_000, 0, bitcoin.UTXO{OutPoint: one, Value: 100_000, Height: height}, bitcoin.UTXO{OutPoint: two, Value: 50_000, Height: height})
+
+			three := s.Chain.Pay(t, a, 7_000)
+			spend := s.Chain.Spend(t, a, []bitcoin.OutPoint{one}, 2, wire.NewTxOut(60_000, s.Chain.Address(t, kind).Script()))
+			broadcast(t, s, spend)
+			change := spend.TxOut[1].Value
+			holds(t, s, a, 150_000, 7_000-100_000+change,
+				bitcoin.UTXO{OutPoint: two, Value: 50_000, Height: height},
+				bitcoin.UTXO{OutPoint: three, Value: 7_000},
+				bitcoin.UTXO{OutPoint: bitcoin.OutPoint{Hash: spend.TxHash(), Index: 1}, Value: change})
+			s.Chain.Mine(t, 1)
+			holds(t, s, a, 57_000+change, 0,
+				bitcoin.UTXO{OutPoint: two, Value: 50_000, Height: height},
+				bitcoin.UTXO{OutPoint: three, Value: 7_000, Height: height + 1},
+				bitcoin.UTXO{OutPoint: bitcoin.OutPoint{Hash: spend.TxHash(), Index: 1}, Value: change, Height: height + 1})
+
+			payment, ok, err := bitcoin.FindPayment(t.Context(), s.Backend, a, time.Time{}, func(out *wire.TxOut) bool { return out.Value == 50_000 })
+			if err != nil || !ok || payment.Tx.ID != two.Hash || payment.Vout != two.Index {
+				t.Errorf("payment %+v, %v, %v", payment, ok, err)
+			}
+		})
+	}
+}
+
+// holds checks balance and outputs of an address.
+func holds(t *testing.T, s Setup, a bitcoin.Address, confirmed, unconfirmed int64, want ...bitcoin.UTXO) {
+	t.Helper()
+	c, u, err := s.Backend.AddressBalance(t.Context(), a)
+	if err != nil || c != confirmed || u != unconfirmed {
+		t.Errorf("balance %d and %d, error %v; want %d and %d", c, u, err, confirmed, unconfirmed)
+	}
+	got, err := s.Backend.AddressUTXOs(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPlace := func(x, y bitcoin.UTXO) int {
+		return slices.Compare([]byte(x.OutPoint.String()), []byte(y.OutPoint.String()))
+	}
+	got = slices.Clone(got)
+	slices.SortFunc(got, byPlace)
+	slices.SortFunc(want, byPlace)
+	if diff := cmp.Diff(append([]bitcoin.UTXO{}, want...), append([]bitcoin.UTXO{}, got...)); diff != "" {
+		t.Errorf("outputs differ (-want +got):\n%s", diff)
+	}
+}
+
+// testAddressPages reads a history that needs several pages, in order and once each.
+func testAddressPages(t *testing.T, s Setup) {
+	a := s.Chain.Address(t, bitcoin.P2WPKH)
+	want := make(map[bitcoin.Hash]bool)
+	var first bitcoin.Hash
+	for i := range int64(58) {
+		id := s.Chain.Pay(t, a, 10_000+i).Hash
+		if i == 0 {
+			first = id
+		}
+		want[id] = true
+		if i%7 == 0 {
+			s.Chain.Mine(t, 1)
+		}
+	}
+	seen := make(map[bitcoin.Hash]bool)
+	var before *bitcoin.Tx
+	for tx, err := range s.Backend.AddressTxs(t.Context(), a) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[tx.ID] || !want[tx.ID] {
+			t.Errorf("transaction %s is foreign or came twice", tx.ID)
+		}
+		if before != nil && before.Confirmed() && (!tx.Confirmed() || tx.Height > before.Height) {
+			t.Errorf("height %d after %d", tx.Height, before.Height)
+		}
+		seen[tx.ID], before = true, tx
+	}
+	if len(seen) != len(want) {
+		t.Errorf("%d of %d transactions", len(seen), len(want))
+	}
+	payment, ok, err := bitcoin.FindPayment(t.Context(), s.Backend, a, time.Time{}, func(out *wire.TxOut) bool { return out.Value == 10_000 })
+	if err != nil || !ok || payment.Tx.ID != first {
+		t.Errorf("the oldest payment: %v, %v", ok, err)
+	}
+	s.Chain.Mine(t, 1)
+}
+
+func testFees(t *testing.T, s Setup) {
+	rates, err := s.Backend.FeeRates(t.Context())
+	if err != nil || rates.Fastest <= 0 || rates.Minimum <= 0 || rates.Fastest < rates.Minimum {
+		t.Errorf("fee rates %+v, error %v", rates, err)
+	}
+	a := s.Chain.Address(t, bitcoin.P2WPKH)
+	op := s.Chain.Pay(t, a, 100_000)
+	s.Chain.Mine(t, 1)
+	if blocks, err := s.Backend.ProjectedBlocks(t.Context()); err != nil || len(blocks) != 0 {
+		t.Errorf("blocks of an empty mempool: %+v, %v", blocks, err)
+	}
+	parent := broadcast(t, s, s.Chain.Spend(t, a, []bitcoin.OutPoint{op}, 2, wire.NewTxOut(20_000, a.Script())))
+	child := broadcast(t, s, s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: parent}}, 10))
+	answers := s.Backend.CPFPs(t.Context(), []bitcoin.Hash{op.Hash, child, unknown, parent})
+	for i, r := range answers {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if (r.Value != nil) != (i == 1 || i == 3) {
+			t.Fatalf("answer %d: %+v", i, r.Value)
+		}
+	}
+	// The child pays 10 for itself, but less together with its parent, which pays 2.
+	if p := answers[3].Value; p.EffectiveFeeRate < 1.9 || p.EffectiveFeeRate > 2.2 || p.AdjustedVSize < 100 || p.AdjustedVSize > 200 {
+		t.Errorf("parent %+v", p)
+	}
+	if c := answers[1].Value; c.EffectiveFeeRate < 3 || c.EffectiveFeeRate > 8 || c.AdjustedVSize < 80 || c.AdjustedVSize > 400 {
+		t.Errorf("child %+v", c)
+	}
+	blocks, err := s.Backend.ProjectedBlocks(t.Context())
+	if err != nil || len(blocks) != 1 || blocks[0].VSize < 200 || blocks[0].VSize > 400 || blocks[0].MinFeeRate < 1.9 || blocks[0].MinFeeRate > 8 {
+		t.Errorf("projected blocks %+v, %v", blocks, err)
+	}
+	s.Chain.Mine(t, 1)
+}

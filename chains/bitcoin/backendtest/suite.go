@@ -1,0 +1,172 @@
+// Package backendtest is the conformance suite for implementations of
+// [bitcoin.Backend]: what its documentation promises, tried on a live private
+// network.
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Chain is a network that the suite may do what it likes with. What a method
+// did must be visible to the backend when the method returns. Failures end the
+// test.
+type Chain interface {
+	// Tip returns the height and the hash of the best block.
+	Tip(t *testing.T) (uint32, bitcoin.Hash)
+	// Header returns the header of a block of the best chain.
+	Header(t *testing.T, height uint32) bitcoin.Header
+	// Mine mines blocks with what the mempool holds.
+	Mine(t *testing.T, count int)
+	// Reorg replaces the last depth blocks by a longer branch; its first block
+	// holds txs, what the old blocks held returns to the mempool unless it conflicts.
+	Reorg(t *testing.T, depth int, txs ...*wire.MsgTx)
+	// Address returns a new address that Spend can sign for: P2PKH, P2SH (of a P2WPKH), P2WPKH or P2TR.
+	Address(t *testing.T, kind bitcoin.AddressType) bitcoin.Address
+	// Pay sends sats to an address and leaves the transaction in the mempool.
+	Pay(t *testing.T, to bitcoin.Address, sats int64) bitcoin.OutPoint
+	// Spend signs, but does not send, a replaceable transaction that spends outputs of an address; change returns to it.
+	Spend(t *testing.T, from bitcoin.Address, ops []bitcoin.OutPoint, feeRate int64, outs ...*wire.TxOut) *wire.MsgTx
+}
+
+// Setup is a backend on a chain.
+type Setup struct {
+	Chain   Chain
+	Backend bitcoin.Backend // must answer from the present: caches of the tip switched off
+
+	NoSpenders bool // the backend cannot tell which confirmed transaction spends an output
+}
+
+// Run runs the suite.
+func Run(t *testing.T, s Setup) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Setup)
+	}{
+		{"network", testNetwork},
+		{"blocks", testBlocks},
+		{"headers", testHeaders},
+		{"transactions", testTransactions},
+		{"outspends", testOutspends},
+		{"merkle proofs", testMerkleProofs},
+		{"broadcast", testBroadcast},
+		{"addresses", testAddresses},
+		{"address pages", testAddressPages},
+		{"fees", testFees},
+		{"reorganisation", testReorg},
+		{"replacement", testReplacement},
+		{"cancellation", testCancellation},
+		{"concurrent use", testConcurrentUse},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+	}
+}
+
+var unknown = bitcoin.Hash{1, 2, 3}
+
+func testNetwork(t *testing.T, s Setup) {
+	if !s.Backend.Network().Valid() {
+		t.Errorf("network %d", s.Backend.Network())
+	}
+	if err := s.Backend.CheckNetwork(t.Context()); err != nil {
+		t.Error(err)
+	}
+	genesis := s.Backend.Network().Params().GenesisHash
+	if h, err := s.Backend.BlockHash(t.Context(), 0); err != nil || h.String() != genesis {
+		t.Errorf("block 0 is %s, error %v", h, err)
+	}
+}
+
+func testBlocks(t *testing.T, s Setup) {
+	s.Chain.Mine(t, 2)
+	height, hash := s.Chain.Tip(t)
+	if got, err := s.Backend.TipHeight(t.Context()); err != nil || got != height {
+		t.Errorf("tip %d, error %v; want %d", got, err, height)
+	}
+	if got, err := s.Backend.BlockHash(t.Context(), height); err != nil || got != hash {
+		t.Errorf("hash of block %d: %s, error %v; want %s", height, got, err, hash)
+	}
+	if _, err := s.Backend.BlockHash(t.Context(), height+1000); !errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("block far above the tip: %v", err)
+	}
+	if got, err := s.Backend.Header(t.Context(), hash); err != nil || got != s.Chain.Header(t, height) {
+		t.Errorf("header %+v, error %v", got, err)
+	}
+	if _, err := s.Backend.Header(t.Context(), unknown); !errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("unknown header: %v", err)
+	}
+	for want, h := range map[bool]bitcoin.Hash{true: hash, false: unknown} {
+		if got, err := s.Backend.InMainChain(t.Context(), h); err != nil || got != want {
+			t.Errorf("block %s in the main chain: %v, error %v", h, got, err)
+		}
+	}
+}
+
+func testHeaders(t *testing.T, s Setup) {
+	tip, _ := s.Chain.Tip(t)
+	tests := []struct {
+		name  string
+		from  uint32
+		max   int
+		count int
+	}{
+		{"from the genesis block", 0, 40, 40},
+		{"one", 7, 1, 1},
+		{"a page", 3, 15, 15},
+		{"up to the tip", tip - 2, 100, 3},
+		{"the tip", tip, 1, 1},
+		{"above the tip", tip + 1, 10, 0},
+		{"none wanted", 5, 0, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			list, err := s.Backend.HeadersFrom(t.Context(), test.from, test.max)
+			if err != nil || len(list) != test.count {
+				t.Fatalf("%d headers, error %v; want %d", len(list), err, test.count)
+			}
+			for i, h := range list {
+				if want := s.Chain.Header(t, test.from+uint32(i)); h != want {
+					t.Errorf("header %d is %+v, want %+v", test.from+uint32(i), h, want)
+				}
+			}
+		})
+	}
+}
+
+func testCancellation(t *testing.T, s Setup) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := s.Chain.Address(t, bitcoin.P2WPKH)
+	for name, call := range map[string]func() error{
+		"TipHeight":    func() error { _, err := s.Backend.TipHeight(ctx); return err },
+		"Txs":          func() error { _, err := bitcoin.GetTx(ctx, s.Backend, unknown); return err },
+		"AddressUTXOs": func() error { _, err := s.Backend.AddressUTXOs(ctx, a); return err },
+		"FeeRates":     func() error { _, err := s.Backend.FeeRates(ctx); return err },
+	} {
+		if err := call(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with an ended context: %v", name, err)
+		}
+	}
+	foreign, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]bitcoin.Address{"of another network": foreign, "none": {}} {
+		_, err := s.Backend.AddressUTXOs(t.Context(), a)
+		_, _, balanceErr := s.Backend.AddressBalance(t.Context(), a)
+		if fault.CodeOf(err) != fault.InvalidInput || fault.CodeOf(balanceErr) != fault.InvalidInput {
+			t.Errorf("address %s: %v, %v", name, err, balanceErr)
+		}
+		for _, err := range s.Backend.AddressTxs(t.Context(), a) {
+			if fault.CodeOf(err) != fault.InvalidInput {
+				t.Errorf("transactions of address %s: %v", name, err)
+			}
+		}
+	}
+}

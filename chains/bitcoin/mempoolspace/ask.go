@@ -1,0 +1,124 @@
+package mempoolspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// finalError is an answer: no other URL is asked and nothing is repeated.
+type finalError struct{ error }
+
+func (e finalError) Unwrap() error { return e.error }
+
+// notFound is the answer that something does not exist.
+func notFound(format string, args ...any) error {
+	return finalError{fmt.Errorf(format+": %w", append(args, bitcoin.ErrNotFound)...)}
+}
+
+// ask puts a question to the URLs until one gives an answer that holds. call may
+// send several requests to its source, checks what comes back, and returns a
+// finalError for a negative answer; any other error is a failure of the source.
+//
+// The best source is asked first; the next one when it fails, or too when it is
+// slow. If all fail, the round is repeated by the retry policy, unless all of
+// them understood and refused (4xx). The error then says what each one did.
+// protocol: bitcoin.md §3.2 and §20 row 10.
+func ask[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
+	policy := c.o.Retry
+	policy.Final = func(err error) bool {
+		_, final := errors.AsType[finalError](err)
+		return final
+	}
+	v, err := retry.Do(ctx, policy, func(ctx context.Context) (T, error) { return round(ctx, c, what, call) })
+	if final, ok := errors.AsType[finalError](err); ok {
+		return v, final.error
+	}
+	if err != nil && ctx.Err() != nil {
+		return v, fmt.Errorf("%s: %w; %s", what, context.Cause(ctx), c.describe())
+	}
+	return v, err
+}
+
+type outcome[T any] struct {
+	index int
+	value T
+	err   error
+}
+
+func round[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
+	var zero T
+	order := c.order()
+	if len(order) == 0 {
+		return zero, c.allResting(what)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends what is still under way
+	results := make(chan outcome[T], len(order))
+	errs := make([]error, len(order))
+	started, running := 0, 0
+	start := func() {
+		i, s := started, order[started]
+		started, running = started+1, running+1
+		go func() {
+			v, err := guarded(ctx, s, call)
+			results <- outcome[T]{i, v, err}
+		}()
+	}
+	start()
+	hedge := time.NewTimer(c.o.Hedge)
+	defer hedge.Stop()
+	for running > 0 {
+		select {
+		case r := <-results:
+			running--
+			_, final := errors.AsType[finalError](r.err)
+			if r.err == nil || final {
+				order[r.index].succeeded()
+				for i := range r.index { // asked before it, and still silent
+					if errs[i] == nil {
+						order[i].outrun()
+					}
+				}
+				return r.value, r.err
+			}
+			if ctx.Err() != nil {
+				return zero, context.Cause(ctx)
+			}
+			order[r.index].failed(r.err)
+			errs[r.index] = r.err
+			if started < len(order) {
+				start()
+				hedge.Reset(c.o.Hedge)
+			}
+		case <-hedge.C:
+			if started < len(order) {
+				start()
+				hedge.Reset(c.o.Hedge)
+			}
+		case <-ctx.Done():
+			return zero, context.Cause(ctx)
+		}
+	}
+	return zero, nobody(what, order, errs)
+}
+
+// guarded asks one source, and for its genesis block too if that has not been
+// seen yet.
+func guarded[T any](ctx context.Context, s *source, call func(context.Context, *source) (T, error)) (v T, err error) {
+	if s.isProven() {
+		return call(ctx, s)
+	}
+	proof := make(chan error, 1)
+	go func() { proof <- s.prove(ctx) }()
+	v, err = call(ctx, s)
+	if wrong := <-proof; wrong != nil {
+		var zero T
+		return zero, wrong
+	}
+	return v, err
+}

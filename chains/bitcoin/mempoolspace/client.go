@@ -1,0 +1,192 @@
+// Package mempoolspace reads a Bitcoin network through the REST API of
+// mempool.space, or of a plain Esplora server.
+//
+// Several base URLs stand for one another: one that is dead, slow, limits its
+// callers, serves another network or contradicts itself is passed over, and asked
+// again a minute later. Nothing that a server says is taken on trust where it can
+// be checked (see [bitcoin.Backend]).
+package mempoolspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// DefaultURLs returns the public base URLs of a network, in the order in which
+// they are asked; none for regtest and signet (protocol: bitcoin.md §3.1).
+func DefaultURLs(n bitcoin.Network) []string {
+	path, ok := map[bitcoin.Network]string{bitcoin.Mainnet: "api/", bitcoin.Testnet3: "testnet/api/", bitcoin.Testnet4: "testnet4/api/"}[n]
+	if !ok {
+		return nil
+	}
+	var urls []string
+	for _, host := range []string{"mempool.space", "mempool.fra.mempool.space", "mempool.va1.mempool.space", "mempool.tk7.mempool.space"} {
+		urls = append(urls, "https://"+host+"/"+path)
+	}
+	return urls
+}
+
+// Options of a client. Only Network is needed where there are default URLs.
+type Options struct {
+	Network bitcoin.Network // the servers must serve it; there is no default
+	URLs    []string        // base URLs, the preferred one first, as in https://mempool.space/api/; nil means [DefaultURLs]
+
+	HTTP        *http.Client  // its redirect rule is replaced; nil means one with the usual transport
+	Timeout     time.Duration // of one HTTP request, body included; 0 means 15 s
+	Hedge       time.Duration // without an answer for so long, the next URL is asked too; 0 means 1.5 s
+	Recheck     time.Duration // a URL that failed is asked again after this; 0 means 60 s
+	Retry       retry.Policy  // of a call that no URL could answer; the zero value is the network's usual policy
+	Concurrency int           // requests at once to one URL; 0 means 6
+	TipAge      time.Duration // how old the tip, fee rates and projected blocks may be; 0 means 2 s, negative: always asked
+	Logger      *slog.Logger  // told when URLs fail and recover; nil means silence
+}
+
+// finalDepth is the number of confirmations from which on a block is taken to
+// stay where it is, so that what it holds need not be asked for again; testnets
+// have seen reorganisations of dozens of blocks. The depth is a server's word,
+// so it is trusted for finalAge only.
+const (
+	finalDepth = 144
+	finalAge   = 10 * time.Minute
+)
+
+// Client is a [bitcoin.Backend] and a [bitcoin.LightningGraph]. The first
+// request to each URL brings another one along, for its genesis block; otherwise
+// the number of requests stands with each method. Make one with [New].
+type Client struct {
+	network bitcoin.Network
+	genesis bitcoin.Hash
+	http    *http.Client
+	owned   bool // http was made here
+	o       Options
+	sources []*source
+	log     *slog.Logger
+
+	flight  flight.Group
+	tip     recent[uint32]
+	rates   recent[bitcoin.FeeRates]
+	blocks  recent[[]bitcoin.ProjectedBlock]
+	headers *lru.Cache[bitcoin.Hash, bitcoin.Header]
+	hashes  *lru.Cache[uint32, aged[bitcoin.Hash]]      // of heights that are final
+	txs     *lru.Cache[bitcoin.Hash, aged[*bitcoin.Tx]] // confirmed for good; Confirmations is stale
+}
+
+var (
+	_ bitcoin.Backend        = (*Client)(nil)
+	_ bitcoin.LightningGraph = (*Client)(nil)
+)
+
+// New returns a client. It sends nothing.
+func New(o Options) (*Client, error) {
+	if !o.Network.Valid() {
+		return nil, fault.Invalid("network", "no such Bitcoin network")
+	}
+	if len(o.URLs) == 0 {
+		if o.URLs = DefaultURLs(o.Network); o.URLs == nil {
+			return nil, fault.Invalid("urls", "Bitcoin %s has no default servers: give base URLs", o.Network)
+		}
+	}
+	genesis, err := bitcoin.ParseHash(o.Network.Params().GenesisHash)
+	if err != nil {
+		return nil, err
+	}
+	setDefaults(&o)
+	c := &Client{
+		network: o.Network,
+		genesis: genesis,
+		http:    o.HTTP,
+		o:       o,
+		log:     o.Logger,
+		headers: lru.New[bitcoin.Hash, bitcoin.Header](4096),
+		hashes:  lru.New[uint32, aged[bitcoin.Hash]](4096),
+		txs:     lru.New[bitcoin.Hash, aged[*bitcoin.Tx]](1024),
+	}
+	if c.http == nil {
+		c.http, c.owned = &http.Client{Transport: transport(o.Concurrency)}, true
+	} else {
+		own := *c.http
+		c.http = &own
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for i, base := range o.URLs {
+		base, err := baseURL(base)
+		if err != nil {
+			return nil, fault.Invalid(fmt.Sprintf("urls[%d]", i), "%w", err)
+		}
+		c.sources = append(c.sources, newSource(c, base))
+	}
+	return c, nil
+}
+
+func setDefaults(o *Options) {
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.Hedge = cmp.Or(o.Hedge, 1500*time.Millisecond)
+	o.Recheck = cmp.Or(o.Recheck, time.Minute)
+	o.TipAge = cmp.Or(o.TipAge, 2*time.Second)
+	if o.Concurrency <= 0 {
+		o.Concurrency = 6
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+}
+
+func transport(perHost int) http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = perHost
+	t.MaxResponseHeaderBytes = 64 << 10
+	return t
+}
+
+func baseURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%q is not an http or https URL", s)
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("base URL %q has a query or a fragment", s)
+	}
+	return strings.TrimSuffix(u.String(), "/") + "/", nil
+}
+
+// Close drops idle connections. Calls after it still work.
+func (c *Client) Close() error {
+	if c.owned {
+		c.http.CloseIdleConnections()
+	}
+	return nil
+}
+
+// Network returns the network of the options. No request.
+func (c *Client) Network() bitcoin.Network { return c.network }
+
+// CheckNetwork asks the URLs for block 0 until one shows the genesis block of the
+// network. One request per URL asked, none if one has been seen to serve the network.
+func (c *Client) CheckNetwork(ctx context.Context) error {
+	for _, s := range c.sources {
+		if s.isProven() {
+			return nil
+		}
+	}
+	_, err := ask(ctx, c, "GET block-height/0", func(ctx context.Context, s *source) (struct{}, error) {
+		return struct{}{}, s.prove(ctx)
+	})
+	return err
+}

@@ -1,0 +1,43 @@
+package mempoolspace_test
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/backendtest"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
+)
+
+func start(t testing.TB, o devnet.Options) *devnet.Net {
+	t.Helper()
+	n, err := devnet.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+func client(t testing.TB, o mempoolspace.Options) *mempoolspace.Client {
+	t.Helper()
+	o.Network = bitcoin.Regtest
+	if o.TipAge == 0 {
+		o.TipAge = -1
+	}
+	c, err := mempoolspace.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestConformance(t *testing.T) {
+	n := start(t, devnet.Options{})
+	backendtest.Run(t, backendtest.Setup{
+		Chain:   playground.New(n),
+		Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
+	})
+}

@@ -1,0 +1,173 @@
+package mempoolspace
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// health is what the last answers of a source say about the next one. The zero
+// value is a source that nothing is known about, which is as good as a well one.
+type health struct {
+	state state
+	until time.Time // when a source that is not well may be asked again like a well one
+	why   error     // the last failure, nil after an answer
+}
+
+type state uint8
+
+const (
+	well    state = iota
+	slow          // another one answered sooner
+	down          // did not answer, or not truthfully
+	limited       // asked for a rest (429)
+)
+
+// shortestRest is how long a source that limits its callers is left alone if it
+// does not say how long.
+const shortestRest = 5 * time.Second
+
+// order returns the sources to ask, best first: the well ones, and those whose
+// time has come, in the order of the options; then the slow and the down ones.
+// Sources that asked for a rest are left out while it lasts.
+func (c *Client) order() []*source {
+	now := time.Now()
+	var first, second []*source
+	for _, s := range c.sources {
+		switch s.condition(now) {
+		case well:
+			first = append(first, s)
+		case slow, down:
+			second = append(second, s)
+		}
+	}
+	return slices.Concat(first, second)
+}
+
+// condition returns the state for the next question. A source whose time has
+// come counts as well for this question only: should it fail to answer, no other
+// question has been held up.
+func (s *source) condition(now time.Time) state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.health.state == well || now.Before(s.health.until) {
+		return s.health.state
+	}
+	s.health.until = now.Add(s.client.o.Recheck)
+	if s.health.state == limited {
+		s.health.state = down
+	}
+	return well
+}
+
+func (s *source) succeeded() {
+	s.mu.Lock()
+	before := s.health.state
+	s.health = health{}
+	s.mu.Unlock()
+	if before == down || before == limited {
+		s.client.log.Info("bitcoin server answers again", "url", s.name())
+	}
+}
+
+// outrun notes that the source was silent while another one answered.
+func (s *source) outrun() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.health.state == well {
+		s.health = health{slow, time.Now().Add(s.client.o.Recheck), nil}
+	}
+}
+
+func (s *source) failed(err error) {
+	if refused(err) {
+		s.succeeded()
+		return
+	}
+	rest, next := s.client.o.Recheck, down
+	if e, ok := errors.AsType[*statusError](err); ok && (e.status == http.StatusTooManyRequests || e.wait > 0) {
+		rest, next = max(e.wait, shortestRest), limited
+	} else if _, ok := errors.AsType[*networkError](err); ok {
+		rest *= 10
+	}
+	s.mu.Lock()
+	before := s.health.state
+	s.health = health{next, time.Now().Add(rest), err}
+	s.mu.Unlock()
+	if before != next {
+		s.client.log.Warn("bitcoin server fails", "url", s.name(), "error", err, "rest", rest)
+	}
+}
+
+// refused reports whether err is a server's considered refusal: it is well, but
+// another one may think otherwise.
+func refused(err error) bool {
+	if _, ok := errors.AsType[*bitcoin.RejectedError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*statusError](err)
+	if !ok || e.status < 400 || e.status > 499 {
+		return false
+	}
+	return e.status != http.StatusRequestTimeout && e.status != http.StatusTooEarly && e.status != http.StatusTooManyRequests
+}
+
+// nobody is the error of a round without an answer. If all sources refused, it
+// is final.
+func nobody(what string, order []*source, errs []error) error {
+	said := make([]string, len(order))
+	final := true
+	for i, s := range order {
+		said[i] = s.name() + ": " + errs[i].Error()
+		final = final && refused(errs[i])
+	}
+	err := fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
+	err.Err = errors.Join(errs...)
+	if final {
+		return finalError{err}
+	}
+	return err
+}
+
+// allResting is the error of a round in which every source had asked for a rest.
+func (c *Client) allResting(what string) error {
+	said := make([]string, len(c.sources))
+	for i, s := range c.sources {
+		s.mu.Lock()
+		rest := time.Until(s.health.until)
+		s.mu.Unlock()
+		said[i] = fmt.Sprintf("%s: limits its callers for another %s", s.name(), rest.Round(time.Second))
+	}
+	return fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
+}
+
+// describe says what each source did last.
+func (c *Client) describe() string {
+	said := make([]string, len(c.sources))
+	for i, s := range c.sources {
+		s.mu.Lock()
+		why := s.health.why
+		s.mu.Unlock()
+		said[i] = s.name() + ": no answer yet"
+		if why != nil {
+			said[i] = s.name() + ": " + why.Error()
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// name is the base URL without a password.
+func (s *source) name() string {
+	u, err := url.Parse(s.base)
+	if err != nil {
+		return "URL that cannot be parsed"
+	}
+	return u.Redacted()
+}
