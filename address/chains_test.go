@@ -1,0 +1,47 @@
+package address
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
+)
+
+// ruleOnly is a smart chain of which only the address rule is there.
+type ruleOnly struct {
+	id   string
+	rule func(s string, strict bool) (string, error)
+}
+
+func (c ruleOnly) ID() string                                    { return c.id }
+func (c ruleOnly) Address(s string, strict bool) (string, error) { return c.rule(s, strict) }
+
+func chainsNamed(ids ...string) []Chain {
+	out := make([]Chain, len(ids))
+	for i, id := range ids {
+		rule := evm.Address
+		switch id {
+		case "SOLANA":
+			rule = solana.Address
+		case "STARKNET":
+			rule = starknet.Address
+		}
+		out[i] = ruleOnly{id, rule}
+	}
+	return out
+}
+
+func parser(t testing.TB, network string, chains ...string) *Parser {
+	t.Helper()
+	n, err := bitcoin.ParseNetwork(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Config{Network: n, Chains: chainsNamed(chains...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
