@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"math/big"
+	"reflect"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
@@ -46,11 +47,27 @@ func unpack(of abi.ABI, method string, data []byte, out any) error {
 		return fmt.Errorf("answer of %s: %w", method, err)
 	}
 	m := of.Methods[method]
-	if len(values) != 1 || len(m.Outputs) != 1 {
-		return fmt.Errorf("answer of %s: %d values", method, len(values))
-	}
 	if err := m.Outputs.Copy(out, values); err != nil {
 		return fmt.Errorf("answer of %s: %w", method, err)
+	}
+	return nil
+}
+
+// assign puts decoded values into the members of out, a pointer to a struct,
+// that have the names of the arguments.
+func assign(args abi.Arguments, values []any, out any) error {
+	to := reflect.ValueOf(out).Elem()
+	for i, arg := range args {
+		member := to.FieldByName(abi.ToCamelCase(arg.Name))
+		value := reflect.ValueOf(values[i])
+		switch {
+		case !member.IsValid():
+			return fmt.Errorf("no member for %s", arg.Name)
+		case value.Type().ConvertibleTo(member.Type()):
+			member.Set(value.Convert(member.Type()))
+		default:
+			return fmt.Errorf("%s has type %s", arg.Name, value.Type())
+		}
 	}
 	return nil
 }

@@ -162,3 +162,7 @@ func (d Deployment) FindStoredHeader(tx CallFrame, commit common.Hash) (StoredHe
 	})
 	return found, ok
 }
+
+// Outgrows reports whether a fork that ends with s becomes the main chain of a
+// relay whose tip has the given chain work.
+func (s StoredHeader) Outgrows(tipWork *big.Int) bool { return s.ChainWork().Cmp(tipWork) > 0 }
