@@ -52,3 +52,16 @@ func TestOutOfBoundsCopies(t *testing.T) {
 		t.Errorf("text %q, want %q", got, want)
 	}
 }
+
+func TestAt(t *testing.T) {
+	plain := errors.New("x")
+	found := fault.New(fault.Unsupported, "no such chain")
+	if got := fault.At("token", found); got.Error() != "token: no such chain" || fault.CodeOf(got) != fault.Unsupported || found.Field != "" {
+		t.Errorf("got %v from %+v", got, found)
+	}
+	for _, err := range []error{nil, plain, fault.Invalid("amount", "zero"), fmt.Errorf("wrapped: %w", found)} {
+		if got := fault.At("token", err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+}

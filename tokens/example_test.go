@@ -1,0 +1,43 @@
+package tokens_test
+
+import (
+	"fmt"
+
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+func ExampleRegistry_Resolve() {
+	r, err := tokens.NewRegistry(
+		tokens.Chain{ID: "SOLANA", Tokens: tokens.Known("SOLANA"), TokenAddress: solana.TokenAddress},
+		tokens.Chain{ID: "CITREA", Tokens: tokens.Known("CITREA"), TokenAddress: evm.TokenAddress},
+	)
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range []string{"BTC-LN", "SOL", "CITREA-0xdf240dc08b0fdad1d93b74d5048871232f6bea3d", "USDC"} {
+		t, err := r.Resolve(name)
+		if err != nil {
+			fmt.Println(fault.At("srcToken", err))
+			continue
+		}
+		fmt.Println(t.ID(), t.Decimals)
+	}
+	// Output:
+	// LIGHTNING-BTC 8
+	// SOLANA-SOL 9
+	// CITREA-WBTC 8
+	// srcToken: "USDC" is ambiguous: write one of SOLANA-USDC, CITREA-USDC
+}
+
+func ExampleParse() {
+	amount, err := tokens.Parse("0.0005104", tokens.BTC())
+	fmt.Println(amount.Units(), amount.Decimal(), err)
+	_, err = tokens.Parse("0.000000015", tokens.BTC())
+	fmt.Println(err)
+	// Output:
+	// 51040 0.00051040 <nil>
+	// "0.000000015" has more than 8 decimal places
+}
