@@ -3,6 +3,7 @@ package httpx_test
 import (
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
@@ -138,4 +140,16 @@ func TestDecodeIsStrict(t *testing.T) {
 	if err := httpx.Decode([]byte(strings.Repeat("[", 1<<20)), new(any)); err == nil {
 		t.Error("endless nesting accepted")
 	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, text := range []string{`{"a":[1,2,{"b":null}]}`, `{} {}`, "\xff", `[[[`, `"\ud800"`, `1e999`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var raw json.RawMessage
+		if err := httpx.Decode(data, &raw); (err == nil) != (json.Valid(data) && utf8.Valid(data)) {
+			t.Errorf("Decode(%q) into raw: %v", data, err)
+		}
+	})
 }

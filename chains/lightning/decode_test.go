@@ -1,0 +1,165 @@
+package lightning
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcutil/bech32"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+func TestDecodeFields(t *testing.T) {
+	hash := rawField{tagPaymentHash, repeated(3, 52)}
+	hop := pack(nil, repeated(9, 82)) // 51 bytes and a rest
+	hopWords, err := bech32.ConvertBits(hop[:51], 8, 5, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := append([]byte{1}, repeated(0, 8)...) // 2^40 + 0
+	for _, tt := range []struct {
+		name   string
+		fields []rawField
+		check  func(*Invoice) bool // nil: refused
+	}{
+		{"only a hash", []rawField{hash}, func(i *Invoice) bool {
+			return !i.HasExpiry && i.ExpirySeconds == 3600 && !i.HasMinFinalCLTV && i.MinFinalCLTV == 18 && i.Description == nil && i.PaymentSecret == nil
+		}},
+		{"no hash", []rawField{{tagDescription, nil}}, nil},
+		{"short hash", []rawField{{tagPaymentHash, repeated(3, 51)}}, nil},
+		{"long hash", []rawField{{tagPaymentHash, repeated(3, 53)}}, nil},
+		{"short, then good, then other", []rawField{{tagPaymentHash, repeated(1, 50)}, hash, {tagPaymentHash, repeated(4, 52)}},
+			func(i *Invoice) bool { return bytes.Equal(i.PaymentHash[:], wholeBytes(repeated(3, 52))) }},
+		{"secret: the first of the right length", []rawField{hash, {tagPaymentSecret, repeated(1, 10)}, {tagPaymentSecret, repeated(2, 52)}, {tagPaymentSecret, repeated(3, 52)}},
+			func(i *Invoice) bool { return bytes.Equal(i.PaymentSecret[:], wholeBytes(repeated(2, 52))) }},
+		{"description hash of a wrong length", []rawField{hash, {tagDescriptionHash, repeated(1, 51)}}, func(i *Invoice) bool { return i.DescriptionHash == nil }},
+		{"expiry 0", []rawField{hash, {tagExpiry, nil}}, func(i *Invoice) bool { return i.HasExpiry && i.ExpirySeconds == 0 }},
+		{"first expiry", []rawField{hash, {tagExpiry, []byte{1, 0}}, {tagExpiry, []byte{2}}}, func(i *Invoice) bool { return i.ExpirySeconds == 32 }},
+		{"largest expiry", []rawField{hash, {tagExpiry, long}}, func(i *Invoice) bool { return i.ExpirySeconds == 1<<40 }},
+		{"absurd expiry", []rawField{hash, {tagExpiry, append(repeated(0, 3), append(long[:8:8], 1, 1)...)}}, nil},
+		{"absurd delta", []rawField{hash, {tagMinFinalCLTV, repeated(31, 13)}}, nil},
+		{"delta with leading zeros", []rawField{hash, {tagMinFinalCLTV, append(repeated(0, 40), 5)}}, func(i *Invoice) bool { return i.MinFinalCLTV == 5 }},
+		{"payee of a wrong length", []rawField{hash, {tagPayee, repeated(1, 52)}}, func(i *Invoice) bool { return true }},
+		{"another payee", []rawField{hash, {tagPayee, repeated(1, 53)}}, nil},
+		{"three hints", []rawField{hash, {tagRouteHint, hopWords}, {tagRouteHint, nil}, {tagRouteHint, append(hopWords, hopWords...)}},
+			func(i *Invoice) bool { return len(i.RouteHints) == 3 && i.IsNonCustodial() }},
+		{"half a hop", []rawField{hash, {tagRouteHint, hopWords[:40]}}, func(i *Invoice) bool { return len(i.RouteHints) == 1 && !i.IsNonCustodial() }},
+		{"features", []rawField{hash, {tagFeatures, []byte{1, 0, 16}}}, func(i *Invoice) bool {
+			return i.Features.Has(10) && i.Features.Has(4) && !i.Features.Has(5) && !i.Features.Has(15) && !i.Features.Has(-1) && !i.Features.Has(1000)
+		}},
+		{"unknown", []rawField{{2, repeated(1, 100)}, hash, {31, nil}}, func(i *Invoice) bool { return true }},
+		{"blinded path", []rawField{hash, {tagBlindedPath, repeated(1, 9)}}, func(i *Invoice) bool { return i.HasBlindedPaths }},
+		{"fallbacks", []rawField{hash, {tagFallback, nil}, {tagFallback, append([]byte{17}, repeated(2, 32)...)}, {tagFallback, append([]byte{1}, repeated(2, 52)...)}},
+			func(i *Invoice) bool {
+				return len(i.Fallbacks) == 2 && i.Fallbacks[0].Version == 17 && len(i.Fallbacks[1].Program) == 32
+			}},
+		{"description with a zero and broken UTF-8", []rawField{hash, {tagDescription, repeated(31, 8)}}, func(i *Invoice) bool { return *i.Description == "\xff\xff\xff\xff\xff" }},
+	} {
+		text := invoiceOf(t, "lnbc10n", wordsOf(tt.fields...), testKey)
+		inv, err := Decode(text)
+		switch {
+		case tt.check == nil && err == nil:
+			t.Errorf("%s: accepted", tt.name)
+		case tt.check != nil && (err != nil || !tt.check(inv)):
+			t.Errorf("%s: %+v, %v", tt.name, inv, err)
+		}
+		compareWithOracle(t, text)
+	}
+}
+
+func TestDecodePrefixes(t *testing.T) {
+	words := wordsOf(rawField{tagPaymentHash, repeated(3, 52)})
+	for hrp, want := range map[string]struct {
+		network string
+		msat    int64 // -1: none, -2: refused
+	}{
+		"lnbc": {"bc", -1}, "lntb": {"tb", -1}, "lntbs": {"tbs", -1}, "lnbcrt": {"bcrt", -1}, "lnsb": {"sb", -1},
+		"lnbc1": {"bc", 1e11}, "lntb20m": {"tb", 2e9}, "lntbs2500u": {"tbs", 25e7}, "lnbcrt1n": {"bcrt", 100}, "lnsb10p": {"sb", 1},
+		"lnbc0": {"bc", 0}, "lnbc0p": {"bc", 0}, "lnbc00p": {"bc", 0}, "lnbc01u": {"bc", 1e5}, "lnbc00000000000000000000000001u": {"bc", 1e5},
+		"lnbc21000000": {"bc", maxMsat}, "lnbc21000000000000000000p": {"bc", maxMsat}, "lnbc21000000000000000n": {"bc", -2 /* below */},
+		"lnbc21000001": {"", -2}, "lnbc21000000000000000010p": {"", -2}, "lnbc184467440737095517": {"", -2}, "lnbc1844674407370955161600": {"", -2},
+		"lnbc92233720368547758070p": {"", -2}, "lnbc18446744073709551617n": {"", -2},
+		"lnbc1p": {"", -2}, "lnbc15p": {"", -2}, "lnbcu": {"", -2}, "lnbcm": {"", -2}, "lnbc1x": {"", -2}, "lnbc-1u": {"", -2}, "lnbc+1u": {"", -2},
+		"lnbc1_0u": {"", -2}, "lnbc1.5u": {"", -2}, "lnbc1uu": {"", -2}, "lnbc1e3": {"", -2}, "lnbc 1u": {"", -2}, "ln": {"", -2}, "ln10u": {"", -2},
+		"lntn": {"", -2}, "lntbt": {"", -2}, "lnurl": {"", -2}, "lno": {"", -2}, "xnbc": {"", -2},
+	} {
+		inv, err := Decode(invoiceOf(t, hrp, words, testKey))
+		if hrp == "lnbc21000000000000000n" { // 21e15 nano-bitcoin are 21 million bitcoin
+			want.msat, want.network = maxMsat, "bc"
+		}
+		if want.msat == -2 {
+			if err == nil {
+				t.Errorf("%s: accepted as %+v", hrp, inv)
+			}
+			continue
+		}
+		if err != nil || inv.Prefix != want.network || (inv.AmountMsat != nil) != (want.msat >= 0) || want.msat >= 0 && *inv.AmountMsat != want.msat {
+			t.Errorf("%s: %+v, %v; want %+v", hrp, inv, err, want)
+		}
+	}
+}
+
+func TestDecodeRefusesBadTexts(t *testing.T) {
+	good := invoiceOf(t, "lnbc10n", wordsOf(rawField{tagPaymentHash, repeated(3, 52)}), testKey)
+	hrp, words, err := bech32.DecodeNoLimit(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(words []byte) string {
+		text, err := bech32.Encode(hrp, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	changed := func(i int, w byte) []byte { c := bytes.Clone(words); c[i] = w; return c }
+	bech32m, err := bech32.EncodeM(hrp, words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(good); err != nil {
+		t.Fatal(err)
+	}
+	zero := bytes.Clone(words)
+	copy(zero[len(zero)-signatureWords:], repeated(0, signatureWords))
+	high := bytes.Clone(words)
+	copy(high[len(high)-signatureWords:], repeated(31, signatureWords-2)) // r and s above the group order
+	for name, text := range map[string]string{
+		"empty": "", "ln": "ln", "prefix": "lightning:" + good, "blank": " " + good, "newline": good + "\n", "mixed case": "LN" + good[2:],
+		"bech32m": bech32m, "checksum": good[:len(good)-1] + "q", "cut": good[:len(good)-20], "long": "lnbc1" + strings.Repeat("q", maxLength),
+		"no data": encode(nil), "signature only": encode(words[:signatureWords]), "two words of a field": encode(append([]byte{1, 1, 1, 1, 1, 1, 1, 5, 5}, words[len(words)-signatureWords:]...)),
+		"recovery id 4": encode(changed(len(words)-1, 4)), "recovery id 255": encode(append(changed(len(words)-2, 31)[:len(words)-1], 31)),
+		"zero signature": encode(zero), "signature above the order": encode(high), "unicode": "lnbc1\u00e9", "payment hash": strings.Repeat("ab", 32),
+	} {
+		if inv, err := Decode(text); err == nil {
+			t.Errorf("%s: accepted as %+v", name, inv)
+		} else if len(err.Error()) > 200 {
+			t.Errorf("%s: error of %d characters", name, len(err.Error()))
+		}
+	}
+	// A changed word changes the payee, never silently: somebody else's signature.
+	inv, err := Decode(encode(changed(9, words[9]^1)))
+	if was, _ := Decode(good); err == nil && inv.Payee == was.Payee {
+		t.Error("a changed invoice has the same payee")
+	}
+}
+
+func TestRequireNetwork(t *testing.T) {
+	words := wordsOf(rawField{tagPaymentHash, repeated(3, 52)})
+	prefixes := map[bitcoin.Network]string{bitcoin.Mainnet: "bc", bitcoin.Testnet3: "tb", bitcoin.Testnet4: "tb", bitcoin.Signet: "tbs", bitcoin.Regtest: "bcrt"}
+	for _, prefix := range []string{"bc", "tb", "tbs", "bcrt", "sb"} {
+		inv, err := Decode(invoiceOf(t, "ln"+prefix, words, testKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for network, want := range prefixes {
+			if err := inv.RequireNetwork(network); (err == nil) != (prefix == want) {
+				t.Errorf("%s on %v: %v", prefix, network, err)
+			}
+		}
+		if inv.RequireNetwork(bitcoin.Network(99)) == nil {
+			t.Error("unknown network accepted")
+		}
+	}
+}
