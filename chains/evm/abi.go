@@ -39,15 +39,16 @@ func readABI(name string) func() abi.ABI {
 	})
 }
 
-// unpack decodes what a view method returned into out, a pointer to the struct
-// or value of its only result.
+// unpack decodes the only result of a view method into out, a pointer.
 func unpack(of abi.ABI, method string, data []byte, out any) error {
 	values, err := of.Unpack(method, data)
-	if err != nil {
-		return fmt.Errorf("answer of %s: %w", method, err)
+	if err == nil && len(values) != 1 {
+		err = fmt.Errorf("%d values", len(values))
 	}
-	m := of.Methods[method]
-	if err := m.Outputs.Copy(out, values); err != nil {
+	if err == nil {
+		err = copyValue(reflect.ValueOf(out).Elem(), reflect.ValueOf(values[0]))
+	}
+	if err != nil {
 		return fmt.Errorf("answer of %s: %w", method, err)
 	}
 	return nil
@@ -59,15 +60,43 @@ func assign(args abi.Arguments, values []any, out any) error {
 	to := reflect.ValueOf(out).Elem()
 	for i, arg := range args {
 		member := to.FieldByName(abi.ToCamelCase(arg.Name))
-		value := reflect.ValueOf(values[i])
-		switch {
-		case !member.IsValid():
+		if !member.IsValid() {
 			return fmt.Errorf("no member for %s", arg.Name)
-		case value.Type().ConvertibleTo(member.Type()):
-			member.Set(value.Convert(member.Type()))
-		default:
-			return fmt.Errorf("%s has type %s", arg.Name, value.Type())
 		}
+		if err := copyValue(member, reflect.ValueOf(values[i])); err != nil {
+			return fmt.Errorf("%s: %w", arg.Name, err)
+		}
+	}
+	return nil
+}
+
+// copyValue copies a decoded value, whose types the decoder made up, into one of
+// ours: tuples member by member, arrays and slices element by element.
+func copyValue(to, from reflect.Value) error {
+	switch {
+	case from.Type().AssignableTo(to.Type()):
+		to.Set(from)
+	case from.Kind() != to.Kind():
+		return fmt.Errorf("%s is no %s", from.Type(), to.Type())
+	case from.Kind() == reflect.Struct && from.NumField() == to.NumField():
+		for i := range from.NumField() {
+			if err := copyValue(to.Field(i), from.Field(i)); err != nil {
+				return err
+			}
+		}
+	case from.Kind() == reflect.Slice:
+		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+		fallthrough
+	case from.Kind() == reflect.Array && from.Len() == to.Len():
+		for i := range from.Len() {
+			if err := copyValue(to.Index(i), from.Index(i)); err != nil {
+				return err
+			}
+		}
+	case from.Type().ConvertibleTo(to.Type()):
+		to.Set(from.Convert(to.Type()))
+	default:
+		return fmt.Errorf("%s is no %s", from.Type(), to.Type())
 	}
 	return nil
 }

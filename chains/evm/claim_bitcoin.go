@@ -36,18 +36,6 @@ func (p BitcoinProof) CheckInclusion() error {
 	return p.Merkle.Verify(p.Header.Header())
 }
 
-// PaymentNonce is the nonce that a Bitcoin transaction carries in its lock time
-// and the first input's sequence number; false if it carries none (protocol:
-// chain-evm.md §4). The contract looks at the first input only.
-func PaymentNonce(tx *wire.MsgTx) (uint64, bool) {
-	if len(tx.TxIn) == 0 || tx.LockTime < 500_000_000 {
-		return 0, false
-	}
-	sequence := tx.TxIn[0].Sequence
-	nonce := uint64(tx.LockTime-500_000_000)<<24 | uint64(sequence&0xffffff)
-	return nonce, sequence&0xf0000000 == 0xf0000000 && nonce != 0
-}
-
 // ClaimByBitcoin builds the claim of an escrow for a Bitcoin transaction. The
 // commitment is computed from the transaction that is presented, so that one
 // which does not fulfil the escrow is refused here and not on chain. Output
@@ -97,9 +85,9 @@ func subjectOf(kind chains.Kind, tx *wire.MsgTx, vout uint32) (common.Hash, erro
 	}
 	var nonce uint64
 	if kind == chains.OnchainNonced {
-		var ok bool
-		if nonce, ok = PaymentNonce(tx); !ok {
-			return common.Hash{}, fault.New(fault.InvalidState, "the Bitcoin transaction carries no nonce")
+		var err error
+		if nonce, err = bitcoin.TxNonce(tx, false); err != nil { // the contract looks at input 0 only
+			return common.Hash{}, err
 		}
 	}
 	out := tx.TxOut[vout]

@@ -161,7 +161,7 @@ func initCall(input []byte) (tuple abiEscrow, extraData []byte, ok bool) {
 		Timeout   *big.Int
 		ExtraData []byte
 	}
-	if err := m.Inputs.Copy(&args, values); err != nil {
+	if err := assign(m.Inputs, values, &args); err != nil {
 		return abiEscrow{}, nil, false
 	}
 	return args.Escrow, args.ExtraData, true

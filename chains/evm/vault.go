@@ -93,7 +93,7 @@ func (d Deployment) NewVault(ref VaultRef, s VaultState, p VaultParams) (Vault, 
 	case !p.Confirmations.IsUint64() || p.Confirmations.Uint64() > 1<<31:
 		return Vault{}, fmt.Errorf("vault %s of %s asks for %s confirmations", ref.ID, ref.Owner, p.Confirmations)
 	}
-	return Vault{VaultRef: ref, Params: p, Opened: true,
+	return Vault{VaultRef: ref, Params: p, Opened: s.UtxoTxHash != common.Hash{},
 		UTXO: bitcoin.OutPoint{Hash: bitcoin.Hash(s.UtxoTxHash), Index: s.UtxoVout},
 		Raw:  [2]uint64{s.Token0Amount, s.Token1Amount}, Withdrawals: s.WithdrawCount, Deposits: s.DepositCount}, nil
 }
