@@ -31,6 +31,19 @@ type Effect struct {
 	Step int // send: which transaction
 }
 
+// key is the name of the effect's history in Record.Tried.
+func (e Effect) key() string {
+	if e.Kind == SendTx {
+		return fmt.Sprintf("%s:%d", e.Kind, e.Step)
+	}
+	return string(e.Kind)
+}
+
+// due reports whether it is time for an effect, by its history.
+func (e Effect) due(r *Record, now time.Time) bool {
+	return int64(r.Tried[e.key()].NotBefore) <= now.UnixMilli()
+}
+
 // Performer carries out effects. Perform is called with a record that will not
 // change, and returns within its context.
 type Performer interface {
@@ -62,8 +75,7 @@ type effectKey struct {
 // start begins the effects that are due and not under way. It does not wait.
 func (x *runner) start(r *Record, effects []Effect, now time.Time) {
 	for _, e := range effects {
-		try := r.Tried[string(e.Kind)]
-		if int64(try.NotBefore) > now.UnixMilli() {
+		if !e.due(r, now) {
 			continue
 		}
 		key := effectKey{r.ID, e.Kind}
@@ -129,11 +141,11 @@ func (g *Engine) markStarted(ctx context.Context, r *Record, e Effect) (*Record,
 	if next.Tried == nil {
 		next.Tried = map[string]Try{}
 	}
-	try := next.Tried[string(e.Kind)]
+	try := next.Tried[e.key()]
 	if try.Started == 0 {
 		try.Started = At(g.now())
 	}
-	next.Tried[string(e.Kind)] = try
+	next.Tried[e.key()] = try
 	if err := g.write(ctx, r, next); err != nil {
 		return nil, err
 	}

@@ -69,28 +69,34 @@ func (in In) noteOutcome(next *Record) {
 	if !ok {
 		return
 	}
+	key := Effect{Kind: o.Effect, Step: o.Step}.key()
 	if next.Tried == nil {
 		next.Tried = map[string]Try{}
 	}
-	try := next.Tried[string(o.Effect)]
+	try := next.Tried[key]
+	uncertain := try.Attempts > 0 && try.Outcome == "" // an earlier attempt ended without an answer
 	try.Attempts++
 	try.Reason = o.Reason
 	switch {
 	case o.Done:
 		try.Outcome = Done
-	case o.Refused && !in.R.Tried[string(o.Effect)].uncertain():
+		try.NotBefore = At(in.Now.Add(repeatAfter(try.Attempts)))
+	case o.Refused && !uncertain:
 		try.Outcome = Refused
-	default:
+		try.NotBefore = At(in.Now.Add(backoff(try.Attempts)))
+	default: // a refusal after an unanswered attempt says nothing about that one
 		try.NotBefore = At(in.Now.Add(backoff(try.Attempts)))
 	}
-	next.Tried[string(o.Effect)] = try
+	next.Tried[key] = try
 }
 
-// uncertain reports whether an earlier attempt ended without an answer. What is
-// refused after that may have happened the first time.
-func (t Try) uncertain() bool { return t.Attempts > 0 && t.Outcome == "" }
-
-// backoff grows from 2 s to 10 min.
+// backoff grows from 2 s to 10 min: the pause after a failure.
 func backoff(attempts int) time.Duration {
 	return min(time.Second<<min(attempts, 20), 10*time.Minute)
+}
+
+// repeatAfter grows from 4 s to 5 min: the pause before something that is safe
+// to repeat is done again.
+func repeatAfter(attempts int) time.Duration {
+	return min(2*time.Second<<min(attempts, 20), 5*time.Minute)
 }

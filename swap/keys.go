@@ -36,7 +36,7 @@ func keys(r *Record, row StateRow) []storage.Key {
 	if row.Pending && !row.Finished {
 		ks = append(ks, storage.Key{Index: byPending, Value: signerValue(r.Chain, r.Signer), Order: created})
 	}
-	if row.Watched {
+	if row.Watched && !r.Settled {
 		ks = append(ks, storage.Key{Index: byWatch, Order: int64(r.Due)})
 	}
 	if hash, unique := eventHash(r); hash != nil {

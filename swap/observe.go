@@ -31,7 +31,7 @@ type Observation struct {
 	LP         Fact[lp.Status]
 	Refund     Fact[struct{}]    // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
 	Payment    Fact[*bitcoin.Tx] // the user's Bitcoin transaction; nil: not found
-	Payout     Fact[*bitcoin.Tx] // the LP's; nil: not found
+	Payout     Fact[PayoutFact]  // what the LP says it paid with
 	Spends     Fact[[]bitcoin.Spend]
 	Vault      Fact[chains.VaultFact]
 	Withdrawal Fact[chains.WithdrawalFact]
@@ -46,7 +46,7 @@ type Ask struct {
 	LP         *lp.StatusQuery
 	Refund     *RefundAsk
 	Payment    *bitcoin.Hash
-	Payout     *bitcoin.Hash
+	Payout     *PayoutAsk
 	Spends     []bitcoin.OutPoint
 	Vault      *chains.VaultID
 	Withdrawal *chains.WithdrawalQuery
@@ -60,6 +60,30 @@ type RefundAsk struct {
 	Auth   chains.Auth
 }
 
+// PayoutAsk asks whether what an LP presents fulfils an escrow's condition: a
+// preimage, or else a Bitcoin transaction.
+type PayoutAsk struct {
+	Escrow chains.Escrow
+	Secret []byte
+	TxID   bitcoin.Hash
+	// Nonce and Confirmations are part of the condition of an on-chain payout; 0
+	// where a recovered swap does not know them.
+	Nonce         uint64
+	Confirmations uint32
+}
+
+// PayoutFact is the answer. Proven is false as well for a transaction that is
+// not to be found: it may yet appear.
+type PayoutFact struct {
+	Proven        bool
+	TxID          bitcoin.Hash
+	Vout          uint32
+	Address       string // "" if the script has none
+	Sats          uint64
+	Nonce         uint64
+	Confirmations uint32 // that the condition demands
+}
+
 // World is where questions are answered. Its methods are safe for concurrent
 // use and may merge what several swaps ask.
 type World interface {
@@ -68,6 +92,7 @@ type World interface {
 	Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error)
 	Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error)
 	Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error)
+	Payout(ctx context.Context, chain, contract string, q PayoutAsk) (PayoutFact, error)
 	LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
 	BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) // nil: not found
 	Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error)
@@ -110,7 +135,7 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 		add(func() { put(&obs.Payment, in.Now)(w.BitcoinTx(ctx, *q)) })
 	}
 	if q := ask.Payout; q != nil {
-		add(func() { put(&obs.Payout, in.Now)(w.BitcoinTx(ctx, *q)) })
+		add(func() { put(&obs.Payout, in.Now)(w.Payout(ctx, r.Chain, r.Contract, *q)) })
 	}
 	if q := ask.Spends; q != nil {
 		add(func() { put(&obs.Spends, in.Now)(w.Spends(ctx, q)) })

@@ -48,8 +48,9 @@ type Head struct {
 	Expiry    Millis `json:"expiry"`        // of the quote, as shown
 	Due       Millis `json:"due,omitempty"` // next moment that is known in advance
 	Ended     Millis `json:"ended,omitempty"`
-	Seed      Secret `json:"seed"` // of all later randomness
-	From      uint64 `json:"from"` // chain height at the quote: log searches start here
+	Settled   bool   `json:"settled,omitempty"` // the end is final on its chains: nobody looks any more
+	Seed      Secret `json:"seed"`              // of all later randomness
+	From      uint64 `json:"from"`              // chain height at the quote: log searches start here
 	Seen      Seen   `json:"seen"`
 	Request   string `json:"request,omitempty"` // idempotency key of createSwap
 	Problem   string `json:"problem,omitempty"` // why the last submission or LP answer was no good, for a person

@@ -104,7 +104,7 @@ func (g *Engine) reschedule(s *schedule, r *Record, at float64) {
 		return
 	}
 	row, ok := f.State(r.State)
-	if !ok || !row.Watched {
+	if !ok || !row.Watched || r.Settled {
 		s.drop(r.ID)
 		return
 	}

@@ -1,0 +1,94 @@
+package swap
+
+import (
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// chainStatus is the five-valued status of an escrow, as the protocol speaks of
+// it (swap-flows-escrow.md §3.2), from the raw fact.
+type chainStatus int
+
+const (
+	statusUnknown    chainStatus = iota // no answer: moves nothing
+	statusExpired                       // never opened or taken back, and the time is up
+	statusNotOpen                       // never opened or taken back
+	statusOpen                          // open
+	statusPaid                          // claimed
+	statusRefundable                    // open, and the offerer may take it back
+	statusTakenBack                     // refunded
+)
+
+// escrowStatus judges a fact for the user, who is offerer or claimer.
+func escrowStatus(f Fact[chains.EscrowFact], e *chains.Escrow, offerer bool, now time.Time) chainStatus {
+	if !f.Known() || e == nil {
+		return statusUnknown
+	}
+	switch f.Value.State {
+	case chains.EscrowClaimed:
+		return statusPaid
+	case chains.EscrowRefunded:
+		return statusTakenBack
+	case chains.EscrowOpen:
+		if offerer && mayRefund(e, f, now) {
+			return statusRefundable
+		}
+		return statusOpen
+	}
+	if offerer && mayRefund(e, f, now) || !offerer && tooLateToClaim(e, f, now) {
+		return statusExpired
+	}
+	return statusNotOpen
+}
+
+// mayRefund reports whether the offerer can take an escrow back: a right, so by
+// the earlier of our clock and the chain's, and with the grace by which others
+// may be late.
+func mayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
+	t := now
+	if f.Known() && f.Value.Head.Time != 0 {
+		t = earlier(t, time.Unix(f.Value.Head.Time, 0))
+	}
+	return e.Expiry < t.Add(-chains.RefundGrace).Unix()
+}
+
+// tooLateToClaim reports whether the claimer must not begin to claim any more:
+// a duty, so by the later of the two clocks.
+func tooLateToClaim(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
+	t := now
+	if f.Known() && f.Value.Head.Time != 0 {
+		t = later(t, time.Unix(f.Value.Head.Time, 0))
+	}
+	return e.Expiry < t.Add(chains.ClaimGrace).Unix()
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// fillEscrowTxs takes over transaction ids that the chain names. Events win over
+// what was assumed at the submission: another transaction may have opened it.
+func fillEscrowTxs(f Fact[chains.EscrowFact], p *EscrowPart) {
+	if !f.Known() {
+		return
+	}
+	for _, id := range []struct {
+		to   *string
+		from string
+	}{{&p.InitTx, f.Value.InitTx}, {&p.ClaimTx, f.Value.ClaimTx}, {&p.RefundTx, f.Value.RefundTx}} {
+		if id.from != "" {
+			*id.to = id.from
+		}
+	}
+}

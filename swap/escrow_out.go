@@ -1,0 +1,318 @@
+package swap
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// States of the types in which the user opens an escrow and an LP pays out
+// (protocol: swap-flows-escrow.md §4.1).
+const (
+	outRefunded    = -3
+	outExpired     = -2
+	outSoftExpired = -1
+	outCreated     = 0
+	outCommitted   = 1
+	outSoftClaimed = 2
+	outClaimed     = 3
+	outRefundable  = 4
+)
+
+// outgoing is what TO_BTC and TO_BTCLN do differently.
+type outgoing struct {
+	typ   Type
+	chain string // destination
+	// id is what the LP knows the swap by.
+	id func(r *Record) string
+	// proof makes the question whether what the LP presents pays the
+	// destination; nil if it presents nothing.
+	proof func(in In) *PayoutAsk
+	// keep stores a proven payout.
+	keep func(in In, next *Record)
+	// fromChain stores what the claim shows of the payout.
+	fromChain func(result []byte, next *Record)
+	// output names the payout in the steps.
+	output func(r *Record) string
+}
+
+func outgoingFlow(o outgoing) *Flow {
+	return &Flow{
+		Type:    o.typ,
+		States:  outgoingStates,
+		Moves:   o.moves(),
+		Ask:     o.ask,
+		Fill:    o.fill,
+		Effects: func(in In) []Effect { return sendNext(in, func(In) bool { return false }) },
+		View:    o.view,
+	}
+}
+
+var outgoingStates = []StateRow{
+	{Number: outRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens are back.", Finished: true, Failed: true, Watched: true, Every: time.Minute},
+	{Number: outExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: outSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction under way may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: outCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: outCommitted, Name: "COMMITED", Description: "The swap is open; the provider is to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: outSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has shown that it paid; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: outClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: outRefundable, Name: "REFUNDABLE", Description: "The provider will not pay; the user can take the tokens back.", Pending: true, Watched: true, Every: 10 * time.Second},
+}
+
+func (o outgoing) status(in In) chainStatus {
+	return escrowStatus(in.Obs.Escrow, in.R.Escrow.Real, true, in.Now)
+}
+
+func (o outgoing) moves() []Move {
+	is := func(want ...chainStatus) func(In) bool {
+		return func(in In) bool {
+			s := o.status(in)
+			for _, w := range want {
+				if s == w {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	unopened := []int{outExpired, outSoftExpired, outCreated}
+	unfinished := append([]int{outCommitted, outSoftClaimed, outRefundable}, unopened...)
+	return []Move{
+		{From: unfinished, To: outClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: unfinished, To: outRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: unopened, To: outRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
+		{From: unopened, To: outCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
+			if next.Escrow.OpenedAt == 0 {
+				next.Escrow.OpenedAt = At(in.Now)
+			}
+		}},
+		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: is(statusOpen, statusRefundable), Do: func(in In, next *Record) {
+			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
+		}},
+		{From: []int{outCommitted, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: func(in In) bool {
+			return is(statusNotOpen, statusExpired)(in) && in.Obs.Escrow.Value.Head.Height > in.R.Seen.Chain && !in.R.Submission.open()
+		}},
+		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the escrow has expired", If: func(in In) bool {
+			s := o.status(in)
+			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+		}},
+		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the provider allows the refund", If: func(in In) bool {
+			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
+		}, Do: func(in In, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
+		{From: []int{outCommitted}, To: outSoftClaimed, Why: "the provider has shown that it paid", If: func(in In) bool {
+			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
+		}},
+		{From: []int{outSoftExpired, outCreated}, To: outExpired, Why: "the authorization is over and the escrow was never opened", If: func(in In) bool {
+			s := o.status(in)
+			if in.R.Submission.open() || s == statusUnknown {
+				return false
+			}
+			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
+		}},
+		{From: []int{outCreated}, To: outSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+
+		{From: []int{outCreated}, To: outCreated, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{outSoftExpired}, To: outSoftExpired, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{outRefundable}, To: outRefundable, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
+			return in.Input.(Submit).Action == ActionRefund && !in.R.Submission.open()
+		}, Do: accept},
+	}
+}
+
+// Actions that a [Submit] is for.
+const (
+	ActionInit   = "init"
+	ActionRefund = "refund"
+	ActionClaim  = "claim"
+	ActionFund   = "fund"
+)
+
+// mayOpen guards the submission of opening transactions: the authorisation is
+// still good, and nothing else is under way.
+func mayOpen(in In) bool {
+	return in.Input.(Submit).Action == ActionInit && !in.R.Submission.open() &&
+		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
+}
+
+func (o outgoing) ask(in In) Ask {
+	r, obs := in.R, in.Obs
+	var a Ask
+	if r.Settled || r.Escrow == nil || r.Escrow.Real == nil {
+		return a
+	}
+	if !obs.Escrow.Asked {
+		a.Escrow = &chains.EscrowQuery{Escrow: r.Escrow.Real}
+		if r.State == outCreated || r.State == outSoftExpired {
+			a.Escrow.Auth, a.Escrow.FeeRate = r.Escrow.Init, r.Escrow.FeeRate
+		}
+	}
+	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
+		a.Txs = txs
+	}
+	if o.wantsLP(in) && !obs.LP.Asked {
+		a.LP = &lp.StatusQuery{URL: r.LP.URL, Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: orZero(r.Escrow.Real.Sequence)}
+	}
+	if obs.LP.Known() {
+		s := obs.LP.Value
+		if s.Code == lp.CodeRefund && s.Auth != nil && !obs.Refund.Asked {
+			a.Refund = &RefundAsk{Escrow: *r.Escrow.Real, Auth: *s.Auth}
+		}
+		if s.Code == lp.CodePaid && !obs.Payout.Asked {
+			a.Payout = o.proof(in)
+		}
+	}
+	return a
+}
+
+// wantsLP reports whether the LP is asked: while it is to pay, and while a
+// refund depends on its word.
+func (o outgoing) wantsLP(in In) bool {
+	if in.R.LP.URL == "" {
+		return false
+	}
+	switch in.R.State {
+	case outCommitted, outSoftClaimed:
+		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+	case outRefundable:
+		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
+	}
+	return false
+}
+
+// usable reports whether a refund authorisation is stored and good for long
+// enough to be signed and sent.
+func usable(a *chains.Auth, now time.Time) bool {
+	return a != nil && a.Timeout-now.Unix() >= int64(chains.AuthGrace/time.Second)
+}
+
+func (o outgoing) fill(in In, next *Record) {
+	if next.Escrow == nil {
+		return
+	}
+	f := in.Obs.Escrow
+	fillEscrowTxs(f, next.Escrow)
+	fillSubmission(in, next)
+	if f.Known() && f.Value.State == chains.EscrowClaimed {
+		o.fromChain(f.Value.Result, next)
+	}
+	if in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven {
+		o.keep(in, next)
+	}
+	if next.State == outRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
+		next.Escrow.Refund = in.Obs.LP.Value.Auth
+	}
+	if f.Known() && f.Value.Final && (next.State == outClaimed && f.Value.State == chains.EscrowClaimed || next.State == outRefunded && f.Value.State == chains.EscrowRefunded) {
+		next.Settled = true
+	}
+}
+
+func (o outgoing) view(in In) View {
+	r := in.R
+	row, _ := stateRow(outgoingStates, r.State)
+	v := View{Row: row}
+	valid := r.State == outCreated && !r.Expiry.Passed(in.Now)
+	if in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth != chains.AuthUnknown {
+		valid = r.State == outCreated && in.Obs.Escrow.Value.Auth == chains.AuthGood
+	}
+	payment, settlement, refund := Confirmed, Inactive, Inactive
+	switch r.State {
+	case outCreated:
+		payment = SoftExpired
+		if valid {
+			payment = Awaiting
+			if !r.Submission.open() {
+				v.Action = &Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(r, chains.StepInit)}
+			}
+		}
+	case outSoftExpired:
+		payment = SoftExpired
+	case outExpired:
+		payment = ExpiredStatus
+	case outCommitted:
+		settlement = WaitingLP
+		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is paying the destination.", ExpectedSeconds: 10, PollSeconds: 5}
+	case outSoftClaimed:
+		settlement = SoftSettled
+	case outClaimed:
+		settlement = Settled
+	case outRefundable:
+		settlement, refund = ExpiredStatus, Awaiting
+		v.Action = o.refundAction(in)
+	case outRefunded:
+		settlement, refund = ExpiredStatus, Refunded
+	}
+	var e EscrowPart
+	if r.Escrow != nil {
+		e = *r.Escrow
+	}
+	pay := Step{Type: Payment, Chain: r.Chain, Title: "Source payment", Description: "The tokens are locked in the swap's escrow.", Status: payment, InitTx: e.InitTx, SettleTx: e.ClaimTx}
+	settle := Step{Type: Settlement, Chain: o.chain, Title: "Destination payout", Description: "The provider pays the destination.", Status: settlement}
+	if settlement == SoftSettled || settlement == Settled {
+		settle.InitTx = o.output(r)
+	}
+	if settlement == Settled {
+		settle.SettleTx = o.output(r)
+	}
+	back := Step{Type: Refund, Chain: r.Chain, Title: "Source refund", Description: "If the provider does not pay, the tokens go back.", Status: refund, RefundTx: e.RefundTx}
+	v.Steps = []Step{pay, settle, back}
+	return v
+}
+
+// refundAction offers the way back that is open: by time-out without anybody's
+// help, before that with the LP's authorisation.
+func (o outgoing) refundAction(in In) Action {
+	r := in.R
+	if r.Submission.open() {
+		return nil
+	}
+	kind := chains.StepRefundAuth
+	switch {
+	case mayRefund(r.Escrow.Real, in.Obs.Escrow, in.Now):
+		kind = chains.StepRefund
+	case !usable(r.Escrow.Refund, in.Now):
+		return nil
+	}
+	return &Sign{Name: "Refund", Description: "Sign and submit the transactions that take the tokens back.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true}
+}
+
+func (o outgoing) plan(r *Record, kind chains.StepKind) chains.Plan {
+	p := chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer}
+	step := chains.Step{Kind: kind, Escrow: *r.Escrow.Real}
+	switch kind {
+	case chains.StepInit:
+		p.FeeRate = r.Escrow.FeeRate
+		if r.Escrow.Init != nil {
+			step.Auth = *r.Escrow.Init
+		}
+	case chains.StepRefundAuth:
+		step.Auth = *r.Escrow.Refund
+	}
+	p.Steps = []chains.Step{step}
+	return p
+}
+
+func stateRow(rows []StateRow, number int) (StateRow, bool) {
+	return (&Flow{States: rows}).State(number)
+}
+
+func orZero(n *big.Int) *big.Int {
+	if n == nil {
+		return new(big.Int)
+	}
+	return n
+}
+
+// hashFromClaim reads a Bitcoin transaction id, in internal order, from a claim's result.
+func hashFromClaim(result []byte) (bitcoin.Hash, bool) {
+	h, err := bitcoin.HashFromBytes(result)
+	return h, err == nil
+}
+
+const (
+	onBitcoin   = tokens.Bitcoin
+	onLightning = tokens.Lightning
+)

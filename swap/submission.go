@@ -1,0 +1,104 @@
+package swap
+
+import (
+	"github.com/swapper-go/swapper/chains"
+)
+
+// open reports whether submitted transactions are still to be sent or confirmed.
+func (s *Submission) open() bool { return s != nil && !s.Closed }
+
+// pending returns the chain transactions whose fate is still to be asked for.
+func (s *Submission) pending() []chains.Signed {
+	if !s.open() {
+		return nil
+	}
+	var txs []chains.Signed
+	for _, tx := range s.Txs {
+		if !tx.Sent {
+			txs = append(txs, tx.Signed)
+		}
+	}
+	return txs
+}
+
+// accept stores what the user signed. It goes out in the effects of this pass.
+func accept(in In, next *Record) {
+	sub := in.Input.(Submit)
+	next.Submission = &Submission{Action: sub.Action, Txs: sub.Txs, Since: At(in.Now)}
+	for key := range next.Tried {
+		if isSend(key) {
+			delete(next.Tried, key)
+		}
+	}
+}
+
+func isSend(key string) bool { return len(key) > len(SendTx) && key[:len(SendTx)] == string(SendTx) }
+
+// fillSubmission takes over what became of submitted transactions. One that
+// failed, was replaced or can never be mined closes the submission with the
+// reason, and the action is offered again; who won a race is what the escrow
+// says.
+func fillSubmission(in In, next *Record) {
+	s := next.Submission
+	if !s.open() {
+		return
+	}
+	if !in.Obs.Txs.Known() {
+		return
+	}
+	refused, _ := in.Input.(Outcome)
+	status := in.Obs.Txs.Value
+	asked := in.R.Submission.pending()
+	for i, tx := range asked {
+		if i >= len(status) {
+			return
+		}
+		for j := range s.Txs {
+			if s.Txs[j].ID != tx.ID {
+				continue
+			}
+			switch status[i].State {
+			case chains.TxUnknown: // refused for good, and not because it is done already
+				if refused.Effect == SendTx && refused.Refused && refused.Step == j {
+					s.Closed, s.Reason = true, reasonOr(refused.Reason, "the network refused the transaction")
+				}
+			case chains.TxConfirmed:
+				s.Txs[j].Sent = true
+			case chains.TxReverted:
+				s.Closed, s.Reason = true, reasonOr(status[i].Reason, "the transaction was reverted")
+			case chains.TxReplaced:
+				s.Closed, s.Reason = true, reasonOr(status[i].Reason, "the transaction was replaced by another one")
+			}
+		}
+	}
+	if !s.Closed && len(s.pending()) == 0 {
+		s.Closed = true
+	}
+}
+
+func reasonOr(reason, otherwise string) string {
+	if reason == "" {
+		return otherwise
+	}
+	return reason
+}
+
+// sendNext returns the effect that sends the next transaction of the submission,
+// if its time has come: each after the one before is confirmed. One that reveals
+// a preimage waits until reveal allows it.
+func sendNext(in In, reveal func(In) bool) []Effect {
+	s := in.R.Submission
+	if !s.open() {
+		return nil
+	}
+	for i, tx := range s.Txs {
+		if tx.Sent {
+			continue
+		}
+		if tx.Reveals && !reveal(in) {
+			return nil
+		}
+		return []Effect{{Kind: SendTx, Step: i}}
+	}
+	return nil
+}

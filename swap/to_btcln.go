@@ -1,0 +1,57 @@
+package swap
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// NewToBTCLN returns the type TO_BTCLN: the user opens an escrow on a smart
+// chain, an LP pays a Lightning invoice and claims by its preimage.
+func NewToBTCLN() *Flow {
+	return outgoingFlow(outgoing{
+		typ:   ToBTCLN,
+		chain: onLightning,
+		// A recovered swap that does not know its invoice is known by its escrow.
+		id: func(r *Record) string {
+			if r.Lightning != nil && r.Lightning.Hash != "" {
+				return r.Lightning.Hash
+			}
+			return hex.EncodeToString(r.Escrow.Real.Hash)
+		},
+		proof: func(in In) *PayoutAsk {
+			if len(in.Obs.LP.Value.Secret) != len(Secret{}) {
+				return nil
+			}
+			return &PayoutAsk{Escrow: *in.R.Escrow.Real, Secret: in.Obs.LP.Value.Secret}
+		},
+		keep:      func(in In, next *Record) { keepPreimage(in.Obs.LP.Value.Secret, next) },
+		fromChain: func(result []byte, next *Record) { keepPreimage(result, next) },
+		output: func(r *Record) string {
+			if r.Lightning == nil {
+				return ""
+			}
+			return r.Lightning.Hash
+		},
+	})
+}
+
+// keepPreimage stores a preimage if it is the one of the payment hash. A
+// recovered swap that does not know the hash learns it.
+func keepPreimage(preimage []byte, next *Record) {
+	if len(preimage) != len(Secret{}) {
+		return
+	}
+	sum := sha256.Sum256(preimage)
+	hash := hex.EncodeToString(sum[:])
+	if next.Lightning == nil {
+		next.Lightning = &LightningPart{}
+	}
+	switch next.Lightning.Hash {
+	case "":
+		next.Lightning.Hash = hash
+	case hash:
+	default:
+		return
+	}
+	next.Lightning.Preimage = Secret(preimage)
+}
