@@ -9,7 +9,8 @@ type UTXO struct {
 	Height uint32 // of its block, 0 when unconfirmed
 }
 
-// FeeRates are the rates that a backend advises.
+// FeeRates are the rates that a backend advises, as it advises them: Fastest can
+// be below Minimum and below 1.
 type FeeRates struct {
 	Fastest float64 // sat/vB to be in one of the next blocks
 	Minimum float64 // sat/vB below which transactions are not relayed

@@ -106,7 +106,7 @@ func testAddressPages(t *testing.T, s Setup) {
 
 func testFees(t *testing.T, s Setup) {
 	rates, err := s.Backend.FeeRates(t.Context())
-	if err != nil || rates.Fastest <= 0 || rates.Minimum <= 0 || rates.Fastest < rates.Minimum {
+	if err != nil || rates.Fastest <= 0 || rates.Minimum <= 0 {
 		t.Errorf("fee rates %+v, error %v", rates, err)
 	}
 	a := s.Chain.Address(t, bitcoin.P2WPKH)

@@ -111,7 +111,6 @@ func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin
 			}
 			utxos := make([]bitcoin.UTXO, len(list))
 			seen := make(map[bitcoin.OutPoint]bool, len(list))
-			var sum int64
 			for i, j := range list {
 				u, err := j.utxo()
 				if err != nil {
@@ -119,9 +118,6 @@ func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin
 				}
 				if seen[u.OutPoint] {
 					return nil, fmt.Errorf("unspent output %s is listed twice", u.OutPoint)
-				}
-				if sum += u.Value; sum > bitcoin.MaxMoney {
-					return nil, errors.New("unspent outputs hold more than all sats that exist")
 				}
 				seen[u.OutPoint], utxos[i] = true, u
 			}

@@ -30,7 +30,6 @@ func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 			if !believable(rates.Fastest) || !believable(rates.Minimum) {
 				return bitcoin.FeeRates{}, fmt.Errorf("advises fee rates of %v and %v sat/vB", rates.Fastest, rates.Minimum)
 			}
-			rates.Fastest = max(rates.Fastest, rates.Minimum)
 			return rates, nil
 		})
 	})

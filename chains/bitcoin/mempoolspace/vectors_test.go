@@ -1,0 +1,602 @@
+package mempoolspace
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// apiCase is one call of the reference's client and the canned answers to its requests.
+type apiCase struct {
+	*vectors.Case
+	want   json.RawMessage // expected
+	result json.RawMessage // expected.result
+	fails  bool            // expected.error
+	base   string
+	method string
+	args   []json.RawMessage
+	http   *canned
+	client *Client
+}
+
+func TestVectorsMempoolAPI(t *testing.T) {
+	vectors.Each(t, "bitcoin", "mempool_api", func(t *testing.T, c *vectors.Case) {
+		synctest.Test(t, func(t *testing.T) { // the waits between tries take no time
+			a := newAPICase(t, c)
+			check, ok := map[string]func(*testing.T, *apiCase){
+				"getTipHeight":       checkTipHeight,
+				"getBlockhash":       checkBlockHash,
+				"getBlockHeader":     checkHeader,
+				"isInMainChain":      checkInMainChain,
+				"getMerkleProof":     checkMerkleProof,
+				"getFeeRate":         checkFeeRate,
+				"getAddressBalances": checkBalances,
+				"getAddressUTXOs":    checkUTXOs,
+				"getCPFPData":        checkCPFP,
+				"isSpent":            checkSpent,
+				"getLNNodeLiquidity": checkNode,
+				"sendRawTransaction": checkBroadcast,
+				"getTransaction":     checkTransaction,
+				"checkAddressTxos":   checkPayment,
+			}[a.method]
+			if !ok {
+				t.Fatalf("no such method: %s", a.method)
+			}
+			check(t, a)
+		})
+	})
+}
+
+func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
+	var in struct {
+		BaseURLs []string
+		Call     struct {
+			Method string
+			Args   []json.RawMessage
+		}
+		Responses map[string]json.RawMessage
+	}
+	c.Input(t, &in)
+	a := &apiCase{Case: c, want: c.Want(t), base: in.BaseURLs[0], method: in.Call.Method, args: in.Call.Args}
+	a.fails = vectors.Refused(a.want)
+	var expected struct{ Result json.RawMessage }
+	if err := json.Unmarshal(a.want, &expected); err != nil {
+		t.Fatal(err)
+	}
+	a.result = expected.Result
+	a.http = &canned{network: bitcoin.Mainnet, answers: make(map[string][]answer)}
+	for line, raw := range in.Responses {
+		var list []answer
+		if json.Unmarshal(raw, &list) != nil {
+			list = make([]answer, 1)
+			if err := json.Unmarshal(raw, &list[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.http.answers[line] = list
+	}
+	var err error
+	a.client, err = New(Options{Network: bitcoin.Mainnet, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (a *apiCase) arg(t *testing.T, i int, v any) {
+	t.Helper()
+	if err := json.Unmarshal(a.args[i], v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hash reads an argument; a text that is no hash is refused before any request.
+func (a *apiCase) hash(t *testing.T, i int) (bitcoin.Hash, error) {
+	t.Helper()
+	var s string
+	a.arg(t, i, &s)
+	return bitcoin.ParseHash(s)
+}
+
+func (a *apiCase) address(t *testing.T) (bitcoin.Address, error) {
+	t.Helper()
+	var s string
+	a.arg(t, 0, &s)
+	return bitcoin.ParseAddress(s, bitcoin.Mainnet)
+}
+
+// same compares our answer, as the reference would write it, with its own.
+func (a *apiCase) same(t *testing.T, got any, err error) {
+	t.Helper()
+	if a.fails || err != nil {
+		if (err != nil) != a.fails {
+			t.Errorf("error %v, the reference's answer is %s", err, a.want)
+		}
+		return
+	}
+	vectors.SameJSON(t, a.result, got)
+}
+
+// body decodes the first answer to a request.
+func (a *apiCase) body(t *testing.T, path string, v any) bool {
+	t.Helper()
+	list := a.http.answers["GET "+a.base+path]
+	if len(list) == 0 {
+		return false
+	}
+	if err := json.Unmarshal(list[0].Body, v); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return true
+}
+
+func checkTipHeight(t *testing.T, a *apiCase) {
+	height, err := a.client.TipHeight(t.Context())
+	if string(a.result) == `"NaN"` { // what the server sent is no number
+		a.Differ(t, "tip-height-not-a-number")
+		if err == nil {
+			t.Errorf("height %d", height)
+		}
+		return
+	}
+	a.same(t, height, err)
+}
+
+func checkBlockHash(t *testing.T, a *apiCase) {
+	var height uint32
+	a.arg(t, 0, &height)
+	h, err := a.client.BlockHash(t.Context(), height)
+	a.same(t, h.String(), err)
+}
+
+func checkHeader(t *testing.T, a *apiCase) {
+	id, err := a.hash(t, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := a.client.Header(t.Context(), id)
+	var j blockJSON
+	if a.fails || !a.body(t, "block/"+id.String(), &j) {
+		a.same(t, h, err)
+		return
+	}
+	decoded, decodeErr := j.header()
+	if decodeErr != nil {
+		t.Fatal(decodeErr)
+	}
+	if decoded.Hash() != id {
+		a.Differ(t, "header-hash")
+		if err == nil {
+			t.Error("a header that does not hash to its id was accepted")
+		}
+	} else if err != nil || h != decoded {
+		t.Errorf("header %+v, error %v", h, err)
+	}
+	var want struct {
+		Height, Timestamp, Nonce, Bits uint32
+		Version                        int32
+		MerkleRoot                     string `json:"merkle_root"`
+		Previous                       string `json:"previousblockhash"`
+	}
+	if err := json.Unmarshal(a.result, &want); err != nil {
+		t.Fatal(err)
+	}
+	if decoded.Height != want.Height || decoded.Time != want.Timestamp || decoded.Nonce != want.Nonce || decoded.Bits != want.Bits ||
+		decoded.Version != want.Version || decoded.MerkleRoot.String() != want.MerkleRoot || decoded.PrevBlock.String() != want.Previous {
+		t.Errorf("decoded %+v, want %+v", decoded, want)
+	}
+}
+
+func checkInMainChain(t *testing.T, a *apiCase) {
+	id, err := a.hash(t, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := a.client.InMainChain(t.Context(), id)
+	a.same(t, in, err)
+}
+
+func checkMerkleProof(t *testing.T, a *apiCase) {
+	id, err := a.hash(t, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := a.hash(t, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.client.MerkleProof(t.Context(), id, block)
+	if a.fails {
+		a.same(t, nil, err)
+		return
+	}
+	var header blockJSON
+	if !a.body(t, "block/"+block.String(), &header) {
+		a.Differ(t, "merkle-proof-verified") // no header to compare with: nothing is proven
+		if err == nil {
+			t.Error("a proof without a header was accepted")
+		}
+	}
+	var j proofJSON
+	a.body(t, "tx/"+id.String()+"/merkle-proof", &j)
+	p, err := j.proof(id)
+	merkle := []string{}
+	for _, h := range p.Hashes {
+		merkle = append(merkle, hex.EncodeToString(h[:]))
+	}
+	a.same(t, map[string]any{"reversedTxId": hex.EncodeToString(p.TxID[:]), "pos": p.Pos, "merkle": merkle, "blockheight": p.Height}, err)
+}
+
+func checkFeeRate(t *testing.T, a *apiCase) {
+	rates, err := a.client.FeeRates(t.Context())
+	a.same(t, rates.Fastest, err)
+}
+
+func checkBalances(t *testing.T, a *apiCase) {
+	var confirmed, unconfirmed int64
+	address, err := a.address(t)
+	if err == nil {
+		confirmed, unconfirmed, err = a.client.AddressBalance(t.Context(), address)
+	}
+	a.same(t, map[string]string{
+		"confirmedBalance": strconv.FormatInt(confirmed, 10), "unconfirmedBalance": strconv.FormatInt(unconfirmed, 10),
+	}, err)
+}
+
+func checkUTXOs(t *testing.T, a *apiCase) {
+	var utxos []bitcoin.UTXO
+	address, err := a.address(t)
+	if err == nil {
+		utxos, err = a.client.AddressUTXOs(t.Context(), address)
+	}
+	if a.fails || err != nil {
+		a.same(t, nil, err)
+		return
+	}
+	var want []struct {
+		TxID      string
+		Vout      uint32
+		Confirmed bool
+		Height    uint32 `json:"block_height"`
+		Value     string
+	}
+	if err := json.Unmarshal(a.result, &want); err != nil {
+		t.Fatal(err)
+	}
+	if len(utxos) != len(want) {
+		t.Fatalf("%d outputs, want %d", len(utxos), len(want))
+	}
+	for i, u := range utxos {
+		w := want[i]
+		if u.Hash.String() != w.TxID || u.Index != w.Vout || (u.Height > 0) != w.Confirmed || u.Height != w.Height || strconv.FormatInt(u.Value, 10) != w.Value {
+			t.Errorf("output %d: %+v, want %+v", i, u, w)
+		}
+	}
+}
+
+func checkCPFP(t *testing.T, a *apiCase) {
+	id, err := a.hash(t, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := bitcoin.GetCPFP(t.Context(), a.client, id)
+	if a.fails || err != nil {
+		a.same(t, nil, err)
+		return
+	}
+	var want *struct {
+		Rate  float64 `json:"effectiveFeePerVsize"`
+		VSize float64 `json:"adjustedVsize"`
+	}
+	if err := json.Unmarshal(a.result, &want); err != nil {
+		t.Fatal(err)
+	}
+	if (got == nil) != (want == nil) || got != nil && *got != (bitcoin.CPFP{EffectiveFeeRate: want.Rate, AdjustedVSize: want.VSize}) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func checkSpent(t *testing.T, a *apiCase) {
+	var text string
+	a.arg(t, 0, &text)
+	op, err := bitcoin.ParseOutPoint(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var confirmedOnly bool
+	if len(a.args) > 1 {
+		a.arg(t, 1, &confirmedOnly)
+	}
+	spend, err := bitcoin.GetOutspend(t.Context(), a.client, op)
+	first := a.http.answers["GET "+a.base+"tx/"+op.Hash.String()+"/outspends"][0]
+	var outputs []json.RawMessage
+	if first.Status == http.StatusNotFound || json.Unmarshal(first.Body, &outputs) == nil && uint64(op.Index) >= uint64(len(outputs)) {
+		a.Differ(t, "unknown-output") // neither spent nor an error, but unknown
+		if err != nil || spend != (bitcoin.Spend{}) {
+			t.Errorf("%+v, %v", spend, err)
+		}
+		return
+	}
+	a.same(t, spend.State == bitcoin.SpentConfirmed || !confirmedOnly && spend.State == bitcoin.SpentInMempool, err)
+}
+
+func checkNode(t *testing.T, a *apiCase) {
+	var key string
+	a.arg(t, 0, &key)
+	node, err := a.client.NodeLiquidity(t.Context(), key)
+	if errors.Is(err, bitcoin.ErrNotFound) {
+		a.same(t, nil, nil)
+		return
+	}
+	if err != nil {
+		a.same(t, nil, err)
+		return
+	}
+	a.same(t, map[string]any{"publicKey": node.PublicKey, "capacity": strconv.FormatInt(node.Capacity, 10), "numChannels": node.Channels}, nil)
+}
+
+func checkBroadcast(t *testing.T, a *apiCase) {
+	var body string
+	a.arg(t, 0, &body)
+	raw, err := hex.DecodeString(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, decodeErr := bitcoin.DecodeTx(raw)
+	_, err = a.client.Broadcast(t.Context(), raw)
+	if decodeErr != nil {
+		// Not sent at all; what the server would have said is tried below.
+		a.Differ(t, "broadcast-checked")
+		if fault.CodeOf(err) != fault.InvalidInput || len(a.http.requests()) != 0 {
+			t.Errorf("nonsense was sent: %v", err)
+		}
+	}
+	var id string
+	if !a.fails {
+		if err := json.Unmarshal(a.result, &id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent, parseErr := bitcoin.ParseHash(id)
+	if !a.fails && parseErr != nil {
+		t.Fatal(parseErr)
+	}
+	if tx != nil {
+		sent = tx.TxHash()
+	}
+	err = a.client.sources[0].broadcast(t.Context(), sent, []byte(body))
+	rejected, ok := errors.AsType[*bitcoin.RejectedError](err)
+	switch words := a.http.answers["POST "+a.base+"tx"][0]; {
+	case !a.fails && id == sent.String():
+		if err != nil {
+			t.Error(err)
+		}
+	case !a.fails:
+		a.Differ(t, "broadcast-checked") // the server names another transaction
+		if err == nil {
+			t.Error("another id was accepted")
+		}
+	case rejection(string(words.Body)).AlreadyKnown():
+		a.Differ(t, "broadcast-checked") // as good as sent
+		if err != nil {
+			t.Error(err)
+		}
+	case !ok || rejected.Reason == "":
+		t.Errorf("refused broadcast: %v", err)
+	}
+}
+
+// txWant is a transaction as the reference gives it.
+type txWant struct {
+	TxID          string
+	Version       int32
+	LockTime      uint32 `json:"locktime"`
+	BlockHeight   uint32
+	BlockHash     string
+	Confirmations uint32
+	Outs          []struct {
+		Value        int64
+		ScriptPubKey struct{ Hex string }
+	}
+	Ins []struct {
+		TxID      string
+		Vout      uint32
+		ScriptSig struct{ Hex string }
+		Sequence  uint32
+		Witness   []string `json:"txinwitness"`
+	}
+}
+
+// sameTx compares a decoded transaction with the reference's.
+func sameTx(t *testing.T, tx *bitcoin.Tx, w txWant) {
+	t.Helper()
+	block := ""
+	if tx.Confirmations > 0 {
+		block = tx.BlockHash.String()
+	}
+	if tx.ID.String() != w.TxID || tx.Msg.Version != w.Version || tx.Msg.LockTime != w.LockTime || tx.Height != w.BlockHeight ||
+		block != w.BlockHash || tx.Confirmations != w.Confirmations || len(tx.Msg.TxOut) != len(w.Outs) || len(tx.Msg.TxIn) != len(w.Ins) {
+		t.Fatalf("got %+v %+v, want %+v", tx, tx.Msg, w)
+	}
+	for i, out := range tx.Msg.TxOut {
+		if out.Value != w.Outs[i].Value || hex.EncodeToString(out.PkScript) != w.Outs[i].ScriptPubKey.Hex {
+			t.Errorf("output %d is %+v, want %+v", i, out, w.Outs[i])
+		}
+	}
+	for i, in := range tx.Msg.TxIn {
+		want := w.Ins[i]
+		if in.PreviousOutPoint.Hash.String() != want.TxID || in.PreviousOutPoint.Index != want.Vout ||
+			in.Sequence != want.Sequence || hex.EncodeToString(in.SignatureScript) != want.ScriptSig.Hex || len(in.Witness) != len(want.Witness) {
+			t.Fatalf("input %d is %+v, want %+v", i, in, want)
+		}
+		for k, item := range in.Witness {
+			if hex.EncodeToString(item) != want.Witness[k] {
+				t.Errorf("witness %d of input %d is %x", k, i, item)
+			}
+		}
+	}
+}
+
+// unchecked decodes a transaction without comparing it with its id.
+func (a *apiCase) unchecked(t *testing.T, j txJSON) *bitcoin.Tx {
+	t.Helper()
+	tx, err := j.tx()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip := uint32(0)
+	if j.Status.Confirmed {
+		if tip, err = a.client.TipHeight(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx, err = a.client.confirm(tx, func() (uint32, error) { return tip, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+func checkTransaction(t *testing.T, a *apiCase) {
+	id, err := a.hash(t, 0)
+	if err != nil {
+		a.same(t, nil, err)
+		return
+	}
+	tx, err := bitcoin.GetTx(t.Context(), a.client, id)
+	if errors.Is(err, bitcoin.ErrNotFound) {
+		a.same(t, nil, nil)
+		return
+	}
+	var j txJSON
+	if a.fails || !a.body(t, "tx/"+id.String(), &j) {
+		a.same(t, nil, err)
+		return
+	}
+	decoded := a.unchecked(t, j)
+	if decoded.Msg.TxHash() != id {
+		a.Differ(t, "transaction-hash")
+		if err == nil {
+			t.Error("a transaction that does not hash to its id was accepted")
+		}
+		tx = decoded
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	var want txWant
+	if err := json.Unmarshal(a.result, &want); err != nil {
+		t.Fatal(err)
+	}
+	sameTx(t, tx, want)
+}
+
+// listed is a backend that lists given transactions.
+type listed struct {
+	bitcoin.Backend
+	txs []*bitcoin.Tx
+}
+
+func (l listed) AddressTxs(context.Context, bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
+	return func(yield func(*bitcoin.Tx, error) bool) {
+		for _, tx := range l.txs {
+			if !yield(tx, nil) {
+				return
+			}
+		}
+	}
+}
+
+func checkPayment(t *testing.T, a *apiCase) {
+	address, err := a.address(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted struct{ Hash string }
+	a.arg(t, 1, &wanted)
+	match := func(out *wire.TxOut) bool {
+		sum := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, uint64(out.Value)), out.PkScript...))
+		return hex.EncodeToString(sum[:]) == wanted.Hash
+	}
+	payment, ok, err := bitcoin.FindPayment(t.Context(), a.client, address, time.Time{}, match)
+	var list []txJSON
+	if !a.body(t, "address/"+address.String()+"/txs", &list) {
+		a.same(t, nil, err)
+		return
+	}
+	l := listed{}
+	honest := true
+	for _, j := range list {
+		tx := a.unchecked(t, j)
+		honest = honest && tx.Msg.TxHash() == tx.ID
+		l.txs = append(l.txs, tx)
+	}
+	if !honest {
+		a.Differ(t, "transaction-hash")
+		if err == nil {
+			t.Error("transactions that do not hash to their ids were accepted")
+		}
+		payment, ok, err = bitcoin.FindPayment(t.Context(), l, address, time.Time{}, match)
+	}
+	if err != nil || !ok {
+		a.same(t, nil, err)
+		return
+	}
+	var want struct {
+		Tx   txWant
+		Vout uint32
+	}
+	if err := json.Unmarshal(a.result, &want); err != nil || bytes.Equal(a.result, []byte("null")) {
+		t.Fatalf("found %s, the reference nothing (%v)", payment.Tx.ID, err)
+	}
+	if payment.Vout != want.Vout {
+		t.Errorf("output %d, want %d", payment.Vout, want.Vout)
+	}
+	sameTx(t, payment.Tx, want.Tx)
+}
+
+func TestErrorsNameEveryURL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &canned{network: bitcoin.Mainnet, answers: map[string][]answer{
+			"GET https://a.example/api/blocks/tip/height": {text("bad gateway", 502)},
+			"GET https://b.example/api/blocks/tip/height": {text("<html>")},
+			"GET https://d.example/api/blocks/tip/height": {text("5")},
+			"GET https://d.example/api/block-height/0":    {text(bitcoin.Testnet4.Params().GenesisHash)},
+		}}
+		client, err := New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
+			URLs: []string{"https://a.example/api", "https://b.example/api/", "https://c.example/api/", "https://d.example/api/"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.TipHeight(t.Context())
+		if fault.CodeOf(err) != fault.Upstream {
+			t.Fatalf("code %s of %v", fault.CodeOf(err), err)
+		}
+		for _, words := range []string{
+			"a.example/api/: HTTP status 502: bad gateway", "b.example/api/: tip height", "c.example/api/: connection refused", "d.example/api/: serves another network",
+		} {
+			if !strings.Contains(err.Error(), words) {
+				t.Errorf("%q does not say %q", err, words)
+			}
+		}
+		if n := len(c.requests()); n != 20 {
+			t.Errorf("%d requests, want five rounds of four", n)
+		}
+	})
+}
