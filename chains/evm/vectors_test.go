@@ -69,12 +69,6 @@ func bigOf(t testing.TB, s string) *big.Int {
 	return n
 }
 
-// refused reports whether an expected result says that the reference refuses.
-func refused(raw json.RawMessage) bool {
-	var e struct{ Error bool }
-	return json.Unmarshal(raw, &e) == nil && e.Error
-}
-
 // canonical reports whether every address of a swap is written in EIP-55.
 func canonical(t testing.TB, raw json.RawMessage) bool {
 	t.Helper()

@@ -1,0 +1,87 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// Node is what reading a chain needs of a JSON-RPC connection.
+type Node interface {
+	// Batch carries out requests in one round trip, in any order: it decodes each
+	// answer into Result or sets Err. An error of Batch itself means that nothing
+	// was answered. It bounds the size of what it reads and ends with ctx.
+	Batch(ctx context.Context, requests []Request) error
+}
+
+// Request is one JSON-RPC call.
+type Request struct {
+	Method string
+	Params []any
+	Result any   // pointer that the answer is decoded into
+	Err    error // why there is no answer
+}
+
+// batch is [Node.Batch] for requests whose answers are all needed.
+func batch(ctx context.Context, node Node, requests []Request) error {
+	if len(requests) == 0 {
+		return nil
+	}
+	if err := node.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if r.Err != nil {
+			return fmt.Errorf("%s: %w", r.Method, r.Err)
+		}
+	}
+	return nil
+}
+
+// callArgs is the transaction object of eth_call.
+type callArgs struct {
+	To   common.Address `json:"to"`
+	Data hexutil.Bytes  `json:"data"`
+}
+
+// callRequest asks a view method. block is a tag or a height in hex.
+func callRequest(to common.Address, data []byte, block string, result *hexutil.Bytes) Request {
+	return Request{Method: "eth_call", Params: []any{callArgs{to, data}, block}, Result: result}
+}
+
+// logFilter is the object of eth_getLogs. A nil topic matches anything.
+type logFilter struct {
+	Address   common.Address  `json:"address"`
+	FromBlock hexutil.Uint64  `json:"fromBlock"`
+	ToBlock   hexutil.Uint64  `json:"toBlock"`
+	Topics    [][]common.Hash `json:"topics"`
+}
+
+func logRequest(of common.Address, blocks BlockRange, topics [][]common.Hash, result *[]types.Log) Request {
+	f := logFilter{of, hexutil.Uint64(blocks.From), hexutil.Uint64(blocks.To), topics}
+	return Request{Method: "eth_getLogs", Params: []any{f}, Result: result}
+}
+
+// blockHead is what is read of a block.
+type blockHead struct {
+	Number    hexutil.Uint64 `json:"number"`
+	Hash      common.Hash    `json:"hash"`
+	Timestamp hexutil.Uint64 `json:"timestamp"`
+}
+
+func blockRequest(height uint64, result **blockHead) Request {
+	return Request{Method: "eth_getBlockByNumber", Params: []any{hexutil.Uint64(height), false}, Result: result}
+}
+
+// blockParam names the block that a read is to be made at.
+func blockParam(at chains.Block) string {
+	if at.Height == 0 {
+		return "latest"
+	}
+	return hexutil.EncodeUint64(at.Height)
+}

@@ -1,0 +1,236 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// escrowsPerCall is how many escrow states one call asks for.
+const escrowsPerCall = 256
+
+// EscrowRecord is what the contract stores under an escrow hash.
+type EscrowRecord struct {
+	InitBlockheight   uint64 // 0 if it was never opened
+	FinishBlockheight uint64 // 0 unless it was claimed or refunded
+	State             uint8
+}
+
+// StateCall is the call data that asks for the states of escrows.
+func StateCall(escrows []common.Hash) ([]byte, error) {
+	return escrowABI().Pack("getHashStateMultiple", escrows)
+}
+
+// DecodeStates reads the answer to [StateCall] for n escrows.
+func DecodeStates(answer []byte, n int) ([]EscrowRecord, error) {
+	var records []EscrowRecord
+	if err := unpack(escrowABI(), "getHashStateMultiple", answer, &records); err != nil {
+		return nil, err
+	}
+	if len(records) != n {
+		return nil, fmt.Errorf("states of %d escrows were asked for, %d came", n, len(records))
+	}
+	for _, r := range records {
+		if r.State > uint8(chains.EscrowRefunded) {
+			return nil, fmt.Errorf("unknown escrow state %d", r.State)
+		}
+	}
+	return records, nil
+}
+
+// ReadEscrows returns the raw facts of escrows, in order. It takes two round
+// trips, one if none was ever opened. The state is read at at.Latest (at the
+// newest block if its height is 0), what happened from the logs of the blocks
+// that the state names. An escrow whose log is missing has Err set.
+func (d Deployment) ReadEscrows(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads) ([]chains.EscrowFact, error) {
+	records, err := d.readStates(ctx, node, escrows, at)
+	if err != nil {
+		return nil, err
+	}
+	lookups := make([]escrowLookup, len(escrows))
+	times := map[uint64]**blockHead{}
+	var requests []Request
+	for i, r := range records {
+		l := &lookups[i]
+		l.record = r
+		for _, w := range wanted(r) {
+			find := logRequest(d.EscrowManager.Address, BlockRange{w.height, w.height},
+				[][]common.Hash{{escrowABI().Events[w.event].ID}, nil, nil, {escrows[i]}}, w.into(l))
+			l.requests = append(l.requests, len(requests))
+			requests = append(requests, find)
+			if times[w.height] == nil {
+				times[w.height] = new(*blockHead)
+				requests = append(requests, blockRequest(w.height, times[w.height]))
+			}
+		}
+	}
+	if len(requests) > 0 {
+		if err := node.Batch(ctx, requests); err != nil {
+			return nil, err
+		}
+	}
+	facts := make([]chains.EscrowFact, len(escrows))
+	for i, l := range lookups {
+		for _, n := range l.requests {
+			if requests[n].Err != nil {
+				l.err = errors.Join(l.err, requests[n].Err)
+			}
+		}
+		facts[i] = d.escrowFact(escrows[i], l, times)
+		facts[i].Head = at.Latest
+		facts[i].Final = isFinal(facts[i], at.Final)
+	}
+	return facts, nil
+}
+
+func (d Deployment) readStates(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads) ([]EscrowRecord, error) {
+	var requests []Request
+	var answers []*hexutil.Bytes
+	for first := 0; first < len(escrows); first += escrowsPerCall {
+		data, err := StateCall(escrows[first:min(first+escrowsPerCall, len(escrows))])
+		if err != nil {
+			return nil, err
+		}
+		answer := new(hexutil.Bytes)
+		answers = append(answers, answer)
+		requests = append(requests, callRequest(d.EscrowManager.Address, data, blockParam(at.Latest), answer))
+	}
+	if err := batch(ctx, node, requests); err != nil {
+		return nil, err
+	}
+	records := make([]EscrowRecord, 0, len(escrows))
+	for i, answer := range answers {
+		some, err := DecodeStates(*answer, min(escrowsPerCall, len(escrows)-i*escrowsPerCall))
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, some...)
+	}
+	return records, nil
+}
+
+// escrowLookup is the second round for one escrow.
+type escrowLookup struct {
+	record       EscrowRecord
+	opened, done []types.Log
+	requests     []int
+	err          error
+}
+
+type wantedLog struct {
+	event  string
+	height uint64
+	into   func(*escrowLookup) *[]types.Log
+}
+
+// wanted names the logs that tell the rest about an escrow.
+func wanted(r EscrowRecord) []wantedLog {
+	opened := wantedLog{"Initialize", r.InitBlockheight, func(l *escrowLookup) *[]types.Log { return &l.opened }}
+	done := func(l *escrowLookup) *[]types.Log { return &l.done }
+	switch chains.EscrowState(r.State) {
+	case chains.EscrowOpen:
+		return []wantedLog{opened}
+	case chains.EscrowClaimed:
+		return []wantedLog{opened, {"Claim", r.FinishBlockheight, done}}
+	case chains.EscrowRefunded:
+		return []wantedLog{opened, {"Refund", r.FinishBlockheight, done}}
+	}
+	return nil
+}
+
+func (d Deployment) escrowFact(escrow common.Hash, l escrowLookup, times map[uint64]**blockHead) chains.EscrowFact {
+	fact := chains.EscrowFact{State: chains.EscrowState(l.record.State), Err: l.err}
+	if fact.State == chains.EscrowNone || fact.Err != nil {
+		return fact
+	}
+	blockOf := func(log types.Log) chains.Block {
+		b := chains.Block{Height: log.BlockNumber, Hash: log.BlockHash.Hex()}
+		if head := *times[log.BlockNumber]; head != nil && head.Hash == log.BlockHash {
+			b.Time = int64(head.Timestamp)
+		}
+		return b
+	}
+	log, event := d.logOf(l.opened, escrow, l.record.InitBlockheight)
+	if _, ok := event.(InitializeEvent); !ok {
+		fact.Err = fmt.Errorf("no log of the opening of escrow %s in block %d", escrow, l.record.InitBlockheight)
+		return fact
+	}
+	fact.InitTx, fact.Opened = log.TxHash.Hex(), blockOf(log)
+	if fact.State == chains.EscrowOpen {
+		return fact
+	}
+	log, event = d.logOf(l.done, escrow, l.record.FinishBlockheight)
+	claim, claimed := event.(ClaimEvent)
+	_, refunded := event.(RefundEvent)
+	switch {
+	case fact.State == chains.EscrowClaimed && claimed:
+		fact.ClaimTx, fact.Result = log.TxHash.Hex(), claim.Result
+	case fact.State == chains.EscrowRefunded && refunded:
+		fact.RefundTx = log.TxHash.Hex()
+	default:
+		fact.Err = fmt.Errorf("no log of the end of escrow %s in block %d", escrow, l.record.FinishBlockheight)
+		return fact
+	}
+	fact.Finished = blockOf(log)
+	return fact
+}
+
+// logOf returns the log about an escrow, whatever else the node has put beside it.
+func (d Deployment) logOf(logs []types.Log, escrow common.Hash, height uint64) (types.Log, Event) {
+	for _, l := range logs {
+		if len(l.Topics) != 4 || l.Topics[3] != escrow || l.BlockNumber != height {
+			continue
+		}
+		if e, err := d.DecodeLog(l); err == nil && e != nil {
+			return l, e
+		}
+	}
+	return types.Log{}, nil
+}
+
+// isFinal reports whether the last thing that happened to an escrow lies at or
+// below a final block. That nothing happened is never final.
+func isFinal(f chains.EscrowFact, final chains.Block) bool {
+	last := f.Opened
+	if f.State == chains.EscrowClaimed || f.State == chains.EscrowRefunded {
+		last = f.Finished
+	}
+	return f.Err == nil && last.Height != 0 && last.Height <= final.Height
+}
+
+// CommitStatus is how an escrow stands in the eyes of one party, as the protocol
+// numbers it (protocol: chain-evm.md §8).
+type CommitStatus int
+
+const (
+	StatusExpired      CommitStatus = 0
+	StatusNotCommitted CommitStatus = 1
+	StatusCommitted    CommitStatus = 2
+	StatusPaid         CommitStatus = 3
+	StatusRefundable   CommitStatus = 4
+)
+
+// Status reads an escrow's state with the eyes of signer. A refunded escrow that
+// has not expired counts as not committed, but it can never be opened again:
+// [CanInit] decides that from the state.
+func (s SwapData) Status(state chains.EscrowState, signer common.Address, now time.Time) CommitStatus {
+	expired := s.IsExpired(signer, now)
+	switch {
+	case state == chains.EscrowClaimed:
+		return StatusPaid
+	case state == chains.EscrowOpen && expired && signer == s.Offerer:
+		return StatusRefundable
+	case state == chains.EscrowOpen:
+		return StatusCommitted
+	case expired:
+		return StatusExpired
+	}
+	return StatusNotCommitted
+}

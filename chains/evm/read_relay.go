@@ -1,0 +1,107 @@
+package evm
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// ReadHeader finds the stored header of a Bitcoin block in the relay (protocol:
+// chain-evm.md §10.2), and returns the height of the relay's tip. found is false
+// if the tip is below required, or the relay does not know the block, or has it
+// on another branch. Logs are searched backwards from at.Latest, as many ranges
+// at once as nodes allow; for a block stored lately it takes three round trips,
+// one more if the header came through another contract.
+func (d Deployment) ReadHeader(ctx context.Context, node Node, block bitcoin.Hash, required uint32, at chains.Heads) (header StoredHeader, tip uint32, found bool, err error) {
+	askTip, err := relayABI().Pack("getBlockheight")
+	if err != nil {
+		return StoredHeader{}, 0, false, err
+	}
+	var tipWord hexutil.Bytes
+	log, found, err := d.findHeaderLog(ctx, node, block, at, []Request{callRequest(d.BtcRelay.Address, askTip, "latest", &tipWord)})
+	if err != nil {
+		return StoredHeader{}, 0, false, err
+	}
+	if err := unpack(relayABI(), "getBlockheight", tipWord, &tip); err != nil {
+		return StoredHeader{}, 0, false, err
+	}
+	if !found || tip < required {
+		return StoredHeader{}, tip, false, nil
+	}
+	commit := log.Topics[1]
+	header, found, err = d.rebuildHeader(ctx, node, log.TxHash, commit)
+	if err != nil || !found || header.Header().Hash() != block {
+		return StoredHeader{}, tip, false, err
+	}
+	askMain, err := relayABI().Pack("getCommitHash", big.NewInt(int64(header.Height())))
+	if err != nil {
+		return StoredHeader{}, tip, false, err
+	}
+	var main hexutil.Bytes
+	if err := batch(ctx, node, []Request{callRequest(d.BtcRelay.Address, askMain, "latest", &main)}); err != nil {
+		return StoredHeader{}, tip, false, err
+	}
+	if len(main) != 32 || common.Hash(main) != commit {
+		return StoredHeader{}, tip, false, nil
+	}
+	return header, tip, true, nil
+}
+
+// findHeaderLog returns the newest log that says that a block was stored. The
+// given requests ride along with the first look.
+func (d Deployment) findHeaderLog(ctx context.Context, node Node, block bitcoin.Hash, at chains.Heads, along []Request) (types.Log, bool, error) {
+	events := relayABI().Events
+	topics := [][]common.Hash{{events["StoreHeader"].ID, events["StoreForkHeader"].ID}, nil, {common.Hash(block)}}
+	ranges := LogRanges(d.BtcRelay.Height, at.Latest.Height, LogRange)
+	for len(ranges) > 0 || along != nil {
+		some := ranges[max(0, len(ranges)-ParallelLogReads):]
+		ranges = ranges[:len(ranges)-len(some)]
+		requests, answers := along, make([][]types.Log, len(some))
+		along = nil
+		for i, r := range some {
+			requests = append(requests, logRequest(d.BtcRelay.Address, r, topics, &answers[i]))
+		}
+		if err := batch(ctx, node, requests); err != nil {
+			return types.Log{}, false, err
+		}
+		for _, logs := range slices.Backward(answers) {
+			for _, l := range slices.Backward(logs) {
+				if l.Address == d.BtcRelay.Address && !l.Removed && len(l.Topics) >= 3 && l.Topics[2] == common.Hash(block) && slices.Contains(topics[0], l.Topics[0]) {
+					return l, true, nil
+				}
+			}
+		}
+	}
+	return types.Log{}, false, nil
+}
+
+// rebuildHeader takes the header from the transaction itself if it went to the
+// relay, else from its trace, which not every node gives.
+func (d Deployment) rebuildHeader(ctx context.Context, node Node, id, commit common.Hash) (StoredHeader, bool, error) {
+	var tx *CallFrame
+	if err := batch(ctx, node, []Request{{Method: "eth_getTransactionByHash", Params: []any{id}, Result: &tx}}); err != nil {
+		return StoredHeader{}, false, err
+	}
+	if tx != nil {
+		if header, ok := d.FindStoredHeader(*tx, commit); ok {
+			return header, true, nil
+		}
+	}
+	var trace *CallFrame
+	options := map[string]string{"tracer": "callTracer"}
+	if err := batch(ctx, node, []Request{{Method: "debug_traceTransaction", Params: []any{id, options}, Result: &trace}}); err != nil {
+		return StoredHeader{}, false, err
+	}
+	if trace == nil {
+		return StoredHeader{}, false, nil
+	}
+	header, ok := d.FindStoredHeader(*trace, commit)
+	return header, ok, nil
+}
