@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/txscript"
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/fault"
@@ -72,6 +73,9 @@ func (u *UncheckedPSBT) check(a Agreement) (*SignedTx, error) {
 	own := len(a.Template.Inputs)
 	for i := range a.Template.Inputs {
 		s.Spent[i] = &a.Template.Inputs[i].Output
+		if !txscript.IsWitnessProgram(s.Spent[i].PkScript) {
+			return nil, fmt.Errorf("input %d is legacy, so that the id depends on who signs it", i)
+		}
 	}
 	proven := make([]bool, len(s.Spent))
 	for i := own; i < len(s.Spent); i++ {

@@ -335,7 +335,7 @@ func TestVaultTermsRefused(t *testing.T) {
 }
 
 // testAddress is an address of each type, of the key 1 where a key is in it.
-func testAddress(t *testing.T, typ AddressType) Address {
+func testAddress(t testing.TB, typ AddressType) Address {
 	t.Helper()
 	k := testKey()
 	var program []byte
@@ -356,7 +356,7 @@ func testAddress(t *testing.T, typ AddressType) Address {
 	return a
 }
 
-func testWallet(t *testing.T, typ AddressType) Wallet {
+func testWallet(t testing.TB, typ AddressType) Wallet {
 	t.Helper()
 	key := hex.EncodeToString(testKey().PubKey().SerializeCompressed())
 	if typ == P2WSH {

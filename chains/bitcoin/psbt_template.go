@@ -19,7 +19,7 @@ type Template struct {
 // TemplateInput is an input of a [Template].
 type TemplateInput struct {
 	OutPoint OutPoint
-	Output   wire.TxOut // that it spends
+	Output   wire.TxOut // that it spends: native segwit
 	Sequence uint32
 }
 
