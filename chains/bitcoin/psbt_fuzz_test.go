@@ -105,7 +105,7 @@ func FuzzDecodePSBT(f *testing.F) {
 func BenchmarkFundedPSBT(b *testing.B) {
 	w := testWallet(b, P2WPKH)
 	template := testTemplate(b, testAddress(b, P2TR), testAddress(b, P2WPKH))
-	template.Outputs[2].Value = 400_000
+	template.Outputs[2].Value = 300_000
 	for _, n := range []int{10, 1000} {
 		list := benchCoins(n)
 		b.Run(itoa(int64(n)), func(b *testing.B) {

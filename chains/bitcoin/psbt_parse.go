@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/txscript"
 	"github.com/btcsuite/btcd/wire"
@@ -65,6 +66,8 @@ func decodePSBTText(text string) ([]byte, error) {
 	}
 	return raw, nil
 }
+
+const pubKeyBytesLenUncompressed = 65
 
 var psbtMagic = []byte("psbt\xff")
 
@@ -223,6 +226,9 @@ func (m psbtMap) input() (psbt.PInput, error) {
 	in.SighashType = txscript.SigHashType(sighash)
 	for key, value := range m {
 		if key[0] == psbtInPartialSig {
+			if n := len(key) - 1; n != btcec.PubKeyBytesLenCompressed && n != pubKeyBytesLenUncompressed || len(value) == 0 {
+				return in, errors.New("partial signature without a key or a signature")
+			}
 			in.PartialSigs = append(in.PartialSigs, &psbt.PartialSig{PubKey: []byte(key[1:]), Signature: value})
 			continue
 		}

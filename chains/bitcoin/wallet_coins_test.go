@@ -1,0 +1,62 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// coinBackend answers only what WalletCoins asks.
+type coinBackend struct {
+	Backend
+	utxos []UTXO
+	err   error
+	cpfp  map[Hash]Result[*CPFP]
+	asked [][]Hash
+}
+
+func (b *coinBackend) AddressUTXOs(context.Context, Address) ([]UTXO, error) { return b.utxos, b.err }
+
+func (b *coinBackend) CPFPs(_ context.Context, ids []Hash) []Result[*CPFP] {
+	b.asked = append(b.asked, ids)
+	var out []Result[*CPFP]
+	for _, id := range ids {
+		out = append(out, b.cpfp[id])
+	}
+	return out
+}
+
+func TestWalletCoins(t *testing.T) {
+	a := testAddress(t, P2TR)
+	low := &CPFP{EffectiveFeeRate: 1, AdjustedVSize: 200}
+	at := func(id byte, index uint32) OutPoint { return OutPoint{Hash: Hash{id}, Index: index} }
+	b := &coinBackend{
+		utxos: []UTXO{{OutPoint: at(1, 0), Value: 5}, {OutPoint: at(2, 0), Value: 6, Height: 9}, {OutPoint: at(1, 1), Value: 7}, {OutPoint: at(3, 0), Value: 8}},
+		cpfp:  map[Hash]Result[*CPFP]{{1}: {Value: low}},
+	}
+	got, err := WalletCoins(t.Context(), b, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Coin{{at(1, 0), 5, P2TR, low}, {at(2, 0), 6, P2TR, nil}, {at(1, 1), 7, P2TR, low}, {at(3, 0), 8, P2TR, nil}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]Hash{{{1}, {3}}}, b.asked); diff != "" {
+		t.Errorf("questions: %s", diff)
+	}
+	b.cpfp[Hash{3}] = Result[*CPFP]{Err: errors.New("down")}
+	if _, err := WalletCoins(t.Context(), b, a); err == nil {
+		t.Error("an unknown parent was taken for none")
+	}
+	b.err, b.asked = ErrNotFound, nil
+	if _, err := WalletCoins(t.Context(), b, a); !errors.Is(err, ErrNotFound) || b.asked != nil {
+		t.Errorf("error %v, questions %v", err, b.asked)
+	}
+	b.err, b.utxos = nil, nil
+	if got, err := WalletCoins(t.Context(), b, a); err != nil || len(got) != 0 || b.asked != nil {
+		t.Errorf("no coins: %v, error %v, questions %v", got, err, b.asked)
+	}
+}
