@@ -10,6 +10,9 @@ import (
 // Fee rates are float64 sat/vB (protocol: bitcoin.md §5). A "backend rate" is
 // the rate for one of the next blocks as a backend advises it.
 
+// minPostedFeeRate is below what liquidity providers take from nobody.
+const minPostedFeeRate = 1
+
 // WalletFeeRate is the rate for a transaction whose user asked for none: a
 // quarter above the backend rate, rounded down, so that it does not get stuck
 // when fees rise while the user signs. It is never below minimum, what nodes
@@ -27,9 +30,12 @@ func WalletFeeRate(backend, minimum float64) (float64, error) {
 
 // VaultFeeRate is the rate for the transaction of a vault swap. given is what
 // the user asked for, 0 for nothing; quoted is the least that the quote
-// allows. Liquidity providers also refuse anything below 1 sat/vB.
+// allows.
 func VaultFeeRate(given, quoted, wallet float64) (float64, error) {
-	least := max(quoted, 1)
+	if !nonNegative(quoted) || !nonNegative(wallet) {
+		return 0, errors.New("quote or backend gave a fee rate that is no number of sat/vB")
+	}
+	least := max(quoted, minPostedFeeRate)
 	switch {
 	case given == 0:
 		return max(least, wallet), nil

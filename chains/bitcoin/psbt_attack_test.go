@@ -243,6 +243,10 @@ func TestSignedAttacks(t *testing.T) {
 		"vault: provider's payment": {vault: true, typ: P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut[2].Value--
 		}, because: "output 2"},
+		"vault: below what anybody takes": {vault: true, typ: P2WPKH, before: func(p *psbt.Packet, a *Agreement) {
+			p.UnsignedTx.TxOut[3].Value += 1400
+			a.MinFeeRate = 0
+		}, because: "1 are needed"},
 		"vault: no wallet input": {vault: true, typ: P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxIn, p.Inputs = p.UnsignedTx.TxIn[:1], p.Inputs[:1]
 		}, because: "no input of the wallet"},

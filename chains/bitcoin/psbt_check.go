@@ -198,8 +198,13 @@ func (s *SignedTx) weigh(a Agreement) error {
 	}
 	s.FeeRate = packageRate(float64(s.Fee), float64(s.VSize), parents)
 	// Liquidity providers compare the rounded rate; estimates of sizes are off by fractions.
-	if s.FeeRate < a.MinFeeRate && math.Floor(s.FeeRate+0.5) < a.MinFeeRate {
-		return fmt.Errorf("fee of %d sats is %.2f sat/vB, and %v are needed", s.Fee, s.FeeRate, a.MinFeeRate)
+	least := a.MinFeeRate
+	short := s.FeeRate < least && math.Floor(s.FeeRate+0.5) < least
+	if len(a.Template.Inputs) > 0 && s.FeeRate < minPostedFeeRate {
+		short, least = true, max(least, minPostedFeeRate)
+	}
+	if short {
+		return fmt.Errorf("fee of %d sats is %.2f sat/vB, and %v are needed", s.Fee, s.FeeRate, least)
 	}
 	if a.MaxFeeRate > 0 && s.FeeRate > a.MaxFeeRate {
 		return fmt.Errorf("fee of %d sats is %.2f sat/vB, more than the %v that can be meant", s.Fee, s.FeeRate, a.MaxFeeRate)
