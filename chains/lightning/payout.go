@@ -35,7 +35,7 @@ func HTLCTimeout(baseSeconds, maxSeconds, minFinalCLTV int64) (seconds int64, ex
 	if maxSeconds <= 0 || maxSeconds > limit {
 		return 0, false, fault.Invalid("lightningPaymentMaxHTLCTimeout", "must be a positive number of seconds")
 	}
-	extra := min(max(0, minFinalCLTV-usualMinFinalCLTV), limit/blockSeconds) * blockSeconds
+	extra := min(max(minFinalCLTV, usualMinFinalCLTV)-usualMinFinalCLTV, limit/blockSeconds) * blockSeconds
 	seconds = min(baseSeconds+extra, max(baseSeconds, maxSeconds))
 	return seconds, seconds > baseSeconds, nil
 }
