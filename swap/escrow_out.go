@@ -115,9 +115,8 @@ func (o outgoing) moves() []Move {
 		}},
 		{From: []int{outCreated}, To: outSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 
-		{From: []int{outCreated}, To: outCreated, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{outSoftExpired}, To: outSoftExpired, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{outRefundable}, To: outRefundable, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
+		{From: []int{outCreated, outSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{outRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
 			return in.Input.(Submit).Action == ActionRefund && !in.R.Submission.open()
 		}, Do: accept},
 	}

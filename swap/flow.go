@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -33,10 +34,13 @@ type In struct {
 	Now   time.Time
 }
 
+// Stay as the target of a [Move] keeps the state.
+const Stay = math.MinInt
+
 // Move is one row of a transition table.
 type Move struct {
 	From []int
-	To   int
+	To   int    // a state, or Stay
 	Why  string // for the log and for the diagram
 	// On restricts the row to passes that carry an input of this kind, which it
 	// consumes; nil is any pass.
@@ -91,11 +95,13 @@ func (f *Flow) step(in In) (next *Record, taken *Move) {
 			continue
 		}
 		after := next.clone()
-		after.State = m.To
+		if m.To != Stay {
+			after.State = m.To
+		}
 		if m.Do != nil {
 			m.Do(filled, after)
 		}
-		if row, ok := f.State(m.To); ok && row.Finished && after.Ended == 0 {
+		if row, ok := f.State(after.State); ok && row.Finished && after.Ended == 0 {
 			after.Ended = At(in.Now)
 		}
 		return after, m

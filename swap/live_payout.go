@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/btcsuite/btcd/wire"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -47,4 +48,36 @@ func (w *Live) Payout(ctx context.Context, chain, contract string, q PayoutAsk) 
 		fact.Address = a.String()
 	}
 	return fact, nil
+}
+
+// Delivered implements [World].
+func (w *Live) Delivered(ctx context.Context, chain, contract string, q DeliveredAsk) (*chains.Escrow, error) {
+	k, _, err := w.contract(chain, contract)
+	if err != nil {
+		return nil, err
+	}
+	e, err := k.Decode(q.Data)
+	if err != nil {
+		return nil, &chains.DiffError{Member: "data", Want: "escrow data of the chain", Got: err.Error()}
+	}
+	if err := k.Diff(q.Want, e, chains.AnyExpiry, chains.AtLeastAmount); err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// Wait implements [World].
+func (w *Live) Wait(ctx context.Context, q WaitAsk) (int, error) {
+	if q.Tx.Confirmed() {
+		return int(bitcoin.ConfirmationDelay(q.Tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
+	}
+	var standing *bitcoin.CPFP
+	var blocks []bitcoin.ProjectedBlock
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { standing, err = bitcoin.GetCPFP(ctx, w.bitcoin, q.Tx.ID); return err })
+	g.Go(func() (err error) { blocks, err = w.bitcoin.ProjectedBlocks(ctx); return err })
+	if err := g.Wait(); err != nil {
+		return -1, err
+	}
+	return int(bitcoin.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
 }

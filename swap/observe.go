@@ -2,6 +2,7 @@ package swap
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -29,9 +30,11 @@ type Observation struct {
 	Escrow     Fact[chains.EscrowFact] // by the agreed data
 	Found      Fact[chains.EscrowFact] // by claim hash and parties, or by data that the LP delivered
 	LP         Fact[lp.Status]
-	Refund     Fact[struct{}]    // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
-	Payment    Fact[*bitcoin.Tx] // the user's Bitcoin transaction; nil: not found
-	Payout     Fact[PayoutFact]  // what the LP says it paid with
+	Delivered  Fact[*chains.Escrow] // escrow data from the LP or the chain, equal to what was agreed; Err is a *chains.DiffError if not
+	Wait       Fact[int]            // seconds until the user\'s transaction is confirmed, -1 when nobody can tell
+	Refund     Fact[struct{}]       // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
+	Payment    Fact[*bitcoin.Tx]    // the user's Bitcoin transaction; nil: not found
+	Payout     Fact[PayoutFact]     // what the LP says it paid with
 	Spends     Fact[[]bitcoin.Spend]
 	Vault      Fact[chains.VaultFact]
 	Withdrawal Fact[chains.WithdrawalFact]
@@ -44,6 +47,8 @@ type Ask struct {
 	Escrow     *chains.EscrowQuery
 	Found      *chains.EscrowQuery
 	LP         *lp.StatusQuery
+	Delivered  *DeliveredAsk
+	Wait       *WaitAsk
 	Refund     *RefundAsk
 	Payment    *bitcoin.Hash
 	Payout     *PayoutAsk
@@ -52,6 +57,20 @@ type Ask struct {
 	Withdrawal *chains.WithdrawalQuery
 	Txs        []chains.Signed
 	GasTx      string
+}
+
+// DeliveredAsk asks whether escrow data is what was agreed. What may differ is
+// what an LP is free to choose: a later check bounds the expiry, and more than
+// the agreed amount is as good.
+type DeliveredAsk struct {
+	Want chains.Escrow
+	Data json.RawMessage
+}
+
+// WaitAsk asks how long a transaction will take to be confirmed so often.
+type WaitAsk struct {
+	Tx            *bitcoin.Tx
+	Confirmations uint32
 }
 
 // RefundAsk asks whether an authorisation to refund early is good.
@@ -88,6 +107,8 @@ type PayoutFact struct {
 // use and may merge what several swaps ask.
 type World interface {
 	Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error)
+	Delivered(ctx context.Context, chain, contract string, q DeliveredAsk) (*chains.Escrow, error)
+	Wait(ctx context.Context, q WaitAsk) (seconds int, err error)
 	VerifyRefund(ctx context.Context, chain, contract string, q RefundAsk) error
 	Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error)
 	Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error)
@@ -127,6 +148,12 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 	}
 	if q := ask.LP; q != nil {
 		add(func() { put(&obs.LP, in.Now)(w.LPStatus(ctx, *q)) })
+	}
+	if q := ask.Delivered; q != nil {
+		add(func() { put(&obs.Delivered, in.Now)(w.Delivered(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Wait; q != nil {
+		add(func() { put(&obs.Wait, in.Now)(w.Wait(ctx, *q)) })
 	}
 	if q := ask.Refund; q != nil {
 		add(func() { put(&obs.Refund, in.Now)(struct{}{}, w.VerifyRefund(ctx, r.Chain, r.Contract, *q)) })

@@ -153,11 +153,11 @@ type BitcoinPart struct {
 	Confirmations uint32       `json:"confirmations,omitempty"`
 	TxID          bitcoin.Hash `json:"txid,omitzero"`
 	Vout          uint32       `json:"vout,omitempty"`
-	Sender        string       `json:"sender,omitempty"`
-	ConfirmedAt   Millis       `json:"confirmedAt,omitempty"` // when enough confirmations were first seen
-	Tx            []byte       `json:"tx,omitempty"`          // the user's transaction, once it is fixed
-	PSBT          []byte       `json:"psbt,omitempty"`        // as posted to the LP
-	Posted        bool         `json:"posted,omitempty"`      // may have left for the LP
+	SenderScript  []byte       `json:"senderScript,omitempty"` // what input 1 (vault) or 0 spends
+	ConfirmedAt   Millis       `json:"confirmedAt,omitempty"`  // when enough confirmations were first seen
+	Tx            []byte       `json:"tx,omitempty"`           // the user's transaction, once it is fixed
+	PSBT          []byte       `json:"psbt,omitempty"`         // as posted to the LP
+	Posted        bool         `json:"posted,omitempty"`       // may have left for the LP
 }
 
 // VaultPart belongs to SPV_VAULT_FROM_BTC.

@@ -1,0 +1,273 @@
+package swap
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/swap/lp"
+)
+
+// States of a Lightning source (protocol: swap-flows-escrow.md §7.1, §8.1).
+const (
+	lnFailed      = -4
+	lnExpired     = -3 // of the quote
+	lnSoftExpired = -2
+	lnHTLCExpired = -1
+	lnCreated     = 0
+	lnPaid        = 1
+	lnCommitted   = 2
+	lnClaimed     = 3
+)
+
+var autoStates = []StateRow{
+	{Number: lnFailed, Name: "FAILED", Description: "The escrow went back to the provider.", Finished: true, Failed: true, Watched: true, Every: time.Minute},
+	{Number: lnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: lnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment under way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: lnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; claiming it is no longer safe.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: lnCreated, Name: "PR_CREATED", Description: "The invoice is to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: lnPaid, Name: "PR_PAID", Description: "The provider holds the payment and opens the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: lnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and is to be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: lnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+}
+
+// automaticWindow is how long somebody else is given to settle before the user
+// is offered to (protocol: swap-flows-escrow.md §11).
+const automaticWindow = 60 * time.Second
+
+// NewFromBTCLNAuto returns the type FROM_BTCLN_AUTO: the user pays a Lightning
+// invoice, the LP opens an escrow towards the user, and whoever learns the
+// preimage from us claims it for the user.
+func NewFromBTCLNAuto() *Flow {
+	return &Flow{
+		Type:    FromBTCLNAuto,
+		States:  autoStates,
+		Moves:   autoMoves(),
+		Ask:     autoAsk,
+		Fill:    autoFill,
+		Effects: autoEffects,
+		View:    autoView,
+	}
+}
+
+// autoFact is the chain's word on the escrow: on the agreed data once it is
+// known, until then on what was found by claim hash.
+func autoFact(in In) Fact[chains.EscrowFact] {
+	if in.Obs.Escrow.Asked {
+		return in.Obs.Escrow
+	}
+	return Fact[chains.EscrowFact]{}
+}
+
+func autoStatus(in In) chainStatus {
+	return escrowStatus(autoFact(in), in.R.Escrow.Real, false, in.Now)
+}
+
+func autoMoves() []Move {
+	is := func(want ...chainStatus) func(In) bool {
+		return func(in In) bool {
+			s := autoStatus(in)
+			for _, w := range want {
+				if s == w {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	all := []int{lnExpired, lnSoftExpired, lnHTLCExpired, lnCreated, lnPaid, lnCommitted}
+	return []Move{
+		{From: all, To: lnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: all, To: lnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: is(statusOpen), Do: func(in In, next *Record) {
+			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
+		}},
+		{From: []int{lnExpired, lnSoftExpired, lnCreated}, To: lnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
+			d := in.Obs.Delivered
+			return d.Known() && !tooLateToClaim(d.Value, in.Obs.Found, in.Now) && d.Value.Expiry-int64(chains.ClaimGrace/time.Second) > in.Now.Unix()
+		}, Do: func(in In, next *Record) {
+			next.Escrow.Real = in.Obs.Delivered.Value
+			next.Ended = 0
+		}},
+		{From: []int{lnPaid, lnCommitted}, To: lnHTLCExpired, Why: "the escrow is about to time out", If: func(in In) bool {
+			return tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now)
+		}},
+		{From: []int{lnPaid}, To: lnCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
+			if next.Escrow.OpenedAt == 0 {
+				next.Escrow.OpenedAt = At(in.Now)
+			}
+		}},
+		{From: []int{lnCommitted}, To: lnPaid, Why: "a reorganisation removed the escrow", If: func(in In) bool {
+			return is(statusNotOpen)(in) && in.Obs.Escrow.Value.Head.Height > in.R.Seen.Chain
+		}},
+		{From: []int{lnCreated}, To: lnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{lnSoftExpired}, To: lnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
+		{From: []int{lnPaid}, To: lnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
+			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in)
+		}},
+
+		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
+			next.Lightning.Preimage = in.Input.(Reveal).Preimage
+		}},
+		{From: []int{lnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: OnWithdraw, If: func(in In) bool {
+			use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
+			return use.With != nil && have == nil || use.With == nil && have != nil
+		}, Do: func(in In, next *Record) {
+			if use := in.Input.(UseWithdraw); use.With != nil {
+				next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
+			}
+			next.Lightning.Withdraw.Asked = true
+			delete(next.Tried, string(CallWithdraw)) // the user asks again: one more attempt
+		}},
+		{From: []int{lnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+			return in.Input.(Submit).Action == ActionClaim && !in.R.Submission.open()
+		}, Do: accept},
+	}
+}
+
+func autoAsk(in In) Ask {
+	r, obs := in.R, in.Obs
+	var a Ask
+	if r.Settled || r.Escrow == nil {
+		return a
+	}
+	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
+		a.Txs = txs
+	}
+	if r.Escrow.Real != nil {
+		if !obs.Escrow.Asked {
+			a.Escrow = &chains.EscrowQuery{Escrow: r.Escrow.Real}
+		}
+		return a
+	}
+	if r.LP.URL != "" && !obs.LP.Asked && r.State != lnExpired {
+		a.LP = &lp.StatusQuery{URL: r.LP.URL, Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
+	}
+	if autoSearch(in) && !obs.Found.Asked {
+		e := r.Escrow.Expected
+		a.Found = &chains.EscrowQuery{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer, From: r.From}
+	}
+	if obs.Delivered.Asked {
+		return a
+	}
+	switch {
+	case obs.Found.Known() && obs.Found.Value.Escrow != nil:
+		a.Delivered = &DeliveredAsk{Want: *r.Escrow.Expected, Data: obs.Found.Value.Escrow.Data}
+	case obs.LP.Known() && obs.LP.Value.Code == lp.CodeDone && len(obs.LP.Value.Escrow) > 0:
+		a.Delivered = &DeliveredAsk{Want: *r.Escrow.Expected, Data: obs.LP.Value.Escrow}
+	}
+	return a
+}
+
+// autoSearch reports whether the chain is searched for an escrow that the LP
+// says nothing of: on a hint, when the LP does not answer or says that all is
+// over, and before the quote is given up.
+func autoSearch(in In) bool {
+	if _, hinted := in.Input.(Look); hinted || in.R.State == lnExpired || in.R.LP.URL == "" {
+		return true
+	}
+	if !in.Obs.LP.Asked {
+		return false
+	}
+	return in.Obs.LP.Err != nil || in.Obs.LP.Value.Code == lp.CodeExpired || in.Obs.LP.Value.Code == lp.CodeSettled ||
+		in.R.State == lnSoftExpired
+}
+
+func autoFill(in In, next *Record) {
+	if next.Escrow == nil {
+		return
+	}
+	f := autoFact(in)
+	fillEscrowTxs(f, next.Escrow)
+	fillSubmission(in, next)
+	if lie, ok := errors.AsType[*chains.DiffError](in.Obs.Delivered.Err); ok {
+		next.Problem = "the provider announced another escrow than agreed: " + lie.Error()
+	}
+	if !f.Known() {
+		return
+	}
+	if f.Value.State == chains.EscrowClaimed {
+		keepPreimage(f.Value.Result, next)
+	}
+	if f.Value.Final && (next.State == lnClaimed && f.Value.State == chains.EscrowClaimed || next.State == lnFailed && f.Value.State == chains.EscrowRefunded) {
+		next.Settled = true
+	}
+}
+
+// mayPublish reports whether the preimage may become public: that very escrow
+// was just seen open, finally, with enough time left to claim it (protocol:
+// swap-flows-escrow.md §8.5). Before that, publishing it would let the LP keep
+// the payment without paying out.
+func mayPublish(in In) bool {
+	f := in.Obs.Escrow
+	return in.R.State == lnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
+		f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
+		!tooLateToClaim(in.R.Escrow.Real, f, in.Now)
+}
+
+func autoEffects(in In) []Effect {
+	effects := sendNext(in, mayPublish)
+	if mayPublish(in) {
+		effects = append(effects, Effect{Kind: Publish})
+	}
+	if w := in.R.Lightning.Withdraw; in.R.State == lnCreated && w != nil && w.Asked && in.R.Tried[string(CallWithdraw)].Started == 0 {
+		effects = append(effects, Effect{Kind: CallWithdraw, Mark: true})
+	}
+	return effects
+}
+
+func autoView(in In) View {
+	r := in.R
+	row, _ := stateRow(autoStates, r.State)
+	reveal := r.State == lnCommitted && r.Lightning.Preimage.IsZero()
+	v := View{Row: row, Reveal: &reveal}
+	pay := Step{Type: Payment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
+	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
+	switch r.State {
+	case lnCreated:
+		pay.Status, settle.Status = Awaiting, Inactive
+		if r.Expiry.Passed(in.Now) {
+			pay.Status = SoftExpired
+		} else if r.Lightning.Invoice != "" {
+			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
+				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
+		}
+	case lnSoftExpired, lnExpired:
+		pay.Status, settle.Status = SoftExpired, Inactive
+		if r.State == lnExpired {
+			pay.Status = ExpiredStatus
+		}
+	case lnPaid:
+		pay.Status, settle.Status = Received, WaitingLP
+		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider opens the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
+	case lnCommitted:
+		pay.Status = Received
+		switch {
+		case r.Escrow.OpenedAt != 0 && in.Now.Sub(r.Escrow.OpenedAt.Time()) <= automaticWindow:
+			settle.Status = AwaitingAutomatic
+			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
+		default:
+			settle.Status = AwaitingManual
+			if !reveal && !r.Submission.open() {
+				v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
+					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage)}}}}
+			}
+		}
+	case lnClaimed:
+		pay.Status, settle.Status = Confirmed, Settled
+		pay.SettleTx = r.Lightning.Hash
+	case lnHTLCExpired, lnFailed:
+		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
+	}
+	v.Steps = []Step{pay, settle}
+	return v
+}
+
+// checkPreimage reports whether a preimage is the one of the swap's payment hash.
+func (l *LightningPart) checkPreimage(s Secret) bool {
+	sum := sha256.Sum256(s[:])
+	return l != nil && l.Hash == hex.EncodeToString(sum[:])
+}
