@@ -1,8 +1,6 @@
 package swap
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
@@ -264,10 +262,4 @@ func autoView(in In) View {
 	}
 	v.Steps = []Step{pay, settle}
 	return v
-}
-
-// checkPreimage reports whether a preimage is the one of the swap's payment hash.
-func (l *LightningPart) checkPreimage(s Secret) bool {
-	sum := sha256.Sum256(s[:])
-	return l != nil && l.Hash == hex.EncodeToString(sum[:])
 }
