@@ -1,0 +1,221 @@
+package swap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/btcsuite/btcd/wire"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Todo is an action with everything that a wallet needs. One of the pointers is set.
+type Todo struct {
+	Pay    *Pay
+	Wait   *Wait
+	Sign   *Sign
+	Txs    []string // of Sign
+	Signer string   // of Sign
+	Fund   *Fund
+	Raw    *RawPSBT            // of Fund, without a wallet
+	Funded *bitcoin.FundedPSBT // of Fund, with a wallet
+}
+
+// RawPSBT still needs the inputs of a wallet, the first of which must carry
+// Sequence, and must pay FeeRate (sat/vB) at least.
+type RawPSBT struct {
+	PSBT     bitcoin.PSBT
+	Sequence uint32
+	FeeRate  float64
+}
+
+// Caller is what a status request says of the wallet at hand. It shapes the
+// action and is never stored.
+type Caller struct {
+	Signer  string          // canonical; "" is the swap's own
+	Wallet  *bitcoin.Wallet // nil for a raw PSBT
+	FeeRate float64         // sat/vB, 0 for the current one
+}
+
+// Todo builds the action of a view. The errors are those of the chain and the
+// backend, and InvalidInput where the caller's wallet cannot do it.
+func (w *Live) Todo(ctx context.Context, r *Record, a Action, c Caller) (Todo, error) {
+	switch a := a.(type) {
+	case *Pay:
+		return Todo{Pay: a}, nil
+	case *Wait:
+		return Todo{Wait: a}, nil
+	case *Sign:
+		return w.toSign(ctx, r, a, c)
+	case *Fund:
+		return w.toFund(ctx, r, a, c)
+	}
+	return Todo{}, nil
+}
+
+// PlanFor returns the plan of a Sign as the caller is to sign it.
+func (a *Sign) PlanFor(c Caller) chains.Plan {
+	p := a.Plan
+	if a.AnySigner && c.Signer != "" {
+		p.Signer = c.Signer
+	}
+	return p
+}
+
+func (w *Live) toSign(ctx context.Context, r *Record, a *Sign, c Caller) (Todo, error) {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return Todo{}, err
+	}
+	plan := a.PlanFor(c)
+	if err := w.prove(ctx, &plan); err != nil {
+		return Todo{}, err
+	}
+	u, err := k.Build(ctx, plan)
+	if err != nil {
+		return Todo{}, err
+	}
+	return Todo{Sign: a, Txs: u.Txs, Signer: u.Signer}, nil
+}
+
+// prove gives steps that need a Bitcoin payment the payment's place in the chain.
+func (w *Live) prove(ctx context.Context, plan *chains.Plan) error {
+	for i, s := range plan.Steps {
+		if s.Payment == nil {
+			continue
+		}
+		tx, err := w.BitcoinTx(ctx, s.Payment.TxID)
+		if err != nil {
+			return err
+		}
+		if tx == nil || !tx.Confirmed() {
+			return fault.New(fault.Upstream, "the Bitcoin transaction is not confirmed")
+		}
+		raw, err := bitcoin.StripTx(tx.Msg)
+		if err != nil {
+			return err
+		}
+		p := *s.Payment
+		p.Raw, p.Block, p.Height = raw, tx.BlockHash, tx.Height
+		plan.Steps[i].Payment = &p
+	}
+	return nil
+}
+
+// vaultTerms returns what the transaction of a vault swap commits to. The lock
+// time is a salt drawn from the record's seed, so that every poll gives the
+// same transaction.
+func (w *Live) vaultTerms(r *Record) (bitcoin.VaultTerms, error) {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return bitcoin.VaultTerms{}, err
+	}
+	vault, ok := k.(chains.VaultContract)
+	if !ok {
+		return bitcoin.VaultTerms{}, noVaults(r.Chain)
+	}
+	data, err := vault.WithdrawalData(r.Terms.Recipient, r.Vault.Raw)
+	if err != nil {
+		return bitcoin.VaultTerms{}, err
+	}
+	utxo, err := bitcoin.ParseOutPoint(r.Vault.UTXO)
+	if err != nil {
+		return bitcoin.VaultTerms{}, err
+	}
+	return bitcoin.VaultTerms{
+		Vault: utxo, VaultValue: r.Vault.UTXOSats, VaultScript: r.Vault.Script,
+		Data: data, PayScript: r.Vault.LPScript, PaySats: int64(r.Bitcoin.Sats),
+		Shares:   bitcoin.FeeShares{Caller: r.Vault.Shares[0], Fronting: r.Vault.Shares[1], Execution: r.Vault.Shares[2]},
+		LockTime: bitcoin.VaultLockTime(r.Seed.draw("lock time")),
+	}, nil
+}
+
+// draw derives a number from the seed for one use, named by label.
+func (s Secret) draw(label string) uint64 {
+	h := sha256.Sum256(append(append([]byte("swapper/"), label...), s[:]...))
+	return binary.BigEndian.Uint64(h[:8])
+}
+
+func (w *Live) toFund(ctx context.Context, r *Record, a *Fund, c Caller) (Todo, error) {
+	t, err := w.template(r, a)
+	if err != nil {
+		return Todo{}, err
+	}
+	var least float64
+	if a.Vault {
+		least = r.Vault.MinFeeRate
+	}
+	if c.Wallet == nil {
+		psbt, err := t.Raw()
+		if err != nil {
+			return Todo{}, err
+		}
+		return Todo{Fund: a, Raw: &RawPSBT{PSBT: psbt, Sequence: t.Sequence, FeeRate: least}}, nil
+	}
+	if err := c.Wallet.CanFund(a.Vault); err != nil {
+		return Todo{}, err
+	}
+	var rates bitcoin.FeeRates
+	var coins []bitcoin.Coin
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { coins, err = bitcoin.WalletCoins(gctx, w.bitcoin, c.Wallet.Address()); return err })
+	g.Go(func() (err error) { rates, err = w.bitcoin.FeeRates(gctx); return err })
+	if err := g.Wait(); err != nil {
+		return Todo{}, err
+	}
+	rate, err := fundingRate(a, c.FeeRate, least, rates)
+	if err != nil {
+		return Todo{}, err
+	}
+	funding, err := bitcoin.Fund(t, *c.Wallet, coins, rate)
+	if err != nil {
+		return Todo{}, err
+	}
+	parents := map[bitcoin.Hash]*wire.MsgTx{}
+	if ids := funding.ParentIDs(); len(ids) > 0 {
+		for i, tx := range w.bitcoin.Txs(ctx, ids) {
+			if tx.Err != nil {
+				return Todo{}, tx.Err
+			}
+			parents[ids[i]] = tx.Value.Msg
+		}
+	}
+	psbt, err := funding.PSBT(parents)
+	if err != nil {
+		return Todo{}, err
+	}
+	return Todo{Fund: a, Funded: psbt}, nil
+}
+
+func fundingRate(a *Fund, given, least float64, rates bitcoin.FeeRates) (float64, error) {
+	current, err := bitcoin.WalletFeeRate(rates.Fastest, rates.Minimum)
+	if err != nil {
+		return 0, fault.New(fault.Upstream, "%w", err)
+	}
+	if a.Vault {
+		return bitcoin.VaultFeeRate(given, least, current)
+	}
+	if given > 0 {
+		return given, nil
+	}
+	return current, nil
+}
+
+func (w *Live) template(r *Record, a *Fund) (bitcoin.Template, error) {
+	if a.Vault {
+		terms, err := w.vaultTerms(r)
+		if err != nil {
+			return bitcoin.Template{}, err
+		}
+		return terms.Template()
+	}
+	to, err := bitcoin.ParseAddress(r.Bitcoin.Address, w.bitcoin.Network())
+	if err != nil {
+		return bitcoin.Template{}, err
+	}
+	return bitcoin.PaymentTemplate(to.Script(), int64(r.Bitcoin.Sats)), nil
+}
