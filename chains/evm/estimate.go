@@ -94,10 +94,10 @@ func (n Network) ClaimCost(rate FeeRate, s SwapData, signer common.Address) *big
 	} else {
 		diff += diffBalance
 	}
-	if s.ClaimerBounty.Sign() > 0 {
+	if orZero(s.ClaimerBounty).Sign() > 0 {
 		moved.add(signer, s.DepositToken)
 	}
-	if s.SecurityDeposit.Cmp(s.ClaimerBounty) > 0 {
+	if orZero(s.SecurityDeposit).Cmp(orZero(s.ClaimerBounty)) > 0 {
 		moved.add(s.Claimer, s.DepositToken)
 	}
 	return n.Cost(rate, claimGas(s, s.Kind), diff+moved.bytes())
@@ -116,10 +116,10 @@ func (n Network) RefundCost(rate FeeRate, s SwapData, signer common.Address) *bi
 	} else {
 		diff += diffBalance
 	}
-	if s.SecurityDeposit.Sign() > 0 {
+	if orZero(s.SecurityDeposit).Sign() > 0 {
 		moved.add(s.Offerer, s.DepositToken)
 	}
-	if s.ClaimerBounty.Cmp(s.SecurityDeposit) > 0 {
+	if orZero(s.ClaimerBounty).Cmp(orZero(s.SecurityDeposit)) > 0 {
 		moved.add(s.Claimer, s.DepositToken)
 	}
 	return n.Cost(rate, refundGas(s), diff+moved.bytes())

@@ -132,44 +132,42 @@ func (d Deployment) DecodeLog(l types.Log) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	event, err := d.readEvent(e.Name, r)
+	event := d.readEvent(e.Name, r)
 	if r.err != nil {
 		return nil, fmt.Errorf("log of %s: %w", e.Name, r.err)
 	}
-	return event, err
+	return event, nil
 }
 
-func (d Deployment) readEvent(name string, r *logReader) (Event, error) {
+func (d Deployment) readEvent(name string, r *logReader) Event {
 	switch name {
 	case "Initialize":
 		kind, ok := d.KindOf(r.data.ClaimHandler)
 		if !ok {
-			return nil, nil
+			return nil
 		}
-		return InitializeEvent{r.escrow(), kind, r.data.RefundHandler}, nil
+		return InitializeEvent{r.escrow(), kind, r.data.RefundHandler}
 	case "Claim":
 		kind, ok := d.KindOf(r.data.ClaimHandler)
 		if !ok {
-			return nil, nil
+			return nil
 		}
-		return ClaimEvent{r.escrow(), kind, r.data.WitnessResult}, nil
+		return ClaimEvent{r.escrow(), kind, r.data.WitnessResult}
 	case "Refund":
-		return RefundEvent{r.escrow(), r.data.RefundHandler, r.data.WitnessResult}, nil
+		return RefundEvent{r.escrow(), r.data.RefundHandler, r.data.WitnessResult}
 	case "Opened":
-		ref := VaultRef{r.address(1), r.topics[2].Big()}
-		return VaultOpenEvent{ref, bitcoin.OutPoint{Hash: bitcoin.Hash(r.topics[3]), Index: r.data.Vout}, r.data.Params}, nil
+		return VaultOpenEvent{r.ownerAndID(), bitcoin.OutPoint{Hash: bitcoin.Hash(r.topics[3]), Index: r.data.Vout}, r.data.Params}
 	case "Deposited":
-		return VaultDepositEvent{r.vault(), r.amounts(), r.data.DepositCount}, nil
+		return VaultDepositEvent{r.vault(), r.amounts(), r.data.DepositCount}
 	case "Fronted":
-		return VaultFrontEvent{r.vault(), bitcoin.Hash(r.topics[3]), r.address(2), r.data.Caller, r.data.ExecutionHash, r.amounts()}, nil
+		return VaultFrontEvent{r.vault(), bitcoin.Hash(r.topics[3]), r.address(2), r.data.Caller, r.data.ExecutionHash, r.amounts()}
 	case "Claimed":
 		return VaultClaimEvent{r.vault(), bitcoin.Hash(r.topics[3]), r.address(2), r.data.Caller, r.data.FrontingAddress,
-			r.data.ExecutionHash, r.data.WithdrawCount, r.amounts()}, nil
+			r.data.ExecutionHash, r.data.WithdrawCount, r.amounts()}
 	case "Closed":
-		ref := VaultRef{r.address(1), r.topics[2].Big()}
-		return VaultCloseEvent{ref, bitcoin.Hash(r.topics[3]), r.data.Error}, nil
+		return VaultCloseEvent{r.ownerAndID(), bitcoin.Hash(r.topics[3]), r.data.Error}
 	}
-	return nil, nil
+	return nil
 }
 
 // logReader holds the parts of a log: indexed ones as topics, others decoded
@@ -229,12 +227,22 @@ func (r *logReader) escrow() EscrowEvent {
 	return EscrowEvent{Offerer: r.address(1), Claimer: r.address(2), EscrowHash: r.topics[3]}
 }
 
+// ownerAndID reads owner and number of a vault from a topic each.
+func (r *logReader) ownerAndID() VaultRef {
+	ref := VaultRef{r.address(1), r.topics[2].Big()}
+	if !inBits(ref.ID, 96) && r.err == nil {
+		r.err = fmt.Errorf("topic 2 is no number of a vault")
+	}
+	return ref
+}
+
 // vault reads owner and number packed into one topic.
 func (r *logReader) vault() VaultRef { return unpackVaultRef(r.topics[1]) }
 
 func (r *logReader) amounts() [2]uint64 { return [2]uint64{r.data.Amount0, r.data.Amount1} }
 
-// packVaultRef is how the vault manager names a vault in one word.
+// packVaultRef is how the vault manager names a vault in one word. The number
+// must be below 2^96.
 func packVaultRef(v VaultRef) (word common.Hash) {
 	copy(word[:20], v.Owner[:])
 	v.ID.FillBytes(word[20:])

@@ -85,10 +85,10 @@ func claimGasBase(s SwapData) uint64 {
 	} else {
 		gas += gasPayBalance
 	}
-	if s.ClaimerBounty.Sign() > 0 {
+	if orZero(s.ClaimerBounty).Sign() > 0 {
 		gas += payGas(s.DepositToken)
 	}
-	if s.SecurityDeposit.Cmp(s.ClaimerBounty) > 0 {
+	if orZero(s.SecurityDeposit).Cmp(orZero(s.ClaimerBounty)) > 0 {
 		gas += payGas(s.DepositToken)
 	}
 	return gas
@@ -103,10 +103,10 @@ func refundGas(s SwapData) uint64 {
 	} else {
 		gas += gasPayBalance
 	}
-	if s.SecurityDeposit.Sign() > 0 {
+	if orZero(s.SecurityDeposit).Sign() > 0 {
 		gas += payGas(s.DepositToken)
 	}
-	if s.ClaimerBounty.Cmp(s.SecurityDeposit) > 0 {
+	if orZero(s.ClaimerBounty).Cmp(orZero(s.SecurityDeposit)) > 0 {
 		gas += payGas(s.DepositToken)
 	}
 	return gas

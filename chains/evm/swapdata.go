@@ -69,9 +69,8 @@ func (s SwapData) Validate() error {
 }
 
 // Flags returns the flags word of the contract (protocol: chain-evm.md §3.1).
-// The sequence must not be nil.
 func (s SwapData) Flags() *big.Int {
-	flags := new(big.Int).Lsh(s.Sequence, 64)
+	flags := new(big.Int).Lsh(orZero(s.Sequence), 64)
 	var bits uint64
 	if s.PayOut {
 		bits |= 1
@@ -119,10 +118,11 @@ func (s SwapData) Expiry() int64 {
 // TotalDeposit returns what the opener puts in of the deposit token: the larger
 // of security deposit and bounty.
 func (s SwapData) TotalDeposit() *big.Int {
-	if s.SecurityDeposit.Cmp(s.ClaimerBounty) >= 0 {
-		return new(big.Int).Set(s.SecurityDeposit)
+	deposit, bounty := orZero(s.SecurityDeposit), orZero(s.ClaimerBounty)
+	if deposit.Cmp(bounty) >= 0 {
+		return new(big.Int).Set(deposit)
 	}
-	return new(big.Int).Set(s.ClaimerBounty)
+	return new(big.Int).Set(bounty)
 }
 
 // OutputHint is what the extra data of an escrow for a Bitcoin output tells

@@ -22,7 +22,9 @@ type Call struct {
 	To    common.Address
 	Value *big.Int // base units of the native coin; nil is zero
 	Data  []byte
-	Gas   uint64 // gas limit, of which the chain charges what is used
+	// Gas is the limit that the protocol names. Where a node estimates more, as
+	// for large Bitcoin transactions, more must be given (protocol: chain-evm.md §13.20).
+	Gas uint64
 
 	Allowance *Allowance // with RoleApproval
 	Reveals   bool       // publishes a preimage

@@ -18,8 +18,14 @@ const maxSigned = 64
 // maxGas is above what any block of these chains holds.
 const maxGas = 100_000_000
 
-// maxTotalFeeBits bounds gas limit times fee cap: 2^70 wei are about 1180 coins.
-const maxTotalFeeBits = 70
+// Bounds of what a transaction may cost, far above what the dearest one of the
+// protocol costs at a hundred times the usual fees: gas limit times fee cap below
+// 2^60 wei (1.15 coins), which is paid only if the chain itself is that dear, and
+// gas limit times tip, which is always paid, below 2^56 wei (0.07 coins).
+const (
+	maxTotalFeeBits = 60
+	maxTotalTipBits = 56
+)
 
 // CheckedTx is a returned transaction that is one of those asked for.
 type CheckedTx struct {
@@ -97,7 +103,7 @@ func (n Network) checkEnvelope(tx *Transaction, signer common.Address) error {
 		return fmt.Errorf("has a gas limit of %d, must be from %d to %d", tx.Gas, intrinsicGas(tx.Data), maxGas)
 	case tx.FeeCap.Sign() == 0 || tx.TipCap.Cmp(tx.FeeCap) > 0:
 		return fmt.Errorf("offers no fee, or a tip above its fee cap")
-	case gasCost(tx.Gas, tx.FeeCap).BitLen() > maxTotalFeeBits:
+	case gasCost(tx.Gas, tx.FeeCap).BitLen() > maxTotalFeeBits || gasCost(tx.Gas, tx.TipCap).BitLen() > maxTotalTipBits:
 		return fmt.Errorf("offers a fee out of all proportion")
 	}
 	return nil
@@ -134,6 +140,9 @@ func (d Deployment) matches(c Call, tx *Transaction) error {
 	}
 	switch c.Role {
 	case RoleApproval:
+		if c.Allowance == nil {
+			return fmt.Errorf("was not asked for")
+		}
 		return matchApproval(*c.Allowance, tx.Data)
 	case RoleRelay:
 		return matchRelay(tx.Data)

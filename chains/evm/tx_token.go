@@ -91,6 +91,6 @@ func (a allowances) calls(spender common.Address) ([]Call, error) {
 // enough. granted returns the present allowance; nil counts as none.
 func WithoutApproved(calls []Call, granted func(Allowance) *big.Int) []Call {
 	return slices.DeleteFunc(slices.Clone(calls), func(c Call) bool {
-		return c.Role == RoleApproval && orZero(granted(*c.Allowance)).Cmp(c.Allowance.Amount) >= 0
+		return c.Role == RoleApproval && c.Allowance != nil && orZero(granted(*c.Allowance)).Cmp(c.Allowance.Amount) >= 0
 	})
 }

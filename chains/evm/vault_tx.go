@@ -25,7 +25,7 @@ func (p VaultParams) scale(i int, raw uint64) *big.Int {
 	if i == 1 {
 		multiplier = p.Token1Multiplier
 	}
-	return new(big.Int).Mul(new(big.Int).SetUint64(raw), multiplier)
+	return new(big.Int).Mul(new(big.Int).SetUint64(raw), orZero(multiplier))
 }
 
 // Balance returns what the vault holds of the token with the given index, 0 or
