@@ -94,7 +94,7 @@ func (k StepKind) String() string {
 type Plan struct {
 	SwapID  string   // nonces are kept per swap, so that polls repeat them
 	Seed    [32]byte // of all that is random in the transactions
-	Signer  string   // canonical address that signs and pays
+	Signer  string   // canonical address that signs and pays; "" in Check: any, the same for all transactions
 	FeeRate string   // "" is the current one; init needs the one that the LP signed for
 	Steps   []Step
 }

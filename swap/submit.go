@@ -1,0 +1,308 @@
+package swap
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Checker compares what a wallet signed with what it was asked to sign; [*Live]
+// is one.
+type Checker interface {
+	// IDs returns the ids of what is handed in, without judging it.
+	IDs(r *Record, signed []string) ([]string, error)
+	// Check compares it with the action and returns what is to be stored. It
+	// errs on the side of refusing: nothing of it has been sent yet.
+	Check(ctx context.Context, r *Record, a Action, signed []string) (Submit, error)
+}
+
+// Submit takes what the user signed for the current action, stores it, and waits
+// until the swap has moved on or the submission has failed. It returns the ids
+// of the transactions.
+//
+// Handing in the same transactions again joins what is under way, in every
+// state. If ctx ends first the error has the code fault.Timeout, and the
+// submission goes on. Errors: fault.InvalidInput for transactions that are not
+// what was asked for; fault.InvalidState when nothing is to be signed now, when
+// another submission is under way, or with the reason why this one failed.
+func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
+	if len(signed) == 0 {
+		return nil, fault.Invalid("signedTxs", "must not be empty")
+	}
+	res, err := g.Advance(ctx, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := check.IDs(res.Record, signed)
+	if err != nil {
+		return nil, err
+	}
+	if !res.Record.knows(ids) {
+		a := g.View(res).Action
+		switch a.(type) {
+		case *Sign, *Fund:
+		default:
+			return nil, fault.New(fault.InvalidState, "no transactions are expected now")
+		}
+		in, err := check.Check(ctx, res.Record, a, signed)
+		if err != nil {
+			return nil, err
+		}
+		if res, err = g.Advance(ctx, id, in); err != nil {
+			return nil, err
+		}
+	}
+	return ids, g.await(ctx, id, res.Record)
+}
+
+// knows reports whether the ids are those of a submission, or of transactions
+// that the chain has shown.
+func (r *Record) knows(ids []string) bool {
+	var known []string
+	if s := r.Submission; s != nil && !(s.Closed && s.Reason != "") {
+		for _, tx := range s.Txs {
+			known = append(known, tx.ID)
+		}
+	}
+	if e := r.Escrow; e != nil {
+		known = append(known, e.InitTx, e.ClaimTx, e.RefundTx)
+	}
+	if v := r.Vault; v != nil {
+		known = append(known, v.ClaimTx)
+	}
+	if r.posted() {
+		known = append(known, r.Bitcoin.TxID.String())
+	}
+	return !slices.ContainsFunc(ids, func(id string) bool { return id == "" || !slices.Contains(known, id) })
+}
+
+// await returns when what was handed in has had its effect.
+func (g *Engine) await(ctx context.Context, id string, from *Record) error {
+	settled := func(r *Record) (bool, error) {
+		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
+			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)
+		}
+		if r.State == spvDeclined && r.Type == SPVFromBTC {
+			return true, fault.New(fault.Upstream, "the provider refused the transaction: %s", r.Problem)
+		}
+		if r.Type == SPVFromBTC && r.State == spvSigned {
+			return false, nil
+		}
+		return !r.Submission.open() || r.State != from.State, nil
+	}
+	var failure error
+	done := false
+	sub := g.feed.add()
+	if sub == nil {
+		return errClosed
+	}
+	wait, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// What happened between the pass and the subscription is in the record.
+	r, err := g.Load(ctx, id)
+	if err != nil {
+		g.feed.remove(sub)
+		return err
+	}
+	if done, failure = settled(r); done {
+		g.feed.remove(sub)
+		return failure
+	}
+	poll := make(chan struct{})
+	go func() { // without Run nobody else looks
+		defer close(poll)
+		g.poll(wait, id)
+	}()
+	g.deliver(wait, sub, func(c Change) bool {
+		if c.Record.ID == id {
+			done, failure = settled(c.Record)
+		}
+		return !done
+	})
+	cancel()
+	<-poll
+	switch {
+	case done:
+		return failure
+	case g.base.Err() != nil:
+		return errClosed
+	}
+	return fault.New(fault.Timeout, "the submission is under way, ask for its status: %w", context.Cause(ctx))
+}
+
+// IDs implements [Checker].
+func (w *Live) IDs(r *Record, signed []string) ([]string, error) {
+	if r.Vault != nil && !r.posted() || r.posted() && r.State != spvConfirmed {
+		if len(signed) != 1 {
+			return nil, fault.Invalid("signedTxs", "must be one PSBT")
+		}
+		u, err := bitcoin.ParsePSBT(signed[0])
+		if err != nil {
+			return nil, fault.Invalid("signedTxs[0]", "%w", err)
+		}
+		id, _ := u.TxID(nil)
+		return []string{id.String()}, nil
+	}
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return nil, err
+	}
+	return k.IDs(signed)
+}
+
+// Check implements [Checker].
+func (w *Live) Check(ctx context.Context, r *Record, a Action, signed []string) (Submit, error) {
+	switch a := a.(type) {
+	case *Sign:
+		k, _, err := w.contract(r.Chain, r.Contract)
+		if err != nil {
+			return Submit{}, err
+		}
+		plan := a.Plan
+		if a.AnySigner {
+			plan.Signer = ""
+		}
+		if err := w.prove(ctx, &plan); err != nil {
+			return Submit{}, err
+		}
+		txs, err := k.Check(plan, signed)
+		if err != nil {
+			return Submit{}, err
+		}
+		in := Submit{Action: a.For}
+		for _, tx := range txs {
+			in.Txs = append(in.Txs, SignedTx{Signed: tx})
+		}
+		return in, nil
+	case *Fund:
+		return w.checkPSBT(ctx, r, a, signed[0])
+	}
+	return Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")
+}
+
+// checkPSBT compares a PSBT with the agreed template, its inputs with what the
+// backend says of them, and looks at the vault once more: after this the
+// transaction is out of our hands.
+func (w *Live) checkPSBT(ctx context.Context, r *Record, a *Fund, text string) (Submit, error) {
+	u, err := bitcoin.ParsePSBT(text)
+	if err != nil {
+		return Submit{}, fault.Invalid("signedTxs[0]", "%w", err)
+	}
+	t, err := w.template(r, a)
+	if err != nil {
+		return Submit{}, err
+	}
+	agreed := bitcoin.Agreement{Template: t, AnySalt: a.Vault, Prevouts: map[bitcoin.OutPoint]*wire.TxOut{}, Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{}}
+	rates, err := w.bitcoin.FeeRates(ctx)
+	if err != nil {
+		return Submit{}, err
+	}
+	agreed.MaxFeeRate = bitcoin.QuoteFeeRateCap(rates.Fastest)
+	if a.Vault {
+		agreed.MinFeeRate = r.Vault.MinFeeRate
+		agreed.MaxFeeRate = max(agreed.MaxFeeRate, bitcoin.QuoteFeeRateCap(r.Vault.MinFeeRate))
+	}
+	if err := w.parents(ctx, u.Inputs(), &agreed); err != nil {
+		return Submit{}, err
+	}
+	tx, err := u.Check(agreed)
+	if err != nil {
+		return Submit{}, err
+	}
+	if a.Vault {
+		if err := w.recheckVault(ctx, r, tx.Tx); err != nil {
+			return Submit{}, err
+		}
+	}
+	raw, err := bitcoin.EncodeTx(tx.Tx)
+	if err != nil {
+		return Submit{}, err
+	}
+	return Submit{Action: ActionFund, PSBT: &SignedPSBT{TxID: tx.ID, Tx: raw, Posted: tx.PSBT}}, nil
+}
+
+// parents learns what the inputs spend and, of unconfirmed parents, what they
+// weigh and pay.
+func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitcoin.Agreement) error {
+	var ids []bitcoin.Hash
+	for _, op := range ops {
+		if !slices.Contains(ids, op.Hash) {
+			ids = append(ids, op.Hash)
+		}
+	}
+	var unconfirmed []bitcoin.Hash
+	parents := map[bitcoin.Hash]*bitcoin.Tx{}
+	for i, res := range w.bitcoin.Txs(ctx, ids) {
+		if res.Err != nil {
+			return fault.New(fault.Upstream, "the transaction %s that an input spends cannot be looked up: %w", ids[i], res.Err)
+		}
+		parents[ids[i]] = res.Value
+		if !res.Value.Confirmed() {
+			unconfirmed = append(unconfirmed, ids[i])
+		}
+	}
+	for _, op := range ops {
+		if out, ok := parents[op.Hash].Output(op.Index); ok {
+			agreed.Prevouts[op] = out
+		}
+	}
+	for i, res := range w.bitcoin.CPFPs(ctx, unconfirmed) {
+		if res.Err != nil {
+			return res.Err
+		}
+		if res.Value != nil {
+			agreed.Unconfirmed[unconfirmed[i]] = *res.Value
+		}
+	}
+	return nil
+}
+
+// recheckVault makes sure that the vault can still pay this very transaction
+// (protocol: swap-flows-spv-and-core.md A7 steps 10 to 12): its output is
+// unspent, the withdrawals before ours lead to it, the balances cover ours with
+// all fees, and the contract can read it.
+func (w *Live) recheckVault(ctx context.Context, r *Record, tx *wire.MsgTx) error {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return err
+	}
+	c, ok := k.(chains.VaultContract)
+	if !ok {
+		return noVaults(r.Chain)
+	}
+	ours, err := c.ParseWithdrawal(tx)
+	if err != nil {
+		return fault.Invalid("signedTxs[0]", "%w", err)
+	}
+	fact, err := w.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
+	if err != nil {
+		return err
+	}
+	return w.VaultPays(ctx, c, fact.Vault, ours, tx)
+}
+
+// poll looks at a swap as often as its state asks for, until ctx ends.
+func (g *Engine) poll(ctx context.Context, id string) {
+	for {
+		res, err := g.Advance(ctx, id, nil)
+		every := 5 * time.Second
+		if err == nil {
+			if f := g.flows[res.Record.Type]; f != nil {
+				if row, ok := f.State(res.Record.State); ok && row.Every > 0 {
+					every = min(every, row.Every)
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(every):
+		}
+	}
+}
