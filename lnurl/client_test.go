@@ -169,7 +169,7 @@ func TestParseForms(t *testing.T) {
 		"": "", "lnurl": "", "lnurl1": "", "@pay.example": "", "joe@": "", "joe@pay": "", "joe@.example": "", "joe@pay..example": "", "joe@pay.example.": "",
 		"joe@10.0.0.1": "", "joe@1.0x7f": "", "joe@pay.example:80": "", "joe@pay.example/x": "", "joe@pay.example?x": "", "a@b@pay.example": "",
 		"joe doe@pay.example": "", "j\u00f6e@pay.example": "", strings.Repeat("a", 65) + "@pay.example": "", "-@-.example": "",
-		"https://shop.example/": "", "https://shop.example/?lightning=lnbc1": "", "https://shop.example/?lightning=" + bech + "&lightning=" + bech: "",
+		"https://shop.example/": "", "https://shop.example/?lightning=lnbc1": "", "https://shop.example/?lightning=" + bech + "&lightning=" + bech: "", "https://shop.example/?lightning=" + bech + "&Lightning=" + bech: "",
 		"lnurlc://host.example": "", "lnurla://host.example?tag=login": "", "keyauth://host.example": "", "lnurlp:host.example": "", "bitcoin:" + bech: "",
 		strings.Repeat("a", 9000): "",
 	} {
@@ -370,5 +370,17 @@ func TestRequestInvoiceBounds(t *testing.T) {
 	_, err := c.RequestInvoice(t.Context(), p, 9, "")
 	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Min.Int64() != 2 || e.Max.Int64() != 3 {
 		t.Errorf("bounds %v", err)
+	}
+}
+
+func TestOnionSchemes(t *testing.T) {
+	for text, want := range map[string]string{
+		"lnurlp://abc.onion": "http://abc.onion", "lnurlp://abc.onion?x=1": "http://abc.onion?x=1", "lnurlw://ABC.Onion:81/x": "http://ABC.Onion:81/x",
+		"lnurlp://host.example/abc.onion": "https://host.example/abc.onion", "lnurlp://host.example?abc.onion": "https://host.example?abc.onion",
+		"lnurlp://host.example:443?x=http://abc.onion": "https://host.example:443?x=http://abc.onion", "joe@abc.onion": "http://abc.onion/.well-known/lnurlp/joe",
+	} {
+		if l, err := Parse(text); err != nil || l.URL() != want {
+			t.Errorf("%s: %s, %v; want %s", text, l.URL(), err, want)
+		}
 	}
 }

@@ -232,14 +232,19 @@ func satRange(minMsat, maxMsat int64, host string) (low, high int64, err error) 
 	if minMsat < 0 || maxMsat < minMsat {
 		return 0, 0, wrong(host, "gave impossible bounds of the amount")
 	}
-	low, high = max(1, minMsat/1000), maxMsat/1000
-	if minMsat > 1000 && minMsat%1000 != 0 {
-		low++
-	}
+	low, high = max(1, satsUp(minMsat)), maxMsat/1000
 	if low > high {
 		return 0, 0, wrong(host, "accepts no whole number of sats")
 	}
 	return low, high, nil
+}
+
+// satsUp rounds up to whole sats.
+func satsUp(msat int64) int64 {
+	if msat%1000 > 0 {
+		return msat/1000 + 1
+	}
+	return msat / 1000
 }
 
 // integer returns a member that is a JSON number without fraction and fits int64.

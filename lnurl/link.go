@@ -107,8 +107,11 @@ func bech32Link(text string) (Link, error) {
 }
 
 func schemeLink(scheme, rest string, want Tag) (Link, error) {
-	host, _, _ := strings.Cut(rest, "/")
-	u := baseURL(host) + strings.TrimPrefix(rest, host)
+	host := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host = rest[:i]
+	}
+	u := baseURL(host) + rest[len(host):]
 	if err := checkSyntax(u); err != nil {
 		return Link{}, err
 	}
@@ -122,12 +125,16 @@ func webLink(text string) (Link, error) {
 	if err != nil {
 		return Link{}, notLink("a web address that is no LNURL")
 	}
+	var found []string
 	for key, values := range u.Query() {
-		if strings.EqualFold(key, "lightning") && len(values) == 1 && looksBech32(values[0]) {
-			return bech32Link(values[0])
+		if strings.EqualFold(key, "lightning") {
+			found = append(found, values...)
 		}
 	}
-	return Link{}, notLink("a web address that is no LNURL")
+	if len(found) != 1 || !looksBech32(found[0]) {
+		return Link{}, notLink("a web address that is no LNURL") // or two: which one would be paid?
+	}
+	return bech32Link(found[0])
 }
 
 // looksBech32 reports whether text is of the form of a bech32 LNURL; case and

@@ -32,7 +32,7 @@ type JSON struct {
 // StatusError is an answer whose status is not 2xx.
 type StatusError struct {
 	Status int
-	Body   []byte // as received, at most the limit of the request
+	Body   []byte // as received, cut at the limit of the request
 }
 
 // Error returns the status and the start of the body.
@@ -103,14 +103,12 @@ func (j JSON) Raw(ctx context.Context, method, url string, body []byte) ([]byte,
 		return nil, withoutURL(err)
 	}
 	defer resp.Body.Close()
-	answer, err := ReadAll(resp, limit)
-	if err != nil {
-		return nil, err
-	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, &StatusError{Status: resp.StatusCode, Body: answer}
+		// The status is the news; of the body as much as can be had.
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, limit))
+		return nil, &StatusError{Status: resp.StatusCode, Body: body}
 	}
-	return answer, nil
+	return ReadAll(resp, limit)
 }
 
 // Decode decodes data, which must be one JSON value in valid UTF-8 with nothing

@@ -84,10 +84,6 @@ func TestBodiesAreBounded(t *testing.T) {
 			}
 			_ = z.Close()
 		},
-		"refusal": func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, strings.Repeat("x", 70000))
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := httpx.JSON{Limit: 65536}.Get(t.Context(), serve(t, h), new(any))
@@ -95,6 +91,17 @@ func TestBodiesAreBounded(t *testing.T) {
 				t.Errorf("error %v, want too large", err)
 			}
 		})
+	}
+}
+
+func TestBodiesOfRefusalsAreCut(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = io.WriteString(w, strings.Repeat("x", 70000))
+	})
+	err := httpx.JSON{Limit: 65536}.Get(t.Context(), url, new(any))
+	if e, ok := errors.AsType[*httpx.StatusError](err); !ok || e.Status != 502 || len(e.Body) != 65536 || len(e.Error()) > 300 {
+		t.Errorf("error %.300v", err)
 	}
 }
 
