@@ -40,6 +40,10 @@ func ParseCompactHeader(b []byte) (CompactHeader, error) {
 	return CompactHeader(b), nil
 }
 
+// targetSign is the bit of a compact target that Bitcoin forbids and the relay
+// does not look at.
+const targetSign = 0x800000
+
 // StoredHeader is a header with what the relay knows of the chain up to it, 160
 // bytes: the header, the chain's work, the height, the time of the last
 // difficulty adjustment, and the times of the ten blocks before, oldest first.
@@ -96,10 +100,11 @@ func (s StoredHeader) Next(c CompactHeader) (StoredHeader, error) {
 	if err != nil {
 		return StoredHeader{}, err
 	}
-	if _, err := bitcoin.Target(header.Bits); err != nil {
+	bits := header.Bits &^ targetSign
+	if _, err := bitcoin.Target(bits); err != nil {
 		return StoredHeader{}, err
 	}
-	work := header.Work()
+	work := bitcoin.Work(bits)
 	work.Add(work, s.ChainWork())
 	if work.BitLen() > 256 || s.Height() == 1<<32-1 {
 		return StoredHeader{}, fmt.Errorf("stored header at height %d: chain work or height overflows", s.Height())

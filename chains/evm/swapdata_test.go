@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -87,10 +88,10 @@ func checkSwapData(t *testing.T, c *vectors.Case, raw json.RawMessage) {
 	if e := json.Unmarshal(raw, &fields); e != nil {
 		t.Fatal(e)
 	}
-	if extra, _ := fields["extraData"].(string); strings.HasPrefix(extra, "0x") {
+	if !wellFormed(t, raw) {
 		c.Differ(t, "evm-swap-data-strict")
 		if err == nil {
-			t.Fatal("extra data with 0x accepted")
+			t.Fatal("malformed members accepted")
 		}
 		return
 	}
@@ -129,6 +130,36 @@ func mustJSON(t testing.TB, v any) json.RawMessage {
 		t.Fatal(err)
 	}
 	return text
+}
+
+var (
+	numberForm = regexp.MustCompile(`^("[0-9]{1,78}"|"0x[0-9a-fA-F]{1,64}"|[0-9]{1,15})$`)
+	hashForm   = regexp.MustCompile(`^"0x[0-9a-fA-F]{64}"$`)
+	extraForm  = regexp.MustCompile(`^(null|"([0-9a-fA-F]{2})*")$`)
+)
+
+// wellFormed says whether the members have the forms of chain-evm.md §3.3, some
+// of which the reference does not look at.
+func wellFormed(t *testing.T, raw json.RawMessage) bool {
+	t.Helper()
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	good := true
+	for _, name := range []string{"payIn", "payOut", "reputation"} {
+		good = good && (string(m[name]) == "true" || string(m[name]) == "false")
+	}
+	for _, name := range []string{"sequence", "amount", "securityDeposit", "claimerBounty"} {
+		good = good && numberForm.Match(m[name])
+	}
+	for _, name := range []string{"claimData", "refundData"} {
+		good = good && hashForm.Match(m[name])
+	}
+	if extra, ok := m["extraData"]; ok {
+		good = good && extraForm.Match(extra)
+	}
+	return good && len(m["kind"]) == 1 && m["kind"][0] >= '0' && m["kind"][0] <= '3'
 }
 
 // typed adds the type member that the vectors of built swap data leave out.
