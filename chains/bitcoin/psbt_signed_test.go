@@ -59,6 +59,24 @@ func finishedByWallet(u *UncheckedPSBT) bool {
 	return true
 }
 
+// weaklySigned reports whether a signature has another hash type than ALL or DEFAULT.
+func weaklySigned(u *UncheckedPSBT) bool {
+	if u == nil {
+		return false
+	}
+	for _, in := range u.inputs {
+		for _, sig := range in.PartialSigs {
+			if sig.Signature[len(sig.Signature)-1] != 1 {
+				return true
+			}
+		}
+		if sig := in.TaprootKeySpendSig; len(sig) == 65 && sig[64] != 1 {
+			return true
+		}
+	}
+	return false
+}
+
 func TestVectorsSignedPSBT(t *testing.T) {
 	file := vectors.Load(t, "bitcoin", "signed_psbt")
 	accepted := map[Hash]*vectors.Case{} // vault cases that the reference takes, by transaction
@@ -90,6 +108,13 @@ func TestVectorsSignedPSBT(t *testing.T) {
 				return // verified all the same, but there is nothing to compare with
 			}
 			want = same.Want(t)
+		}
+		if weaklySigned(u) {
+			c.Differ(t, "bitcoin-psbt-weak-signature")
+			if fault.CodeOf(err) != fault.InvalidInput {
+				t.Errorf("accepted with weak signatures: %+v, error %v", s, err)
+			}
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
