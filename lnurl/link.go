@@ -137,14 +137,12 @@ func webLink(text string) (Link, error) {
 	return bech32Link(found[0])
 }
 
-// looksBech32 reports whether text is of the form of a bech32 LNURL; case and
-// checksum may still be wrong.
-func looksBech32(text string) bool {
-	data, ok := cutPrefixFold(text, "lnurl1")
-	return ok && data != "" && strings.Trim(strings.ToLower(data), "qpzry9x8gf2tvdw0s3jn54khce6mua7l") == ""
-}
+// looksBech32 reports whether text is of the form of a bech32 LNURL; case,
+// characters and checksum may still be wrong.
+func looksBech32(text string) bool { return bech32Form.MatchString(text) }
 
 var (
+	bech32Form     = regexp.MustCompile(`^(?i)lnurl1[0-9a-z]+$`)
 	identifierName = regexp.MustCompile(`^[a-z0-9._+-]{1,64}$`)
 	dnsName        = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 )

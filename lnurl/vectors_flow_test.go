@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,7 +42,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 			checkRecognition(t, c, in.Text, want.IsLNURL, wantURL)
 		case "resolve":
 			client, _ := clientFor(transport, now)
-			flowResolve(t, c, client, transport, in.Text, in.Answer)
+			flowResolve(t, c, client, transport, in.Text, in.Answer, in.HTTPStatus)
 		case "payCallback":
 			client, _ := clientFor(transport, now)
 			sats, err := in.AmountSats.Int64()
@@ -60,7 +61,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 	})
 }
 
-func flowResolve(t *testing.T, c *vectors.Case, client *Client, transport *canned, text string, answer json.RawMessage) {
+func flowResolve(t *testing.T, c *vectors.Case, client *Client, transport *canned, text string, answer json.RawMessage, status int) {
 	t.Helper()
 	var want struct {
 		Error  bool
@@ -85,9 +86,38 @@ func flowResolve(t *testing.T, c *vectors.Case, client *Client, transport *canne
 		if err == nil {
 			t.Errorf("accepted a %s for %s", head.Tag, text)
 		}
+	case err != nil && (status >= 300 || !goodAnswer(answer)):
+		c.Differ(t, "lnurl-checked-answer")
+		if fault.CodeOf(err) != fault.Upstream {
+			t.Errorf("error %v", err)
+		}
 	default:
 		checkDetails(t, c, want.Result, nil, d, err)
 	}
+}
+
+// goodAnswer says whether an answer has what utilities.md §7.1 demands beyond a
+// tag, as far as its numbers, k1 and callback go.
+func goodAnswer(answer json.RawMessage) bool {
+	var a struct {
+		K1, Callback                     string
+		MinSendable, MaxSendable         *int64
+		MinWithdrawable, MaxWithdrawable *int64
+		Tag                              Tag
+		Metadata                         *string
+	}
+	if json.Unmarshal(answer, &a) != nil {
+		return false
+	}
+	low, high := a.MinSendable, a.MaxSendable
+	if a.Tag == TagWithdraw {
+		if low, high = a.MinWithdrawable, a.MaxWithdrawable; low == nil {
+			low = new(int64)
+		}
+	}
+	u, err := url.Parse(a.Callback)
+	return err == nil && u.Scheme == "https" && publicName(u.Hostname()) && (a.Tag == TagPay && a.Metadata != nil || a.K1 != "") &&
+		low != nil && high != nil && *low >= 0 && *high/1000 >= 1 && (*low+999)/1000 <= *high/1000
 }
 
 func flowPay(t *testing.T, c *vectors.Case, transport *canned, p *PayParams, answer json.RawMessage, got *Payment, err error) {
