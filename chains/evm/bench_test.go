@@ -85,7 +85,7 @@ func BenchmarkBuild(b *testing.B) {
 		name  string
 		build func() ([]Call, error)
 	}{
-		{"init", func() ([]Call, error) { return d.Init(s, user, &auth) }},
+		{"init", func() ([]Call, error) { return d.Init(s, user, auth) }},
 		{"claim-secret", func() ([]Call, error) { return one(d.ClaimBySecret(lock, secret)) }},
 		{"claim-bitcoin", func() ([]Call, error) { return one(d.ClaimByBitcoin(onchain, proof)) }},
 		{"refund", func() ([]Call, error) { return one(d.Refund(s, time.Unix(3_000_000_000, 0))) }},
@@ -114,7 +114,7 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkCheckSigned(b *testing.B) {
 	n, d := presetOf(b, "CITREA/MAINNET"), deploymentOf(b, "CITREA/MAINNET")
 	user := addressOf(b, userKey)
-	calls, err := d.Init(payInSwap(b, d, user), user, nil)
+	calls, err := d.Init(payInSwap(b, d, user), user, anyAuth())
 	if err != nil {
 		b.Fatal(err)
 	}

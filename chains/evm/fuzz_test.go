@@ -56,7 +56,7 @@ func FuzzParseSwapData(f *testing.F) {
 func FuzzSignedTransaction(f *testing.F) {
 	n, d := presetOf(f, "CITREA/MAINNET"), deploymentOf(f, "CITREA/MAINNET")
 	user := addressOf(f, userKey)
-	calls, err := d.Init(payInSwap(f, d, user), user, nil)
+	calls, err := d.Init(payInSwap(f, d, user), user, anyAuth())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func FuzzPayout(f *testing.F) {
 func FuzzAnswers(f *testing.F) {
 	d := deploymentOf(f, "CITREA/MAINNET")
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
-	calls, err := d.Init(payInSwap(f, d, user), user, nil)
+	calls, err := d.Init(payInSwap(f, d, user), user, anyAuth())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func TestExpect(t *testing.T) {
 func TestIDs(t *testing.T) {
 	n, d := presetOf(t, "CITREA/MAINNET"), deploymentOf(t, "CITREA/MAINNET")
 	user := addressOf(t, userKey)
-	calls, err := d.Init(payInSwap(t, d, user), user, nil)
+	calls, err := d.Init(payInSwap(t, d, user), user, anyAuth())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,6 @@ package evm
 import (
 	"fmt"
 	"math/big"
-
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
 // How many headers one transaction brings to the relay (protocol: bitcoin.md §16).
@@ -94,73 +91,6 @@ func headersIn(payload []byte) (base StoredHeader, headers []CompactHeader, ok b
 		headers = append(headers, CompactHeader(rest[:48]))
 	}
 	return base, headers, true
-}
-
-// CallFrame is one call of a transaction's trace, or the transaction itself with
-// no inner calls.
-type CallFrame struct {
-	Type  string         `json:"type"` // CALL, CREATE, ...
-	From  common.Address `json:"from"`
-	To    common.Address `json:"to"`
-	Input hexutil.Bytes  `json:"input"`
-	Calls []CallFrame    `json:"calls"`
-}
-
-// maxTraceDepth bounds the recursion into a trace; the EVM itself allows 1024.
-const maxTraceDepth = 1024
-
-// walk visits f and the calls inside it until visit returns true.
-func (f CallFrame) walk(depth int, visit func(CallFrame) bool) bool {
-	if visit(f) {
-		return true
-	}
-	if depth < maxTraceDepth {
-		for _, inner := range f.Calls {
-			if inner.walk(depth+1, visit) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// FindStoredHeader rebuilds the stored header with the given commitment from the
-// transaction that brought it to the relay (protocol: chain-evm.md §10.2): the
-// transaction itself where its destination is the relay, or its trace. Whatever
-// is found hashes to the commitment, so the source need not be trusted.
-func (d Deployment) FindStoredHeader(tx CallFrame, commit common.Hash) (StoredHeader, bool) {
-	var found StoredHeader
-	ok := tx.walk(0, func(f CallFrame) bool {
-		if f.To != d.BtcRelay.Address {
-			return false
-		}
-		if f.Type == "CREATE" || f.Type == "CREATE2" {
-			// The genesis header is the constructor's first argument, before one more word.
-			if n := len(f.Input); n >= 192 {
-				found = StoredHeader(f.Input[n-192 : n-32])
-				return found.CommitHash() == commit
-			}
-			return false
-		}
-		base, headers, ok := submittedHeaders(f.Input)
-		if !ok {
-			return false
-		}
-		for found = base; ; headers = headers[1:] {
-			if found.CommitHash() == commit {
-				return true
-			}
-			if len(headers) == 0 {
-				return false
-			}
-			next, err := found.Next(headers[0])
-			if err != nil {
-				return false
-			}
-			found = next
-		}
-	})
-	return found, ok
 }
 
 // Outgrows reports whether a fork that ends with s becomes the main chain of a

@@ -133,7 +133,7 @@ func TestFindSwapData(t *testing.T) {
 	other := ours
 	other.Amount = big.NewInt(1)
 	frame := func(s SwapData) CallFrame {
-		calls, err := d.Init(s, s.Offerer, nil)
+		calls, err := d.Init(s, s.Offerer, anyAuth())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,13 +60,18 @@ func payInSwap(t testing.TB, d Deployment, user common.Address) SwapData {
 	return s
 }
 
+// anyAuth has the form of an authorisation.
+func anyAuth() chains.Auth {
+	return chains.Auth{Prefix: prefixInitPayIn, Timeout: 1_900_000_000, Signature: "0x" + strings.Repeat("11", 65)}
+}
+
 // What a wallet, a site in between or a caller could return instead of what was asked for.
 func TestCheckSignedAttacks(t *testing.T) {
 	n, d := presetOf(t, "CITREA/MAINNET"), deploymentOf(t, "CITREA/MAINNET")
 	user := addressOf(t, userKey)
 	s := payInSwap(t, d, user)
-	auth := chains.Auth{Prefix: prefixInitPayIn, Timeout: 1_900_000_000, Signature: "0x" + strings.Repeat("11", 65)}
-	calls, err := d.Init(s, user, &auth)
+	auth := anyAuth()
+	calls, err := d.Init(s, user, auth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +93,7 @@ func TestCheckSignedAttacks(t *testing.T) {
 	less.Data, _ = erc20ABI().Pack("approve", d.EscrowManager.Address, big.NewInt(999_999))
 	thief.Data, _ = erc20ABI().Pack("approve", addressOf(t, strangeKey), s.Amount)
 	steal.Data, _ = erc20ABI().Pack("transfer", addressOf(t, strangeKey), s.Amount)
-	otherEscrow, _ := d.Init(s.WithOfferer(user), user, &chains.Auth{Prefix: auth.Prefix, Timeout: auth.Timeout + 1, Signature: auth.Signature})
+	otherEscrow, _ := d.Init(s.WithOfferer(user), user, chains.Auth{Prefix: auth.Prefix, Timeout: auth.Timeout + 1, Signature: auth.Signature})
 	elsewhere := open
 	elsewhere.To = deploymentOf(t, "CITREA/TESTNET4").EscrowManager.Address
 	good := tx(open, 6)
@@ -228,6 +233,34 @@ func TestCheckSignedRelay(t *testing.T) {
 	} {
 		if _, err := d.CheckSigned(n, user, calls, c.signed); (err == nil) != c.ok {
 			t.Errorf("%s: got %v, want accepted: %v", c.name, err, c.ok)
+		}
+	}
+}
+
+func TestInitAuthorization(t *testing.T) {
+	d := deploymentOf(t, "CITREA/MAINNET")
+	lp, user := common.HexToAddress("0xaa"), common.HexToAddress("0xbb")
+	opened, err := d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: lp, Claimer: user, Amount: big.NewInt(5), PayOut: true, Expiry: 2_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := chains.Auth{Timeout: 1_900_000_000}
+	for _, c := range []struct {
+		name   string
+		s      SwapData
+		sender common.Address
+		auth   chains.Auth
+		ok     bool
+	}{
+		{"the LP opens alone", opened, lp, late, true},
+		{"the LP forgets the timeout", opened, lp, chains.Auth{}, false},
+		{"the user opens without the LP's signature", opened, user, late, false},
+		{"the user opens", opened, user, anyAuth(), true},
+		{"a payer opens without the LP's signature", payInSwap(t, d, user), user, late, false},
+		{"a stranger opens", opened, common.HexToAddress("0xcc"), anyAuth(), false},
+	} {
+		if _, err := d.Init(c.s, c.sender, c.auth); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package evm
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"math/big"
 	"time"
 
@@ -28,9 +27,10 @@ func CanInit(state chains.EscrowState) error {
 
 // Init builds what sender must send to open an escrow: an approval for each
 // token that the contract takes from the sender, and the call itself. auth is
-// what [Network.VerifyInit] accepted; nil where the contract asks for none.
-// Approvals that are not needed are for [WithoutApproved] to leave out.
-func (d Deployment) Init(s SwapData, sender common.Address, auth *chains.Auth) ([]Call, error) {
+// what [Network.VerifyInit] accepted; where the contract asks for no signature
+// only its timeout counts, after which the contract refuses the call. Approvals
+// that are not needed are for [WithoutApproved] to leave out.
+func (d Deployment) Init(s SwapData, sender common.Address, auth chains.Auth) ([]Call, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -41,18 +41,16 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth *chains.Auth) (
 		return nil, fault.Invalid("signer", "the claimer cannot open an escrow that the offerer pays in native coin")
 	}
 	var signature []byte
-	var timeout int64
-	if auth != nil {
+	if auth.Signature != "" || s.NeedsInitAuthorization(sender) {
 		var err error
 		if signature, err = hexBytes(auth.Signature, 65); err != nil {
 			return nil, fault.Invalid("signature", "%w", err)
 		}
-		timeout = auth.Timeout
 	}
-	if timeout < 0 {
-		return nil, fault.Invalid("timeout", "is negative")
+	if auth.Timeout <= 0 {
+		return nil, fault.Invalid("timeout", "is missing")
 	}
-	data, err := escrowABI().Pack("initialize", s.tuple(), signature, big.NewInt(timeout), s.ExtraData)
+	data, err := escrowABI().Pack("initialize", s.tuple(), signature, big.NewInt(auth.Timeout), s.ExtraData)
 	if err != nil {
 		return nil, err
 	}
@@ -142,67 +140,6 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 	}
 	data, err := escrowABI().Pack("cooperativeRefund", s.tuple(), signature, big.NewInt(auth.Timeout))
 	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s)}, err
-}
-
-// initCall reads the call data of initialize; ok is false for any other call.
-func initCall(input []byte) (tuple abiEscrow, extraData []byte, ok bool) {
-	of := escrowABI()
-	m := of.Methods["initialize"]
-	if len(input) < 4 || string(input[:4]) != string(m.ID) {
-		return abiEscrow{}, nil, false
-	}
-	values, err := m.Inputs.Unpack(input[4:])
-	if err != nil {
-		return abiEscrow{}, nil, false
-	}
-	var args struct {
-		Escrow    abiEscrow
-		Signature []byte
-		Timeout   *big.Int
-		ExtraData []byte
-	}
-	if err := assign(m.Inputs, values, &args); err != nil {
-		return abiEscrow{}, nil, false
-	}
-	return args.Escrow, args.ExtraData, true
-}
-
-// FindSwapData finds the escrow with the given hash in the transaction that
-// opened it: its own call data where its destination is the escrow manager, or
-// its trace (protocol: chain-evm.md §8.1, §13.18). The hash is what makes it
-// sure; the extra data is what the transaction published.
-func (d Deployment) FindSwapData(tx CallFrame, escrow common.Hash) (SwapData, error) {
-	var found SwapData
-	var problem error
-	ok := tx.walk(0, func(f CallFrame) bool {
-		if f.To != d.EscrowManager.Address {
-			return false
-		}
-		tuple, extra, ok := initCall(f.Input)
-		if !ok {
-			return false
-		}
-		kind, known := d.KindOf(tuple.ClaimHandler)
-		if !known {
-			problem = fmt.Errorf("escrow %s has the unknown claim handler %s", escrow, tuple.ClaimHandler)
-			return false
-		}
-		s, err := fromTuple(tuple, kind, extra)
-		if err != nil {
-			problem = err
-			return false
-		}
-		hash, err := s.EscrowHash()
-		found = s
-		return err == nil && hash == escrow
-	})
-	switch {
-	case ok:
-		return found, nil
-	case problem != nil:
-		return SwapData{}, problem
-	}
-	return SwapData{}, fmt.Errorf("the transaction does not open escrow %s", escrow)
 }
 
 // CheckRefundable reports why an open escrow cannot be refunded yet, in the

@@ -232,7 +232,7 @@ func TestVectorsTxs(t *testing.T) {
 				}
 			}
 			if err == nil {
-				calls, err = d.Init(s, sender, &in.Signature)
+				calls, err = d.Init(s, sender, in.Signature)
 			}
 			if in.EscrowState == chains.EscrowRefunded && !want.Error {
 				c.Differ(t, "evm-refunded-escrow")
