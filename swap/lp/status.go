@@ -1,12 +1,11 @@
-// Package lp talks to liquidity providers: it finds them, asks them for quotes,
-// verifies every claim that they make, and follows up.
-//
-// A liquidity provider is an adversary: nothing that it says is shown or acted
-// on before it has been checked against something that it does not control.
 package lp
 
 import (
+	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
@@ -20,7 +19,7 @@ type StatusQuery struct {
 	Sequence *big.Int
 }
 
-// Endpoints of a [StatusQuery].
+// Endpoints of a [StatusQuery] (protocol: lp-protocol.md §5.4, §5.6 to §5.10).
 const (
 	GetRefundAuthorization = "getRefundAuthorization"
 	GetInvoiceStatus       = "getInvoiceStatus"
@@ -31,28 +30,121 @@ const (
 // Status is an LP's answer, decoded but not believed.
 type Status struct {
 	Code    int
-	Message string
+	Message string // the LP's words, cut to a bounded length
 
 	Auth   *chains.Auth    // authorisation to open or to refund
 	Escrow json.RawMessage // escrow data that it opened or is about to open
 	Secret []byte          // preimage that it claims to have paid for
 	TxID   string          // transaction that it claims to have sent: Bitcoin in display order, or the smart chain's
+
+	// Of gas on trust for an on-chain payment.
+	AdjustedAmount *big.Int // sats that arrived; nil: not said
+	AdjustedTotal  *big.Int // base units paid out for them; nil: not said
+	PayoutTxID     string   // of the smart chain; TxID is the payment then
 }
 
 // Codes of a [Status] (protocol: lp-protocol.md §4.2).
 const (
-	CodeDone          = 10000 // held, paid, or an authorisation
-	CodeExpired       = 10001
-	CodeSettled       = 10002
-	CodeUnpaid        = 10003
-	CodeCommitted     = 10004
-	CodeClaimed       = 10005
-	CodeGasUnpaid     = 10010
-	CodeGasReceived   = 10011
-	CodeGasSent       = 10012
-	CodeRefund        = 20000 // may be refunded early
-	CodePaid          = 20006
-	CodeNotFound      = 20007
-	CodeProcessing    = 20008
-	CodeRefundExpired = 20010
+	CodeDone           = 10000 // held, paid, or an authorisation
+	CodeExpired        = 10001
+	CodeSettled        = 10002
+	CodeUnpaid         = 10003
+	CodeCommitted      = 10004
+	CodeClaimed        = 10005
+	CodeGasUnpaid      = 10010
+	CodeGasReceived    = 10011
+	CodeGasSent        = 10012
+	CodeGasPending     = 10013 // on-chain payment accepted, payout pending
+	CodeGasRefunded    = 10014
+	CodeGasDoubleSpent = 10015
+	CodeGasRefundable  = 10016
+	CodeRefundIsSet    = 10080
+	CodeRefund         = 20000 // may be refunded early
+	CodePaid           = 20006
+	CodeNotFound       = 20007
+	CodeProcessing     = 20008
+	CodeRefundExpired  = 20010
 )
+
+// Status asks how a swap stands. A refusal (status other than 200) is a
+// *[RequestError]; everything that the protocol answers with status 200 is a
+// Status, whatever its code.
+func (c *Client) Status(ctx context.Context, q StatusQuery) (Status, error) {
+	pairs := []string{"paymentHash", q.ID}
+	switch q.Endpoint {
+	case GetInvoiceStatus, GetInvoicePaymentAuth:
+	case GetRefundAuthorization, GetAddressStatus:
+		pairs = append(pairs, "sequence", dec(q.Sequence))
+	default:
+		return Status{}, fmt.Errorf("LPs have no endpoint %q", q.Endpoint)
+	}
+	return c.status(ctx, q.URL, "/"+q.Endpoint+query(pairs...))
+}
+
+// SetRefundAddress tells the LP where an on-chain payment goes back to. url is
+// that of the swap, service path included. Asking twice is a refusal with the
+// code [CodeRefundIsSet].
+func (c *Client) SetRefundAddress(ctx context.Context, url, paymentHash string, sequence *big.Int, address string) (Status, error) {
+	return c.status(ctx, url, "/setRefundAddress"+query("paymentHash", paymentHash, "sequence", dec(sequence), "refundAddress", address))
+}
+
+func (c *Client) status(ctx context.Context, url, path string) (Status, error) {
+	text, err := c.get(ctx, url, path)
+	if err != nil {
+		return Status{}, err
+	}
+	s, err := readStatus(text)
+	if err != nil {
+		return Status{}, bad(url, err)
+	}
+	return s, nil
+}
+
+// readStatus decodes an answer. What its code does not promise may be missing;
+// what is there must have the right form.
+func readStatus(text []byte) (Status, error) {
+	e, err := plainEnvelope(text)
+	if err != nil {
+		return Status{}, err
+	}
+	code, ok := jsonNumber(e.code)
+	if !ok || code != float64(int(code)) {
+		return Status{}, errors.New("code: expected a number")
+	}
+	s := Status{Code: int(code)}
+	message, _ := jsonString(e.msg)
+	s.Message = words(message)
+	if e.data == nil || string(e.data) == "null" {
+		return s, nil
+	}
+	a := newAnswer(e.data)
+	if a.has("signature") {
+		auth := a.auth()
+		s.Auth = &auth
+	}
+	if a.has("data") {
+		s.Escrow = a.escrow("data")
+	}
+	if a.has("secret") {
+		s.Secret, err = hex.DecodeString(a.str("secret"))
+		if err != nil {
+			a.fail("secret", "hexadecimal digits")
+		}
+	}
+	if a.has("txId") {
+		s.TxID = a.str("txId")
+	}
+	if a.has("scTxId") {
+		s.PayoutTxID = a.str("scTxId")
+	}
+	if a.has("adjustedAmount") {
+		s.AdjustedAmount = a.amount("adjustedAmount")
+	}
+	if a.has("adjustedTotal") {
+		s.AdjustedTotal = a.amount("adjustedTotal")
+	}
+	if a.err != nil {
+		return Status{}, a.err
+	}
+	return s, nil
+}

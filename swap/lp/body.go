@@ -1,0 +1,180 @@
+package lp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/big"
+	"slices"
+)
+
+// Param is a parameter that the host adds to every quote request, such as a
+// referral tag. It cannot change a parameter of the protocol.
+type Param struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// body is the parameters of a request in the order in which they are sent.
+type body struct {
+	params []Param
+	late   []lateParam
+}
+
+// lateParam is a parameter that becomes known while the request is under way.
+type lateParam struct {
+	name  string
+	after []string // parameters that must have been sent before
+	known func() bool
+	wait  func(context.Context) (json.RawMessage, error) // nil: there is none after all
+}
+
+// add appends a parameter, or gives the one with that name its value.
+func (b *body) add(name string, value any) {
+	b.set(name, text(value))
+}
+
+func (b *body) set(name string, value json.RawMessage) {
+	if i := b.find(name); i >= 0 {
+		b.params[i].Value = value
+		return
+	}
+	b.params = append(b.params, Param{name, value})
+}
+
+func (b *body) find(name string) int {
+	return slices.IndexFunc(b.params, func(p Param) bool { return p.Name == name })
+}
+
+// extend adds the host's parameters, without those that the request sends first
+// or late. What is added after them replaces a value of the same name (protocol:
+// lp-protocol.md §5, §9 no. 18).
+func (b *body) extend(extra []Param, late ...string) {
+	for _, p := range extra {
+		if b.find(p.Name) < 0 && !slices.Contains(late, p.Name) {
+			b.params = append(b.params, p)
+		}
+	}
+}
+
+// addLate appends a parameter that becomes known later. A future that is nil
+// leaves it out; a value that is present but empty makes an empty frame.
+func addLate[T any](b *body, name string, f *Future[T], value func(T) any, after ...string) {
+	if f == nil {
+		return
+	}
+	b.late = append(b.late, lateParam{name: name, after: after, known: f.known, wait: func(ctx context.Context) (json.RawMessage, error) {
+		v, err := f.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := value(v)
+		if out == nil {
+			return nil, nil
+		}
+		return text(out), nil
+	}})
+}
+
+// each hands over the late parameters one by one in the order in which they
+// become known, those known already in the order of the body, none before those
+// that it comes after. It returns the first error, and leaves no goroutine
+// behind.
+func (b *body) each(ctx context.Context, send func(name string, value json.RawMessage) error) error {
+	type outcome struct {
+		lateParam
+		value json.RawMessage
+		err   error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	arrivals := make(chan outcome)
+	open := 0
+	defer func() {
+		cancel()
+		for range open {
+			<-arrivals
+		}
+	}()
+
+	waiting := map[string]bool{} // not sent yet
+	for _, p := range b.late {
+		waiting[p.name] = true
+	}
+	free := func(p lateParam) bool {
+		return !slices.ContainsFunc(p.after, func(name string) bool { return waiting[name] })
+	}
+	deliver := func(o outcome) error {
+		if o.err != nil {
+			return o.err
+		}
+		delete(waiting, o.name)
+		return send(o.name, o.value)
+	}
+
+	for _, p := range b.late {
+		if p.known() && free(p) {
+			value, err := p.wait(ctx)
+			if err := deliver(outcome{p, value, err}); err != nil {
+				return err
+			}
+			continue
+		}
+		open++
+		go func() {
+			value, err := p.wait(ctx)
+			arrivals <- outcome{p, value, err}
+		}()
+	}
+	var held []outcome
+	for open > 0 {
+		o := <-arrivals
+		open--
+		held = append(held, o)
+		for i := 0; i < len(held); i++ {
+			if held[i].err == nil && !free(held[i].lateParam) {
+				continue
+			}
+			o := held[i]
+			held = slices.Delete(held, i, i+1)
+			if err := deliver(o); err != nil {
+				return err
+			}
+			i = -1 // what waited for it may go now
+		}
+	}
+	return nil
+}
+
+// encode returns the parameters as one JSON object, in order.
+func encode(params []Param) []byte {
+	out := []byte{'{'}
+	for i, p := range params {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, text(p.Name)...)
+		out = append(out, ':')
+		out = append(out, p.Value...)
+	}
+	return append(out, '}')
+}
+
+// text returns v as JSON without the escapes that Go adds for HTML. All values
+// here are strings, numbers, booleans and lists of them, which always encode.
+func text(v any) json.RawMessage {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
+}
+
+// dec is the form of a big integer on the wire.
+func dec(v *big.Int) string {
+	if v == nil {
+		return "0"
+	}
+	return v.String()
+}

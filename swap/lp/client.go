@@ -1,0 +1,212 @@
+package lp
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// Limits of calls (protocol: lp-protocol.md §3.7, §9 no. 12).
+const (
+	defaultGetTimeout  = 15 * time.Second
+	defaultPostTimeout = 30 * time.Second
+	defaultLimit       = 64 << 10 // bytes of an answer
+	defaultCalls       = 5        // at once to one LP, which refuses more
+)
+
+// Options of a [Client]. The zero value is right for the public network.
+type Options struct {
+	Transport http.RoundTripper // nil: a transport of the client's own, see [NewTransport]
+	AllowHTTP bool              // call LPs over http anywhere; without it only on loopback addresses
+	NoStreams bool              // wait for late parameters, and send all at once: for proxies that buffer requests
+
+	GetTimeout  time.Duration // of one GET, waiting for its turn included; 0: 15 s
+	PostTimeout time.Duration // of one POST, request and answer; 0: 30 s
+	Limit       int64         // bytes of one answer; 0: 64 kB
+	Calls       int           // at once to one LP; 0: 5, which is what LPs allow
+	Retry       retry.Policy  // zero: five calls, 0.5 to 4 s apart; Final is the client's own
+
+	Auth  *Auth   // signs every request; nil: requests are anonymous
+	Extra []Param // added to every quote request
+
+	Now  func() time.Time // nil: time.Now
+	Rand io.Reader        // nil: crypto/rand
+}
+
+// Client makes the calls of the LP protocol. Every call is bounded in time and
+// in what it reads, is made at most five at a time to one LP, and follows no
+// redirect. Base URLs must be https, unless they are on a loopback address or
+// [Options].AllowHTTP is set. It is safe for concurrent use.
+//
+// Errors of calls: *[RequestError] and *[OutOfBoundsError] are the LP's answer,
+// *[CallError] is everything that failed on the way, after repeating it; a late
+// parameter's own error comes back as it is; an unusable URL is a plain error.
+type Client struct {
+	o     Options
+	http  httpx.Doer
+	slots slots
+}
+
+// NewClient returns a client.
+func NewClient(o Options) *Client {
+	if o.Transport == nil {
+		o.Transport = NewTransport(false)
+	}
+	if o.GetTimeout <= 0 {
+		o.GetTimeout = defaultGetTimeout
+	}
+	if o.PostTimeout <= 0 {
+		o.PostTimeout = defaultPostTimeout
+	}
+	if o.Limit <= 0 {
+		o.Limit = defaultLimit
+	}
+	if o.Calls <= 0 {
+		o.Calls = defaultCalls
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	o.Retry.Final = isAnswer
+	return &Client{
+		o: o,
+		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // its status is a refusal like any other
+		}},
+		slots: slots{most: o.Calls},
+	}
+}
+
+// NewTransport returns a transport that suits LPs: small limits, no compression
+// (frames are read as they come), few idle connections. With h2c it speaks
+// HTTP/2 to http URLs, as the network's LP program does without TLS; else
+// HTTP/1.1. https URLs use what the server offers.
+func NewTransport(h2c bool) *http.Transport {
+	t := &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        30 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 16 << 10,
+	}
+	if h2c {
+		t.Protocols = new(http.Protocols)
+		t.Protocols.SetHTTP2(true)
+		t.Protocols.SetUnencryptedHTTP2(true)
+	}
+	return t
+}
+
+// isAnswer reports whether repeating a failed call is pointless: the LP has
+// answered, or what was to be sent does not exist.
+func isAnswer(err error) bool {
+	if _, ok := errors.AsType[*RequestError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*lateError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*CallError](err)
+	return !ok
+}
+
+// lateError is the failure of a parameter that was to be sent later.
+type lateError struct{ error }
+
+func (e *lateError) Unwrap() error { return e.error }
+
+// CheckURL returns the base URL without a slash at its end, if an LP may be
+// called there.
+func (c *Client) CheckURL(base string) (string, error) {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return "", errors.New("LP URL cannot be parsed")
+	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
+		return "", errors.New("LP URL must have a host and neither user, query nor fragment")
+	case u.Scheme == "https":
+	case u.Scheme == "http" && (c.o.AllowHTTP || loopback(u.Hostname())):
+	default:
+		return "", fmt.Errorf("LP URL %s must be https", u.Redacted())
+	}
+	return strings.TrimRight(base, "/"), nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// request makes a request to an LP, signed if the client has a key.
+func (c *Client) request(ctx context.Context, method, url string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.o.Auth != nil {
+		header, err := c.o.Auth.header(c.o.Now(), c.o.Rand)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set(authHeader, header)
+	}
+	return req, nil
+}
+
+// withoutURL drops the URL that net/http puts into its errors: the LP is named
+// anyway, and queries may be secret.
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// escape encodes a query value as the network's clients do, who leave these
+// signs as they are (protocol: lp-protocol.md §3.1).
+func escape(s string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for _, c := range []byte(s) {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
+			out.WriteByte(c)
+			continue
+		}
+		out.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return out.String()
+}
+
+// query joins names and values, in order.
+func query(pairs ...string) string {
+	out := ""
+	for i := 0; i+1 < len(pairs); i += 2 {
+		sep := "&"
+		if i == 0 {
+			sep = "?"
+		}
+		out += sep + pairs[i] + "=" + escape(pairs[i+1])
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// quick repeats calls as usual, without the waits.
+func quick() retry.Policy {
+	return retry.Policy{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+}
+
+// serve answers on a real socket with HTTP/1.1, full duplex, until the test ends.
+func serve(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		h(w, r)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}
+
+func client(t testing.TB, o Options) *Client {
+	t.Helper()
+	if o.Transport == nil {
+		transport := NewTransport(false)
+		t.Cleanup(transport.CloseIdleConnections)
+		o.Transport = transport
+	}
+	if o.Retry.Sleep == nil {
+		calls := o.Retry.Calls
+		o.Retry = quick()
+		o.Retry.Calls = calls
+	}
+	return NewClient(o)
+}
+
+// class names an error as the vectors do.
+func class(err error) string {
+	if _, ok := errors.AsType[*OutOfBoundsError](err); ok {
+		return "OutOfBoundsError"
+	}
+	if _, ok := errors.AsType[*RequestError](err); ok {
+		return "RequestError"
+	}
+	if _, ok := errors.AsType[*LPError](err); ok {
+		return "IntermediaryError"
+	}
+	return "Error"
+}
+
+func readAll(r *http.Request) []byte {
+	data, _ := io.ReadAll(r.Body)
+	return data
+}
+
+func number(t testing.TB, s string) *big.Int {
+	t.Helper()
+	v, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		t.Fatalf("%q is no number", s)
+	}
+	return v
+}

@@ -1,0 +1,140 @@
+package lp
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// InputCost is what the LP must know of one of the user's coins to compute what
+// is left of a whole wallet.
+type InputCost struct {
+	Value int64   `json:"value"` // sats
+	VSize float64 `json:"vSize"` // of the input, as the coin selection counts it
+	CPFP  *CPFP   `json:"cpfp,omitempty"`
+}
+
+// CPFP describes the unconfirmed transactions that an input pays for.
+type CPFP struct {
+	EffectiveVSize   float64 `json:"effectiveVSize"`
+	EffectiveFeeRate float64 `json:"effectiveFeeRate"` // sats/vB
+}
+
+// MaxInputCosts is how many coins LPs take (protocol: lp-protocol.md §5.8).
+const MaxInputCosts = 250
+
+// SPVRequest asks for a quote from Bitcoin to a smart chain through a vault
+// (protocol: lp-protocol.md §5.8).
+type SPVRequest struct {
+	Chain           string
+	Address         string            // recipient
+	Amount          *Future[*big.Int] // sats, with ExactOut base units; sent after Inputs and InputFeeRate
+	Token           string
+	GasAmount       *big.Int // base units of the native token; nil: 0
+	GasToken        string   // native token
+	ExactOut        bool
+	FrontingFeeRate *big.Int          // nil: 0
+	CallerFeeRate   *Future[*big.Int] // the watchtower's share, parts per 100 000 of the payout
+	StickyAddress   *bool             // nil: not sent
+
+	// Inputs, at most [MaxInputCosts], and InputFeeRate (sats/vB) are for
+	// swapping a whole wallet only.
+	Inputs       *Future[[]InputCost]
+	InputFeeRate *Future[float64]
+}
+
+// SPVQuote is the answer, decoded but not believed. Members named BTC are sats,
+// shares are parts per 100 000 of the payout, the others base units of the token
+// or, with gas, the native token.
+type SPVQuote struct {
+	QuoteID             string
+	Expiry              int64  // Unix seconds
+	Address             string // the vault's owner
+	VaultID             *big.Int
+	VaultBTCAddress     string
+	BTCAddress          string // the LP's
+	BTCUTXO             string // of the vault, txid:vout
+	BTCFeeRate          float64
+	BTCAmount           *big.Int
+	BTCAmountSwap       *big.Int
+	BTCAmountGas        *big.Int
+	Total               *big.Int
+	TotalGas            *big.Int
+	TotalFeeBTC         *big.Int
+	SwapFeeBTC          *big.Int
+	SwapFee             *big.Int
+	GasSwapFeeBTC       *big.Int
+	GasSwapFee          *big.Int
+	CallerFeeShare      *big.Int
+	FrontingFeeShare    *big.Int
+	ExecutionFeeShare   *big.Int
+	UsedInputsOfRequest bool // BTCAmount was computed from Inputs
+}
+
+// SPV asks the LP at base for a quote.
+func (c *Client) SPV(ctx context.Context, base string, r SPVRequest) (SPVQuote, error) {
+	var b body
+	b.add("exactOut", r.ExactOut)
+	b.extend(c.o.Extra, "amount", "callerFeeRate", "amountUtxos", "amountFeeRate")
+	b.add("address", r.Address)
+	b.add("token", r.Token)
+	b.add("gasAmount", dec(r.GasAmount))
+	b.add("gasToken", r.GasToken)
+	b.add("frontingFeeRate", dec(r.FrontingFeeRate))
+	if r.StickyAddress != nil {
+		b.add("stickyAddress", *r.StickyAddress)
+	}
+	addLate(&b, "amountUtxos", r.Inputs, func(v []InputCost) any {
+		if v == nil {
+			return nil
+		}
+		return v
+	})
+	addLate(&b, "amountFeeRate", r.InputFeeRate, func(v float64) any {
+		if v == 0 {
+			return nil
+		}
+		return v
+	})
+	addLate(&b, "amount", r.Amount, unlessNil, "amountUtxos", "amountFeeRate") // the LP looks for them once it has the amount
+	addLate(&b, "callerFeeRate", r.CallerFeeRate, unlessNil)
+	path := SPVFromBTC.Path() + "/getQuote" + query("chain", r.Chain)
+	return decoded(c, ctx, base, path, b, Early{}, func(a *answer) SPVQuote {
+		return SPVQuote{
+			QuoteID: a.str("quoteId"), Expiry: a.whole("expiry"), Address: a.str("address"),
+			VaultID: a.amount("vaultId"), VaultBTCAddress: a.str("vaultBtcAddress"), BTCAddress: a.str("btcAddress"),
+			BTCUTXO: a.str("btcUtxo"), BTCFeeRate: a.number("btcFeeRate"), BTCAmount: a.amount("btcAmount"),
+			BTCAmountSwap: a.amount("btcAmountSwap"), BTCAmountGas: a.amount("btcAmountGas"), Total: a.amount("total"), TotalGas: a.amount("totalGas"),
+			TotalFeeBTC: a.amount("totalFeeBtc"), SwapFeeBTC: a.amount("swapFeeBtc"), SwapFee: a.amount("swapFee"),
+			GasSwapFeeBTC: a.amount("gasSwapFeeBtc"), GasSwapFee: a.amount("gasSwapFee"), CallerFeeShare: a.amount("callerFeeShare"),
+			FrontingFeeShare: a.amount("frontingFeeShare"), ExecutionFeeShare: a.amount("executionFeeShare"),
+			UsedInputsOfRequest: a.optionalBool("usedUtxoInputCalculation"),
+		}
+	})
+}
+
+// maxPost is how large a posted request may be: LPs cut bodies at 8192 bytes
+// (protocol: lp-protocol.md §3.7).
+const maxPost = 8192
+
+// PostSPV hands over the signed PSBT of a quote and returns the transaction id
+// that the LP names. It is sent once: after an error that is no *[RequestError]
+// the LP may have the PSBT or not. A PSBT that is too large for LPs is refused
+// with the code fault.InvalidInput and not sent.
+func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error) {
+	var b body
+	b.add("quoteId", quoteID)
+	b.add("psbtHex", hex.EncodeToString(psbt))
+	if size := len(encode(b.params)); size > maxPost {
+		return "", fault.New(fault.InvalidInput, "the transaction has too many inputs: %d bytes, LPs read %d", size, maxPost)
+	}
+	data, err := c.post(ctx, retry.Policy{Calls: 1, Final: isAnswer}, base, SPVFromBTC.Path()+"/postQuote"+query("chain", chain), b, Early{})
+	if err != nil {
+		return "", fmt.Errorf("post the PSBT: %w", err)
+	}
+	return readData(base, data, func(a *answer) string { return a.str("txId") })
+}

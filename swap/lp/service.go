@@ -1,0 +1,66 @@
+package lp
+
+import "fmt"
+
+// Service is a kind of swap that an LP offers. The numbers are the network's
+// swap types (protocol: lp-protocol.md §1).
+type Service int
+
+const (
+	FromBTC          Service = 0 // Bitcoin to a smart chain through an escrow; legacy
+	FromBTCLN        Service = 1 // Lightning to a smart chain, the user opens the escrow; legacy
+	ToBTC            Service = 2 // smart chain to Bitcoin
+	ToBTCLN          Service = 3 // smart chain to Lightning
+	TrustedFromBTC   Service = 4 // gas for Bitcoin, on trust
+	TrustedFromBTCLN Service = 5 // gas for Lightning, on trust
+	SPVFromBTC       Service = 6 // Bitcoin to a smart chain through a vault
+	FromBTCLNAuto    Service = 7 // Lightning to a smart chain, the LP opens the escrow
+)
+
+// services lists, by number, how a service is called in /info and where it lives.
+var services = [...]struct{ key, path string }{
+	FromBTC:          {"FROM_BTC", "/frombtc"},
+	FromBTCLN:        {"FROM_BTCLN", "/frombtcln"},
+	ToBTC:            {"TO_BTC", "/tobtc"},
+	ToBTCLN:          {"TO_BTCLN", "/tobtcln"},
+	TrustedFromBTC:   {"FROM_BTC_TRUSTED", "/frombtc_trusted"},
+	TrustedFromBTCLN: {"FROM_BTCLN_TRUSTED", "/lnforgas"},
+	SPVFromBTC:       {"FROM_BTC_SPV", "/frombtc_spv"},
+	FromBTCLNAuto:    {"FROM_BTCLN_AUTO", "/frombtcln_auto"},
+}
+
+// Valid reports whether s is one of the eight services.
+func (s Service) Valid() bool { return s >= 0 && int(s) < len(services) }
+
+// String returns the name that /info uses.
+func (s Service) String() string {
+	if !s.Valid() {
+		return fmt.Sprintf("Service(%d)", int(s))
+	}
+	return services[s].key
+}
+
+// Path returns the path of the service's endpoints below an LP's base URL, with
+// a leading slash: what a stored swap's URL ends in. It is empty for an unknown
+// service.
+func (s Service) Path() string {
+	if !s.Valid() {
+		return ""
+	}
+	return services[s].path
+}
+
+// ToBitcoin reports whether the service pays out on Bitcoin or Lightning. The
+// bitcoin side is the output then, else the input.
+func (s Service) ToBitcoin() bool { return s == ToBTC || s == ToBTCLN }
+
+// serviceNamed returns the service with the name that /info uses. A name that
+// nobody knows is no service (protocol: lp-protocol.md §9 no. 16).
+func serviceNamed(key string) (Service, bool) {
+	for s, row := range services {
+		if row.key == key {
+			return Service(s), true
+		}
+	}
+	return 0, false
+}

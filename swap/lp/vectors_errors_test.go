@@ -1,0 +1,110 @@
+package lp
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+func TestVectorsErrors(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "errors", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Text   *string
+			Status int
+			Msg    string
+			Cause  json.RawMessage
+		}
+		var want struct {
+			Class, Message string
+			HTTPCode       int
+			Min, Max       *string
+		}
+		c.Input(t, &in)
+		c.Expected(t, &want)
+		if in.Text == nil {
+			// An error about the LP's answer carries what was found.
+			var cause struct{ Message string }
+			if json.Unmarshal(in.Cause, &cause) != nil {
+				_ = json.Unmarshal(in.Cause, &cause.Message)
+			}
+			found := errors.New(cause.Message)
+			err := Lie("%s: %w", in.Msg, found)
+			if !errors.Is(err, found) || !strings.Contains(err.Error(), in.Msg) || !strings.Contains(err.Error(), cause.Message) {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		outOfBounds := want.Class == "OutOfBoundsError"
+		if fields, err := object([]byte(*in.Text)); outOfBounds && err == nil {
+			if id := strictly(fields["data"], nil, "min", "max"); id != "" {
+				c.Differ(t, id) // without bounds that can be read it is a mere refusal
+				outOfBounds = false
+			}
+		}
+		compareRefusal(t, refusal("https://lp", in.Status, *in.Text), outOfBounds, want.HTTPCode, want.Min, want.Max, want.Message)
+	})
+}
+
+func TestVectorsLPError(t *testing.T) {
+	vectors.Each(t, "utilities", "lp_error", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Status int
+			Body   string
+		}
+		var want struct {
+			Kind, Message string
+			Status        int
+			Min, Max      *string
+		}
+		c.Input(t, &in)
+		c.Expected(t, &want)
+		compareRefusal(t, refusal("https://lp", in.Status, in.Body), want.Kind == "out_of_bounds", want.Status, want.Min, want.Max, want.Message)
+	})
+}
+
+func compareRefusal(t *testing.T, err error, outOfBounds bool, status int, min, max *string, message string) {
+	t.Helper()
+	e, ok := errors.AsType[*RequestError](err)
+	if !ok || e.Status != status {
+		t.Fatalf("error %#v, want a refusal with status %d", err, status)
+	}
+	if message != "" && e.Message != message {
+		t.Errorf("message %q, want %q", e.Message, message)
+	}
+	b, is := errors.AsType[*OutOfBoundsError](err)
+	if is != outOfBounds {
+		t.Fatalf("error %v, out of bounds: want %v", err, outOfBounds)
+	}
+	if is && (b.Min.String() != *min || b.Max.String() != *max) {
+		t.Errorf("bounds %v to %v, want %s to %s", b.Min, b.Max, *min, *max)
+	}
+	want := fault.Upstream
+	if is {
+		want = fault.AmountOutOfBounds
+	}
+	if fault.CodeOf(err) != want {
+		t.Errorf("code %s, want %s", fault.CodeOf(err), want)
+	}
+}
+
+func TestErrorsNameTheLP(t *testing.T) {
+	for _, err := range []error{
+		refusal("https://lp.example", http.StatusBadRequest, `{"code":20002,"msg":"no funds"}`),
+		&LPError{LP: "https://lp.example", Reason: "total is 5, expected 4"},
+		&CallError{"https://lp.example", errors.New("connection reset")},
+	} {
+		f, ok := errors.AsType[*fault.Error](err)
+		if !ok || !strings.Contains(err.Error(), "https://lp.example") || !strings.Contains(f.Message, "https://lp.example") {
+			t.Errorf("error %v", err)
+		}
+	}
+	long := refusal("https://lp", 500, strings.Repeat("ž", 100000))
+	if len(long.Error()) > 500 {
+		t.Errorf("the LP's words are kept at %d bytes", len(long.Error()))
+	}
+}

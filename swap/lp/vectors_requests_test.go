@@ -1,0 +1,324 @@
+package lp
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// quoteParams are the inputs of all quote requests.
+type quoteParams struct {
+	BTCAddress, Amount, Nonce, Token, Offerer, Claimer, Sequence, PaymentHash string
+	ConfirmationTarget, Confirmations                                         int
+	ExactIn, ExactOut                                                         bool
+	Description, DescriptionHash, GasToken, GasAmount                         string
+	PR, MaxFee, ExpiryTimestamp, ReqID, Address, FrontingFeeRate              string
+	StickyAddress                                                             *bool
+	QuoteID, PSBTHex, RefundAddress                                           string
+}
+
+// lateParams are the futures that a request may wait for.
+type lateParams struct {
+	feeRate       *Future[string]
+	bounty        *Future[*Bounty]
+	autoBounty    *Future[*big.Int]
+	amount, share *Future[*big.Int]
+	inputs        *Future[[]InputCost]
+	inputFeeRate  *Future[float64]
+}
+
+// ask makes the call that the vectors name by its method.
+func ask(t *testing.T, c *Client, base, method, chain, depositToken string, p quoteParams, l lateParams, early Early) (any, error) {
+	t.Helper()
+	ctx := t.Context()
+	n := func(s string) *big.Int {
+		if s == "" {
+			return nil
+		}
+		return number(t, s)
+	}
+	unix := func(s string) int64 {
+		if s == "" {
+			return 0
+		}
+		return number(t, s).Int64()
+	}
+	u64 := func(s string) uint64 {
+		if s == "" {
+			return 0
+		}
+		return number(t, s).Uint64()
+	}
+	switch method {
+	case "initToBTC":
+		return c.ToBTC(ctx, base, ToBTCRequest{Chain: chain, Address: p.BTCAddress, Amount: n(p.Amount), ExactIn: p.ExactIn, ConfirmationTarget: p.ConfirmationTarget,
+			Confirmations: p.Confirmations, Nonce: u64(p.Nonce), Token: p.Token, Offerer: p.Offerer, FeeRate: l.feeRate}, early)
+	case "initToBTCLN":
+		return c.ToBTCLN(ctx, base, ToBTCLNRequest{Chain: chain, Invoice: p.PR, MaxFee: n(p.MaxFee), Expiry: unix(p.ExpiryTimestamp), Token: p.Token, Offerer: p.Offerer, FeeRate: l.feeRate}, early)
+	case "prepareToBTCLNExactIn":
+		return c.PrepareToBTCLN(ctx, base, PrepareToBTCLNRequest{Chain: chain, Invoice: p.PR, Amount: n(p.Amount), MaxFee: n(p.MaxFee), Expiry: unix(p.ExpiryTimestamp), Token: p.Token, Offerer: p.Offerer}, early)
+	case "initToBTCLNExactIn":
+		return c.ToBTCLNExactIn(ctx, base, ToBTCLNExactInRequest{Invoice: p.PR, ReqID: p.ReqID, FeeRate: l.feeRate}, early)
+	case "initFromBTC":
+		return c.FromBTC(ctx, base, FromBTCRequest{Chain: chain, DepositToken: depositToken, Claimer: p.Claimer, Amount: n(p.Amount), Token: p.Token, ExactOut: p.ExactOut,
+			Sequence: u64(p.Sequence), Bounty: l.bounty, FeeRate: l.feeRate}, early)
+	case "initFromBTCLN":
+		return c.FromBTCLN(ctx, base, FromBTCLNRequest{Chain: chain, DepositToken: depositToken, PaymentHash: p.PaymentHash, Amount: n(p.Amount), Claimer: p.Claimer, Token: p.Token,
+			Description: p.Description, DescriptionHash: p.DescriptionHash, ExactOut: p.ExactOut, FeeRate: l.feeRate}, early)
+	case "initFromBTCLNAuto":
+		return c.FromBTCLNAuto(ctx, base, FromBTCLNAutoRequest{Chain: chain, PaymentHash: p.PaymentHash, Amount: n(p.Amount), Claimer: p.Claimer, Token: p.Token,
+			Description: p.Description, DescriptionHash: p.DescriptionHash, ExactOut: p.ExactOut, GasToken: p.GasToken, GasAmount: n(p.GasAmount), ClaimerBounty: l.autoBounty}, early)
+	case "prepareSpvFromBTC":
+		return c.SPV(ctx, base, SPVRequest{Chain: chain, Address: p.Address, Amount: l.amount, Token: p.Token, GasAmount: n(p.GasAmount), GasToken: p.GasToken, ExactOut: p.ExactOut,
+			FrontingFeeRate: n(p.FrontingFeeRate), CallerFeeRate: l.share, StickyAddress: p.StickyAddress, Inputs: l.inputs, InputFeeRate: l.inputFeeRate})
+	case "initSpvFromBTC":
+		psbt, err := hex.DecodeString(p.PSBTHex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.PostSPV(ctx, base, chain, p.QuoteID, psbt)
+	case "initTrustedFromBTCLN":
+		return c.TrustedLN(ctx, base, TrustedRequest{Chain: chain, Address: p.Address, Amount: n(p.Amount), Token: p.Token})
+	case "initTrustedFromBTC":
+		return c.TrustedBTC(ctx, base, TrustedRequest{Chain: chain, Address: p.Address, Amount: n(p.Amount), Token: p.Token, RefundAddress: p.RefundAddress})
+	}
+	t.Fatalf("no method %q", method)
+	return nil, nil
+}
+
+type lateValue struct {
+	Param   string
+	Value   json.RawMessage
+	AfterMs int
+}
+
+// prepareLate returns futures for the values, and what makes them known in
+// their order.
+func prepareLate(t *testing.T, late []lateValue) (l lateParams, tell func(context.Context)) {
+	t.Helper()
+	set := make([]func(), len(late))
+	for i, v := range late {
+		var s string
+		_ = json.Unmarshal(v.Value, &s)
+		switch v.Param {
+		case "feeRate":
+			l.feeRate = NewFuture[string]()
+			set[i] = func() { l.feeRate.Set(s, nil) }
+		case "amount":
+			l.amount = NewFuture[*big.Int]()
+			set[i] = func() { l.amount.Set(number(t, s), nil) }
+		case "callerFeeRate":
+			l.share = NewFuture[*big.Int]()
+			set[i] = func() { l.share.Set(number(t, s), nil) }
+		case "amountFeeRate":
+			l.inputFeeRate = NewFuture[float64]()
+			var rate float64
+			decode(t, v.Value, &rate)
+			set[i] = func() { l.inputFeeRate.Set(rate, nil) }
+		case "amountUtxos":
+			l.inputs = NewFuture[[]InputCost]()
+			var costs []InputCost
+			decode(t, v.Value, &costs)
+			set[i] = func() { l.inputs.Set(costs, nil) }
+		case "claimerBounty":
+			if s != "" {
+				l.autoBounty = NewFuture[*big.Int]()
+				set[i] = func() { l.autoBounty.Set(number(t, s), nil) }
+				break
+			}
+			l.bounty = NewFuture[*Bounty]()
+			var b map[string]string
+			decode(t, v.Value, &b)
+			bounty := &Bounty{FeePerBlock: number(t, b["feePerBlock"]), SafetyFactor: number(t, b["safetyFactor"]),
+				StartTimestamp: number(t, b["startTimestamp"]).Int64(), AddBlock: number(t, b["addBlock"]), AddFee: number(t, b["addFee"])}
+			set[i] = func() { l.bounty.Set(bounty, nil) }
+		default:
+			t.Fatalf("no late parameter %q", v.Param)
+		}
+	}
+	order := make([]int, len(late))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(late[a].AfterMs, late[b].AfterMs) })
+	return l, func(ctx context.Context) {
+		for _, i := range order {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(15 * time.Millisecond): // the one before is on its way by then
+			}
+			set[i]()
+		}
+	}
+}
+
+func decode(t *testing.T, data []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatalf("%s: %v", data, err)
+	}
+}
+
+// members returns the members of an object in their order.
+func members(t *testing.T, object json.RawMessage) []Param {
+	t.Helper()
+	if len(object) == 0 || string(object) == "null" {
+		return nil
+	}
+	var out []Param
+	d := json.NewDecoder(strings.NewReader(string(object)))
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, Param{name.(string), value})
+	}
+	return out
+}
+
+type captured struct {
+	method, uri, contentType, accept string
+	body                             []byte
+}
+
+func TestVectorsRequests(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "requests", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Method, Chain, DepositToken string
+			Streaming                   bool
+			Params                      quoteParams
+			AdditionalParams            json.RawMessage
+			Late                        []lateValue
+		}
+		var want struct {
+			Method, Path, ContentType, Accept string
+			Frames                            []string
+			BodyHex                           string
+			Body                              *string
+		}
+		c.Input(t, &in)
+		c.Expected(t, &want)
+		got := make(chan captured, 2)
+		base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), readAll(r)}
+			_, _ = w.Write([]byte(`{"code":20002,"msg":"no funds"}`))
+		})
+		late, tell := prepareLate(t, in.Late)
+		told := make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { defer close(told); tell(ctx) }()
+		_, err := ask(t, client(t, Options{NoStreams: !in.Streaming, Extra: members(t, in.AdditionalParams)}), base, in.Method, in.Chain, in.DepositToken, in.Params, late, Early{})
+		stop()
+		<-told
+		if class(err) != "RequestError" {
+			t.Fatalf("call: %v", err)
+		}
+		req := <-got
+		if req.method != want.Method || req.uri != want.Path || req.contentType != want.ContentType || req.accept != want.Accept {
+			t.Errorf("request %s %s %s %s", req.method, req.uri, req.contentType, req.accept)
+		}
+		if want.Body != nil {
+			if string(req.body) != *want.Body {
+				t.Errorf("body %s\nwant %s", req.body, *want.Body)
+			}
+			return
+		}
+		var all []byte
+		for _, f := range want.Frames {
+			all, _ = appendFrame(all, []byte(f))
+		}
+		if string(req.body) != string(all) {
+			t.Errorf("body %q\nwant %q", req.body, all)
+		}
+		if want.BodyHex != "" && hex.EncodeToString(req.body) != want.BodyHex {
+			t.Errorf("body %x\nwant %s", req.body, want.BodyHex)
+		}
+	})
+}
+
+func TestVectorsRequestsGet(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "requests-get", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Method, PathPrefix, Chain, Nonce string
+			Args                             []string
+			Params                           quoteParams
+		}
+		var want struct {
+			Method, Path                             string
+			Calls                                    int
+			Get, PostPath, PostContentType, PostBody string
+		}
+		c.Input(t, &in)
+		c.Expected(t, &want)
+		got := make(chan captured, 10)
+		base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), readAll(r)}
+			_, _ = w.Write([]byte(`{"code":10003,"msg":"unpaid"}`))
+		})
+		if in.Nonce != "" {
+			checkInfoRequests(t, in.Nonce, want.Get, want.PostPath, want.PostContentType, want.PostBody)
+			return
+		}
+		cl := client(t, Options{})
+		q := StatusQuery{URL: base + in.PathPrefix}
+		if len(in.Args) > 0 {
+			q.ID = in.Args[0]
+		}
+		if len(in.Args) > 1 {
+			q.Sequence = number(t, in.Args[1])
+		}
+		var err error
+		switch in.Method {
+		case "getRefundAuthorization":
+			q.Endpoint = GetRefundAuthorization
+			_, err = cl.Status(t.Context(), q)
+		case "getPaymentAuthorization":
+			q.Endpoint = GetInvoicePaymentAuth
+			_, err = cl.Status(t.Context(), q)
+		case "getInvoiceStatus", "getTrustedInvoiceStatus":
+			q.Endpoint = GetInvoiceStatus
+			_, err = cl.Status(t.Context(), q)
+		case "getTrustedAddressStatus":
+			q.Endpoint = GetAddressStatus
+			_, err = cl.Status(t.Context(), q)
+		case "setTrustedRefundAddress":
+			_, err = cl.SetRefundAddress(t.Context(), q.URL, q.ID, q.Sequence, in.Args[2])
+		default:
+			_, err = ask(t, cl, base, in.Method, in.Chain, "", in.Params, lateParams{}, Early{})
+			if class(err) != "RequestError" {
+				t.Errorf("quote: %v", err)
+			}
+			err = nil
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		req := <-got
+		// The amount of gas is what is paid out: LPs read an exact input as sats.
+		if plain := strings.Replace(want.Path, "exactIn=true", "exactIn=false", 1); plain != want.Path {
+			c.Differ(t, "lp-trusted-exact-out")
+			want.Path = plain
+		}
+		if req.method != want.Method || req.uri != want.Path || len(got) != want.Calls-1 || req.accept == "" {
+			t.Errorf("request %s %s (%d calls), want %s %s", req.method, req.uri, len(got)+1, want.Method, want.Path)
+		}
+	})
+}
