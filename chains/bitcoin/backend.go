@@ -98,7 +98,8 @@ type Backend interface {
 	// dropped or replaced since: ErrNotFound.
 	Txs(ctx context.Context, ids []Hash) []Result[*Tx]
 	// MerkleProof proves that a transaction stands in a block. The proof is
-	// checked against the block's header. Not in that block: ErrNotFound.
+	// checked against the block's header. Not in that block, or the block is not
+	// in the best chain: ErrNotFound.
 	MerkleProof(ctx context.Context, id, block Hash) (MerkleProof, error)
 	// Outspends tells what spends each output.
 	Outspends(ctx context.Context, ops []OutPoint) []Result[Spend]

@@ -40,7 +40,10 @@ type Setup struct {
 	Chain   Chain
 	Backend bitcoin.Backend // must answer from the present: caches of the tip switched off
 
-	NoSpenders bool // the backend cannot tell which confirmed transaction spends an output
+	// What the backend cannot tell; where a method can say so, it must.
+	NoSpenders    bool // which confirmed transaction spends an output
+	NoAddressTxs  bool // the transactions of an address: Unsupported
+	ConfirmedOnly bool // outputs of an address that are not confirmed yet
 }
 
 // Run runs the suite.
@@ -163,7 +166,7 @@ func testCancellation(t *testing.T, s Setup) {
 		if fault.CodeOf(err) != fault.InvalidInput || fault.CodeOf(balanceErr) != fault.InvalidInput {
 			t.Errorf("address %s: %v, %v", name, err, balanceErr)
 		}
-		for _, err := range s.Backend.AddressTxs(t.Context(), a) {
+		for _, err := range s.Backend.AddressTxs(t.Context(), a) { // one turn, whatever else the backend cannot tell
 			if fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("transactions of address %s: %v", name, err)
 			}

@@ -17,7 +17,7 @@ import (
 // TipHeight returns the height of the best block. One request, none while the
 // last answer is younger than the options' TipAge.
 func (c *Client) TipHeight(ctx context.Context) (uint32, error) {
-	return c.tip.get(ctx, &c.flight, "tip", c.o.TipAge, func(ctx context.Context) (uint32, error) {
+	return c.tip.Get(ctx, c.o.TipAge, func(ctx context.Context) (uint32, error) {
 		return ask(ctx, c, "GET blocks/tip/height", func(ctx context.Context, s *source) (uint32, error) {
 			body, err := s.get(ctx, "blocks/tip/height", textLimit)
 			if err != nil {
@@ -60,9 +60,7 @@ func (c *Client) BlockHash(ctx context.Context, height uint32) (bitcoin.Hash, er
 // final reports whether a height is deep below a tip that was seen; it asks
 // nobody.
 func (c *Client) final(height uint32) bool {
-	c.tip.mu.Lock()
-	defer c.tip.mu.Unlock()
-	return uint64(height)+finalDepth <= uint64(c.tip.value)
+	return uint64(height)+finalDepth <= uint64(c.tip.Last())
 }
 
 // blockJSON is a header as the API writes it. Absent members would pass for zero,

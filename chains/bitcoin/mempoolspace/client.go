@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/recent"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
@@ -76,9 +77,9 @@ type Client struct {
 	log     *slog.Logger
 
 	flight  flight.Group
-	tip     recent[uint32]
-	rates   recent[bitcoin.FeeRates]
-	blocks  recent[[]bitcoin.ProjectedBlock]
+	tip     recent.Value[uint32]
+	rates   recent.Value[bitcoin.FeeRates]
+	blocks  recent.Value[[]bitcoin.ProjectedBlock]
 	headers *lru.Cache[bitcoin.Hash, bitcoin.Header]
 	hashes  *lru.Cache[uint32, aged[bitcoin.Hash]]      // of heights that are final
 	txs     *lru.Cache[bitcoin.Hash, aged[*bitcoin.Tx]] // confirmed for good; Confirmations is stale

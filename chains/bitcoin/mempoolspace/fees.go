@@ -21,7 +21,7 @@ const highestRate = 10_000
 // that is not known as one yet), none while the last answer is younger than the
 // options' TipAge.
 func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
-	return c.rates.get(ctx, &c.flight, "fees", c.o.TipAge, func(ctx context.Context) (bitcoin.FeeRates, error) {
+	return c.rates.Get(ctx, c.o.TipAge, func(ctx context.Context) (bitcoin.FeeRates, error) {
 		return ask(ctx, c, "GET v1/fees/recommended", func(ctx context.Context, s *source) (bitcoin.FeeRates, error) {
 			rates, err := s.rates(ctx)
 			if err != nil {
@@ -75,7 +75,7 @@ func (s *source) rates(ctx context.Context) (bitcoin.FeeRates, error) {
 // none while the last answer is younger than the options' TipAge. A plain
 // Esplora has no such data.
 func (c *Client) ProjectedBlocks(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
-	return c.blocks.get(ctx, &c.flight, "blocks", c.o.TipAge, func(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
+	return c.blocks.Get(ctx, c.o.TipAge, func(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
 		return ask(ctx, c, "GET v1/fees/mempool-blocks", func(ctx context.Context, s *source) ([]bitcoin.ProjectedBlock, error) {
 			if s.isPlain() {
 				return nil, nil

@@ -182,6 +182,49 @@ func (n *Net) Evict(id bitcoin.Hash) bool {
 	return true
 }
 
+// Waiting returns the transactions of the mempool, parents before their children.
+func (n *Net) Waiting() []*wire.MsgTx {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	rest := view{net: n}.waiting()
+	placed := make(map[bitcoin.Hash]bool)
+	var order []*wire.MsgTx
+	for len(rest) > 0 {
+		var later []waiting
+		for _, w := range rest {
+			if n.parentsPlaced(w.tx, placed) {
+				placed[w.id] = true
+				order = append(order, w.tx)
+			} else {
+				later = append(later, w)
+			}
+		}
+		rest = later
+	}
+	return order
+}
+
+// parentsPlaced reports whether no parent of tx waits that is not placed.
+func (n *Net) parentsPlaced(tx *wire.MsgTx, placed map[bitcoin.Hash]bool) bool {
+	for _, in := range tx.TxIn {
+		if parent := in.PreviousOutPoint.Hash; n.pool.IsTransactionInPool(&parent) && !placed[parent] {
+			return false
+		}
+	}
+	return true
+}
+
+// Block returns a block, also one that was replaced, and its height.
+func (n *Net) Block(hash bitcoin.Hash) (*wire.MsgBlock, uint32, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	b, ok := n.ledger.blocks[hash]
+	if !ok {
+		return nil, 0, false
+	}
+	return b.MsgBlock(), b.height, true
+}
+
 // InMempool reports whether a transaction waits for a block.
 func (n *Net) InMempool(id bitcoin.Hash) bool {
 	n.mu.RLock()

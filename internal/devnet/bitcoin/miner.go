@@ -69,9 +69,11 @@ func (m *miner) on(prev *block, txs []*wire.MsgTx) (*btcutil.Block, error) {
 		mining.AddWitnessCommitment(all[0], all)
 		all[0] = btcutil.NewTx(coinbase) // its id has changed
 	}
-	// One second after its parent, as far as the rules care: a branch is as old as the blocks it replaces.
-	b := wire.NewMsgBlock(wire.NewBlockHeader(prev.MsgBlock().Header.Version, prev.Hash(), &bitcoin.Hash{}, m.net.params.PowLimitBits, 0))
-	b.Header.Version = max(b.Header.Version, 4)
+	version, err := m.net.chain.CalcNextBlockVersion()
+	if err != nil {
+		return nil, err
+	}
+	b := wire.NewMsgBlock(wire.NewBlockHeader(version, prev.Hash(), &bitcoin.Hash{}, m.net.params.PowLimitBits, 0))
 	b.Header.Timestamp = m.time(prev)
 	for _, tx := range all {
 		b.AddTransaction(tx.MsgTx())
@@ -83,21 +85,18 @@ func (m *miner) on(prev *block, txs []*wire.MsgTx) (*btcutil.Block, error) {
 // time returns the time of a block after prev: now, or the earliest that the
 // chain allows.
 func (m *miner) time(prev *block) time.Time {
-	var earliest time.Time
-	times := []time.Time{}
-	for b := prev; b != nil && len(times) < 11; b = m.net.ledger.blocks[b.MsgBlock().Header.PrevBlock] {
-		times = append(times, b.MsgBlock().Header.Timestamp)
-	}
-	for _, t := range times { // above the highest is above the median too
-		if t.After(earliest) {
-			earliest = t
+	var latest time.Time // of the last eleven: what is above it is above their median too
+	b := prev
+	for n := 0; b != nil && n < 11; n++ {
+		if t := b.MsgBlock().Header.Timestamp; t.After(latest) {
+			latest = t
 		}
+		b = m.net.ledger.blocks[b.MsgBlock().Header.PrevBlock]
 	}
-	now := m.net.now().Truncate(time.Second)
-	if !now.After(earliest) {
-		return earliest.Add(time.Second)
+	if now := m.net.now().Truncate(time.Second); now.After(latest) {
+		return now
 	}
-	return now
+	return latest.Add(time.Second)
 }
 
 // solve searches the nonce; on regtest every second one is good.

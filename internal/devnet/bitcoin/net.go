@@ -23,6 +23,7 @@ type Options struct {
 	Now     func() time.Time // the network's clock; nil: time.Now
 	Blocks  int              // blocks mined at the start; 0 means 110: ten spendable rewards of 50 BTC for the faucet
 	Dir     string           // an empty folder for the chain, kept after Close; "" means a temporary one
+	Strict  bool             // regtest's own parameters, so that a real node accepts the blocks: see [StrictBlocks]; rewards halve every 150 blocks
 	Address string           // listen address of the first REST server; "" means a free port of 127.0.0.1
 }
 
@@ -55,7 +56,7 @@ type Fees struct{ Fastest, HalfHour, Hour, Economy, Minimum float64 }
 func Start(o Options) (*Net, error) {
 	n := &Net{
 		now:    o.Now,
-		params: params(),
+		params: params(o.Strict),
 		dir:    o.Dir,
 		ledger: newLedger(),
 		fees:   Fees{2, 2, 1, 1, 1},
@@ -66,6 +67,9 @@ func Start(o Options) (*Net, error) {
 	}
 	if o.Blocks <= 0 {
 		o.Blocks = 110
+		if o.Strict {
+			o.Blocks = StrictBlocks
+		}
 	}
 	if err := n.start(o); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -128,10 +132,17 @@ func (n *Net) start(o Options) (err error) {
 	return err
 }
 
-// params are regtest's with all soft forks active from the start and rewards
-// that stay, so that a long-lived network does not run dry.
-func params() *chaincfg.Params {
+// StrictBlocks is how many blocks it takes until regtest's own parameters let
+// segwit and taproot become active by signalling.
+const StrictBlocks = 440
+
+// params are regtest's, and unless strict with all soft forks active from the
+// start and rewards that stay, so that a long-lived network does not run dry.
+func params(strict bool) *chaincfg.Params {
 	p := chaincfg.RegressionNetParams
+	if strict {
+		return &p
+	}
 	for _, d := range []int{chaincfg.DeploymentCSV, chaincfg.DeploymentSegwit, chaincfg.DeploymentTaproot} {
 		p.Deployments[d].AlwaysActiveHeight = 1
 	}

@@ -14,13 +14,14 @@ import (
 // Chain is a backendtest.Chain on a local network.
 type Chain struct {
 	Net     *devnet.Net
-	After   func(t *testing.T) // called after every change, to pass it on; nil: nothing
+	Before  func(t *testing.T) // called before every change, to bring the network up to date
+	After   func(t *testing.T) // called after every change, to pass it on
 	wallets map[bitcoin.Address]*devnet.Wallet
 }
 
 // New returns a chain on n.
 func New(n *devnet.Net) *Chain {
-	return &Chain{Net: n, After: func(*testing.T) {}, wallets: make(map[bitcoin.Address]*devnet.Wallet)}
+	return &Chain{Net: n, Before: func(*testing.T) {}, After: func(*testing.T) {}, wallets: make(map[bitcoin.Address]*devnet.Wallet)}
 }
 
 // Tip returns the height and the hash of the best block.
@@ -39,6 +40,7 @@ func (c *Chain) Header(t *testing.T, height uint32) bitcoin.Header {
 // Mine mines blocks.
 func (c *Chain) Mine(t *testing.T, count int) {
 	t.Helper()
+	c.Before(t)
 	if _, err := c.Net.Mine(count); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +50,7 @@ func (c *Chain) Mine(t *testing.T, count int) {
 // Reorg replaces the last blocks.
 func (c *Chain) Reorg(t *testing.T, depth int, txs ...*wire.MsgTx) {
 	t.Helper()
+	c.Before(t)
 	if err := c.Net.Reorg(depth, txs...); err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +71,7 @@ func (c *Chain) Address(t *testing.T, kind bitcoin.AddressType) bitcoin.Address 
 // Pay sends sats from the faucet.
 func (c *Chain) Pay(t *testing.T, to bitcoin.Address, sats int64) bitcoin.OutPoint {
 	t.Helper()
+	c.Before(t)
 	op, err := c.Net.Faucet(to, sats)
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +83,7 @@ func (c *Chain) Pay(t *testing.T, to bitcoin.Address, sats int64) bitcoin.OutPoi
 // Spend signs a transaction of one of the wallets.
 func (c *Chain) Spend(t *testing.T, from bitcoin.Address, ops []bitcoin.OutPoint, feeRate int64, outs ...*wire.TxOut) *wire.MsgTx {
 	t.Helper()
+	c.Before(t)
 	w, ok := c.wallets[from]
 	if !ok {
 		t.Fatalf("no wallet has address %s", from)

@@ -1,0 +1,227 @@
+package noderpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+const (
+	addressPage  = 100    // transactions in one answer of the address index
+	addressLimit = 20_000 // transactions of one address that outputs are summed up from
+)
+
+// AddressTxs yields the transactions of an address. btcd: one request per 100
+// transactions and one for the headers of blocks that were not asked for lately.
+// Core: Unsupported.
+func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
+	return func(yield func(*bitcoin.Tx, error) bool) {
+		n, err := c.addressNode(ctx, a)
+		if err == nil && !n.btcd {
+			err = unsupported("the transactions of an address: Bitcoin Core has no index of addresses")
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		seen := make(map[bitcoin.Hash]bool)
+		for skip := 0; ; skip += addressPage {
+			page, err := c.searchAddress(ctx, a, skip)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, r := range page {
+				if r.Err == nil && seen[r.Value.ID] {
+					continue // the pages moved
+				}
+				if !yield(r.Value, r.Err) || r.Err != nil {
+					return
+				}
+				seen[r.Value.ID] = true
+			}
+			if len(page) < addressPage {
+				return
+			}
+		}
+	}
+}
+
+// addressNode checks an address and learns about the node.
+func (c *Client) addressNode(ctx context.Context, a bitcoin.Address) (*node, error) {
+	if err := bitcoin.CheckAddress(a, c.o.Network); err != nil {
+		return nil, err
+	}
+	return c.learn(ctx)
+}
+
+// searchAddress returns a page of btcd's address index, the newest first.
+func (c *Client) searchAddress(ctx context.Context, a bitcoin.Address, skip int) ([]bitcoin.Result[*bitcoin.Tx], error) {
+	const verbose, withPrevouts, newestFirst = 1, 0, true
+	answers, err := c.do(ctx, method("searchrawtransactions", a.String(), verbose, skip, addressPage, withPrevouts, newestFirst))
+	if err != nil {
+		return nil, err
+	}
+	var list []txJSON
+	err = answers[0].decode(&list)
+	if _, none := refused(err, codeNotFound); none {
+		return nil, nil // never used
+	}
+	if _, missing := refused(err, codeMisc, codeMethodNotFound); missing {
+		return nil, unsupported("the transactions of an address: btcd runs without --addrindex")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transactions of %s: %w", a, err)
+	}
+	page := make([]bitcoin.Result[*bitcoin.Tx], len(list))
+	for i, j := range list {
+		page[i].Value, page[i].Err = j.tx()
+	}
+	c.place(ctx, page)
+	return page, nil
+}
+
+// AddressUTXOs returns the unspent outputs of an address. btcd: the requests of
+// [Client.AddressTxs] for all of its transactions. Core: a scan of all unspent
+// outputs, which takes from seconds to minutes, and one request for those that the
+// mempool spends; outputs that are not confirmed yet are missing.
+func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
+	n, err := c.addressNode(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	var books books
+	if n.btcd {
+		books, err = c.indexed(ctx, a)
+	} else {
+		books, err = c.scanned(ctx, a)
+	}
+	return books.unspent, err
+}
+
+// AddressBalance returns the balance of an address in sats. The requests are
+// those of [Client.AddressUTXOs]; from Core, unconfirmed counts only what the
+// mempool spends.
+func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirmed, unconfirmed int64, err error) {
+	n, err := c.addressNode(ctx, a)
+	if err != nil {
+		return 0, 0, err
+	}
+	var books books
+	if n.btcd {
+		books, err = c.indexed(ctx, a)
+	} else {
+		books, err = c.scanned(ctx, a)
+	}
+	return books.confirmed, books.unconfirmed, err
+}
+
+// books are what an address holds.
+type books struct {
+	unspent                []bitcoin.UTXO
+	confirmed, unconfirmed int64
+}
+
+// indexed adds up all transactions of an address.
+func (c *Client) indexed(ctx context.Context, a bitcoin.Address) (books, error) {
+	var txs []*bitcoin.Tx
+	for tx, err := range c.AddressTxs(ctx, a) {
+		if err != nil {
+			return books{}, err
+		}
+		if txs = append(txs, tx); len(txs) > addressLimit {
+			return books{}, unsupported("the outputs of an address with more than %d transactions", addressLimit)
+		}
+	}
+	spentBy := make(map[bitcoin.OutPoint]*bitcoin.Tx)
+	for _, tx := range txs {
+		for _, in := range tx.Msg.TxIn {
+			spentBy[in.PreviousOutPoint] = tx
+		}
+	}
+	b := books{unspent: []bitcoin.UTXO{}}
+	script := a.Script()
+	for _, tx := range txs {
+		for i, out := range tx.Msg.TxOut {
+			if !bytes.Equal(out.PkScript, script) {
+				continue
+			}
+			op := bitcoin.OutPoint{Hash: tx.ID, Index: uint32(i)}
+			b.book(out.Value, tx.Confirmed())
+			if by := spentBy[op]; by != nil {
+				b.book(-out.Value, by.Confirmed())
+			} else {
+				b.unspent = append(b.unspent, bitcoin.UTXO{OutPoint: op, Value: out.Value, Height: tx.Height})
+			}
+		}
+	}
+	return b, nil
+}
+
+func (b *books) book(value int64, confirmed bool) {
+	if confirmed {
+		b.confirmed += value
+	} else {
+		b.unconfirmed += value
+	}
+}
+
+// scanJSON is Core's answer to scantxoutset.
+type scanJSON struct {
+	Success  bool `json:"success"`
+	Unspents []struct {
+		TxID   string      `json:"txid"`
+		Vout   uint32      `json:"vout"`
+		Amount json.Number `json:"amount"`
+		Height uint32      `json:"height"`
+	} `json:"unspents"`
+}
+
+// scanned lets Core look through all unspent outputs.
+func (c *Client) scanned(ctx context.Context, a bitcoin.Address) (books, error) {
+	c.scan.Lock()
+	answers, err := c.send(ctx, c.o.ScanTimeout, []call{method("scantxoutset", "start", []any{"addr(" + a.String() + ")"})})
+	c.scan.Unlock()
+	if err != nil {
+		return books{}, err
+	}
+	var j scanJSON
+	if err := answers[0].decode(&j); err != nil {
+		return books{}, fmt.Errorf("scan for the outputs of %s: %w", a, err)
+	}
+	if !j.Success {
+		return books{}, errors.New("scan for the outputs of an address was broken off")
+	}
+	var all []bitcoin.UTXO
+	var ops []bitcoin.OutPoint
+	for _, u := range j.Unspents {
+		id, err := bitcoin.ParseHash(u.TxID)
+		if err != nil {
+			return books{}, err
+		}
+		value, err := sats(u.Amount)
+		if err != nil {
+			return books{}, err
+		}
+		op := bitcoin.OutPoint{Hash: id, Index: u.Vout}
+		all, ops = append(all, bitcoin.UTXO{OutPoint: op, Value: value, Height: u.Height}), append(ops, op)
+	}
+	b := books{unspent: []bitcoin.UTXO{}}
+	for i, r := range c.Outspends(ctx, ops) {
+		if r.Err != nil {
+			return books{}, r.Err
+		}
+		b.book(all[i].Value, true)
+		if r.Value.State == bitcoin.Unspent {
+			b.unspent = append(b.unspent, all[i])
+		} else {
+			b.book(-all[i].Value, r.Value.State == bitcoin.SpentConfirmed)
+		}
+	}
+	return b, nil
+}

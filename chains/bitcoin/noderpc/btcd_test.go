@@ -1,0 +1,309 @@
+package noderpc_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/backendtest"
+	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
+	"github.com/swapper-go/swapper/fault"
+	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
+)
+
+// btcd is a real btcd process on regtest.
+type btcd struct {
+	*noderpc.Client
+	options noderpc.Options
+	log     *bytes.Buffer
+}
+
+// binary is built once for all tests, into a folder that TestMain removes.
+var binary struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if binary.dir != "" {
+		_ = os.RemoveAll(binary.dir)
+	}
+	os.Exit(code)
+}
+
+// buildBtcd builds btcd from its module, which the tools of this module name, and
+// returns the path of the program.
+func buildBtcd(t testing.TB) string {
+	t.Helper()
+	binary.Do(func() {
+		if binary.dir, binary.err = os.MkdirTemp("", "swapper-btcd-"); binary.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-modfile="+filepath.Join(moduleRoot(t), "tools", "go.mod"),
+			"-o", filepath.Join(binary.dir, "btcd"), "github.com/btcsuite/btcd")
+		build.Dir = moduleRoot(t)
+		if out, err := build.CombinedOutput(); err != nil {
+			binary.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if binary.err != nil {
+		t.Fatalf("btcd cannot be built here, so the RPC backend stays untested: %v", binary.err)
+	}
+	return filepath.Join(binary.dir, "btcd")
+}
+
+// startBtcd runs btcd with the given flags.
+func startBtcd(t testing.TB, flags ...string) *btcd {
+	t.Helper()
+	dir, program := t.TempDir(), buildBtcd(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	config := filepath.Join(dir, "btcd.conf")
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := &btcd{log: new(bytes.Buffer), options: noderpc.Options{
+		Network: bitcoin.Regtest, URL: "https://" + address, User: "user", Password: "secret",
+		CertFile: filepath.Join(dir, "rpc.cert"), MempoolAge: -1,
+	}}
+	cmd := exec.Command(program, append(flags, "--regtest", "--nolisten", "--nodnsseed", "--rpcuser=user", "--rpcpass=secret",
+		"--rpclisten="+address, "--rpccert="+b.options.CertFile, "--rpckey="+filepath.Join(dir, "rpc.key"),
+		"--configfile="+config, "--datadir="+filepath.Join(dir, "data"), "--logdir="+filepath.Join(dir, "log"))...)
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	cmd.Stdout, cmd.Stderr = b.log, b.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait() // its exit status after an interrupt says nothing
+		if t.Failed() {
+			t.Logf("btcd said:\n%s", b.log)
+		}
+	})
+	b.Client = b.connect(t)
+	return b
+}
+
+// connect waits until the node answers.
+func (b *btcd) connect(t testing.TB) *noderpc.Client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		c, err := noderpc.New(b.options)
+		if err == nil {
+			if err = c.CheckNetwork(ctx); err == nil {
+				t.Cleanup(func() { _ = c.Close() })
+				return c
+			}
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("btcd does not answer: %v\n%s", err, b.log)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above the test's folder")
+	return ""
+}
+
+// mirror keeps the node and a local network in step: blocks are mined here and
+// submitted there, transactions go both ways.
+type mirror struct {
+	net  *devnet.Net
+	node *btcd
+	tip  bitcoin.Hash // the last block that was submitted
+}
+
+func newMirror(t testing.TB, node *btcd) *mirror {
+	t.Helper()
+	n, err := devnet.Start(devnet.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	genesis, err := bitcoin.ParseHash(bitcoin.Regtest.Params().GenesisHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mirror{net: n, node: node, tip: genesis}
+	m.push(t)
+	return m
+}
+
+// push sends new blocks and waiting transactions to the node.
+func (m *mirror) push(t testing.TB) {
+	t.Helper()
+	var blocks []string
+	_, tip := m.net.Tip()
+	for at := tip; at != m.tip; {
+		b, height, ok := m.net.Block(at)
+		if !ok || height == 0 {
+			break
+		}
+		var raw bytes.Buffer
+		if err := b.Serialize(&raw); err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, hex.EncodeToString(raw.Bytes()))
+		if at = b.Header.PrevBlock; m.known(t, at) {
+			break
+		}
+	}
+	for i := len(blocks) - 1; i >= 0; i-- {
+		if result := m.node.call(t, "submitblock", blocks[i]); string(result) != "null" && !strings.Contains(string(result), "already have") {
+			t.Fatalf("submitblock: %s", result)
+		}
+	}
+	m.tip = tip
+	for _, tx := range m.net.Waiting() {
+		raw, err := bitcoin.EncodeTx(tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.node.Broadcast(t.Context(), raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (m *mirror) known(t testing.TB, block bitcoin.Hash) bool {
+	_, err := m.node.Header(t.Context(), block)
+	return err == nil
+}
+
+// pull takes transactions that were sent to the node.
+func (m *mirror) pull(t testing.TB) {
+	t.Helper()
+	var ids []string
+	if err := json.Unmarshal(m.node.call(t, "getrawmempool"), &ids); err != nil {
+		t.Fatal(err)
+	}
+	for range ids { // parents may come after their children
+		again := false
+		for _, text := range ids {
+			id, err := bitcoin.ParseHash(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.net.InMempool(id) {
+				continue
+			}
+			tx, err := bitcoin.GetTx(t.Context(), m.node, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.net.Send(tx.Msg); err != nil {
+				again = true
+			}
+		}
+		if !again {
+			return
+		}
+	}
+}
+
+// call makes a call that the backend has no use for.
+func (b *btcd) call(t testing.TB, method string, params ...any) json.RawMessage {
+	t.Helper()
+	result, err := noderpc.Call(t.Context(), b.Client, method, params...)
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", method, err))
+	}
+	return result
+}
+
+func TestConformanceWithBtcd(t *testing.T) {
+	node := startBtcd(t, "--txindex", "--addrindex")
+	m := newMirror(t, node)
+	chain := playground.New(m.net)
+	chain.Before = func(t *testing.T) { m.pull(t) }
+	chain.After = func(t *testing.T) { m.push(t) }
+	backendtest.Run(t, backendtest.Setup{Chain: chain, Backend: node})
+
+	t.Run("stale header", func(t *testing.T) {
+		height, stale := m.net.Tip()
+		chain.Reorg(t, 3)
+		fresh, err := noderpc.New(node.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fresh.Close()
+		if h, err := fresh.Header(t.Context(), stale); err != nil || h.Height != height || h.Hash() != stale {
+			t.Errorf("%+v, %v; want height %d", h, err, height)
+		}
+	})
+	t.Run("another network", func(t *testing.T) {
+		o := node.options
+		o.Network = bitcoin.Testnet4
+		wrong, err := noderpc.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer wrong.Close()
+		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "another network") {
+			t.Error(err)
+		}
+	})
+	t.Run("wrong password", func(t *testing.T) {
+		o := node.options
+		o.Password = "guess"
+		wrong, err := noderpc.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer wrong.Close()
+		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "401") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestBtcdWithoutIndexes: what the node cannot tell is said, not guessed.
+func TestBtcdWithoutIndexes(t *testing.T) {
+	node := startBtcd(t)
+	id := bitcoin.Hash{1}
+	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, txErr := bitcoin.GetTx(t.Context(), node, id)
+	_, spendErr := bitcoin.GetOutspend(t.Context(), node, bitcoin.OutPoint{Hash: id})
+	_, utxoErr := node.AddressUTXOs(t.Context(), a)
+	for name, err := range map[string]error{"Txs": txErr, "Outspends": spendErr, "AddressUTXOs": utxoErr} {
+		if fault.CodeOf(err) != fault.Unsupported {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package noderpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// FeeRates returns the node's estimate for one of the next two blocks and the
+// rate below which it relays nothing. One request.
+func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
+	n, err := c.learn(ctx)
+	if err != nil {
+		return bitcoin.FeeRates{}, err
+	}
+	const nextBlocks = 2
+	calls := []call{method("estimatesmartfee", nextBlocks, "economical"), method("getmempoolinfo")}
+	if n.btcd {
+		calls = []call{method("estimatefee", nextBlocks), method("getinfo")}
+	}
+	answers, err := c.do(ctx, calls...)
+	if err != nil {
+		return bitcoin.FeeRates{}, err
+	}
+	var minimum struct {
+		Mempool json.Number `json:"mempoolminfee"`
+		Relay   json.Number `json:"relayfee"` // of btcd
+	}
+	if err := answers[1].decode(&minimum); err != nil {
+		return bitcoin.FeeRates{}, fmt.Errorf("lowest fee rate: %w", err)
+	}
+	var rates bitcoin.FeeRates
+	if rates.Minimum, err = rate(cmp.Or(minimum.Mempool, minimum.Relay)); err != nil {
+		return bitcoin.FeeRates{}, err
+	}
+	estimate, ok, err := c.estimate(answers[0], n)
+	if err != nil {
+		return bitcoin.FeeRates{}, err
+	}
+	switch {
+	case ok:
+		rates.Fastest = max(estimate, rates.Minimum)
+	case c.o.FallbackFeeRate > 0:
+		rates.Fastest = max(c.o.FallbackFeeRate, rates.Minimum)
+	case c.o.Network == bitcoin.Regtest:
+		rates.Fastest = rates.Minimum
+	default:
+		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet, and no fallback is configured", c.o.URL)
+	}
+	return rates, nil
+}
+
+// estimate reads the answer to a fee estimate in sat/vB; ok is false if the node
+// has none.
+func (c *Client) estimate(a answer, n *node) (value float64, ok bool, err error) {
+	if n.btcd {
+		var perKvB json.Number // -1: none
+		if a.Error != nil {
+			return 0, false, nil // btcd's words for too little data vary
+		}
+		if err := a.decode(&perKvB); err != nil {
+			return 0, false, err
+		}
+		value, err = rate(perKvB)
+		return value, value > 0, err
+	}
+	var j struct {
+		Rate *json.Number `json:"feerate"`
+	}
+	if err := a.decode(&j); err != nil || j.Rate == nil {
+		return 0, false, err
+	}
+	value, err = rate(*j.Rate)
+	return value, value > 0, err
+}
+
+// CPFPs returns the fee standing of unconfirmed transactions with the ancestors
+// that hold them back. One request, which from btcd brings the whole mempool
+// unless that is younger than the options' MempoolAge.
+func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
+	results := make([]bitcoin.Result[*bitcoin.CPFP], len(ids))
+	n, err := c.learn(ctx)
+	var pool map[bitcoin.Hash]poolTx
+	if err == nil && len(ids) > 0 {
+		if n.btcd {
+			pool, err = c.wholeMempool(ctx)
+		} else {
+			pool, err = c.ancestors(ctx, ids)
+		}
+	}
+	for i, id := range ids {
+		results[i].Err = err
+		if fee, vsize, ok := effectiveFee(pool, id); ok && err == nil {
+			results[i].Value = &bitcoin.CPFP{EffectiveFeeRate: float64(fee) / float64(vsize), AdjustedVSize: float64(vsize)}
+		}
+	}
+	return results
+}
+
+// ProjectedBlocks returns the blocks that the mempool would fill, by falling own
+// fee rate. One request, which brings the whole mempool, unless that is younger
+// than the options' MempoolAge.
+func (c *Client) ProjectedBlocks(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
+	if _, err := c.learn(ctx); err != nil {
+		return nil, err
+	}
+	pool, err := c.wholeMempool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return project(pool), nil
+}
+
+// project fills blocks of a million vbytes with the dearest transactions; the
+// eighth holds all that is left, so that it can be told from a full one.
+func project(pool map[bitcoin.Hash]poolTx) []bitcoin.ProjectedBlock {
+	const size, most = 1_000_000, 8
+	txs := make([]poolTx, 0, len(pool))
+	for _, tx := range pool {
+		txs = append(txs, tx)
+	}
+	slices.SortFunc(txs, func(a, b poolTx) int { return cmp.Compare(b.rate(), a.rate()) })
+	var blocks []bitcoin.ProjectedBlock
+	for _, tx := range txs {
+		n := len(blocks)
+		if n == 0 || blocks[n-1].VSize+float64(tx.vsize) > size && n < most {
+			blocks = append(blocks, bitcoin.ProjectedBlock{})
+		}
+		last := &blocks[len(blocks)-1]
+		last.VSize += float64(tx.vsize)
+		last.MinFeeRate = tx.rate()
+	}
+	return blocks
+}

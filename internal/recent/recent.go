@@ -1,0 +1,48 @@
+// Package recent keeps an answer for a short time.
+package recent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/flight"
+)
+
+// Value is the last answer to one question. The zero value is ready; it must not
+// be copied once used and is safe for concurrent use.
+type Value[T any] struct {
+	flight flight.Group
+	mu     sync.Mutex
+	value  T
+	at     time.Time
+}
+
+// Get returns the last answer if it is younger than age, else that of load,
+// which concurrent callers share (see [flight.Do]). Errors are not kept. An age
+// that is not positive means that load is always called.
+func (r *Value[T]) Get(ctx context.Context, age time.Duration, load func(context.Context) (T, error)) (T, error) {
+	r.mu.Lock()
+	value, at := r.value, r.at
+	r.mu.Unlock()
+	if !at.IsZero() && time.Since(at) < age {
+		return value, nil
+	}
+	return flight.Do(ctx, &r.flight, "", func(ctx context.Context) (T, error) {
+		asked := time.Now() // the answer is as old as the question
+		v, err := load(ctx)
+		if err == nil {
+			r.mu.Lock()
+			r.value, r.at = v, asked
+			r.mu.Unlock()
+		}
+		return v, err
+	})
+}
+
+// Last returns the last answer, however old; the zero value if there was none.
+func (r *Value[T]) Last() T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.value
+}

@@ -1,0 +1,42 @@
+package recent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestGet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var v Value[int]
+		calls, fail := 0, errors.New("no")
+		load := func(context.Context) (int, error) {
+			calls++
+			time.Sleep(time.Second)
+			if calls == 3 {
+				return 0, fail
+			}
+			return calls, nil
+		}
+		get := func(age time.Duration, want int, wantErr error) {
+			t.Helper()
+			if got, err := v.Get(t.Context(), age, load); got != want || !errors.Is(err, wantErr) {
+				t.Errorf("%d, %v; want %d, %v", got, err, want, wantErr)
+			}
+		}
+		get(5*time.Second, 1, nil)
+		get(5*time.Second, 1, nil)
+		time.Sleep(4 * time.Second) // the answer took one of the five
+		get(5*time.Second, 2, nil)
+		time.Sleep(5 * time.Second)
+		get(5*time.Second, 0, fail)
+		if v.Last() != 2 {
+			t.Errorf("last %d", v.Last())
+		}
+		get(5*time.Second, 4, nil)
+		get(0, 5, nil)
+		get(-1, 6, nil)
+	})
+}
