@@ -1,0 +1,26 @@
+// Package evm is a private EVM network in the process: go-ethereum's own chain,
+// transaction pool and JSON-RPC methods, our contracts with the ABI, hashes,
+// events and rules of the swap network (protocol: chain-evm.md §2, sources in
+// contracts/), funded keys, and a Bitcoin relay that follows a local Bitcoin
+// network.
+//
+//	net, err := evm.Start(evm.Options{})
+//	defer net.Close()
+//	net.URL()        // JSON-RPC on a loopback socket
+//	net.Network()    // chain id and contracts, as package chains/evm wants them
+//	net.LP.Send(ctx, call)                   // signed, mined, checked
+//	net.Bitcoin().Mine(1); net.SyncRelay(ctx)
+//	net.Advance(time.Hour)                   // chain time
+//	net.Reorg(2)                             // the last two blocks are gone, their transactions wait again
+//
+// A transaction is mined as soon as it comes in, unless [Options].Manual or
+// [Net.SetMining] say otherwise. Blocks are at least a second apart in chain time
+// and stamped up to [Drift] behind the network's clock, so that a burst of
+// transactions does not run ahead of it.
+//
+// JSON-RPC servers ([Net.Serve]) can be told to misbehave; several can stand in
+// front of one network. The network serves HTTP only.
+package evm
+
+//go:generate npm --prefix contracts install --no-package-lock
+//go:generate npm --prefix contracts run compile

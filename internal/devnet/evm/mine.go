@@ -1,0 +1,146 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ethereum/go-ethereum/core"
+	"github.com/ethereum/go-ethereum/core/types"
+)
+
+// Head returns the header of the newest block.
+func (n *Net) Head() *types.Header { return n.node.head() }
+
+// Mine mines count blocks; the first takes what the pool holds.
+func (n *Net) Mine(count int) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for range count {
+		if err := n.mine(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetMining says whether transactions are mined as they come in. What waits is
+// mined with the next block.
+func (n *Net) SetMining(automatic bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.manual = !automatic
+}
+
+// Advance mines one block whose time is d, of a second or more, after the newest
+// one's. Later blocks continue from there, however slow the clock is.
+func (n *Net) Advance(d time.Duration) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if d < time.Second {
+		return errors.New("blocks are a second apart at least")
+	}
+	head := n.node.head()
+	at := time.Unix(int64(head.Time), 0).Add(d)
+	if ahead := at.Sub(n.options.Now().Add(n.offset)); ahead > 0 {
+		n.offset += ahead
+	}
+	return n.mineAt(uint64(at.Unix()))
+}
+
+// AdvanceTo is [Net.Advance] to a block of the given time.
+func (n *Net) AdvanceTo(at time.Time) error {
+	return n.Advance(at.Sub(time.Unix(int64(n.Head().Time), 0)))
+}
+
+// Time returns the time of the newest block.
+func (n *Net) Time() time.Time { return time.Unix(int64(n.Head().Time), 0) }
+
+// Reorg replaces the last depth blocks by a branch of depth+1 empty blocks. The
+// transactions of the replaced blocks wait again and are mined with the next
+// block.
+func (n *Net) Reorg(depth uint64) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	head := n.node.head()
+	if depth < 1 || depth > head.Number.Uint64() {
+		return fmt.Errorf("cannot replace the last %d of %d blocks", depth, head.Number)
+	}
+	parent := n.node.eth.BlockChain().GetHeaderByNumber(head.Number.Uint64() - depth)
+	var block *types.Block
+	for range depth + 1 {
+		var err error
+		if block, err = n.node.build(context.Background(), parent, parent.Time+1, false); err != nil {
+			return err
+		}
+		parent = block.Header()
+	}
+	return n.node.adopt(block, n.options.SafeDepth, n.options.FinalDepth)
+}
+
+// DropPending forgets all transactions that wait to be mined, as nodes do under
+// pressure.
+func (n *Net) DropPending() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.node.eth.TxPool().Clear()
+}
+
+func (n *Net) mine() error {
+	at := n.options.Now().Add(n.offset - Drift).Unix()
+	return n.mineAt(max(uint64(max(at, 0)), n.node.head().Time+1))
+}
+
+func (n *Net) mineAt(at uint64) error {
+	block, err := n.node.build(context.Background(), n.node.head(), at, true)
+	if err != nil {
+		return err
+	}
+	return n.node.adopt(block, n.options.SafeDepth, n.options.FinalDepth)
+}
+
+// mineInBackground mines what comes in, and by the clock, until the context ends.
+func (n *Net) mineInBackground(ctx context.Context) {
+	news := make(chan core.NewTxsEvent, 64)
+	sub := n.node.eth.TxPool().SubscribeTransactions(news, false)
+	var tick <-chan time.Time
+	stopTick := func() {}
+	if n.options.BlockTime > 0 {
+		ticker := time.NewTicker(n.options.BlockTime)
+		tick, stopTick = ticker.C, ticker.Stop
+	}
+	n.stopped.Go(func() {
+		defer stopTick()
+		defer sub.Unsubscribe()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-sub.Err():
+				return
+			case <-news:
+				n.mineWaiting()
+			case <-tick:
+				n.mu.Lock()
+				_ = n.mine() // the next tick tries again
+				n.mu.Unlock()
+			}
+		}
+	})
+}
+
+// mineWaiting mines until nothing waits that a block takes, unless mining is on
+// demand. Waiters for receipts notice if it fails.
+func (n *Net) mineWaiting() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for !n.manual {
+		if waiting, _ := n.node.eth.TxPool().Stats(); waiting == 0 {
+			return
+		}
+		if err := n.mine(); err != nil || n.node.head().GasUsed == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/ethclient"
+
+	"github.com/swapper-go/swapper/chains/evm"
+)
+
+func start(t *testing.T, o Options) *Net {
+	t.Helper()
+	n, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNetworkIsReady(t *testing.T) {
+	ctx := context.Background()
+	began := time.Now()
+	n := start(t, Options{})
+	t.Logf("ready after %v", time.Since(began))
+	ok(t, n.Network().Validate())
+	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	defer client.Close()
+	if id := must[*big.Int](t)(client.ChainID(ctx)); id.Uint64() != n.Network().ChainID {
+		t.Errorf("chain id %s", id)
+	}
+	if behind := time.Since(n.Time()); behind < 0 || behind > 2*time.Minute {
+		t.Errorf("the newest block is %v old", behind)
+	}
+	if height := must[uint32](t)(n.RelayHeight(ctx)); height != 110 {
+		t.Errorf("relay at %d", height)
+	}
+	a := must[*Account](t)(n.NewAccount())
+	ok(t, n.Fund(ctx, a.Address, Coins(3)))
+	if got := must[*big.Int](t)(client.BalanceAt(ctx, a.Address, nil)); got.Cmp(Coins(3)) != 0 {
+		t.Errorf("balance %s", got)
+	}
+	d := n.Deployment()
+	for _, at := range append(d.ClaimHandlers[:], d.EscrowManager.Address, d.VaultManager.Address, d.RefundHandler, d.Execution) {
+		if code := must[[]byte](t)(client.CodeAt(ctx, at, nil)); len(code) == 0 {
+			t.Errorf("no contract at %s", at)
+		}
+	}
+}
+
+func TestTimeAndReorganisation(t *testing.T) {
+	ctx := context.Background()
+	n := start(t, Options{FinalDepth: 2})
+	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	defer client.Close()
+	to := common.Address{9}
+	r := must[*types.Receipt](t)(n.User.Send(ctx, evm.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))
+	before := n.Time()
+	ok(t, n.Advance(time.Hour))
+	if got := n.Time().Sub(before); got != time.Hour {
+		t.Errorf("advanced %v", got)
+	}
+	ok(t, n.Mine(1))
+	if got := n.Time().Sub(before); got < time.Hour+time.Second {
+		t.Errorf("chain time fell back to %v", got)
+	}
+	if final := must[*types.Header](t)(client.HeaderByNumber(ctx, big.NewInt(-3))); final.Number.Uint64() != n.Head().Number.Uint64()-2 {
+		t.Errorf("finalized is %d of %d", final.Number, n.Head().Number)
+	}
+
+	head := n.Head()
+	ok(t, n.Reorg(3))
+	if got := n.Head(); got.Number.Uint64() != head.Number.Uint64()+1 {
+		t.Errorf("head %d after %d", got.Number, head.Number)
+	}
+	if _, err := client.TransactionReceipt(ctx, r.TxHash); err == nil {
+		t.Error("the transaction is still mined")
+	}
+	if _, pending, err := client.TransactionByHash(ctx, r.TxHash); err != nil || !pending {
+		t.Errorf("the transaction does not wait: %v", err)
+	}
+	ok(t, n.Mine(1))
+	if again := must[*types.Receipt](t)(client.TransactionReceipt(ctx, r.TxHash)); again.BlockHash == r.BlockHash {
+		t.Error("mined in the block that is gone")
+	}
+	if n.Reorg(1000) == nil {
+		t.Error("a reorganisation below the first block")
+	}
+}
+
+func TestMiningOnDemand(t *testing.T) {
+	ctx := context.Background()
+	n := start(t, Options{Manual: true})
+	call := evm.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
+	height := n.Head().Number.Uint64()
+	first := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	second := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	if second.Nonce() != first.Nonce()+1 || n.Head().Number.Uint64() != height {
+		t.Errorf("nonces %d %d, height %d", first.Nonce(), second.Nonce(), n.Head().Number)
+	}
+	ok(t, n.Mine(1))
+	a, b := must[*types.Receipt](t)(n.Wait(ctx, first.Hash())), must[*types.Receipt](t)(n.Wait(ctx, second.Hash()))
+	if a.BlockHash != b.BlockHash {
+		t.Error("not in one block")
+	}
+	must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	n.DropPending()
+	ok(t, n.Mine(1))
+	if n.Head().GasUsed != 0 {
+		t.Error("a dropped transaction was mined")
+	}
+	third := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	n.SetMining(true)
+	fourth := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	for _, tx := range []*types.Transaction{third, fourth} {
+		must[*types.Receipt](t)(n.Wait(ctx, tx.Hash()))
+	}
+}
+
+func TestBlocksByTheClock(t *testing.T) {
+	n := start(t, Options{BlockTime: 20 * time.Millisecond})
+	height := n.Head().Number.Uint64()
+	ok(t, waitFor(context.Background(), 10*time.Second, func() bool { return n.Head().Number.Uint64() > height+1 }))
+}
+
+func TestRefusalsSayWhy(t *testing.T) {
+	ctx := context.Background()
+	n := start(t, Options{})
+	call := must[evm.Call](t)(n.Deployment().Withdraw(Native, big.NewInt(1), n.LP.Address))
+	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
+		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
