@@ -99,8 +99,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 	}
 	deadline := op.deadline(h.deadlines)
 	if op.waits {
-		// A server that sets no write deadlines, or cannot, has none to push back.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(deadline + 10*time.Second))
+		pushBack(w, r, time.Now().Add(deadline+10*time.Second))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), deadline)
 	defer cancel()
@@ -109,4 +108,14 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 		return err
 	}
 	return writeJSON(w, r, http.StatusOK, out)
+}
+
+// pushBack moves the deadline for writing that the server has set for the
+// connection. Where the server sets none, none is set, because nobody would take it
+// away again. (The one for reading ends with the request's body.)
+func pushBack(w http.ResponseWriter, r *http.Request, until time.Time) {
+	if server, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
+		// What wraps the writer may be unable to do it. Then the answer is lost.
+		_ = http.NewResponseController(w).SetWriteDeadline(until)
+	}
 }

@@ -247,12 +247,23 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-func TestWaitingOutlivesTheWriteTimeout(t *testing.T) {
-	server := httptest.NewUnstartedServer(httpapi.New(&slow{}))
-	server.Config.WriteTimeout = 50 * time.Millisecond
-	server.Start()
+func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
+	in := swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"00"}}
+	for _, tt := range []struct{ read, write time.Duration }{{0, 0}, {50 * time.Millisecond, 0}, {0, 50 * time.Millisecond}, {50 * time.Millisecond, 50 * time.Millisecond}} {
+		server := httptest.NewUnstartedServer(httpapi.New(&slow{}))
+		server.Config.ReadTimeout, server.Config.WriteTimeout = tt.read, tt.write
+		server.Start()
+		client := dial(t, server.URL)
+		for range 2 { // the second on the same connection
+			if _, err := client.SubmitTransaction(t.Context(), in); err != nil {
+				t.Errorf("timeouts %v: %v", tt, err)
+			}
+		}
+		server.Close()
+	}
+	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.WithDeadlines(httpapi.Deadlines{SubmitTransaction: time.Nanosecond})))
 	defer server.Close()
-	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"00"}}); err != nil {
+	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), in); swapper.CodeOf(err) != swapper.CodeTimeout {
 		t.Error(err)
 	}
 }
