@@ -125,7 +125,12 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		return nil, err
 	}
 	answers, err := flight.Do(ctx, &c.flight, string(body), func(ctx context.Context) ([]answer, error) {
-		return retry.Do(ctx, c.o.Retry, func(ctx context.Context) ([]answer, error) {
+		policy := c.o.Retry
+		policy.Final = func(err error) bool {
+			e, ok := errors.AsType[*httpError](err)
+			return ok && (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden)
+		}
+		return retry.Do(ctx, policy, func(ctx context.Context) ([]answer, error) {
 			return c.post(ctx, timeout, body, len(calls))
 		})
 	})
@@ -154,7 +159,7 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 	}
 	answers, err := matched(text, count)
 	if err != nil && status != http.StatusOK {
-		return nil, fmt.Errorf("HTTP status %d: %.200s", status, bytes.TrimSpace(text))
+		return nil, &httpError{status, string(bytes.TrimSpace(text))}
 	}
 	if err != nil {
 		return nil, err
@@ -166,6 +171,14 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 	}
 	return answers, nil
 }
+
+// httpError is an answer without JSON-RPC in it.
+type httpError struct {
+	status int
+	text   string
+}
+
+func (e *httpError) Error() string { return fmt.Sprintf("HTTP status %d: %.200s", e.status, e.text) }
 
 func (a answer) errOrNil() error {
 	if a.Error == nil {

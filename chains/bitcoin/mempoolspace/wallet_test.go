@@ -1,0 +1,234 @@
+package mempoolspace_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+)
+
+// user is a wallet and what it sees of the network.
+type user struct {
+	*testing.T
+	net     *devnet.Net
+	keys    *devnet.Wallet
+	wallet  bitcoin.Wallet
+	backend *mempoolspace.Client
+}
+
+// coins asks the backend for the wallet's coins, with the fee standing of those
+// that are not confirmed.
+func (u user) coins() []bitcoin.Coin {
+	u.Helper()
+	utxos, err := u.backend.AddressUTXOs(u.Context(), u.wallet.Address())
+	if err != nil {
+		u.Fatal(err)
+	}
+	var waiting []bitcoin.Hash
+	for _, c := range utxos {
+		if c.Height == 0 {
+			waiting = append(waiting, c.Hash)
+		}
+	}
+	standing := make(map[bitcoin.Hash]*bitcoin.CPFP)
+	for i, r := range u.backend.CPFPs(u.Context(), waiting) {
+		if r.Err != nil || r.Value == nil {
+			u.Fatalf("%+v", r)
+		}
+		standing[waiting[i]] = r.Value
+	}
+	var coins []bitcoin.Coin
+	for _, c := range utxos {
+		coins = append(coins, bitcoin.Coin{OutPoint: c.OutPoint, Value: c.Value, Type: u.wallet.Address().Type(), CPFP: standing[c.Hash]})
+	}
+	return coins
+}
+
+// pay builds a transaction, has it signed, checks it, and sends it.
+func (u user) pay(t bitcoin.Template, coins []bitcoin.Coin, rate float64) *bitcoin.SignedTx {
+	u.Helper()
+	funding, err := bitcoin.Fund(t, u.wallet, coins, rate)
+	if err != nil {
+		u.Fatal(err)
+	}
+	parents := make(map[bitcoin.Hash]*wire.MsgTx)
+	for _, r := range u.backend.Txs(u.Context(), funding.ParentIDs()) {
+		if r.Err != nil {
+			u.Fatal(r.Err)
+		}
+		parents[r.Value.ID] = r.Value.Msg
+	}
+	funded, err := funding.PSBT(parents)
+	if err != nil {
+		u.Fatal(err)
+	}
+	packet, err := psbt.NewFromRawBytes(bytes.NewReader(funded.PSBT), false)
+	if err != nil {
+		u.Fatal(err)
+	}
+	if err := u.keys.SignPSBT(packet, funded.SignInputs...); err != nil {
+		u.Fatal(err)
+	}
+	text, err := packet.B64Encode()
+	if err != nil {
+		u.Fatal(err)
+	}
+	returned, err := bitcoin.ParsePSBT(text)
+	if err != nil {
+		u.Fatal(err)
+	}
+	prevouts := make(map[bitcoin.OutPoint]*wire.TxOut)
+	for _, c := range coins {
+		prevouts[c.OutPoint] = wire.NewTxOut(c.Value, u.wallet.Address().Script())
+	}
+	signed, err := returned.Check(bitcoin.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: bitcoin.QuoteFeeRateCap(rate)})
+	if err != nil {
+		u.Fatal(err)
+	}
+	raw, err := bitcoin.EncodeTx(signed.Tx)
+	if err != nil {
+		u.Fatal(err)
+	}
+	if id, err := u.backend.Broadcast(u.Context(), raw); err != nil || id != signed.ID {
+		u.Fatalf("%s, %v", id, err)
+	}
+	return signed
+}
+
+func (u user) mine(count int) {
+	u.Helper()
+	if _, err := u.net.Mine(count); err != nil {
+		u.Fatal(err)
+	}
+}
+
+func (u user) tx(id bitcoin.Hash) *bitcoin.Tx {
+	u.Helper()
+	tx, err := bitcoin.GetTx(u.Context(), u.backend, id)
+	if err != nil {
+		u.Fatal(err)
+	}
+	return tx
+}
+
+// TestEveryWalletPays: from the coins of each address type to a confirmed payment,
+// through a reorganisation and a replacement.
+func TestEveryWalletPays(t *testing.T) {
+	n := start(t, devnet.Options{})
+	backend := client(t, mempoolspace.Options{URLs: []string{n.URL()}})
+	shop, err := n.NewWallet(bitcoin.P2TR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
+		t.Run(kind.String(), func(t *testing.T) {
+			keys, err := n.NewWallet(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wallet, err := bitcoin.NewWallet(keys.Address, keys.PublicKey())
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := user{t, n, keys, wallet, backend}
+			if _, err := n.Fund(keys.Address, 60_000); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := n.Faucet(keys.Address, 50_000); err != nil { // stays unconfirmed
+				t.Fatal(err)
+			}
+			u.confirms(shop.Address)
+			u.replaces(shop.Address)
+		})
+	}
+}
+
+// confirms pays with a confirmed and an unconfirmed coin and follows the payment.
+func (u user) confirms(to bitcoin.Address) {
+	u.Helper()
+	signed := u.pay(bitcoin.PaymentTemplate(to.Script(), 100_000), u.coins(), 5)
+	if len(signed.Tx.TxIn) != 2 {
+		u.Fatalf("%d inputs", len(signed.Tx.TxIn))
+	}
+	if tx := u.tx(signed.ID); tx.Confirmed() {
+		u.Errorf("%+v", tx)
+	} else if fee, ok := tx.Fee(); !ok || fee != signed.Fee {
+		u.Errorf("pays %d, %v; want %d", fee, ok, signed.Fee)
+	}
+	standing, err := bitcoin.GetCPFP(u.Context(), u.backend, signed.ID)
+	if err != nil {
+		u.Fatal(err)
+	}
+	blocks, err := u.backend.ProjectedBlocks(u.Context())
+	if err != nil {
+		u.Fatal(err)
+	}
+	if eta := bitcoin.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
+		u.Errorf("two confirmations in %d s", eta)
+	}
+	u.mine(1)
+	tx := u.tx(signed.ID)
+	if tx.Confirmations != 1 {
+		u.Fatalf("%+v", tx)
+	}
+	if _, err := u.backend.MerkleProof(u.Context(), signed.ID, tx.BlockHash); err != nil {
+		u.Error(err)
+	}
+	if err := u.net.Reorg(1); err != nil {
+		u.Fatal(err)
+	}
+	if tx := u.tx(signed.ID); tx.Confirmed() {
+		u.Errorf("its block is gone: %+v", tx)
+	}
+	u.mine(3)
+	if again := u.tx(signed.ID); again.Confirmations != 3 || again.BlockHash == tx.BlockHash {
+		u.Errorf("%+v", again)
+	}
+}
+
+// replaces pays, replaces the payment, and sees what becomes of the first one.
+func (u user) replaces(to bitcoin.Address) {
+	u.Helper()
+	if _, err := u.net.Fund(u.keys.Address, 80_000); err != nil {
+		u.Fatal(err)
+	}
+	coins := u.coins()
+	template := bitcoin.PaymentTemplate(to.Script(), 50_000)
+	template.Sequence = wire.MaxTxInSequenceNum - 2
+	first := u.pay(template, coins, 3)
+	second := u.pay(template, coins, 30)
+	if _, err := bitcoin.GetTx(u.Context(), u.backend, first.ID); !errors.Is(err, bitcoin.ErrNotFound) {
+		u.Errorf("replaced payment: %v", err)
+	}
+	prospect := func() bitcoin.Prospect {
+		u.Helper()
+		var ops []bitcoin.OutPoint
+		for _, in := range first.Tx.TxIn {
+			ops = append(ops, in.PreviousOutPoint)
+		}
+		var spends []bitcoin.Spend
+		for _, r := range u.backend.Outspends(u.Context(), ops) {
+			if r.Err != nil {
+				u.Fatal(r.Err)
+			}
+			spends = append(spends, r.Value)
+		}
+		return bitcoin.Conflict(first.ID, spends)
+	}
+	if p := prospect(); p != bitcoin.ProspectContested {
+		u.Errorf("prospect of the replaced payment: %s", p)
+	}
+	u.mine(1)
+	if p := prospect(); p != bitcoin.ProspectDead {
+		u.Errorf("prospect when the other one is confirmed: %s", p)
+	}
+	if tx := u.tx(second.ID); tx.Confirmations != 1 {
+		u.Errorf("%+v", tx)
+	}
+}
