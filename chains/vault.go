@@ -94,6 +94,7 @@ type WithdrawalFact struct {
 	Err                     error
 	State                   WithdrawalState
 	FrontTx, ClaimTx, Close string // transaction ids
+	Height                  uint64 // of the block in which it last changed; 0 if nothing happened
 	Head                    Block
 	Final                   bool
 }

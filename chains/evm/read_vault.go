@@ -155,15 +155,17 @@ func (d Deployment) Outcome(l WithdrawalLookup, logs []types.Log) chains.Withdra
 		case VaultFrontEvent:
 			if packVaultRef(e.VaultRef) == want && e.Recipient == l.Recipient && e.BitcoinTx == l.TxID {
 				f.FrontTx = tx
-				f.State = max(f.State, chains.WithdrawalFronted)
+				if f.State == chains.WithdrawalNone {
+					f.State, f.Height = chains.WithdrawalFronted, log.BlockNumber
+				}
 			}
 		case VaultClaimEvent:
 			if packVaultRef(e.VaultRef) == want && e.Recipient == l.Recipient && e.BitcoinTx == l.TxID {
-				f.State, f.ClaimTx = chains.WithdrawalClaimed, tx
+				f.State, f.ClaimTx, f.Height = chains.WithdrawalClaimed, tx, log.BlockNumber
 			}
 		case VaultCloseEvent:
 			if packVaultRef(e.VaultRef) == want && e.BitcoinTx == l.TxID {
-				f.State, f.Close = chains.WithdrawalClosed, tx
+				f.State, f.Close, f.Height = chains.WithdrawalClosed, tx, log.BlockNumber
 			}
 		}
 	}

@@ -14,6 +14,8 @@ const (
 	RoleAction   Role = iota // the step itself: must come back exactly
 	RoleApproval             // lets a contract take tokens: may be missing
 	RoleRelay                // brings Bitcoin headers to the relay: may be missing
+	RoleProof                // an action whose data begins as asked for and ends with a proof that the contract judges
+	RoleProofs               // the same, once or more
 )
 
 // Call is a transaction before it has a sender, a nonce and a fee.

@@ -37,7 +37,9 @@ type CheckedTx struct {
 // for (protocol: chain-evm.md §13.3). Each transaction must be EIP-1559, for this
 // chain, signed by signer, and have the destination, value and data of a call;
 // calls are matched in order, approvals and relay headers may be missing, every
-// action must be there, and nothing may be added. An approval may be for more
+// action must be there, and nothing may be added. Of an action that carries a
+// Bitcoin proof only what it does and for whom is compared: the proof can only
+// make it fail. An approval may be for more
 // than was asked. Relay headers may be others than those asked for, since the
 // relay's tip moves between two polls: only their destination and form is checked.
 //
@@ -51,6 +53,7 @@ func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, 
 		return nil, fault.Invalid("signedTxs", "must be 1 to %d transactions", maxSigned)
 	}
 	checked := make([]CheckedTx, 0, len(signed))
+	proven := map[int]bool{}
 	next := 0
 	for i, text := range signed {
 		field := fmt.Sprintf("signedTxs[%d]", i)
@@ -72,12 +75,15 @@ func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, 
 		}
 		checked = append(checked, CheckedTx{tx, at})
 		next = at + 1
-		if calls[at].Role == RoleRelay {
+		if calls[at].Role == RoleRelay || calls[at].Role == RoleProofs {
 			next = at // the present tip may need fewer or more of them
+			if calls[at].Role == RoleProofs {
+				proven[at] = true
+			}
 		}
 	}
 	for i := next; i < len(calls); i++ {
-		if calls[i].Role == RoleAction {
+		if calls[i].required() && !proven[i] {
 			return nil, fault.Invalid("signedTxs", "transaction %d of those to be signed is missing", i)
 		}
 	}
@@ -118,10 +124,10 @@ func (d Deployment) match(calls []Call, from int, tx *Transaction) (int, error) 
 		if err == nil {
 			return i, nil
 		}
-		if missing == nil || calls[i].Role == RoleAction {
+		if missing == nil || calls[i].required() {
 			missing = err // the action is what a person wants to hear about
 		}
-		if calls[i].Role == RoleAction {
+		if calls[i].required() {
 			break
 		}
 	}
@@ -146,11 +152,21 @@ func (d Deployment) matches(c Call, tx *Transaction) error {
 		return matchApproval(*c.Allowance, tx.Data)
 	case RoleRelay:
 		return matchRelay(tx.Data)
+	case RoleProof, RoleProofs:
+		if !bytes.HasPrefix(tx.Data, c.Data) {
+			return fmt.Errorf("calls the contract otherwise than asked for")
+		}
+		return nil
 	}
 	if !bytes.Equal(tx.Data, c.Data) {
 		return fmt.Errorf("calls the contract otherwise than asked for")
 	}
 	return nil
+}
+
+// required reports whether the call may not be missing.
+func (c Call) required() bool {
+	return c.Role == RoleAction || c.Role == RoleProof || c.Role == RoleProofs
 }
 
 // matchApproval accepts an approval for the very spender of at least the amount:

@@ -1,0 +1,238 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// bitcoinClaimPattern is the part of a claim's data that says which escrow is
+// claimed: the selector and the escrow's words.
+func (k *contracts) bitcoinClaimPattern(s SwapData) ([]Call, error) {
+	data, err := escrowABI().Pack("claim", s.tuple(), []byte{})
+	if err != nil {
+		return nil, err
+	}
+	const escrowWords = 13
+	return []Call{
+		{Role: RoleRelay, To: k.BtcRelay.Address},
+		{Role: RoleProof, To: k.EscrowManager.Address, Data: data[:4+32*escrowWords]},
+	}, nil
+}
+
+// vaultClaimPattern is the same for vaults: the selector, the owner and the id.
+// All withdrawals before the wanted one are claimed in the same way.
+func (k *contracts) vaultClaimPattern(v chains.VaultPayment) ([]Call, error) {
+	ref, err := vaultRef(chains.VaultID{Owner: v.Owner, ID: v.ID})
+	if err != nil {
+		return nil, err
+	}
+	method := vaultABI().Methods["claim"]
+	data := words(append([]byte(nil), method.ID...)).address(ref.Owner).uint(ref.ID)
+	return []Call{
+		{Role: RoleRelay, To: k.BtcRelay.Address},
+		{Role: RoleProofs, To: k.VaultManager.Address, Data: data},
+	}, nil
+}
+
+func (k *contracts) bitcoinClaim(ctx context.Context, s SwapData, p chains.Payment) ([]Call, error) {
+	required := p.Height + uint32(p.Confirmations) - 1
+	sync := relaySync{k: k}
+	header, err := sync.header(ctx, p.Block, p.Height, required)
+	if err != nil {
+		return nil, err
+	}
+	merkle, err := k.chain.env.Bitcoin.MerkleProof(ctx, p.TxID, p.Block)
+	if err != nil {
+		return nil, fmt.Errorf("merkle proof of %s: %w", p.TxID, err)
+	}
+	proof := BitcoinProof{Tx: p.Raw, Vout: p.Vout, Confirmations: uint32(p.Confirmations), Header: header, Merkle: merkle}
+	if err := proof.CheckInclusion(); err != nil {
+		return nil, err
+	}
+	claim, err := k.ClaimByBitcoin(s, proof)
+	if err != nil {
+		return nil, err
+	}
+	return append(sync.calls, claim), nil
+}
+
+// vaultClaims claims every withdrawal from the vault's place on chain up to the
+// wanted one, oldest first.
+func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, signer common.Address) ([]Call, error) {
+	ref, err := vaultRef(chains.VaultID{Owner: v.Owner, ID: v.ID})
+	if err != nil {
+		return nil, err
+	}
+	reads, heads, err := k.readVaults(ctx, []VaultRef{ref})
+	if err != nil {
+		return nil, err
+	}
+	if reads[0].Err != nil {
+		return nil, reads[0].Err
+	}
+	vault := reads[0].Vault
+	if !vault.Opened || !reads[0].OurRelay {
+		return nil, fault.New(fault.InvalidState, "the vault is closed")
+	}
+	backend := k.chain.env.Bitcoin
+	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+		return bitcoin.GetTx(ctx, backend, id)
+	}
+	path, err := bitcoin.TraceVault(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, bitcoin.MaxPendingClaimed)
+	if err != nil {
+		return nil, fault.New(fault.InvalidState, "the vault's withdrawals: %w", err)
+	}
+	confirmations := uint32(vault.Params.Confirmations.Uint64())
+	sync := relaySync{k: k, heads: heads}
+	var claims []Call
+	// The newest needs the highest header, so one plan of the relay serves all.
+	for i := len(path) - 1; i >= 0; i-- {
+		tx := path[i].Tx
+		if tx.Confirmations < confirmations {
+			return nil, fault.New(fault.InvalidState, "transaction %s has %d of %d confirmations", tx.ID, tx.Confirmations, confirmations)
+		}
+		header, err := sync.header(ctx, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
+		if err != nil {
+			return nil, err
+		}
+		merkle, err := backend.MerkleProof(ctx, tx.ID, tx.BlockHash)
+		if err != nil {
+			return nil, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
+		}
+		raw, err := bitcoin.StripTx(tx.Msg)
+		if err != nil {
+			return nil, err
+		}
+		w, err := ParseWithdrawal(tx.Msg)
+		if err != nil {
+			return nil, err
+		}
+		proof := BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
+		if err := proof.CheckInclusion(); err != nil {
+			return nil, err
+		}
+		claim, err := k.ClaimVault(vault, w, proof, signer)
+		if err != nil {
+			return nil, err
+		}
+		claims = append([]Call{claim}, claims...)
+	}
+	return append(sync.calls, claims...), nil
+}
+
+// relaySync finds stored headers, and plans the submissions that the relay needs
+// to have them. The headers that it will have then are computed here and used in
+// the proof at once, so that all goes out in one row.
+type relaySync struct {
+	k      *contracts
+	heads  chains.Heads
+	calls  []Call
+	stored map[uint32]StoredHeader // by height, after the calls
+}
+
+func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, required uint32) (StoredHeader, error) {
+	if h, ok := r.stored[height]; ok {
+		return h, r.is(h, block)
+	}
+	if r.heads.Latest.Height == 0 {
+		heads, err := r.k.chain.Heads(ctx)
+		if err != nil {
+			return StoredHeader{}, err
+		}
+		r.heads = heads
+	}
+	if r.stored == nil {
+		h, found, err := r.k.relayHeader(ctx, block, required, r.heads)
+		if err != nil || found {
+			return h, err
+		}
+		if err := r.plan(ctx, required); err != nil {
+			return StoredHeader{}, err
+		}
+		if h, ok := r.stored[height]; ok {
+			return h, r.is(h, block)
+		}
+	}
+	// Stored before the plan begins: only confirmations were missing.
+	h, found, err := r.k.relayHeader(ctx, block, 0, r.heads)
+	if err != nil {
+		return StoredHeader{}, err
+	}
+	if !found {
+		return StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
+	}
+	return h, nil
+}
+
+func (r *relaySync) is(h StoredHeader, block bitcoin.Hash) error {
+	if h.Header().Hash() != block {
+		return fault.New(fault.Upstream, "block %s is not in Bitcoin's best chain", block)
+	}
+	return nil
+}
+
+// plan brings the relay to the given height.
+func (r *relaySync) plan(ctx context.Context, until uint32) error {
+	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]StoredHeader{}}
+	rules := bitcoin.RelayRules{Main: MainHeaders, Fork: ForkHeaders, ShortFork: MainHeaders, Work: bitcoin.Work}
+	plan, err := bitcoin.SyncRelay(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
+	if errors.Is(err, bitcoin.ErrNotFound) {
+		return fault.New(fault.Upstream, "the Bitcoin relay of %s is not initialised", r.k.chain.net.Chain)
+	}
+	if err != nil {
+		return err
+	}
+	if plan.Top.Header.Height < until {
+		return fault.New(fault.Upstream, "Bitcoin is at height %d, the proof needs %d", plan.Top.Header.Height, until)
+	}
+	r.stored = map[uint32]StoredHeader{}
+	base, ok := relay.stored[plan.Base.Header.Hash()]
+	if !ok {
+		return fault.New(fault.Upstream, "the relay's header %s is not known", plan.Base.Header.Hash())
+	}
+	var fork uint64
+	for _, b := range plan.Batches {
+		to := Branch{}
+		switch b.Op {
+		case bitcoin.SaveShortFork:
+			to.Short = true
+		case bitcoin.SaveNewFork, bitcoin.SaveFork:
+			if fork == 0 {
+				fork = r.forkNumber()
+			}
+			to.Fork = fork
+		}
+		headers := make([]CompactHeader, len(b.Headers))
+		for i, h := range b.Headers {
+			headers[i] = Compact(h)
+		}
+		call, stored, err := r.k.SubmitHeaders(to, base, headers)
+		if err != nil {
+			return err
+		}
+		r.calls = append(r.calls, call)
+		for _, h := range stored {
+			r.stored[h.Height()] = h
+		}
+		base = stored[len(stored)-1]
+	}
+	return nil
+}
+
+// forkNumber draws a number for a fork that lasts over several transactions;
+// 0 would mean none. Forks are kept per sender, so it need not be unique.
+func (r *relaySync) forkNumber() uint64 {
+	var b [6]byte
+	if _, err := r.k.chain.env.Rand.Read(b[:]); err != nil {
+		return 1
+	}
+	n := uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 | uint64(b[4])<<8 | uint64(b[5])
+	return max(n, 1)
+}

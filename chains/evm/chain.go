@@ -1,0 +1,392 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Options are what a caller says about an EVM chain.
+type Options struct {
+	RPC []string // JSON-RPC URLs, http or https, in order of preference; there is no default
+
+	// Network replaces the preset: for a chain without one, or for other
+	// deployments of the same contracts.
+	Network *Network
+	// Tokens replace the known ones of the chain; needed for a chain that is not known.
+	Tokens []tokens.Token
+}
+
+// Citrea returns the chain CITREA.
+func Citrea(o Options) chains.Factory { return factory{ChainCitrea, o} }
+
+// Botanix returns the chain BOTANIX.
+func Botanix(o Options) chains.Factory { return factory{ChainBotanix, o} }
+
+// Alpen returns the chain ALPEN.
+func Alpen(o Options) chains.Factory { return factory{ChainAlpen, o} }
+
+// Goat returns the chain GOAT.
+func Goat(o Options) chains.Factory { return factory{ChainGoat, o} }
+
+// Custom returns a chain that is described by o.Network and o.Tokens.
+func Custom(o Options) chains.Factory {
+	id := ""
+	if o.Network != nil {
+		id = o.Network.Chain
+	}
+	return factory{id, o}
+}
+
+type factory struct {
+	id string
+	o  Options
+}
+
+func (f factory) ID() string { return f.id }
+
+// Open implements [chains.Factory]: one round trip, which proves the chain id.
+func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error) {
+	n, err := f.network(env.Network)
+	if err != nil {
+		return nil, err
+	}
+	known := f.o.Tokens
+	if known == nil {
+		known = tokens.Known(f.id)
+	}
+	native, err := nativeOf(f.id, known)
+	if err != nil {
+		return nil, err
+	}
+	node, err := newNodes(n.ChainID, f.o.RPC, env.HTTP, env.Now)
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{net: n, node: node, env: env, tokens: known, native: native, params: map[common.Hash]VaultParams{}}
+	for _, d := range n.Deployments {
+		c.contracts = append(c.contracts, &contracts{chain: c, Deployment: d})
+	}
+	if _, err := c.Heads(ctx); err != nil {
+		node.close()
+		return nil, fmt.Errorf("open %s: %w", f.id, err)
+	}
+	return c, nil
+}
+
+func (f factory) network(on bitcoin.Network) (Network, error) {
+	if f.o.Network == nil {
+		return Preset(f.id, on)
+	}
+	n := *f.o.Network
+	if n.Bitcoin != on {
+		return Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s, not %s", f.id, n.Bitcoin, on)
+	}
+	return n, n.Validate()
+}
+
+func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
+	for _, t := range known {
+		if common.HexToAddress(t.Address) == Native {
+			return t, nil
+		}
+	}
+	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token (the zero address)", id)
+}
+
+// chain is a [chains.Chain].
+type chain struct {
+	net       Network
+	node      *nodes
+	env       chains.Env
+	tokens    []tokens.Token
+	native    tokens.Token
+	contracts []*contracts
+
+	mu     sync.Mutex
+	params map[common.Hash]VaultParams // by commitment; they never change
+}
+
+var _ chains.Chain = (*chain)(nil)
+
+// Close ends the connections.
+func (c *chain) Close() error { c.node.close(); return nil }
+
+func (c *chain) Info() chains.Info {
+	info := chains.Info{ID: c.net.Chain, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), PollSeconds: int(eventPoll / time.Second)}
+	for _, k := range c.contracts {
+		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})
+	}
+	return info
+}
+
+func (c *chain) Address(s string, strict bool) (string, error) { return Address(s, strict) }
+
+func (c *chain) Contract(version string) (chains.Contract, bool) {
+	if version == "" {
+		version = DefaultVersion
+	}
+	for _, k := range c.contracts {
+		if k.Version() == version {
+			return k, true
+		}
+	}
+	return nil, false
+}
+
+// VerifyData takes no round trip.
+func (c *chain) VerifyData(_ context.Context, signer string, data []byte, signature string) error {
+	a, err := Address(signer, false)
+	if err != nil {
+		return &chains.AuthError{Reason: "the signer is no address", Err: err}
+	}
+	return c.net.VerifyData(common.HexToAddress(a), data, signature)
+}
+
+// Balance takes one round trip.
+func (c *chain) Balance(ctx context.Context, owner, token string) (*big.Int, error) {
+	a, err := Address(owner, false)
+	if err != nil {
+		return nil, fault.At("wallet", err)
+	}
+	t, err := TokenAddress(token)
+	if err != nil {
+		return nil, fault.At("token", err)
+	}
+	if common.HexToAddress(t) == Native {
+		var balance hexutil.Big
+		if err := batch(ctx, c.node, []Request{{Method: "eth_getBalance", Params: []any{a, "latest"}, Result: &balance}}); err != nil {
+			return nil, err
+		}
+		return balance.ToInt(), nil
+	}
+	data, err := BalanceCall(common.HexToAddress(a))
+	if err != nil {
+		return nil, err
+	}
+	var answer hexutil.Bytes
+	if err := batch(ctx, c.node, []Request{callRequest(common.HexToAddress(t), data, "latest", &answer)}); err != nil {
+		return nil, err
+	}
+	return DecodeAmount(answer)
+}
+
+// feeHead is what a block says about fees.
+type feeHead struct {
+	blockHead
+	BaseFee *hexutil.Big `json:"baseFeePerGas"`
+	L1Fee   *hexutil.Big `json:"l1FeeRate"`
+}
+
+func feeRequest(into **feeHead) Request {
+	return Request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: into}
+}
+
+func (c *chain) rate(h *feeHead) (FeeRate, error) {
+	if h == nil || h.BaseFee == nil {
+		return FeeRate{}, fault.New(fault.Upstream, "%s names no base fee", c.net.Chain)
+	}
+	var l1 *big.Int
+	if h.L1Fee != nil {
+		l1 = h.L1Fee.ToInt()
+	}
+	return c.net.FeeRate(h.BaseFee.ToInt(), l1)
+}
+
+// FeeRate takes one round trip.
+func (c *chain) FeeRate(ctx context.Context) (string, error) {
+	rate, err := c.currentRate(ctx)
+	if err != nil {
+		return "", err
+	}
+	return rate.String(), nil
+}
+
+func (c *chain) currentRate(ctx context.Context) (FeeRate, error) {
+	var head *feeHead
+	if err := batch(ctx, c.node, []Request{feeRequest(&head)}); err != nil {
+		return FeeRate{}, err
+	}
+	return c.rate(head)
+}
+
+// Heads takes one round trip.
+func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
+	var h headsRequest
+	if err := batch(ctx, c.node, h.requests(c.net)); err != nil {
+		return chains.Heads{}, err
+	}
+	return h.heads()
+}
+
+// headsRequest asks for both ends of the chain, along with other questions.
+type headsRequest struct{ latest, safe, final *blockHead }
+
+func (h *headsRequest) requests(n Network) []Request {
+	tag := func(tag string, into **blockHead) Request {
+		return Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
+	}
+	return []Request{tag("latest", &h.latest), tag(n.SafeTag, &h.safe), tag(n.FinalizedTag, &h.final)}
+}
+
+func (h *headsRequest) heads() (chains.Heads, error) {
+	if h.latest == nil || h.safe == nil || h.final == nil {
+		return chains.Heads{}, fault.New(fault.Upstream, "the node has no such block")
+	}
+	// What is acted on as final is the lower of the two tags: a swap that is not
+	// looked at any more must not come back.
+	final := h.final
+	if h.safe.Number < final.Number {
+		final = h.safe
+	}
+	return chains.Heads{Latest: h.latest.block(), Final: final.block()}, nil
+}
+
+func (b *blockHead) block() chains.Block {
+	return chains.Block{Height: uint64(b.Number), Hash: b.Hash.Hex(), Time: int64(b.Timestamp)}
+}
+
+// along adds requests to the first batch that a reader makes, so that they cost
+// no round trip of their own.
+type along struct {
+	Node
+	extra []Request
+	err   error
+}
+
+func (a *along) Batch(ctx context.Context, requests []Request) error {
+	extra := a.extra
+	a.extra = nil
+	all := append(append([]Request(nil), requests...), extra...)
+	if err := a.Node.Batch(ctx, all); err != nil {
+		return err
+	}
+	for i := range requests {
+		requests[i].Err = all[i].Err
+	}
+	for _, r := range all[len(requests):] {
+		if r.Err != nil {
+			a.err = fmt.Errorf("%s: %w", r.Method, r.Err)
+		}
+	}
+	return nil
+}
+
+// Send takes one round trip.
+func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
+	var id common.Hash
+	r := []Request{{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: &id}}
+	if err := c.node.Batch(ctx, r); err != nil {
+		return err
+	}
+	err := r[0].Err
+	if err == nil {
+		return nil
+	}
+	text := strings.ToLower(err.Error())
+	switch {
+	case strings.Contains(text, "already known"), strings.Contains(text, "known transaction"), strings.Contains(text, "already imported"):
+		return nil
+	case strings.Contains(text, "nonce too low"), strings.Contains(text, "nonce is too low"):
+		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
+	case strings.Contains(text, "insufficient funds"):
+		return fault.New(fault.InvalidState, "the account cannot pay for the transaction: %w", err)
+	}
+	return fault.New(fault.Upstream, "the node refuses the transaction: %w", err)
+}
+
+// receipt is what is read of a transaction's receipt.
+type receipt struct {
+	Status      hexutil.Uint64 `json:"status"`
+	BlockNumber hexutil.Uint64 `json:"blockNumber"`
+	BlockHash   common.Hash    `json:"blockHash"`
+}
+
+// Status takes one round trip.
+func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
+	type answer struct {
+		known   *json.RawMessage
+		receipt *receipt
+	}
+	answers := make([]answer, len(txs))
+	used := map[string]*hexutil.Uint64{}
+	var h headsRequest
+	requests := h.requests(c.net)
+	for i, tx := range txs {
+		requests = append(requests,
+			Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
+			Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
+		if tx.From != "" && used[tx.From] == nil {
+			used[tx.From] = new(hexutil.Uint64)
+			requests = append(requests, Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
+		}
+	}
+	if err := batch(ctx, c.node, requests); err != nil {
+		return nil, err
+	}
+	heads, err := h.heads()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]chains.TxStatus, len(txs))
+	for i, tx := range txs {
+		a := answers[i]
+		switch {
+		case a.receipt != nil && uint64(a.receipt.BlockNumber) <= uint64(h.safe.Number):
+			all[i].Block = chains.Block{Height: uint64(a.receipt.BlockNumber), Hash: a.receipt.BlockHash.Hex()}
+			all[i].Final = all[i].Block.Height <= heads.Final.Height
+			all[i].State = chains.TxConfirmed
+			if a.receipt.Status == 0 {
+				all[i].State = chains.TxReverted
+			}
+		case a.receipt != nil || a.known != nil:
+			all[i].State = chains.TxPending
+		case tx.From != "" && uint64(*used[tx.From]) > tx.Nonce:
+			all[i].State = chains.TxReplaced
+		}
+	}
+	return all, nil
+}
+
+// knownParams and learnParams keep what vaults were opened with.
+func (c *chain) knownParams(commitment common.Hash) (VaultParams, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, ok := c.params[commitment]
+	return p, ok
+}
+
+// maxKnownParams bounds the memory that foreign vaults can take.
+const maxKnownParams = 4096
+
+func (c *chain) learnParams(reads []VaultRead) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range reads {
+		if r.Err != nil || !r.Vault.Opened {
+			continue
+		}
+		if hash, err := r.Vault.Params.Commitment(); err == nil {
+			if len(c.params) >= maxKnownParams {
+				clear(c.params)
+			}
+			c.params[hash] = r.Vault.Params
+		}
+	}
+}
+
+// answered returns the error of a reader, or of the questions that went along.
+func (a *along) answered(err error) error { return errors.Join(err, a.err) }

@@ -1,0 +1,128 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// relayView is the relay as the synchroniser asks for it. It keeps the stored
+// forms of the headers that it gave.
+type relayView struct {
+	k     *contracts
+	heads chains.Heads
+
+	mu     sync.Mutex
+	stored map[bitcoin.Hash]StoredHeader
+}
+
+var _ bitcoin.Relay = (*relayView)(nil)
+
+func (v *relayView) keep(h StoredHeader) bitcoin.RelayHeader {
+	header := h.Header()
+	v.mu.Lock()
+	v.stored[header.Hash()] = h
+	v.mu.Unlock()
+	return bitcoin.RelayHeader{Header: header, Work: h.ChainWork()}
+}
+
+// Tip takes three round trips, one more if the header came through another
+// contract.
+func (v *relayView) Tip(ctx context.Context) (bitcoin.RelayHeader, error) {
+	ask, err := relayABI().Pack("getTipCommitHash")
+	if err != nil {
+		return bitcoin.RelayHeader{}, err
+	}
+	var answer hexutil.Bytes
+	if err := batch(ctx, v.k.chain.node, []Request{callRequest(v.k.BtcRelay.Address, ask, "latest", &answer)}); err != nil {
+		return bitcoin.RelayHeader{}, err
+	}
+	if len(answer) != 32 || common.Hash(answer) == (common.Hash{}) {
+		return bitcoin.RelayHeader{}, bitcoin.ErrNotFound
+	}
+	commit := common.Hash(answer)
+	for log, err := range v.headerLogs(ctx, &commit) {
+		if err != nil {
+			return bitcoin.RelayHeader{}, err
+		}
+		h, found, err := v.k.rebuildHeader(ctx, v.k.chain.node, log.TxHash, commit)
+		if err != nil {
+			return bitcoin.RelayHeader{}, err
+		}
+		if found {
+			return v.keep(h), nil
+		}
+	}
+	return bitcoin.RelayHeader{}, fault.New(fault.Upstream, "the transaction that stored the relay's tip cannot be found")
+}
+
+// LatestKnown walks back over the stored headers, newest first, until one is in
+// Bitcoin's best chain and in the relay's.
+func (v *relayView) LatestKnown(ctx context.Context) (bitcoin.RelayHeader, error) {
+	for log, err := range v.headerLogs(ctx, nil) {
+		if err != nil {
+			return bitcoin.RelayHeader{}, err
+		}
+		block := bitcoin.Hash(log.Topics[2])
+		in, err := v.k.chain.env.Bitcoin.InMainChain(ctx, block)
+		if err != nil {
+			return bitcoin.RelayHeader{}, fmt.Errorf("block %s: %w", block, err)
+		}
+		if !in {
+			continue
+		}
+		h, found, err := v.k.relayHeader(ctx, block, 0, v.heads)
+		if err != nil {
+			return bitcoin.RelayHeader{}, err
+		}
+		if found {
+			return v.keep(h), nil
+		}
+	}
+	return bitcoin.RelayHeader{}, bitcoin.ErrNotFound
+}
+
+// headerLogs yields the logs of stored headers, newest first, optionally only
+// those of one commitment.
+func (v *relayView) headerLogs(ctx context.Context, commit *common.Hash) func(func(types.Log, error) bool) {
+	events := relayABI().Events
+	topics := [][]common.Hash{{events["StoreHeader"].ID, events["StoreForkHeader"].ID}}
+	if commit != nil {
+		topics = append(topics, []common.Hash{*commit})
+	}
+	return func(yield func(types.Log, error) bool) {
+		ranges := LogRanges(v.k.BtcRelay.Height, v.heads.Latest.Height, LogRange)
+		for len(ranges) > 0 {
+			some := ranges[max(0, len(ranges)-ParallelLogReads):]
+			ranges = ranges[:len(ranges)-len(some)]
+			answers := make([][]types.Log, len(some))
+			requests := make([]Request, len(some))
+			for i, r := range some {
+				requests[i] = logRequest(v.k.BtcRelay.Address, r, topics, &answers[i])
+			}
+			if err := batch(ctx, v.k.chain.node, requests); err != nil {
+				yield(types.Log{}, err)
+				return
+			}
+			for _, logs := range slices.Backward(answers) {
+				for _, l := range slices.Backward(logs) {
+					if l.Address != v.k.BtcRelay.Address || l.Removed || len(l.Topics) < 3 || !slices.Contains(topics[0], l.Topics[0]) {
+						continue
+					}
+					if !yield(l, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
