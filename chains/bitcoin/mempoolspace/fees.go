@@ -2,6 +2,7 @@ package mempoolspace
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,9 +149,9 @@ func (j cpfpJSON) cpfp() (*bitcoin.CPFP, error) {
 }
 
 type nodeJSON struct {
-	PublicKey string `json:"public_key"`
-	Capacity  string `json:"capacity"`
-	Channels  int    `json:"active_channel_count"`
+	PublicKey string      `json:"public_key"`
+	Capacity  json.Number `json:"capacity"` // a number, also as text
+	Channels  int         `json:"active_channel_count"`
 }
 
 // NodeLiquidity returns what the Lightning graph says about a node. One request.
@@ -173,7 +174,7 @@ func (c *Client) NodeLiquidity(ctx context.Context, publicKey string) (*bitcoin.
 			if !strings.EqualFold(j.PublicKey, key) {
 				return nil, fmt.Errorf("asked for node %s, got %.70q", key, j.PublicKey)
 			}
-			capacity, err := strconv.ParseInt(j.Capacity, 10, 64)
+			capacity, err := j.Capacity.Int64()
 			if err != nil || capacity < 0 || capacity > bitcoin.MaxMoney || j.Channels < 0 {
 				return nil, fmt.Errorf("node with a capacity of %.30q in %d channels", j.Capacity, j.Channels)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/btcsuite/btcd/wire"
+
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
@@ -99,6 +101,44 @@ func (d delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return d.RoundTripper.RoundTrip(r)
+}
+
+// TestRejectedByOne: nodes differ in what they relay, so one refusal is not the
+// last word; when all refuse, their words are the answer.
+func TestRejectedByOne(t *testing.T) {
+	m := wire.NewMsgTx(2)
+	m.AddTxIn(wire.NewTxIn(&bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, []byte{1}, nil))
+	m.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
+	raw, err := bitcoin.EncodeTx(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := m.TxHash().String()
+	full := text(`sendrawtransaction RPC error: {"code":-26,"message":"mempool min fee not met"}`, 400)
+	for _, test := range []struct {
+		name   string
+		second answer
+		ok     bool
+	}{{"the other takes it", text(id), true}, {"the other refuses too", full, false}, {"the other names another transaction", text(bitcoin.Hash{2}.String()), false}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, client := twoURLs(t, map[string][]answer{
+					"POST https://a.example/api/tx": {full}, "POST https://b.example/api/tx": {test.second},
+					"GET https://a.example/api/tx/" + id: {text("Transaction not found", 404)}, "GET https://b.example/api/tx/" + id: {text("Transaction not found", 404)},
+				})
+				_, err := client.Broadcast(t.Context(), raw)
+				if test.ok {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if e, ok := errors.AsType[*bitcoin.RejectedError](err); !ok || e.Code != -26 {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
 }
 
 // TestAllResting: while every URL has asked for a rest, nobody is asked.

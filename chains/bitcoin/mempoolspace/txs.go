@@ -2,6 +2,7 @@ package mempoolspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -209,7 +210,7 @@ func (c *Client) outspends(ctx context.Context, id bitcoin.Hash) ([]bitcoin.Spen
 	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.Spend, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([]bitcoin.Spend, error) {
 			var list []spendJSON
-			err := s.getJSON(ctx, path, listLimit, &list)
+			err := s.getJSON(ctx, path, txLimit, &list)
 			if says(err, noTx...) {
 				return nil, nil
 			}
@@ -235,7 +236,7 @@ type spendJSON struct {
 
 func (j spendJSON) spend() (bitcoin.Spend, error) {
 	if j.Spent == nil {
-		return bitcoin.Spend{}, fmt.Errorf("does not say whether it is spent")
+		return bitcoin.Spend{}, errors.New("does not say whether it is spent")
 	}
 	if !*j.Spent {
 		return bitcoin.Spend{State: bitcoin.Unspent}, nil

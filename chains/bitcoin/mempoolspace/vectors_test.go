@@ -383,7 +383,10 @@ func checkBroadcast(t *testing.T, a *apiCase) {
 	}
 	err = a.client.sources[0].broadcast(t.Context(), sent, []byte(body))
 	rejected, ok := errors.AsType[*bitcoin.RejectedError](err)
-	switch words := a.http.answers["POST "+a.base+"tx"][0]; {
+	first := a.http.answers["POST "+a.base+"tx"][0]
+	var words string
+	_ = json.Unmarshal(first.Body, &words) // an answer that is no text has no words
+	switch {
 	case !a.fails && id == sent.String():
 		if err != nil {
 			t.Error(err)
@@ -393,12 +396,12 @@ func checkBroadcast(t *testing.T, a *apiCase) {
 		if err == nil {
 			t.Error("another id was accepted")
 		}
-	case rejection(string(words.Body)).AlreadyKnown():
+	case first.Status == http.StatusBadRequest && rejection(words).AlreadyKnown():
 		a.Differ(t, "broadcast-checked") // as good as sent
 		if err != nil {
 			t.Error(err)
 		}
-	case !ok || rejected.Reason == "":
+	case err == nil || first.Status == http.StatusBadRequest && (!ok || rejected.Reason == ""):
 		t.Errorf("refused broadcast: %v", err)
 	}
 }

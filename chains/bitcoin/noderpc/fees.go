@@ -38,6 +38,9 @@ func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 	if rates.Minimum, err = rate(cmp.Or(minimum.Mempool, minimum.Relay)); err != nil {
 		return bitcoin.FeeRates{}, err
 	}
+	if rates.Minimum < 0 {
+		return bitcoin.FeeRates{}, fmt.Errorf("lowest fee rate of %v sat/vB", rates.Minimum)
+	}
 	estimate, ok, err := c.estimate(answers[0], n)
 	if err != nil {
 		return bitcoin.FeeRates{}, err

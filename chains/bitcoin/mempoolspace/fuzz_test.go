@@ -1,0 +1,112 @@
+package mempoolspace
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// anyBody answers every request with the same status and body, but shows the
+// right genesis block.
+type anyBody struct {
+	status int
+	body   string
+}
+
+func (a anyBody) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, body := a.status, a.body
+	if strings.HasSuffix(r.URL.Path, "/block-height/0") {
+		status, body = http.StatusOK, bitcoin.Mainnet.Params().GenesisHash
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}, nil
+}
+
+// FuzzBodies feeds any body to every call: none panics, and what comes out keeps
+// the promises of the interface.
+func FuzzBodies(f *testing.F) {
+	for _, seed := range []string{
+		"865123", "-1", "4294967296", "abc", "", "null", "{}", "[]", "[{}]", `"x"`, "<html>", "Transaction not found", "Block not found",
+		strings.Repeat("ab", 32), `{"in_best_chain":true}`, `[{"spent":false},{"spent":true,"txid":"` + strings.Repeat("cd", 32) + `","status":{"confirmed":true,"block_height":5,"block_hash":"` + strings.Repeat("ef", 32) + `"}}]`,
+		`{"block_height":1,"merkle":["` + strings.Repeat("ab", 32) + `"],"pos":1}`,
+		`{"chain_stats":{"funded_txo_sum":5,"spent_txo_sum":1},"mempool_stats":{"funded_txo_sum":0,"spent_txo_sum":9}}`,
+		`[{"txid":"` + strings.Repeat("ab", 32) + `","vout":1,"value":2100000000000001,"status":{"confirmed":false}}]`,
+		`{"fastestFee":1e308,"minimumFee":-1}`, `{"effectiveFeePerVsize":1.5,"adjustedVsize":1e300}`, `[{"blockVSize":1e6,"feeRange":[1,2]}]`,
+		`{"public_key":"02` + strings.Repeat("ab", 32) + `","capacity":"123456789","active_channel_count":17}`,
+	} {
+		f.Add(200, seed)
+	}
+	f.Add(404, "Transaction not found")
+	f.Add(400, `sendrawtransaction RPC error: {"code":-27,"message":"Transaction already in block chain"}`)
+	genesis, err := json.Marshal(blockJSON{ID: bitcoin.Mainnet.Params().GenesisHash, Version: 1, Timestamp: 1231006505,
+		MerkleRoot: "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b", Nonce: 2083236893, Bits: 0x1d00ffff})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(200, string(genesis))
+	f.Add(200, "["+string(genesis)+"]")
+	address, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		c, err := New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Retry: retry.Policy{Calls: 1},
+			HTTP: &http.Client{Transport: anyBody{status, body}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		everyCall(t, c, address)
+	})
+}
+
+func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
+	ctx := context.Background()
+	id := bitcoin.Hash{1}
+	_, _ = c.TipHeight(ctx)
+	_, _ = c.BlockHash(ctx, 7)
+	_, _ = c.InMainChain(ctx, id)
+	if h, err := c.Header(ctx, c.genesis); err == nil && h.Hash() != c.genesis {
+		t.Errorf("another header: %+v", h)
+	}
+	if list, err := c.HeadersFrom(ctx, 0, 3); err == nil && len(list) > 3 {
+		t.Errorf("%d headers", len(list))
+	}
+	if tx, err := bitcoin.GetTx(ctx, c, id); err == nil {
+		t.Errorf("a transaction for an id that nothing hashes to: %+v", tx)
+	}
+	if p, err := c.MerkleProof(ctx, id, c.genesis); err == nil {
+		t.Errorf("a proof of nothing: %+v", p)
+	}
+	for tx, err := range c.AddressTxs(ctx, address) {
+		if err == nil && tx.Msg.TxHash() != tx.ID {
+			t.Errorf("%+v", tx)
+		}
+		break
+	}
+	if s, err := bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id, Index: 1}); err == nil && s.State <= bitcoin.Unspent && s.TxID != (bitcoin.Hash{}) {
+		t.Errorf("%+v", s)
+	}
+	utxos, err := c.AddressUTXOs(ctx, address)
+	for _, u := range utxos {
+		if err != nil || u.Value < 0 || u.Value > bitcoin.MaxMoney {
+			t.Errorf("%+v, %v", u, err)
+		}
+	}
+	if confirmed, unconfirmed, err := c.AddressBalance(ctx, address); err == nil && (confirmed < 0 || confirmed > bitcoin.MaxMoney || unconfirmed < -bitcoin.MaxMoney || unconfirmed > bitcoin.MaxMoney) {
+		t.Errorf("balance %d and %d", confirmed, unconfirmed)
+	}
+	if rates, err := c.FeeRates(ctx); err == nil && !(believable(rates.Fastest) && believable(rates.Minimum)) {
+		t.Errorf("%+v", rates)
+	}
+	if p, err := bitcoin.GetCPFP(ctx, c, id); err == nil && p != nil && !(p.AdjustedVSize > 0 && p.EffectiveFeeRate >= 0) {
+		t.Errorf("%+v", p)
+	}
+	_, _ = c.ProjectedBlocks(ctx)
+	_, _ = c.NodeLiquidity(ctx, "02"+strings.Repeat("ab", 32))
+	_ = c.sources[0].broadcast(ctx, id, nil)
+}

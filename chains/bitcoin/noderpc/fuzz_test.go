@@ -1,0 +1,110 @@
+package noderpc
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// anyResult answers every call with the same result or error, but shows the right
+// genesis block and, if told to, btcd's version.
+type anyResult struct {
+	btcd   bool
+	result string
+	code   int
+}
+
+func (a anyResult) RoundTrip(r *http.Request) (*http.Response, error) {
+	var calls []call
+	if err := json.NewDecoder(r.Body).Decode(&calls); err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, c := range calls {
+		body := `"result":` + a.result
+		switch {
+		case c.Method == "getblockhash" && len(calls) == 3:
+			body = `"result":"` + bitcoin.Regtest.Params().GenesisHash + `"`
+		case c.Method == "version" && a.btcd:
+			body = `"result":{"btcdjsonrpcapi":{}}`
+		case c.Method == "version", c.Method == "getindexinfo":
+			body = `"error":{"code":-32601,"message":""}`
+		case a.code != 0:
+			text, _ := json.Marshal(map[string]any{"code": a.code, "message": a.result})
+			body = `"error":` + string(text)
+		}
+		id, _ := json.Marshal(c.ID)
+		parts = append(parts, `{"id":`+string(id)+`,`+body+`}`)
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[" + strings.Join(parts, ",") + "]")), ContentLength: -1}, nil
+}
+
+// FuzzResults feeds any result to every call: none panics, and what comes out
+// keeps the promises of the interface.
+func FuzzResults(f *testing.F) {
+	hash := strings.Repeat("ab", 32)
+	for _, seed := range []string{
+		"5", "-1", "null", "{}", "[]", "[{}]", `""`, `"` + hash + `"`, `{"height":3,"confirmations":-1}`, `{"tx":["` + hash + `"]}`,
+		`{"hex":"0200","blockhash":"` + hash + `","confirmations":3,"vin":[{"prevout":{"value":1e-08,"scriptPubKey":{"hex":"00"}}}]}`,
+		`[{"spendingtxid":"` + hash + `"}]`, `{"success":true,"unspents":[{"txid":"` + hash + `","vout":1,"amount":0.5,"height":3}]}`,
+		`{"feerate":0.00002,"mempoolminfee":0.00001,"relayfee":0.00001}`, `{"vsize":100,"fees":{"base":0.0001},"depends":["` + hash + `"]}`,
+		`{"` + hash + `":{"vsize":100,"fee":1e-05,"depends":["` + hash + `"]}}`, `{"feerate":1e999}`,
+	} {
+		f.Add(true, seed, 0)
+		f.Add(false, seed, 0)
+	}
+	f.Add(true, "No information available", -5)
+	f.Add(false, "Block height out of range", -8)
+	address, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, btcd bool, result string, code int) {
+		c, err := New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Retry: retry.Policy{Calls: 1},
+			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		id := bitcoin.Hash{1}
+		_, _ = c.TipHeight(ctx)
+		_, _ = c.BlockHash(ctx, 7)
+		_, _ = c.InMainChain(ctx, id)
+		if h, err := c.Header(ctx, id); err == nil {
+			t.Errorf("a header for an id that nothing hashes to: %+v", h)
+		}
+		_, _ = c.HeadersFrom(ctx, 0, 3)
+		if tx, err := bitcoin.GetTx(ctx, c, id); err == nil {
+			t.Errorf("a transaction for an id that nothing hashes to: %+v", tx)
+		}
+		if p, err := c.MerkleProof(ctx, id, id); err == nil {
+			t.Errorf("a proof of nothing: %+v", p)
+		}
+		for tx, err := range c.AddressTxs(ctx, address) {
+			if err == nil && tx.Msg.TxHash() != tx.ID {
+				t.Errorf("%+v", tx)
+			}
+			break
+		}
+		_, _ = bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id})
+		utxos, err := c.AddressUTXOs(ctx, address)
+		for _, u := range utxos {
+			if err != nil || u.Value < 0 || u.Value > bitcoin.MaxMoney {
+				t.Errorf("%+v, %v", u, err)
+			}
+		}
+		_, _, _ = c.AddressBalance(ctx, address)
+		_, _ = c.FeeRates(ctx)
+		if p, err := bitcoin.GetCPFP(ctx, c, id); err == nil && p != nil && !(p.AdjustedVSize > 0 && p.EffectiveFeeRate >= 0) {
+			t.Errorf("%+v", p)
+		}
+		_, _ = c.ProjectedBlocks(ctx)
+		_ = sent(answer{Result: json.RawMessage(result)}, id)
+	})
+}
