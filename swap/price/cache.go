@@ -1,0 +1,91 @@
+package price
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Cache is a [Source] that remembers what another one said. Callers who ask for
+// the same at the same time share one request; a failure is not remembered. Make
+// one with [NewCache].
+type Cache struct {
+	of  Source
+	age time.Duration
+	now func() time.Time
+
+	flight flight.Group
+	prices *lru.Cache[string, dated[*big.Int]]
+	usd    *lru.Cache[string, dated[float64]]
+}
+
+type dated[T any] struct {
+	value T
+	at    time.Time
+}
+
+// CacheAge is how old a price may be unless told otherwise (protocol:
+// swap-flows-spv-and-core.md C9.2).
+const CacheAge = 10 * time.Second
+
+// NewCache returns a cache in front of a source. age 0 means [CacheAge]; now nil
+// means time.Now.
+func NewCache(of Source, age time.Duration, now func() time.Time) *Cache {
+	if age <= 0 {
+		age = CacheAge
+	}
+	if now == nil {
+		now = time.Now
+	}
+	const tokensKept = 256
+	return &Cache{of: of, age: age, now: now, prices: lru.New[string, dated[*big.Int]](tokensKept), usd: lru.New[string, dated[float64]](1)}
+}
+
+// Name implements [Source].
+func (c *Cache) Name() string { return c.of.Name() }
+
+// Price implements [Source].
+func (c *Cache) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
+	p, err := remembered(ctx, c, c.prices, t.ID(), func(ctx context.Context) (*big.Int, error) {
+		p, err := c.of.Price(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		return p, sane(p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return new(big.Int).Set(p), nil
+}
+
+// USDPerSat implements [Source].
+func (c *Cache) USDPerSat(ctx context.Context) (float64, error) {
+	return remembered(ctx, c, c.usd, "USD", func(ctx context.Context) (float64, error) {
+		v, err := c.of.USDPerSat(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return v, saneUSD(v)
+	})
+}
+
+func remembered[T any](ctx context.Context, c *Cache, in *lru.Cache[string, dated[T]], key string, ask func(context.Context) (T, error)) (T, error) {
+	if d, ok := in.Get(key); ok {
+		if age := c.now().Sub(d.at); age >= 0 && age < c.age { // below zero: the clock was set back
+			return d.value, nil
+		}
+	}
+	return flight.Do(ctx, &c.flight, key, func(ctx context.Context) (T, error) {
+		at := c.now() // before the answer: it is not younger than the question
+		v, err := ask(ctx)
+		if err == nil {
+			in.Add(key, dated[T]{v, at})
+		}
+		return v, err
+	})
+}

@@ -1,0 +1,147 @@
+package price
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+)
+
+// ErrQuote is the error of a quote whose numbers cannot be compared with any
+// price: an amount that is not above zero, a fee that is negative or eats all.
+var ErrQuote = errors.New("the quote makes no sense")
+
+// DefaultTolerancePPM is how much worse than the market a quote may be, parts
+// per million (protocol: swap-flows-spv-and-core.md C9.4).
+const DefaultTolerancePPM = 10_000
+
+// Quote is what is compared with the market. Amounts must not be changed while
+// a check runs.
+type Quote struct {
+	Sats     *big.Int // the bitcoin side: what the LP pays out, or is paid
+	Units    *big.Int // the token side in base units; when tokens are sold, without the LP's network fee
+	FeeSats  *big.Int // the LP's fee as it declares it; nil: computed from the announced fees
+	BaseFee  *big.Int // announced, sats; nil is 0
+	FeePPM   *big.Int // announced; nil is 0
+	Decimals int      // of the token; -1: the token has no price, nothing is checked
+	Price    *big.Int // the market's
+}
+
+// Result is what a check found. Prices are micro-sats per whole token.
+type Result struct {
+	// DifferencePPM is how much worse than the market the quote is for the user,
+	// parts per million of what the market would give; below 0 it is better.
+	// Nil if the token has no price.
+	DifferencePPM *big.Int
+	Market        *big.Int // as far as base units can express it; nil if the token has no price
+	Quoted        *big.Int
+}
+
+// Within reports whether the quote is at most tolerancePPM worse than the
+// market. A token without a price is not checked.
+func (r Result) Within(tolerancePPM int64) bool {
+	return r.DifferencePPM == nil || r.DifferencePPM.Cmp(big.NewInt(tolerancePPM)) <= 0
+}
+
+// CheckSend judges a quote in which the user sells tokens for bitcoin (protocol:
+// lp-protocol.md §6.1, swap-flows-spv-and-core.md C9.4).
+func CheckSend(q Quote) (Result, error) {
+	return check(q, true)
+}
+
+// CheckReceive judges a quote in which the user buys tokens for bitcoin. The
+// difference is in true parts per million: the reference computes a tenth of it
+// (protocol: lp-protocol.md §9 no. 2).
+func CheckReceive(q Quote) (Result, error) {
+	return check(q, false)
+}
+
+func check(q Quote, send bool) (Result, error) {
+	d, sats, err := q.exchanged(send)
+	if err != nil {
+		return Result{}, err
+	}
+	if q.Decimals == unpriced {
+		return Result{}, nil
+	}
+	expected, err := FromBitcoin(sats, q.Price, q.Decimals)
+	if err != nil {
+		return Result{}, err
+	}
+	if expected.Sign() == 0 {
+		return Result{}, fmt.Errorf("%w: %s sats are worth less than a base unit", ErrQuote, sats)
+	}
+	var r Result
+	if r.Quoted, err = perToken(sats, q.Units, d); err != nil {
+		return Result{}, err
+	}
+	if r.Market, err = perToken(sats, expected, d); err != nil {
+		return Result{}, err
+	}
+	worse := new(big.Int).Sub(expected, q.Units)
+	if send {
+		worse.Neg(worse)
+	}
+	r.DifferencePPM = worse.Mul(worse, million).Quo(worse, expected)
+	return r, nil
+}
+
+// unpriced are the decimals by which a configuration says that a token is not
+// compared with any market.
+const unpriced = -1
+
+// Quoted returns the price of the quote itself, which is shown for a swap whose
+// market price at the time is not known.
+func (q Quote) Quoted(send bool) (*big.Int, error) {
+	d, sats, err := q.exchanged(send)
+	if err != nil || d == nil {
+		return nil, err
+	}
+	return perToken(sats, q.Units, d)
+}
+
+// exchanged returns 10^decimals (nil for an unpriced token) and the sats that
+// the tokens are exchanged for: with the fee when they are sold, without it when
+// they are bought.
+func (q Quote) exchanged(send bool) (d, sats *big.Int, err error) {
+	if q.Decimals != unpriced {
+		if d, err = unit(q.Decimals); err != nil {
+			return nil, nil, err
+		}
+	}
+	switch {
+	case q.Sats == nil || q.Sats.Sign() <= 0:
+		return nil, nil, fmt.Errorf("%w: the bitcoin amount is not above zero", ErrQuote)
+	case q.Units == nil || q.Units.Sign() <= 0:
+		return nil, nil, fmt.Errorf("%w: the token amount is not above zero", ErrQuote)
+	case q.FeeSats != nil && q.FeeSats.Sign() < 0:
+		return nil, nil, fmt.Errorf("%w: the fee is negative", ErrQuote)
+	}
+	base, ppm := zeroIfNil(q.BaseFee), zeroIfNil(q.FeePPM)
+	if base.Sign() < 0 || ppm.Sign() < 0 {
+		return nil, nil, fmt.Errorf("%w: the announced fee is negative", ErrQuote)
+	}
+	sats = new(big.Int)
+	switch {
+	case q.FeeSats != nil && send:
+		sats.Add(q.Sats, q.FeeSats)
+	case q.FeeSats != nil:
+		sats.Sub(q.Sats, q.FeeSats)
+	case send:
+		sats.Add(million, ppm)
+		sats.Mul(sats, q.Sats).Quo(sats, million).Add(sats, base)
+	default:
+		sats.Sub(million, ppm)
+		sats.Mul(sats, q.Sats).Quo(sats, million).Sub(sats, base)
+	}
+	if sats.Sign() <= 0 {
+		return nil, nil, fmt.Errorf("%w: the fee eats the whole amount", ErrQuote)
+	}
+	return d, sats, nil
+}
+
+func zeroIfNil(v *big.Int) *big.Int {
+	if v == nil {
+		return new(big.Int)
+	}
+	return v
+}
