@@ -16,7 +16,7 @@ import (
 // is not repeated, and the LP keeps its place. Its fault code is
 // [fault.Upstream].
 type RequestError struct {
-	LP      string // base URL
+	LP      string // base URL; "" if all LPs together are meant
 	Status  int    // HTTP status; 400 for an error code in an answer with status 200, as the network's clients count it
 	Code    int    // of the protocol (lp-protocol.md §4.2); 0 if there was none
 	Message string // the LP's words, cut to a bounded length
@@ -26,6 +26,9 @@ func (e *RequestError) Error() string {
 	text := e.Message
 	if text == "" {
 		text = "no reason given"
+	}
+	if e.LP == "" { // of all LPs together
+		return text
 	}
 	if e.Code != 0 {
 		return fmt.Sprintf("%s refused: %s (code %d)", e.LP, text, e.Code)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"time"
 
@@ -236,10 +235,9 @@ func inOrder(raw json.RawMessage, member func(name string, value json.RawMessage
 	return nil
 }
 
-// FeeSats returns the announced fee for an amount of sats, rounded down.
+// FeeSats returns the announced fee for an amount of sats up to all the bitcoin
+// there is, rounded down.
 func (s ServiceInfo) FeeSats(amount int64) int64 {
-	if amount < 0 || amount > maxSats || s.FeePPM > math.MaxInt64/maxSats {
-		return math.MaxInt64
-	}
-	return s.BaseFee + amount*s.FeePPM/1_000_000
+	const million = 1_000_000 // whole and broken part apart, so that nothing overflows
+	return s.BaseFee + amount/million*s.FeePPM + amount%million*s.FeePPM/million
 }

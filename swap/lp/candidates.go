@@ -1,0 +1,106 @@
+package lp
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Query says which swap a quote is wanted for.
+type Query struct {
+	Service Service
+	Chain   string
+	Token   string // address of the smart chain's token
+	ExactIn bool
+	Amount  *big.Int // base units of the fixed side; nil: not known yet, as for a whole wallet
+}
+
+// sats returns the amount if it is the bitcoin side that is fixed.
+func (q Query) sats() *big.Int {
+	if q.ExactIn == q.Service.ToBitcoin() {
+		return nil
+	}
+	return q.Amount
+}
+
+// Candidate is an LP that can serve a query, and what is needed to ask it.
+type Candidate struct {
+	LP      *LP
+	Service ServiceInfo
+	Token   string // the query's token as the LP spells it
+	Address string // the LP's own on the query's chain
+	Version string // contract version
+}
+
+// Candidates returns the LPs that can serve a query, the cheapest by their
+// announced fee first; the order means nothing more, since all are asked. The
+// amount counts only when the bitcoin side is fixed (protocol: lp-protocol.md
+// §2.6). LPs in the penalty box are left out.
+func (d *Directory) Candidates(q Query) []Candidate {
+	chain := d.chain(q.Chain)
+	if chain == nil {
+		return nil
+	}
+	amount := q.sats()
+	now := d.s.Now()
+	var out []Candidate
+	for _, lp := range d.LPs() {
+		s, offers := lp.Services[q.Service]
+		if !offers || amount != nil && (amount.Cmp(big.NewInt(s.Min)) < 0 || amount.Cmp(big.NewInt(s.Max)) > 0) {
+			continue
+		}
+		spelled, listed := d.spelling(s, q.Chain, q.Token)
+		name := lp.version(q.Chain)
+		v, known := version(chain.Info(), name)
+		if !listed || !known || !serves(v, q.Service) || !d.penalties.free(lp.URL, now) {
+			continue
+		}
+		out = append(out, Candidate{LP: lp, Service: s, Token: spelled, Address: lp.Addresses[q.Chain], Version: name})
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int {
+		if amount == nil {
+			return cmp.Compare(a.Service.FeePPM, b.Service.FeePPM)
+		}
+		return cmp.Compare(a.Service.FeeSats(amount.Int64()), b.Service.FeeSats(amount.Int64()))
+	})
+	return out
+}
+
+func (lp *LP) version(chain string) string {
+	if v := lp.Versions[chain]; v != "" {
+		return v
+	}
+	return "v1"
+}
+
+// noCandidate says why nobody can serve a query.
+func (d *Directory) noCandidate(q Query) error {
+	amount := q.sats()
+	if amount != nil {
+		var r Range
+		for _, lp := range d.LPs() {
+			s, offers := lp.Services[q.Service]
+			if _, listed := d.spelling(s, q.Chain, q.Token); offers && listed {
+				r.widen(Range{big.NewInt(s.Min), big.NewInt(s.Max)})
+			}
+		}
+		if r.Min != nil && (amount.Cmp(r.Min) < 0 || amount.Cmp(r.Max) > 0) {
+			return outOfBounds(200, amount, r)
+		}
+	}
+	return fault.New(fault.Unsupported, "no liquidity provider offers this swap for this amount now")
+}
+
+// outOfBounds is the refusal of an amount by all LPs together.
+func outOfBounds(status int, amount *big.Int, r Range) error {
+	message := "amount too high or too low"
+	if amount != nil && amount.Cmp(r.Min) < 0 {
+		message = "amount too low"
+	}
+	if amount != nil && amount.Cmp(r.Max) > 0 {
+		message = "amount too high"
+	}
+	return &OutOfBoundsError{RequestError: RequestError{Status: status, Message: message}, Min: r.Min, Max: r.Max}
+}

@@ -1,0 +1,324 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/big"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Chain is what a directory asks of a smart chain; every [chains.Chain] is one.
+type Chain interface {
+	Info() chains.Info
+	// VerifyData returns nil only if signer has signed data.
+	VerifyData(ctx context.Context, signer string, data []byte, signature string) error
+}
+
+// Setup is what a [Directory] is made of.
+type Setup struct {
+	Client   *Client
+	Chains   []Chain          // in the order in which they are shown
+	Tokens   *tokens.Registry // tells spellings of a token's address apart from other tokens
+	URLs     []string         // the LPs; empty: those of the registry
+	Registry string           // address of the list of LPs, see [Registry]; "" with URLs
+
+	LoadTimeout time.Duration // of a whole load; 0: 20 s
+	Grace       time.Duration // how long a load waits for others once one LP is there; 0: 5 s
+
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: silent
+}
+
+// Directory knows the LPs: what each has proven to be and offers, what bounds
+// its answers have taught, and which are in the penalty box. It is empty until
+// the first [Directory.Reload], which quote rounds cause by themselves. It is
+// safe for concurrent use.
+type Directory struct {
+	s         Setup
+	penalties penalties
+	loads     flight.Group
+
+	mu      sync.Mutex
+	lps     []*LP                // replaced as a whole
+	learned map[boundsKey]Bounds // what LPs of the list have answered
+}
+
+type boundsKey struct {
+	url          string
+	service      Service
+	chain, token string
+}
+
+// NewDirectory returns an empty directory.
+func NewDirectory(s Setup) *Directory {
+	if s.LoadTimeout <= 0 {
+		s.LoadTimeout = 20 * time.Second
+	}
+	if s.Grace <= 0 {
+		s.Grace = 5 * time.Second
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Directory{s: s, learned: map[boundsKey]Bounds{}}
+}
+
+// LPs returns the LPs that are loaded, those in the penalty box too. The values
+// are shared and must not be changed.
+func (d *Directory) LPs() []*LP {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.lps)
+}
+
+// Penalties returns who is in the penalty box, and why.
+func (d *Directory) Penalties() []Penalty {
+	out := d.penalties.list(d.s.Now())
+	slices.SortFunc(out, func(a, b Penalty) int { return strings.Compare(a.URL, b.URL) })
+	return out
+}
+
+// Get returns the LP at a URL: the one that is loaded, else it is asked and not
+// added to the list (protocol: lp-protocol.md §2.5).
+func (d *Directory) Get(ctx context.Context, url string) (*LP, error) {
+	url, err := d.s.Client.CheckURL(url)
+	if err != nil {
+		return nil, err
+	}
+	for _, lp := range d.LPs() {
+		if lp.URL == url {
+			return lp, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.s.LoadTimeout)
+	defer cancel()
+	return d.load(ctx, url)
+}
+
+// Reload loads the list of LPs and each of them, all at once. One that cannot be
+// reached or proves nothing is left out and holds nobody up: once the first is
+// there, the others have 5 s. The result replaces what was known, unless nobody
+// at all could be reached. Several calls at a time are one.
+func (d *Directory) Reload(ctx context.Context) error {
+	_, err := flight.Do(ctx, &d.loads, "", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, d.reload(ctx)
+	})
+	return err
+}
+
+func (d *Directory) reload(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.s.LoadTimeout)
+	defer cancel()
+	urls, err := d.urls(ctx)
+	if err != nil {
+		return err
+	}
+	type outcome struct {
+		place int
+		lp    *LP
+		err   error
+	}
+	outcomes := make(chan outcome, len(urls))
+	for i, url := range urls {
+		go func() {
+			lp, err := d.load(ctx, url)
+			outcomes <- outcome{i, lp, err}
+		}()
+	}
+	found := make([]*LP, len(urls))
+	loaded := 0
+	for range urls {
+		o := <-outcomes // each ends with ctx, at the latest
+		if o.err != nil {
+			d.s.Log.Warn("LP not loaded", "lp", urls[o.place], "err", o.err)
+			continue
+		}
+		if found[o.place] = o.lp; loaded == 0 {
+			grace := time.AfterFunc(d.s.Grace, cancel)
+			defer grace.Stop()
+		}
+		loaded++
+	}
+	if loaded == 0 && len(urls) > 0 {
+		return errors.New("no liquidity provider could be reached")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lps = slices.DeleteFunc(found, func(lp *LP) bool { return lp == nil })
+	clear(d.learned)
+	return nil
+}
+
+// urls returns the base URLs to load, in order, without repetitions.
+func (d *Directory) urls(ctx context.Context) ([]string, error) {
+	list := d.s.URLs
+	if len(list) == 0 && d.s.Registry != "" {
+		var err error
+		if list, err = d.s.Client.List(ctx, d.s.Registry); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for _, raw := range list {
+		url, err := d.s.Client.CheckURL(raw)
+		if err != nil {
+			d.s.Log.Warn("LP not loaded", "err", err)
+			continue
+		}
+		if !slices.Contains(out, url) {
+			out = append(out, url)
+		}
+	}
+	return out, nil
+}
+
+// load asks an LP about itself and verifies what it claims.
+func (d *Directory) load(ctx context.Context, url string) (*LP, error) {
+	info, err := d.s.Client.Info(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return d.prove(ctx, url, info), nil
+}
+
+// prove keeps of what an LP says about itself what it has proven: chains whose
+// signature verifies and whose contracts we know, and tokens of those. A
+// signature that could not be checked proves nothing (protocol: lp-protocol.md
+// §2.2, §9 no. 1).
+func (d *Directory) prove(ctx context.Context, url string, info Info) *LP {
+	lp := &LP{URL: url, Addresses: map[string]string{}, Versions: map[string]string{}, Services: map[Service]ServiceInfo{}}
+	type outcome struct {
+		claim ChainClaim
+		err   error
+	}
+	outcomes := make(chan outcome, len(info.Chains))
+	asked := 0
+	for _, claim := range info.Chains {
+		chain := d.chain(claim.Chain)
+		if chain == nil {
+			continue
+		}
+		if _, known := version(chain.Info(), claim.Version); !known {
+			d.s.Log.Warn("LP uses unknown contracts", "lp", url, "chain", claim.Chain, "version", claim.Version)
+			continue
+		}
+		asked++
+		go func() {
+			outcomes <- outcome{claim, chain.VerifyData(ctx, claim.Address, info.Envelope, claim.Signature)}
+		}()
+	}
+	for range asked {
+		select {
+		case o := <-outcomes:
+			if o.err != nil {
+				d.s.Log.Warn("LP does not prove its address", "lp", url, "chain", o.claim.Chain, "err", o.err)
+				continue
+			}
+			lp.Addresses[o.claim.Chain], lp.Versions[o.claim.Chain] = o.claim.Address, o.claim.Version
+		case <-ctx.Done(): // what is proven by now counts
+		}
+	}
+	for service, s := range info.Services {
+		s.Chains = slices.DeleteFunc(slices.Clone(s.Chains), func(c ChainTokens) bool { return lp.Addresses[c.Chain] == "" })
+		lp.Services[service] = s
+	}
+	return lp
+}
+
+func (d *Directory) chain(id string) Chain {
+	for _, c := range d.s.Chains {
+		if c.Info().ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// spelling returns how a service spells a token's address, if it has the token.
+func (d *Directory) spelling(s ServiceInfo, chain, token string) (string, bool) {
+	listed := s.Tokens(chain)
+	if slices.Contains(listed, token) {
+		return token, true
+	}
+	if d.s.Tokens == nil {
+		return "", false
+	}
+	want, known := d.s.Tokens.ByAddress(chain, token)
+	if !known {
+		return "", false
+	}
+	for _, address := range listed {
+		if t, ok := d.s.Tokens.ByAddress(chain, address); ok && t == want {
+			return address, true
+		}
+	}
+	return "", false
+}
+
+// Limits returns what amounts of a swap some LP takes: the announced bounds of
+// the bitcoin side, and what LPs have answered to quote requests (protocol:
+// lp-protocol.md §2.7). What nobody has said is nil.
+func (d *Directory) Limits(service Service, chain, token string) Bounds {
+	var all Bounds
+	now := d.s.Now()
+	for _, lp := range d.LPs() {
+		s, offers := lp.Services[service]
+		spelled, listed := d.spelling(s, chain, token)
+		if !offers || !listed || !d.penalties.free(lp.URL, now) {
+			continue
+		}
+		b := d.bounds(lp, service, chain, spelled)
+		all.Input.widen(b.Input)
+		all.Output.widen(b.Output)
+	}
+	return all
+}
+
+// bounds returns what is known of the bounds of one LP.
+func (d *Directory) bounds(lp *LP, service Service, chain, spelled string) Bounds {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b, ok := d.learned[boundsKey{lp.URL, service, chain, spelled}]; ok {
+		return b
+	}
+	return lp.Services[service].announced(service)
+}
+
+// learn notes the bounds that an LP has answered with: those of the input for an
+// exact input, else of the output. They replace what was known, the announced
+// ones too.
+func (d *Directory) learn(c Candidate, q Query, min, max *big.Int) {
+	b := d.bounds(c.LP, q.Service, q.Chain, c.Token)
+	if q.ExactIn {
+		b.Input = Range{min, max}
+	} else {
+		b.Output = Range{min, max}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.Contains(d.lps, c.LP) { // else it was replaced meanwhile
+		d.learned[boundsKey{c.LP.URL, q.Service, q.Chain, c.Token}] = b
+	}
+}
+
+// Punish puts an LP into the penalty box if err says that it lied, for a minute
+// at first and twice as long each time. It is for lies that come to light after
+// the quote; quote rounds punish by themselves.
+func (d *Directory) Punish(url string, err error) {
+	if !Punishable(err) {
+		return
+	}
+	until := d.penalties.punish(url, err.Error(), d.s.Now())
+	d.s.Log.Warn("LP lied", "lp", url, "until", until, "err", err)
+}

@@ -1,0 +1,91 @@
+package lp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// maxURLs bounds how many LPs a registry can make the client call.
+const maxURLs = 256
+
+// Registry returns the address of the public list of LPs for a Bitcoin network,
+// "" if there is none (protocol: lp-protocol.md §2.1).
+func Registry(n bitcoin.Network) string {
+	file := map[bitcoin.Network]string{bitcoin.Mainnet: "registry-mainnet", bitcoin.Testnet3: "registry", bitcoin.Testnet4: "registry-testnet4"}[n]
+	if file == "" {
+		return ""
+	}
+	return "https://api.github.com/repos/adambor/SolLightning-registry/contents/" + file + ".json?ref=main"
+}
+
+// DefaultTrusted returns the LP that gas is bought from on trust, "" if there is
+// none.
+func DefaultTrusted(n bitcoin.Network) string {
+	switch n {
+	case bitcoin.Mainnet:
+		return "https://node3.gethopa.com:34100"
+	case bitcoin.Testnet3:
+		return "https://node3.gethopa.com:24100"
+	}
+	return ""
+}
+
+// List reads the list of LPs at the address of a registry. LPs that are not
+// https are left out: whoever writes the list must not make us call addresses
+// of our own network.
+func (c *Client) List(ctx context.Context, registry string) ([]string, error) {
+	text, err := retry.Do(ctx, c.infoPolicy(), func(ctx context.Context) ([]byte, error) {
+		return httpx.JSON{HTTP: c.http, Timeout: c.o.GetTimeout, Limit: c.o.Limit}.Raw(ctx, http.MethodGet, registry, nil)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("LP registry: %w", err)
+	}
+	list, err := readList(text)
+	if err != nil {
+		return nil, fmt.Errorf("LP registry: %w", err)
+	}
+	return slices.DeleteFunc(list, func(base string) bool {
+		u, err := url.Parse(base)
+		return err != nil || u.Scheme != "https"
+	}), nil
+}
+
+// readList decodes a registry document: a file of URLs in base64, as GitHub
+// shows it.
+func readList(text []byte) ([]string, error) {
+	fields, err := object(text)
+	if err != nil {
+		return nil, err
+	}
+	packed, ok := jsonString(fields["content"])
+	if !ok {
+		return nil, errors.New("content: expected a text")
+	}
+	file, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(packed, "\n", ""))
+	if err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	var list []string
+	if err := json.Unmarshal(file, &list); err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	out := []string{}
+	for _, base := range list {
+		base = strings.TrimRight(base, "/")
+		if len(out) < maxURLs && !slices.Contains(out, base) {
+			out = append(out, base)
+		}
+	}
+	return out, nil
+}
