@@ -1,0 +1,188 @@
+package evm
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/evm"
+)
+
+// kit is a network under test. Its helpers fail the test on errors.
+type kit struct {
+	*testing.T
+	*Net
+	ctx context.Context
+	d   evm.Deployment
+}
+
+func newKit(t *testing.T, o Options) kit {
+	n := start(t, o)
+	return kit{t, n, context.Background(), n.Deployment()}
+}
+
+var secret = [32]byte{1, 2, 3} // of all hash locks here
+
+// payIn is what a user opens towards the LP.
+func (k kit) payIn(token common.Address, change func(*evm.Terms)) evm.SwapData {
+	return k.terms(evm.Terms{
+		Kind: chains.HTLC, Offerer: k.User.Address, Claimer: k.LP.Address, Token: token, Amount: big.NewInt(1e9), PayIn: true,
+	}, change)
+}
+
+// payOut is what an LP offers a user from its balance.
+func (k kit) payOut(token common.Address, change func(*evm.Terms)) evm.SwapData {
+	return k.terms(evm.Terms{
+		Kind: chains.HTLC, Offerer: k.LP.Address, Claimer: k.User.Address, Token: token, Amount: big.NewInt(1e9), PayOut: true,
+		SecurityDeposit: big.NewInt(5e6), ClaimerBounty: big.NewInt(2e6),
+	}, change)
+}
+
+func (k kit) terms(terms evm.Terms, change func(*evm.Terms)) evm.SwapData {
+	k.Helper()
+	terms.ClaimData = sha256.Sum256(secret[:])
+	terms.Sequence = big.NewInt(7)
+	terms.Expiry = k.Time().Add(time.Hour).Unix()
+	if change != nil {
+		change(&terms)
+	}
+	return must[evm.SwapData](k.T)(k.d.NewSwapData(terms))
+}
+
+// authorize signs for opening.
+func (k kit) authorize(s evm.SwapData, by *Account) chains.Auth {
+	k.Helper()
+	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
+	if s.PayIn {
+		a.Prefix = "claim_initialize"
+	}
+	digest := must[common.Hash](k.T)(k.Network().InitDigest(k.d, s, a.Timeout))
+	a.Signature = must[string](k.T)(by.SignDigest(digest))
+	return a
+}
+
+func (k kit) authorizeRefund(s evm.SwapData, by *Account) chains.Auth {
+	k.Helper()
+	a := chains.Auth{Prefix: "refund", Timeout: k.Time().Add(10 * time.Minute).Unix()}
+	digest := must[common.Hash](k.T)(k.Network().RefundDigest(k.d, s, a.Timeout))
+	a.Signature = must[string](k.T)(by.SignDigest(digest))
+	return a
+}
+
+// open opens an escrow with the other party's authorisation and checks the event.
+func (k kit) open(s evm.SwapData, sender *Account) *types.Receipt {
+	k.Helper()
+	signer := k.LP
+	calls := must[[]evm.Call](k.T)(k.d.Init(s, sender.Address, k.authorize(s, signer)))
+	r := must[*types.Receipt](k.T)(sender.SendAll(k.ctx, calls))
+	e, isInit := k.events(r)[0].(evm.InitializeEvent)
+	if hash := must[common.Hash](k.T)(s.EscrowHash()); !isInit || e.EscrowHash != hash || e.Kind != s.Kind {
+		k.Fatalf("event %+v for escrow %s", e, hash)
+	}
+	k.wantState(s, chains.EscrowOpen)
+	return r
+}
+
+func (k kit) events(r *types.Receipt) (all []evm.Event) {
+	k.Helper()
+	for _, l := range r.Logs {
+		if e := must[evm.Event](k.T)(k.d.DecodeLog(*l)); e != nil {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		k.Fatal("no event")
+	}
+	return all
+}
+
+func (k kit) state(s evm.SwapData) evm.EscrowRecord {
+	k.Helper()
+	hash := must[common.Hash](k.T)(s.EscrowHash())
+	data := must[[]byte](k.T)(evm.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, evm.Call{To: k.d.EscrowManager.Address, Data: data}))
+	return must[[]evm.EscrowRecord](k.T)(evm.DecodeStates(answer, 1))[0]
+}
+
+func (k kit) wantState(s evm.SwapData, want chains.EscrowState) {
+	k.Helper()
+	if got := k.state(s); chains.EscrowState(got.State) != want {
+		k.Errorf("escrow state %v, want %v", got.State, want)
+	}
+}
+
+// balance is what an account has of a token, the native coin included.
+func (k kit) balance(of, token common.Address) *big.Int {
+	k.Helper()
+	if token == Native {
+		var wei struct{ *big.Int }
+		wei.Int = new(big.Int)
+		state, err := k.node.eth.BlockChain().State()
+		ok(k.T, err)
+		return wei.Set(state.GetBalance(of).ToBig())
+	}
+	data := must[[]byte](k.T)(evm.BalanceCall(of))
+	return new(big.Int).SetBytes(must[[]byte](k.T)(k.Read(k.ctx, of, evm.Call{To: token, Data: data})))
+}
+
+// inContract is an LP's balance in the contract.
+func (k kit) inContract(of, token common.Address) *big.Int {
+	k.Helper()
+	data := must[[]byte](k.T)(evm.FundsCall(of, token))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, of, evm.Call{To: k.d.EscrowManager.Address, Data: data}))
+	return new(big.Int).SetBytes(answer[64:])
+}
+
+func (k kit) reputation(token common.Address, kind chains.Kind) chains.Reputation {
+	k.Helper()
+	data := must[[]byte](k.T)(k.d.ReputationCall(k.LP.Address, token))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, k.LP.Address, evm.Call{To: k.d.EscrowManager.Address, Data: data}))
+	return must[map[chains.Kind]chains.Reputation](k.T)(evm.DecodeReputation(answer))[kind]
+}
+
+// stock puts tokens into the LP's balance.
+func (k kit) stock(token common.Address, amount int64) {
+	k.Helper()
+	calls := must[[]evm.Call](k.T)(k.d.Deposit(token, big.NewInt(amount)))
+	must[*types.Receipt](k.T)(k.LP.SendAll(k.ctx, calls))
+}
+
+// gained checks that what changed hands while do ran is as expected; the gas that
+// the sender paid must not be among it.
+func (k kit) gained(of, token common.Address, want int64, do func()) {
+	k.Helper()
+	before := k.balance(of, token)
+	do()
+	if got := new(big.Int).Sub(k.balance(of, token), before); got.Cmp(big.NewInt(want)) != 0 {
+		k.Errorf("%s gained %s of %s, want %d", of, got, token, want)
+	}
+}
+
+// refused checks that a contract refuses calls for a reason, the last of them.
+func (k kit) refused(reason string, sender *Account, calls ...evm.Call) {
+	k.Helper()
+	for i, c := range calls {
+		c.Gas = 0 // the reason must not be that the gas ran out
+		_, err := sender.Send(k.ctx, c)
+		if i < len(calls)-1 {
+			ok(k.T, err)
+			continue
+		}
+		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != reason {
+			k.Errorf("got %v, want %q", err, reason)
+		}
+	}
+}
+
+func (k kit) one(call evm.Call, err error) evm.Call {
+	k.Helper()
+	ok(k.T, err)
+	return call
+}
