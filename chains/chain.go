@@ -80,6 +80,10 @@ type Chain interface {
 	// round trip.
 	Address(s string, strict bool) (canonical string, err error)
 
+	// TokenAddress returns the canonical form of a token's address. Unlike Address
+	// it takes whatever stands for the native token. No round trip.
+	TokenAddress(s string) (canonical string, err error)
+
 	// Contract returns the contract set with the given version; "" is "v1".
 	Contract(version string) (Contract, bool)
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -140,9 +141,8 @@ type LightningPart struct {
 
 // Withdraw is an LNURL-withdraw link, and how far its use has come.
 type Withdraw struct {
-	K1       string `json:"k1"`
-	Callback string `json:"callback"`
-	Asked    bool   `json:"asked,omitempty"` // the invoice is to be handed over
+	Params lnurl.WithdrawParams `json:"params"`
+	Asked  bool                 `json:"asked,omitempty"` // the invoice is to be handed over
 }
 
 // BitcoinPart belongs to the types with an on-chain side.

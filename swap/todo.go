@@ -79,7 +79,9 @@ func (w *Live) toSign(ctx context.Context, r *Record, a *Sign, c Caller) (Todo, 
 	if err != nil {
 		return Todo{}, err
 	}
-	return Todo{Sign: a, Txs: u.Txs, Signer: u.Signer}, nil
+	named := *a
+	named.Chain = r.Chain
+	return Todo{Sign: &named, Txs: u.Txs, Signer: u.Signer}, nil
 }
 
 // prove gives steps that need a Bitcoin payment the payment's place in the chain.

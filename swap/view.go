@@ -85,6 +85,7 @@ type Fund struct {
 // Sign asks for the signature of smart-chain transactions.
 type Sign struct {
 	Name, Description string
+	Chain             string
 	For               string // what a Submit of the signed transactions is for
 	Plan              chains.Plan
 	AnySigner         bool // whoever calls may sign and pay; else only Plan.Signer

@@ -135,6 +135,8 @@ func (c *chain) Info() chains.Info {
 
 func (c *chain) Address(s string, strict bool) (string, error) { return Address(s, strict) }
 
+func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
+
 func (c *chain) Contract(version string) (chains.Contract, bool) {
 	if version == "" {
 		version = DefaultVersion

@@ -1,0 +1,79 @@
+package swapper
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// Config is what a [Client] is made of. Network and Store must be given; every
+// other zero field is the network's preset.
+type Config struct {
+	Network bitcoin.Network // the zero value is mainnet
+	Store   storage.Store   // where swaps are kept; see package storage/bolt. The caller closes it, after the client
+
+	// Chains are the smart chains to swap with, in the order in which addresses
+	// and bare tickers are tried: evm.Citrea(evm.Options{RPC: ...}). A chain that
+	// is not passed in costs nothing.
+	Chains []chains.Factory
+
+	Bitcoin bitcoin.Backend // nil: mempool.space's servers for the network; none for regtest
+	LNURL   lnurl.Config    // its Network is the client's
+	HTTP    http.RoundTripper
+
+	Now    func() time.Time // nil: the system's clock
+	Rand   io.Reader        // nil: the system's secure source
+	Logger *slog.Logger     // nil: silence. Secrets are never logged
+
+	KeepExpired time.Duration // how long expired quotes that were never used stay readable; 0: 24 h
+}
+
+// fill puts presets in the place of zero fields.
+func (c Config) fill() (Config, error) {
+	if !c.Network.Valid() {
+		return c, fault.Invalid("network", "is none of the known Bitcoin networks")
+	}
+	if c.Store == nil {
+		return c, fault.Invalid("store", "is required")
+	}
+	if c.HTTP == nil {
+		c.HTTP = http.DefaultTransport
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.LNURL.Network = c.Network
+	if c.LNURL.Now == nil {
+		c.LNURL.Now = c.Now
+	}
+	if c.Bitcoin == nil {
+		if mempoolspace.DefaultURLs(c.Network) == nil {
+			return c, fault.Invalid("bitcoin", "a backend is required on %s, which has no public one", c.Network)
+		}
+		b, err := mempoolspace.New(mempoolspace.Options{Network: c.Network, HTTP: &http.Client{Transport: c.HTTP}, Logger: c.Logger})
+		if err != nil {
+			return c, fmt.Errorf("bitcoin backend: %w", err)
+		}
+		c.Bitcoin = b
+	}
+	if c.Bitcoin.Network() != c.Network {
+		return c, fault.Invalid("bitcoin", "the backend is of %s, not of %s", c.Bitcoin.Network(), c.Network)
+	}
+	return c, nil
+}

@@ -1,0 +1,174 @@
+package swapper
+
+import (
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// base is what every operation shows of a swap.
+func (c *Client) base(r *swap.Record, v swap.View) SwapOutputBase {
+	return SwapOutputBase{
+		SwapID:   r.ID,
+		SwapType: SwapType(r.Type.String()),
+		State:    SwapState{Number: r.State, Name: v.Row.Name, Description: v.Row.Description},
+		Quote: SwapQuote{
+			InputAmount:   AmountOf(r.Terms.Input),
+			OutputAmount:  AmountOf(r.Terms.Output),
+			Fees:          SwapQuoteFees{Swap: AmountOf(r.Terms.SwapFee), NetworkOutput: amountOrNone(r.Terms.NetworkFee)},
+			Expiry:        Timestamp(r.Expiry),
+			OutputAddress: r.Terms.Recipient,
+		},
+		CreatedAt: Timestamp(r.CreatedAt),
+		Steps:     stepsOf(v.Steps),
+		LNURL:     lnurlOf(r),
+		Flags:     flagsOf(r),
+	}
+}
+
+// listed is a record as lists show it: by itself, without asking anybody.
+func (c *Client) listed(r *swap.Record) ListSwapOutput {
+	v := c.engine.Show(r)
+	return withFlags(c.base(r, v), v.Row)
+}
+
+func withFlags(base SwapOutputBase, row swap.StateRow) ListSwapOutput {
+	return ListSwapOutput{SwapOutputBase: base, IsFinished: row.Finished, IsSuccess: row.Success, IsFailed: row.Failed, IsExpired: row.Expired}
+}
+
+func amountOrNone(a *tokens.Amount) *Amount {
+	if a == nil {
+		return nil
+	}
+	out := AmountOf(*a)
+	return &out
+}
+
+func stepsOf(steps []swap.Step) []Step {
+	out := make([]Step, len(steps))
+	for i, s := range steps {
+		out[i] = Step{
+			Type: StepType(s.Type), Side: sideOf(s.Type), Chain: s.Chain, Title: s.Title, Description: s.Description, Status: StepStatus(s.Status),
+			SetupTxID: s.SetupTx, InitTxID: s.InitTx, SettleTxID: s.SettleTx, RefundTxID: s.RefundTx,
+		}
+		if n := s.Confirmations; n != nil {
+			out[i].Confirmations = &Confirmations{Current: n.Current, Target: n.Target, ETASeconds: n.ETASeconds}
+		}
+	}
+	return out
+}
+
+func sideOf(t swap.StepType) StepSide {
+	if t == swap.Payment || t == swap.Refund {
+		return SideSource
+	}
+	return SideDestination
+}
+
+// lnurlOf shows the link of a swap, and what the paid service says once the
+// preimage is known. A success action that cannot be decoded is left out.
+func lnurlOf(r *swap.Record) *SwapOutputLNURL {
+	l := r.Lightning
+	if l == nil || l.Link == "" {
+		return nil
+	}
+	if r.Type != swap.ToBTCLN {
+		return &SwapOutputLNURL{Withdraw: l.Link}
+	}
+	out := &SwapOutputLNURL{Pay: l.Link}
+	if l.Preimage.IsZero() || len(l.SuccessAction) == 0 {
+		return out
+	}
+	var action lnurl.SuccessAction
+	if json.Unmarshal(l.SuccessAction, &action) != nil {
+		return out
+	}
+	if d := action.Decode(l.Preimage[:]); d != nil {
+		out.SuccessAction = &SuccessAction{Description: d.Description, Text: orEmpty(d.Text), URL: orEmpty(d.URL)}
+	}
+	return out
+}
+
+func flagsOf(r *swap.Record) *SwapOutputFlags {
+	if r.Type != swap.ToBTCLN {
+		return nil
+	}
+	f := &SwapOutputFlags{LightningPaymentWithLongHTLCExpiration: r.Terms.LongHTLC}
+	if r.Lightning == nil {
+		return f
+	}
+	if inv, err := lightning.Decode(r.Lightning.Invoice); err == nil {
+		f.LightningRecipientIsNonCustodialWallet = inv.IsNonCustodial()
+		f.LightningPaymentWillLikelyFail = r.Terms.Confidence != nil && inv.WillLikelyFail(*r.Terms.Confidence)
+	}
+	return f
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// actionOf is an action with everything a wallet needs.
+func actionOf(t swap.Todo) *Action {
+	switch {
+	case t.Pay != nil:
+		p := t.Pay
+		kind := DestinationAddress
+		if p.Invoice {
+			kind = DestinationInvoice
+		}
+		return &Action{SendToAddress: &SendToAddress{Name: ActionName(p.Name), Description: p.Description, Chain: p.Chain,
+			Txs: []SendToAddressTx{{Type: kind, Address: p.To, Hyperlink: p.Link, Amount: AmountOf(p.Amount)}}}}
+	case t.Wait != nil:
+		w := t.Wait
+		return &Action{Wait: &Wait{Name: ActionName(w.Name), Description: w.Description, ExpectedTimeSeconds: float64(w.ExpectedSeconds), PollTimeSeconds: float64(w.PollSeconds)}}
+	case t.Sign != nil:
+		return &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: ActionName(t.Sign.Name), Description: t.Sign.Description,
+			Chain: t.Sign.Chain, Txs: t.Txs, RequiredSigner: t.Signer}}
+	case t.Fund != nil:
+		a := &SignPSBT{Name: ActionName(t.Fund.Name), Description: t.Fund.Description, Chain: tokens.Bitcoin}
+		if t.Raw != nil {
+			a.Raw = []RawPSBT{{PSBTHex: t.Raw.PSBT.Hex(), PSBTBase64: t.Raw.PSBT.Base64(), In1Sequence: t.Raw.Sequence, FeeRate: t.Raw.FeeRate}}
+		}
+		if t.Funded != nil {
+			a.Funded = []FundedPSBT{{PSBTHex: t.Funded.PSBT.Hex(), PSBTBase64: t.Funded.PSBT.Base64(), SignInputs: t.Funded.SignInputs, FeeRate: t.Funded.FeeRate}}
+		}
+		return &Action{SignPSBT: a}
+	}
+	return nil
+}
+
+// escrowOf shows the escrow of a swap once there is real data of it.
+func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
+	if r.Escrow == nil || r.Escrow.Real == nil {
+		return nil
+	}
+	ch, ok := c.byID[r.Chain]
+	if !ok {
+		return nil
+	}
+	k, ok := ch.Contract(r.Contract)
+	if !ok {
+		return nil
+	}
+	data, err := k.Public(*r.Escrow.Real)
+	if err != nil {
+		c.config.Logger.Warn("the escrow cannot be shown", "swap", r.ID, "err", err)
+		return nil
+	}
+	return &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}
+}
+
+// preimageOf reads a secret that the caller reveals.
+func preimageOf(s Secret) (swap.Secret, error) {
+	var out swap.Secret
+	_, err := hex.Decode(out[:], []byte(s.Reveal()))
+	return out, err
+}

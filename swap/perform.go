@@ -1,0 +1,84 @@
+package swap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/lnurl"
+)
+
+// Poster hands a signed PSBT to an LP. *lp.Client is one.
+type Poster interface {
+	// PostPSBT returns nil when the LP took it. An error for which refused is true
+	// is the LP's answer; any other leaves it unknown whether the LP has the PSBT.
+	PostPSBT(ctx context.Context, url, chain, quoteID string, psbt []byte) (refused bool, err error)
+}
+
+// Payer hands an invoice to an LNURL-withdraw service. *lnurl.Client is one.
+type Payer interface {
+	SubmitInvoice(ctx context.Context, w lnurl.WithdrawParams, invoice string) error
+}
+
+// Messenger publishes a preimage to the watchtowers.
+//
+// Publish returns nil once at least one relay took the message. It may be called
+// again with the same content, and is safe for concurrent use.
+type Messenger interface {
+	Publish(ctx context.Context, m Witness) error
+}
+
+// Witness is what a watchtower needs to claim an escrow for the user. From the
+// moment it is published the preimage is known to everybody.
+type Witness struct {
+	Chain    string
+	Escrow   json.RawMessage // the chain's own form
+	Preimage Secret
+}
+
+// Performing is the [Performer] of real chains and services.
+type Performing struct {
+	Chains    map[string]chains.Chain
+	LPs       Poster
+	LNURL     Payer
+	Messenger Messenger // nil: nothing is published, and the user settles
+}
+
+// Perform implements [Performer].
+func (p *Performing) Perform(ctx context.Context, r *Record, e Effect) Outcome {
+	switch e.Kind {
+	case SendTx:
+		return p.send(ctx, r, e.Step)
+	case PostPSBT:
+		refused, err := p.LPs.PostPSBT(ctx, r.LP.URL, r.Chain, r.Vault.QuoteID, r.Bitcoin.PSBT)
+		return outcome(refused, err)
+	case CallWithdraw:
+		w := r.Lightning.Withdraw
+		err := p.LNURL.SubmitInvoice(ctx, w.Params, r.Lightning.Invoice)
+		return outcome(err != nil && !errors.Is(err, lnurl.ErrUnknownOutcome), err)
+	case Publish:
+		if p.Messenger == nil {
+			return Outcome{Refused: true, Reason: "no messenger is configured"}
+		}
+		return outcome(false, p.Messenger.Publish(ctx, Witness{Chain: r.Chain, Escrow: r.Escrow.Real.Data, Preimage: r.Lightning.Preimage}))
+	}
+	return Outcome{Refused: true, Reason: "unknown effect"}
+}
+
+func (p *Performing) send(ctx context.Context, r *Record, step int) Outcome {
+	c, ok := p.Chains[r.Chain]
+	if !ok || r.Submission == nil || step >= len(r.Submission.Txs) {
+		return Outcome{Reason: "the chain is not configured"}
+	}
+	err := c.Send(ctx, r.Submission.Txs[step].Signed)
+	return outcome(fault.CodeOf(err) == fault.InvalidState, err)
+}
+
+func outcome(refused bool, err error) Outcome {
+	if err == nil {
+		return Outcome{Done: true}
+	}
+	return Outcome{Refused: refused, Reason: err.Error()}
+}
