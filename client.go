@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -29,6 +30,8 @@ type Client struct {
 	registry *tokens.Registry
 	parser   *address.Parser
 	lnurl    *lnurl.Client
+	lps      *lp.Client
+	offers   *lp.Directory
 	world    *swap.Live
 	engine   *swap.Engine
 	ours     []io.Closer // opened here, so closed here
@@ -96,10 +99,17 @@ func (c *Client) open(ctx context.Context) error {
 	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {
 		return err
 	}
-	c.world = swap.NewLive(c.byID, c.config.Bitcoin, nil)
+	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand})
+	verifiers := make([]lp.Chain, len(c.chains))
+	for i, ch := range c.chains {
+		verifiers[i] = ch
+	}
+	c.offers = lp.NewDirectory(lp.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
+		Now: c.config.Now, Log: c.config.Logger})
+	c.world = swap.NewLive(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = swap.New(swap.Config{
 		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired,
-		Performer: &swap.Performing{Chains: c.byID, LNURL: c.lnurl},
+		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl},
 		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC()},
 	})
 	return nil
@@ -155,10 +165,28 @@ func (c *Client) Close() error {
 func (c *Client) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.engine.Run(ctx) })
+	g.Go(func() error { return c.reload(ctx) })
 	for _, ch := range c.chains {
 		g.Go(func() error { return c.listen(ctx, ch) })
 	}
 	return g.Wait()
+}
+
+// reloadEvery is how often the liquidity providers are looked at anew (protocol:
+// swap-flows-escrow.md §11).
+const reloadEvery = 300 * time.Second
+
+func (c *Client) reload(ctx context.Context) error {
+	for {
+		if err := c.offers.Reload(ctx); err != nil && ctx.Err() == nil {
+			c.config.Logger.Warn("liquidity providers could not be loaded", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(reloadEvery):
+		}
+	}
 }
 
 // listen looks at the swaps that a chain's events are about. The place to

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // Config is what a [Client] is made of. Network and Store must be given; every
@@ -27,6 +28,8 @@ type Config struct {
 	// is not passed in costs nothing.
 	Chains []chains.Factory
 
+	LPs LPs // the zero value: the network's registry
+
 	Bitcoin bitcoin.Backend // nil: mempool.space's servers for the network; none for regtest
 	LNURL   lnurl.Config    // its Network is the client's
 	HTTP    http.RoundTripper
@@ -36,6 +39,17 @@ type Config struct {
 	Logger *slog.Logger     // nil: silence. Secrets are never logged
 
 	KeepExpired time.Duration // how long expired quotes that were never used stay readable; 0: 24 h
+}
+
+// LPs says which liquidity providers are asked, and how.
+type LPs struct {
+	URLs     []string // base URLs; empty: those of the registry
+	Registry string   // address of the list of LPs; "": the network's, of which regtest and signet have none
+
+	// AllowHTTP permits LPs over http on addresses that are not loopback.
+	AllowHTTP bool
+	Auth      *lp.Auth // signs requests, for LPs that grant known clients more of them
+	Transport http.RoundTripper
 }
 
 // fill puts presets in the place of zero fields.
@@ -61,6 +75,11 @@ func (c Config) fill() (Config, error) {
 	c.LNURL.Network = c.Network
 	if c.LNURL.Now == nil {
 		c.LNURL.Now = c.Now
+	}
+	if c.LPs.Registry == "" && len(c.LPs.URLs) == 0 {
+		if c.LPs.Registry = lp.Registry(c.Network); c.LPs.Registry == "" {
+			return c, fault.Invalid("lps", "%s has no registry of liquidity providers; give their URLs", c.Network)
+		}
 	}
 	if c.Bitcoin == nil {
 		if mempoolspace.DefaultURLs(c.Network) == nil {

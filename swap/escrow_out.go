@@ -153,7 +153,7 @@ func (o outgoing) ask(in In) Ask {
 		a.Txs = txs
 	}
 	if o.wantsLP(in) && !obs.LP.Asked {
-		a.LP = &lp.StatusQuery{URL: r.LP.URL, Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: orZero(r.Escrow.Real.Sequence)}
+		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: orZero(r.Escrow.Real.Sequence)}
 	}
 	if obs.LP.Known() {
 		s := obs.LP.Value

@@ -142,7 +142,7 @@ func autoAsk(in In) Ask {
 		return a
 	}
 	if r.LP.URL != "" && !obs.LP.Asked && r.State != lnExpired {
-		a.LP = &lp.StatusQuery{URL: r.LP.URL, Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
+		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	}
 	if autoSearch(in) && !obs.Found.Asked {
 		e := r.Escrow.Expected

@@ -8,13 +8,14 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // Poster hands a signed PSBT to an LP. *lp.Client is one.
 type Poster interface {
-	// PostPSBT returns nil when the LP took it. An error for which refused is true
-	// is the LP's answer; any other leaves it unknown whether the LP has the PSBT.
-	PostPSBT(ctx context.Context, url, chain, quoteID string, psbt []byte) (refused bool, err error)
+	// PostSPV returns nil when the LP took it. A *lp.RequestError is the LP's
+	// refusal; any other error leaves it unknown whether the LP has the PSBT.
+	PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error)
 }
 
 // Payer hands an invoice to an LNURL-withdraw service. *lnurl.Client is one.
@@ -52,7 +53,8 @@ func (p *Performing) Perform(ctx context.Context, r *Record, e Effect) Outcome {
 	case SendTx:
 		return p.send(ctx, r, e.Step)
 	case PostPSBT:
-		refused, err := p.LPs.PostPSBT(ctx, r.LP.URL, r.Chain, r.Vault.QuoteID, r.Bitcoin.PSBT)
+		_, err := p.LPs.PostSPV(ctx, r.LP.URL, r.Chain, r.Vault.QuoteID, r.Bitcoin.PSBT)
+		_, refused := errors.AsType[*lp.RequestError](err)
 		return outcome(refused, err)
 	case CallWithdraw:
 		w := r.Lightning.Withdraw

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -59,9 +60,12 @@ type Head struct {
 
 // LP names the liquidity provider of a swap. A recovered swap may have none.
 type LP struct {
-	URL     string `json:"url,omitempty"`
+	URL     string `json:"url,omitempty"`     // base, without the service's path
 	Address string `json:"address,omitempty"` // its verified address on the swap's chain, canonical
 }
+
+// lpURL is where the LP answers for swaps of this type.
+func (r *Record) lpURL() string { return r.LP.URL + lp.Service(r.Type).Path() }
 
 // Millis is a moment as milliseconds since the Unix epoch; 0 is never.
 type Millis int64
