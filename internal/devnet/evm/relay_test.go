@@ -235,3 +235,5 @@ func TestStoredHeadersAgree(t *testing.T) {
 		}
 	})
 }
+
+func crypto256(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts...) }

@@ -11,13 +11,23 @@ abstract contract Token {
     string public symbol;
     uint8 public immutable decimals;
     uint256 public totalSupply;
-    mapping(address owner => uint256) public balanceOf;
+
+    struct Account {
+        uint248 balance;
+        bool refused; // beside the balance, so that looking at it costs no more gas than real tokens need
+    }
+
+    mapping(address owner => Account) internal accounts;
     mapping(address owner => mapping(address spender => uint256)) public allowance;
 
     constructor(string memory name_, string memory symbol_, uint8 decimals_) {
         name = name_;
         symbol = symbol_;
         decimals = decimals_;
+    }
+
+    function balanceOf(address owner) external view returns (uint256) {
+        return accounts[owner].balance;
     }
 
     function approve(address spender, uint256 amount) external returns (bool) {
@@ -39,24 +49,28 @@ abstract contract Token {
         return true;
     }
 
-    function _move(address from, address to, uint256 amount) internal virtual {
-        require(balanceOf[from] >= amount, "token: balance");
-        balanceOf[from] -= amount;
-        balanceOf[to] += amount;
+    function _move(address from, address to, uint256 amount) private {
+        Account memory sender = accounts[from];
+        require(sender.balance >= amount, "token: balance");
+        sender.balance -= uint248(amount);
+        accounts[from] = sender;
+        Account memory recipient = accounts[to];
+        require(!sender.refused && !recipient.refused, "token: account refused");
+        recipient.balance += uint248(amount);
+        accounts[to] = recipient;
         emit Transfer(from, to, amount);
     }
 
     function _mint(address to, uint256 amount) internal {
         totalSupply += amount;
-        balanceOf[to] += amount;
+        require(totalSupply <= type(uint248).max, "token: supply");
+        accounts[to].balance += uint248(amount);
         emit Transfer(address(0), to, amount);
     }
 }
 
 /// An ERC-20 that anybody may mint, and that can refuse accounts as some real ones do.
 contract TestToken is Token {
-    mapping(address account => bool) public refused;
-
     constructor(string memory name_, string memory symbol_, uint8 decimals_) Token(name_, symbol_, decimals_) {}
 
     function mint(address to, uint256 amount) external {
@@ -64,12 +78,7 @@ contract TestToken is Token {
     }
 
     function refuse(address account, bool on) external {
-        refused[account] = on;
-    }
-
-    function _move(address from, address to, uint256 amount) internal override {
-        require(!refused[from] && !refused[to], "token: account refused");
-        super._move(from, to, amount);
+        accounts[account].refused = on;
     }
 }
 
@@ -82,8 +91,8 @@ contract WrappedNative is Token {
     }
 
     function withdraw(uint256 amount) external {
-        require(balanceOf[msg.sender] >= amount, "token: balance");
-        balanceOf[msg.sender] -= amount;
+        require(accounts[msg.sender].balance >= amount, "token: balance");
+        accounts[msg.sender].balance -= uint248(amount);
         totalSupply -= amount;
         emit Transfer(msg.sender, address(0), amount);
         (bool ok,) = msg.sender.call{value: amount}("");
