@@ -115,17 +115,18 @@ func spvMoves() []Move {
 			next.Ended = 0
 		}},
 
-		{From: []int{spvSigned}, To: spvPosted, Why: "the provider took the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{spvSigned, spvSoftExpired}, To: spvPosted, Why: "the provider took the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		{From: []int{spvSigned}, To: spvDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{spvSigned, spvSoftExpired}, To: spvDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
 		}, Do: func(in In, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
 		{From: []int{spvSigned, spvPosted}, To: spvSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
 			f := in.Obs.Payment
-			return in.R.Vault.Deadline.Passed(in.Now) && f.Known() && f.Value == nil
+			unseen := !in.R.posted() || f.Known() && f.Value == nil
+			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == spvSigned && in.R.Expiry.Passed(in.Now))
 		}},
 		{From: []int{spvCreated}, To: spvSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 		{From: []int{spvSoftExpired}, To: spvExpired, Why: "the quote expired unused", If: func(in In) bool {
@@ -233,7 +234,7 @@ func spvFill(in In, next *Record) {
 func spvEffects(in In) []Effect {
 	effects := sendNext(in, func(In) bool { return true })
 	post := in.R.Tried[string(PostPSBT)]
-	if in.R.State == spvSigned && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
+	if handing := in.R.State == spvSigned || in.R.State == spvSoftExpired && in.R.posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
 		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
 	}
 	return effects

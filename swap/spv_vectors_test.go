@@ -1,0 +1,163 @@
+package swap
+
+import (
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// answerFrom gives the facts that ask wants out of all.
+func answerFrom(all *Observation, ask Ask, obs *Observation) (asked bool) {
+	take(ask.Escrow != nil, &asked, all.Escrow, &obs.Escrow)
+	take(ask.Found != nil, &asked, all.Found, &obs.Found)
+	take(ask.LP != nil, &asked, all.LP, &obs.LP)
+	take(ask.Delivered != nil, &asked, all.Delivered, &obs.Delivered)
+	take(ask.Refund != nil, &asked, all.Refund, &obs.Refund)
+	take(ask.Wait != nil, &asked, all.Wait, &obs.Wait)
+	take(ask.Payment != nil, &asked, all.Payment, &obs.Payment)
+	take(ask.Payout != nil, &asked, all.Payout, &obs.Payout)
+	take(ask.Spends != nil, &asked, all.Spends, &obs.Spends)
+	take(ask.Vault != nil, &asked, all.Vault, &obs.Vault)
+	take(ask.Withdrawal != nil, &asked, all.Withdrawal, &obs.Withdrawal)
+	take(ask.Txs != nil, &asked, all.Txs, &obs.Txs)
+	return asked
+}
+
+func take[T any](wanted bool, asked *bool, from Fact[T], to *Fact[T]) {
+	if !wanted {
+		return
+	}
+	*asked = true
+	*to = from
+	to.Asked = true
+}
+
+// settle runs a whole pass over a record without a store.
+func settle(t *testing.T, f *Flow, r *Record, all *Observation, input Input, now time.Time) *Record {
+	t.Helper()
+	obs := &Observation{}
+	for range maxSteps {
+		in := In{R: r, Obs: obs, Input: input, Now: now}
+		for range maxRounds {
+			if !answerFrom(all, f.Ask(in), obs) {
+				break
+			}
+		}
+		next, move := f.step(in)
+		before, _ := encode(r)
+		after, _ := encode(next)
+		if move != nil && input != nil && move.On == input.Kind() {
+			input = nil
+		}
+		r = next
+		if string(before) == string(after) {
+			return r
+		}
+	}
+	t.Fatal("the pass does not come to rest")
+	return nil
+}
+
+func TestVectorsTransitions(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "transitions", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Operation                     string
+			Event                         *string
+			State                         int
+			Posted, HasWithdrawalData     bool
+			BitcoinTxConfirmations        *uint32
+			RequiredConfirmations         uint32
+			UserInputDoubleSpentConfirmed bool
+			Expired, SoftExpired          bool
+			SmartChainWithdrawalState     string
+		}
+		c.Input(t, &in)
+		var want struct {
+			State               int
+			BTCTxConfirmedAtSet bool
+			RemovedOnSave       bool
+		}
+		c.Expected(t, &want)
+
+		now := time.UnixMilli(1_788_000_000_000)
+		tx := wire.NewMsgTx(2)
+		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}})
+		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{2}}})
+		tx.AddTxOut(&wire.TxOut{Value: 600})
+		raw, err := bitcoin.EncodeTx(tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Record{Head: Head{ID: "v", Type: SPVFromBTC, State: in.State, CreatedAt: At(now.Add(-time.Minute)), Expiry: At(now.Add(time.Hour))},
+			Bitcoin: &BitcoinPart{Confirmations: in.RequiredConfirmations}, Vault: &VaultPart{UTXO: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}.String(), Deadline: At(now.Add(time.Hour))}}
+		// That a transaction was handed to the LP is one fact here, stored in one
+		// write; the reference has a flag and the data, and cases in which they contradict.
+		if in.HasWithdrawalData {
+			r.Bitcoin.Posted, r.Bitcoin.Tx, r.Bitcoin.TxID = true, raw, tx.TxHash()
+		}
+		if in.SoftExpired {
+			r.Expiry = At(now.Add(-time.Second))
+		}
+		if in.Expired {
+			r.Vault.Deadline = At(now.Add(-time.Second))
+		}
+		if row, ok := stateRow(spvStates, in.State); ok && row.Finished && in.State != spvFronted && in.State != spvDeclined {
+			r.Settled = true
+		}
+		all := &Observation{}
+		if n := in.BitcoinTxConfirmations; n != nil {
+			all.Payment.Value = &bitcoin.Tx{ID: tx.TxHash(), Msg: tx, Confirmations: *n}
+		}
+		all.Spends.Value = []bitcoin.Spend{{State: bitcoin.Unspent}, {State: bitcoin.Unspent}}
+		if in.UserInputDoubleSpentConfirmed {
+			all.Spends.Value[1] = bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{9}}
+		}
+		all.Vault.Value.Vault.Open = false
+		states := map[string]chains.WithdrawalState{"NOT_FOUND": chains.WithdrawalNone, "FRONTED": chains.WithdrawalFronted, "CLAIMED": chains.WithdrawalClaimed, "CLOSED": chains.WithdrawalClosed}
+		all.Withdrawal.Value.State = states[in.SmartChainWithdrawalState]
+		var input Input
+		if in.Operation == "event" {
+			input = Look{}
+			all.Withdrawal.Value.State = map[string]chains.WithdrawalState{"front": chains.WithdrawalFronted, "claim": chains.WithdrawalClaimed, "close": chains.WithdrawalClosed}[*in.Event]
+		}
+		got := settle(t, NewSPVFromBTC(), r, all, input, now)
+		known := in.BitcoinTxConfirmations != nil
+		switch handed := in.Posted || in.HasWithdrawalData; {
+		case in.State == spvConfirmed && known && *in.BitcoinTxConfirmations < in.RequiredConfirmations && in.HasWithdrawalData && all.Withdrawal.Value.State == chains.WithdrawalNone:
+			c.Differ(t, "spv-reorganisation")
+			want.State = spvBroadcasted
+		case in.State == spvFronted && in.Operation == "sync" && in.SmartChainWithdrawalState == "CLAIMED" && in.HasWithdrawalData:
+			c.Differ(t, "spv-fronted-followed")
+			want.State = spvClaimed
+		case in.State == spvCreated && handed && in.Expired && in.Operation == "sync":
+			c.Differ(t, "spv-handed-over-never-expires")
+			want.State = spvSoftExpired
+			if known && in.HasWithdrawalData {
+				want.State = spvBroadcasted
+			}
+		case in.State == spvSoftExpired && !handed && in.Expired && in.Operation == "sync":
+			c.Differ(t, "spv-one-pass")
+			want.State = spvExpired
+		case in.Operation == "tick" && in.State == spvCreated && in.Expired && !handed, !in.HasWithdrawalData && in.Expired && (in.State == spvSigned || in.State == spvPosted):
+			c.Differ(t, "spv-one-pass")
+			want.State = spvExpired
+		case in.Operation == "tick" && in.State == spvPosted && in.Expired && !known:
+			c.Differ(t, "spv-one-pass")
+			want.State = spvSoftExpired
+		case in.Operation == "tick" && known && in.HasWithdrawalData && (in.State == spvDeclined || in.State == spvSoftExpired || in.State == spvSigned):
+			c.Differ(t, "spv-one-pass")
+			want.State = spvBroadcasted
+			if *in.BitcoinTxConfirmations >= in.RequiredConfirmations {
+				want.State = spvConfirmed
+			}
+		}
+		if got.State != want.State {
+			t.Errorf("%s from %d: state %d, the reference %d", in.Operation, in.State, got.State, want.State)
+		}
+	})
+}
