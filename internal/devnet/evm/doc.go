@@ -18,6 +18,12 @@
 // and stamped up to [Drift] behind the network's clock, so that a burst of
 // transactions does not run ahead of it.
 //
+// The contracts differ from the network's in what no client meets: calls after a
+// claim are not made (claimWithSuccessAction reverts, the execution contract only
+// keeps and returns tokens), the relay has the testnet rules only and refuses
+// targets easier than its first header's, texts of errors that the page does not
+// name are their own.
+//
 // JSON-RPC servers ([Net.Serve]) can be told to misbehave; several can stand in
 // front of one network. The network serves HTTP only.
 package evm

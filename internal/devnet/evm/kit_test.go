@@ -150,8 +150,7 @@ func (k kit) reputation(token common.Address, kind chains.Kind) chains.Reputatio
 // stock puts tokens into the LP's balance.
 func (k kit) stock(token common.Address, amount int64) {
 	k.Helper()
-	calls := must[[]evm.Call](k.T)(k.d.Deposit(token, big.NewInt(amount)))
-	must[*types.Receipt](k.T)(k.LP.SendAll(k.ctx, calls))
+	ok(k.T, k.Deposit(k.ctx, k.LP, token, big.NewInt(amount)))
 }
 
 // gained checks that what changed hands while do ran is as expected; the gas that

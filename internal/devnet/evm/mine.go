@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/core"
@@ -67,7 +68,13 @@ func (n *Net) Reorg(depth uint64) error {
 	if depth < 1 || depth > head.Number.Uint64() {
 		return fmt.Errorf("cannot replace the last %d of %d blocks", depth, head.Number)
 	}
-	parent := n.node.eth.BlockChain().GetHeaderByNumber(head.Number.Uint64() - depth)
+	chain := n.node.eth.BlockChain()
+	parent := chain.GetHeaderByNumber(head.Number.Uint64() - depth)
+	for height := parent.Number.Uint64() + 1; height <= head.Number.Uint64(); height++ {
+		for _, tx := range chain.GetBlockByNumber(height).Transactions() {
+			n.returned[tx.Hash()] = true
+		}
+	}
 	var block *types.Block
 	for range depth + 1 {
 		var err error
@@ -119,8 +126,8 @@ func (n *Net) mineInBackground(ctx context.Context) {
 				return
 			case <-sub.Err():
 				return
-			case <-news:
-				n.mineWaiting()
+			case e := <-news:
+				n.mineWaiting(e.Txs)
 			case <-tick:
 				n.mu.Lock()
 				_ = n.mine() // the next tick tries again
@@ -131,10 +138,14 @@ func (n *Net) mineInBackground(ctx context.Context) {
 }
 
 // mineWaiting mines until nothing waits that a block takes, unless mining is on
-// demand. Waiters for receipts notice if it fails.
-func (n *Net) mineWaiting() {
+// demand or all that came in is back from a reorganisation. Waiters for receipts
+// notice if it fails.
+func (n *Net) mineWaiting(came []*types.Transaction) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if !slices.ContainsFunc(came, func(tx *types.Transaction) bool { return !n.returned[tx.Hash()] }) {
+		return
+	}
 	for !n.manual {
 		if waiting, _ := n.node.eth.TxPool().Stats(); waiting == 0 {
 			return

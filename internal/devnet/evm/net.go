@@ -57,6 +57,7 @@ type Net struct {
 	offset   time.Duration // of chain time to the clock
 	accounts uint64
 	servers  []*Server
+	returned map[common.Hash]bool // transactions that a reorganisation took out of the chain
 }
 
 // Start starts a network with all contracts and one JSON-RPC server in front of it.
@@ -73,7 +74,7 @@ func Start(o Options) (*Net, error) {
 	if o.BaseFee == 0 {
 		o.BaseFee = 10_000_000
 	}
-	n := &Net{options: o, manual: true}
+	n := &Net{options: o, manual: true, returned: make(map[common.Hash]bool)}
 	if err := n.start(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -166,6 +167,17 @@ func (n *Net) Contracts() Contracts { return n.contracts }
 
 // Deployment returns the contracts that clients use.
 func (n *Net) Deployment() evm.Deployment { return n.contracts.Deployment }
+
+// Deposit puts base units of a token into an account's balance in the escrow
+// contract, out of which an LP pays escrows.
+func (n *Net) Deposit(ctx context.Context, lp *Account, token common.Address, amount *big.Int) error {
+	calls, err := n.Deployment().Deposit(token, amount)
+	if err != nil {
+		return err
+	}
+	_, err = lp.SendAll(ctx, calls)
+	return err
+}
 
 // Coins returns a number of native coins, or of tokens with 18 decimals, in base units.
 func Coins(n int64) *big.Int {

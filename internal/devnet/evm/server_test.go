@@ -1,0 +1,176 @@
+package evm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/big"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/ethclient"
+	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/chains/evm"
+)
+
+func TestServerMisbehaves(t *testing.T) {
+	n := start(t, Options{})
+	ok(t, n.Mine(3))
+	s := must[*Server](t)(n.Serve(""))
+	ask := func(body string) (int, string, error) {
+		client := http.Client{Timeout: time.Second}
+		resp, err := client.Post(s.URL(), "application/json", strings.NewReader(body))
+		if err != nil {
+			return 0, "", err
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		return resp.StatusCode, strings.TrimSpace(string(b)), err
+	}
+	one := func(method, params string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
+	}
+	tests := []struct {
+		name   string
+		fault  Fault
+		body   string
+		status int
+		want   string // part of the answer; "" for none at all
+	}{
+		{"good", Fault{}, one("eth_chainId", "[]"), 200, `{"jsonrpc":"2.0","id":1,"result":"0x7a69"}`},
+		{"batch", Fault{}, "[" + one("eth_chainId", "[]") + "," + one("eth_none", "[]") + "]", 200, `"error":{"code":-32601`},
+		{"nonsense", Fault{}, "{", 200, "-32700"},
+		{"no parameters", Fault{}, `{"jsonrpc":"2.0","id":7,"method":"eth_blockNumber"}`, 200, `"id":7,"result"`},
+		{"down", Fault{Down: true}, one("eth_chainId", "[]"), 0, ""},
+		{"502", Fault{Status: 502}, one("eth_chainId", "[]"), 502, "Bad Gateway"},
+		{"garbage", Fault{Garbage: true}, one("eth_chainId", "[]"), 200, "<html>"},
+		{"slow", Fault{Delay: 5 * time.Second}, one("eth_chainId", "[]"), 0, ""},
+		{"wrong chain", Fault{WrongChain: true}, one("eth_chainId", "[]"), 200, `"0x7a6a"`},
+		{"batches", Fault{MaxBatch: 1}, "[" + one("eth_chainId", "[]") + "," + one("eth_chainId", "[]") + "]", 200, "-32600"},
+		{"logs", Fault{LogRange: 2}, one("eth_getLogs", `[{"fromBlock":"0x0","toBlock":"0x3"}]`), 200, "-32005"},
+		{"few logs", Fault{LogRange: 2}, one("eth_getLogs", `[{"fromBlock":"0x2","toBlock":"0x3"}]`), 200, `"result":[`},
+		{"refused", Fault{Refuse: []string{"debug_traceTransaction"}}, one("debug_traceTransaction", "[]"), 200, "-32601"},
+		{"failed", Fault{Fail: []string{"eth_call"}}, one("eth_call", "[]"), 200, "-32603"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s.Misbehave(test.fault)
+			status, body, err := ask(test.body)
+			if (err != nil) != (test.want == "") || status != test.status || !strings.Contains(body, test.want) {
+				t.Errorf("%d %s %v", status, body, err)
+			}
+		})
+	}
+	s.Misbehave(Fault{Huge: true})
+	if _, body, _ := ask(one("eth_chainId", "[]")); len(body) < 1<<20-1 {
+		t.Errorf("%d bytes", len(body))
+	}
+	s.Requests()
+	s.Misbehave(Fault{})
+	_, _, _ = ask("[" + one("eth_chainId", "[]") + "," + one("eth_blockNumber", "[]") + "]")
+	_, _, _ = ask(one("eth_blockNumber", "[]"))
+	if diff := cmp.Diff([][]string{{"eth_chainId", "eth_blockNumber"}, {"eth_blockNumber"}}, s.Requests()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestServerBehind(t *testing.T) {
+	ctx := context.Background()
+	n := start(t, Options{SafeDepth: 1})
+	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	defer client.Close()
+	to := common.Address{9}
+	sent := must[*types.Receipt](t)(n.User.Send(ctx, evm.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))
+	mint := must[evm.Call](t)(n.MintCall(n.Contracts().Token, to, big.NewInt(1)))
+	minted := must[*types.Receipt](t)(n.User.Send(ctx, mint))
+	head := n.Head().Number.Uint64()
+
+	n.Server().Misbehave(Fault{Behind: 2})
+	if got := must[uint64](t)(client.BlockNumber(ctx)); got != head-2 {
+		t.Errorf("height %d of %d", got, head)
+	}
+	if got := must[*types.Header](t)(client.HeaderByNumber(ctx, nil)); got.Number.Uint64() != head-2 {
+		t.Errorf("latest is %d of %d", got.Number, head)
+	}
+	if got := must[*types.Header](t)(client.HeaderByNumber(ctx, big.NewInt(int64(rpc.SafeBlockNumber)))); got.Number.Uint64() != head-3 {
+		t.Errorf("safe is %d of %d", got.Number, head)
+	}
+	if _, err := client.HeaderByNumber(ctx, new(big.Int).SetUint64(head)); err == nil {
+		t.Error("a block that is not known yet")
+	}
+	if got := must[*big.Int](t)(client.BalanceAt(ctx, to, nil)); got.Sign() != 0 {
+		t.Errorf("balance %s", got)
+	}
+	if got := must[uint64](t)(client.PendingNonceAt(ctx, n.User.Address)); got != 0 {
+		t.Errorf("nonce %d", got)
+	}
+	for _, id := range []common.Hash{sent.TxHash, minted.TxHash} {
+		if _, err := client.TransactionReceipt(ctx, id); err == nil {
+			t.Error("a receipt that is not known yet")
+		}
+	}
+	logs := func() int {
+		return len(must[[]types.Log](t)(client.FilterLogs(ctx, ethereum.FilterQuery{FromBlock: new(big.Int).SetUint64(head - 1), ToBlock: nil})))
+	}
+	n.Server().Misbehave(Fault{Behind: 1})
+	if got := logs(); got != 0 {
+		t.Errorf("%d logs", got)
+	}
+	n.Server().Misbehave(Fault{})
+	if got := logs(); got != 1 {
+		t.Errorf("%d logs", got)
+	}
+}
+
+func TestAnswerIsLostButTransactionIsNot(t *testing.T) {
+	ctx := context.Background()
+	n := start(t, Options{})
+	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	defer client.Close()
+	tx := must[*types.Transaction](t)(n.User.Sign(evm.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))
+	n.Server().Misbehave(Fault{LoseAnswer: true})
+	if err := client.SendTransaction(ctx, tx); err == nil {
+		t.Error("answered")
+	}
+	must[*types.Receipt](t)(n.Wait(ctx, tx.Hash()))
+}
+
+func TestBlocksCarryCitreasFee(t *testing.T) {
+	for _, rate := range []uint64{0, 123_456_789} {
+		n := start(t, Options{L1FeeRate: rate})
+		resp, err := http.Post(n.URL(), "application/json", bytes.NewBufferString(`{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["latest",false]}`))
+		ok(t, err)
+		var answer struct{ Result map[string]any }
+		ok(t, json.NewDecoder(resp.Body).Decode(&answer))
+		ok(t, resp.Body.Close())
+		if got, has := answer.Result["l1FeeRate"]; has != (rate != 0) || (has && got != "0x75bcd15") {
+			t.Errorf("rate %d: %v", rate, got)
+		}
+		if n.Network().StateDiffFee != (rate != 0) {
+			t.Error("the configuration does not say so")
+		}
+	}
+}
+
+func TestTracesAreServed(t *testing.T) {
+	ctx := context.Background()
+	k := newKit(t, Options{})
+	s := k.payIn(Native, nil)
+	r := k.open(s, k.User)
+	client := must[*rpc.Client](t)(rpc.Dial(k.URL()))
+	defer client.Close()
+	var frame evm.CallFrame
+	ok(t, client.CallContext(ctx, &frame, "debug_traceTransaction", r.TxHash, map[string]string{"tracer": "callTracer"}))
+	found := must[evm.SwapData](t)(k.d.FindSwapData(frame, must[common.Hash](t)(s.EscrowHash())))
+	if found.Claimer != k.LP.Address {
+		t.Errorf("found %+v", found)
+	}
+}
