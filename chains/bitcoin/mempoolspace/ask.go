@@ -44,6 +44,10 @@ func ask[T any](ctx context.Context, c *Client, what string, call func(context.C
 	return v, err
 }
 
+// patience is the silence after which a source that the callers gave up on is no
+// longer the first choice.
+const patience = 500 * time.Millisecond
+
 type outcome[T any] struct {
 	index int
 	value T
@@ -60,9 +64,11 @@ func round[T any](ctx context.Context, c *Client, what string, call func(context
 	defer cancel() // ends what is still under way
 	results := make(chan outcome[T], len(order))
 	errs := make([]error, len(order))
+	begun := make([]time.Time, len(order))
 	started, running := 0, 0
 	start := func() {
 		i, s := started, order[started]
+		begun[i] = time.Now()
 		started, running = started+1, running+1
 		go func() {
 			v, err := guarded(ctx, s, call)
@@ -101,6 +107,11 @@ func round[T any](ctx context.Context, c *Client, what string, call func(context
 				hedge.Reset(c.o.Hedge)
 			}
 		case <-ctx.Done():
+			for i := range started {
+				if errs[i] == nil && time.Since(begun[i]) >= min(c.o.Hedge, patience) {
+					order[i].outrun() // callers in a hurry never see the next one otherwise
+				}
+			}
 			return zero, context.Cause(ctx)
 		}
 	}

@@ -86,6 +86,30 @@ func TestSlowURL(t *testing.T) {
 	})
 }
 
+// TestCallersInAHurry: when callers give up before the next URL is asked, it is
+// asked first the next time.
+func TestCallersInAHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, client := twoURLs(t, map[string][]answer{tipA: {text("7")}, tipB: {text("6")}})
+		client.http.Transport = delayed{c, "a.example", time.Hour}
+		hurried := func(patience time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := client.TipHeight(ctx)
+			synctest.Wait()
+			return err
+		}
+		for i, patience := range []time.Duration{100 * time.Millisecond, time.Second} {
+			if err := hurried(patience); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("call %d: %v", i+1, err)
+			}
+		}
+		if err := hurried(time.Second); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 type delayed struct {
 	http.RoundTripper
 	host string
