@@ -223,6 +223,9 @@ func (c *checker) tree(id uint64, low, high []byte, visit func(item) error) erro
 	}
 	switch p.flags {
 	case leafPage:
+		if p.count == 0 && low != nil {
+			return damaged("page %d: empty leaf", id)
+		}
 		return p.leaf(low, high, visit)
 	case branchPage:
 		return c.branch(p, low, high, visit)

@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -47,9 +48,9 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), storage.ErrCorrupt)
 }
 
-// readMeta reads the meta page that starts at an offset. ok is false if what
-// stands there was never one.
-func readMeta(r io.ReaderAt, offset int64) (m meta, ok bool, err error) {
+// readMeta reads the meta page that starts at an offset. is says whether what
+// stands there is one at all, even if damaged.
+func readMeta(r io.ReaderAt, offset int64) (m meta, is bool, err error) {
 	b := make([]byte, pageHeader+metaSize)
 	if _, err := r.ReadAt(b, offset); err == io.EOF {
 		return meta{}, false, damaged("it ends within a meta page")
@@ -86,11 +87,14 @@ func readMeta(r io.ReaderAt, offset int64) (m meta, ok bool, err error) {
 // silently undo acknowledged writes, so here both must be sound. A crash does
 // not break this: a meta page fits into one sector.
 func currentMeta(r io.ReaderAt, size int64) (meta, error) {
+	if size == 0 {
+		return meta{}, damaged("it is empty")
+	}
 	first, is, err := readMeta(r, 0)
+	if errors.Is(err, storage.ErrCorrupt) && !is {
+		return meta{}, ErrForeign
+	}
 	if err != nil {
-		if !is && size > 0 {
-			return meta{}, fmt.Errorf("%w (%v)", ErrForeign, err)
-		}
 		return meta{}, err
 	}
 	second, _, err := readMeta(r, first.pageSize)

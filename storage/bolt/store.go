@@ -59,6 +59,7 @@ type Store struct {
 	file     *os.File
 	db       *bbolt.DB
 
+	metaBytes int64                 // how much of the file the meta pages take
 	open      sync.RWMutex          // held for reading while the database is read, for writing to close it
 	closed    sync.Once             // the first Close does it
 	closing   chan struct{}         // closed when Close begins
@@ -66,7 +67,8 @@ type Store struct {
 	ended     chan struct{}         // closed when the committer has ended
 	commits   sync.Mutex            // held during a commit, and by whoever wants none
 	stopped   atomic.Pointer[error] // why nothing is written any more
-	beginning sync.Mutex            // held while a transaction begins or ends
+	beginning sync.Mutex            // held while a transaction begins
+	breaking  sync.Once             // closes broken
 	broken    chan struct{}         // closed when bbolt can no longer be called
 }
 
@@ -108,14 +110,15 @@ func open(ctx context.Context, path string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		path:     path,
-		readOnly: options.ReadOnly,
-		file:     file,
-		db:       db,
-		broken:   make(chan struct{}),
-		closing:  make(chan struct{}),
-		ops:      make(chan *op),
-		ended:    make(chan struct{}),
+		path:      path,
+		readOnly:  options.ReadOnly,
+		file:      file,
+		db:        db,
+		metaBytes: 2 * int64(db.Info().PageSize),
+		broken:    make(chan struct{}),
+		closing:   make(chan struct{}),
+		ops:       make(chan *op),
+		ended:     make(chan struct{}),
 	}
 	if s.readOnly {
 		close(s.ended)
@@ -192,10 +195,9 @@ func (s *Store) Close() error {
 		}
 		s.open.Lock()
 		defer s.open.Unlock()
-		select {
-		case <-s.broken:
+		if s.isBroken() {
 			err = s.file.Close()
-		default:
+		} else {
 			err = s.db.Close()
 		}
 	})

@@ -3,7 +3,6 @@ package bolt
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.etcd.io/bbolt"
 
@@ -49,39 +48,51 @@ func (s *Store) read(ctx context.Context, f func(buckets) error) error {
 	return err
 }
 
-// begin begins a transaction.
-func (s *Store) begin(writable bool) (tx *bbolt.Tx, err error) {
-	s.exclusively(func() { tx, err = s.db.Begin(writable) })
-	if tx == nil && err == nil {
-		err = fmt.Errorf("an earlier call met a damaged meta page: %w", storage.ErrCorrupt)
-	}
-	return tx, err
-}
-
-// end rolls the transaction back unless it was committed.
-func (s *Store) end(tx *bbolt.Tx) {
-	s.exclusively(func() { tx.Rollback() }) // its only error says that the transaction has ended
-}
-
-// exclusively runs f, which begins or ends a transaction. There bbolt holds
+// begin begins a transaction. There bbolt reads its meta pages while it holds
 // locks that a panic does not release, after which any call would wait for
-// ever; so once f has panicked bbolt is not touched again.
-func (s *Store) exclusively(f func()) {
+// ever. So bbolt is not called if the file has lost them, and never again if
+// it has panicked nevertheless.
+func (s *Store) begin(writable bool) (*bbolt.Tx, error) {
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
+	if s.isBroken() {
+		return nil, damaged("an earlier call met damaged meta pages")
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < s.metaBytes {
+		return nil, damaged("the file has been cut to %d bytes", info.Size())
+	}
+	defer s.breakOnPanic()
+	return s.db.Begin(writable)
+}
+
+// end rolls the transaction back unless it was committed. It must not wait for
+// begin: who begins may be waiting for the file to be mapped anew, and that
+// for all readers to end.
+func (s *Store) end(tx *bbolt.Tx) {
+	if !s.isBroken() {
+		defer s.breakOnPanic()
+		tx.Rollback() // its only error says that the transaction has ended
+	}
+}
+
+func (s *Store) breakOnPanic() {
+	if met := recover(); met != nil {
+		s.breaking.Do(func() { close(s.broken) })
+		panic(met)
+	}
+}
+
+func (s *Store) isBroken() bool {
 	select {
 	case <-s.broken:
-		return
+		return true
 	default:
+		return false
 	}
-	done := false
-	defer func() {
-		if !done {
-			close(s.broken)
-		}
-	}()
-	f()
-	done = true
 }
 
 // keysOf returns the bucket in which a key is kept.

@@ -1,0 +1,207 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/storage"
+)
+
+// hold keeps the committer from committing, so that writes gather.
+func hold(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	s.commits.Lock()
+	var once sync.Once
+	release = func() { once.Do(s.commits.Unlock) }
+	t.Cleanup(release)
+	return release
+}
+
+// occupy makes the committer, which is held, busy with one write
+// that comes to nothing.
+func occupy(t *testing.T, s *Store) {
+	t.Helper()
+	o := &op{apply: func(buckets) error { return storage.ErrConflict }, done: make(chan error, 1)}
+	s.ops <- o
+	time.Sleep(20 * time.Millisecond) // it gathers no more
+}
+
+func TestWritersShareCommits(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
+	before := s.latest()
+	var group sync.WaitGroup
+	const writers, each = 64, 20
+	for w := range writers {
+		group.Go(func() {
+			for n := range each {
+				if err := s.Create(t.Context(), storage.Entry{ID: fmt.Sprintf("%d-%d", w, n)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if commits := s.latest() - before; commits > writers*each/8 {
+		t.Errorf("%d writes took %d commits", writers*each, commits)
+	}
+}
+
+// Writes of one commit that contradict each other are decided one after the
+// other, and one that is refused does not take others with it.
+func TestBatchOutcomes(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
+	release := hold(t, s)
+	occupy(t, s)
+	unique := []storage.Key{{Index: "u", Value: "x", Unique: true}}
+	outcomes := make([]error, 7)
+	var group sync.WaitGroup
+	for i, write := range []func() error{
+		func() error { return s.Create(t.Context(), storage.Entry{ID: "a", Keys: unique}) },
+		func() error { return s.Create(t.Context(), storage.Entry{ID: "a"}) },
+		func() error { return s.Create(t.Context(), storage.Entry{ID: "b", Keys: unique}) },
+		func() error { return s.Update(t.Context(), storage.Entry{ID: "a", Version: 1}) },
+		func() error { return s.Update(t.Context(), storage.Entry{ID: "a", Version: 1}) },
+		func() error { return s.Create(t.Context(), storage.Entry{ID: "c", Keys: unique}) },
+		func() error { return s.Delete(t.Context(), "missing", 1) },
+	} {
+		group.Go(func() { outcomes[i] = write() })
+		time.Sleep(20 * time.Millisecond) // to queue in this order
+	}
+	before := s.latest()
+	release()
+	group.Wait()
+	if commits := s.latest() - before; commits != 1 {
+		t.Errorf("took %d commits, want 1", commits)
+	}
+	taken := (*storage.KeyTakenError)(nil)
+	if !errors.As(outcomes[2], &taken) || taken.Holder != "a" {
+		t.Errorf("claim of a taken key: got %v", outcomes[2])
+	}
+	outcomes[2] = nil
+	for i, want := range []error{nil, storage.ErrExists, nil, nil, storage.ErrConflict, nil, storage.ErrNotFound} {
+		if !errors.Is(outcomes[i], want) {
+			t.Errorf("write %d: got %v, want %v", i, outcomes[i], want)
+		}
+	}
+	if err := s.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestContextEndsWhileQueued(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
+	release := hold(t, s)
+	occupy(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := s.Create(ctx, storage.Entry{ID: "a"})
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("got %v, want a definite context.DeadlineExceeded", err)
+	}
+	release()
+	if err := s.Create(t.Context(), storage.Entry{ID: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+}
+
+// A write that the committer has taken is waited for, but not for ever.
+func TestContextEndsDuringCommit(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
+	release := hold(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := s.Create(ctx, storage.Entry{ID: "a"})
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("got %v, want ErrUnknown and context.DeadlineExceeded", err)
+	}
+	release()
+	if err := s.Create(t.Context(), storage.Entry{ID: "a"}); !errors.Is(err, storage.ErrExists) {
+		t.Errorf("got %v, want ErrExists: it was made after all", err)
+	}
+
+	release = hold(t, s)
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	time.AfterFunc(150*time.Millisecond, release)
+	if err := s.Create(ctx, storage.Entry{ID: "b"}); err != nil {
+		t.Errorf("got %v, want the outcome, which came within the grace", err)
+	}
+}
+
+// An error halfway through a write undoes the whole commit, and nothing is
+// written any more.
+func TestAbortedBatch(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
+	if err := s.Create(t.Context(), storage.Entry{ID: "before"}); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	for _, fail := range []func() error{func() error { return aborting(broken) }, func() error { panic("page 7") }} {
+		s.stopped.Store(nil)
+		release := hold(t, s)
+		occupy(t, s)
+		outcome := make(chan error)
+		go func() { outcome <- s.Create(t.Context(), storage.Entry{ID: "beside"}) }()
+		time.Sleep(20 * time.Millisecond)
+		go func() {
+			outcome <- s.write(t.Context(), 0, func(b buckets) error {
+				if err := b.entries.Put([]byte("half"), []byte("x")); err != nil {
+					return err
+				}
+				return fail()
+			})
+		}()
+		time.Sleep(20 * time.Millisecond)
+		release()
+		for range 2 {
+			if err := <-outcome; !errors.Is(err, broken) && !errors.Is(err, storage.ErrCorrupt) {
+				t.Errorf("got %v, want the reason", err)
+			}
+		}
+		if err := s.Create(t.Context(), storage.Entry{ID: "later"}); !errors.Is(err, broken) && !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("got %v, want the reason", err)
+		}
+	}
+	s.stopped.Store(nil)
+	if err := s.Create(t.Context(), storage.Entry{ID: "after"}); err != nil {
+		t.Error(err)
+	}
+	for id, want := range map[string]error{"before": nil, "after": nil, "beside": storage.ErrNotFound, "half": storage.ErrNotFound, "later": storage.ErrNotFound} {
+		if _, err := s.Get(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", id, err, want)
+		}
+	}
+	if err := s.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A failure after the moment that decides leaves the outcome unknown: here it
+// has been made.
+func TestUnknownOutcome(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
+	err := s.write(t.Context(), 0, func(b buckets) error {
+		b.entries.Tx().OnCommit(func() { panic("disk gone") })
+		return b.entries.Put([]byte("a"), encodeEntry(storage.Entry{ID: "a", Version: 1}))
+	})
+	if !errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("got %v, want ErrUnknown", err)
+	}
+	if err := s.Create(t.Context(), storage.Entry{ID: "b"}); err == nil {
+		t.Error("the store goes on writing")
+	}
+	if _, err := s.Get(t.Context(), "a"); err != nil {
+		t.Errorf("got %v, want the entry", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
