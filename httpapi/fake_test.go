@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"regexp"
 	"strings"
 	"time"
 
@@ -130,9 +131,10 @@ func addresses() map[string]swapper.ParseAddressOutput {
 		"withdraw": {Address: "withdraw", Type: swapper.AddressLNURL, Min: &low, Max: &high, LNURL: &swapper.LNURL{Withdraw: &swapper.LNURLWithdraw{
 			Min: low, Max: high, Params: swapper.LNURLWithdrawParams{Tag: "withdrawRequest", K1: "k", Callback: "https://s.example", Domain: "s.example",
 				MinWithdrawable: 1, MaxWithdrawable: 2, DefaultDescription: "d", BalanceCheck: "b", PayLink: "p", URL: "withdraw"}}}},
-		"0xda8c2cd0acb22b49527e6974f11e75d0793110e3": {Address: "0xda8c2cd0acb22b49527e6974f11e75d0793110e3", Type: "CITREA"},
 	}
 }
+
+var evmAddress = regexp.MustCompile(`^0x[0-9a-f]{40}$`)
 
 func lookup[T any](m map[string]T, key string) (*T, error) {
 	if v, ok := m[key]; ok {
@@ -198,6 +200,9 @@ func (f *fake) ParseAddress(_ context.Context, in swapper.ParseAddressInput) (*s
 	}
 	if out, ok := addresses()[in.Address]; ok {
 		return &out, nil
+	}
+	if evmAddress.MatchString(in.Address) {
+		return &swapper.ParseAddressOutput{Address: in.Address, Type: "CITREA"}, nil
 	}
 	return nil, fault.Invalid("address", "not an address of any kind")
 }

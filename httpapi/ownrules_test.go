@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"regexp"
 	"slices"
@@ -68,6 +69,8 @@ func ownRefusals(operation, text string) map[string]string {
 			rules[name] = "input-unknown-fields"
 		} else if id := refusedValue(operation, name, x); id != "" {
 			rules[name] = id
+		} else if s, ok := x.(string); ok && len(s) > longest(name) {
+			rules[name] = "input-ranges"
 		}
 	}
 	if list, ok := in["signedTxs"].([]any); ok {
@@ -75,6 +78,9 @@ func ownRefusals(operation, text string) map[string]string {
 			if tx == "" {
 				rules["signedTxs["+strconv.Itoa(i)+"]"] = "input-empty"
 			}
+		}
+		if len(list) > 256 {
+			rules["signedTxs"] = "input-ranges"
 		}
 	}
 	has := func(name string) bool { return in[name] != nil && in[name] != "" }
@@ -86,7 +92,24 @@ func ownRefusals(operation, text string) map[string]string {
 	case has("feeRate") && has("feeMultiplier"):
 		rules["feeMultiplier"] = "input-together"
 	}
+	const usual, most = "lightningPaymentHTLCTimeout", "lightningPaymentMaxHTLCTimeout"
+	a, okA := new(big.Rat).SetString(fmt.Sprint(in[usual]))
+	b, okB := new(big.Rat).SetString(fmt.Sprint(in[most]))
+	if okA && okB && b.Cmp(a) < 0 {
+		rules[most] = "input-together"
+	}
 	return rules
+}
+
+// longest is the greatest length of a text.
+func longest(name string) int {
+	switch name {
+	case "srcAddress", "dstAddress", "address", "lnurlWithdraw":
+		return 8192
+	case "lightningInvoiceDescription":
+		return 639
+	}
+	return 256
 }
 
 func refusedValue(operation, name string, x any) string {
@@ -111,6 +134,9 @@ func refusedValue(operation, name string, x any) string {
 	case "lightningPaymentHTLCTimeout", "lightningPaymentMaxHTLCTimeout", "bitcoinFeeRate", "minBitcoinFeeRate", "feeMultiplier":
 		if (isText || isNumber) && (!decimalText.MatchString(s) || len(s) > 129) {
 			return "input-notation"
+		}
+		if !isText && !isNumber && x != nil && name == "lightningPaymentMaxHTLCTimeout" {
+			return "interface-1.0.1"
 		}
 		f, ok := new(big.Rat).SetString(s)
 		switch {
@@ -188,11 +214,11 @@ func ownNotation(schema orderedSchema, text string) string {
 func (d declared) ownNotation(x any) string {
 	switch x := x.(type) {
 	case string:
-		if d.Type == "bigint" && !integerText.MatchString(x) || d.Type == "number" && !decimalText.MatchString(x) {
+		if d.Type == "bigint" && !integerText.MatchString(x) || d.Type == "number" && (!decimalText.MatchString(x) || len(x) > 129) {
 			return "input-notation"
 		}
 	case json.Number:
-		if d.Type == "bigint" && !integerNumber.MatchString(string(x)) || d.Type == "number" && !decimalText.MatchString(string(x)) {
+		if d.Type == "bigint" && !integerNumber.MatchString(string(x)) || d.Type == "number" && (!decimalText.MatchString(string(x)) || len(x) > 129) {
 			return "input-notation"
 		}
 	case []any:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/swapper-go/swapper"
@@ -114,7 +115,11 @@ func plainValue(path string, v value) (any, error) {
 	case kindString:
 		return v.text, nil
 	case kindNumber:
-		return json.Number(v.text), nil
+		f, err := strconv.ParseFloat(v.text, 64) // as JavaScript shows it
+		if f == 0 {
+			f = 0 // without sign
+		}
+		return f, err
 	case kindArray:
 		return toList(path, v, plainValue)
 	case kindObject:
