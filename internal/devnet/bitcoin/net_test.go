@@ -215,3 +215,20 @@ func get(t *testing.T, url string) (int, string) {
 	}
 	return resp.StatusCode, strings.TrimSpace(string(body))
 }
+
+func TestProof(t *testing.T) {
+	n := start(t, Options{})
+	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2WPKH))
+	op := must[bitcoin.OutPoint](t)(n.Faucet(w.Address, 10_000))
+	if _, _, err := n.Proof(op.Hash); err == nil {
+		t.Error("a proof of a transaction that waits")
+	}
+	must[[]bitcoin.Hash](t)(n.Mine(1))
+	tx, proof, err := n.Proof(op.Hash)
+	if err != nil || tx.TxHash() != op.Hash {
+		t.Fatal(err)
+	}
+	if err := proof.Verify(must[bitcoin.Header](t)(n.Header(proof.Height))); err != nil {
+		t.Error(err)
+	}
+}
