@@ -1,15 +1,14 @@
 package swap
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
+	"errors"
 
-	"github.com/btcsuite/btcd/wire"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // Payout implements [World]: it proves what an LP presents against the claim
@@ -20,31 +19,19 @@ func (w *Live) Payout(ctx context.Context, chain, contract string, q PayoutAsk) 
 		return PayoutFact{}, err
 	}
 	if q.Escrow.Kind == chains.HTLC {
-		hash, err := k.ClaimHash(chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(q.Secret)})
-		if err != nil {
-			return PayoutFact{}, err
-		}
-		return PayoutFact{Proven: len(q.Secret) == 32 && bytes.Equal(hash, q.Escrow.ClaimHash)}, nil
+		proven, err := holds(lp.VerifySecret(k, q.Escrow, q.Secret))
+		return PayoutFact{Proven: proven}, err
 	}
 	tx, err := w.BitcoinTx(ctx, q.TxID)
 	if err != nil || tx == nil {
 		return PayoutFact{}, err
 	}
-	nonce := q.Nonce
-	if nonce == 0 {
-		if nonce, err = bitcoin.TxNonce(tx.Msg, false); err != nil {
-			return PayoutFact{}, nil // not a payout of this kind
-		}
+	p, err := lp.VerifyPayout(k, q.Escrow, tx.Msg, q.Nonce, uint16(q.Confirmations))
+	if proven, err := holds(err); !proven {
+		return PayoutFact{}, err
 	}
-	vout, confirmations, ok := bitcoin.FindClaimOutput(tx.Msg, q.Escrow.ClaimHash, uint16(q.Confirmations), func(out *wire.TxOut, n uint16) ([]byte, error) {
-		return k.ClaimHash(chains.Condition{Kind: q.Escrow.Kind, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: n})
-	})
-	if !ok {
-		return PayoutFact{}, nil
-	}
-	out := tx.Msg.TxOut[vout]
-	fact := PayoutFact{Proven: true, TxID: tx.ID, Vout: vout, Sats: uint64(out.Value), Nonce: nonce, Confirmations: uint32(confirmations)}
-	if a, err := bitcoin.AddressFromScript(out.PkScript, w.bitcoin.Network()); err == nil {
+	fact := PayoutFact{Proven: true, TxID: tx.ID, Vout: p.Vout, Sats: p.Sats, Nonce: p.Nonce, Confirmations: uint32(p.Confirmations)}
+	if a, err := bitcoin.AddressFromScript(p.Script, w.bitcoin.Network()); err == nil {
 		fact.Address = a.String()
 	}
 	return fact, nil
@@ -56,14 +43,20 @@ func (w *Live) Delivered(ctx context.Context, chain, contract string, q Delivere
 	if err != nil {
 		return nil, err
 	}
-	e, err := k.Decode(q.Data)
+	e, err := lp.VerifyDelivered(k, q.Want, q.Data, false)
 	if err != nil {
-		return nil, &chains.DiffError{Member: "data", Want: "escrow data of the chain", Got: err.Error()}
-	}
-	if err := k.Diff(q.Want, e, chains.AnyExpiry, chains.AtLeastAmount); err != nil {
 		return nil, err
 	}
 	return &e, nil
+}
+
+// holds separates a proof that is none, which is an answer, from a question that
+// was not answered.
+func holds(err error) (bool, error) {
+	if _, lie := errors.AsType[*lp.LPError](err); lie {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Wait implements [World].

@@ -5,71 +5,87 @@ import (
 	"errors"
 
 	"github.com/btcsuite/btcd/wire"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
-// VaultPays makes sure that a vault will pay a withdrawal when it is confirmed:
-// the vault is open and bound to our relay, the output that the withdrawal
-// spends is unspent and is led to by at most two others, the balances cover all
-// of them with every fee, and the contract can read each (protocol:
-// swap-flows-spv-and-core.md A4 checks 14 and 22 to 25, A7 steps 10 to 12).
-// Whatever is not so would close the vault over the withdrawal, or leave it
-// behind. Errors have the code fault.Upstream.
+// VaultPays makes sure that a vault will pay a withdrawal when it is confirmed,
+// as [lp.VaultPays] judges it. Errors have the code fault.Upstream.
 func (w *Live) VaultPays(ctx context.Context, c chains.VaultContract, v chains.Vault, ours chains.Withdrawal, tx *wire.MsgTx) error {
-	if !v.Open || !v.OurRelay {
-		return fault.New(fault.Upstream, "the vault is closed, make a new swap")
-	}
-	spend, err := bitcoin.GetOutspend(ctx, w.bitcoin, ours.Vault)
+	facts, err := w.VaultFacts(ctx, c, &v, ours.Vault, tx)
 	if err != nil {
 		return err
 	}
-	if spend.State != bitcoin.Unspent {
-		return fault.New(fault.Upstream, "the vault's output is %s, make a new swap", spentWord(spend.State))
-	}
+	return lp.VaultPays(facts, bitcoin.PendingWithdrawal{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
+}
+
+// VaultFacts asks what has to be known of a vault's output before a withdrawal
+// may spend it: the transaction that made it, what spends it, and the withdrawals
+// that lead to it from the vault's state v, which may be nil. The contract is
+// asked to read those, and ours if it is not nil. An error means that a question
+// was not answered. The first three go out together, one more per withdrawal,
+// then the contract's.
+func (w *Live) VaultFacts(ctx context.Context, c chains.VaultContract, v *chains.Vault, utxo bitcoin.OutPoint, ours *wire.MsgTx) (lp.VaultFacts, error) {
+	facts := lp.VaultFacts{Vault: v}
 	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 		return bitcoin.GetTx(ctx, w.bitcoin, id)
 	}
-	before, err := bitcoin.TraceVault(ctx, fetch, v.UTXO, ours.Vault, bitcoin.MaxPendingQuoted)
-	if err != nil {
-		return fault.New(fault.Upstream, "the vault's pending withdrawals: %w", err)
+	var before []bitcoin.VaultTx
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		spend, err := bitcoin.GetOutspend(gctx, w.bitcoin, utxo)
+		facts.Spend = spend.State
+		return err
+	})
+	g.Go(func() (err error) {
+		if facts.Output, err = fetch(gctx, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	if v != nil {
+		g.Go(func() (err error) {
+			before, err = bitcoin.TraceVault(gctx, fetch, v.UTXO, utxo, bitcoin.MaxPendingQuoted)
+			if err != nil && (errors.Is(err, bitcoin.ErrNotFound) || fault.CodeOf(err) == fault.Internal) {
+				facts.Trace, err = err, nil // an answer, not a failure to ask
+			}
+			return err
+		})
 	}
-	pending := make([]bitcoin.PendingWithdrawal, 0, len(before)+1)
-	raw := make([][]byte, 0, len(before)+1)
+	if err := g.Wait(); err != nil {
+		return facts, err
+	}
+	var raw [][]byte
+	read := func(tx *wire.MsgTx) error {
+		text, err := bitcoin.StripTx(tx)
+		raw = append(raw, text)
+		return err
+	}
 	for _, b := range before {
 		p, err := c.ParseWithdrawal(b.Tx.Msg)
 		if err != nil {
-			return fault.New(fault.Upstream, "pending withdrawal %s: %w", b.TxID, err)
+			facts.Parse = err
+			return facts, nil
 		}
-		pending = append(pending, bitcoin.PendingWithdrawal{Withdrawal: p.Withdrawal, Amounts: p.Amounts})
-		text, err := bitcoin.StripTx(b.Tx.Msg)
-		if err != nil {
-			return err
+		facts.Pending = append(facts.Pending, p)
+		if err := read(b.Tx.Msg); err != nil {
+			return facts, err
 		}
-		raw = append(raw, text)
 	}
-	pending = append(pending, bitcoin.PendingWithdrawal{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
-	if _, err := v.VaultState.After(pending...); err != nil {
-		return fault.New(fault.Upstream, "the vault cannot pay: %w", err)
-	}
-	text, err := bitcoin.StripTx(tx)
-	if err != nil {
-		return err
-	}
-	if err := c.DryRun(ctx, append(raw, text)); err != nil {
-		if e, ok := errors.AsType[*fault.Error](err); ok {
-			return e
+	if ours != nil {
+		if err := read(ours); err != nil {
+			return facts, err
 		}
-		return fault.New(fault.Upstream, "the vault's contract: %w", err)
 	}
-	return nil
-}
-
-func spentWord(s bitcoin.SpendState) string {
-	if s == bitcoin.SpendUnknown {
-		return "not known"
+	if len(raw) == 0 {
+		return facts, nil
 	}
-	return "already spent"
+	if facts.Parse = c.DryRun(ctx, raw); facts.Parse != nil && ctx.Err() != nil {
+		return facts, context.Cause(ctx)
+	}
+	return facts, nil
 }

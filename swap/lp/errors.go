@@ -58,6 +58,7 @@ func (e *OutOfBoundsError) Unwrap() []error {
 // error says otherwise. Its fault code is [fault.Upstream].
 type LPError struct {
 	LP     string // base URL; set by [Collect] if the check does not know it
+	Check  Check  // the check that failed, for tests and logs; "" if it was none of them
 	Reason string // the lie, as in "total is 5, expected 4"
 	Err    error  // what the check found, may be nil
 
@@ -68,6 +69,10 @@ type LPError struct {
 	// Clock says that the verdict rests on the local clock, which may be the one
 	// that is wrong. The answer is refused, the LP is not punished.
 	Clock bool
+	// Lenient says that an honest LP can get here and asking again does not help:
+	// its Lightning node is small, or our node could not simulate a contract. The
+	// answer is refused, the LP is not punished.
+	Lenient bool
 }
 
 // Lie returns an [LPError] with a formatted reason. A %w verb in the format also
@@ -95,7 +100,7 @@ func (e *LPError) Unwrap() []error {
 // Punishable reports whether err is a reason to leave the LP alone for a while.
 func Punishable(err error) bool {
 	e, ok := errors.AsType[*LPError](err)
-	return ok && !e.Recoverable && !e.Clock
+	return ok && !e.Recoverable && !e.Clock && !e.Lenient
 }
 
 // CallError is a call that failed on the way: no connection, a deadline, an

@@ -1,0 +1,57 @@
+package lp
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// VerifyDelivered compares the escrow that an LP, or a log of the chain,
+// presents after a Lightning payment with the one that was agreed on. The expiry
+// is the LP's choice and the amount may be more; in the legacy type, where the
+// user locks it, the deposit may be less. Whether it can be used is judged by
+// [Usable] (protocol: lp-protocol.md §6.5, §6.6). Pure.
+func VerifyDelivered(k chains.Contract, want chains.Escrow, data json.RawMessage, legacy bool) (chains.Escrow, error) {
+	got, err := ReadEscrow(k, data)
+	if err != nil {
+		return chains.Escrow{}, err
+	}
+	may := []chains.Field{chains.AnyExpiry, chains.AtLeastAmount}
+	if legacy {
+		may = append(may, chains.AtMostDeposits)
+	}
+	if err := k.Diff(want, got, may...); err != nil {
+		return chains.Escrow{}, lie(CheckEscrow, "%w", err)
+	}
+	return got, nil
+}
+
+// Usable checks that a delivered escrow can still be claimed safely: no party
+// has ended it, and more than ten minutes are left by the later of our clock and
+// the chain's. If it is not, the preimage must not be revealed. Pure.
+func Usable(e chains.Escrow, f chains.EscrowFact, now time.Time) error {
+	switch f.State {
+	case chains.EscrowClaimed, chains.EscrowRefunded:
+		return lie(CheckCommitted, "the escrow is %s already", f.State)
+	}
+	if t := time.Unix(f.Head.Time, 0); t.After(now) {
+		now = t
+	}
+	if !claimWindow(e.Expiry, now.Unix()) {
+		return lie(CheckTooLate, "the escrow ends at %d, it is %d", e.Expiry, now.Unix())
+	}
+	return nil
+}
+
+// Openable checks a delivered escrow that the user has to open (the legacy
+// type): [Usable], not opened yet, and the authorisation is good. Pure.
+func Openable(e chains.Escrow, f chains.EscrowFact, auth Authorized, now time.Time) error {
+	if f.State != chains.EscrowNone {
+		return lie(CheckCommitted, "the escrow is %s already", f.State)
+	}
+	if err := (Agreed{Now: now}).authorized(auth); err != nil {
+		return err
+	}
+	return Usable(e, f, now)
+}

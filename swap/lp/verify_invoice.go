@@ -1,0 +1,120 @@
+package lp
+
+import (
+	"encoding/hex"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+)
+
+// InvoiceExpected is what the invoice of a swap from Lightning is compared with.
+type InvoiceExpected struct {
+	Network         bitcoin.Network
+	PaymentHash     [32]byte
+	Description     string // as requested; "": any
+	DescriptionHash string // 64 hexadecimal digits, as requested; "": any
+}
+
+// NodeFact is what the public graph says of the invoice's payee.
+type NodeFact struct {
+	Node *bitcoin.NodeLiquidity // nil: the graph does not know it
+	Err  error                  // the question was not answered
+}
+
+// readInvoice decodes an LP's invoice.
+func (w InvoiceExpected) readInvoice(text string) (*lightning.Invoice, error) {
+	inv, err := lightning.Decode(text)
+	if err != nil {
+		return nil, lie(CheckInvoice, "%w", err)
+	}
+	if err := inv.RequireNetwork(w.Network); err != nil {
+		return nil, lie(CheckInvoice, "%w", err)
+	}
+	return inv, nil
+}
+
+// check: the invoice is the one that was asked for.
+func (w InvoiceExpected) check(inv *lightning.Invoice) error {
+	return first(
+		func() error { return w.description(inv) },
+		func() error { return w.paymentHash(inv) },
+		func() error { return w.amount(inv) },
+	)
+}
+
+func (w InvoiceExpected) description(inv *lightning.Invoice) error {
+	if w.DescriptionHash != "" && (inv.DescriptionHash == nil || !strings.EqualFold(hex.EncodeToString(inv.DescriptionHash[:]), w.DescriptionHash)) {
+		return lie(CheckDescription, "the invoice has another description hash")
+	}
+	if w.Description != "" && (inv.Description == nil || *inv.Description != w.Description) {
+		return lie(CheckDescription, "the invoice has another description")
+	}
+	return nil
+}
+
+// paymentHash: whoever holds another preimage would get the payment.
+func (w InvoiceExpected) paymentHash(inv *lightning.Invoice) error {
+	if inv.PaymentHash != w.PaymentHash {
+		return lie(CheckPaymentHash, "the invoice is for payment hash %x", inv.PaymentHash)
+	}
+	return nil
+}
+
+func (w InvoiceExpected) amount(inv *lightning.Invoice) error {
+	if sats, ok := inv.AmountSats(); !ok || sats <= 0 {
+		return lie(CheckInvoice, "the invoice has no amount")
+	}
+	if _, err := inv.QuoteExpiry(); err != nil {
+		return lie(CheckInvoice, "%w", err)
+	}
+	return nil
+}
+
+// expires is when the quote of an invoice ends. One that has ended already is
+// blamed on the clocks.
+func (a Agreed) expires(inv *lightning.Invoice) (time.Time, error) {
+	at := time.Unix(inv.ExpiresAt(), 0)
+	if !at.After(a.Now) {
+		e := Lie("the invoice ended at %d", inv.ExpiresAt())
+		e.Check, e.Clock = CheckQuoteExpiry, true
+		return at, e
+	}
+	return at, nil
+}
+
+// sats returns the amount of an invoice that passed.
+func sats(inv *lightning.Invoice) *big.Int {
+	v, _ := inv.AmountSats()
+	return big.NewInt(v)
+}
+
+// VerifyNode checks that the Lightning node that issued an invoice can receive
+// it: it is known, it is the one that was looked up, and it has twice the
+// capacity (protocol: lp-protocol.md §6.8). Pure.
+func VerifyNode(inv *lightning.Invoice, f NodeFact, p Policy) error {
+	if p.AnyNode {
+		return nil
+	}
+	if f.Err != nil {
+		return f.Err
+	}
+	if f.Node == nil {
+		return lie(CheckNode, "the public graph does not know node %x", inv.Payee)
+	}
+	if !strings.EqualFold(f.Node.PublicKey, hex.EncodeToString(inv.Payee[:])) {
+		return lie(CheckNode, "the invoice is of node %x, the LP named %s", inv.Payee, f.Node.PublicKey)
+	}
+	need := sats(inv).Int64()
+	if f.Node.Capacity < need {
+		return lie(CheckNode, "the node's channels hold %d sats, the invoice is for %d", f.Node.Capacity, need)
+	}
+	if f.Node.Capacity/2 < need {
+		e := Lie("the node's channels hold %d sats, too few to receive %d with any likelihood", f.Node.Capacity, need)
+		e.Check, e.Lenient = CheckNode, true
+		return e
+	}
+	return nil
+}

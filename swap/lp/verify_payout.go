@@ -1,0 +1,58 @@
+package lp
+
+import (
+	"bytes"
+	"crypto/sha256"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// VerifySecret checks the preimage by which an LP says that it has paid an
+// invoice: it must satisfy the claim hash of the escrow (protocol: lp-protocol.md
+// §6.9). Pure.
+func VerifySecret(k chains.Contract, e chains.Escrow, secret []byte) error {
+	if len(secret) != sha256.Size {
+		return lie(CheckSecret, "the preimage has %d bytes", len(secret))
+	}
+	hash, err := k.ClaimHash(chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(secret)})
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(hash, e.ClaimHash) {
+		return lie(CheckSecret, "the preimage does not open the escrow")
+	}
+	return nil
+}
+
+// PayoutProof is where a transaction pays what an escrow demands.
+type PayoutProof struct {
+	Vout          uint32
+	Script        []byte
+	Sats          uint64
+	Nonce         uint64
+	Confirmations uint16 // that the escrow demands
+}
+
+// VerifyPayout checks the transaction by which an LP says that it has paid out:
+// one output must satisfy the claim hash of the escrow. nonce 0 is read from the
+// transaction; confirmations 0 are found out (protocol: lp-protocol.md §6.9).
+// Pure.
+func VerifyPayout(k chains.Contract, e chains.Escrow, tx *wire.MsgTx, nonce uint64, confirmations uint16) (PayoutProof, error) {
+	if nonce == 0 {
+		var err error
+		if nonce, err = bitcoin.TxNonce(tx, false); err != nil {
+			return PayoutProof{}, lie(CheckPayout, "%w", err)
+		}
+	}
+	vout, confirmations, ok := bitcoin.FindClaimOutput(tx, e.ClaimHash, confirmations, func(out *wire.TxOut, n uint16) ([]byte, error) {
+		return k.ClaimHash(chains.Condition{Kind: e.Kind, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: n})
+	})
+	if !ok {
+		return PayoutProof{}, lie(CheckPayout, "no output of %s satisfies the escrow", tx.TxHash())
+	}
+	out := tx.TxOut[vout]
+	return PayoutProof{Vout: vout, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: confirmations}, nil
+}

@@ -1,0 +1,130 @@
+package lp
+
+import (
+	"errors"
+	"math/big"
+
+	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// roundingSats is how many sats a declared fee may exceed its formula by:
+// conversions there and back round a few times.
+const roundingSats = 3
+
+var (
+	million    = big.NewInt(1_000_000)
+	shareUnits = big.NewInt(100_000)
+)
+
+// fairSend checks what the user pays for sats on Bitcoin or Lightning: units of
+// the token, without the network fee.
+func (a Agreed) fairSend(sats, units, feeSats *big.Int) (price.Result, error) {
+	return a.fair(CheckPrice, price.CheckSend, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price})
+}
+
+// fairReceive checks what the user gets for sats.
+func (a Agreed) fairReceive(sats, units, feeSats *big.Int) (price.Result, error) {
+	return a.fair(CheckPrice, price.CheckReceive, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price})
+}
+
+func (a Agreed) fair(c Check, check func(price.Quote) (price.Result, error), q price.Quote) (price.Result, error) {
+	if q.Price == nil && q.Decimals >= 0 {
+		return price.Result{}, errUnknown("the market price is")
+	}
+	r, err := check(q)
+	if errors.Is(err, price.ErrQuote) {
+		return price.Result{}, lie(c, "%w", err)
+	}
+	if err != nil {
+		return price.Result{}, err
+	}
+	if !r.Within(a.Policy.tolerance()) {
+		return r, lie(c, "%s ppm worse than the market, at most %d are accepted", r.DifferencePPM, a.Policy.tolerance())
+	}
+	return r, nil
+}
+
+// fairGas checks the sats that are charged for native tokens: gas drop, bounty
+// and the watchtower's share (protocol: lp-protocol.md §9 no. 8). nil: nothing
+// was charged and nothing promised.
+func (a Agreed) fairGas(sats, units, feeSats *big.Int) (*price.Result, error) {
+	switch {
+	case sats.Sign() == 0 && feeSats.Sign() == 0:
+		return nil, nil // a present, if units are promised
+	case units.Sign() == 0:
+		return nil, lie(CheckGasPrice, "%s sats are charged for gas that nobody gets", sats)
+	}
+	q := price.Quote{Sats: sats, Units: units, FeeSats: feeSats, FeePPM: a.FeePPM, Decimals: a.Native.Decimals, Price: a.NativePrice}
+	r, err := a.fair(CheckGasPrice, price.CheckReceive, q)
+	if err != nil && r.DifferencePPM != nil {
+		// The LP rounds up to whole sats, which is much of a few of them.
+		q.Sats = minus(sats, big.NewInt(2))
+		if q.Sats.Cmp(feeSats) <= 0 {
+			return &r, nil // worth no more than two sats
+		}
+		if _, again := a.fair(CheckGasPrice, price.CheckReceive, q); again == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// announcedFee checks a fee against the announced one for gross sats of the
+// bitcoin side (protocol: lp-protocol.md §9 no. 3).
+func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
+	if a.Policy.AnyFee {
+		return nil
+	}
+	limit := big.NewInt(roundingSats)
+	if base != nil {
+		limit.Add(limit, base)
+	}
+	if a.FeePPM != nil {
+		limit.Add(limit, mulDiv(grossSats, a.FeePPM, million))
+	}
+	if market != nil && t.Decimals >= 0 { // one base unit of a coarse token is worth several sats
+		coarse, err := price.ToBitcoin(big.NewInt(2), market, t.Decimals)
+		if err != nil {
+			return err
+		}
+		limit.Add(limit, coarse)
+	}
+	if feeSats.Cmp(limit) > 0 {
+		return lie(c, "fee of %s sats, announced are at most %s", feeSats, limit)
+	}
+	return nil
+}
+
+// smallDeposit is a security deposit, in sats, that passes whatever it secures:
+// about what a refund transaction costs.
+const smallDeposit = 2000
+
+// deposit bounds the security deposit that the user has to lock (protocol:
+// lp-protocol.md §9 no. 7).
+func (a Agreed) deposit(deposit, swapSats *big.Int) error {
+	if deposit.Sign() == 0 {
+		return nil
+	}
+	if a.NativePrice == nil {
+		return errUnknown("the price of the deposit's token is")
+	}
+	value, err := price.ToBitcoin(deposit, a.NativePrice, a.Native.Decimals)
+	if err != nil {
+		return err
+	}
+	ppm := a.Policy.MaxDepositPPM
+	if ppm <= 0 {
+		ppm = 50_000
+	}
+	limit := sum(mulDiv(swapSats, big.NewInt(ppm), million), big.NewInt(smallDeposit))
+	if value.Cmp(limit) > 0 {
+		return lie(CheckDeposit, "security deposit worth %s sats for a swap of %s, at most %s are accepted", value, swapSats, limit)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package lp
+
+import (
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// VaultFacts is what the chains say about a vault and the output of it that a
+// swap spends.
+type VaultFacts struct {
+	Vault   *chains.Vault       // as the smart chain has it; nil: there is none
+	Output  *bitcoin.Tx         // that made the output; nil: not known. Needed for a quote only
+	Spend   bitcoin.SpendState  // of the output
+	Pending []chains.Withdrawal // that lead from the vault's state to the output, oldest first
+	Trace   error               // why they do not: too many, or not withdrawals of this vault
+	Parse   error               // the contract's refusal to read one of them
+}
+
+// VaultPays checks that a vault will pay a withdrawal when it is confirmed: it is
+// open and bound to our relay, the output that the withdrawal spends is unspent
+// and follows from the vault's state, the balances cover the withdrawals before it
+// and all of this one with every fee, and the contract can read them. Whatever is
+// not so would close the vault over the withdrawal, or leave it behind (protocol:
+// swap-flows-spv-and-core.md A4 checks 14 and 22 to 25, A7 steps 10 to 12, D2).
+// Pure.
+func VaultPays(f VaultFacts, ours bitcoin.PendingWithdrawal) error {
+	return first(f.open, f.unspent, f.traced, func() error { return f.covered(ours) }, f.readable)
+}
+
+func (f VaultFacts) open() error {
+	switch {
+	case f.Vault == nil || !f.Vault.Open:
+		return lie(CheckVaultOpen, "the vault is not open")
+	case !f.Vault.OurRelay:
+		return lie(CheckVaultOpen, "the vault believes another relay")
+	}
+	return nil
+}
+
+// unspent: an honest LP can have given the output to somebody else meanwhile.
+func (f VaultFacts) unspent() error {
+	word := "already spent"
+	switch f.Spend {
+	case bitcoin.Unspent:
+		return nil
+	case bitcoin.SpendUnknown:
+		word = "not known"
+	}
+	e := Lie("the vault's output is %s", word)
+	e.Check, e.Recoverable = CheckUTXOSpent, true
+	return e
+}
+
+func (f VaultFacts) traced() error {
+	if f.Trace != nil {
+		return lie(CheckVaultPending, "the vault's pending withdrawals: %w", f.Trace)
+	}
+	if len(f.Pending) > bitcoin.MaxPendingQuoted {
+		return lie(CheckVaultPending, "%d withdrawals are pending, at most %d are accepted", len(f.Pending), bitcoin.MaxPendingQuoted)
+	}
+	return nil
+}
+
+func (f VaultFacts) covered(ours bitcoin.PendingWithdrawal) error {
+	pending := make([]bitcoin.PendingWithdrawal, 0, len(f.Pending)+1)
+	for _, w := range f.Pending {
+		pending = append(pending, bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
+	}
+	if _, err := f.Vault.VaultState.After(append(pending, ours)...); err != nil {
+		return lie(CheckVaultBalance, "the vault cannot pay: %w", err)
+	}
+	return nil
+}
+
+// readable blames nobody: our own node may be the one that failed.
+func (f VaultFacts) readable() error {
+	if f.Parse == nil {
+		return nil
+	}
+	e := Lie("a withdrawal of the vault: %w", f.Parse)
+	e.Check, e.Lenient = CheckVaultWithdrawal, true
+	return e
+}

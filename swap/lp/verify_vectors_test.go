@@ -1,0 +1,515 @@
+package lp
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// verdict is what a vector says of an answer that the reference refuses.
+type verdict struct {
+	Error       bool
+	Class       string
+	Recoverable bool
+}
+
+// compare compares a refusal with ours and reports whether there is nothing more
+// to compare.
+func (w verdict) compare(t *testing.T, c *vectors.Case, err error) bool {
+	t.Helper()
+	if (err != nil) != w.Error {
+		t.Errorf("error %v, want one: %v", err, w.Error)
+		return true
+	}
+	if err == nil {
+		return false
+	}
+	e, blamed := errors.AsType[*LPError](err)
+	switch {
+	case w.Class == "IntermediaryError" && !blamed:
+		t.Errorf("error %v does not blame the LP", err)
+	case (w.Class == "Error" || w.Class == "SignatureVerificationError") && blamed:
+		c.Differ(t, "lp-blamed") // the reference drops the quote and keeps asking this LP
+	case w.Recoverable != (blamed && e.Recoverable):
+		t.Errorf("error %v: recoverable %v", err, w.Recoverable)
+	}
+	if blamed && e.Check == "" {
+		t.Errorf("error %v names no check", err)
+	}
+	return true
+}
+
+func unix(s int64) time.Time { return time.Unix(s, 0) }
+
+func token(address string) tokens.Token { return tokens.Token{Address: address, Decimals: 18} }
+
+func fromHex(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func hash32(t *testing.T, s *string) (h [32]byte) {
+	t.Helper()
+	if s != nil {
+		copy(h[:], fromHex(t, strings.ToLower(*s)))
+	}
+	return h
+}
+
+func TestVectorsVerifyToBTC(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-tobtc", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Now                               int64
+			Signer, LpAddress                 string
+			ExactIn                           bool
+			RequestedAmount, Token            string
+			Confirmations, ConfirmationTarget uint16
+			ComputedClaimHash                 string
+			Resp                              struct{ Amount, Total, SwapFee, NetworkFee, TotalFee string }
+			Data                              json.RawMessage
+		}
+		c.Input(t, &in)
+		var want struct {
+			verdict
+			SwapFeeBtc, NetworkFeeBtc string
+		}
+		c.Expected(t, &want)
+		var data standData
+		if err := json.Unmarshal(in.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		q := &toBTC{
+			ToBTCExpected: ToBTCExpected{
+				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: token(in.Token), Amount: big10(t, in.RequestedAmount), ExactIn: in.ExactIn,
+					Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash)}, Now: unix(in.Now)},
+				Confirmations: in.Confirmations, ConfirmationTarget: in.ConfirmationTarget,
+			},
+			got: ToBTCQuote{Amount: big10(t, in.Resp.Amount), Total: big10(t, in.Resp.Total), SwapFee: big10(t, in.Resp.SwapFee),
+				NetworkFee: big10(t, in.Resp.NetworkFee), TotalFee: big10(t, in.Resp.TotalFee), Escrow: in.Data},
+		}
+		err := q.data()
+		switch {
+		case !want.Error && data.Expiry <= in.Now:
+			c.Differ(t, "lp-ended-escrow")
+			want.verdict = verdict{Error: true, Class: "IntermediaryError"}
+		case want.Error && err == nil && data.ClaimHash != in.ComputedClaimHash && strings.EqualFold(data.ClaimHash, in.ComputedClaimHash):
+			c.Differ(t, "lp-claim-hash-bytes")
+			return
+		}
+		if want.compare(t, c, err) {
+			return
+		}
+		if q.fee.String() != want.SwapFeeBtc || q.network.String() != want.NetworkFeeBtc {
+			t.Errorf("fees %s and %s sats, want %s and %s", q.fee, q.network, want.SwapFeeBtc, want.NetworkFeeBtc)
+		}
+	})
+}
+
+func TestVectorsVerifyToBTCLN(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-tobtcln", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Now                            int64
+			Signer, LpAddress, Token       string
+			PaymentHash, ComputedClaimHash string
+			MaxFee, ExpiryTimestamp        string
+			RequiredTotal                  *string
+			Resp                           struct{ Total, SwapFee, MaxFee, RoutingFeeSats string }
+			Data                           json.RawMessage
+		}
+		c.Input(t, &in)
+		var want verdict
+		c.Expected(t, &want)
+		q := &toBTCLN{
+			ToBTCLNExpected: ToBTCLNExpected{
+				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: token(in.Token), Amount: orNone(t, in.RequiredTotal), ExactIn: in.RequiredTotal != nil,
+					Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash)}, Now: unix(in.Now)},
+				Invoice: &lightning.Invoice{PaymentHash: hash32(t, &in.PaymentHash)}, Expiry: big10(t, in.ExpiryTimestamp).Int64(), MaxRoutingSats: big10(t, in.MaxFee),
+			},
+			got: ToBTCLNQuote{Total: big10(t, in.Resp.Total), SwapFee: big10(t, in.Resp.SwapFee), MaxFee: big10(t, in.Resp.MaxFee),
+				RoutingFeeSats: big10(t, in.Resp.RoutingFeeSats), Escrow: in.Data},
+		}
+		want.compare(t, c, q.data())
+	})
+}
+
+func TestVectorsVerifyFromBTC(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-frombtc", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Now                                          int64
+			Recipient, LpAddress, RequestedAmount, Token string
+			ExactIn                                      bool
+			DepositToken, Sequence                       string
+			ClaimerBountyParams                          struct{ FeePerBlock, SafetyFactor, StartTimestamp, AddBlock, AddFee string }
+			ComputedClaimHash, ComputedExtraData         string
+			Resp                                         struct {
+				Amount, Total, BtcAddress string
+				Confirmations             int64
+			}
+			Data json.RawMessage
+		}
+		c.Input(t, &in)
+		var want verdict
+		c.Expected(t, &want)
+		b := in.ClaimerBountyParams
+		q := &fromBTC{
+			FromBTCExpected: FromBTCExpected{
+				Agreed: Agreed{LP: in.LpAddress, User: in.Recipient, Token: token(in.Token), Native: token(in.DepositToken), Amount: big10(t, in.RequestedAmount),
+					ExactIn: in.ExactIn, Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash), extraData: in.ComputedExtraData}, Now: unix(in.Now)},
+				Network: bitcoin.Regtest, Sequence: big10(t, in.Sequence).Uint64(),
+				Bounty: Bounty{FeePerBlock: big10(t, b.FeePerBlock), SafetyFactor: big10(t, b.SafetyFactor), StartTimestamp: big10(t, b.StartTimestamp).Int64(),
+					AddBlock: big10(t, b.AddBlock), AddFee: big10(t, b.AddFee)},
+			},
+			got: FromBTCQuote{Amount: big10(t, in.Resp.Amount), Total: big10(t, in.Resp.Total), SwapFee: new(big.Int), BTCAddress: in.Resp.BtcAddress,
+				Confirmations: in.Resp.Confirmations, Escrow: in.Data},
+		}
+		want.compare(t, c, q.data())
+	})
+}
+
+// standInvoice is an invoice by its decoded members.
+type standInvoice struct {
+	Msat, PaymentHash, Description, DescriptionHash *string
+}
+
+func (s standInvoice) invoice(t *testing.T) *lightning.Invoice {
+	inv := &lightning.Invoice{PaymentHash: hash32(t, s.PaymentHash), Description: s.Description, HasExpiry: true}
+	if s.Msat != nil {
+		v := big10(t, *s.Msat).Int64()
+		inv.AmountMsat = &v
+	}
+	if s.DescriptionHash != nil {
+		h := hash32(t, s.DescriptionHash)
+		inv.DescriptionHash = &h
+	}
+	return inv
+}
+
+type invoiceCase struct {
+	Now                          int64
+	LpAddress, RequestedAmount   string
+	ExactIn                      bool
+	PaymentHash                  string
+	Description, DescriptionHash string
+	Invoice                      standInvoice
+}
+
+func (in invoiceCase) expected(t *testing.T) (Agreed, InvoiceExpected) {
+	return Agreed{LP: in.LpAddress, Amount: big10(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
+		InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: hash32(t, &in.PaymentHash), Description: in.Description, DescriptionHash: in.DescriptionHash}
+}
+
+func TestVectorsVerifyFromBTCLN(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-frombtcln", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			invoiceCase
+			Resp struct{ IntermediaryKey, Total, SwapFee string }
+		}
+		c.Input(t, &in)
+		var want struct {
+			verdict
+			AmountInSats, SwapFeeBtc string
+		}
+		c.Expected(t, &want)
+		a, i := in.expected(t)
+		q := &fromBTCLN{FromBTCLNExpected: FromBTCLNExpected{a, i},
+			got:     FromBTCLNQuote{Address: in.Resp.IntermediaryKey, Total: big10(t, in.Resp.Total), SwapFee: big10(t, in.Resp.SwapFee), SecurityDeposit: new(big.Int)},
+			invoice: in.Invoice.invoice(t)}
+		if want.compare(t, c, first(q.numbers, q.key, q.pays, q.asked)) {
+			return
+		}
+		if q.sats.String() != want.AmountInSats || q.fee.String() != want.SwapFeeBtc {
+			t.Errorf("%s sats, fee %s; want %s, %s", q.sats, q.fee, want.AmountInSats, want.SwapFeeBtc)
+		}
+	})
+}
+
+func TestVectorsVerifyFromBTCLNAuto(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-frombtcln-auto", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			invoiceCase
+			Resp struct {
+				IntermediaryKey, Total, TotalGas, BtcAmountSwap, BtcAmountGas, TotalFeeBtc string
+				SwapFeeBtc, GasSwapFeeBtc, SwapFee, GasSwapFee, ClaimerBounty              string
+			}
+			GasAmount, ClaimerBounty string
+		}
+		c.Input(t, &in)
+		var want verdict
+		c.Expected(t, &want)
+		a, i := in.expected(t)
+		r := in.Resp
+		q := &fromBTCLNAuto{
+			FromBTCLNAutoExpected: FromBTCLNAutoExpected{Agreed: a, InvoiceExpected: i, GasAmount: big10(t, in.GasAmount), Bounty: big10(t, in.ClaimerBounty)},
+			got: FromBTCLNAutoQuote{Address: r.IntermediaryKey, Total: big10(t, r.Total), TotalGas: big10(t, r.TotalGas), BTCAmountSwap: big10(t, r.BtcAmountSwap),
+				BTCAmountGas: big10(t, r.BtcAmountGas), TotalFeeBTC: big10(t, r.TotalFeeBtc), SwapFeeBTC: big10(t, r.SwapFeeBtc), SwapFee: big10(t, r.SwapFee),
+				GasSwapFeeBTC: big10(t, r.GasSwapFeeBtc), GasSwapFee: big10(t, r.GasSwapFee), ClaimerBounty: big10(t, r.ClaimerBounty)},
+			invoice: in.Invoice.invoice(t),
+		}
+		want.compare(t, c, first(q.numbers, q.key, q.pays, q.btcSum, q.feeSum, q.bounty, q.gasDrop, q.asked))
+	})
+}
+
+func TestVectorsVerifyLNCapacity(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-ln-capacity", func(t *testing.T, c *vectors.Case) {
+		type node struct{ PublicKey, Capacity string }
+		var in struct {
+			Payee, Msat        string
+			Prefetched, Lookup *node
+		}
+		c.Input(t, &in)
+		var want verdict
+		c.Expected(t, &want)
+		inv := standInvoice{Msat: &in.Msat}.invoice(t)
+		copy(inv.Payee[:], fromHex(t, in.Payee))
+		n := in.Prefetched
+		if n == nil {
+			n = in.Lookup
+		}
+		var f NodeFact
+		if n != nil {
+			f.Node = &bitcoin.NodeLiquidity{PublicKey: n.PublicKey, Capacity: big10(t, n.Capacity).Int64()}
+		}
+		err := VerifyNode(inv, f, Policy{})
+		if want.Class == "Error" && err != nil && !Punishable(err) {
+			want.Class = "" // refused, and nobody is blamed
+		}
+		want.compare(t, c, err)
+		if err := VerifyNode(inv, f, Policy{AnyNode: true}); err != nil {
+			t.Errorf("switched off, yet %v", err)
+		}
+	})
+}
+
+func TestVectorsVerifyDelivered(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-delivered", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Now                int64
+			Kind               string
+			Expected, Received json.RawMessage
+			SignatureValid     bool
+			CommitStatus       int
+			ExpiredOnChain     bool
+		}
+		c.Input(t, &in)
+		var want verdict
+		c.Expected(t, &want)
+		var expected, received standData
+		if err := errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)); err != nil {
+			t.Fatal(err)
+		}
+		agreed, err := standIn{}.Decode(in.Expected)
+		if err != nil {
+			t.Fatal(err)
+		}
+		legacy := in.Kind == "FROM_BTCLN"
+		e, err := VerifyDelivered(standIn{}, agreed, in.Received, legacy)
+		if err == nil {
+			f := chains.EscrowFact{Head: chains.Block{Time: in.Now}}
+			switch {
+			case legacy && in.CommitStatus == 0, in.ExpiredOnChain: // expired, by the chain's clock
+				f.Head.Time = e.Expiry
+			case legacy && in.CommitStatus > 2: // 2: refunded or refundable; paid
+				f.State = chains.EscrowClaimed
+			}
+			if legacy {
+				auth := Authorized{UntilMS: in.Now*1000 + 1}
+				if !in.SignatureValid {
+					auth.Err = &chains.AuthError{Reason: "bad signature"}
+				}
+				err = Openable(e, f, auth, unix(in.Now))
+			} else {
+				err = Usable(e, f, unix(in.Now))
+			}
+		}
+		switch {
+		case legacy && !want.Error && received.Claimer != expected.Claimer:
+			c.Differ(t, "lp-own-side")
+			want = verdict{Error: true, Class: "IntermediaryError"}
+		case legacy && !want.Error && received.Expiry-600 <= in.Now:
+			c.Differ(t, "lp-delivered-expiry")
+			want = verdict{Error: true, Class: "IntermediaryError"}
+		}
+		want.compare(t, c, err)
+	})
+}
+
+// standVault is a vault and its chain of outputs in neutral form.
+type standVault struct {
+	Vault *struct {
+		Opened                bool
+		Confirmations         uint32
+		Utxo                  string
+		Multipliers, Balances []string
+	}
+	BtcTxs map[string]struct {
+		Confirmations uint32
+		Values        []int64
+		Spends        *string
+	}
+	PendingAmounts []string
+	Spent          []string
+}
+
+// facts answers what is asked about the quoted output. units is false where the
+// amounts are vault units already.
+func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted string) VaultFacts {
+	var f VaultFacts
+	if s.Vault != nil {
+		utxo, err := bitcoin.ParseOutPoint(s.Vault.Utxo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := chains.Vault{Open: s.Vault.Opened, OurRelay: true, Tokens: [2]string{token, native}, Confirmations: s.Vault.Confirmations, VaultState: bitcoin.VaultState{UTXO: utxo}}
+		for i := range 2 {
+			v.Multipliers[i] = big10(t, s.Vault.Multipliers[i])
+			v.Raw[i] = new(big.Int).Quo(big10(t, s.Vault.Balances[i]), v.Multipliers[i]).Uint64()
+		}
+		f.Vault = &v
+	}
+	op, err := bitcoin.ParseOutPoint(strings.ToLower(quoted))
+	if err != nil {
+		return f
+	}
+	tx := func(id bitcoin.Hash) *bitcoin.Tx {
+		known, ok := s.BtcTxs[id.String()]
+		if !ok {
+			return nil
+		}
+		out := &bitcoin.Tx{ID: id, Msg: wire.NewMsgTx(2), Confirmations: known.Confirmations}
+		var script []byte
+		if a, err := bitcoin.ParseAddress(vaultAddress, bitcoin.Regtest); err == nil {
+			script = a.Script()
+		}
+		for _, v := range known.Values {
+			out.Msg.AddTxOut(wire.NewTxOut(v, script))
+		}
+		return out
+	}
+	f.Output, f.Spend = tx(op.Hash), bitcoin.Unspent
+	for _, spent := range s.Spent {
+		if spent == op.String() {
+			f.Spend = bitcoin.SpentInMempool
+		}
+	}
+	for at := op; f.Vault != nil && at != f.Vault.UTXO; {
+		known, ok := s.BtcTxs[at.Hash.String()]
+		if !ok || known.Spends == nil || len(f.Pending) == bitcoin.MaxPendingQuoted {
+			f.Trace = fmt.Errorf("%s does not lead to the vault", at)
+			break
+		}
+		spends, err := bitcoin.ParseOutPoint(*known.Spends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := chains.Withdrawal{Withdrawal: bitcoin.Withdrawal{TxID: at.Hash, Vault: spends}}
+		for i, amount := range s.PendingAmounts {
+			w.Amounts.Total[i] = big10(t, amount).Uint64()
+		}
+		f.Pending = append([]chains.Withdrawal{w}, f.Pending...)
+		at = spends
+	}
+	return f
+}
+
+func TestVectorsVerifySPV(t *testing.T) {
+	vectors.Each(t, "lp-protocol", "verify-spv", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Now                                   int64
+			LpAddress, RequestedAmount, GasAmount string
+			ExactIn                               bool
+			CallerFeeShare                        string
+			MaxBtcFeeRate                         float64
+			Resp                                  spvResponse
+			standVault
+		}
+		c.Input(t, &in)
+		var want struct {
+			verdict
+			VaultUtxoValue int64
+		}
+		c.Expected(t, &want)
+		a := token("0xaa")
+		native := token("0xbb")
+		got := in.Resp.quote(t)
+		if got.QuoteID == "" {
+			got.QuoteID = strings.Repeat("00", 32)
+		}
+		q := &spv{
+			SPVExpected: SPVExpected{
+				Agreed:  Agreed{LP: in.LpAddress, Token: a, Native: native, Amount: big10(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
+				Network: bitcoin.Regtest, GasAmount: big10(t, in.GasAmount), CallerShare: uint32(big10(t, in.CallerFeeShare).Uint64()), MaxFeeRate: in.MaxBtcFeeRate,
+			},
+			got: got, facts: in.facts(t, a.Address, native.Address, in.Resp.VaultBtcAddress, in.Resp.BtcUtxo),
+		}
+		err := first(q.data, q.chain)
+		switch e, _ := errors.AsType[*LPError](err); {
+		case !want.Error && e != nil && e.Check == CheckVaultBalance:
+			c.Differ(t, "spv-fee-balance")
+			left := q.facts.Vault.Raw[0]
+			for _, w := range q.facts.Pending {
+				left -= w.Amounts.Total[0]
+			}
+			if q.CallerShare == 0 || left < q.amounts.Payout[0] || left >= q.amounts.Total[0] {
+				t.Errorf("%v, with %d for %+v", err, left, q.amounts)
+			}
+			return
+		case !want.Error && e != nil && q.GasAmount.Sign() > 0 && (e.Check == CheckGas || e.Check == CheckMultiplier):
+			c.Differ(t, "spv-gas-multiplier")
+			if same(q.got.TotalGas, minus(q.GasAmount, new(big.Int).Rem(q.GasAmount, q.facts.Vault.Multipliers[1]))) {
+				t.Errorf("%v, although the gas is cut to the vault's units", err)
+			}
+			return
+		}
+		if want.compare(t, c, err) {
+			return
+		}
+		if q.sats != want.VaultUtxoValue {
+			t.Errorf("%d sats in the vault's output, want %d", q.sats, want.VaultUtxoValue)
+		}
+	})
+}
+
+// spvResponse is an answer as vectors write it.
+type spvResponse struct {
+	QuoteID                                                          string
+	Expiry                                                           int64
+	Address, VaultID, VaultBtcAddress, BtcAddress, BtcUtxo           string
+	BtcFeeRate                                                       float64
+	BtcAmount, BtcAmountSwap, BtcAmountGas                           string
+	Total, TotalGas, TotalFeeBtc, SwapFeeBtc, SwapFee, GasSwapFeeBtc string
+	GasSwapFee, CallerFeeShare, FrontingFeeShare, ExecutionFeeShare  string
+	UsedUtxoInputCalculation                                         *bool
+}
+
+func (r spvResponse) quote(t *testing.T) SPVQuote {
+	n := func(s string) *big.Int {
+		if s == "" {
+			s = "0"
+		}
+		return big10(t, s)
+	}
+	return SPVQuote{
+		QuoteID: r.QuoteID, Expiry: r.Expiry, Address: r.Address, VaultID: n(r.VaultID), VaultBTCAddress: r.VaultBtcAddress, BTCAddress: r.BtcAddress,
+		BTCUTXO: r.BtcUtxo, BTCFeeRate: r.BtcFeeRate, BTCAmount: n(r.BtcAmount), BTCAmountSwap: n(r.BtcAmountSwap), BTCAmountGas: n(r.BtcAmountGas),
+		Total: n(r.Total), TotalGas: n(r.TotalGas), TotalFeeBTC: n(r.TotalFeeBtc), SwapFeeBTC: n(r.SwapFeeBtc), SwapFee: n(r.SwapFee),
+		GasSwapFeeBTC: n(r.GasSwapFeeBtc), GasSwapFee: n(r.GasSwapFee), CallerFeeShare: n(r.CallerFeeShare), FrontingFeeShare: n(r.FrontingFeeShare),
+		ExecutionFeeShare: n(r.ExecutionFeeShare), UsedInputsOfRequest: r.UsedUtxoInputCalculation != nil && *r.UsedUtxoInputCalculation,
+	}
+}
