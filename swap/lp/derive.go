@@ -5,8 +5,11 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // Safety factors by which estimates of costs are multiplied, parts per million
@@ -148,3 +151,18 @@ func withShare(amount *big.Int, share uint32) *big.Int {
 
 // claimWindow reports whether an escrow's HTLC can still be claimed safely.
 func claimWindow(expiry, now int64) bool { return lightning.HTLCClaimDeadline(expiry) > now }
+
+// CheckGasDrop refuses a gas drop that makes no sense: with the native token
+// itself, unless the chain says otherwise (protocol: swap-flows-spv-and-core.md
+// A4). Errors have the code fault.InvalidInput.
+func CheckGasDrop(info chains.Info, output tokens.Token, gasAmount *big.Int) error {
+	switch {
+	case gasAmount == nil || gasAmount.Sign() == 0:
+		return nil
+	case gasAmount.Sign() < 0:
+		return fault.Invalid("gasAmount", "is negative")
+	case !info.GasDropNative && sameAddress(output.Address, info.Native.Address):
+		return fault.Invalid("gasAmount", "is not possible when %s itself is bought", output)
+	}
+	return nil
+}

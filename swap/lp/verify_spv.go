@@ -29,22 +29,22 @@ type SPVExpected struct {
 // AcceptedVault is the vault's part of an accepted quote: what the Bitcoin
 // transaction has to contain.
 type AcceptedVault struct {
-	QuoteID      string // lower case
-	ID           chains.VaultID
-	UTXO         bitcoin.OutPoint
-	UTXOSats     int64
-	Script       []byte // of UTXO, and of the vault's next output
-	LPAddress    string
-	LPScript     []byte
-	Sats         [2]int64 // to the LP: for the token and for the gas
-	Multipliers  [2]*big.Int
-	Raw          [2]uint64 // payouts in vault units
-	Totals       [2]*big.Int
-	Shares       bitcoin.FeeShares
-	GasFee       *big.Int // base units of the native token
-	GasFeeSats   *big.Int
-	MinFeeRate   float64 // sats/vB of the transaction
-	Confirmation uint32  // that the vault needs
+	QuoteID       string // lower case
+	ID            chains.VaultID
+	UTXO          bitcoin.OutPoint
+	UTXOSats      int64
+	Script        []byte // of UTXO, and of the vault's next output
+	LPAddress     string
+	LPScript      []byte
+	Sats          [2]int64 // to the LP: for the token and for the gas
+	Multipliers   [2]*big.Int
+	Raw           [2]uint64 // payouts in vault units
+	Totals        [2]*big.Int
+	Shares        bitcoin.FeeShares
+	GasFee        *big.Int // base units of the native token
+	GasFeeSats    *big.Int
+	MinFeeRate    float64 // sats/vB of the transaction
+	Confirmations uint32  // that the vault needs
 }
 
 type spv struct {
@@ -89,7 +89,7 @@ func VerifySPV(want SPVExpected, got SPVQuote, facts VaultFacts) (Accepted, erro
 			QuoteID: strings.ToLower(got.QuoteID), ID: chains.VaultID{Owner: q.LP, ID: got.VaultID}, UTXO: q.utxo, UTXOSats: q.sats, Script: q.vault.Script(),
 			LPAddress: q.lp.String(), LPScript: q.lp.Script(), Sats: [2]int64{got.BTCAmountSwap.Int64(), got.BTCAmountGas.Int64()},
 			Multipliers: v.Multipliers, Raw: q.raw, Totals: [2]*big.Int{got.Total, got.TotalGas}, Shares: bitcoin.FeeShares{Caller: q.CallerShare},
-			GasFee: got.GasSwapFee, GasFeeSats: got.GasSwapFeeBTC, MinFeeRate: q.minFeeRate(), Confirmation: v.Confirmations,
+			GasFee: got.GasSwapFee, GasFeeSats: got.GasSwapFeeBTC, MinFeeRate: q.minFeeRate(), Confirmations: v.Confirmations,
 		},
 	}, nil
 }
