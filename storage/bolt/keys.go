@@ -9,12 +9,14 @@ import (
 
 // Every index key is written as
 //
-//	length of Index (2 bytes), Index, length of Value (2 bytes), Value   the scope: all entries of one query
+//	length of Value (2 bytes), Value, length of Index (2 bytes), Index   the scope: all entries of one query
 //	Order with its sign bit flipped (8 bytes), ID                        the place within the scope
 //
 // all integers big-endian. The lengths make the encoding injective for
 // arbitrary bytes and keep one scope from being the beginning of another; the
-// flipped sign makes the bytewise order of keys the order of a query. A unique
+// flipped sign makes the bytewise order of keys the order of a query. The value
+// stands first because an entry often has the same value in several indexes,
+// whose keys then share pages. A unique
 // key is kept under its scope alone, and its place is the value stored there,
 // so that one lookup both finds the holder and answers the query.
 
@@ -24,10 +26,10 @@ func scope(index, value string) []byte {
 }
 
 func appendScope(b []byte, index, value string) []byte {
-	b = binary.BigEndian.AppendUint16(b, uint16(len(index)))
-	b = append(b, index...)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(value)))
-	return append(b, value...)
+	b = append(b, value...)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(index)))
+	return append(b, index...)
 }
 
 // appendPlace appends a position within a scope.
@@ -50,10 +52,10 @@ func parsePlace(b []byte) (storage.Position, bool) {
 
 // splitScope is the inverse of scope; rest is what follows the scope in b.
 func splitScope(b []byte) (index, value string, rest []byte, ok bool) {
-	if index, b, ok = cutString(b); !ok || index == "" || len(index) > storage.MaxIndex {
+	if value, b, ok = cutString(b); !ok || len(value) > storage.MaxValue {
 		return "", "", nil, false
 	}
-	if value, b, ok = cutString(b); !ok || len(value) > storage.MaxValue {
+	if index, b, ok = cutString(b); !ok || index == "" || len(index) > storage.MaxIndex {
 		return "", "", nil, false
 	}
 	return index, value, b, true

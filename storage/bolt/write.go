@@ -1,9 +1,9 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/swapper-go/swapper/storage"
 )
@@ -27,7 +27,7 @@ func (s *Store) Update(ctx context.Context, e storage.Entry) error {
 
 // put writes an entry if allow agrees, which also returns the keys that the
 // entry has so far. The record is made here, beside other writers, not in the
-// transaction, which holds them up.
+// transaction, which holds them up. Most updates change no key.
 func (s *Store) put(ctx context.Context, doing string, e storage.Entry, allow func(buckets) ([]storage.Key, error)) error {
 	if err := e.Validate(); err != nil {
 		return err
@@ -35,16 +35,16 @@ func (s *Store) put(ctx context.Context, doing string, e storage.Entry, allow fu
 	next := e
 	next.Version++
 	record := encodeEntry(next)
-	keys := placesOf(e.ID, e.Keys)
 	err := s.write(ctx, len(record), func(b buckets) error {
 		old, err := allow(b)
 		if err != nil {
 			return err
 		}
-		if err := b.claim(e.ID, keys); err != nil {
+		gone, come := placesOf(e.ID, without(old, e.Keys)), placesOf(e.ID, without(e.Keys, old))
+		if err := b.claim(e.ID, come); err != nil {
 			return err
 		}
-		return aborting(b.replace(e.ID, record, placesOf(e.ID, old), keys))
+		return aborting(b.replace(e.ID, record, gone, come))
 	})
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", doing, e.ID, err)
@@ -147,21 +147,16 @@ func (b buckets) claim(id string, keys []place) error {
 	return nil
 }
 
-// replace writes the record, or deletes it if it is nil, and the difference
-// between the keys.
-func (b buckets) replace(id string, record []byte, old, keys []place) error {
-	for _, p := range old {
-		if !contains(keys, p) {
-			if err := b.keysOf(p).Delete(p.bucket); err != nil {
-				return err
-			}
+// replace writes the record, or deletes it if it is nil, and changes the keys.
+func (b buckets) replace(id string, record []byte, gone, come []place) error {
+	for _, p := range gone {
+		if err := b.keysOf(p).Delete(p.bucket); err != nil {
+			return err
 		}
 	}
-	for _, p := range keys {
-		if !contains(old, p) {
-			if err := b.keysOf(p).Put(p.bucket, p.value); err != nil {
-				return err
-			}
+	for _, p := range come {
+		if err := b.keysOf(p).Put(p.bucket, p.value); err != nil {
+			return err
 		}
 	}
 	if record == nil {
@@ -170,12 +165,13 @@ func (b buckets) replace(id string, record []byte, old, keys []place) error {
 	return b.entries.Put([]byte(id), record)
 }
 
-// contains reports whether p is among places, to the letter.
-func contains(places []place, p place) bool {
-	for _, o := range places {
-		if o.key.Unique == p.key.Unique && bytes.Equal(o.bucket, p.bucket) && bytes.Equal(o.value, p.value) {
-			return true
+// without returns the keys that are not, to the letter, among others.
+func without(keys, others []storage.Key) []storage.Key {
+	var left []storage.Key
+	for _, k := range keys {
+		if !slices.Contains(others, k) {
+			left = append(left, k)
 		}
 	}
-	return false
+	return left
 }
