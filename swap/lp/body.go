@@ -78,8 +78,8 @@ func addLate[T any](b *body, name string, f *Future[T], value func(T) any, after
 
 // each hands over the late parameters one by one in the order in which they
 // become known, those known already in the order of the body, none before those
-// that it comes after. It returns the first error, and leaves no goroutine
-// behind.
+// that it comes after. It returns the first error (a *lateError if a parameter
+// is not to be had), and leaves no goroutine behind.
 func (b *body) each(ctx context.Context, send func(name string, value json.RawMessage) error) error {
 	type outcome struct {
 		lateParam
@@ -104,7 +104,10 @@ func (b *body) each(ctx context.Context, send func(name string, value json.RawMe
 		return !slices.ContainsFunc(p.after, func(name string) bool { return waiting[name] })
 	}
 	deliver := func(o outcome) error {
-		if o.err != nil {
+		switch {
+		case o.err != nil && ctx.Err() == nil:
+			return &lateError{o.err}
+		case o.err != nil:
 			return o.err
 		}
 		delete(waiting, o.name)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/btcsuite/btcd/btcec/v2"
 
 	"github.com/swapper-go/swapper/internal/retry"
 )
@@ -18,14 +21,31 @@ func quick() retry.Policy {
 	return retry.Policy{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
-// serve answers on a real socket with HTTP/1.1, full duplex, until the test ends.
+// serve answers on a real socket with HTTP/1.1, full duplex. The context of a
+// request ends with the test: a server does not see a client go away before it
+// has read the whole request.
 func serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return start(t, httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		h(w, r)
-	}))
+	})))
+}
+
+func start(t testing.TB, s *httptest.Server) string {
+	t.Helper()
+	stop, stopped := context.WithCancel(context.Background())
+	h := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(stop, cancel)()
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Start()
 	t.Cleanup(func() {
+		stopped()
 		s.CloseClientConnections()
 		s.Close()
 	})
@@ -73,4 +93,15 @@ func number(t testing.TB, s string) *big.Int {
 		t.Fatalf("%q is no number", s)
 	}
 	return v
+}
+
+func retryTimes(n int) retry.Policy {
+	p := quick()
+	p.Calls = n
+	return p
+}
+
+func privateKey(n byte) *btcec.PrivateKey {
+	key, _ := btcec.PrivKeyFromBytes([]byte{n})
+	return key
 }

@@ -1,0 +1,252 @@
+package lp
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// hostile are the ways in which an LP can misbehave on a socket. Those that do
+// not end by themselves end with the request.
+var hostile = map[string]http.HandlerFunc{
+	"closes the connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	"never answers":         func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	"headers only": func(w http.ResponseWriter, r *http.Request) {
+		send(w)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	},
+	"stops in a frame": func(w http.ResponseWriter, r *http.Request) {
+		send(w, `{"lnPublicKey":"02"}`)
+		_, _ = w.Write([]byte{100, 0, 0, 0, '{'})
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	},
+	"drips frames without end": func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			send(w, `{}`)
+			time.Sleep(time.Millisecond)
+		}
+	},
+	"streams frames without end": func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			send(w, `{"code":20000}`)
+		}
+	},
+	"streams bytes without end": func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte(strings.Repeat(" ", 4096)))
+		}
+	},
+	"announces 4 GiB": func(w http.ResponseWriter, r *http.Request) {
+		send(w)
+		_, _ = w.Write([]byte{255, 255, 255, 255, '{'})
+	},
+	"sends half a frame":  func(w http.ResponseWriter, r *http.Request) { send(w); _, _ = w.Write([]byte{9, 0, 0, 0, '{'}) },
+	"sends an empty body": func(w http.ResponseWriter, r *http.Request) { send(w) },
+	"sends no object":     func(w http.ResponseWriter, r *http.Request) { send(w, `[]`) },
+	"sends HTML":          func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "<html>") },
+	"sends nothing asked for": func(w http.ResponseWriter, r *http.Request) {
+		send(w, `{"lnPublicKey":"02"}`)
+	},
+	"nests without end": func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat(`{"a":`, 12000))
+	},
+	"huge headers": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Fill", strings.Repeat("x", 1<<20))
+		send(w, toBTCAnswer)
+	},
+}
+
+func TestHostileLPs(t *testing.T) {
+	for name, h := range hostile {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Content-Type") == streamType {
+					_, _ = readFrame(r.Body)
+				}
+				h(w, r)
+			})
+			c := client(t, Options{PostTimeout: 150 * time.Millisecond, GetTimeout: 150 * time.Millisecond, Retry: retryTimes(2)})
+			start := time.Now()
+			_, err := c.ToBTC(t.Context(), base, ToBTCRequest{FeeRate: Known("1")}, Early{})
+			if class(err) != "Error" {
+				t.Errorf("quote: %v", err)
+			}
+			if code := fault.CodeOf(err); code != fault.Upstream && code != fault.Timeout || !strings.Contains(err.Error(), base) {
+				t.Errorf("quote: %v has the code %s", err, code)
+			}
+			if _, err := c.Status(t.Context(), StatusQuery{URL: base + "/tobtc", Endpoint: GetRefundAuthorization}); err == nil {
+				t.Error("status accepted")
+			}
+			if _, err := c.Info(t.Context(), base); err == nil {
+				t.Error("/info accepted")
+			}
+			if took := time.Since(start); took > 6*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var called atomic.Bool
+	other := serve(t, func(http.ResponseWriter, *http.Request) { called.Store(true) })
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusTemporaryRedirect) })
+	c := client(t, Options{})
+	if _, err := c.ToBTC(t.Context(), base, ToBTCRequest{}, Early{}); class(err) != "RequestError" {
+		t.Errorf("quote: %v", err)
+	}
+	if _, err := c.Status(t.Context(), StatusQuery{URL: base, Endpoint: GetInvoiceStatus}); class(err) != "RequestError" {
+		t.Errorf("status: %v", err)
+	}
+	if _, err := c.List(t.Context(), base); err == nil {
+		t.Error("list accepted")
+	}
+	if called.Load() {
+		t.Error("a redirect was followed")
+	}
+}
+
+func TestCallsLeaveNothingBehind(t *testing.T) {
+	transport := NewTransport(false)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		readAll(r) // until the client is gone
+	}))
+	c := client(t, Options{Transport: transport, Retry: retryTimes(1)})
+	before := runtime.NumGoroutine()
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		if _, err := c.ToBTC(ctx, s.URL, ToBTCRequest{FeeRate: NewFuture[string]()}, Early{}); err == nil {
+			t.Error("a quote from nowhere")
+		}
+		cancel()
+	}
+	transport.CloseIdleConnections()
+	s.CloseClientConnections()
+	s.Close()
+	deadline := time.Now().Add(5 * time.Second)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines before, %d after", before, n)
+	}
+	if len(c.slots.hosts) != 0 {
+		t.Errorf("%d hosts remembered", len(c.slots.hosts))
+	}
+}
+
+func TestCallsAtOnceAreBounded(t *testing.T) {
+	var now, most atomic.Int64
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(10 * time.Millisecond)
+		_, _ = io.WriteString(w, `{"code":10003,"msg":""}`)
+	})
+	c := client(t, Options{})
+	done := make(chan error)
+	for range 30 {
+		go func() {
+			_, err := c.Status(t.Context(), StatusQuery{URL: base + "/frombtcln_auto", Endpoint: GetInvoiceStatus, ID: "00"})
+			done <- err
+		}()
+	}
+	for range 30 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 5 {
+		t.Errorf("%d calls at once, want 5", most.Load())
+	}
+}
+
+func TestURLRules(t *testing.T) {
+	strict, open := client(t, Options{}), client(t, Options{AllowHTTP: true})
+	for base, want := range map[string]string{
+		"https://lp.example:4000": "https://lp.example:4000", "https://lp.example/": "https://lp.example", "https://lp.example/sub/": "https://lp.example/sub",
+		"http://127.0.0.1:80": "http://127.0.0.1:80", "http://[::1]:80": "http://[::1]:80", "http://localhost": "http://localhost",
+		"http://lp.example": "", "http://10.0.0.1": "", "http://127.0.0.1.example": "", "http://localhost.example": "", "ftp://lp.example": "", "lp.example": "", "": "",
+		"https://": "", "https://a:b@lp.example": "", "https://lp.example?x=1": "", "https://lp.example#x": "", "file:///etc/passwd": "", "https:lp.example": "", "https://lp example": "",
+	} {
+		got, err := strict.CheckURL(base)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", base, got, err, want)
+		}
+	}
+	if _, err := open.CheckURL("http://lp.example"); err != nil {
+		t.Errorf("http allowed: %v", err)
+	}
+	if _, err := strict.ToBTC(t.Context(), "http://lp.example", ToBTCRequest{}, Early{}); err == nil {
+		t.Error("an LP is called over http")
+	}
+}
+
+func TestEveryRequestIsSigned(t *testing.T) {
+	auth := testAuth(t)
+	signed := make(chan error, 10)
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, err := accepts(r.Header.Get("x-atomiq-auth"), time.Now())
+		signed <- err
+		http.Error(w, "{}", http.StatusTeapot)
+	})
+	c := client(t, Options{Auth: auth})
+	_, _ = c.ToBTC(t.Context(), base, ToBTCRequest{FeeRate: Known("1")}, Early{})
+	_, _ = c.Status(t.Context(), StatusQuery{URL: base, Endpoint: GetInvoiceStatus})
+	_, _ = c.TrustedLN(t.Context(), base, TrustedRequest{Amount: big.NewInt(1)})
+	for range 3 {
+		if err := <-signed; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// testAuth returns an authentication whose authority is the key 1 and whose
+// request key is the key 2.
+func testAuth(t testing.TB) *Auth {
+	t.Helper()
+	authority, request := privateKey(1), privateKey(2)
+	requestKey := request.PubKey().SerializeCompressed()[1:]
+	signature, err := signSchnorr(authority, requestKey, [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := append(append(authority.PubKey().SerializeCompressed()[1:], signature...), requestKey...)
+	auth, err := NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
+
+func TestPostSPVIsSentOnce(t *testing.T) {
+	var calls atomic.Int64
+	base := serve(t, func(http.ResponseWriter, *http.Request) {
+		calls.Add(1)
+		panic(http.ErrAbortHandler)
+	})
+	c := client(t, Options{})
+	_, err := c.PostSPV(t.Context(), base, "CITREA", strings.Repeat("0", 64), []byte("psbt"))
+	if _, unknown := errors.AsType[*CallError](err); !unknown || calls.Load() != 1 {
+		t.Errorf("%v after %d calls, want an unknown outcome after one", err, calls.Load())
+	}
+	if _, err := c.PostSPV(t.Context(), base, "CITREA", strings.Repeat("0", 64), make([]byte, 4200)); fault.CodeOf(err) != fault.InvalidInput || calls.Load() != 1 {
+		t.Errorf("PSBT that LPs would cut off: %v", err)
+	}
+}
