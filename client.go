@@ -34,6 +34,7 @@ type Client struct {
 	offers   *lp.Directory
 	world    *swap.Live
 	engine   *swap.Engine
+	market   *swap.Market
 	ours     []io.Closer // opened here, so closed here
 
 	closed sync.Once
@@ -112,6 +113,8 @@ func (c *Client) open(ctx context.Context) error {
 		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl},
 		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC()},
 	})
+	c.market = &swap.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl,
+		Policy: c.config.Policy, Rand: c.config.Rand}
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/swap/price"
 )
 
 // Config is what a [Client] is made of. Network and Store must be given; every
@@ -31,11 +32,16 @@ type Config struct {
 	LPs LPs // the zero value: the network's registry
 
 	Bitcoin bitcoin.Backend // nil: mempool.space's servers for the network; none for regtest
+	Prices  price.Source    // nil: the median of the public services, see [price.Market]
 	LNURL   lnurl.Config    // its Network is the client's
 	HTTP    http.RoundTripper
 
+	// Policy is how strict quotes are checked. AnyNode is set on every network
+	// but mainnet and testnet3, because no public graph knows the others' nodes.
+	Policy lp.Policy
+
 	Now    func() time.Time // nil: the system's clock
-	Rand   io.Reader        // nil: the system's secure source
+	Rand   io.Reader        // nil: the system's secure source; safe for concurrent use
 	Logger *slog.Logger     // nil: silence. Secrets are never logged
 
 	KeepExpired time.Duration // how long expired quotes that were never used stay readable; 0: 24 h
@@ -80,6 +86,12 @@ func (c Config) fill() (Config, error) {
 		if c.LPs.Registry = lp.Registry(c.Network); c.LPs.Registry == "" {
 			return c, fault.Invalid("lps", "%s has no registry of liquidity providers; give their URLs", c.Network)
 		}
+	}
+	if c.Prices == nil {
+		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}})
+	}
+	if c.Network != bitcoin.Mainnet && c.Network != bitcoin.Testnet3 {
+		c.Policy.AnyNode = true
 	}
 	if c.Bitcoin == nil {
 		if mempoolspace.DefaultURLs(c.Network) == nil {

@@ -1,0 +1,60 @@
+package swapper
+
+import (
+	"context"
+	"time"
+
+	"github.com/swapper-go/swapper/address"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// CreateSwap implements [Service]: it asks every liquidity provider that offers
+// the pair, refuses answers that do not verify, and stores the best of the rest
+// before it returns it.
+func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (*CreateSwapOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	q, err := c.readRequest(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.loaded(ctx); err != nil {
+		return nil, err
+	}
+	r, err := c.market.Create(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := c.base(r, c.engine.Show(r))
+	return &out, nil
+}
+
+// readRequest resolves the tokens of a request and strips its addresses of
+// schemes (protocol: utilities.md §1).
+func (c *Client) readRequest(in CreateSwapInput) (swap.Request, error) {
+	q := swap.Request{
+		Amount: in.Amount, ExactIn: in.AmountType == ExactIn,
+		SrcAddress: address.Strip(in.SrcAddress), DstAddress: address.Strip(in.DstAddress),
+		GasAmount: in.GasAmount, PaymentHash: in.PaymentHash,
+		Description: in.LightningInvoiceDescription, DescriptionHash: in.LightningInvoiceDescriptionHash,
+		HTLCTimeout: orZero(in.LightningPaymentHTLCTimeout), MaxHTLCTimeout: orZero(in.LightningPaymentMaxHTLCTimeout),
+		Key: in.IdempotencyKey,
+	}
+	var err error
+	if q.Src, err = c.registry.Resolve(in.SrcToken); err != nil {
+		return q, fault.At("srcToken", err)
+	}
+	if q.Dst, err = c.registry.Resolve(in.DstToken); err != nil {
+		return q, fault.At("dstToken", err)
+	}
+	return q, nil
+}
+
+func orZero(d *time.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return *d
+}

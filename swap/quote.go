@@ -1,0 +1,265 @@
+package swap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Market makes swaps: it asks liquidity providers for quotes, verifies them, and
+// stores the best. All fields but Policy are needed. It is safe for concurrent use.
+type Market struct {
+	Engine *Engine
+	World  *Live
+	Offers *lp.Directory
+	LPs    *lp.Client
+	Prices price.Source
+	LNURL  *lnurl.Client
+	Policy lp.Policy
+	Rand   io.Reader
+}
+
+// Request is what a swap is wanted for. Addresses have no scheme.
+type Request struct {
+	Src, Dst   tokens.Token
+	Amount     *big.Int // base units of Src if ExactIn, else of Dst
+	ExactIn    bool
+	SrcAddress string // who pays in; an LNURL-withdraw link for Lightning, or ""
+	DstAddress string
+
+	GasAmount       *big.Int // nil or 0: none
+	PaymentHash     string   // 64 hexadecimal digits, or ""
+	Description     string
+	DescriptionHash string        // 64 hexadecimal digits, or ""
+	HTLCTimeout     time.Duration // 0: 5 days
+	MaxHTLCTimeout  time.Duration // 0: 10 days
+
+	Key string // idempotency key, or ""
+}
+
+// Create quotes a swap and stores it. The record is durable when it returns.
+// With an idempotency key that was used for the same request before, the swap of
+// that time is returned.
+func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
+	print := q.fingerprint()
+	if r, err := m.repeated(ctx, q.Key, print); r != nil || err != nil {
+		return r, err
+	}
+	typ, err := Route(q.Src, q.Dst, m.World.info)
+	if err != nil {
+		return nil, err
+	}
+	c := m.World.chains[q.Src.Chain]
+	if c == nil {
+		c = m.World.chains[q.Dst.Chain]
+	}
+	o := order{Market: m, Request: q, typ: typ, chain: c, info: c.Info(), now: m.Engine.now()}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	var r *Record
+	switch typ {
+	case ToBTC:
+		r, err = o.toBTC(ctx)
+	case ToBTCLN:
+		r, err = o.toBTCLN(ctx)
+	case FromBTCLNAuto:
+		r, err = o.fromBTCLNAuto(ctx)
+	case SPVFromBTC:
+		r, err = o.spvFromBTC(ctx)
+	default:
+		err = fault.New(fault.Unsupported, "swaps of type %s are not offered", typ)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Request, r.RequestHash = q.Key, print
+	err = m.Engine.Create(ctx, r)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
+		if taken.Index == byRequest { // the same request, at the same time
+			return m.repeated(ctx, q.Key, print)
+		}
+		return nil, fault.New(fault.InvalidState, "the payment hash is that of swap %s", taken.Holder)
+	}
+	return r, err
+}
+
+// fingerprint tells requests with the same idempotency key apart.
+func (q Request) fingerprint() string {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+func (m *Market) repeated(ctx context.Context, key, print string) (*Record, error) {
+	if key == "" {
+		return nil, nil
+	}
+	for e, err := range m.Engine.store.Find(ctx, storage.Query{Index: byRequest, Value: key}) {
+		if err != nil {
+			return nil, err
+		}
+		r, err := decode(e.ID, e.Version, e.Body)
+		if err != nil {
+			return nil, err
+		}
+		if r.RequestHash != print {
+			return nil, fault.Invalid("idempotencyKey", "was used for another request")
+		}
+		return r, nil
+	}
+	return nil, nil
+}
+
+// order is one request on its way to a quote.
+type order struct {
+	*Market
+	Request
+	typ   Type
+	chain chains.Chain
+	info  chains.Info
+	now   time.Time
+	user  string       // canonical address on the smart chain
+	token tokens.Token // of the smart chain
+}
+
+// check refuses what the type cannot use: an option that is ignored in a money
+// request is a mistake that nobody notices (protocol: swap-flows-spv-and-core.md C5).
+func (o *order) check() error {
+	if o.Amount == nil || o.Amount.Sign() <= 0 {
+		return fault.Invalid("amount", "must be above 0")
+	}
+	out := o.typ == ToBTC || o.typ == ToBTCLN
+	who, field := o.DstAddress, "dstAddress"
+	o.token = o.Dst
+	if out {
+		who, field, o.token = o.SrcAddress, "srcAddress", o.Src
+	}
+	if who == "" {
+		return fault.Invalid(field, "is required")
+	}
+	user, err := o.chain.Address(who, false)
+	if err != nil {
+		return fault.At(field, err)
+	}
+	o.user = user
+	lightningIn := o.typ == FromBTCLN || o.typ == FromBTCLNAuto
+	for _, option := range []struct {
+		field  string
+		given  bool
+		usable bool
+	}{
+		{"gasAmount", o.GasAmount != nil && o.GasAmount.Sign() > 0, o.typ == FromBTCLNAuto || o.typ == SPVFromBTC},
+		{"paymentHash", o.PaymentHash != "", lightningIn},
+		{"lightningInvoiceDescription", o.Description != "", lightningIn},
+		{"lightningInvoiceDescriptionHash", o.DescriptionHash != "", lightningIn},
+		{"lightningPaymentHTLCTimeout", o.HTLCTimeout != 0, o.typ == ToBTCLN},
+		{"lightningPaymentMaxHTLCTimeout", o.MaxHTLCTimeout != 0, o.typ == ToBTCLN},
+	} {
+		if option.given && !option.usable {
+			return fault.Invalid(option.field, "cannot be used for a swap of type %s", o.typ)
+		}
+	}
+	if o.GasAmount != nil && o.GasAmount.Sign() > 0 && o.token.Address == o.info.Native.Address && !o.info.GasDropNative {
+		return fault.Invalid("gasAmount", "cannot be used when the destination token is the native one")
+	}
+	return nil
+}
+
+// collect asks all LPs and returns the best record.
+func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.Candidate, k chains.Contract) (*Record, error)) (*Record, error) {
+	offer, err := lp.Collect(ctx, o.Offers, lp.Query{Service: lp.Service(o.typ), Chain: o.info.ID, Token: o.token.Address, ExactIn: o.ExactIn, Amount: o.Amount}, lp.Round[*Record]{
+		Ask: func(ctx context.Context, c lp.Candidate) (*Record, error) {
+			k, ok := o.chain.Contract(c.Version)
+			if !ok {
+				return nil, fmt.Errorf("contracts of version %q are not configured", c.Version)
+			}
+			return ask(ctx, c, k)
+		},
+		Better: func(a, b *Record) bool {
+			if o.ExactIn {
+				return a.Terms.Output.Raw.Cmp(b.Terms.Output.Raw) > 0
+			}
+			return a.Terms.Input.Raw.Cmp(b.Terms.Input.Raw) < 0
+		},
+	})
+	return offer.Quote, err
+}
+
+// agreed is what every verification starts from.
+func (o *order) agreed(c lp.Candidate, k chains.Contract, market, native *big.Int) lp.Agreed {
+	return lp.Agreed{LP: c.Address, BaseFee: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), User: o.user,
+		Token: o.token, Native: o.info.Native, Amount: o.Amount, ExactIn: o.ExactIn, Contract: k,
+		Price: market, NativePrice: native, Now: o.Engine.now(), Policy: o.Policy}
+}
+
+// price starts to ask what a token is worth.
+func (o *order) price(ctx context.Context, t tokens.Token) *lp.Future[*big.Int] {
+	return lp.Start(ctx, func(ctx context.Context) (*big.Int, error) { return o.Prices.Price(ctx, t) })
+}
+
+// feeRate starts to ask for the chain's fee rate.
+func (o *order) feeRate(ctx context.Context) *lp.Future[string] {
+	return lp.Start(ctx, o.chain.FeeRate)
+}
+
+// record makes the record of an accepted quote. id is the LP's part of the swap
+// id, checked for its form.
+func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*Record, error) {
+	var random [48]byte
+	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
+		return nil, fmt.Errorf("random source: %w", err)
+	}
+	if b, err := hex.DecodeString(id); err != nil || len(b) == 0 || len(b) > 64 {
+		return nil, lp.Lie("identifier %.80q is not hexadecimal", id)
+	}
+	r := &Record{Head: Head{
+		ID: id + hex.EncodeToString(random[:16]), Type: o.typ, Chain: o.info.ID, Contract: c.Version, State: 0, Signer: o.user,
+		LP: LP{URL: c.LP.URL, Address: c.Address}, CreatedAt: At(o.now), Expiry: At(a.Expires), Seed: Secret(random[16:]),
+	}}
+	r.Terms = Terms{
+		Input: tokens.NewAmount(a.Input, o.Src), Output: tokens.NewAmount(a.Output, o.Dst), Recipient: o.DstAddress, ExactIn: o.ExactIn,
+		Price:   priceInfo(c, a.Price),
+		FeeSats: a.SwapFeeSats, NetworkSats: a.NetworkSats,
+	}
+	if a.GasPrice != nil {
+		g := priceInfo(c, *a.GasPrice)
+		r.Terms.GasPrice = &g
+	}
+	return r, nil
+}
+
+func priceInfo(c lp.Candidate, p price.Result) PriceInfo {
+	return PriceInfo{DifferencePPM: p.DifferencePPM, BaseFeeSats: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), Market: p.Market, Quoted: p.Quoted}
+}
+
+func (w *Live) info(chain string) (chains.Info, bool) {
+	c, ok := w.chains[chain]
+	if !ok {
+		return chains.Info{}, false
+	}
+	return c.Info(), true
+}
+
+func bitcoinRate(ctx context.Context, b bitcoin.Backend) (float64, error) {
+	rates, err := b.FeeRates(ctx)
+	return max(rates.Fastest, rates.Minimum), err
+}

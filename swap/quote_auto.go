@@ -1,0 +1,173 @@
+package swap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// maxDescription is how many bytes LPs take (protocol: swap-flows-escrow.md §7.3).
+const maxDescription = 500
+
+func toBitcoin(units, market *big.Int, decimals int) (*big.Int, error) {
+	return price.ToBitcoin(units, market, decimals)
+}
+
+func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
+	if len(o.Description) > maxDescription {
+		return nil, fault.Invalid("lightningInvoiceDescription", "must not be longer than %d bytes", maxDescription)
+	}
+	source, err := o.withdrawLink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var preimage Secret
+	var hash [32]byte
+	if o.PaymentHash != "" {
+		if n, err := hex.Decode(hash[:], []byte(o.PaymentHash)); err != nil || n != len(hash) {
+			return nil, fault.Invalid("paymentHash", "must be 64 hexadecimal digits")
+		}
+	} else {
+		if _, err := io.ReadFull(o.Rand, preimage[:]); err != nil {
+			return nil, fmt.Errorf("random source: %w", err)
+		}
+		hash = sha256.Sum256(preimage[:])
+	}
+	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
+	heads := lp.Start(ctx, o.chain.Heads)
+	bounties := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
+		fee, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimHTLC, Token: o.token.Address}, "")
+		if err != nil {
+			return nil, fmt.Errorf("cost of a claim: %w", err)
+		}
+		return lp.AutoBounty(fee), nil
+	})
+	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*Record, error) {
+		promised := bounties(k)
+		funds := lp.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
+		got, err := o.LPs.FromBTCLNAuto(ctx, c.LP.URL, lp.FromBTCLNAutoRequest{Chain: o.info.ID, PaymentHash: hex.EncodeToString(hash[:]), Amount: o.Amount, Claimer: o.user,
+			Token: c.Token, Description: o.Description, DescriptionHash: o.DescriptionHash, ExactOut: !o.ExactIn, GasToken: o.info.Native.Address, GasAmount: o.GasAmount, ClaimerBounty: promised}, lp.Early{})
+		if err != nil {
+			return nil, err
+		}
+		bounty, err := promised.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p, err := market.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		np, err := native.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		has, err := funds.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: o.agreed(c, k, p, np),
+			InvoiceExpected: lp.InvoiceExpected{Network: o.World.bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: o.DescriptionHash},
+			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, o.node(ctx, got.Invoice))
+		if err != nil {
+			return nil, err
+		}
+		if source != nil && (a.Input.Cmp(sats(source.MinSats)) < 0 || a.Input.Cmp(sats(source.MaxSats)) > 0) {
+			return nil, fault.Invalid("amount", "costs %s sats, but the LNURL-withdraw link pays from %d to %d", a.Input, source.MinSats, source.MaxSats)
+		}
+		final, err := heads.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return o.autoRecord(c, k, a, got, preimage, hash, source, final.Final.Height)
+	})
+}
+
+// perVersion computes something once for each contract version among the
+// candidates, when it is first needed.
+func (o *order) perVersion(ctx context.Context, compute func(context.Context, chains.Contract) (*big.Int, error)) func(chains.Contract) *lp.Future[*big.Int] {
+	all := map[string]*lp.Future[*big.Int]{}
+	for _, v := range o.info.Versions {
+		if k, ok := o.chain.Contract(v.Name); ok {
+			all[v.Name] = lp.Start(ctx, func(ctx context.Context) (*big.Int, error) { return compute(ctx, k) })
+		}
+	}
+	return func(k chains.Contract) *lp.Future[*big.Int] { return all[k.Version()] }
+}
+
+// withdrawLink resolves the link that the payment is to come from, if any.
+func (o *order) withdrawLink(ctx context.Context) (*lnurl.Withdraw, error) {
+	if o.SrcAddress == "" {
+		return nil, nil
+	}
+	d, err := o.LNURL.Resolve(ctx, o.SrcAddress)
+	if err != nil {
+		return nil, fault.At("srcAddress", err)
+	}
+	w, ok := d.(*lnurl.Withdraw)
+	if !ok {
+		return nil, fault.Invalid("srcAddress", "is no LNURL-withdraw link")
+	}
+	if o.ExactIn && (o.Amount.Cmp(sats(w.MinSats)) < 0 || o.Amount.Cmp(sats(w.MaxSats)) > 0) {
+		return nil, fault.OutOfBounds("amount", sats(w.MinSats), sats(w.MaxSats))
+	}
+	return w, nil
+}
+
+// node asks what the graph says of the invoice's payee.
+func (o *order) node(ctx context.Context, invoice string) lp.NodeFact {
+	graph, ok := o.World.bitcoin.(bitcoin.LightningGraph)
+	if o.Policy.AnyNode || !ok {
+		return lp.NodeFact{Err: fault.New(fault.Unsupported, "the Bitcoin backend knows no Lightning nodes")}
+	}
+	inv, err := lightning.Decode(invoice)
+	if err != nil {
+		return lp.NodeFact{Err: lp.Lie("the invoice: %w", err)}
+	}
+	n, err := graph.NodeLiquidity(ctx, hex.EncodeToString(inv.Payee[:]))
+	if errors.Is(err, bitcoin.ErrNotFound) {
+		return lp.NodeFact{}
+	}
+	return lp.NodeFact{Node: n, Err: err}
+}
+
+func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got lp.FromBTCLNAutoQuote, preimage Secret, hash [32]byte, source *lnurl.Withdraw, from uint64) (*Record, error) {
+	r, err := o.record(c, k.ClaimHashText(a.Escrow.ClaimHash), a)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := a.Invoice.DefinitiveExpiry(false)
+	if err != nil {
+		return nil, lp.Lie("the invoice: %w", err)
+	}
+	r.From = from
+	r.Escrow = &EscrowPart{Expected: a.Escrow}
+	r.Lightning = &LightningPart{Invoice: got.Invoice, Hash: hex.EncodeToString(hash[:]), Preimage: preimage, OwnHash: o.PaymentHash != "", EndsAt: Millis(ends * 1000)}
+	if source != nil {
+		r.Lightning.Link = source.Params.URL
+		r.Lightning.Withdraw = &Withdraw{Params: source.Params}
+	}
+	fee := new(big.Int).Add(got.SwapFeeBTC, got.GasSwapFeeBTC)
+	r.Terms.FeeSats = fee
+	r.Terms.SwapFee = tokens.NewAmount(fee, o.Src)
+	network := tokens.NewAmount(watchtowerSats(new(big.Int).Sub(got.BTCAmountGas, got.GasSwapFeeBTC), a.Escrow), o.Src)
+	r.Terms.NetworkFee, r.Terms.NetworkSats = &network, network.Raw
+	if o.GasAmount != nil && o.GasAmount.Sign() > 0 {
+		gas := tokens.NewAmount(o.GasAmount, o.info.Native)
+		r.Terms.GasDrop = &gas
+	}
+	return r, nil
+}
