@@ -100,6 +100,10 @@ type Chain interface {
 	// utilities.md §10). It is stored with a swap and handed back unchanged.
 	FeeRate(ctx context.Context) (string, error)
 
+	// CheckFeeRate refuses a text that is no fee rate of this chain, before anybody
+	// is asked anything. Errors have the code fault.InvalidInput. No round trip.
+	CheckFeeRate(s string) error
+
 	// Heads returns the newest block and the newest one that counts as final.
 	Heads(ctx context.Context) (Heads, error)
 

@@ -20,6 +20,10 @@ type VaultContract interface {
 	// The zero recipient is refused: it would close the vault. Pure.
 	WithdrawalData(recipient string, raw [2]uint64) ([]byte, error)
 
+	// WithdrawalDataLen returns the length of what WithdrawalData gives, for
+	// estimates; gasDrop says whether the second amount is there. Pure.
+	WithdrawalDataLen(gasDrop bool) int
+
 	// ParseWithdrawal reads a Bitcoin transaction as a withdrawal. Pure.
 	ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error)
 

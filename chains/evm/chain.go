@@ -133,9 +133,20 @@ func (c *chain) Info() chains.Info {
 	return info
 }
 
-func (c *chain) Address(s string, strict bool) (string, error) { return Address(s, strict) }
+func (c *chain) Address(s string, strict bool) (string, error) {
+	a, err := Address(s, strict)
+	if err != nil {
+		return "", fault.Invalid("", "%w", err)
+	}
+	return a, nil
+}
 
 func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
+
+func (c *chain) CheckFeeRate(s string) error {
+	_, err := ParseFeeRate(s)
+	return err
+}
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
 	if version == "" {

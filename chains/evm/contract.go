@@ -244,6 +244,8 @@ func (k *contracts) WithdrawalData(recipient string, raw [2]uint64) ([]byte, err
 	return WithdrawalData(recipient, raw, nil)
 }
 
+func (k *contracts) WithdrawalDataLen(gasDrop bool) int { return PayoutFormat().Len(gasDrop) }
+
 func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 	return ParseWithdrawal(tx)
 }

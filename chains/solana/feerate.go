@@ -1,0 +1,24 @@
+package solana
+
+import (
+	"strings"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// maxFeeDigits bounds both numbers of a fee rate: what 64 bits hold.
+const maxFeeDigits = 19
+
+// CheckFeeRate refuses a text that is not `<price>` or `<price>;<base fee>`, in
+// micro-lamports per compute unit and in lamports (protocol: utilities.md §10).
+func CheckFeeRate(s string) error {
+	price, base, based := strings.Cut(s, ";")
+	if !number(price) || based && !number(base) {
+		return fault.Invalid("feeRate", "is not <micro-lamports per compute unit> or that and ;<base fee in lamports>")
+	}
+	return nil
+}
+
+func number(s string) bool {
+	return s != "" && len(s) <= maxFeeDigits && strings.Trim(s, "0123456789") == ""
+}

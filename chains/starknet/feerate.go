@@ -1,0 +1,27 @@
+package starknet
+
+import (
+	"strings"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// maxPriceDigits bounds each price of a fee rate: what 128 bits hold.
+const maxPriceDigits = 39
+
+// CheckFeeRate refuses a text that is not `<l1>,<l2>,<l1 data>;v3`, three prices
+// of gas in fri (protocol: utilities.md §10). What version 3 transactions cannot
+// pay with has no fee rate.
+func CheckFeeRate(s string) error {
+	rate, v3 := strings.CutSuffix(s, ";v3")
+	prices := strings.Split(rate, ",")
+	if !v3 || len(prices) != 3 {
+		return fault.Invalid("feeRate", "is not <l1 gas price>,<l2 gas price>,<l1 data gas price>;v3, in fri")
+	}
+	for _, p := range prices {
+		if p == "" || len(p) > maxPriceDigits || strings.Trim(p, "0123456789") != "" {
+			return fault.Invalid("feeRate", "has a gas price that is no number of fri")
+		}
+	}
+	return nil
+}
