@@ -75,7 +75,11 @@ func cutString(b []byte) (s string, rest []byte, ok bool) {
 // after returns the first key that follows every key that begins with prefix.
 // The prefix must not consist of 0xff only; a scope, with its lengths, never does.
 func after(prefix []byte) []byte {
-	next := bytes.Clone(bytes.TrimRight(prefix, "\xff"))
-	next[len(next)-1]++
+	last := len(prefix) - 1
+	for prefix[last] == 0xff {
+		last--
+	}
+	next := bytes.Clone(prefix[:last+1])
+	next[last]++
 	return next
 }

@@ -37,7 +37,7 @@ func (s *suite) keys() {
 
 // injective stores keys that a careless encoding would mix up.
 func (s *suite) injective() {
-	parts := []string{"", "\x00", "\x00\x00", "\x01", "a", "a\x00", "\x00a", "ab", "a/b", "a:b", "\xff", "\xff\xff", "\x00\x01a", "aa", "b"}
+	parts := []string{"", "\x00", "\x00\x00", "\x01", "a", "a\x00", "\x00a", "ab", "a/b", "a:b", "\x80", "\x81", "a\x80\xf8", "b\xf8", "\xff", "\xff\xff", "\x00\x01a", "aa", "b"}
 	type pair struct{ index, value string }
 	var pairs []pair
 	var entries []storage.Entry
