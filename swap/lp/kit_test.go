@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,11 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/btcsuite/btcd/btcec/v2"
 
 	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // quick repeats calls as usual, without the waits.
@@ -104,4 +107,23 @@ func retryTimes(n int) retry.Policy {
 func privateKey(n byte) *btcec.PrivateKey {
 	key, _ := btcec.PrivKeyFromBytes([]byte{n})
 	return key
+}
+
+// eachTimed runs check on every case of a file in a world of its own, whose time
+// passes only while everybody waits: what happens after 10 ms is before what
+// happens after 20 ms, however busy the machine is.
+func eachTimed(t *testing.T, area, file string, check func(t *testing.T, c *vectors.Case)) {
+	t.Helper()
+	vectors.Each(t, area, file, func(t *testing.T, c *vectors.Case) {
+		synctest.Test(t, func(t *testing.T) { check(t, c) })
+	})
+}
+
+// roundTripper answers requests without a network.
+type roundTripper func(*http.Request) (status int, contentType string, body []byte)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, contentType, body := f(r)
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, ContentLength: -1,
+		Body: io.NopCloser(bytes.NewReader(body)), Request: r}, nil
 }

@@ -1,13 +1,10 @@
 package lp
 
 import (
-	"cmp"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"math/big"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,65 +98,64 @@ type lateValue struct {
 	AfterMs int
 }
 
-// prepareLate returns futures for the values, and what makes them known in
-// their order.
-func prepareLate(t *testing.T, late []lateValue) (l lateParams, tell func(context.Context)) {
+// prepareLate returns futures that get their values when the vectors say.
+func prepareLate(t *testing.T, late []lateValue) (l lateParams) {
 	t.Helper()
-	set := make([]func(), len(late))
-	for i, v := range late {
+	for _, v := range late {
 		var s string
 		_ = json.Unmarshal(v.Value, &s)
+		none := string(v.Value) == "null"
+		var set func()
 		switch v.Param {
 		case "feeRate":
 			l.feeRate = NewFuture[string]()
-			set[i] = func() { l.feeRate.Set(s, nil) }
+			set = func() { l.feeRate.Set(s, nil) }
 		case "amount":
 			l.amount = NewFuture[*big.Int]()
-			set[i] = func() { l.amount.Set(number(t, s), nil) }
+			set = func() { l.amount.Set(orNil(t, s), nil) }
 		case "callerFeeRate":
 			l.share = NewFuture[*big.Int]()
-			set[i] = func() { l.share.Set(number(t, s), nil) }
+			set = func() { l.share.Set(orNil(t, s), nil) }
 		case "amountFeeRate":
 			l.inputFeeRate = NewFuture[float64]()
 			var rate float64
 			decode(t, v.Value, &rate)
-			set[i] = func() { l.inputFeeRate.Set(rate, nil) }
+			set = func() { l.inputFeeRate.Set(rate, nil) }
 		case "amountUtxos":
 			l.inputs = NewFuture[[]InputCost]()
 			var costs []InputCost
 			decode(t, v.Value, &costs)
-			set[i] = func() { l.inputs.Set(costs, nil) }
+			set = func() { l.inputs.Set(costs, nil) }
 		case "claimerBounty":
 			if s != "" {
 				l.autoBounty = NewFuture[*big.Int]()
-				set[i] = func() { l.autoBounty.Set(number(t, s), nil) }
+				set = func() { l.autoBounty.Set(number(t, s), nil) }
 				break
 			}
 			l.bounty = NewFuture[*Bounty]()
+			if none {
+				set = func() { l.bounty.Set(nil, nil) }
+				break
+			}
 			var b map[string]string
 			decode(t, v.Value, &b)
 			bounty := &Bounty{FeePerBlock: number(t, b["feePerBlock"]), SafetyFactor: number(t, b["safetyFactor"]),
 				StartTimestamp: number(t, b["startTimestamp"]).Int64(), AddBlock: number(t, b["addBlock"]), AddFee: number(t, b["addFee"])}
-			set[i] = func() { l.bounty.Set(bounty, nil) }
+			set = func() { l.bounty.Set(bounty, nil) }
 		default:
 			t.Fatalf("no late parameter %q", v.Param)
 		}
+		time.AfterFunc(time.Duration(v.AfterMs)*time.Millisecond, set)
 	}
-	order := make([]int, len(late))
-	for i := range order {
-		order[i] = i
+	return l
+}
+
+func orNil(t *testing.T, s string) *big.Int {
+	t.Helper()
+	if s == "" {
+		return nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(late[a].AfterMs, late[b].AfterMs) })
-	return l, func(ctx context.Context) {
-		for _, i := range order {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(15 * time.Millisecond): // the one before is on its way by then
-			}
-			set[i]()
-		}
-	}
+	return number(t, s)
 }
 
 func decode(t *testing.T, data []byte, v any) {
@@ -200,7 +196,7 @@ type captured struct {
 }
 
 func TestVectorsRequests(t *testing.T) {
-	vectors.Each(t, "lp-protocol", "requests", func(t *testing.T, c *vectors.Case) {
+	eachTimed(t, "lp-protocol", "requests", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Method, Chain, DepositToken string
 			Streaming                   bool
@@ -217,17 +213,12 @@ func TestVectorsRequests(t *testing.T) {
 		c.Input(t, &in)
 		c.Expected(t, &want)
 		got := make(chan captured, 2)
-		base := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), readAll(r)}
-			_, _ = w.Write([]byte(`{"code":20002,"msg":"no funds"}`))
+		network := roundTripper(func(r *http.Request) (int, string, []byte) {
+			got <- captured{r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), r.Header.Get("Accept"), readAll(r)}
+			return http.StatusOK, "", []byte(`{"code":20002,"msg":"no funds"}`)
 		})
-		late, tell := prepareLate(t, in.Late)
-		told := make(chan struct{})
-		ctx, stop := context.WithCancel(t.Context())
-		go func() { defer close(told); tell(ctx) }()
-		_, err := ask(t, client(t, Options{NoStreams: !in.Streaming, Extra: members(t, in.AdditionalParams)}), base, in.Method, in.Chain, in.DepositToken, in.Params, late, Early{})
-		stop()
-		<-told
+		cl := client(t, Options{Transport: network, NoStreams: !in.Streaming, Extra: members(t, in.AdditionalParams)})
+		_, err := ask(t, cl, "https://lp", in.Method, in.Chain, in.DepositToken, in.Params, prepareLate(t, in.Late), Early{})
 		if class(err) != "RequestError" {
 			t.Fatalf("call: %v", err)
 		}
