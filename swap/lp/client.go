@@ -100,7 +100,7 @@ func NewTransport(h2c bool) *http.Transport {
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
-		MaxIdleConns:           64,
+		MaxIdleConns:           128,
 		MaxIdleConnsPerHost:    2,
 		IdleConnTimeout:        30 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
