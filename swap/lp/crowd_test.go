@@ -55,13 +55,13 @@ func counting(t testing.TB) (*http.Transport, *atomic.Int64) {
 	return transport, &dialed
 }
 
-func crowdRound(c *Client) Round[ToBTCQuote] {
+func crowdRound(c *Client, wait time.Duration) Round[ToBTCQuote] {
 	return Round[ToBTCQuote]{
 		Ask: func(ctx context.Context, x Candidate) (ToBTCQuote, error) {
 			return c.ToBTC(ctx, x.LP.URL, ToBTCRequest{Chain: "CITREA", Amount: big.NewInt(5000), Token: x.Token, FeeRate: Known("1")}, Early{})
 		},
 		Better: func(a, b ToBTCQuote) bool { return a.Amount.Cmp(b.Amount) > 0 },
-		Wait:   500 * time.Millisecond,
+		Wait:   wait,
 	}
 }
 
@@ -105,7 +105,7 @@ func TestCrowdOfLiars(t *testing.T) {
 	var offer Offer[ToBTCQuote]
 	var err error
 	grown := peak(func() {
-		offer, err = Collect(t.Context(), d, Query{Service: ToBTC, Chain: "CITREA", Token: "T", Amount: big.NewInt(5000)}, crowdRound(c))
+		offer, err = Collect(t.Context(), d, Query{Service: ToBTC, Chain: "CITREA", Token: "T", Amount: big.NewInt(5000)}, crowdRound(c, 0))
 	})
 	took := time.Since(start)
 	if err != nil || offer.Quote.Amount.Int64() != 199 {
@@ -129,7 +129,7 @@ func BenchmarkQuoteRound(b *testing.B) {
 			before := dialed.Load()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Collect(b.Context(), d, Query{Service: ToBTC, Chain: "CITREA", Token: "T", Amount: big.NewInt(5000)}, crowdRound(c)); err != nil {
+				if _, err := Collect(b.Context(), d, Query{Service: ToBTC, Chain: "CITREA", Token: "T", Amount: big.NewInt(5000)}, crowdRound(c, 500*time.Millisecond)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -150,7 +150,7 @@ func BenchmarkQuoteRoundWithLiars(b *testing.B) {
 	var most uint64
 	for b.Loop() {
 		most = max(most, peak(func() {
-			if _, err := Collect(b.Context(), d, Query{Service: ToBTC, Chain: "CITREA", Token: "T", Amount: big.NewInt(5000)}, crowdRound(c)); err != nil {
+			if _, err := Collect(b.Context(), d, Query{Service: ToBTC, Chain: "CITREA", Token: "T", Amount: big.NewInt(5000)}, crowdRound(c, 500*time.Millisecond)); err != nil {
 				b.Fatal(err)
 			}
 		}))

@@ -186,7 +186,8 @@ func or[N int | time.Duration](v, otherwise N) N {
 // no candidate the LPs are reloaded once. LPs that lied go to the penalty box,
 // bounds that were answered are remembered. The error is an *[OutOfBoundsError]
 // if an LP named bounds and none gave a quote, a *[RoundError] with the last
-// failure as its cause, or says that nobody offers the swap.
+// failure as its cause, or says that nobody offers the swap. It returns when the
+// round's budget is used up, at the latest, not counting the reload.
 func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Offer[T], error) {
 	candidates := d.Candidates(q)
 	if len(candidates) == 0 {
