@@ -44,13 +44,16 @@ type Client struct {
 // slowest chain, and fails if one of them cannot be opened: a backend that
 // silently lacks a chain would strand its swaps.
 func Open(ctx context.Context, c Config) (*Client, error) {
-	ownBackend := c.Bitcoin == nil
+	ownBackend, ownMessenger := c.Bitcoin == nil, c.Messenger == nil
 	c, err := c.fill()
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	client := &Client{config: c, byID: map[string]chains.Chain{}, lnurl: lnurl.New(c.LNURL)}
 	if closer, ok := c.Bitcoin.(io.Closer); ok && ownBackend {
+		client.ours = append(client.ours, closer)
+	}
+	if closer, ok := c.Messenger.(io.Closer); ok && ownMessenger {
 		client.ours = append(client.ours, closer)
 	}
 	if err := client.open(ctx); err != nil {
@@ -110,7 +113,7 @@ func (c *Client) open(ctx context.Context) error {
 	c.world = swap.NewLive(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = swap.New(swap.Config{
 		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired,
-		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl},
+		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Messenger: c.config.Messenger},
 		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC()},
 	})
 	c.market = &swap.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl,

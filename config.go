@@ -13,7 +13,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/swap/price"
 )
@@ -39,6 +41,11 @@ type Config struct {
 	// Policy is how strict quotes are checked. AnyNode is set on every network
 	// but mainnet and testnet3, because no public graph knows the others' nodes.
 	Policy lp.Policy
+
+	// Messenger gives preimages to watchtowers, which then claim for users who are
+	// not there. nil: swap.OverNostr with nostr's relays for the network; nothing
+	// is published on regtest and signet, which have none. The caller closes its own.
+	Messenger swap.Messenger
 
 	Now    func() time.Time // nil: the system's clock
 	Rand   io.Reader        // nil: the system's secure source; safe for concurrent use
@@ -102,6 +109,13 @@ func (c Config) fill() (Config, error) {
 			return c, fmt.Errorf("bitcoin backend: %w", err)
 		}
 		c.Bitcoin = b
+	}
+	if c.Messenger == nil && len(nostr.DefaultRelays(c.Network)) > 0 {
+		m, err := nostr.New(nostr.Options{Network: c.Network, HTTP: c.HTTP, Now: c.Now, Rand: c.Rand, Log: c.Logger})
+		if err != nil {
+			return c, fmt.Errorf("messenger: %w", err)
+		}
+		c.Messenger = swap.OverNostr(m)
 	}
 	if c.Bitcoin.Network() != c.Network {
 		return c, fault.Invalid("bitcoin", "the backend is of %s, not of %s", c.Bitcoin.Network(), c.Network)

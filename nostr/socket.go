@@ -1,0 +1,88 @@
+package nostr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"github.com/swapper-go/swapper/internal/httpx"
+)
+
+// maxFrame bounds one message of a relay, in bytes.
+const maxFrame = 256 << 10
+
+// dial opens a websocket. Redirects are not followed: a relay has no business to
+// send us elsewhere.
+func dial(ctx context.Context, to relay, transport http.RoundTripper) (*websocket.Conn, error) {
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return httpx.ErrRedirect }}
+	conn, resp, err := websocket.Dial(ctx, to.url, &websocket.DialOptions{HTTPClient: client})
+	switch {
+	case err == nil:
+		conn.SetReadLimit(maxFrame)
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("no connection: %w", context.Cause(ctx))
+	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
+		return nil, fmt.Errorf("no websocket, but HTTP status %d", resp.StatusCode)
+	case errors.Is(err, httpx.ErrRedirect):
+		return nil, httpx.ErrRedirect
+	}
+	return nil, errors.New("no connection") // the library's error has the URL, and what the relay wrote
+}
+
+// readFrame returns the label and the members after it of a relay's next message.
+func readFrame(ctx context.Context, conn *websocket.Conn) (string, []json.RawMessage, error) {
+	_, text, err := conn.Read(ctx)
+	if err != nil {
+		switch status := websocket.CloseStatus(err); {
+		case ctx.Err() != nil:
+			return "", nil, fmt.Errorf("no answer: %w", context.Cause(ctx))
+		case errors.Is(err, websocket.ErrMessageTooBig):
+			return "", nil, fmt.Errorf("a message of more than %d bytes", maxFrame)
+		case status >= 0:
+			return "", nil, fmt.Errorf("connection closed with status %d", status)
+		}
+		return "", nil, errors.New("connection lost")
+	}
+	return parseFrame(text)
+}
+
+var errFrame = errors.New("a message that is not the protocol's")
+
+func parseFrame(text []byte) (label string, rest []json.RawMessage, err error) {
+	var all []json.RawMessage
+	if httpx.Decode(text, &all) != nil || len(all) == 0 || json.Unmarshal(all[0], &label) != nil {
+		return "", nil, errFrame
+	}
+	return label, all[1:], nil
+}
+
+// okOf reads the members of an OK message.
+func okOf(rest []json.RawMessage) (id string, taken bool, text string, err error) {
+	if len(rest) < 2 || json.Unmarshal(rest[0], &id) != nil || json.Unmarshal(rest[1], &taken) != nil || string(rest[1]) == "null" {
+		return "", false, "", errFrame
+	}
+	if len(rest) > 2 {
+		_ = json.Unmarshal(rest[2], &text) // words for people; without them the answer stands
+	}
+	return id, taken, text, nil
+}
+
+// refusal is the machine-readable word at the start of a relay's text. The rest
+// may say anything, the preimage included, and is not repeated.
+func refusal(text string) error {
+	word, _, ok := strings.Cut(text, ":")
+	if ok {
+		for _, known := range []string{"duplicate", "pow", "blocked", "rate-limited", "invalid", "restricted", "mute", "auth-required", "error"} {
+			if word == known {
+				return fmt.Errorf("refused (%s)", known)
+			}
+		}
+	}
+	return errors.New("refused")
+}
