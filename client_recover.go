@@ -1,0 +1,39 @@
+package swapper
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Recover rebuilds the swaps of a signer from the history of every chain on
+// which the text is an address, for a store that was lost, and returns those
+// that were not in the store yet. It reads the chains from the contracts' first
+// block on, which can take minutes. Amounts of the other side, prices and fees
+// are not on the chain and stay unknown; refunds work all the same. What was
+// found is returned, and stored, even beside an error.
+func (c *Client) Recover(ctx context.Context, signer string) ([]ListSwapOutput, error) {
+	if signer == "" {
+		return nil, fault.Invalid("signer", "is required")
+	}
+	var out []ListSwapOutput
+	var failed error
+	valid := false
+	for _, ch := range c.chains {
+		own, err := ch.Address(signer, false)
+		if err != nil {
+			continue
+		}
+		valid = true
+		found, err := c.market.Recover(ctx, ch.Info().ID, own)
+		for _, r := range found {
+			out = append(out, c.listed(r))
+		}
+		failed = errors.Join(failed, err)
+	}
+	if !valid {
+		return nil, fault.Invalid("signer", "is no address of a configured chain")
+	}
+	return out, failed
+}

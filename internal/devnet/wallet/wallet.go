@@ -1,0 +1,191 @@
+// Package wallet is a user of the local network: keys on every side, and the
+// patience to do what a swap asks for until it is over. It speaks to the
+// operations alone, as any wallet backend's front end would, so it works through
+// the library and through HTTP alike. Keys never leave it.
+package wallet
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	evmchain "github.com/swapper-go/swapper/chains/evm"
+	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+)
+
+// Wallet signs and pays. A nil part cannot do what it is for.
+type Wallet struct {
+	Swaps     swapper.Service
+	EVM       *evm.Account
+	Bitcoin   *devbitcoin.Wallet
+	Lightning *lightning.Node
+
+	Poll     time.Duration                      // between two looks; 0: 50 ms
+	Progress func(*swapper.GetSwapStatusOutput) // called with every new state; may be nil
+	Secret   func(swapID string) swapper.Secret // preimages of own payment hashes; may be nil
+	Refuse   func(*swapper.Action) bool         // actions that are not done; may be nil
+	Mine     func()                             // called while a wait goes on; may be nil
+}
+
+// ErrUnfinished is returned, with the status, when the context ended first.
+var ErrUnfinished = errors.New("the swap is not over")
+
+// Look asks for the status of a swap as this wallet.
+func (w *Wallet) Look(ctx context.Context, id string) (*swapper.GetSwapStatusOutput, error) {
+	in := swapper.GetSwapStatusInput{SwapID: id}
+	if w.Bitcoin != nil {
+		in.BitcoinAddress, in.BitcoinPublicKey = w.Bitcoin.Address.String(), w.Bitcoin.PublicKey()
+	}
+	if w.Secret != nil {
+		in.Secret = w.Secret(id)
+	}
+	return w.Swaps.GetSwapStatus(ctx, in)
+}
+
+// Finish does what the swap asks for until done reports true; nil means until
+// the swap is finished.
+func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
+	if done == nil {
+		done = func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
+	}
+	var last *swapper.GetSwapStatusOutput
+	paid := false
+	for {
+		s, err := w.Look(ctx, id)
+		if err != nil {
+			if ctx.Err() != nil {
+				return last, fmt.Errorf("%w: %w", ErrUnfinished, context.Cause(ctx))
+			}
+			return last, err
+		}
+		if w.Progress != nil && (last == nil || last.State != s.State) {
+			w.Progress(s)
+		}
+		last = s
+		if done(s) {
+			return s, nil
+		}
+		if a := s.CurrentAction; a != nil && (w.Refuse == nil || !w.Refuse(a)) {
+			if a.SendToAddress == nil || !paid {
+				if err := w.Do(ctx, id, a); err != nil {
+					return s, err
+				}
+			}
+			paid = paid || a.SendToAddress != nil
+			if a.Wait != nil && w.Mine != nil {
+				w.Mine()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return last, fmt.Errorf("%w: state %s", ErrUnfinished, s.State.Name)
+		case <-time.After(max(w.Poll, 50*time.Millisecond)):
+		}
+	}
+}
+
+// Do does what an action asks for.
+func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
+	switch {
+	case a.SendToAddress != nil:
+		return w.pay(ctx, a.SendToAddress)
+	case a.SignSmartChainTransaction != nil:
+		signed, err := w.SignEVM(a.SignSmartChainTransaction.Txs)
+		if err != nil {
+			return err
+		}
+		return w.submit(ctx, id, signed)
+	case a.SignPSBT != nil:
+		signed, err := w.SignPSBT(a.SignPSBT)
+		if err != nil {
+			return err
+		}
+		return w.submit(ctx, id, signed)
+	}
+	return nil
+}
+
+func (w *Wallet) submit(ctx context.Context, id string, signed []string) error {
+	_, err := w.Swaps.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
+	return err
+}
+
+// pay starts the payment: one over Lightning is held by the payee until the swap
+// has gone on.
+func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
+	for _, tx := range a.Txs {
+		if tx.Type == swapper.DestinationInvoice {
+			if err := w.Lightning.Start(tx.Address, lightning.Limits{}); err != nil {
+				return err
+			}
+			continue
+		}
+		to, err := bitcoin.ParseAddress(tx.Address, bitcoin.Regtest)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Bitcoin.Pay(5, wire.NewTxOut(tx.Amount.RawAmount.Int64(), to.Script())); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// SignEVM signs transactions in the string form of the EVM chains.
+func (w *Wallet) SignEVM(unsigned []string) ([]string, error) {
+	signed := make([]string, len(unsigned))
+	for i, text := range unsigned {
+		p, err := evmchain.ParseTransaction(text)
+		if err != nil {
+			return nil, err
+		}
+		tx, err := types.SignNewTx(w.EVM.Key, types.LatestSignerForChainID(p.ChainID), &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce,
+			GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
+		if err != nil {
+			return nil, err
+		}
+		raw, err := tx.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		signed[i] = hexutil.Encode(raw)
+	}
+	return signed, nil
+}
+
+// SignPSBT signs the inputs that a funded transaction names.
+func (w *Wallet) SignPSBT(a *swapper.SignPSBT) ([]string, error) {
+	if len(a.Funded) == 0 {
+		return nil, errors.New("the transaction is not funded")
+	}
+	signed := make([]string, len(a.Funded))
+	for i, f := range a.Funded {
+		raw, err := base64.StdEncoding.DecodeString(f.PSBTBase64)
+		if err != nil {
+			return nil, err
+		}
+		p, err := psbt.NewFromRawBytes(bytes.NewReader(raw), false)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.Bitcoin.SignPSBT(p, f.SignInputs...); err != nil {
+			return nil, err
+		}
+		if signed[i], err = p.B64Encode(); err != nil {
+			return nil, err
+		}
+	}
+	return signed, nil
+}

@@ -1,0 +1,225 @@
+package swap
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Recover rebuilds the swaps of a signer from a chain's history, for a store
+// that was lost, and returns those that were not stored yet. What the chain does
+// not tell (fees, prices, the destination, the other side's amount) stays
+// unknown; what is needed to get money back is there (protocol:
+// swap-flows-escrow.md §4.7, swap-flows-spv-and-core.md A13). A swap that cannot
+// be rebuilt is reported in the error and ends nothing.
+func (m *Market) Recover(ctx context.Context, chain, signer string) ([]*Record, error) {
+	c := m.World.chains[chain]
+	if c == nil {
+		return nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
+	}
+	signer, err := c.Address(signer, false)
+	if err != nil {
+		return nil, fault.At("signer", err)
+	}
+	rec := recovery{Market: m, chain: c, info: c.Info(), signer: signer}
+	var found []*Record
+	var failed error
+	for p, err := range c.History(ctx, signer, 0) {
+		if err != nil {
+			return found, err
+		}
+		r, err := rec.one(ctx, p)
+		switch {
+		case ctx.Err() != nil:
+			return found, context.Cause(ctx)
+		case err != nil:
+			failed = err
+		case r != nil:
+			found = append(found, r)
+		}
+	}
+	return found, failed
+}
+
+type recovery struct {
+	*Market
+	chain  chains.Chain
+	info   chains.Info
+	signer string
+}
+
+// one stores one swap, unless it is known. It returns nil then, and for an
+// escrow that the signer did not open or get as a user.
+func (m recovery) one(ctx context.Context, p chains.Past) (*Record, error) {
+	var r *Record
+	var err error
+	switch {
+	case p.Escrow != nil:
+		r, err = m.escrow(*p.Escrow, p.Fact)
+	case p.Withdrawal != nil:
+		r, err = m.withdrawal(ctx, *p.Withdrawal)
+	}
+	if r == nil || err != nil {
+		return nil, err
+	}
+	for _, hash := range m.names(r) {
+		known, err := m.known(ctx, hash)
+		if known || err != nil {
+			return nil, err
+		}
+	}
+	if err := m.Engine.Create(ctx, r); err != nil {
+		return nil, fmt.Errorf("recovered swap %s: %w", r.ID, err)
+	}
+	res, err := m.Engine.Advance(ctx, r.ID, nil)
+	if err != nil {
+		return nil, fmt.Errorf("recovered swap %s: %w", r.ID, err)
+	}
+	return res.Record, nil
+}
+
+// names are the hashes by which a stored record of the same swap may be indexed.
+func (m recovery) names(r *Record) [][]byte {
+	hash, _ := eventHash(r)
+	names := [][]byte{hash}
+	if r.Type == FromBTCLNAuto {
+		names = append(names, r.Escrow.Real.ClaimHash) // a quote whose escrow was not seen yet
+	}
+	return names
+}
+
+func (m recovery) known(ctx context.Context, hash []byte) (bool, error) {
+	for _, err := range m.Engine.store.Find(ctx, storage.Query{Index: byEvent, Value: eventValue(m.info.ID, hash)}) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// head is what every recovered record has. unique makes the id.
+func (m recovery) head(typ Type, state int, version, lpAddress string, at chains.Block, name string, unique []byte) Head {
+	created := Millis(at.Time * 1000)
+	if created == 0 {
+		created = At(m.Engine.now())
+	}
+	h := Head{ID: name + hex.EncodeToString(unique[:16]), Type: typ, Chain: m.info.ID, Contract: version, State: state, Signer: m.signer,
+		LP: LP{Address: lpAddress}, CreatedAt: created, From: at.Height}
+	copy(h.Seed[:], unique)
+	for _, l := range m.Offers.LPs() {
+		if lpAddress != "" && l.Addresses[m.info.ID] == lpAddress {
+			h.LP.URL = l.URL
+		}
+	}
+	return h
+}
+
+func (m recovery) token(address string) (tokens.Token, error) {
+	for _, t := range m.info.Tokens {
+		if own, err := m.chain.TokenAddress(t.Address); err == nil && own == address {
+			return t, nil
+		}
+	}
+	return tokens.Token{}, fmt.Errorf("token %s is not known", address)
+}
+
+func (m recovery) escrow(e chains.Escrow, fact chains.EscrowFact) (*Record, error) {
+	k, ok := m.chain.Contract(e.Version)
+	if !ok {
+		return nil, fmt.Errorf("contracts of version %q are not configured", e.Version)
+	}
+	t, err := m.token(e.Token)
+	if err != nil {
+		return nil, err
+	}
+	var typ Type
+	state, other := outCommitted, e.Claimer
+	switch lightning := e.Kind == chains.HTLC; {
+	case e.Offerer == m.signer && e.PayIn:
+		if typ = ToBTC; lightning {
+			typ = ToBTCLN
+		}
+	case e.Claimer == m.signer && e.PayOut && lightning && m.autoOn(e.Version):
+		typ, state, other = FromBTCLNAuto, lnCommitted, e.Offerer
+	default:
+		return nil, nil // the signer is the LP of this escrow, or the type is not offered
+	}
+	r := &Record{
+		Head:   m.head(typ, state, e.Version, other, fact.Opened, k.ClaimHashText(e.ClaimHash), e.Hash),
+		Escrow: &EscrowPart{Expected: &e, Real: &e, InitTx: fact.InitTx, OpenedAt: Millis(fact.Opened.Time * 1000)},
+	}
+	held := tokens.NewAmount(e.Amount, t)
+	bitcoinSide := tokens.Amount{Token: tokens.LightningBTC()}
+	switch typ {
+	case ToBTC:
+		bitcoinSide.Token = tokens.BTC()
+		r.Terms.Input, r.Terms.Output, r.Terms.SwapFee = held, bitcoinSide, tokens.NewAmount(new(big.Int), t)
+	case ToBTCLN:
+		r.Lightning = &LightningPart{}
+		r.Terms.Input, r.Terms.Output, r.Terms.SwapFee = held, bitcoinSide, tokens.NewAmount(new(big.Int), t)
+	case FromBTCLNAuto:
+		r.Lightning = &LightningPart{}
+		r.Terms.Input, r.Terms.Output, r.Terms.SwapFee = bitcoinSide, held, tokens.NewAmount(new(big.Int), bitcoinSide.Token)
+		r.Terms.Recipient = e.Claimer
+	}
+	return r, nil
+}
+
+func (m recovery) autoOn(version string) bool {
+	for _, v := range m.info.Versions {
+		if v.Name == version {
+			return v.LPInit
+		}
+	}
+	return false
+}
+
+// withdrawal rebuilds a swap that a vault has paid. What it cost is in the
+// Bitcoin transaction.
+func (m recovery) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*Record, error) {
+	if w.Recipient != m.signer {
+		return nil, nil
+	}
+	state := spvClaimed
+	if w.Fact.State == chains.WithdrawalFronted {
+		state = spvFronted
+	}
+	id := chains.VaultID{Owner: w.Owner, ID: w.VaultID}
+	v, err := m.World.Vault(ctx, m.info.ID, w.Version, id)
+	if err != nil {
+		return nil, err
+	}
+	t, err := m.token(v.Vault.Tokens[0])
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{
+		Head:    m.head(SPVFromBTC, state, w.Version, w.Owner, chains.Block{Height: w.Fact.Height}, w.BitcoinTx.String(), w.BitcoinTx[:]),
+		Bitcoin: &BitcoinPart{TxID: w.BitcoinTx, Confirmations: v.Vault.Confirmations, Posted: true},
+		Vault: &VaultPart{QuoteID: w.BitcoinTx.String(), Owner: w.Owner, VaultID: w.VaultID, Multipliers: v.Vault.Multipliers, Raw: w.Raw,
+			FrontTx: w.Fact.FrontTx, ClaimTx: w.Fact.ClaimTx},
+	}
+	r.Terms = Terms{Input: tokens.Amount{Token: tokens.BTC()}, SwapFee: tokens.NewAmount(new(big.Int), tokens.BTC()), Recipient: w.Recipient,
+		Output: tokens.NewAmount(units(w.Raw[0], v.Vault.Multipliers[0]), t), Confirmations: v.Vault.Confirmations}
+	if w.Raw[1] != 0 {
+		gas := tokens.NewAmount(units(w.Raw[1], v.Vault.Multipliers[1]), m.info.Native)
+		r.Terms.GasDrop = &gas
+	}
+	if tx, err := bitcoin.GetTx(ctx, m.World.bitcoin, w.BitcoinTx); err == nil && tx != nil && len(tx.Msg.TxOut) > 2 {
+		paid := tx.Msg.TxOut[2]
+		r.Bitcoin.Sats, r.Vault.Sats[0], r.Vault.LPScript = uint64(paid.Value), paid.Value, paid.PkScript
+		r.Vault.UTXO = tx.Msg.TxIn[0].PreviousOutPoint.String()
+		r.Terms.Input = tokens.NewAmount(big.NewInt(paid.Value), tokens.BTC())
+	}
+	return r, nil
+}
+
+func units(raw uint64, multiplier *big.Int) *big.Int {
+	n := new(big.Int).SetUint64(raw)
+	return n.Mul(n, multiplier)
+}
