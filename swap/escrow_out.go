@@ -94,7 +94,7 @@ func (o outgoing) moves() []Move {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
 		{From: []int{outCommitted, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen, statusExpired)(in) && in.Obs.Escrow.Value.Head.Height > in.R.Seen.Chain && !in.R.Submission.open()
+			return is(statusNotOpen, statusExpired)(in) && newer(in.Obs.Escrow, in.R) && !in.R.Submission.open()
 		}},
 		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
@@ -108,12 +108,15 @@ func (o outgoing) moves() []Move {
 		}},
 		{From: []int{outSoftExpired, outCreated}, To: outExpired, Why: "the authorization is over and the escrow was never opened", If: func(in In) bool {
 			s := o.status(in)
-			if in.R.Submission.open() || s == statusUnknown {
+			if in.R.Submission.open() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
 				return false
 			}
 			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
 		}},
-		{From: []int{outCreated}, To: outSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{outCreated}, To: outSoftExpired, Why: "the quote expired", If: func(in In) bool {
+			f := in.Obs.Escrow
+			return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
+		}},
 
 		{From: []int{outCreated, outSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
 		{From: []int{outRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
@@ -213,9 +216,12 @@ func (o outgoing) view(in In) View {
 	r := in.R
 	row, _ := stateRow(outgoingStates, r.State)
 	v := View{Row: row}
-	valid := r.State == outCreated && !r.Expiry.Passed(in.Now)
+	valid := !r.Expiry.Passed(in.Now)
 	if in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth != chains.AuthUnknown {
-		valid = r.State == outCreated && in.Obs.Escrow.Value.Auth == chains.AuthGood
+		valid = in.Obs.Escrow.Value.Auth == chains.AuthGood
+	}
+	if r.Escrow == nil || r.Escrow.Init == nil { // a recovered swap: nothing can be opened
+		valid = false
 	}
 	payment, settlement, refund := Confirmed, Inactive, Inactive
 	switch r.State {

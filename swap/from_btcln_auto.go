@@ -99,12 +99,12 @@ func autoMoves() []Move {
 			}
 		}},
 		{From: []int{lnCommitted}, To: lnPaid, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen)(in) && in.Obs.Escrow.Value.Head.Height > in.R.Seen.Chain
+			return is(statusNotOpen)(in) && newer(in.Obs.Escrow, in.R)
 		}},
 		{From: []int{lnCreated}, To: lnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 		{From: []int{lnSoftExpired}, To: lnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
-		{From: []int{lnPaid}, To: lnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
-			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in)
+		{From: []int{lnPaid, lnHTLCExpired}, To: lnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
+			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
 
 		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
@@ -181,7 +181,7 @@ func autoFill(in In, next *Record) {
 	f := autoFact(in)
 	fillEscrowTxs(f, next.Escrow)
 	fillSubmission(in, next)
-	if lie, ok := errors.AsType[*chains.DiffError](in.Obs.Delivered.Err); ok {
+	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
 		next.Problem = "the provider announced another escrow than agreed: " + lie.Error()
 	}
 	if !f.Known() {
@@ -249,7 +249,9 @@ func autoView(in In) View {
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		default:
 			settle.Status = AwaitingManual
-			if !reveal && !r.Submission.open() {
+			// The claim carries the preimage, so it is handed out only when
+			// publishing that is safe.
+			if mayPublish(in) && !r.Submission.open() {
 				v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
 					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage)}}}}
 			}

@@ -160,8 +160,8 @@ func (i *importer) record() (*Record, error) {
 	}
 	// The reference stops looking at swaps that have ended.
 	switch {
-	case o.Type == FromBTCLNAuto && (i.r.State == lnFailed || i.r.State == lnClaimed || i.r.State == lnExpired),
-		o.Type != FromBTCLNAuto && (i.r.State == outRefunded || i.r.State == outClaimed || i.r.State == outExpired):
+	case o.Type == FromBTCLNAuto && (i.r.State == lnFailed || i.r.State == lnClaimed),
+		o.Type != FromBTCLNAuto && (i.r.State == outRefunded || i.r.State == outClaimed):
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
 	}
 	return i.r, nil

@@ -17,7 +17,7 @@ func VerifyDelivered(k chains.Contract, want chains.Escrow, data json.RawMessage
 	if err != nil {
 		return chains.Escrow{}, err
 	}
-	may := []chains.Field{chains.AnyExpiry, chains.AtLeastAmount}
+	may := []chains.Field{chains.AnySequence, chains.AnyExpiry, chains.AtLeastAmount}
 	if legacy {
 		may = append(may, chains.AtMostDeposits)
 	}

@@ -1,0 +1,89 @@
+package flowtest
+
+import (
+	"context"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// Backend is the Bitcoin backend of a World. What swaps do not ask for is not
+// implemented.
+type Backend struct {
+	bitcoin.Backend
+	World *World
+	On    bitcoin.Network
+}
+
+// Network implements [bitcoin.Backend].
+func (b Backend) Network() bitcoin.Network { return b.On }
+
+// TipHeight implements [bitcoin.Backend].
+func (b Backend) TipHeight(context.Context) (uint32, error) { return 900_000, nil }
+
+// Txs implements [bitcoin.Backend].
+func (b Backend) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	all := make([]bitcoin.Result[*bitcoin.Tx], len(ids))
+	for i, id := range ids {
+		tx, ok := b.World.Txs[id]
+		switch {
+		case b.World.BitcoinErr != nil:
+			all[i].Err = b.World.BitcoinErr
+		case !ok:
+			all[i].Err = bitcoin.ErrNotFound
+		default:
+			all[i].Value = tx
+		}
+	}
+	return all
+}
+
+// Outspends implements [bitcoin.Backend]: what is not named is unspent.
+func (b Backend) Outspends(_ context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	all := make([]bitcoin.Result[bitcoin.Spend], len(ops))
+	for i, op := range ops {
+		all[i] = bitcoin.Result[bitcoin.Spend]{Value: bitcoin.Spend{State: bitcoin.Unspent}, Err: b.World.BitcoinErr}
+		if s, ok := b.World.Spends[op]; ok {
+			all[i].Value = s
+		}
+	}
+	return all
+}
+
+// CPFPs implements [bitcoin.Backend].
+func (b Backend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	all := make([]bitcoin.Result[*bitcoin.CPFP], len(ids))
+	for i, id := range ids {
+		if c, ok := b.World.CPFP[id]; ok {
+			all[i].Value = &c
+		}
+		all[i].Err = b.World.BitcoinErr
+	}
+	return all
+}
+
+// ProjectedBlocks implements [bitcoin.Backend].
+func (b Backend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) {
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	return b.World.Delay, b.World.BitcoinErr
+}
+
+// FeeRates implements [bitcoin.Backend].
+func (b Backend) FeeRates(context.Context) (bitcoin.FeeRates, error) {
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	return b.World.Rates, b.World.BitcoinErr
+}
+
+// AddressUTXOs implements [bitcoin.Backend].
+func (b Backend) AddressUTXOs(context.Context, bitcoin.Address) ([]bitcoin.UTXO, error) {
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	return b.World.Coins, b.World.BitcoinErr
+}

@@ -1,0 +1,389 @@
+package flowtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/btcsuite/btcd/btcutil/base58"
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Contracts are the addresses that a vector file gives for one EVM chain.
+type Contracts struct {
+	Escrow, Relay, Refund, Hash, Chain, ChainNonced string
+}
+
+// Chain is a smart chain of a World, and the [chains.Factory] of itself. It
+// serves the contract version v1 (and v2, alike).
+type Chain struct {
+	chains.Chain
+	World    *World
+	id       string
+	tokens   []tokens.Token
+	contract evm.Deployment
+	hashes   map[string][]byte // claim hash by payment hash, where it cannot be computed
+}
+
+// NewChain returns the chain with the given id and tokens, the native one first.
+func NewChain(w *World, id string, all []tokens.Token, c Contracts) *Chain {
+	d := evm.Deployment{Version: "v1", RefundHandler: common.HexToAddress(c.Refund),
+		EscrowManager: evm.Contract{Address: common.HexToAddress(c.Escrow)}, BtcRelay: evm.Contract{Address: common.HexToAddress(c.Relay)}}
+	d.ClaimHandlers[chains.HTLC] = common.HexToAddress(c.Hash)
+	d.ClaimHandlers[chains.Onchain] = common.HexToAddress(c.Chain)
+	d.ClaimHandlers[chains.OnchainNonced] = common.HexToAddress(c.ChainNonced)
+	return &Chain{World: w, id: id, tokens: all, contract: d, hashes: map[string][]byte{}}
+}
+
+// Know says which claim hash stands for a payment hash.
+func (c *Chain) Know(paymentHash string, claimHash []byte) { c.hashes[paymentHash] = claimHash }
+
+// ID implements [chains.Factory].
+func (c *Chain) ID() string { return c.id }
+
+// Open implements [chains.Factory].
+func (c *Chain) Open(context.Context, chains.Env) (chains.Chain, error) { return c, nil }
+
+// Info implements [chains.Chain].
+func (c *Chain) Info() chains.Info {
+	both := []chains.Version{{Name: "v1", LPInit: true, Vaults: true}, {Name: "v2", LPInit: true, Vaults: true}}
+	return chains.Info{ID: c.id, Tokens: c.tokens, Native: c.tokens[0], Versions: both, Default: "v1", PollSeconds: 5}
+}
+
+func (c *Chain) isEVM() bool { return c.id != "STARKNET" && c.id != "SOLANA" }
+
+// Address implements [chains.Chain].
+func (c *Chain) Address(s string, strict bool) (string, error) {
+	switch c.id {
+	case "STARKNET":
+		n, ok := new(big.Int).SetString(strings.TrimPrefix(s, "0x"), 16)
+		if !ok || !strings.HasPrefix(s, "0x") || n.Sign() <= 0 || n.BitLen() > 251 || strict && len(s) != 66 {
+			return "", fault.Invalid("address", "is no Starknet address")
+		}
+		return fmt.Sprintf("0x%064x", n), nil
+	case "SOLANA":
+		if len(base58.Decode(s)) != 32 {
+			return "", fault.Invalid("address", "is no Solana address")
+		}
+		return s, nil
+	}
+	return evm.Address(s, strict)
+}
+
+// TokenAddress implements [chains.Chain].
+func (c *Chain) TokenAddress(s string) (string, error) {
+	if c.isEVM() {
+		return evm.TokenAddress(s)
+	}
+	return c.Address(s, false)
+}
+
+// Contract implements [chains.Chain].
+func (c *Chain) Contract(version string) (chains.Contract, bool) {
+	switch version {
+	case "":
+		version = "v1"
+	case "v1", "v2":
+	default:
+		return nil, false
+	}
+	return &contract{chain: c, version: version}, true
+}
+
+// Send implements [chains.Chain]: everything is taken and confirmed at once.
+func (c *Chain) Send(_ context.Context, tx chains.Signed) error {
+	c.World.mu.Lock()
+	defer c.World.mu.Unlock()
+	c.World.sent = append(c.World.sent, tx.ID)
+	return nil
+}
+
+// Status implements [chains.Chain].
+func (c *Chain) Status(_ context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
+	c.World.mu.Lock()
+	defer c.World.mu.Unlock()
+	all := make([]chains.TxStatus, len(txs))
+	for i, tx := range txs {
+		for _, id := range c.World.sent {
+			if id == tx.ID {
+				all[i].State = chains.TxConfirmed
+			}
+		}
+		if all[i].State == chains.TxUnknown {
+			all[i].State = c.World.state
+		}
+	}
+	return all, nil
+}
+
+// TxState makes transactions that nobody sent have this state.
+func (w *World) TxState(s chains.TxState) { w.Set(func(w *World) { w.state = s }) }
+
+type contract struct {
+	chains.VaultContract
+	chain   *Chain
+	version string
+}
+
+func (k *contract) Version() string { return k.version }
+
+// neutral is escrow data of Starknet and Solana.
+type neutral struct {
+	Type, Offerer, Claimer, Token, ClaimData, RefundData, Amount, Sequence, Expiry string
+	FeeToken, DepositToken, SecurityDeposit, ClaimerBounty                         string
+	PaymentHash, Nonce                                                             string
+	Confirmations                                                                  uint16
+	Kind                                                                           int
+	PayIn, PayOut                                                                  bool
+}
+
+func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
+	if k.chain.isEVM() {
+		s, err := evm.ParseSwapData(data)
+		if err != nil {
+			return chains.Escrow{}, err
+		}
+		e, err := k.chain.contract.Escrow(s)
+		e.Version = k.version
+		return e, err
+	}
+	var n neutral
+	if err := json.Unmarshal(data, &n); err != nil {
+		return chains.Escrow{}, err
+	}
+	bad := errors.New("escrow data of another chain")
+	number := func(s string) *big.Int {
+		v, ok := new(big.Int).SetString(s, 0)
+		if !ok {
+			bad = fmt.Errorf("%q is no number", s)
+			return new(big.Int)
+		}
+		return v
+	}
+	e := chains.Escrow{Version: k.version, Kind: chains.Kind(n.Kind), Offerer: n.Offerer, Claimer: n.Claimer, Token: n.Token, PayIn: n.PayIn, PayOut: n.PayOut,
+		Amount: number(n.Amount), Sequence: number(n.Sequence), SecurityDeposit: number(n.SecurityDeposit), ClaimerBounty: number(n.ClaimerBounty), Data: data}
+	hash := sha256.Sum256(data)
+	e.Hash = hash[:]
+	switch n.Type {
+	case "strk":
+		e.DepositToken, e.Expiry = n.FeeToken, number(n.RefundData).Int64()
+		e.ClaimHash = number(n.ClaimData).FillBytes(make([]byte, 32))
+	case "sol":
+		e.DepositToken, e.Expiry = k.chain.tokens[0].Address, number(n.Expiry).Int64()
+		h, err := hex.DecodeString(n.PaymentHash)
+		if err != nil {
+			return chains.Escrow{}, err
+		}
+		e.ClaimHash = solanaClaim(h, number(n.Nonce).Uint64(), n.Confirmations)
+	default:
+		return chains.Escrow{}, bad
+	}
+	return e, nil
+}
+
+func solanaClaim(hash []byte, nonce uint64, confirmations uint16) []byte {
+	h, _ := hex.DecodeString(fmt.Sprintf("%x%016x%04x", hash, nonce, confirmations))
+	return h
+}
+
+func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+	if k.chain.isEVM() {
+		a, err := evm.SwapDataOf(want)
+		if err != nil {
+			return err
+		}
+		b, err := evm.SwapDataOf(got)
+		if err != nil {
+			return err
+		}
+		return evm.Diff(a, b, may...)
+	}
+	allowed := func(f chains.Field) bool {
+		for _, m := range may {
+			if m == f {
+				return true
+			}
+		}
+		return false
+	}
+	for _, m := range []struct {
+		name      string
+		want, got string
+		fine      bool
+	}{
+		{"offerer", want.Offerer, got.Offerer, false},
+		{"claimer", want.Claimer, got.Claimer, false},
+		{"token", want.Token, got.Token, false},
+		{"kind", want.Kind.String(), got.Kind.String(), false},
+		{"claimData", hex.EncodeToString(want.ClaimHash), hex.EncodeToString(got.ClaimHash), false},
+		{"payIn", fmt.Sprint(want.PayIn), fmt.Sprint(got.PayIn), false},
+		{"payOut", fmt.Sprint(want.PayOut), fmt.Sprint(got.PayOut), false},
+		{"depositToken", want.DepositToken, got.DepositToken, false},
+		{"sequence", want.Sequence.String(), got.Sequence.String(), allowed(chains.AnySequence)},
+		{"expiry", strconv.FormatInt(want.Expiry, 10), strconv.FormatInt(got.Expiry, 10), allowed(chains.AnyExpiry)},
+		{"amount", want.Amount.String(), got.Amount.String(), allowed(chains.AtLeastAmount) && got.Amount.Cmp(want.Amount) > 0},
+		{"securityDeposit", want.SecurityDeposit.String(), got.SecurityDeposit.String(), allowed(chains.AtMostDeposits) && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
+		{"claimerBounty", want.ClaimerBounty.String(), got.ClaimerBounty.String(), allowed(chains.AtMostDeposits) && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
+	} {
+		if m.want != m.got && !m.fine {
+			return &chains.DiffError{Member: m.name, Want: m.want, Got: m.got}
+		}
+	}
+	return nil
+}
+
+func (k *contract) ClaimHash(c chains.Condition) ([]byte, error) {
+	switch {
+	case k.chain.isEVM():
+		h, err := k.chain.contract.ClaimHash(c)
+		return h[:], err
+	case c.Kind == chains.HTLC:
+		if h, ok := k.chain.hashes[hex.EncodeToString(c.PaymentHash[:])]; ok {
+			return h, nil
+		}
+		return bytes.Repeat([]byte{0xff}, 32), nil // a hash that no escrow has
+	case k.chain.id == "SOLANA":
+		var text bytes.Buffer
+		for _, n := range []uint64{c.Nonce, c.Sats} {
+			for range 8 {
+				text.WriteByte(byte(n))
+				n >>= 8
+			}
+		}
+		text.Write(c.Script)
+		h := sha256.Sum256(text.Bytes())
+		return solanaClaim(h[:], c.Nonce, c.Confirmations), nil
+	}
+	return nil, fault.New(fault.Unsupported, "hashes of %s are not computed here", k.chain.id)
+}
+
+func (k *contract) ClaimHashText(hash []byte) string { return hex.EncodeToString(hash) }
+
+// Public returns the chain's form for EVM chains, and an empty object elsewhere.
+func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
+	if !k.chain.isEVM() {
+		return json.RawMessage(`{}`), nil
+	}
+	s, err := evm.SwapDataOf(e)
+	if err != nil {
+		return nil, err
+	}
+	return s.Public()
+}
+
+func (k *contract) VerifyRefund(context.Context, chains.Escrow, chains.Auth) error {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	return k.chain.World.RefundErr
+}
+
+func (k *contract) Escrows(_ context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	facts := make([]chains.EscrowFact, len(queries))
+	for i, q := range queries {
+		if k.chain.World.Escrow == nil {
+			facts[i].Err = errNoAnswer
+			continue
+		}
+		var err error
+		if facts[i], err = k.chain.World.Escrow(q); err != nil {
+			facts[i] = chains.EscrowFact{Err: err}
+			continue
+		}
+		if facts[i].Head == (chains.Block{}) {
+			facts[i].Head = k.chain.World.Head()
+		}
+	}
+	return facts, nil
+}
+
+// Build returns stub names of the steps, as the vectors call them.
+func (k *contract) Build(_ context.Context, p chains.Plan) (chains.Unsigned, error) {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	if k.chain.World.BuildErr != nil {
+		return chains.Unsigned{}, k.chain.World.BuildErr
+	}
+	u := chains.Unsigned{Signer: p.Signer}
+	names := map[chains.StepKind]string{chains.StepInit: "tx:init", chains.StepClaimSecret: "tx:claimWithSecret", chains.StepClaimBitcoin: "tx:claimWithTxData",
+		chains.StepRefund: "tx:refundTimelock", chains.StepRefundAuth: "tx:refundCooperative", chains.StepVaultClaim: "tx:claimVault"}
+	for _, s := range p.Steps {
+		u.Txs = append(u.Txs, names[s.Kind])
+	}
+	return u, nil
+}
+
+// IDs reads `signed:<id>`.
+func (k *contract) IDs(signed []string) ([]string, error) {
+	ids := make([]string, len(signed))
+	for i, s := range signed {
+		id, ok := strings.CutPrefix(s, "signed:")
+		if !ok {
+			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "cannot be decoded")
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+// Check takes every transaction that can be decoded for the plan's steps in order.
+func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error) {
+	ids, err := k.IDs(signed)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]chains.Signed, len(ids))
+	for i, id := range ids {
+		all[i] = chains.Signed{ID: id, From: p.Signer, Raw: []byte(id), Step: min(i, len(p.Steps)-1)}
+	}
+	return all, nil
+}
+
+func (k *contract) Vaults(_ context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	facts := make([]chains.VaultFact, len(ids))
+	for i, id := range ids {
+		if facts[i].Head = k.chain.World.Head(); k.chain.World.Vault == nil {
+			facts[i].Err = errNoAnswer
+			continue
+		}
+		facts[i].Vault = *k.chain.World.Vault
+		facts[i].Vault.VaultID = id
+	}
+	return facts, nil
+}
+
+func (k *contract) Withdrawals(_ context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	facts := make([]chains.WithdrawalFact, len(queries))
+	for i := range queries {
+		facts[i] = k.chain.World.Withdrawal
+		facts[i].Head = k.chain.World.Head()
+	}
+	return facts, nil
+}
+
+func (k *contract) DryRun(context.Context, [][]byte) error {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	return k.chain.World.ParseErr
+}
+
+// Bitcoin returns the World's Bitcoin backend.
+func (w *World) Bitcoin(on bitcoin.Network) bitcoin.Backend { return Backend{World: w, On: on} }

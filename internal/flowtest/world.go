@@ -1,0 +1,105 @@
+// Package flowtest is the outside world of a swap, as a test case describes it:
+// chains whose escrows stand as the case says, a Bitcoin backend, and an LP that
+// gives one answer. Only tests import it.
+//
+// Escrow data of EVM chains is read by the code of chains/evm. The data of
+// Starknet and Solana is read just far enough to decide by: its hashes are not
+// computed.
+package flowtest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// World is what the chains, the Bitcoin backend and the LP of a case answer. Set
+// its fields before anything asks; Set changes them later.
+type World struct {
+	mu sync.Mutex
+
+	Time time.Time
+	// Escrow answers for every escrow; nil: no chain answers.
+	Escrow func(q chains.EscrowQuery) (chains.EscrowFact, error)
+	// LP is the body that the LP answers to every status call; nil: it answers 404.
+	LP json.RawMessage
+	// RefundErr is why a refund authorisation does not verify; nil: it does.
+	RefundErr error
+	// BuildErr is why no transaction can be built.
+	BuildErr error
+	// Txs are known transactions by id; Spends what spends outputs.
+	Txs    map[bitcoin.Hash]*bitcoin.Tx
+	Spends map[bitcoin.OutPoint]bitcoin.Spend
+	Coins  []bitcoin.UTXO
+	Rates  bitcoin.FeeRates
+	Delay  []bitcoin.ProjectedBlock
+	CPFP   map[bitcoin.Hash]bitcoin.CPFP
+	// BitcoinErr is why the Bitcoin backend gives no answer at all.
+	BitcoinErr error
+
+	Vault      *chains.Vault
+	Withdrawal chains.WithdrawalFact
+	ParseErr   error // of the contract's dry run
+
+	sent  []string
+	calls []string
+	state chains.TxState
+}
+
+// Set changes the world while somebody may be asking.
+func (w *World) Set(change func(w *World)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(w)
+}
+
+// Now is the case's clock.
+func (w *World) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Time
+}
+
+// Calls are the LP's endpoints that were asked, in order.
+func (w *World) Calls() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.calls...)
+}
+
+// Sent are the ids of the smart-chain transactions that were broadcast.
+func (w *World) Sent() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.sent...)
+}
+
+// Head is the block at which the world is read.
+func (w *World) Head() chains.Block { return chains.Block{Height: 1000, Hash: "head", Time: w.Time.Unix()} }
+
+var errNoAnswer = fault.New(fault.Upstream, "nobody answers")
+
+// RoundTrip implements [http.RoundTripper] as the LP.
+func (w *World) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+		_ = req.Body.Close()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	path := req.URL.Path
+	w.calls = append(w.calls, path[strings.LastIndexByte(path, '/')+1:])
+	status, body := http.StatusOK, string(w.LP)
+	if w.LP == nil {
+		status, body = http.StatusNotFound, `{"msg":"no answer"}`
+	}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: req}, nil
+}

@@ -1,0 +1,150 @@
+package swap
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap/lp"
+)
+
+// acts remembers what was done to the outside world, and says that it worked.
+type acts struct {
+	mu   sync.Mutex
+	done map[EffectKind]int
+	send func(context.Context, chains.Signed) error
+}
+
+func (a *acts) Perform(ctx context.Context, r *Record, e Effect) Outcome {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done[e.Kind]++
+	if e.Kind == SendTx {
+		return outcome(false, a.send(ctx, r.Submission.Txs[e.Step].Signed))
+	}
+	return Outcome{Done: true}
+}
+
+func (a *acts) count(k EffectKind) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.done[k]
+}
+
+// stage is an engine on the world of a case, with the case's record stored.
+type stage struct {
+	*flowtest.Setup
+	Engine *Engine
+	Live   *Live
+	Record *Record
+	Acts   *acts
+}
+
+// perform stores the record of a case in an engine on the case's world.
+func perform(t *testing.T, s *flowtest.Setup) *stage {
+	t.Helper()
+	text, err := json.Marshal(s.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ImportRecord(s.Chain, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lps := lp.NewClient(lp.Options{Transport: s.World, Now: s.World.Now})
+	live := NewLive(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
+	st := &stage{Setup: s, Live: live, Record: r, Acts: &acts{done: map[EffectKind]int{}, send: s.Chain.Send}}
+	st.Engine = New(Config{Store: new(storagetest.Memory), World: live, Performer: st.Acts, Flows: flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { st.Engine.Close(); live.Close() })
+	if err := st.Engine.Create(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// advance runs a pass, and waits for what it set off.
+func (st *stage) advance(t *testing.T, input Input) *Record {
+	t.Helper()
+	res, err := st.Engine.Advance(t.Context(), st.Record.ID, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Engine.effects.wait()
+	return res.Record
+}
+
+// facts are the members of the reference's record that a swap's course writes,
+// by the reference's names.
+func facts(r *Record) map[string]string {
+	f := map[string]string{}
+	if e := r.Escrow; e != nil {
+		f["commitTxId"], f["claimTxId"], f["refundTxId"] = e.InitTx, e.ClaimTx, e.RefundTx
+		if e.Real != nil {
+			f["data"] = "known"
+		}
+	}
+	if b := r.Bitcoin; b != nil {
+		if !isZero(b.TxID) {
+			f["txId"] = b.TxID.String()
+		}
+		f["address"] = b.Address
+	}
+	if l := r.Lightning; l != nil && !l.Preimage.IsZero() {
+		text, _ := l.Preimage.MarshalJSON()
+		f["secret"] = string(text[1 : len(text)-1])
+	}
+	for k, v := range f {
+		if v == "" {
+			delete(f, k)
+		}
+	}
+	return f
+}
+
+// wanted are the facts after a case: those before, and what the reference changed.
+func wanted(before map[string]string, fields map[string]json.RawMessage) map[string]string {
+	want := map[string]string{}
+	for k, v := range before {
+		want[k] = v
+	}
+	for _, name := range []string{"commitTxId", "claimTxId", "refundTxId", "txId", "address", "secret", "data"} {
+		raw, ok := fields[name]
+		if !ok {
+			continue
+		}
+		var s string
+		if name == "data" {
+			s = "known"
+		} else {
+			_ = json.Unmarshal(raw, &s)
+		}
+		if want[name] = s; s == "" {
+			delete(want, name)
+		}
+	}
+	return want
+}
+
+// shownResult is a claim's result as a record shows it.
+func shownResult(t Type, result string) string {
+	b, err := hex.DecodeString(strings.TrimPrefix(result, "0x"))
+	if err != nil {
+		return ""
+	}
+	if t == ToBTC {
+		id, ok := hashFromClaim(b)
+		if !ok {
+			return ""
+		}
+		return id.String()
+	}
+	return hex.EncodeToString(b)
+}
