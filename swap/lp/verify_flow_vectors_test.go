@@ -113,7 +113,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 		case "TO_BTC/CITREA":
 			var in quoteCheck
 			c.Input(t, &in)
-			var data struct{ ExtraData string }
+			var data struct{ ExtraData, RefundData string }
 			if err := json.Unmarshal(in.Data, &data); err != nil {
 				t.Fatal(err)
 			}
@@ -123,8 +123,25 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 				got: ToBTCQuote{Amount: orNone(t, in.Resp.Amount), Total: orNone(t, in.Resp.Total), SwapFee: orNone(t, in.Resp.SwapFee),
 					NetworkFee: orNone(t, in.Resp.NetworkFee), TotalFee: orNone(t, in.Resp.TotalFee), Escrow: in.Data},
 			}
+			var members map[string]any
+			if err := json.Unmarshal(in.Data, &members); err != nil {
+				t.Fatal(err)
+			}
+			if members["reputation"] != members["payIn"] {
+				// No contract would take it without the LP's signature being checked: refused as it is,
+				// and judged like the reference does once the flag is right.
+				if refused := q.data(); refused == nil {
+					t.Error("accepted without the reputation flag")
+				} else if !want.Error {
+					c.Differ(t, "lp-reputation-flag")
+				}
+				members["reputation"] = members["payIn"]
+				if q.got.Escrow, err = json.Marshal(members); err != nil {
+					t.Fatal(err)
+				}
+			}
 			err = q.data()
-			if !want.Error && q.escrow.Expiry <= in.Now/1000 {
+			if !want.Error && common.HexToHash(data.RefundData).Big().Int64() <= in.Now/1000 {
 				c.Differ(t, "lp-ended-escrow")
 				want.Error = true
 			}
