@@ -173,7 +173,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 }
 
 func (in quoteCheck) agreed(t *testing.T, k chains.Contract) Agreed {
-	return Agreed{LP: in.LpAddress, User: in.Signer, Token: token(in.AmountData.Token), Amount: big10(t, in.AmountData.Amount), ExactIn: in.AmountData.ExactIn,
+	return Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.AmountData.Token), Amount: big10(t, in.AmountData.Amount), ExactIn: in.AmountData.ExactIn,
 		Contract: k, Now: unix(in.Now / 1000)}
 }
 

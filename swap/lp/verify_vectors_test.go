@@ -54,7 +54,7 @@ func (w verdict) compare(t *testing.T, c *vectors.Case, err error) bool {
 
 func unix(s int64) time.Time { return time.Unix(s, 0) }
 
-func token(address string) tokens.Token { return tokens.Token{Address: address, Decimals: 18} }
+func coinAt(address string) tokens.Token { return tokens.Token{Address: address, Decimals: 18} }
 
 func fromHex(t *testing.T, s string) []byte {
 	t.Helper()
@@ -97,7 +97,7 @@ func TestVectorsVerifyToBTC(t *testing.T) {
 		}
 		q := &toBTC{
 			ToBTCExpected: ToBTCExpected{
-				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: token(in.Token), Amount: big10(t, in.RequestedAmount), ExactIn: in.ExactIn,
+				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: big10(t, in.RequestedAmount), ExactIn: in.ExactIn,
 					Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash)}, Now: unix(in.Now)},
 				Confirmations: in.Confirmations, ConfirmationTarget: in.ConfirmationTarget,
 			},
@@ -138,7 +138,7 @@ func TestVectorsVerifyToBTCLN(t *testing.T) {
 		c.Expected(t, &want)
 		q := &toBTCLN{
 			ToBTCLNExpected: ToBTCLNExpected{
-				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: token(in.Token), Amount: orNone(t, in.RequiredTotal), ExactIn: in.RequiredTotal != nil,
+				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: orNone(t, in.RequiredTotal), ExactIn: in.RequiredTotal != nil,
 					Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash)}, Now: unix(in.Now)},
 				Invoice: &lightning.Invoice{PaymentHash: hash32(t, &in.PaymentHash)}, Expiry: big10(t, in.ExpiryTimestamp).Int64(), MaxRoutingSats: big10(t, in.MaxFee),
 			},
@@ -170,7 +170,7 @@ func TestVectorsVerifyFromBTC(t *testing.T) {
 		b := in.ClaimerBountyParams
 		q := &fromBTC{
 			FromBTCExpected: FromBTCExpected{
-				Agreed: Agreed{LP: in.LpAddress, User: in.Recipient, Token: token(in.Token), Native: token(in.DepositToken), Amount: big10(t, in.RequestedAmount),
+				Agreed: Agreed{LP: in.LpAddress, User: in.Recipient, Token: coinAt(in.Token), Native: coinAt(in.DepositToken), Amount: big10(t, in.RequestedAmount),
 					ExactIn: in.ExactIn, Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash), extraData: in.ComputedExtraData}, Now: unix(in.Now)},
 				Network: bitcoin.Regtest, Sequence: big10(t, in.Sequence).Uint64(),
 				Bounty: Bounty{FeePerBlock: big10(t, b.FeePerBlock), SafetyFactor: big10(t, b.SafetyFactor), StartTimestamp: big10(t, b.StartTimestamp).Int64(),
@@ -325,8 +325,10 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 			switch {
 			case legacy && in.CommitStatus == 0, in.ExpiredOnChain: // expired, by the chain's clock
 				f.Head.Time = e.Expiry
-			case legacy && in.CommitStatus > 2: // 2: refunded or refundable; paid
+			case legacy && in.CommitStatus == 3:
 				f.State = chains.EscrowClaimed
+			case legacy && in.CommitStatus != 1: // open, or open and refundable
+				f.State = chains.EscrowOpen
 			}
 			if legacy {
 				auth := Authorized{UntilMS: in.Now*1000 + 1}
@@ -445,8 +447,8 @@ func TestVectorsVerifySPV(t *testing.T) {
 			VaultUtxoValue int64
 		}
 		c.Expected(t, &want)
-		a := token("0xaa")
-		native := token("0xbb")
+		a := coinAt("0xaa")
+		native := coinAt("0xbb")
 		got := in.Resp.quote(t)
 		if got.QuoteID == "" {
 			got.QuoteID = strings.Repeat("00", 32)

@@ -1,0 +1,807 @@
+package lp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
+	"github.com/btcsuite/btcd/chaincfg"
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+	"github.com/btcsuite/btcd/wire"
+	"github.com/lightningnetwork/lnd/lnwire"
+	"github.com/lightningnetwork/lnd/zpay32"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+var (
+	noon     = time.Unix(1_760_000_000, 0)
+	lpKey    = "0x1111111111111111111111111111111111111111"
+	userKey  = "0x2222222222222222222222222222222222222222"
+	coin     = tokens.Token{Chain: "X", Ticker: "BTC8", Decimals: 8, Address: "0xaa"} // 1 base unit is 1 sat
+	gasCoin  = tokens.Token{Chain: "X", Ticker: "GAS", Decimals: 18, Address: "0xbb"} // 10^10 base units are 1 sat
+	whole    = big.NewInt(100_000_000_000_000)                                        // micro-sats per token: a bitcoin
+	preimage = sha256.Sum256([]byte("preimage"))
+	payHash  = sha256.Sum256(preimage[:])
+	goodAuth = Authorized{UntilMS: noon.UnixMilli() + 600_000}
+)
+
+func n(v int64) *big.Int    { return big.NewInt(v) }
+func wei(v int64) *big.Int  { return new(big.Int).Mul(n(v), n(1e10)) }
+func hexed(b []byte) string { return hex.EncodeToString(b) }
+func agreed(amount *big.Int, exactIn bool) Agreed {
+	return Agreed{LP: lpKey, BaseFee: n(10), FeePPM: n(3000), User: userKey, Token: coin, Native: gasCoin, Amount: amount, ExactIn: exactIn,
+		Contract: standIn{extraData: "hints"}, Price: whole, NativePrice: whole, Now: noon}
+}
+
+// invoice makes an invoice of a node of ours.
+func invoice(t testing.TB, params *chaincfg.Params, hash [32]byte, msat int64, more ...func(*zpay32.Invoice)) string {
+	t.Helper()
+	parts := append([]func(*zpay32.Invoice){zpay32.Description("swap"), zpay32.CLTVExpiry(80), zpay32.Expiry(time.Hour), zpay32.PaymentAddr([32]byte{1})}, more...)
+	if msat > 0 {
+		parts = append(parts, zpay32.Amount(lnwire.MilliSatoshi(msat)))
+	}
+	z, err := zpay32.NewInvoice(params, hash, noon, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
+	s, err := z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func decoded11(t testing.TB, text string) *lightning.Invoice {
+	t.Helper()
+	inv, err := lightning.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inv
+}
+
+// seen are the checks that a test has fed the lie they are there to catch.
+var seen = map[Check]bool{}
+
+// lied demands that err names the check.
+func lied(t *testing.T, c Check, err error) {
+	t.Helper()
+	seen[c] = true
+	e, ok := errors.AsType[*LPError](err)
+	if !ok || e.Check != c {
+		t.Errorf("got %v, want the check %q to fail", err, c)
+		return
+	}
+	if fault.CodeOf(err) != fault.Upstream {
+		t.Errorf("code %s of %v", fault.CodeOf(err), err)
+	}
+}
+
+// lies feeds each lie to a verification that is content without it.
+func lies[T any](t *testing.T, honest func() T, verify func(T) error, table map[string]struct {
+	check Check
+	tell  func(*T)
+}) {
+	t.Helper()
+	if err := verify(honest()); err != nil {
+		t.Fatalf("the honest answer is refused: %v", err)
+	}
+	for name, l := range table {
+		t.Run(name, func(t *testing.T) {
+			v := honest()
+			l.tell(&v)
+			lied(t, l.check, verify(v))
+		})
+	}
+}
+
+type toBTCTest struct {
+	want ToBTCExpected
+	got  ToBTCQuote
+	data standData
+	auth Authorized
+}
+
+func honestToBTC() toBTCTest {
+	v := toBTCTest{
+		want: ToBTCExpected{Agreed: agreed(n(100_000), false), Script: []byte{0, 20}, Nonce: 9, Confirmations: 2, ConfirmationTarget: 3, FeeRate: 1.5},
+		got:  ToBTCQuote{Amount: n(100_000), SatsPerVB: n(2), NetworkFee: n(400), SwapFee: n(310), TotalFee: n(710), Total: n(100_710)},
+		auth: goodAuth,
+	}
+	v.data = standData{Type: chains.OnchainNonced, Amount: "100710", Expiry: noon.Unix() + 31_200, PayIn: true, Token: coin.Address, Claimer: lpKey, Offerer: userKey,
+		SecurityDeposit: "0", ClaimerBounty: "0", Sequence: "5",
+		ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 100_000, Nonce: 9, Confirmations: 2}))}
+	return v
+}
+
+func (v toBTCTest) verify() error {
+	v.got.Escrow, _ = json.Marshal(v.data)
+	a, err := VerifyToBTC(v.want, v.got, v.auth)
+	if err == nil && (a.Escrow == nil || a.Auth == nil || a.Input.Cmp(v.got.Total) != 0 || a.Output.Cmp(v.got.Amount) != 0) {
+		return errors.New("incomplete")
+	}
+	return err
+}
+
+func TestLiesToBTC(t *testing.T) {
+	type lie = struct {
+		check Check
+		tell  func(*toBTCTest)
+	}
+	total := func(v *toBTCTest, total int64) { v.got.Total, v.data.Amount = n(total), strconv.FormatInt(total, 10) }
+	lies(t, honestToBTC, toBTCTest.verify, map[string]lie{
+		"no amount":                    {CheckNumbers, func(v *toBTCTest) { v.got.Amount = n(0) }},
+		"more than all bitcoin":        {CheckNumbers, func(v *toBTCTest) { v.got.Amount = n(bitcoin.MaxMoney + 1) }},
+		"missing fee":                  {CheckNumbers, func(v *toBTCTest) { v.got.SwapFee = nil }},
+		"negative fee":                 {CheckNumbers, func(v *toBTCTest) { v.got.SwapFee, v.got.TotalFee = n(-310), n(90) }},
+		"absurd total":                 {CheckNumbers, func(v *toBTCTest) { v.got.Total = new(big.Int).Lsh(n(1), 300) }},
+		"fees eat the total":           {CheckNumbers, func(v *toBTCTest) { v.got.SwapFee, v.got.TotalFee = n(100_310), n(100_710) }},
+		"fees do not add up":           {CheckTotalFee, func(v *toBTCTest) { v.got.TotalFee = n(709) }},
+		"pays out less":                {CheckRequested, func(v *toBTCTest) { v.got.Amount = n(99_999) }},
+		"other total":                  {CheckEscrow, func(v *toBTCTest) { v.got.Total = n(100_709) }},
+		"locks more than the total":    {CheckEscrow, func(v *toBTCTest) { v.data.Amount = "200000" }},
+		"other kind":                   {CheckEscrow, func(v *toBTCTest) { v.data.Type = chains.HTLC }},
+		"other payout":                 {CheckEscrow, func(v *toBTCTest) { v.data.ClaimHash = hexed([]byte("LP's own address")) }},
+		"from another's vault":         {CheckEscrow, func(v *toBTCTest) { v.data.PayIn = false }},
+		"to a vault that nobody chose": {CheckEscrow, func(v *toBTCTest) { v.data.PayOut = true }},
+		"other token":                  {CheckEscrow, func(v *toBTCTest) { v.data.Token = "0xcc" }},
+		"other claimer":                {CheckEscrow, func(v *toBTCTest) { v.data.Claimer = userKey }},
+		"other offerer":                {CheckEscrow, func(v *toBTCTest) { v.data.Offerer = lpKey }},
+		"deposit":                      {CheckEscrow, func(v *toBTCTest) { v.data.SecurityDeposit = "1" }},
+		"bounty":                       {CheckEscrow, func(v *toBTCTest) { v.data.ClaimerBounty = "1" }},
+		"deposit token":                {CheckEscrow, func(v *toBTCTest) { v.data.DepositToken = "0xcc" }},
+		"success action":               {CheckEscrow, func(v *toBTCTest) { v.data.HasSuccessAction = true }},
+		"odd extra data":               {CheckEscrow, func(v *toBTCTest) { v.data.ExtraData = strings.Repeat("00", 1000) }},
+		"ends late":                    {CheckExpiry, func(v *toBTCTest) { v.data.Expiry = noon.Unix() + 40_801 }},
+		"has ended":                    {CheckExpiry, func(v *toBTCTest) { v.data.Expiry = noon.Unix() }},
+		"ends never":                   {CheckExpiry, func(v *toBTCTest) { v.data.Expiry = math.MaxInt64 }},
+		"dear payout": {CheckNetworkFee, func(v *toBTCTest) {
+			v.got.NetworkFee, v.got.TotalFee = n(900), n(1210)
+			total(v, 101_210)
+		}},
+		"dear rate":             {CheckNetworkFee, func(v *toBTCTest) { v.got.SatsPerVB = n(13) }},
+		"fee above announced":   {CheckFee, func(v *toBTCTest) { v.got.SwapFee, v.got.TotalFee = n(320), n(720); total(v, 100_720) }},
+		"bad price":             {CheckPrice, func(v *toBTCTest) { total(v, 101_720) }},
+		"authorisation forged":  {CheckAuth, func(v *toBTCTest) { v.auth.Err = &chains.AuthError{Reason: "signed by somebody else"} }},
+		"authorisation run out": {CheckAuth, func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() }},
+	})
+	v := honestToBTC()
+	v.want.ExactIn, v.want.Amount = true, n(100_710)
+	if err := v.verify(); err != nil {
+		t.Errorf("exact input: %v", err)
+	}
+	v.want.Amount = n(100_711)
+	lied(t, CheckRequested, v.verify())
+	v = honestToBTC()
+	v.data.ExtraData = "hints"
+	if err := v.verify(); err != nil {
+		t.Errorf("with the payout's own hints: %v", err)
+	}
+}
+
+// What the caller did not find out is nobody's lie.
+func TestMissingFactsBlameNobody(t *testing.T) {
+	for name, spoil := range map[string]func(*toBTCTest){
+		"no fee rate":       func(v *toBTCTest) { v.want.FeeRate = 0 },
+		"fee rate NaN":      func(v *toBTCTest) { v.want.FeeRate = math.NaN() },
+		"no price":          func(v *toBTCTest) { v.want.Price = nil },
+		"node did not help": func(v *toBTCTest) { v.auth.Err = errors.New("no connection") },
+	} {
+		v := honestToBTC()
+		spoil(&v)
+		err := v.verify()
+		if _, blamed := errors.AsType[*LPError](err); err == nil || blamed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	v := honestToBTC()
+	v.got.SwapFee, v.got.TotalFee, v.got.Total, v.data.Amount = n(900), n(1300), n(101_300), "101300"
+	lied(t, CheckFee, v.verify())
+	v.want.Policy.AnyFee = true
+	if err := v.verify(); err != nil {
+		t.Errorf("any fee: %v", err)
+	}
+	v = honestToBTC()
+	v.got.Total, v.data.Amount = n(103_000), "103000"
+	lied(t, CheckPrice, v.verify())
+	v.want.Policy.TolerancePPM = 30_000
+	if err := v.verify(); err != nil {
+		t.Errorf("tolerance: %v", err)
+	}
+}
+
+type toBTCLNTest struct {
+	want ToBTCLNExpected
+	got  ToBTCLNQuote
+	data standData
+	auth Authorized
+}
+
+func (v toBTCLNTest) verify() error {
+	v.got.Escrow, _ = json.Marshal(v.data)
+	_, err := VerifyToBTCLN(v.want, v.got, v.auth)
+	return err
+}
+
+func TestLiesToBTCLN(t *testing.T) {
+	type lie = struct {
+		check Check
+		tell  func(*toBTCLNTest)
+	}
+	inv := decoded11(t, invoice(t, &chaincfg.RegressionNetParams, payHash, 50_000_000))
+	odd := decoded11(t, invoice(t, &chaincfg.RegressionNetParams, payHash, 49_999_001))
+	honest := func() toBTCLNTest {
+		return toBTCLNTest{
+			want: ToBTCLNExpected{Agreed: agreed(n(50_000), false), Invoice: inv, Expiry: noon.Unix() + 432_000, MaxRoutingSats: n(110)},
+			got:  ToBTCLNQuote{MaxFee: n(100), SwapFee: n(160), Total: n(50_260), Confidence: 0.9, RoutingFeeSats: n(100)},
+			data: standData{Type: chains.HTLC, Amount: "50260", Expiry: noon.Unix() + 432_000, PayIn: true, Token: coin.Address, Claimer: lpKey, Offerer: userKey,
+				SecurityDeposit: "0", ClaimerBounty: "0", Sequence: "7", ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}))},
+			auth: goodAuth,
+		}
+	}
+	exactIn := func() toBTCLNTest {
+		v := honest()
+		v.want.ExactIn, v.want.Amount, v.want.PreparedSats, v.want.MaxRoutingUnits = true, n(50_260), n(50_000), n(110)
+		return v
+	}
+	lies(t, honest, toBTCLNTest.verify, map[string]lie{
+		"negative fee":              {CheckNumbers, func(v *toBTCLNTest) { v.got.SwapFee = n(-1) }},
+		"fees eat the total":        {CheckNumbers, func(v *toBTCLNTest) { v.got.SwapFee = n(50_160) }},
+		"confidence above 1":        {CheckConfidence, func(v *toBTCLNTest) { v.got.Confidence = 2 }},
+		"confidence NaN":            {CheckConfidence, func(v *toBTCLNTest) { v.got.Confidence = math.NaN() }},
+		"routing above the cap":     {CheckRoutingFee, func(v *toBTCLNTest) { v.got.RoutingFeeSats = n(111) }},
+		"routing dearer than sats":  {CheckRoutingFee, func(v *toBTCLNTest) { v.got.MaxFee = n(50_000); v.got.Total = n(100_160); v.data.Amount = "100160" }},
+		"locks more than the total": {CheckEscrow, func(v *toBTCLNTest) { v.data.Amount = "200000" }},
+		"other payment":             {CheckEscrow, func(v *toBTCLNTest) { v.data.ClaimHash = hexed([]byte("LP's own invoice")) }},
+		"a second later":            {CheckEscrow, func(v *toBTCLNTest) { v.data.Expiry++ }},
+		"a second earlier":          {CheckEscrow, func(v *toBTCLNTest) { v.data.Expiry-- }},
+		"other kind":                {CheckEscrow, func(v *toBTCLNTest) { v.data.Type = chains.Onchain }},
+		"extra data":                {CheckEscrow, func(v *toBTCLNTest) { v.data.ExtraData = "hints" }},
+		"fee above announced":       {CheckFee, func(v *toBTCLNTest) { v.got.SwapFee, v.got.Total, v.data.Amount = n(170), n(50_270), "50270" }},
+		"bad price":                 {CheckPrice, func(v *toBTCLNTest) { v.got.Total, v.data.Amount = n(50_780), "50780" }},
+		"authorisation forged":      {CheckAuth, func(v *toBTCLNTest) { v.auth.Err = &chains.AuthError{Reason: "forged"} }},
+	})
+	lies(t, exactIn, toBTCLNTest.verify, map[string]lie{
+		"takes more":                   {CheckRequested, func(v *toBTCLNTest) { v.got.Total, v.data.Amount = n(50_261), "50261" }},
+		"other invoice than prepared":  {CheckPrepared, func(v *toBTCLNTest) { v.want.PreparedSats = n(50_001) }},
+		"fraction of a sat":            {CheckPrepared, func(v *toBTCLNTest) { v.want.Invoice = odd }},
+		"routing above the cap, units": {CheckRoutingFee, func(v *toBTCLNTest) { v.want.MaxRoutingUnits = n(99) }},
+	})
+	if err := VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(5), ReqID: strings.Repeat("ab", 32)}); err != nil {
+		t.Error(err)
+	}
+	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(0), ReqID: strings.Repeat("ab", 32)}))
+	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(bitcoin.MaxMoney + 1), ReqID: strings.Repeat("ab", 32)}))
+	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(5), ReqID: "../x"}))
+	lied(t, CheckNumbers, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(-5), ReqID: strings.Repeat("ab", 32)}))
+}
+
+type fromBTCTest struct {
+	want  FromBTCExpected
+	got   FromBTCQuote
+	data  standData
+	auth  Authorized
+	funds *big.Int
+}
+
+func (v fromBTCTest) verify() error {
+	v.got.Escrow, _ = json.Marshal(v.data)
+	_, err := VerifyFromBTC(v.want, v.got, v.auth, v.funds)
+	return err
+}
+
+func regtestAddress(t testing.TB, kind bitcoin.AddressType, size int) bitcoin.Address {
+	t.Helper()
+	program := bytes.Repeat([]byte{2}, size)
+	if kind == bitcoin.P2TR {
+		key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{3}, 32))
+		program = key.PubKey().SerializeCompressed()[1:]
+	}
+	a, err := bitcoin.NewAddress(kind, program, bitcoin.Regtest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestLiesFromBTC(t *testing.T) {
+	type lie = struct {
+		check Check
+		tell  func(*fromBTCTest)
+	}
+	to := regtestAddress(t, bitcoin.P2WPKH, 20)
+	bounty := Bounty{FeePerBlock: n(10), SafetyFactor: n(1), StartTimestamp: noon.Unix(), AddBlock: n(2), AddFee: n(500)}
+	expiry := noon.Unix() + 21_600
+	honest := func() fromBTCTest {
+		return fromBTCTest{
+			want: FromBTCExpected{Agreed: agreed(n(100_000), true), Network: bitcoin.Regtest, Sequence: 77, Bounty: bounty},
+			got:  FromBTCQuote{Amount: n(100_000), BTCAddress: to.String(), SwapFee: n(310), Total: n(99_690), Confirmations: 2},
+			data: standData{Type: chains.Onchain, Amount: "99690", Expiry: expiry, PayOut: true, Token: coin.Address, Claimer: userKey, Offerer: lpKey, Sequence: "77",
+				SecurityDeposit: wei(2000).String(), ClaimerBounty: bounty.At(expiry).String(), DepositToken: gasCoin.Address, ExtraData: "hints",
+				ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.Onchain, Script: to.Script(), Sats: 100_000, Confirmations: 2}))},
+			auth: goodAuth, funds: n(99_690),
+		}
+	}
+	lies(t, honest, fromBTCTest.verify, map[string]lie{
+		"nothing for it":           {CheckNumbers, func(v *fromBTCTest) { v.got.Total = n(0) }},
+		"asks for more":            {CheckRequested, func(v *fromBTCTest) { v.got.Amount = n(100_001) }},
+		"seven confirmations":      {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = 7 }},
+		"negative confirmations":   {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = -1 }},
+		"address of another chain": {CheckAddress, func(v *fromBTCTest) { v.got.BTCAddress = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq" }},
+		"another address":          {CheckEscrow, func(v *fromBTCTest) { v.got.BTCAddress = regtestAddress(t, bitcoin.P2WSH, 32).String() }},
+		"pays out less":            {CheckEscrow, func(v *fromBTCTest) { v.data.Amount = "99689" }},
+		"other sequence":           {CheckEscrow, func(v *fromBTCTest) { v.data.Sequence = "78" }},
+		"other bounty":             {CheckEscrow, func(v *fromBTCTest) { v.data.ClaimerBounty = "1" }},
+		"no extra data":            {CheckEscrow, func(v *fromBTCTest) { v.data.ExtraData = "" }},
+		"pays in":                  {CheckEscrow, func(v *fromBTCTest) { v.data.PayIn = true }},
+		"other deposit token":      {CheckEscrow, func(v *fromBTCTest) { v.data.DepositToken = coin.Address }},
+		"window too small": {CheckSendWindow, func(v *fromBTCTest) {
+			v.data.Expiry = noon.Unix() + 16_800 + 1799
+			v.data.ClaimerBounty = bounty.At(v.data.Expiry).String()
+		}},
+		"fee above announced": {CheckFee, func(v *fromBTCTest) { v.got.SwapFee = n(330) }},
+		"bad price":           {CheckPrice, func(v *fromBTCTest) { v.got.Total, v.data.Amount, v.funds = n(98_000), "98000", n(98_000) }},
+		"huge deposit":        {CheckDeposit, func(v *fromBTCTest) { v.data.SecurityDeposit = wei(7001).String() }},
+		"cannot pay":          {CheckFunds, func(v *fromBTCTest) { v.funds = n(99_689) }},
+	})
+}
+
+type lightningTest struct {
+	want  FromBTCLNExpected
+	got   FromBTCLNQuote
+	funds *big.Int
+	node  NodeFact
+}
+
+func ownNode(capacity int64) NodeFact {
+	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
+	return NodeFact{Node: &bitcoin.NodeLiquidity{PublicKey: hexed(key.PubKey().SerializeCompressed()), Capacity: capacity}}
+}
+
+func TestLiesFromBTCLN(t *testing.T) {
+	type lie = struct {
+		check Check
+		tell  func(*lightningTest)
+	}
+	regtest := &chaincfg.RegressionNetParams
+	described := sha256.Sum256([]byte("described"))
+	honest := func() lightningTest {
+		return lightningTest{
+			want:  FromBTCLNExpected{agreed(n(100_000), true), InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: payHash, Description: "swap"}},
+			got:   FromBTCLNQuote{Invoice: invoice(t, regtest, payHash, 100_000_000), SwapFee: n(310), Total: n(99_690), Address: lpKey, SecurityDeposit: wei(100)},
+			funds: n(99_690), node: ownNode(200_000),
+		}
+	}
+	verify := func(v lightningTest) error {
+		a, err := VerifyFromBTCLN(v.want, v.got, v.funds, v.node)
+		if err == nil && (a.Escrow == nil || a.Escrow.Claimer != userKey || !a.Escrow.PayOut || a.Escrow.Amount.Cmp(v.got.Total) != 0 || a.Escrow.SecurityDeposit.Cmp(wei(100)) != 0) {
+			return errors.New("another escrow is expected than agreed")
+		}
+		return err
+	}
+	lies(t, honest, verify, map[string]lie{
+		"nothing for it":          {CheckNumbers, func(v *lightningTest) { v.got.Total = n(0) }},
+		"other key":               {CheckLPKey, func(v *lightningTest) { v.got.Address = userKey }},
+		"no key":                  {CheckLPKey, func(v *lightningTest) { v.got.Address = "" }},
+		"no invoice":              {CheckInvoice, func(v *lightningTest) { v.got.Invoice = "lnbc1" }},
+		"invoice of mainnet":      {CheckInvoice, func(v *lightningTest) { v.got.Invoice = invoice(t, &chaincfg.MainNetParams, payHash, 100_000_000) }},
+		"invoice without amount":  {CheckInvoice, func(v *lightningTest) { v.got.Invoice = invoice(t, regtest, payHash, 0) }},
+		"the LP's own preimage":   {CheckPaymentHash, func(v *lightningTest) { v.got.Invoice = invoice(t, regtest, [32]byte{1}, 100_000_000) }},
+		"other description":       {CheckDescription, func(v *lightningTest) { v.want.Description = "other" }},
+		"no description hash":     {CheckDescription, func(v *lightningTest) { v.want.DescriptionHash = hexed(described[:]) }},
+		"asks for more":           {CheckRequested, func(v *lightningTest) { v.got.Invoice = invoice(t, regtest, payHash, 100_001_000) }},
+		"asks for a bit more":     {CheckRequested, func(v *lightningTest) { v.got.Invoice = invoice(t, regtest, payHash, 100_000_001) }},
+		"fee above announced":     {CheckFee, func(v *lightningTest) { v.got.SwapFee = n(330) }},
+		"bad price":               {CheckPrice, func(v *lightningTest) { v.got.Total, v.funds = n(98_000), n(98_000) }},
+		"huge deposit":            {CheckDeposit, func(v *lightningTest) { v.got.SecurityDeposit = wei(7001) }},
+		"expired":                 {CheckQuoteExpiry, func(v *lightningTest) { v.want.Now = noon.Add(time.Hour) }},
+		"cannot pay":              {CheckFunds, func(v *lightningTest) { v.funds = n(0) }},
+		"node unknown":            {CheckNode, func(v *lightningTest) { v.node = NodeFact{} }},
+		"another node's capacity": {CheckNode, func(v *lightningTest) { v.node.Node.PublicKey = strings.Repeat("02", 33) }},
+		"node too small":          {CheckNode, func(v *lightningTest) { v.node = ownNode(99_999) }},
+		"node rather small":       {CheckNode, func(v *lightningTest) { v.node = ownNode(199_999) }},
+	})
+	v := honest()
+	v.node = ownNode(199_999)
+	if err := verify(v); Punishable(err) {
+		t.Errorf("%v is punished", err)
+	}
+	v = honest()
+	v.want.Now = noon.Add(time.Hour)
+	if err := verify(v); Punishable(err) {
+		t.Errorf("%v is punished, though the clock may be ours", err)
+	}
+}
+
+type autoTest struct {
+	want  FromBTCLNAutoExpected
+	got   FromBTCLNAutoQuote
+	funds *big.Int
+	node  NodeFact
+}
+
+func TestLiesFromBTCLNAuto(t *testing.T) {
+	type lie = struct {
+		check Check
+		tell  func(*autoTest)
+	}
+	regtest := &chaincfg.RegressionNetParams
+	honest := func() autoTest {
+		return autoTest{
+			want: FromBTCLNAutoExpected{Agreed: agreed(n(100_000), true), InvoiceExpected: InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: payHash},
+				GasAmount: wei(4000), Bounty: wei(985)},
+			got: FromBTCLNAutoQuote{Address: lpKey, Invoice: invoice(t, regtest, payHash, 100_000_000), BTCAmountSwap: n(95_000), BTCAmountGas: n(5000), Total: n(94_705),
+				TotalGas: wei(4000), TotalFeeBTC: n(310), SwapFeeBTC: n(295), SwapFee: n(295), GasSwapFeeBTC: n(15), GasSwapFee: n(15), ClaimerBounty: wei(985)},
+			funds: n(94_705), node: ownNode(200_000),
+		}
+	}
+	verify := func(v autoTest) error {
+		a, err := VerifyFromBTCLNAuto(v.want, v.got, v.funds, v.node)
+		if err == nil && (a.Escrow.SecurityDeposit.Cmp(sum(zeroIfNil(v.want.GasAmount), zeroIfNil(v.want.Bounty))) != 0 || a.Escrow.ClaimerBounty.Cmp(zeroIfNil(v.want.Bounty)) != 0) {
+			return errors.New("another escrow is expected than agreed")
+		}
+		return err
+	}
+	lies(t, honest, verify, map[string]lie{
+		"missing":             {CheckNumbers, func(v *autoTest) { v.got.GasSwapFee = nil }},
+		"other key":           {CheckLPKey, func(v *autoTest) { v.got.Address = userKey }},
+		"parts exceed it":     {CheckBTCSum, func(v *autoTest) { v.got.BTCAmountGas = n(5001) }},
+		"fees do not add up":  {CheckTotalFee, func(v *autoTest) { v.got.TotalFeeBTC = n(309) }},
+		"smaller bounty":      {CheckBounty, func(v *autoTest) { v.got.ClaimerBounty = wei(984) }},
+		"less gas":            {CheckGas, func(v *autoTest) { v.got.TotalGas = wei(3999) }},
+		"asks for more":       {CheckRequested, func(v *autoTest) { v.want.Amount = n(99_999) }},
+		"the LP's preimage":   {CheckPaymentHash, func(v *autoTest) { v.got.Invoice = invoice(t, regtest, [32]byte{1}, 100_000_000) }},
+		"fee above announced": {CheckFee, func(v *autoTest) { v.got.SwapFeeBTC, v.got.TotalFeeBTC = n(310), n(325) }},
+		"gas fee too high":    {CheckGasFee, func(v *autoTest) { v.got.GasSwapFeeBTC, v.got.TotalFeeBTC = n(30), n(325) }},
+		"bad price":           {CheckPrice, func(v *autoTest) { v.got.Total, v.funds = n(93_000), n(93_000) }},
+		"all of it is gas": {CheckPrice, func(v *autoTest) {
+			v.got.BTCAmountSwap, v.got.BTCAmountGas = n(0), n(100_000)
+			v.got.SwapFeeBTC, v.got.GasSwapFeeBTC, v.got.TotalFeeBTC = n(0), n(300), n(300)
+		}},
+		"dear gas": {CheckGasPrice, func(v *autoTest) {
+			v.got.BTCAmountSwap, v.got.BTCAmountGas, v.got.Total = n(94_000), n(6000), n(93_705)
+		}},
+		"dear bounty, no gas": {CheckGasPrice, func(v *autoTest) { v.want.GasAmount, v.got.TotalGas = nil, n(0) }},
+		"gas for nothing": {CheckGasPrice, func(v *autoTest) {
+			v.want.GasAmount, v.got.TotalGas, v.want.Bounty, v.got.ClaimerBounty = nil, n(0), nil, n(0)
+		}},
+		"expired":      {CheckQuoteExpiry, func(v *autoTest) { v.want.Now = noon.Add(time.Hour) }},
+		"cannot pay":   {CheckFunds, func(v *autoTest) { v.funds = n(94_704) }},
+		"node unknown": {CheckNode, func(v *autoTest) { v.node = NodeFact{} }},
+	})
+	v := honest() // a bounty of some sats: rounded up, which is much of it
+	v.want.GasAmount, v.got.TotalGas, v.want.Bounty, v.got.ClaimerBounty = nil, n(0), wei(39), wei(39)
+	v.got.BTCAmountSwap, v.got.BTCAmountGas, v.got.Total = n(99_959), n(41), n(99_649)
+	v.got.SwapFeeBTC, v.got.GasSwapFeeBTC, v.got.TotalFeeBTC, v.funds = n(309), n(1), n(310), n(99_649)
+	if err := verify(v); err != nil {
+		t.Errorf("a bounty of 39 sats for 41: %v", err)
+	}
+	v.want.Bounty, v.got.ClaimerBounty = wei(30), wei(30)
+	lied(t, CheckGasPrice, verify(v))
+}
+
+type spvTest struct {
+	want  SPVExpected
+	got   SPVQuote
+	facts VaultFacts
+}
+
+func honestSPV(t testing.TB) spvTest {
+	t.Helper()
+	vault, to := regtestAddress(t, bitcoin.P2TR, 32), regtestAddress(t, bitcoin.P2WPKH, 20)
+	made := wire.NewMsgTx(2)
+	made.AddTxOut(wire.NewTxOut(600, vault.Script()))
+	utxo := bitcoin.OutPoint{Hash: made.TxHash()}
+	return spvTest{
+		want: SPVExpected{Agreed: agreed(n(100_000), true), Network: bitcoin.Regtest, GasAmount: wei(4980), CallerShare: 100, MaxFeeRate: 20},
+		got: SPVQuote{QuoteID: strings.Repeat("AB", 32), Expiry: noon.Unix() + 600, Address: lpKey, VaultID: n(3), VaultBTCAddress: vault.String(), BTCAddress: to.String(),
+			BTCUTXO: utxo.String(), BTCFeeRate: 2, BTCAmount: n(100_000), BTCAmountSwap: n(95_000), BTCAmountGas: n(5000), Total: n(94_610), TotalGas: wei(4980),
+			TotalFeeBTC: n(310), SwapFeeBTC: n(295), SwapFee: n(295), GasSwapFeeBTC: n(15), GasSwapFee: wei(15), CallerFeeShare: n(100), FrontingFeeShare: n(0), ExecutionFeeShare: n(0)},
+		facts: VaultFacts{
+			Vault: &chains.Vault{Open: true, OurRelay: true, Tokens: [2]string{"0xAA", "0x0bb"}, Multipliers: [2]*big.Int{n(1), n(1e10)}, Confirmations: 2,
+				VaultState: bitcoin.VaultState{UTXO: utxo, Raw: [2]uint64{94_610 + 94, 4980 + 4}}},
+			Output: &bitcoin.Tx{ID: utxo.Hash, Msg: made, Confirmations: 1}, Spend: bitcoin.Unspent,
+		},
+	}
+}
+
+func (v spvTest) verify() error {
+	a, err := VerifySPV(v.want, v.got, v.facts)
+	if err == nil && (a.Vault.UTXOSats != 600 || a.Vault.Raw != [2]uint64{94_610, 4980} || a.Vault.QuoteID != strings.Repeat("ab", 32)) {
+		return errors.New("incomplete")
+	}
+	return err
+}
+
+func TestLiesSPV(t *testing.T) {
+	type lie = struct {
+		check Check
+		tell  func(*spvTest)
+	}
+	pending := func(v *spvTest, count int, total [2]uint64) {
+		at := bitcoin.OutPoint{Hash: bitcoin.Hash{9}}
+		v.facts.Vault.UTXO = at
+		for i := range count {
+			w := chains.Withdrawal{Withdrawal: bitcoin.Withdrawal{TxID: bitcoin.Hash{byte(i + 1)}, Vault: at}, Amounts: bitcoin.WithdrawalAmounts{Total: total}}
+			if i == count-1 {
+				w.TxID = v.facts.Output.ID
+			}
+			v.facts.Pending, at = append(v.facts.Pending, w), w.NextVault()
+		}
+	}
+	honest := func() spvTest { return honestSPV(t) }
+	lies(t, honest, spvTest.verify, map[string]lie{
+		"negative vault":      {CheckNumbers, func(v *spvTest) { v.got.VaultID = n(-1) }},
+		"negative gas":        {CheckNumbers, func(v *spvTest) { v.got.BTCAmountGas, v.got.BTCAmountSwap = n(-5000), n(105_000) }},
+		"more than all":       {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(bitcoin.MaxMoney + 1) }},
+		"no bitcoin":          {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(0) }},
+		"fee rate high":       {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = 20.1 }},
+		"fee rate low":        {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = 0.9 }},
+		"fee rate NaN":        {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = math.NaN() }},
+		"fee rate absurd":     {CheckFeeRate, func(v *spvTest) { v.want.MaxFeeRate, v.got.BTCFeeRate = 1e9, 10_001 }},
+		"quote id a path":     {CheckQuoteID, func(v *spvTest) { v.got.QuoteID = "../../x" }},
+		"no address":          {CheckAddress, func(v *spvTest) { v.got.BTCAddress = "x" }},
+		"vault elsewhere":     {CheckAddress, func(v *spvTest) { v.got.VaultBTCAddress = "x" }},
+		"LP address p2tr":     {CheckAddress, func(v *spvTest) { v.got.BTCAddress = v.got.VaultBTCAddress }},
+		"vault p2wpkh":        {CheckAddress, func(v *spvTest) { v.got.VaultBTCAddress = v.got.BTCAddress }},
+		"other owner":         {CheckVaultOwner, func(v *spvTest) { v.got.Address = userKey }},
+		"no output":           {CheckUTXO, func(v *spvTest) { v.got.BTCUTXO = "ab:0" }},
+		"sum":                 {CheckBTCSum, func(v *spvTest) { v.got.BTCAmountSwap = n(95_001) }},
+		"fee sum":             {CheckTotalFee, func(v *spvTest) { v.got.TotalFeeBTC = n(311) }},
+		"caller share":        {CheckShares, func(v *spvTest) { v.got.CallerFeeShare = n(101) }},
+		"fronting share":      {CheckShares, func(v *spvTest) { v.got.FrontingFeeShare = n(1) }},
+		"execution share":     {CheckShares, func(v *spvTest) { v.got.ExecutionFeeShare = n(1) }},
+		"expired":             {CheckQuoteExpiry, func(v *spvTest) { v.got.Expiry = noon.Unix() - 1 }},
+		"never expires":       {CheckQuoteExpiry, func(v *spvTest) { v.got.Expiry = math.MaxInt64 }},
+		"fee above announced": {CheckFee, func(v *spvTest) { v.got.SwapFeeBTC, v.got.TotalFeeBTC = n(301), n(316) }},
+		"gas fee too high":    {CheckGasFee, func(v *spvTest) { v.got.GasSwapFeeBTC, v.got.TotalFeeBTC = n(19), n(314) }},
+		"bad price":           {CheckPrice, func(v *spvTest) { v.got.Total = n(93_000) }},
+		"dear gas":            {CheckGasPrice, func(v *spvTest) { v.got.BTCAmountGas, v.got.BTCAmountSwap, v.got.Total = n(5100), n(94_900), n(94_510) }},
+		"no vault":            {CheckVaultOpen, func(v *spvTest) { v.facts.Vault = nil }},
+		"vault closed":        {CheckVaultOpen, func(v *spvTest) { v.facts.Vault.Open = false }},
+		"foreign relay":       {CheckVaultOpen, func(v *spvTest) { v.facts.Vault.OurRelay = false }},
+		"confirmations":       {CheckConfirmations, func(v *spvTest) { v.facts.Vault.Confirmations = 7 }},
+		"worthless token":     {CheckVaultTokens, func(v *spvTest) { v.facts.Vault.Tokens[0] = "0xcc" }},
+		"worthless gas":       {CheckVaultTokens, func(v *spvTest) { v.facts.Vault.Tokens[1] = "0xcc" }},
+		"asks for more":       {CheckRequested, func(v *spvTest) { v.want.Amount = n(99_999) }},
+		"inputs nobody sent":  {CheckInputs, func(v *spvTest) { v.got.UsedInputsOfRequest = true }},
+		"gas unasked":         {CheckGas, func(v *spvTest) { v.want.GasAmount = nil }},
+		"less gas":            {CheckGas, func(v *spvTest) { v.got.TotalGas = wei(4979) }},
+		"gas units coarse":    {CheckMultiplier, func(v *spvTest) { v.facts.Vault.Multipliers[1] = wei(4979) }},
+		"units coarse":        {CheckMultiplier, func(v *spvTest) { v.facts.Vault.Multipliers[0] = n(7) }},
+		"no units":            {CheckMultiplier, func(v *spvTest) { v.facts.Vault.Multipliers[0] = n(0) }},
+		"output unknown":      {CheckUTXO, func(v *spvTest) { v.facts.Output = nil }},
+		"output unconfirmed":  {CheckUTXO, func(v *spvTest) { v.facts.Output.Confirmations = 0 }},
+		"output of a user":    {CheckUTXO, func(v *spvTest) { v.facts.Output.Msg.TxOut[0].PkScript = []byte{0, 20} }},
+		"output spent":        {CheckUTXOSpent, func(v *spvTest) { v.facts.Spend = bitcoin.SpentInMempool }},
+		"output not known":    {CheckUTXOSpent, func(v *spvTest) { v.facts.Spend = bitcoin.SpendUnknown }},
+		"unrelated output":    {CheckVaultPending, func(v *spvTest) { v.facts.Trace = errors.New("does not lead there") }},
+		"three pending":       {CheckVaultPending, func(v *spvTest) { pending(v, 3, [2]uint64{}) }},
+		"chain broken":        {CheckVaultBalance, func(v *spvTest) { v.facts.Vault.UTXO = bitcoin.OutPoint{Hash: bitcoin.Hash{9}} }},
+		"covers no share":     {CheckVaultBalance, func(v *spvTest) { v.facts.Vault.Raw[0]-- }},
+		"covers no gas share": {CheckVaultBalance, func(v *spvTest) { v.facts.Vault.Raw[1]-- }},
+		"pending takes it":    {CheckVaultBalance, func(v *spvTest) { pending(v, 1, [2]uint64{1, 0}) }},
+		"contract reverts":    {CheckVaultWithdrawal, func(v *spvTest) { v.facts.Parse = errors.New("reverted") }},
+	})
+	v := honest()
+	pending(&v, 2, [2]uint64{0, 0})
+	if err := v.verify(); err != nil {
+		t.Errorf("two pending withdrawals: %v", err)
+	}
+	for name, spoil := range map[string]func(*spvTest){
+		"spent meanwhile": func(v *spvTest) { v.facts.Spend = bitcoin.SpentInMempool },
+		"clock":           func(v *spvTest) { v.got.Expiry = noon.Unix() - 1 },
+		"our node":        func(v *spvTest) { v.facts.Parse = errors.New("no connection") },
+	} {
+		v := honest()
+		spoil(&v)
+		if err := v.verify(); err == nil || Punishable(err) {
+			t.Errorf("%s: %v is punished", name, err)
+		}
+	}
+}
+
+// Swapping a whole wallet: the amount is what the inputs leave at the rate that
+// counts.
+func TestSPVWholeWallet(t *testing.T) {
+	v := honestSPV(t)
+	v.want.InputFeeRate, v.got.UsedInputsOfRequest = 3, true
+	v.want.Spendable = func(rate float64) *big.Int {
+		if rate != 3 {
+			t.Errorf("asked at %v sats/vB", rate)
+		}
+		return n(100_000)
+	}
+	if err := v.verify(); err != nil {
+		t.Error(err)
+	}
+	v.want.Spendable = func(float64) *big.Int { return n(100_001) }
+	lied(t, CheckRequested, v.verify())
+}
+
+func TestLiesTrusted(t *testing.T) {
+	regtest := &chaincfg.RegressionNetParams
+	type lnTest struct {
+		want Agreed
+		got  TrustedLNQuote
+	}
+	type lnLie = struct {
+		check Check
+		tell  func(*lnTest)
+	}
+	gas := agreed(wei(9600), false)
+	gas.Token = gasCoin
+	lies(t, func() lnTest {
+		return lnTest{gas, TrustedLNQuote{Invoice: invoice(t, regtest, payHash, 9_640_000), SwapFee: wei(38), SwapFeeSats: n(38), Total: wei(9600)}}
+	}, func(v lnTest) error { _, err := VerifyTrustedLN(v.want, bitcoin.Regtest, v.got); return err }, map[string]lnLie{
+		"less":               {CheckRequested, func(v *lnTest) { v.got.Total = wei(9599) }},
+		"negative":           {CheckNumbers, func(v *lnTest) { v.got.SwapFeeSats = n(-1) }},
+		"no amount":          {CheckInvoice, func(v *lnTest) { v.got.Invoice = invoice(t, regtest, payHash, 0) }},
+		"invoice of mainnet": {CheckInvoice, func(v *lnTest) { v.got.Invoice = invoice(t, &chaincfg.MainNetParams, payHash, 9_640_000) }},
+		"garbage":            {CheckInvoice, func(v *lnTest) { v.got.Invoice = "x" }},
+		"expired":            {CheckQuoteExpiry, func(v *lnTest) { v.want.Now = noon.Add(2 * time.Hour) }},
+		"fee":                {CheckFee, func(v *lnTest) { v.got.SwapFeeSats = n(50) }},
+		"price":              {CheckPrice, func(v *lnTest) { v.got.Invoice = invoice(t, regtest, payHash, 9_800_000) }},
+	})
+	type btcTest struct {
+		want Agreed
+		got  TrustedBTCQuote
+	}
+	type btcLie = struct {
+		check Check
+		tell  func(*btcTest)
+	}
+	unknown := gas
+	unknown.BaseFee, unknown.FeePPM = nil, nil // an LP that announces nothing: 10 sats and 1 %
+	lies(t, func() btcTest {
+		return btcTest{unknown, TrustedBTCQuote{BTCAddress: regtestAddress(t, bitcoin.P2WPKH, 20).String(), AmountSats: n(9700), SwapFeeSats: n(100), SwapFee: wei(100),
+			Total: wei(9600), Sequence: n(0), ExpiresAt: noon.UnixMilli() + 1}}
+	}, func(v btcTest) error { _, err := VerifyTrustedBTC(v.want, bitcoin.Regtest, v.got); return err }, map[string]btcLie{
+		"less":          {CheckRequested, func(v *btcTest) { v.got.Total = wei(9599) }},
+		"more than all": {CheckNumbers, func(v *btcTest) { v.got.AmountSats = n(bitcoin.MaxMoney + 1) }},
+		"missing":       {CheckNumbers, func(v *btcTest) { v.got.Sequence = nil }},
+		"address":       {CheckAddress, func(v *btcTest) { v.got.BTCAddress = "x" }},
+		"expired":       {CheckQuoteExpiry, func(v *btcTest) { v.got.ExpiresAt = noon.UnixMilli() }},
+		"fee":           {CheckFee, func(v *btcTest) { v.got.SwapFeeSats = n(120) }},
+		"price":         {CheckPrice, func(v *btcTest) { v.got.AmountSats = n(9900) }},
+	})
+}
+
+func TestLiesDelivered(t *testing.T) {
+	v := honestToBTC()
+	escrow := v.data
+	escrow.PayIn, escrow.PayOut, escrow.Expiry, escrow.SecurityDeposit, escrow.Sequence = false, true, 0, "10", "0"
+	agreedOn, err := escrow.escrow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type deliveredTest struct {
+		data   standData
+		fact   chains.EscrowFact
+		legacy bool
+		auth   Authorized
+	}
+	type lie = struct {
+		check Check
+		tell  func(*deliveredTest)
+	}
+	for _, legacy := range []bool{false, true} {
+		table := map[string]lie{
+			"not the escrow":  {CheckEscrow, func(v *deliveredTest) { v.data.Claimer = "0xdd" }},
+			"less":            {CheckEscrow, func(v *deliveredTest) { v.data.Amount = "1" }},
+			"dearer deposit":  {CheckEscrow, func(v *deliveredTest) { v.data.SecurityDeposit = "11" }},
+			"garbage":         {CheckEscrow, func(v *deliveredTest) { v.data.Amount = "x" }},
+			"600 s left":      {CheckTooLate, func(v *deliveredTest) { v.data.Expiry = noon.Unix() + 600 }},
+			"late by chain":   {CheckTooLate, func(v *deliveredTest) { v.fact.Head.Time = v.data.Expiry - 600 }},
+			"refunded before": {CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowRefunded }},
+			"claimed before":  {CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowClaimed }},
+		}
+		if legacy {
+			table["opened before"] = lie{CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowOpen }}
+			table["forged"] = lie{CheckAuth, func(v *deliveredTest) { v.auth.Err = &chains.AuthError{Reason: "forged"} }}
+		} else {
+			table["smaller deposit"] = lie{CheckEscrow, func(v *deliveredTest) { v.data.SecurityDeposit = "9" }}
+		}
+		lies(t, func() deliveredTest {
+			d := escrow
+			d.Expiry = noon.Unix() + 601
+			return deliveredTest{d, chains.EscrowFact{}, legacy, goodAuth}
+		}, func(v deliveredTest) error {
+			data, _ := json.Marshal(v.data)
+			e, err := VerifyDelivered(standIn{}, agreedOn, data, v.legacy)
+			if err != nil {
+				return err
+			}
+			if v.legacy {
+				return Openable(e, v.fact, v.auth, noon)
+			}
+			return Usable(e, v.fact, noon)
+		}, table)
+	}
+}
+
+func TestLiesPayout(t *testing.T) {
+	e := chains.Escrow{Kind: chains.HTLC, ClaimHash: standIn{}.hash(chains.Condition{Kind: chains.HTLC, PaymentHash: payHash})}
+	if err := VerifySecret(standIn{}, e, preimage[:]); err != nil {
+		t.Error(err)
+	}
+	lied(t, CheckSecret, VerifySecret(standIn{}, e, payHash[:]))
+	lied(t, CheckSecret, VerifySecret(standIn{}, e, nil))
+	lied(t, CheckSecret, VerifySecret(standIn{}, e, append(preimage[:], 0)))
+
+	tx := wire.NewMsgTx(2)
+	tx.LockTime = 500_000_000 + 1_000_000
+	tx.AddTxIn(&wire.TxIn{Sequence: 0xFE000000 | 77})
+	tx.AddTxOut(wire.NewTxOut(5, []byte{1}))
+	tx.AddTxOut(wire.NewTxOut(1000, []byte{0, 20}))
+	nonce := uint64(1_000_000)<<24 | 77
+	paid := chains.Escrow{Kind: chains.OnchainNonced, ClaimHash: standIn{}.hash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 1000, Nonce: nonce, Confirmations: 2})}
+	if p, err := VerifyPayout(standIn{}, paid, tx, 0, 2); err != nil || p.Vout != 1 || p.Nonce != nonce || p.Sats != 1000 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for name, spoil := range map[string]func(*wire.MsgTx){
+		"less":           func(tx *wire.MsgTx) { tx.TxOut[1].Value-- },
+		"to another":     func(tx *wire.MsgTx) { tx.TxOut[1].PkScript = []byte{0, 32} },
+		"another swap's": func(tx *wire.MsgTx) { tx.TxIn[0].Sequence++ },
+	} {
+		bad := tx.Copy()
+		spoil(bad)
+		_, err := VerifyPayout(standIn{}, paid, bad, 0, 2)
+		t.Run(name, func(t *testing.T) { lied(t, CheckPayout, err) })
+	}
+}
+
+// Every check has been fed the lie that it is there to catch.
+func TestEveryCheckCatchesItsLie(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"to bitcoin": TestLiesToBTC, "to lightning": TestLiesToBTCLN, "from bitcoin": TestLiesFromBTC, "from lightning": TestLiesFromBTCLN,
+		"from lightning, opened by the LP": TestLiesFromBTCLNAuto, "vault": TestLiesSPV, "trusted": TestLiesTrusted, "delivered": TestLiesDelivered, "payout": TestLiesPayout,
+	} {
+		t.Run(name, test)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "check.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	ast.Inspect(file, func(node ast.Node) bool {
+		spec, ok := node.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Check") {
+			return true
+		}
+		word, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count++
+		if !seen[Check(word)] {
+			t.Errorf("no test feeds %s its lie", spec.Names[0].Name)
+		}
+		return true
+	})
+	if count < 40 {
+		t.Errorf("found %d checks only", count)
+	}
+}
