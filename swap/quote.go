@@ -60,20 +60,12 @@ func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
 	if r, err := m.repeated(ctx, q.Key, print); r != nil || err != nil {
 		return r, err
 	}
-	typ, err := Route(q.Src, q.Dst, m.World.info)
+	o, err := m.read(q)
 	if err != nil {
 		return nil, err
 	}
-	c := m.World.chains[q.Src.Chain]
-	if c == nil {
-		c = m.World.chains[q.Dst.Chain]
-	}
-	o := order{Market: m, Request: q, typ: typ, chain: c, info: c.Info(), now: m.Engine.now()}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
 	var r *Record
-	switch typ {
+	switch o.typ {
 	case ToBTC:
 		r, err = o.toBTC(ctx)
 	case ToBTCLN:
@@ -83,7 +75,7 @@ func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
 	case SPVFromBTC:
 		r, err = o.spvFromBTC(ctx)
 	default:
-		err = fault.New(fault.Unsupported, "swaps of type %s are not offered", typ)
+		err = fault.New(fault.Unsupported, "swaps of type %s are not offered", o.typ)
 	}
 	if err != nil {
 		return nil, err
@@ -127,61 +119,6 @@ func (m *Market) repeated(ctx context.Context, key, print string) (*Record, erro
 		return r, nil
 	}
 	return nil, nil
-}
-
-// order is one request on its way to a quote.
-type order struct {
-	*Market
-	Request
-	typ   Type
-	chain chains.Chain
-	info  chains.Info
-	now   time.Time
-	user  string       // canonical address on the smart chain
-	token tokens.Token // of the smart chain
-}
-
-// check refuses what the type cannot use: an option that is ignored in a money
-// request is a mistake that nobody notices (protocol: swap-flows-spv-and-core.md C5).
-func (o *order) check() error {
-	if o.Amount == nil || o.Amount.Sign() <= 0 {
-		return fault.Invalid("amount", "must be above 0")
-	}
-	out := o.typ == ToBTC || o.typ == ToBTCLN
-	who, field := o.DstAddress, "dstAddress"
-	o.token = o.Dst
-	if out {
-		who, field, o.token = o.SrcAddress, "srcAddress", o.Src
-	}
-	if who == "" {
-		return fault.Invalid(field, "is required")
-	}
-	user, err := o.chain.Address(who, false)
-	if err != nil {
-		return fault.At(field, err)
-	}
-	o.user = user
-	lightningIn := o.typ == FromBTCLN || o.typ == FromBTCLNAuto
-	for _, option := range []struct {
-		field  string
-		given  bool
-		usable bool
-	}{
-		{"gasAmount", o.GasAmount != nil && o.GasAmount.Sign() > 0, o.typ == FromBTCLNAuto || o.typ == SPVFromBTC},
-		{"paymentHash", o.PaymentHash != "", lightningIn},
-		{"lightningInvoiceDescription", o.Description != "", lightningIn},
-		{"lightningInvoiceDescriptionHash", o.DescriptionHash != "", lightningIn},
-		{"lightningPaymentHTLCTimeout", o.HTLCTimeout != 0, o.typ == ToBTCLN},
-		{"lightningPaymentMaxHTLCTimeout", o.MaxHTLCTimeout != 0, o.typ == ToBTCLN},
-	} {
-		if option.given && !option.usable {
-			return fault.Invalid(option.field, "cannot be used for a swap of type %s", o.typ)
-		}
-	}
-	if o.GasAmount != nil && o.GasAmount.Sign() > 0 && o.token.Address == o.info.Native.Address && !o.info.GasDropNative {
-		return fault.Invalid("gasAmount", "cannot be used when the destination token is the native one")
-	}
-	return nil
 }
 
 // collect asks all LPs and returns the best record.

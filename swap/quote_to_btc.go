@@ -8,7 +8,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -20,10 +19,6 @@ const (
 )
 
 func (o *order) toBTC(ctx context.Context) (*Record, error) {
-	to, err := bitcoin.ParseAddress(o.DstAddress, o.World.bitcoin.Network())
-	if err != nil {
-		return nil, fault.Invalid("dstAddress", "%w", err)
-	}
 	var random [4]byte
 	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
 		return nil, fmt.Errorf("random source: %w", err)
@@ -52,7 +47,7 @@ func (o *order) toBTC(ctx context.Context) (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifyToBTC(lp.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: to.Script(), Nonce: nonce,
+		a, err := lp.VerifyToBTC(lp.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: o.to.Script(), Nonce: nonce,
 			Confirmations: payoutConfirmations, ConfirmationTarget: payoutTarget, FeeRate: satVB}, got, auth)
 		if err != nil {
 			return nil, err

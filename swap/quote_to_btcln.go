@@ -32,8 +32,8 @@ type payee struct {
 }
 
 func (o *order) toBTCLN(ctx context.Context) (*Record, error) {
-	if !lnurl.IsLink(o.DstAddress) {
-		return o.toInvoice(ctx)
+	if o.invoice != nil {
+		return o.payInvoice(ctx, payee{text: o.DstAddress, invoice: o.invoice})
 	}
 	d, err := o.LNURL.Resolve(ctx, o.DstAddress)
 	if err != nil {
@@ -55,32 +55,6 @@ func (o *order) toBTCLN(ctx context.Context) (*Record, error) {
 		return nil, err
 	}
 	return o.payInvoice(ctx, to)
-}
-
-// toInvoice pays an invoice. It decides the amount; a request for another one
-// is a mistake (protocol: swap-flows-escrow.md §12.14).
-func (o *order) toInvoice(ctx context.Context) (*Record, error) {
-	inv, err := lightning.Decode(o.DstAddress)
-	if err != nil {
-		return nil, fault.Invalid("dstAddress", "is no invoice or LNURL-pay link: %w", err)
-	}
-	if o.ExactIn {
-		return nil, fault.Invalid("amountType", "must be EXACT_OUT for an invoice, which fixes what is paid out")
-	}
-	if err := inv.RequireNetwork(o.World.bitcoin.Network()); err != nil {
-		return nil, fault.Invalid("dstAddress", "%w", err)
-	}
-	amount, ok := inv.AmountSats()
-	if !ok || amount <= 0 {
-		return nil, fault.Invalid("dstAddress", "the invoice needs to contain an amount")
-	}
-	if o.Amount.Cmp(sats(amount)) != 0 {
-		return nil, fault.Invalid("amount", "must be the invoice's %d sats", amount)
-	}
-	if inv.ExpiresAt() <= o.now.Unix() {
-		return nil, fault.Invalid("dstAddress", "the invoice has expired")
-	}
-	return o.payInvoice(ctx, payee{text: o.DstAddress, invoice: inv})
 }
 
 func (o *order) invoiceOf(ctx context.Context, link *lnurl.Pay, amountSats int64) (payee, error) {
