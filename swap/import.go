@@ -49,6 +49,8 @@ type foreign struct {
 	ExactIn         bool            `json:"exactIn"`
 	CreatedAt       int64           `json:"createdAt"`
 	ContractVersion string          `json:"contractVersion"`
+	RandomNonce     string          `json:"randomNonce"`
+	ByClaimHash     bool            `json:"usesClaimHashAsId"`
 	SwapFee         *decimal        `json:"swapFee"`
 	SwapFeeBtc      *decimal        `json:"swapFeeBtc"`
 	NetworkFee      *decimal        `json:"networkFee"`
@@ -158,6 +160,7 @@ func (i *importer) record() (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	i.identify()
 	// The reference stops looking at swaps that have ended.
 	switch {
 	case o.Type == FromBTCLNAuto && (i.r.State == lnFailed || i.r.State == lnClaimed),
@@ -165,6 +168,21 @@ func (i *importer) record() (*Record, error) {
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
 	}
 	return i.r, nil
+}
+
+// identify derives the id as the reference does, whatever stands in the record:
+// from the claim hash, or in older Lightning records from the payment hash
+// (protocol: swap-flows-escrow.md §1).
+func (i *importer) identify() {
+	e := i.r.Escrow
+	if e == nil || e.Expected == nil {
+		return
+	}
+	hash := i.contract.ClaimHashText(e.Expected.ClaimHash)
+	if l := i.r.Lightning; l != nil && !i.o.ByClaimHash && l.Hash != "" {
+		hash = l.Hash
+	}
+	i.r.ID = hash + i.o.RandomNonce
 }
 
 // upgraded is the state of a record of an older version (§2.4).
@@ -361,6 +379,10 @@ func (i *importer) auto() error {
 	r.Terms.Input = i.invoiceAmount()
 	r.Terms.Output = tokens.NewAmount(shown.Amount, t)
 	r.Terms.Recipient = shown.Claimer
+	if drop := new(big.Int).Sub(orZero(shown.SecurityDeposit), orZero(shown.ClaimerBounty)); drop.Sign() > 0 {
+		gas := tokens.NewAmount(drop, i.chain.Info().Native)
+		r.Terms.GasDrop = &gas
+	}
 	fee := new(big.Int).Add(o.SwapFeeBtc.orZero(), o.GasSwapFeeBtc.orZero())
 	r.Terms.SwapFee = tokens.NewAmount(fee, tokens.LightningBTC())
 	network := tokens.NewAmount(watchtowerSats(new(big.Int).Sub(o.BtcAmountGas.orZero(), o.GasSwapFeeBtc.orZero()), shown), tokens.LightningBTC())

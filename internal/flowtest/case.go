@@ -166,6 +166,11 @@ func chainOf(record map[string]json.RawMessage) string {
 
 // know tells the chain which claim hash stands for the record's payment hash.
 func (s *Setup) know(t *testing.T, record map[string]json.RawMessage) {
+	var own string
+	_ = json.Unmarshal(record["escrowHash"], &own)
+	if d := record["data"]; len(own) == 64 && len(d) > 0 && string(d) != "null" {
+		s.Chain.KnowEscrow(d, unhex(t, own))
+	}
 	var invoice string
 	_ = json.Unmarshal(record["pr"], &invoice)
 	inv, err := lightning.Decode(invoice)
@@ -188,9 +193,9 @@ func (s *Setup) know(t *testing.T, record map[string]json.RawMessage) {
 // one that verifies would end.
 func goodFor(t *testing.T, lp json.RawMessage, until int64) json.RawMessage {
 	var answer struct {
-		Code int             `json:"code"`
-		Msg  string          `json:"msg"`
-		Data map[string]any  `json:"data,omitempty"`
+		Code int            `json:"code"`
+		Msg  string         `json:"msg"`
+		Data map[string]any `json:"data,omitempty"`
 	}
 	if lp == nil || json.Unmarshal(lp, &answer) != nil || answer.Data["prefix"] != "refund" {
 		return lp

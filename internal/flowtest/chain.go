@@ -36,6 +36,7 @@ type Chain struct {
 	tokens   []tokens.Token
 	contract evm.Deployment
 	hashes   map[string][]byte // claim hash by payment hash, where it cannot be computed
+	escrows  map[string][]byte // escrow hash by escrow data, the same
 }
 
 // NewChain returns the chain with the given id and tokens, the native one first.
@@ -45,11 +46,27 @@ func NewChain(w *World, id string, all []tokens.Token, c Contracts) *Chain {
 	d.ClaimHandlers[chains.HTLC] = common.HexToAddress(c.Hash)
 	d.ClaimHandlers[chains.Onchain] = common.HexToAddress(c.Chain)
 	d.ClaimHandlers[chains.OnchainNonced] = common.HexToAddress(c.ChainNonced)
-	return &Chain{World: w, id: id, tokens: all, contract: d, hashes: map[string][]byte{}}
+	return &Chain{World: w, id: id, tokens: all, contract: d, hashes: map[string][]byte{}, escrows: map[string][]byte{}}
 }
 
 // Know says which claim hash stands for a payment hash.
 func (c *Chain) Know(paymentHash string, claimHash []byte) { c.hashes[paymentHash] = claimHash }
+
+// KnowEscrow says what the hash of escrow data is, where it cannot be computed.
+func (c *Chain) KnowEscrow(data json.RawMessage, hash []byte) { c.escrows[compact(data)] = hash }
+
+// Hashed reports whether the hash of escrow data is known or computed.
+func (c *Chain) Hashed(data json.RawMessage) bool {
+	return c.isEVM() || c.escrows[compact(data)] != nil
+}
+
+func compact(data json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, data) != nil {
+		return string(data)
+	}
+	return b.String()
+}
 
 // ID implements [chains.Factory].
 func (c *Chain) ID() string { return c.id }
@@ -70,7 +87,7 @@ func (c *Chain) Address(s string, strict bool) (string, error) {
 	switch c.id {
 	case "STARKNET":
 		n, ok := new(big.Int).SetString(strings.TrimPrefix(s, "0x"), 16)
-		if !ok || !strings.HasPrefix(s, "0x") || n.Sign() <= 0 || n.BitLen() > 251 || strict && len(s) != 66 {
+		if !ok || !strings.HasPrefix(s, "0x") || n.Sign() <= 0 || n.BitLen() > 252 || strict && len(s) != 66 {
 			return "", fault.Invalid("address", "is no Starknet address")
 		}
 		return fmt.Sprintf("0x%064x", n), nil
@@ -176,7 +193,9 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	e := chains.Escrow{Version: k.version, Kind: chains.Kind(n.Kind), Offerer: n.Offerer, Claimer: n.Claimer, Token: n.Token, PayIn: n.PayIn, PayOut: n.PayOut,
 		Amount: number(n.Amount), Sequence: number(n.Sequence), SecurityDeposit: number(n.SecurityDeposit), ClaimerBounty: number(n.ClaimerBounty), Data: data}
 	hash := sha256.Sum256(data)
-	e.Hash = hash[:]
+	if e.Hash = hash[:]; k.chain.escrows[compact(data)] != nil {
+		e.Hash = k.chain.escrows[compact(data)]
+	}
 	switch n.Type {
 	case "strk":
 		e.DepositToken, e.Expiry = n.FeeToken, number(n.RefundData).Int64()

@@ -82,7 +82,9 @@ func (w *World) Sent() []string {
 }
 
 // Head is the block at which the world is read.
-func (w *World) Head() chains.Block { return chains.Block{Height: 1000, Hash: "head", Time: w.Time.Unix()} }
+func (w *World) Head() chains.Block {
+	return chains.Block{Height: 1000, Hash: "head", Time: w.Time.Unix()}
+}
 
 var errNoAnswer = fault.New(fault.Upstream, "nobody answers")
 
