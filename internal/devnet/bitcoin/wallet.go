@@ -212,3 +212,18 @@ func (n *Net) Fund(to bitcoin.Address, sats int64) (bitcoin.OutPoint, error) {
 	_, err = n.Mine(1)
 	return op, err
 }
+
+// Unspent returns an output that neither a block nor the mempool spends; false if
+// there is none.
+func (n *Net) Unspent(op bitcoin.OutPoint) (*wire.TxOut, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	out, ok := n.output(op)
+	if !ok {
+		return nil, false
+	}
+	if _, spent := (view{n, n.ledger.tip().height}).spender(op); spent {
+		return nil, false
+	}
+	return wire.NewTxOut(out.Value, out.PkScript), true
+}

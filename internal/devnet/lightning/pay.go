@@ -200,11 +200,15 @@ type Probe struct {
 	ConfidencePPM int64 // millionths; 0: there is no way
 }
 
-// Probe asks how an invoice would be paid.
+// Probe asks how an invoice would be paid, with an amount in l how its recipient
+// would be paid that much.
 func (d *Node) Probe(text string, l Limits) (Probe, error) {
 	inv, amount, err := d.read(text, l)
 	if err != nil {
 		return Probe{}, err
+	}
+	if l.AmountMsat > 0 {
+		amount = l.AmountMsat
 	}
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()

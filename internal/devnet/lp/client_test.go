@@ -1,0 +1,143 @@
+package lp_test
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/swap/lp"
+)
+
+// States of escrows as the contract numbers them.
+const (
+	stateOpen     = 1
+	stateClaimed  = 2
+	stateRefunded = 3
+)
+
+// kit is an LP on networks of its own, and a client.
+type kit struct {
+	*testing.T
+	ctx    context.Context
+	evm    *devnet.Net
+	ln     *lightning.Net
+	payer  *lightning.Node
+	lp     *lp.LP
+	client *client.Client
+	wallet *bitcoin.Wallet
+}
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func newKit(t *testing.T, change ...func(*lp.Options)) *kit {
+	t.Helper()
+	k := &kit{T: t, ctx: t.Context()}
+	k.evm = must[*devnet.Net](t)(devnet.Start(devnet.Options{}))
+	t.Cleanup(func() { k.evm.Close() })
+	height := func() uint32 { h, _ := k.evm.Bitcoin().Tip(); return h }
+	k.ln = lightning.New(lightning.Options{Height: height})
+	k.payer = must[*lightning.Node](t)(k.ln.NewNode("payer", 10_000_000))
+	o := lp.Options{EVM: k.evm, Lightning: must[*lightning.Node](t)(k.ln.NewNode("lp", 100_000_000))}
+	for _, c := range change {
+		c(&o)
+	}
+	k.lp = must[*lp.LP](t)(lp.Start(t.Context(), o))
+	t.Cleanup(func() {
+		if err := k.lp.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	k.wallet = must[*bitcoin.Wallet](t)(k.evm.Bitcoin().NewWallet(btc.P2WPKH))
+	k.client = client.NewClient(client.Options{})
+	return k
+}
+
+func (k *kit) nonce() uint64 {
+	return must[uint64](k.T)(btc.NewEscrowNonce(time.Now(), uint32(time.Now().UnixNano())))
+}
+
+func (k *kit) toBTC() client.ToBTCRequest {
+	return client.ToBTCRequest{Chain: k.evm.Network().Chain, Address: k.wallet.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 1,
+		Nonce: k.nonce(), Token: k.evm.Contracts().Token.Hex(), Offerer: k.evm.User.Address.Hex(), FeeRate: client.Known("1,2")}
+}
+
+// open opens an escrow of the user's with an LP's authorisation.
+func (k *kit) open(data []byte, auth chains.Auth) evm.SwapData {
+	k.Helper()
+	s := must[evm.SwapData](k.T)(evm.ParseSwapData(data))
+	calls := must[[]evm.Call](k.T)(k.evm.Deployment().Init(s, k.evm.User.Address, auth))
+	if _, err := k.evm.User.SendAll(k.ctx, calls); err != nil {
+		k.Fatal(err)
+	}
+	return s
+}
+
+// eventually waits until something is so.
+func (k *kit) eventually(what string, is func() bool) {
+	k.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	k.Fatalf("%s: not in time; the LP says %v", what, k.lp.Problems())
+}
+
+func TestInfoIsSigned(t *testing.T) {
+	k := newKit(t)
+	info := must[client.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
+	c := info.Chains[0]
+	if err := k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, c.Signature); err != nil || c.Address != k.evm.LP.Address.Hex() {
+		t.Errorf("%+v: %v", c, err)
+	}
+	if len(info.Services) != 5 || info.Services[client.ToBTC].BaseFee != 150 {
+		t.Errorf("%+v", info.Services)
+	}
+	k.lp.Misbehave(lp.Fault{InfoKey: k.evm.User})
+	info = must[client.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
+	if k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, info.Chains[0].Signature) == nil {
+		t.Error("somebody else's signature is good")
+	}
+}
+
+func TestToBTC(t *testing.T) {
+	k := newKit(t)
+	q := must[client.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{}))
+	before := k.wallet.Balance()
+	s := k.open(q.Escrow, q.Auth)
+	k.eventually("bitcoin sent", func() bool { return k.wallet.Balance() == before+100_000 })
+	status := must[client.Status](t)(k.client.Status(k.ctx, client.StatusQuery{URL: k.lp.URL() + "/tobtc", Endpoint: client.GetRefundAuthorization,
+		ID: strings.TrimPrefix(s.ClaimData.Hex(), "0x"), Sequence: s.Sequence}))
+	if status.Code != client.CodePaid || !k.evm.Bitcoin().InMempool(must[btc.Hash](t)(btc.ParseHash(status.TxID))) {
+		t.Errorf("%+v", status)
+	}
+	must[[]btc.Hash](t)(k.evm.Bitcoin().Mine(1))
+	k.eventually("claimed", func() bool { return k.state(s) == stateClaimed })
+}
+
+func (k *kit) state(s evm.SwapData) uint8 {
+	k.Helper()
+	hash := must[common.Hash](k.T)(s.EscrowHash())
+	data := must[[]byte](k.T)(evm.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.evm.Read(k.ctx, k.evm.User.Address, evm.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))
+	return must[[]evm.EscrowRecord](k.T)(evm.DecodeStates(answer, 1))[0].State
+}

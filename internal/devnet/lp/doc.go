@@ -1,0 +1,16 @@
+// Package lp is a liquidity provider in the process: it speaks the network's
+// protocol on a loopback socket (protocol: lp-protocol.md §8) and swaps for real
+// between the local Bitcoin, Lightning and EVM networks: it watches escrows, pays
+// bitcoin, claims with proofs and preimages, opens escrows for held payments, owns
+// vaults and signs withdrawals from them, and gives early refunds only for what it
+// will never pay.
+//
+//	l, err := lp.Start(ctx, lp.Options{EVM: evmNet, Lightning: node})
+//	defer l.Close()
+//	l.URL()                                   // for clients
+//	l.Misbehave(lp.Fault{NeverPay: true})     // lies, silence, theft: see Fault
+//
+// It offers TO_BTC, TO_BTCLN, FROM_BTCLN_AUTO, FROM_BTC_SPV and gas for Lightning on
+// trust. Swaps are kept in memory. It follows the chains by looking at them many
+// times a second, so that nobody has to tell it anything.
+package lp

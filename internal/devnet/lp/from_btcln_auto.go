@@ -1,0 +1,229 @@
+package lp
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/evm"
+	bolt11 "github.com/swapper-go/swapper/chains/lightning"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+)
+
+// auto is a swap from Lightning to the chain whose escrow the LP opens (protocol:
+// lp-protocol.md §8.4).
+type auto struct {
+	paymentHash [32]byte
+	terms       evm.Terms // but for the expiry
+
+	// Under the LP's mutex:
+	state    autoState
+	swap     evm.SwapData // once it was sent
+	hash     common.Hash
+	deadline int64 // Unix seconds, for the escrow to be open
+}
+
+type autoState int
+
+const (
+	autoCreated autoState = iota
+	autoSent              // the escrow is on its way, or open
+	autoSettled
+	autoOver
+)
+
+// openTime is how long the LP tries to open an escrow, in seconds.
+const openTime = 120
+
+func (d *auto) escrow() (common.Hash, bool) { return d.hash, d.state == autoSent }
+
+func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
+	hash, err := bolt11.ParseHash(r.str("paymentHash"))
+	amount, recipient, token := r.amount("amount"), r.address("address"), r.address("token")
+	descriptionHash, hashed := r.optional("descriptionHash")
+	exactOut := r.bool("exactOut")
+	gasToken, gas := r.address("gasToken"), r.amount("gasAmount")
+	if r.err != nil {
+		return nil, r.err
+	}
+	description := l.evm.Network().Chain + "-" + recipient.Hex()
+	if raw, ok := r.already("description"); ok {
+		description = (&reader{params: oneParam("d", raw)}).str("d")
+	}
+	price, ok := l.price(token)
+	native, _ := l.price(devnet.Native)
+	if chainErr := l.checkChain(r); chainErr != nil {
+		return nil, chainErr
+	}
+	switch {
+	case err != nil:
+		return nil, badBody("paymentHash")
+	case !ok:
+		return nil, badBody("token")
+	case len(description) > 500:
+		return nil, badBody("description")
+	case gasToken != devnet.Native:
+		return nil, refuse(20290, "Invalid request body (gasToken)")
+	}
+	if err := early(object{{"lnPublicKey", l.node.ID()}}); err != nil {
+		return nil, err
+	}
+	bounty := r.amount("claimerBounty")
+	if r.err != nil {
+		return nil, r.err
+	}
+	q, err := l.terms("FROM_BTCLN_AUTO").receipt(price, !exactOut, amount, &gasRequest{native, add(gas, bounty)}, l.o.GasMax)
+	if err != nil {
+		return nil, err
+	}
+	funds, err := l.chain.funds(r.ctx, l.account.Address, token)
+	if err != nil {
+		return nil, err
+	}
+	if funds.Cmp(q.total) < 0 {
+		return nil, refuse(20002, "Not enough liquidity")
+	}
+	o := lightning.InvoiceOptions{Hash: hash, AmountMsat: add(q.amount, q.gas).Int64() * 1000, Description: description,
+		Expiry: invoiceExpiry * time.Second, FinalCLTV: invoiceCLTV}
+	if hashed {
+		h, err := bolt11.ParseHash(descriptionHash)
+		if err != nil {
+			return nil, badBody("descriptionHash")
+		}
+		o.DescriptionHash = &h
+	}
+	if lie := l.faults().Invoice; lie != nil {
+		lie(&o)
+	}
+	pr, err := l.node.NewInvoice(o)
+	if err != nil {
+		return nil, badBody("paymentHash")
+	}
+	l.keep(&auto{paymentHash: hash, terms: evm.Terms{Kind: chains.HTLC, Offerer: l.account.Address, Claimer: recipient, Token: token, Amount: q.total,
+		ClaimData: hash, PayOut: true, SecurityDeposit: add(gas, bounty), ClaimerBounty: bounty}}, hex.EncodeToString(hash[:]))
+	return object{{"intermediaryKey", l.account.Address.Hex()}, {"pr", pr}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
+		{"total", q.total.String()}, {"totalGas", gas.String()}, {"totalFeeBtc", add(q.swapFee, q.gasFee).String()},
+		{"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()}, {"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
+		{"claimerBounty", bounty.String()}}, nil
+}
+
+// oneParam holds a single parameter.
+func oneParam(name string, raw []byte) *params {
+	p := newParams(false)
+	p.values[name], p.ended = raw, true
+	return p
+}
+
+func (l *LP) autoStatus(r *reader) (object, error) {
+	d, ok := l.find(r.str("paymentHash")).(*auto)
+	expired := object{{"code", codeExpired}, {"msg", "Invoice expired/canceled"}}
+	if r.err != nil {
+		return nil, badBody("paymentHash")
+	}
+	if !ok {
+		return expired, nil
+	}
+	f := l.faults()
+	l.mu.Lock()
+	at, swap := d.state, d.swap
+	l.mu.Unlock()
+	switch {
+	case at == autoSettled:
+		return object{{"code", codeSettled}, {"msg", "Invoice already paid"}}, nil
+	case at == autoOver:
+		return expired, nil
+	case at == autoSent:
+		if f.FalseEscrow != nil {
+			f.FalseEscrow(&swap)
+		}
+		return object{{"code", codeDone}, {"msg", "Success"}, {"data", object{{"data", swap}}}}, nil
+	case l.node.Expired(d.paymentHash):
+		return expired, nil
+	}
+	return object{{"code", codeUnpaid}, {"msg", "Invoice yet unpaid"}}, nil
+}
+
+func (d *auto) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
+	if fact == nil {
+		state, _ := l.node.Invoice(d.paymentHash)
+		switch {
+		case state == lightning.Held && !l.faults().NeverOpen:
+			return false, d.open(ctx, l)
+		case l.node.Expired(d.paymentHash):
+			return true, l.set(func() { d.state = autoOver })
+		}
+		return false, nil
+	}
+	switch fact.State {
+	case chains.EscrowClaimed:
+		if l.faults().NeverSettle {
+			return false, nil
+		}
+		if len(fact.Result) != 32 {
+			return false, errors.New("the claim shows no preimage")
+		}
+		if err := l.node.Settle([32]byte(fact.Result)); err != nil {
+			return false, err
+		}
+		return true, l.set(func() { d.state = autoSettled })
+	case chains.EscrowRefunded: // the payment is left to time out
+		return true, l.set(func() { d.state = autoOver })
+	case chains.EscrowNone:
+		if l.chainTime(fact.Head).Unix() > d.deadline {
+			return true, d.cancel(l)
+		}
+	case chains.EscrowOpen:
+		if now := time.Unix(fact.Head.Time, 0); fact.Head.Time > d.swap.Expiry() {
+			call, err := l.evm.Deployment().Refund(d.swap, now)
+			if err == nil {
+				_, err = l.account.Send(ctx, call)
+			}
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// open sends the escrow for a held payment, or gives the payment back.
+func (d *auto) open(ctx context.Context, l *LP) error {
+	height, _ := l.btc.Tip()
+	until, held := l.node.HeldUntil(d.paymentHash)
+	funds, err := l.chain.funds(ctx, l.account.Address, d.terms.Token)
+	if err != nil {
+		return err
+	}
+	if !held || checkHeld(height, until) != nil || funds.Cmp(d.terms.Amount) < 0 {
+		return d.cancel(l)
+	}
+	now := l.now().Unix()
+	t := d.terms
+	t.Expiry = now + heldEscrowTime
+	s, err := l.newEscrow(t)
+	if err != nil {
+		return err
+	}
+	hash, err := s.EscrowHash()
+	if err != nil {
+		return err
+	}
+	calls, err := l.evm.Deployment().Init(s, l.account.Address, chains.Auth{Prefix: initPrefix(s), Timeout: now + openTime})
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if _, err := l.account.Submit(ctx, c); err != nil {
+			return errors.Join(err, d.cancel(l))
+		}
+	}
+	return l.set(func() { d.state, d.swap, d.hash, d.deadline = autoSent, s, hash, now+openTime })
+}
+
+func (d *auto) cancel(l *LP) error {
+	err := l.node.Cancel(d.paymentHash)
+	return errors.Join(err, l.set(func() { d.state = autoOver }))
+}

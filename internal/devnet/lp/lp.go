@@ -1,0 +1,244 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+)
+
+// Token is a token that an LP deals in.
+type Token struct {
+	Address common.Address // zero: the native coin
+	Price   Price
+}
+
+// Options of an LP. EVM is needed; the rest has defaults.
+type Options struct {
+	EVM       *devnet.Net
+	Lightning *lightning.Node  // the LP's own; nil: no services that need one
+	Account   *devnet.Account  // the LP's own, with funds of every token; nil: EVM.LP
+	Now       func() time.Time // the network's clock; nil: time.Now
+
+	Tokens  []Token          // nil: DefaultTokens
+	Terms   map[string]Terms // of services by their names in /info; the others have the network's defaults
+	GasMax  *big.Int         // the most gas that is sold with a swap, in wei; nil: 10^16
+	FeeRate float64          // sat/vB that the LP's wallet takes for right; 0: 2
+
+	// Deposit is how many sats' worth of each token the LP puts into the escrow
+	// contract and into a vault each; 0: 5 000 000 000.
+	Deposit int64
+	// Unclaimed is how many withdrawals of a vault may wait for watchtowers until the
+	// LP claims them itself; 0: 5.
+	Unclaimed          int
+	VaultConfirmations int64 // that withdrawals need; 0: 2
+
+	Address string        // listen address; "": a free port of 127.0.0.1
+	Poll    time.Duration // how often the LP looks at the chains; 0: 20 ms
+}
+
+// DefaultTokens are the tokens of a network: native coin and Token are worth a
+// bitcoin each, a hundred thousand Dollars are another.
+func DefaultTokens(c devnet.Contracts) []Token {
+	return []Token{
+		{devnet.Native, Price{18, big.NewInt(1e14)}},
+		{c.Token, Price{8, big.NewInt(1e14)}},
+		{c.Dollar, Price{6, big.NewInt(1e9)}},
+	}
+}
+
+// defaultTerms are the network's (protocol: lp-protocol.md §8.1).
+var defaultTerms = map[string]Terms{
+	"TO_BTC": {150, 3000, 10_000, 5_000_000}, "FROM_BTC_SPV": {150, 3000, 3000, 5_000_000},
+	"TO_BTCLN": {10, 3000, 1000, 1_000_000}, "FROM_BTCLN_AUTO": {10, 3000, 1000, 1_000_000},
+	"FROM_BTCLN_TRUSTED": {10, 10_000, 100, 100_000},
+}
+
+// LP is a running liquidity provider. Its methods are safe for concurrent use.
+type LP struct {
+	o        Options
+	evm      *devnet.Net
+	btc      *bitcoin.Net
+	account  *devnet.Account
+	node     *lightning.Node
+	hot      *bitcoin.Wallet // pays bitcoin, and receives it
+	vaultKey *bitcoin.Wallet // signs for the vaults
+	chain    *chainReader
+	server   *http.Server
+	url      string
+	closing  sync.Once
+	closed   chan struct{}
+	stop     context.CancelFunc
+	stopped  sync.WaitGroup
+
+	mu       sync.Mutex
+	fault    Fault
+	feeRate  float64
+	prices   map[common.Address]Price
+	deals    map[string]deal // by the keys that clients ask with
+	live     []deal
+	prepared map[string]prepared
+	vaults   []*vault
+	quotes   map[string]*spvQuote
+	problems []error // of the last pass
+}
+
+// Start starts an LP: it puts its funds into the contracts, opens a vault for each
+// token, and listens. It ends with Close.
+func Start(ctx context.Context, o Options) (*LP, error) {
+	if o.EVM == nil {
+		return nil, errors.New("an LP needs an EVM network")
+	}
+	if o.Account == nil {
+		o.Account = o.EVM.LP
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Tokens == nil {
+		o.Tokens = DefaultTokens(o.EVM.Contracts())
+	}
+	if o.GasMax == nil {
+		o.GasMax = big.NewInt(1e16)
+	}
+	if o.FeeRate == 0 {
+		o.FeeRate = 2
+	}
+	if o.Deposit == 0 {
+		o.Deposit = 5_000_000_000
+	}
+	if o.Unclaimed == 0 {
+		o.Unclaimed = 5
+	}
+	if o.VaultConfirmations == 0 {
+		o.VaultConfirmations = 2
+	}
+	if o.Poll == 0 {
+		o.Poll = 20 * time.Millisecond
+	}
+	l := &LP{o: o, evm: o.EVM, btc: o.EVM.Bitcoin(), account: o.Account, node: o.Lightning, closed: make(chan struct{}), feeRate: o.FeeRate,
+		prices: make(map[common.Address]Price), deals: make(map[string]deal), prepared: make(map[string]prepared), quotes: make(map[string]*spvQuote)}
+	for _, t := range o.Tokens {
+		l.prices[t.Address] = t.Price
+	}
+	if err := l.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the LP: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+func (l *LP) start(ctx context.Context) (err error) {
+	if l.hot, err = l.btc.NewWallet(btc.P2WPKH); err != nil {
+		return err
+	}
+	if l.vaultKey, err = l.btc.NewWallet(btc.P2TR); err != nil {
+		return err
+	}
+	if l.chain, err = newChainReader(l.evm); err != nil {
+		return err
+	}
+	if err := l.stock(ctx); err != nil {
+		return err
+	}
+	if err := l.listen(); err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.stop = cancel
+	l.stopped.Go(func() { l.follow(running) })
+	return nil
+}
+
+// stock puts the LP's funds where they are needed.
+func (l *LP) stock(ctx context.Context) error {
+	for range 3 {
+		if _, err := l.btc.Faucet(l.hot.Address, 100_000_000); err != nil {
+			return err
+		}
+	}
+	for _, t := range l.o.Tokens {
+		if err := l.evm.Deposit(ctx, l.account, t.Address, t.Price.fromBTC(big.NewInt(l.o.Deposit), false)); err != nil {
+			return fmt.Errorf("deposit: %w", err)
+		}
+	}
+	return l.openVaults(ctx)
+}
+
+// URL returns the LP's base URL.
+func (l *LP) URL() string { return l.url }
+
+// Account returns the LP's account on the EVM network.
+func (l *LP) Account() *devnet.Account { return l.account }
+
+// Node returns the LP's Lightning node; nil if it has none.
+func (l *LP) Node() *lightning.Node { return l.node }
+
+// Wallet returns the wallet that pays and receives bitcoin.
+func (l *LP) Wallet() *bitcoin.Wallet { return l.hot }
+
+// SetPrice changes what a token is worth to the LP.
+func (l *LP) SetPrice(token common.Address, microSat *big.Int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prices[token] = Price{l.prices[token].Decimals, microSat}
+}
+
+// SetFeeRate changes what the LP's wallet takes for the right fee rate, in sat/vB.
+func (l *LP) SetFeeRate(rate float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.feeRate = rate
+}
+
+// Problems returns what went wrong in the LP's last look at the chains.
+func (l *LP) Problems() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return errors.Join(l.problems...)
+}
+
+// Close stops the LP. It may be called more than once.
+func (l *LP) Close() (err error) {
+	l.closing.Do(func() {
+		close(l.closed)
+		if l.stop != nil {
+			l.stop()
+		}
+		if l.server != nil {
+			err = l.server.Close()
+		}
+		l.stopped.Wait()
+		if l.chain != nil {
+			err = errors.Join(err, l.chain.close())
+		}
+	})
+	return err
+}
+
+func (l *LP) now() time.Time { return l.o.Now() }
+
+func (l *LP) price(token common.Address) (Price, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok := l.prices[token]
+	return p, ok
+}
+
+func (l *LP) terms(name string) Terms {
+	if t, ok := l.o.Terms[name]; ok {
+		return t
+	}
+	return defaultTerms[name]
+}
+
+func bigInt(n int64) *big.Int { return big.NewInt(n) }

@@ -1,0 +1,169 @@
+package lp
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+)
+
+// spvQuote is a quote for a withdrawal from a vault, under the LP's mutex.
+type spvQuote struct {
+	vault     *vault
+	utxo      btc.OutPoint
+	recipient common.Address
+	sats      int64 // to the LP
+	raw       [2]uint64
+	shares    btc.FeeShares
+	rate      float64
+	expiry    int64
+	used      bool
+}
+
+// inputCost is a coin of a user who swaps a whole wallet.
+type inputCost struct {
+	Value int64   `json:"value"`
+	VSize float64 `json:"vSize"`
+	CPFP  *struct {
+		VSize float64 `json:"effectiveVSize"`
+		Rate  float64 `json:"effectiveFeeRate"`
+	} `json:"cpfp"`
+}
+
+// wholeWallet returns what is left of coins for the LP (protocol: lp-protocol.md
+// §8.4, in floating point as there).
+func wholeWallet(coins []inputCost, rate float64, dataLen int) int64 {
+	push := 2
+	if dataLen > 75 {
+		push = 3
+	}
+	size := 10.5 + 41 + 16.75 + 9 + 34 + 9 + float64(push+dataLen) + 9 + 22
+	var sum int64
+	var fees float64
+	for _, c := range coins {
+		fee := c.VSize * rate
+		if c.CPFP != nil {
+			fee += math.Ceil(c.CPFP.VSize * max(0, rate-c.CPFP.Rate))
+		}
+		if fee <= float64(c.Value) {
+			sum += c.Value
+			fees += fee
+		}
+	}
+	return int64(math.Floor(float64(sum) - math.Ceil(fees) - math.Ceil(size)*rate))
+}
+
+// share reads a fee share of at most 20 bits.
+func (r *reader) share(name string, code int) uint32 {
+	v := r.big(name)
+	if r.err == nil && (v.Sign() < 0 || v.BitLen() > 20) {
+		r.err = refuse(code, "Invalid request body ("+name+")")
+	}
+	return uint32(v.Uint64())
+}
+
+func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
+	exactOut := r.bool("exactOut")
+	recipient, token := r.address("address"), r.address("token")
+	gasToken, gas := r.address("gasToken"), r.amount("gasAmount")
+	shares := btc.FeeShares{Fronting: r.share("frontingFeeRate", 20192), Caller: r.share("callerFeeRate", 20191)}
+	if r.err != nil {
+		return nil, r.err
+	}
+	raw, err := r.wait("amount")
+	if err != nil && !errors.Is(err, errMissing) {
+		return nil, err
+	}
+	rate := max(1, l.rate())
+	amount, ok := parseBig(raw)
+	if !ok {
+		amount = new(big.Int)
+	}
+	all, sweep := r.already("amountUtxos")
+	if err := l.checkChain(r); err != nil {
+		return nil, err
+	}
+	price, known := l.price(token)
+	native, _ := l.price(devnet.Native)
+	switch {
+	case gasToken != devnet.Native:
+		return nil, refuse(20190, "Invalid request body (gasToken)")
+	case !known:
+		return nil, badBody("token")
+	case recipient == common.Address{}:
+		return nil, badBody("address")
+	case sweep && exactOut:
+		return nil, refuse(20193, "Invalid request body (amountUtxos)")
+	case !sweep && (!ok || amount.Sign() < 0):
+		return nil, badBody("amount")
+	}
+	if sweep {
+		var coins []inputCost
+		feeRate, _ := r.already("amountFeeRate")
+		var theirs float64
+		if json.Unmarshal(all, &coins) != nil || len(coins) > 250 || len(feeRate) > 0 && json.Unmarshal(feeRate, &theirs) != nil {
+			return nil, badBody("amountUtxos")
+		}
+		dataLen := 28
+		if gas.Sign() > 0 {
+			dataLen = 36
+		}
+		amount = bigInt(max(0, wholeWallet(coins, max(rate, theirs), dataLen)))
+	}
+	both := shares.Caller + shares.Fronting
+	asked := amount
+	if exactOut {
+		amount = withShares(amount, both)
+	}
+	q, err := l.terms("FROM_BTC_SPV").receipt(price, !exactOut, amount, &gasRequest{native, withShares(gas, both)}, l.o.GasMax)
+	if err != nil {
+		return nil, err
+	}
+	total, totalGas := withoutShares(q.total, both), gas
+	if exactOut {
+		total = asked // what rounding would take away was asked for
+	}
+	rawOf := func(p evm.VaultParams) [2]uint64 {
+		return [2]uint64{new(big.Int).Quo(total, p.Token0Multiplier).Uint64(), new(big.Int).Quo(totalGas, p.Token1Multiplier).Uint64()}
+	}
+	v, err := l.chooseVault(token, func(p evm.VaultParams) ([2]uint64, error) {
+		a, err := shares.Amounts(rawOf(p))
+		return a.Total, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := v.onchain.Params
+	d := &spvQuote{vault: v, utxo: v.utxo(), recipient: recipient, sats: add(q.amount, q.gas).Int64(), raw: rawOf(p), shares: shares, rate: rate,
+		expiry: l.o.Now().Unix() + authTimeout}
+	unique := newID(sequence().Bytes(), recipient[:], sequence().Bytes())
+	id := hex.EncodeToString(unique[:])
+	l.quotes[id] = d
+	answer := object{{"quoteId", id}, {"expiry", d.expiry}, {"address", l.account.Address.Hex()}, {"vaultId", v.onchain.ID.String()},
+		{"vaultBtcAddress", l.vaultKey.Address.String()}, {"btcAddress", l.hot.Address.String()}, {"btcUtxo", d.utxo.String()}, {"btcFeeRate", rate},
+		{"btcAmount", bigInt(d.sats).String()}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
+		{"total", wholeUnits(total, p.Token0Multiplier).String()}, {"totalGas", wholeUnits(totalGas, p.Token1Multiplier).String()},
+		{"totalFeeBtc", add(q.swapFee, q.gasFee).String()}, {"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()},
+		{"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
+		{"callerFeeShare", bigInt(int64(shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(shares.Fronting)).String()}, {"executionFeeShare", "0"}}
+	if sweep {
+		answer = append(answer, member{"usedUtxoInputCalculation", true})
+	}
+	return answer, nil
+}
+
+// rate is what the LP's wallet takes for the right fee rate.
+func (l *LP) rate() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.feeRate
+}

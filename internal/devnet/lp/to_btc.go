@@ -1,0 +1,253 @@
+package lp
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"math"
+	"math/big"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+)
+
+// state is where a deal stands.
+type state int
+
+const (
+	saved state = iota
+	committed
+	sending // bitcoin may leave at any moment, or has left
+	sent    // bitcoin has left, or the Lightning payment has succeeded
+	claimed
+	nonPayable // the LP will never pay
+	refunded
+	over // nothing came of it
+)
+
+// toBTC is a swap from the chain to Bitcoin (protocol: lp-protocol.md §8.4).
+type toBTC struct {
+	swap          evm.SwapData
+	hash          common.Hash
+	auth          chains.Auth
+	script        []byte
+	sats          int64
+	nonce         uint64
+	confirmations uint32
+	target        int64
+	rate          float64 // sat/vB that the quote allows
+
+	// Under the LP's mutex:
+	state state
+	tx    *wire.MsgTx
+}
+
+func (d *toBTC) escrow() (common.Hash, bool) { return d.hash, true }
+func (d *toBTC) swapData() evm.SwapData      { return d.swap }
+
+// sendRate is the fee rate of payments that are quoted now: the wallet's and a
+// quarter.
+func (l *LP) sendRate() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return math.Ceil(l.feeRate * 1.25)
+}
+
+func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
+	address := r.str("address")
+	amount, exactIn := r.amount("amount"), r.bool("exactIn")
+	target, confirmations := r.small("confirmationTarget"), r.small("confirmations")
+	nonce := r.big("nonce")
+	token, offerer := r.address("token"), r.address("offerer")
+	if r.err != nil {
+		return nil, r.err
+	}
+	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
+		return nil, err
+	}
+	if err := l.checkChain(r); err != nil {
+		return nil, err
+	}
+	price, ok := l.price(token)
+	to, err := btc.ParseAddress(address, l.btc.Network())
+	switch {
+	case target > 12:
+		return nil, refuse(20023, "Invalid request body (confirmationTarget - too high)")
+	case target < 1:
+		return nil, refuse(20024, "Invalid request body (confirmationTarget - too low)")
+	case confirmations > 6:
+		return nil, refuse(20025, "Invalid request body (confirmations - too high)")
+	case confirmations < 1:
+		return nil, refuse(20026, "Invalid request body (confirmations - too low)")
+	case !ok:
+		return nil, badBody("token")
+	case err != nil:
+		return nil, refuse(20031, "Invalid request body (address - cannot be parsed)")
+	}
+	if err := checkNonce(nonce, l.now().Unix()); err != nil {
+		return nil, err
+	}
+	rate := l.sendRate()
+	q, err := l.terms("TO_BTC").payout(price, exactIn, amount, func(sats *big.Int) (*big.Int, error) {
+		_, fee, err := l.pickCoins(to.Script(), sats.Int64(), rate)
+		if err != nil {
+			return nil, refuse(20002, "Not enough liquidity")
+		}
+		return bigInt(fee), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if q.amount.Cmp(bigInt(600)) < 0 {
+		return nil, refuse(20019, "Amount too low!")
+	}
+	_, quoted := toBTCTime(target, confirmations)
+	d := &toBTC{script: to.Script(), sats: q.amount.Int64(), nonce: nonce.Uint64(), confirmations: uint32(confirmations), target: target, rate: rate}
+	d.swap, err = l.newEscrow(evm.Terms{Kind: chains.OnchainNonced, Offerer: offerer, Claimer: l.account.Address, Token: token, Amount: q.all,
+		ClaimData: evm.ClaimDataOutput(d.script, uint64(d.sats), d.nonce, d.confirmations, l.evm.Deployment().BtcRelay.Address),
+		Sequence:  sequence(), Expiry: l.now().Unix() + quoted, PayIn: true})
+	if err != nil {
+		return nil, err
+	}
+	if d.hash, err = d.swap.EscrowHash(); err != nil {
+		return nil, err
+	}
+	if d.auth, err = l.authorizeInit(d.swap); err != nil {
+		return nil, err
+	}
+	l.keep(d, dealKey(claimHash(d.swap), d.swap.Sequence), dealKey(d.hash.Hex()[2:], d.swap.Sequence))
+	return append(object{{"amount", q.amount.String()}, {"address", l.account.Address.Hex()}, {"satsPervByte", bigInt(int64(rate)).String()},
+		{"networkFee", q.netTok.String()}, {"swapFee", q.swapFeeTok.String()}, {"totalFee", add(q.netTok, q.swapFeeTok).String()}, {"total", q.all.String()},
+		{"minRequiredExpiry", bigInt(d.swap.Expiry()).String()}, {"data", d.swap}}, authFields(d.auth)...), nil
+}
+
+func claimHash(s evm.SwapData) string { return hex.EncodeToString(s.ClaimData[:]) }
+
+// dealKey is what clients ask for an escrow with.
+func dealKey(hash string, sequence *big.Int) string { return hash + "/" + sequence.String() }
+
+// checkChain refuses a request for another chain than the LP's.
+func (l *LP) checkChain(r *reader) error {
+	if chain, ok := r.query("chain"); !ok || chain != l.evm.Network().Chain {
+		return refuse(20200, "Invalid chain specified")
+	}
+	return nil
+}
+
+// pickCoins chooses coins of the LP's wallet for a payment.
+func (l *LP) pickCoins(script []byte, sats int64, rate float64) (coins []btc.UTXO, fee int64, err error) {
+	var have int64
+	for _, c := range l.hot.Coins() {
+		coins = append(coins, c)
+		have += c.Value
+		// A transaction of witness inputs, with change.
+		size := 11 + 68*len(coins) + 9 + len(script) + 31
+		if fee = int64(math.Ceil(float64(size) * rate)); have >= sats+fee+btc.P2WPKH.DustLimit() {
+			return coins, fee, nil
+		}
+	}
+	return nil, 0, errors.New("the LP has not enough bitcoin")
+}
+
+func (d *toBTC) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
+	l.mu.Lock()
+	at := d.state
+	l.mu.Unlock()
+	switch fact.State {
+	case chains.EscrowClaimed:
+		return true, l.set(func() { d.state = claimed })
+	case chains.EscrowRefunded:
+		return true, l.set(func() { d.state = refunded })
+	case chains.EscrowNone:
+		if at == saved && fact.Head.Time > d.auth.Timeout {
+			return true, l.set(func() { d.state = over })
+		}
+		return false, nil
+	}
+	switch at {
+	case saved, committed:
+		return false, d.pay(l)
+	case sending, sent:
+		return false, d.claim(ctx, l)
+	}
+	return at == nonPayable && fact.Head.Time > d.swap.Expiry(), nil
+}
+
+// set changes a deal under the LP's mutex.
+func (l *LP) set(change func()) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	return nil
+}
+
+// pay sends the bitcoin for an open escrow, or decides never to.
+func (d *toBTC) pay(l *LP) error {
+	f := l.faults()
+	required, _ := toBTCTime(d.target, int64(d.confirmations))
+	switch {
+	case f.NeverPay:
+		return l.set(func() { d.state = committed })
+	case f.NotPayable, d.swap.Expiry()-l.now().Unix() < required, l.sendRate() > d.rate:
+		return l.set(func() { d.state = nonPayable })
+	}
+	lockTime, seq, err := btc.NonceFields(d.nonce, l.now())
+	if err != nil {
+		return l.set(func() { d.state = nonPayable })
+	}
+	coins, fee, err := l.pickCoins(d.script, d.sats, d.rate)
+	if err != nil {
+		return l.set(func() { d.state = nonPayable })
+	}
+	tx := wire.NewMsgTx(2)
+	tx.LockTime = lockTime
+	change := -d.sats - fee
+	for _, c := range coins {
+		in := wire.NewTxIn(&c.OutPoint, nil, nil)
+		in.Sequence = seq
+		tx.AddTxIn(in)
+		change += c.Value
+	}
+	tx.AddTxOut(wire.NewTxOut(d.sats, d.script))
+	tx.AddTxOut(wire.NewTxOut(change, l.hot.Address.Script()))
+	if err := l.hot.Sign(tx); err != nil {
+		return err
+	}
+	_ = l.set(func() { d.state, d.tx = sending, tx }) // from here on no refund is given
+	if _, err := l.btc.Send(tx); err != nil {
+		return err // sent again by claim
+	}
+	return l.set(func() { d.state = sent })
+}
+
+// claim takes the escrow once the payment is deep enough, and sends the payment
+// again while it is in no block.
+func (d *toBTC) claim(ctx context.Context, l *LP) error {
+	id := d.tx.TxHash()
+	_, merkle, err := l.btc.Proof(id)
+	if err != nil {
+		_, err := l.btc.Send(d.tx)
+		return err
+	}
+	tip, _ := l.btc.Tip()
+	if l.faults().NeverClaim || tip+1 < merkle.Height+d.confirmations {
+		return nil
+	}
+	if err := l.evm.SyncRelay(ctx); err != nil {
+		return err
+	}
+	proof, err := l.evm.Proof(id, 0, d.confirmations)
+	if err != nil {
+		return err
+	}
+	call, err := l.evm.Deployment().ClaimByBitcoin(d.swap, proof)
+	if err != nil {
+		return err
+	}
+	_, err = l.account.Send(ctx, call)
+	return err
+}

@@ -1,0 +1,275 @@
+package lp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/evm"
+	bolt11 "github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+)
+
+// toBTCLN is a swap from the chain to Lightning (protocol: lp-protocol.md §8.4).
+type toBTCLN struct {
+	swap    evm.SwapData
+	hash    common.Hash
+	auth    chains.Auth
+	text    string
+	invoice *bolt11.Invoice
+	maxFee  int64 // sats
+
+	// Under the LP's mutex:
+	state    state
+	preimage [32]byte
+}
+
+func (d *toBTCLN) escrow() (common.Hash, bool) { return d.hash, true }
+func (d *toBTCLN) swapData() evm.SwapData      { return d.swap }
+
+// lnRequest is what a client wants to be paid over Lightning.
+type lnRequest struct {
+	text, chain    string
+	invoice        *bolt11.Invoice
+	token, offerer common.Address
+	price          Price
+	maxFee         int64 // sats
+	expiry         int64 // of the escrow, Unix seconds
+}
+
+// prepared is the first step of an exact input.
+type prepared struct {
+	lnRequest
+	q          payout
+	confidence int64
+	until      int64 // Unix seconds
+}
+
+// exactInTime is how long the second step may take, in seconds.
+const exactInTime = 10
+
+func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
+	q := lnRequest{text: r.str("pr")}
+	maxFee := r.amount("maxFee")
+	q.expiry = r.unix("expiryTimestamp")
+	q.token, q.offerer = r.address("token"), r.address("offerer")
+	exactIn := r.bool("exactIn")
+	amount := new(big.Int)
+	if raw := r.get("amount"); !isNull(raw) {
+		amount = r.amount("amount")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := l.checkChain(r); err != nil {
+		return nil, err
+	}
+	var ok bool
+	if q.price, ok = l.price(q.token); !ok {
+		return nil, badBody("token")
+	}
+	if exactIn {
+		maxFee = q.price.toBTC(maxFee, false)
+	}
+	if maxFee.Sign() <= 0 || !maxFee.IsInt64() {
+		return nil, refuse(20030, "Invalid request body (maxFee too low)")
+	}
+	q.maxFee = maxFee.Int64()
+	if err := l.readInvoice(&q); err != nil {
+		return nil, err
+	}
+	if q.expiry-l.now().Unix() < sendTime {
+		return nil, refuse(20001, "Not enough time to reliably pay the invoice")
+	}
+	if exactIn {
+		if amount.Sign() == 0 {
+			return nil, refuse(20040, "Invalid request body (amount not specified)")
+		}
+		return l.prepare(q, amount)
+	}
+	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
+		return nil, err
+	}
+	sats, _ := q.invoice.AmountSats()
+	terms, confidence, err := l.lightningTerms(q, false, bigInt(sats))
+	if err != nil {
+		return nil, err
+	}
+	return l.promise(q, terms, confidence)
+}
+
+// readInvoice decodes the invoice of a request.
+func (l *LP) readInvoice(q *lnRequest) error {
+	var err error
+	if q.invoice, err = bolt11.Decode(q.text); err != nil || q.invoice.RequireNetwork(l.btc.Network()) != nil {
+		return refuse(20021, "Invalid request body (pr - cannot be parsed)")
+	}
+	if sats, ok := q.invoice.AmountSats(); !ok || sats == 0 {
+		return refuse(20022, "Invalid request body (pr - needs to have amount)")
+	}
+	if q.invoice.ExpiresAt() < l.now().Unix()+authTimeout+120 {
+		return refuse(20020, "Invoice already expired or expires too soon")
+	}
+	return nil
+}
+
+// lightningTerms computes a quote, with a probe of the way to the recipient.
+func (l *LP) lightningTerms(q lnRequest, exactIn bool, amount *big.Int) (p payout, confidence int64, err error) {
+	limits := l.limits(q)
+	p, err = l.terms("TO_BTCLN").payout(q.price, exactIn, amount, func(sats *big.Int) (*big.Int, error) {
+		if exactIn {
+			limits.AmountMsat = sats.Int64() * 1000
+		}
+		probe, err := l.node.Probe(q.text, limits)
+		if err != nil || probe.ConfidencePPM == 0 {
+			return nil, refuse(20002, "Cannot route to the destination")
+		}
+		fee, sure := routingFee(sats.Int64(), q.maxFee, probe.FeeMsat, probe.ConfidencePPM)
+		confidence = sure
+		return bigInt(fee), nil
+	})
+	return p, confidence, err
+}
+
+// limits bound the payment of a request.
+func (l *LP) limits(q lnRequest) lightning.Limits {
+	maxFee := q.maxFee * 1000
+	height, _ := l.btc.Tip()
+	return lightning.Limits{MaxFeeMsat: &maxFee, MaxHeight: height + uint32(min(max(usableCLTV(q.expiry-l.now().Unix()), 1), 1<<20))}
+}
+
+// prepare answers the first step of an exact input: what the invoice must be for.
+func (l *LP) prepare(q lnRequest, amount *big.Int) (any, error) {
+	p, confidence, err := l.lightningTerms(q, true, amount)
+	if err != nil {
+		return nil, err
+	}
+	id := newID(sequence().Bytes(), sequence().Bytes())
+	key := hex.EncodeToString(id[:])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prepared[key] = prepared{q, p, confidence, l.o.Now().Unix() + exactInTime}
+	return object{{"amount", p.amount.String()}, {"reqId", key}}, nil
+}
+
+func (l *LP) quoteToBTCLNExactIn(r *reader, _ func(object) error) (any, error) {
+	text, id := r.str("pr"), r.str("reqId")
+	if r.err != nil {
+		return nil, r.err
+	}
+	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
+		return nil, err
+	}
+	l.mu.Lock()
+	p, ok := l.prepared[id]
+	delete(l.prepared, id) // used up, even if it fails
+	l.mu.Unlock()
+	if !ok {
+		return nil, refuse(20070, "Invalid reqId")
+	}
+	if p.until < l.now().Unix() {
+		return nil, refuse(20200, "Authorization already expired!")
+	}
+	p.text = text
+	if err := l.readInvoice(&p.lnRequest); err != nil {
+		return nil, err
+	}
+	if msat := p.invoice.AmountMsat; *msat != p.q.amount.Int64()*1000 {
+		return nil, refuse(20102, "Provided PR doesn't match requested amount!")
+	}
+	return l.promise(p.lnRequest, p.q, p.confidence)
+}
+
+// promise makes the escrow and the answer of both kinds of quotes.
+func (l *LP) promise(q lnRequest, p payout, confidence int64) (any, error) {
+	d := &toBTCLN{text: q.text, invoice: q.invoice, maxFee: p.netFee.Int64()}
+	if old, ok := l.node.Payment(q.invoice.PaymentHash); ok && old.State != lightning.Failed {
+		return nil, refuse(20010, "Already processed")
+	}
+	if msat := p.amount.Int64() * 1000; l.node.BalanceMsat() < msat+p.netFee.Int64()*1000 {
+		return nil, refuse(20002, "Not enough liquidity")
+	}
+	var err error
+	d.swap, err = l.newEscrow(evm.Terms{Kind: chains.HTLC, Offerer: q.offerer, Claimer: l.account.Address, Token: q.token, Amount: p.all,
+		ClaimData: q.invoice.PaymentHash, Sequence: sequence(), Expiry: q.expiry, PayIn: true})
+	if err != nil {
+		return nil, err
+	}
+	if d.hash, err = d.swap.EscrowHash(); err != nil {
+		return nil, err
+	}
+	if d.auth, err = l.authorizeInit(d.swap); err != nil {
+		return nil, err
+	}
+	l.keep(d, dealKey(hex.EncodeToString(q.invoice.PaymentHash[:]), d.swap.Sequence), dealKey(d.hash.Hex()[2:], d.swap.Sequence))
+	return append(object{{"maxFee", p.netTok.String()}, {"swapFee", p.swapFeeTok.String()}, {"total", p.all.String()},
+		{"confidence", float64(confidence) / 1e6}, {"address", l.account.Address.Hex()}, {"routingFeeSats", p.netFee.String()},
+		{"data", d.swap}}, authFields(d.auth)...), nil
+}
+
+func (d *toBTCLN) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
+	l.mu.Lock()
+	at := d.state
+	l.mu.Unlock()
+	switch fact.State {
+	case chains.EscrowClaimed:
+		return true, l.set(func() { d.state = claimed })
+	case chains.EscrowRefunded:
+		return true, l.set(func() { d.state = refunded })
+	case chains.EscrowNone:
+		if at == saved && fact.Head.Time > d.auth.Timeout {
+			return true, l.set(func() { d.state = over })
+		}
+		return false, nil
+	}
+	switch at {
+	case saved, committed:
+		return false, d.pay(l)
+	case sending:
+		return false, d.look(l)
+	case sent:
+		if l.faults().NeverClaim {
+			return false, nil
+		}
+		call, err := l.evm.Deployment().ClaimBySecret(d.swap, d.preimage)
+		if err == nil {
+			_, err = l.account.Send(ctx, call)
+		}
+		return false, err
+	}
+	return at == nonPayable && fact.Head.Time > d.swap.Expiry(), nil
+}
+
+// pay sends the payment for an open escrow, or decides never to.
+func (d *toBTCLN) pay(l *LP) error {
+	f, now := l.faults(), l.now().Unix()
+	switch {
+	case f.NeverPay:
+		return l.set(func() { d.state = committed })
+	case f.NotPayable, d.swap.Expiry()-now < sendTime, d.invoice.ExpiresAt() <= now:
+		return l.set(func() { d.state = nonPayable })
+	}
+	_ = l.set(func() { d.state = sending }) // from here on no refund is given
+	limits := l.limits(lnRequest{maxFee: d.maxFee, expiry: d.swap.Expiry()})
+	if err := l.node.Start(d.text, limits); err != nil {
+		return l.set(func() { d.state = nonPayable })
+	}
+	return d.look(l)
+}
+
+// look asks the node what became of the payment.
+func (d *toBTCLN) look(l *LP) error {
+	p, ok := l.node.Payment(d.invoice.PaymentHash)
+	switch {
+	case !ok || p.State == lightning.Failed:
+		return l.set(func() { d.state = nonPayable })
+	case p.State == lightning.Succeeded && sha256.Sum256(p.Preimage[:]) == d.invoice.PaymentHash:
+		return l.set(func() { d.state, d.preimage = sent, p.Preimage })
+	}
+	return nil
+}
