@@ -50,6 +50,9 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*Get
 		return out, nil
 	}
 	out.CurrentAction = actionOf(todo)
+	if v.Blocked != nil {
+		out.ActionError = &ActionError{Code: CodeOf(v.Blocked), Error: v.Blocked.Error()}
+	}
 	return out, nil
 }
 

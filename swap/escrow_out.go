@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -246,7 +247,10 @@ func (o outgoing) view(in In) View {
 		settlement = Settled
 	case outRefundable:
 		settlement, refund = ExpiredStatus, Awaiting
-		v.Action = o.refundAction(in)
+		if v.Action = o.refundAction(in); v.Action == nil && !r.Submission.open() {
+			v.Blocked = fault.New(fault.Upstream, "the provider has not authorised an early refund; without it the refund is possible from %s on",
+				time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace).UTC().Format(time.RFC3339))
+		}
 	case outRefunded:
 		settlement, refund = ExpiredStatus, Refunded
 	}
@@ -279,7 +283,7 @@ func (o outgoing) refundAction(in In) Action {
 	case mayRefund(r.Escrow.Real, in.Obs.Escrow, in.Now):
 		kind = chains.StepRefund
 	case !usable(r.Escrow.Refund, in.Now):
-		return nil
+		return nil // wantsLP asks for a new one
 	}
 	return &Sign{Name: "Refund", Description: "Sign and submit the transactions that take the tokens back.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true}
 }

@@ -227,7 +227,7 @@ func autoView(in In) View {
 	switch r.State {
 	case lnCreated:
 		pay.Status, settle.Status = Awaiting, Inactive
-		if r.Expiry.Passed(in.Now) {
+		if r.Expiry.Reached(in.Now) {
 			pay.Status = SoftExpired
 		} else if r.Lightning.Invoice != "" {
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,

@@ -80,6 +80,9 @@ func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
 // Passed reports whether a moment that is set lies before now.
 func (m Millis) Passed(now time.Time) bool { return m != 0 && now.UnixMilli() > int64(m) }
 
+// Reached reports whether a moment that is set is not after now.
+func (m Millis) Reached(now time.Time) bool { return m != 0 && now.UnixMilli() >= int64(m) }
+
 // Seen are the highest heads that a decision was based on. A negative answer
 // read below them comes from a lagging node.
 type Seen struct {

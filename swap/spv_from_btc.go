@@ -280,7 +280,7 @@ func spvView(in In) View {
 	switch r.State {
 	case spvCreated:
 		pay.Status = Awaiting
-		if r.Expiry.Passed(in.Now) {
+		if r.Expiry.Reached(in.Now) {
 			pay.Status = SoftExpired
 		} else {
 			v.Action = &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}

@@ -11,7 +11,8 @@ type View struct {
 	Row     StateRow
 	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
 	Steps   []Step
-	Action  Action // nil: nothing to do
+	Action  Action // nil: nothing to do, or Blocked says what stands in the way
+	Blocked error  // why the user cannot do now what is to be done; nil if nothing is
 	// Reveal says that the caller has to reveal the preimage; nil for types
 	// that have none.
 	Reveal *bool
