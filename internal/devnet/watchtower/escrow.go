@@ -1,0 +1,116 @@
+package watchtower
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	chain "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/nostr"
+)
+
+// escrow is one that can be claimed once the contract has it.
+type escrow struct {
+	data   chain.SwapData
+	secret [32]byte
+}
+
+// maxEscrows bounds what messages can make the watchtower remember.
+const maxEscrows = 10_000
+
+// parse accepts the escrows that this watchtower can claim: hash locks of the
+// network's contracts.
+func (t *Tower) parse(data json.RawMessage) (chain.SwapData, error) {
+	s, err := chain.ParseSwapData(data)
+	if err != nil {
+		return s, err
+	}
+	d := t.options.EVM.Deployment()
+	if kind, ok := d.KindOf(s.ClaimHandler); !ok || kind != chains.HTLC || s.Kind != chains.HTLC {
+		return s, errors.New("not a hash lock of this network")
+	}
+	return s, d.CheckSwapData(s)
+}
+
+// take remembers what a message says if its witness opens the escrow.
+func (t *Tower) take(m nostr.Message) {
+	s, err := t.parse(m.SwapData)
+	if err != nil {
+		return
+	}
+	witness, err := hex.DecodeString(m.Witness)
+	if err != nil || len(witness) != 32 || common.Hash(sha256.Sum256(witness)) != s.ClaimData {
+		return
+	}
+	hash, err := s.EscrowHash()
+	if err != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.behaviour.Deaf && len(t.escrows) < maxEscrows {
+		t.escrows[hash] = &escrow{s, [32]byte(witness)}
+	}
+}
+
+// claimEscrows claims what is open, and forgets what is over. One that is not yet
+// open may still be opened until it would expire.
+func (t *Tower) claimEscrows(ctx context.Context, b Behaviour) error {
+	t.mu.Lock()
+	var known []*escrow
+	var hashes []common.Hash
+	for hash, e := range t.escrows {
+		hashes, known = append(hashes, hash), append(known, e)
+	}
+	t.mu.Unlock()
+	if len(hashes) == 0 {
+		return nil
+	}
+	d := t.options.EVM.Deployment()
+	data, err := chain.StateCall(hashes)
+	if err != nil {
+		return err
+	}
+	answer, err := t.options.EVM.Read(ctx, t.options.Account.Address, chain.Call{To: d.EscrowManager.Address, Data: data})
+	if err != nil {
+		return err
+	}
+	states, err := chain.DecodeStates(answer, len(hashes))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i, hash := range hashes {
+		switch chains.EscrowState(states[i].State) {
+		case chains.EscrowOpen:
+			failed = errors.Join(failed, t.claimEscrow(ctx, hash, known[i], b))
+		case chains.EscrowNone:
+			if known[i].data.Expiry() >= t.options.EVM.Time().Unix() {
+				continue
+			}
+			fallthrough
+		default:
+			t.forget(hash)
+			t.mu.Lock()
+			delete(t.escrows, hash)
+			t.mu.Unlock()
+		}
+	}
+	return failed
+}
+
+func (t *Tower) claimEscrow(ctx context.Context, hash common.Hash, e *escrow, b Behaviour) error {
+	if ok, err := t.ready(ctx, hash, b.Delay); !ok {
+		return err
+	}
+	call, err := t.options.EVM.Deployment().ClaimBySecret(e.data, e.secret)
+	if err != nil {
+		return err
+	}
+	return t.send(ctx, hash, call, Claim{Escrow: hash})
+}

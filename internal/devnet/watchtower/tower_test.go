@@ -1,0 +1,310 @@
+package watchtower_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	chain "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// kit is a network with a relay, a watchtower and a publisher.
+type kit struct {
+	*testing.T
+	*evm.Net
+	ctx       context.Context
+	relay     *relays.Relay
+	tower     *watchtower.Tower
+	messenger swap.Messenger
+	sequence  int64
+}
+
+func newKit(t *testing.T) *kit {
+	t.Helper()
+	k := &kit{T: t, ctx: t.Context()}
+	k.Net = must[*evm.Net](t)(evm.Start(evm.Options{}))
+	t.Cleanup(func() { _ = k.Net.Close() })
+	k.relay = must[*relays.Relay](t)(relays.Start(""))
+	t.Cleanup(func() { _ = k.relay.Close() })
+	k.tower = must[*watchtower.Tower](t)(watchtower.Start(k.ctx, watchtower.Options{EVM: k.Net, Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
+	t.Cleanup(func() { _ = k.tower.Close() })
+	m := must[*nostr.Messenger](t)(nostr.New(nostr.Options{Network: btc.Regtest, Relays: []string{k.relay.URL()}}))
+	t.Cleanup(func() { _ = m.Close() })
+	k.messenger = swap.OverNostr(m)
+	return k
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// escrow is what an LP would open for the user, with a bounty for whoever claims.
+func (k *kit) escrow(secret swap.Secret) chain.SwapData {
+	k.Helper()
+	k.sequence++
+	return must[chain.SwapData](k.T)(k.Deployment().NewSwapData(chain.Terms{
+		Kind: chains.HTLC, Offerer: k.LP.Address, Claimer: k.User.Address, Token: k.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
+		SecurityDeposit: big.NewInt(5e6), ClaimerBounty: big.NewInt(2e6), DepositToken: evm.Native,
+		ClaimData: sha256.Sum256(secret[:]), Sequence: big.NewInt(k.sequence), Expiry: k.Time().Add(time.Hour).Unix(),
+	}))
+}
+
+func (k *kit) open(s chain.SwapData) {
+	k.Helper()
+	if err := k.Deposit(k.ctx, k.LP, s.Token, s.Amount); err != nil {
+		k.Fatal(err)
+	}
+	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
+	digest := must[common.Hash](k.T)(k.Network().InitDigest(k.Deployment(), s, a.Timeout))
+	a.Signature = must[string](k.T)(k.LP.SignDigest(digest))
+	calls := must[[]chain.Call](k.T)(k.Deployment().Init(s, k.User.Address, a))
+	if _, err := k.User.SendAll(k.ctx, calls); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k *kit) publish(s chain.SwapData, secret swap.Secret) {
+	k.Helper()
+	data := must[[]byte](k.T)(json.Marshal(s))
+	if err := k.messenger.Publish(k.ctx, swap.Witness{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k *kit) state(s chain.SwapData) chains.EscrowState {
+	k.Helper()
+	hash := must[common.Hash](k.T)(s.EscrowHash())
+	data := must[[]byte](k.T)(chain.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, chain.Call{To: k.Deployment().EscrowManager.Address, Data: data}))
+	return chains.EscrowState(must[[]chain.EscrowRecord](k.T)(chain.DecodeStates(answer, 1))[0].State)
+}
+
+func (k *kit) balance(of, token common.Address) *big.Int {
+	k.Helper()
+	data := must[[]byte](k.T)(chain.BalanceCall(of))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, of, chain.Call{To: token, Data: data}))
+	return must[*big.Int](k.T)(chain.DecodeAmount(answer))
+}
+
+func (k *kit) eventually(what string, is func() bool) {
+	k.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			k.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// never gives the watchtower the time of many rounds.
+func (k *kit) never(what string, is func() bool) {
+	k.Helper()
+	for deadline := time.Now().Add(300 * time.Millisecond); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if is() {
+			k.Fatal(what)
+		}
+	}
+}
+
+func TestClaimsAnOpenEscrow(t *testing.T) {
+	k := newKit(t)
+	secret := swap.Secret{1, 2, 3}
+	s := k.escrow(secret)
+	k.open(s)
+	before := k.balance(k.User.Address, s.Token)
+	k.publish(s, secret)
+	k.eventually("claimed", func() bool { return k.state(s) == chains.EscrowClaimed })
+	if gained := new(big.Int).Sub(k.balance(k.User.Address, s.Token), before); gained.Cmp(s.Amount) != 0 {
+		t.Errorf("the user got %s of %s", gained, s.Amount)
+	}
+	claims := k.tower.Claims()
+	if hash := must[common.Hash](t)(s.EscrowHash()); len(claims) != 1 || claims[0].Escrow != hash {
+		t.Fatalf("%+v", claims)
+	}
+	if r, err := k.Wait(k.ctx, claims[0].Tx); err != nil || r.GasUsed == 0 {
+		t.Error(err)
+	}
+}
+
+func TestWaitsForAnEscrowToBeOpened(t *testing.T) {
+	k := newKit(t)
+	secret := swap.Secret{4}
+	s := k.escrow(secret)
+	k.publish(s, secret)
+	k.never("claimed before it was opened", func() bool { return len(k.tower.Claims()) > 0 })
+	k.open(s)
+	k.eventually("claimed", func() bool { return k.state(s) == chains.EscrowClaimed })
+}
+
+func TestBelievesNoMessage(t *testing.T) {
+	k := newKit(t)
+	secret := swap.Secret{5}
+	s := k.escrow(secret)
+	k.open(s)
+	k.publish(s, swap.Secret{6}) // does not open it
+	onchain := s
+	onchain.ClaimHandler = s.RefundHandler
+	k.publish(onchain, secret)
+	foreign := s
+	foreign.Kind = chains.Onchain
+	k.publish(foreign, secret)
+	other := s
+	other.Amount = big.NewInt(5) // an escrow that is not there
+	k.publish(other, secret)
+	k.never("claimed", func() bool { return len(k.tower.Claims()) > 0 })
+	k.publish(s, secret)
+	k.eventually("claimed", func() bool { return k.state(s) == chains.EscrowClaimed })
+}
+
+func TestLazyTowers(t *testing.T) {
+	k := newKit(t)
+	deaf, off, slow := k.escrow(swap.Secret{1}), k.escrow(swap.Secret{2}), k.escrow(swap.Secret{3})
+	for _, s := range []chain.SwapData{deaf, off, slow} {
+		k.open(s)
+	}
+	k.tower.Behave(watchtower.Behaviour{Deaf: true})
+	k.publish(deaf, swap.Secret{1})
+	k.never("deaf, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
+	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
+	k.publish(off, swap.Secret{2})
+	k.never("off, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
+	k.tower.Behave(watchtower.Behaviour{})
+	k.eventually("claimed", func() bool { return k.state(off) == chains.EscrowClaimed })
+	if k.state(deaf) != chains.EscrowOpen {
+		t.Error("heard later what it was deaf to")
+	}
+	k.tower.Behave(watchtower.Behaviour{Delay: 400 * time.Millisecond})
+	start := time.Now()
+	k.publish(slow, swap.Secret{3})
+	k.eventually("claimed", func() bool { return k.state(slow) == chains.EscrowClaimed })
+	if took := time.Since(start); took < 400*time.Millisecond {
+		t.Errorf("claimed after %s", took)
+	}
+}
+
+func TestSomebodyElseClaims(t *testing.T) {
+	k := newKit(t)
+	secret := swap.Secret{7}
+	s := k.escrow(secret)
+	k.open(s)
+	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
+	k.publish(s, secret)
+	call := must[chain.Call](t)(k.Deployment().ClaimBySecret(s, secret))
+	if _, err := k.User.Send(k.ctx, call); err != nil {
+		t.Fatal(err)
+	}
+	k.tower.Behave(watchtower.Behaviour{})
+	k.never("claimed twice", func() bool { return len(k.tower.Claims()) > 0 })
+}
+
+// vault opens a vault and returns what makes withdrawals from it.
+func (k *kit) vault(confirmations int64) (chain.Vault, func(v btc.OutPoint, to common.Address) *wire.MsgTx) {
+	k.Helper()
+	lp := must[*bitcoin.Wallet](k.T)(k.Bitcoin().NewWallet(btc.P2TR))
+	user := must[*bitcoin.Wallet](k.T)(k.Bitcoin().NewWallet(btc.P2WPKH))
+	utxo := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(lp.Address, 1000))
+	v := must[chain.Vault](k.T)(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))
+	return v, func(of btc.OutPoint, to common.Address) *wire.MsgTx {
+		k.Helper()
+		paid := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(user.Address, 50_000))
+		data := must[[]byte](k.T)(chain.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))
+		script := must[[]byte](k.T)(btc.DataScript(data))
+		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
+		if err != nil {
+			k.Fatal(err)
+		}
+		tx := wire.NewMsgTx(2)
+		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: of, Sequence: s0})
+		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: paid, Sequence: s1})
+		tx.AddTxOut(wire.NewTxOut(1000, lp.Address.Script()))
+		tx.AddTxOut(wire.NewTxOut(0, script))
+		tx.AddTxOut(wire.NewTxOut(45_000, lp.Address.Script()))
+		for _, w := range []*bitcoin.Wallet{lp, user} {
+			if err := w.Sign(tx); err != nil {
+				k.Fatal(err)
+			}
+		}
+		must[btc.Hash](k.T)(k.Bitcoin().Send(tx))
+		return tx
+	}
+}
+
+func TestClaimsWithdrawalsInOrder(t *testing.T) {
+	k := newKit(t)
+	v, withdraw := k.vault(2)
+	to := must[*evm.Account](t)(k.NewAccount()).Address
+	earned := k.balance(k.Watchtower.Address, k.Contracts().Token)
+	first := withdraw(v.UTXO, to)
+	second := withdraw(btc.OutPoint{Hash: first.TxHash()}, to) // its funding confirms the first once
+	k.never("claimed with one confirmation of two", func() bool { return len(k.tower.Claims()) > 0 })
+	must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
+	k.eventually("both claimed", func() bool { return must[chain.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 2 })
+	claims := k.tower.Claims()
+	if len(claims) != 2 || claims[0].Withdrawal != btc.Hash(first.TxHash()) || claims[1].Withdrawal != btc.Hash(second.TxHash()) {
+		t.Errorf("%+v", claims)
+	}
+	if got := k.balance(to, k.Contracts().Token); got.Int64() != 2*100_000*10 {
+		t.Errorf("the recipient got %s", got)
+	}
+	if got := new(big.Int).Sub(k.balance(k.Watchtower.Address, k.Contracts().Token), earned); got.Int64() != 2*1000*10 {
+		t.Errorf("the watchtower earned %s", got)
+	}
+}
+
+func TestVaultsCanWait(t *testing.T) {
+	k := newKit(t)
+	k.tower.Behave(watchtower.Behaviour{NoVaults: true})
+	v, withdraw := k.vault(1)
+	to := must[*evm.Account](t)(k.NewAccount()).Address
+	withdraw(v.UTXO, to)
+	must[[]btc.Hash](t)(k.Bitcoin().Mine(1))
+	k.never("off, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
+	k.tower.Behave(watchtower.Behaviour{Delay: 200 * time.Millisecond})
+	k.eventually("claimed", func() bool { return must[chain.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
+}
+
+// A Bitcoin reorganisation takes the withdrawal out of the chain before it could
+// be claimed; it is claimed when it is back.
+func TestReorganisedWithdrawal(t *testing.T) {
+	k := newKit(t)
+	v, withdraw := k.vault(2)
+	to := must[*evm.Account](t)(k.NewAccount()).Address
+	withdraw(v.UTXO, to)
+	must[[]btc.Hash](t)(k.Bitcoin().Mine(1))
+	if err := k.Bitcoin().Reorg(1); err != nil {
+		t.Fatal(err)
+	}
+	k.never("claimed", func() bool { return len(k.tower.Claims()) > 0 })
+	must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
+	k.eventually("claimed", func() bool { return must[chain.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
+}
+
+func TestNeedsARelay(t *testing.T) {
+	net := must[*evm.Net](t)(evm.Start(evm.Options{}))
+	defer net.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if tower, err := watchtower.Start(ctx, watchtower.Options{EVM: net, Relays: []string{"ws://127.0.0.1:1"}}); err == nil {
+		_ = tower.Close()
+		t.Error("started without any relay")
+	}
+}
