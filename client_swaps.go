@@ -143,6 +143,10 @@ func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (
 	}
 	res, err := c.engine.Advance(ctx, r.ID, use)
 	if err != nil {
+		// The payment may have come while this call was on its way.
+		if now, e := c.engine.Load(ctx, r.ID); e == nil && fault.CodeOf(err) == fault.InvalidState && now.State > 0 {
+			return &SettleWithLnurlOutput{PaymentHash: now.Lightning.Hash}, nil
+		}
 		return nil, err
 	}
 	for {

@@ -231,11 +231,14 @@ func (o outgoing) view(in In) View {
 		if valid {
 			payment = Awaiting
 			if !r.Submission.open() {
-				v.Action = &Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(r, chains.StepInit)}
+				v.Action = o.openAction(r)
 			}
 		}
 	case outSoftExpired:
 		payment = SoftExpired
+		if valid && in.Obs.Escrow.Known() && !r.Submission.open() {
+			v.Late = o.openAction(r)
+		}
 	case outExpired:
 		payment = ExpiredStatus
 	case outCommitted:
@@ -269,6 +272,10 @@ func (o outgoing) view(in In) View {
 	back := Step{Type: Refund, Chain: r.Chain, Title: "Source refund", Description: "If the provider does not pay, the tokens go back.", Status: refund, RefundTx: e.RefundTx}
 	v.Steps = []Step{pay, settle, back}
 	return v
+}
+
+func (o outgoing) openAction(r *Record) Action {
+	return &Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(r, chains.StepInit)}
 }
 
 // refundAction offers the way back that is open: by time-out without anybody's

@@ -44,7 +44,7 @@ func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []
 		return nil, err
 	}
 	if !res.Record.knows(ids) {
-		a := g.View(res).Action
+		a := g.View(res).signable()
 		switch a.(type) {
 		case *Sign, *Fund:
 		default:
@@ -61,25 +61,39 @@ func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []
 	return ids, g.await(ctx, id, res.Record)
 }
 
-// knows reports whether the ids are those of a submission, or of transactions
-// that the chain has shown.
+// knows reports whether the ids are those of a submission, or one of them is a
+// transaction of the user that the chain has shown (protocol:
+// swap-flows-escrow.md §4.5): then what was handed in has had its effect already.
 func (r *Record) knows(ids []string) bool {
-	var known []string
 	if s := r.Submission; s != nil && !(s.Closed && s.Reason != "") {
-		for _, tx := range s.Txs {
-			known = append(known, tx.ID)
+		foreign := func(id string) bool {
+			return !slices.ContainsFunc(s.Txs, func(tx SignedTx) bool { return tx.ID == id })
+		}
+		if len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) {
+			return true
 		}
 	}
-	if e := r.Escrow; e != nil {
-		known = append(known, e.InitTx, e.ClaimTx, e.RefundTx)
+	own := r.ownTxs()
+	return slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(own, id) })
+}
+
+// ownTxs are the transactions on the chain that the user signed, and not an LP.
+func (r *Record) ownTxs() []string {
+	var own []string
+	switch {
+	case r.Escrow == nil:
+	case r.Type == ToBTC || r.Type == ToBTCLN:
+		own = append(own, r.Escrow.InitTx, r.Escrow.RefundTx)
+	default:
+		own = append(own, r.Escrow.ClaimTx)
 	}
-	if v := r.Vault; v != nil {
-		known = append(known, v.ClaimTx)
+	if r.Vault != nil {
+		own = append(own, r.Vault.ClaimTx)
 	}
 	if r.posted() {
-		known = append(known, r.Bitcoin.TxID.String())
+		own = append(own, r.Bitcoin.TxID.String())
 	}
-	return !slices.ContainsFunc(ids, func(id string) bool { return id == "" || !slices.Contains(known, id) })
+	return own
 }
 
 // await returns when what was handed in has had its effect.

@@ -12,10 +12,21 @@ type View struct {
 	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
 	Steps   []Step
 	Action  Action // nil: nothing to do, or Blocked says what stands in the way
-	Blocked error  // why the user cannot do now what is to be done; nil if nothing is
+	// Late is an action that is not offered any more, because it should have begun
+	// earlier, but whose transactions are still taken; nil if there is none.
+	Late    Action
+	Blocked error // why the user cannot do now what is to be done; nil if nothing is
 	// Reveal says that the caller has to reveal the preimage; nil for types
 	// that have none.
 	Reveal *bool
+}
+
+// signable is the action whose transactions may be handed in.
+func (v View) signable() Action {
+	if v.Action == nil {
+		return v.Late
+	}
+	return v.Action
 }
 
 // StepType, StepStatus and the names of actions are the words of the REST API

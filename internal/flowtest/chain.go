@@ -125,6 +125,9 @@ func (c *Chain) Send(_ context.Context, tx chains.Signed) error {
 	c.World.mu.Lock()
 	defer c.World.mu.Unlock()
 	c.World.sent = append(c.World.sent, tx.ID)
+	if c.World.OnSend != nil {
+		c.World.OnSend(c.World)
+	}
 	return nil
 }
 
@@ -368,6 +371,7 @@ func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error
 	all := make([]chains.Signed, len(ids))
 	for i, id := range ids {
 		all[i] = chains.Signed{ID: id, From: p.Signer, Raw: []byte(id), Step: min(i, len(p.Steps)-1)}
+		all[i].Reveals = p.Steps[all[i].Step].Kind == chains.StepClaimSecret
 	}
 	return all, nil
 }

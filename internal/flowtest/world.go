@@ -48,6 +48,9 @@ type World struct {
 	Withdrawal chains.WithdrawalFact
 	ParseErr   error // of the contract's dry run
 
+	// OnSend changes the world when a smart-chain transaction is broadcast.
+	OnSend func(w *World)
+
 	sent  []string
 	calls []string
 	state chains.TxState

@@ -1,0 +1,154 @@
+package swapper
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// legacy ends cases about the types that come with Solana.
+func legacy(t *testing.T, c *vectors.Case, s *flowtest.Setup) {
+	t.Helper()
+	var typ swap.Type
+	if err := json.Unmarshal(s.Record["type"], &typ); err != nil {
+		t.Fatal(err)
+	}
+	if typ == swap.FromBTC || typ == swap.FromBTCLN {
+		c.NotRun(t, "the legacy escrow types come with Solana")
+	}
+}
+
+func TestVectorsSubmitTransaction(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-escrow", "submit_transaction")
+	file := flowtest.Read(t, f)
+	f.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			flowtest.Input
+			SignedTxs []string
+		}
+		c.Input(t, &in)
+		var want struct {
+			Error  bool
+			Result struct{ TxHashes []string }
+			State  int
+			Calls  [][]any
+		}
+		c.Expected(t, &want)
+		s := file.Setup(t, in.Input)
+		legacy(t, c, s)
+		client, r := onStage(t, s)
+		outgoing := r.Type != swap.FromBTCLNAuto
+		if outgoing && r.State == 4 { // refundable without the LP
+			s.World.Time = time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second)
+		}
+		// What is sent has its effect at once.
+		answer := s.World.Escrow
+		s.World.OnSend = func(w *flowtest.World) {
+			w.Escrow = func(q chains.EscrowQuery) (chains.EscrowFact, error) {
+				fact, err := answer(q)
+				switch {
+				case !outgoing:
+					fact.State = chains.EscrowClaimed
+				case r.State == 4:
+					fact.State = chains.EscrowRefunded
+				default:
+					fact.State = chains.EscrowOpen
+				}
+				return fact, err
+			}
+		}
+		out, err := client.SubmitTransaction(t.Context(), SubmitTransactionInput{SwapID: r.ID, SignedTxs: in.SignedTxs})
+		now, loadErr := client.engine.Load(t.Context(), r.ID)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		if len(in.SignedTxs) == 0 && !want.Error {
+			c.Differ(t, "submit-empty")
+			want.Error, want.State, want.Calls = true, r.State, nil
+		}
+		if (err != nil) != want.Error || now.State != want.State {
+			t.Fatalf("state %d (%v), want %d, error %v", now.State, err, want.State, want.Error)
+		}
+		if err == nil && !slices.Equal(out.TxHashes, want.Result.TxHashes) {
+			t.Errorf("ids %v, want %v", out.TxHashes, want.Result.TxHashes)
+		}
+		if sent := s.World.Sent(); (len(sent) > 0) != (len(want.Calls) > 0) {
+			t.Errorf("sent %v, the reference %v", sent, want.Calls)
+		}
+	})
+}
+
+func TestVectorsSettleWithLnurl(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-escrow", "settle_with_lnurl")
+	file := flowtest.Read(t, f)
+	f.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			flowtest.Input
+			Body struct{ LnurlWithdraw string }
+			LP   string
+		}
+		c.Input(t, &in)
+		var want struct {
+			Error  bool
+			Result struct{ PaymentHash string }
+			State  int
+		}
+		c.Expected(t, &want)
+		s := file.Setup(t, in.Input)
+		legacy(t, c, s)
+		client, r := onStage(t, s)
+		switch in.LP {
+		case "paid":
+			s.World.LP = delivered(t, s)
+		case "expired":
+			s.World.LP = json.RawMessage(`{"code":10001,"msg":""}`)
+		default:
+			t.Fatalf("unknown answer %q of the LP", in.LP)
+		}
+		ctx := t.Context()
+		if r.State == 0 && in.LP == "expired" { // what the LP calls expired is waited for until the invoice has expired
+			s.World.Time = r.Expiry.Time().Add(time.Millisecond)
+		}
+		out, err := client.SettleWithLnurl(ctx, SettleWithLnurlInput{SwapID: r.ID, LnurlWithdraw: in.Body.LnurlWithdraw})
+		now, loadErr := client.engine.Load(ctx, r.ID)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		if (err != nil) != want.Error {
+			t.Fatalf("error %v, want %v", err, want.Error)
+		}
+		if err == nil && out.PaymentHash != want.Result.PaymentHash {
+			t.Errorf("payment hash %s, want %s", out.PaymentHash, want.Result.PaymentHash)
+		}
+		if r.Type == swap.FromBTCLNAuto && want.State == -3 && r.State == 0 {
+			c.Differ(t, "auto-lp-cannot-expire")
+			want.State = -2
+		}
+		if now.State != want.State {
+			t.Errorf("state %d, want %d", now.State, want.State)
+		}
+	})
+}
+
+// delivered is the answer of an LP that holds the payment and announces the
+// agreed escrow, good for a day.
+func delivered(t *testing.T, s *flowtest.Setup) json.RawMessage {
+	t.Helper()
+	var data map[string]any
+	if json.Unmarshal(s.Record["initialSwapData"], &data) != nil {
+		return json.RawMessage(`{"code":10003,"msg":""}`) // another type: nobody asks
+	}
+	data["refundData"] = fmt.Sprintf("0x%x", s.World.Time.Unix()+86400)
+	text, err := json.Marshal(map[string]any{"code": 10000, "msg": "", "data": map[string]any{"data": data}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
