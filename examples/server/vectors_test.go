@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+func header(in map[string]string) http.Header {
+	h := http.Header{}
+	for name, value := range in {
+		h.Set(name, value)
+	}
+	return h
+}
+
+func TestVectorsHTTPAuth(t *testing.T) {
+	vectors.Each(t, "utilities", "http_auth", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Auth    []entryConfig
+			Headers map[string]string
+		}
+		c.Input(t, &in)
+		var want struct {
+			Entry     *struct{ Name, Type string }
+			RateLimit json.RawMessage
+			Status    int
+		}
+		c.Expected(t, &want)
+		global := limit{WindowMs: 60_000, MaxRequests: 7}
+		g, err := newGate(in.Auth, global)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := g.admit(header(in.Headers))
+		if want.Entry != nil && want.Entry.Type == "jwt" && !expires(in.Headers["authorization"]) {
+			c.Differ(t, "http-token-expiry")
+			if ok && e.name == want.Entry.Name {
+				t.Error("a token is admitted that never expires")
+			}
+			return
+		}
+		if want.Entry == nil {
+			if ok || want.Status != http.StatusUnauthorized {
+				t.Errorf("admitted as %q", e.name)
+			}
+			return
+		}
+		if !ok || e.name != want.Entry.Name {
+			t.Fatalf("entry %q, %v, want %+v", e.name, ok, want.Entry)
+		}
+		switch string(want.RateLimit) {
+		case `"global"`:
+			if e.limit == nil || *e.limit != global {
+				t.Errorf("limit %v, want the global one", e.limit)
+			}
+		case "null":
+			if e.limit != nil {
+				t.Errorf("limit %v, want none", e.limit)
+			}
+		default:
+			vectors.SameJSON(t, want.RateLimit, map[string]any{"windowMs": e.limit.WindowMs, "maxRequests": e.limit.MaxRequests})
+		}
+	})
+}
+
+// expires reports whether a bearer token says when it ends.
+func expires(authorization string) bool {
+	parts := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
+	if len(parts) != 3 {
+		return false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return false
+	}
+	var claims map[string]json.RawMessage
+	return json.Unmarshal(text, &claims) == nil && claims["exp"] != nil
+}
+
+func TestVectorsHTTPRateLimit(t *testing.T) {
+	vectors.Each(t, "utilities", "http_rate_limit", func(t *testing.T, c *vectors.Case) {
+		type answered struct {
+			Status int
+			Body   *struct{ RetryAfter int64 }
+		}
+		var in struct {
+			Global, Override limit
+			Steps            []struct {
+				NowMs     int64
+				IP, Limit string
+			}
+		}
+		c.Input(t, &in)
+		var want struct{ Answers []answered }
+		c.Expected(t, &want)
+		limits := map[string]*limit{"global": &in.Global, "override": &in.Override, "none": nil}
+
+		// The reference has one bucket per address. Where an address uses entries
+		// with different limits, ours has one for each: modelled here anew.
+		used := map[string]map[string]bool{}
+		for _, step := range in.Steps {
+			if limits[step.Limit] == nil {
+				continue
+			}
+			if used[step.IP] == nil {
+				used[step.IP] = map[string]bool{}
+			}
+			used[step.IP][step.Limit] = true
+		}
+		own := false
+		for _, entries := range used {
+			own = own || len(entries) > 1
+		}
+		if own {
+			c.Differ(t, "http-buckets")
+		}
+		model := map[string][]int64{} // the times of requests that were let through in the current window
+		var now time.Time
+		l := newLimiter(func() time.Time { return now })
+		for i, step := range in.Steps {
+			now = time.UnixMilli(step.NowMs)
+			at := limits[step.Limit]
+			ok, retry := l.allow(step.Limit, netip.MustParseAddr(step.IP), at)
+			seconds := int64((retry + time.Second - 1) / time.Second)
+
+			expected := want.Answers[i]
+			if own {
+				expected = answered{Status: http.StatusOK}
+				key := step.IP + " " + step.Limit
+				if at != nil {
+					times := model[key]
+					if len(times) > 0 && step.NowMs >= times[0]+at.WindowMs {
+						times = nil
+					}
+					if int64(len(times)) >= at.MaxRequests {
+						expected.Status = http.StatusTooManyRequests
+						expected.Body = &struct{ RetryAfter int64 }{(times[0] + at.WindowMs - step.NowMs + 999) / 1000}
+					} else {
+						times = append(times, step.NowMs)
+					}
+					model[key] = times
+				}
+			}
+			if limited := expected.Status == http.StatusTooManyRequests; ok == limited || limited && seconds != expected.Body.RetryAfter {
+				t.Fatalf("step %d %+v: %v, %d s, want %+v", i, step, ok, seconds, expected)
+			}
+		}
+	})
+}
+
+// parses is a service that knows one operation.
+type parses struct{ swapper.Service }
+
+func (parses) ParseAddress(_ context.Context, in swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(in.Address, "0x") {
+		return nil, &swapper.Error{Code: swapper.CodeInvalidInput, Field: "address", Message: "is no address"}
+	}
+	return &swapper.ParseAddressOutput{Address: in.Address, Type: "CITREA"}, nil
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func newService(t testing.TB, auth ...entryConfig) *service {
+	t.Helper()
+	global := limit{WindowMs: 60_000, MaxRequests: 1000}
+	g, err := newGate(auth, global)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &service{gate: g, limits: newLimiter(time.Now), global: global, log: quiet(), ready: func(context.Context) error { return nil }}
+}
+
+func TestVectorsHTTPService(t *testing.T) {
+	bare := httptest.NewServer(httpapi.New(parses{}, httpapi.WithLogger(quiet())))
+	defer bare.Close()
+	s := newService(t, entryConfig{Type: "apiKey", Name: "backend", APIKey: "secret"})
+	whole := httptest.NewServer(s.handler(parses{}, "/", &cors{Origin: origins{"https://app.example"}}))
+	defer whole.Close()
+	vectors.Each(t, "utilities", "http_service", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Method, Path, Body string
+			Headers            map[string]string
+		}
+		c.Input(t, &in)
+		var want struct {
+			Status  int
+			Headers map[string]string
+			Body    struct{ Error string }
+		}
+		c.Expected(t, &want)
+		var size int
+		if n, _ := fmt.Sscanf(in.Body, "%d bytes", &size); n == 1 {
+			in.Body = `{"srcToken":"` + strings.Repeat("a", size-len(`{"srcToken":""}`)) + `"}`
+		}
+		status, head, text := call(t, whole.URL, in.Method, in.Path, in.Body, in.Headers)
+		for _, name := range []string{"access-control-allow-origin", "access-control-allow-methods", "access-control-allow-headers", "vary"} {
+			if value, ok := want.Headers[name]; ok && head.Get(name) != value {
+				t.Errorf("%s: %q, want %q", name, head.Get(name), value)
+			}
+		}
+		switch {
+		case in.Method == http.MethodOptions:
+			if status != want.Status || text != "" {
+				t.Errorf("%d %q, want %d", status, text, want.Status)
+			}
+		case in.Headers["x-api-key"] == "":
+			if want.Status != http.StatusUnauthorized {
+				c.Differ(t, "http-key-first")
+				want.Body.Error = "Unauthorized"
+			}
+			var got struct{ Error string }
+			if err := json.Unmarshal([]byte(text), &got); err != nil || status != http.StatusUnauthorized || got != want.Body {
+				t.Errorf("%d %s, want 401", status, text)
+			}
+		default: // the mount's own answer, which its own test judges
+			bareStatus, _, bareText := call(t, bare.URL, in.Method, in.Path, in.Body, in.Headers)
+			if status != bareStatus || text != bareText {
+				t.Errorf("%d %s, want the mount's %d %s", status, text, bareStatus, bareText)
+			}
+			switch {
+			case strings.HasPrefix(want.Headers["content-type"], "text/html"):
+				c.Differ(t, "http-json-errors")
+			case status == want.Status:
+			case status == http.StatusNotFound:
+				c.Differ(t, "http-exact-paths")
+			case status == http.StatusUnsupportedMediaType:
+				c.Differ(t, "http-content-type")
+			case status == http.StatusBadRequest && want.Status == http.StatusOK:
+				c.Differ(t, "input-unknown-fields")
+			default:
+				t.Errorf("%d %s, want %d", status, text, want.Status)
+			}
+		}
+	})
+}
+
+func call(t *testing.T, server, method, path, content string, headers map[string]string) (int, http.Header, string) {
+	t.Helper()
+	request, err := http.NewRequest(method, server+path, strings.NewReader(content))
+	if err != nil { // a path that is no URL to Go's client, as with a broken escape
+		u, _ := url.Parse(server)
+		u.Opaque = strings.TrimPrefix(server, u.Scheme+":") + path
+		request = &http.Request{Method: method, URL: u, Body: io.NopCloser(strings.NewReader(content))}
+	}
+	request.Header = header(headers)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(text)
+}
