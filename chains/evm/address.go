@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/fault"
 )
 
 // Reasons why a string is not an address of an EVM chain.
@@ -51,3 +53,21 @@ func TokenAddress(s string) (canonical string, err error) {
 }
 
 const zeroAddress = "0x0000000000000000000000000000000000000000"
+
+// account reads the address in a named input field.
+func account(field, s string) (common.Address, error) {
+	canonical, err := Address(s, false)
+	if err != nil {
+		return common.Address{}, fault.Invalid(field, "%w", err)
+	}
+	return common.HexToAddress(canonical), nil
+}
+
+// coin reads the token address in a named input field.
+func coin(field, s string) (common.Address, error) {
+	canonical, err := TokenAddress(s)
+	if err != nil {
+		return common.Address{}, fault.Invalid(field, "%w", err)
+	}
+	return common.HexToAddress(canonical), nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -13,8 +14,9 @@ import (
 )
 
 // Build takes one round trip for steps that need no Bitcoin proof. A proof takes
-// those of the relay look-up (see [Deployment.ReadHeader]) and of the Bitcoin
-// backend besides.
+// four more to find its header in the relay, one more when that is known from
+// before, and those of a synchronisation if the relay is behind; the Bitcoin
+// backend is asked meanwhile.
 func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned, error) {
 	signer, err := planSigner(plan)
 	if err != nil {
@@ -71,19 +73,16 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	return all, nil
 }
 
-func planSigner(plan chains.Plan) (common.Address, error) {
-	a, err := Address(plan.Signer, false)
-	if err != nil {
-		return common.Address{}, fault.At("signer", err)
-	}
-	return common.HexToAddress(a), nil
-}
+func planSigner(plan chains.Plan) (common.Address, error) { return account("signer", plan.Signer) }
 
 // calls returns what a step has to call. With proofs set they are complete;
 // without, calls that carry a Bitcoin proof hold only the part of their data that
 // says what they do, and nobody is asked anything.
 func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]Call, error) {
 	if step.Kind == chains.StepVaultClaim {
+		if step.Vault == nil {
+			return nil, fault.Invalid("vault", "is missing")
+		}
 		if !proofs {
 			return k.vaultClaimPattern(*step.Vault)
 		}
@@ -106,6 +105,9 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 		if !proofs {
 			return k.bitcoinClaimPattern(s)
 		}
+		if step.Payment == nil {
+			return nil, fault.Invalid("payment", "is missing")
+		}
 		return k.bitcoinClaim(ctx, s, *step.Payment)
 	case chains.StepRefund:
 		return one(k.Refund(s, k.chain.env.Now()))
@@ -116,7 +118,7 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 }
 
 // serialize gives calls nonces and fees. Approvals that were granted before are
-// left out. The pending nonce is the first: two polls with nothing sent in
+// left out. The first nonce is the pending one: two polls with nothing sent in
 // between give the same transactions.
 func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer common.Address, calls []Call) ([]string, error) {
 	var nonce hexutil.Uint64
@@ -138,27 +140,28 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		granted[allowanceKey(*c.Allowance)] = answer
 		requests = append(requests, callRequest(c.Allowance.Token, data, "latest", answer))
 	}
-	// A transaction that depends on none before it can be estimated; the
-	// constants of the protocol are the floor.
-	estimates := make([]*hexutil.Uint64, len(calls))
-	first := len(requests)
-	if len(calls) == 1 {
-		estimates[0] = new(hexutil.Uint64)
-		requests = append(requests, Request{Method: "eth_estimateGas", Params: []any{map[string]any{
-			"from": signer, "to": calls[0].To, "data": hexutil.Bytes(calls[0].Data), "value": (*hexutil.Big)(calls[0].value()),
-		}}, Result: estimates[0]})
+	needed := len(requests)
+	estimates := estimateRequests(calls, signer)
+	for _, e := range estimates {
+		requests = append(requests, e.request)
 	}
 	if err := k.chain.node.Batch(ctx, requests); err != nil {
 		return nil, err
 	}
-	for i, r := range requests {
-		if r.Err != nil && i < first {
+	for _, r := range requests[:needed] {
+		if r.Err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Method, r.Err)
 		}
 	}
-	if len(requests) > first && requests[first].Err == nil {
-		// A tenth more than the estimate: the state may be dearer when it is mined.
-		calls[0].Gas = max(calls[0].Gas, uint64(*estimates[0])*11/10)
+	calls = slices.Clone(calls)
+	for i := range calls {
+		calls[i].Gas += largeDataGas(calls[i].Data)
+	}
+	for n, e := range estimates {
+		if requests[needed+n].Err == nil {
+			// A tenth more than the estimate: the state may be dearer when it is mined.
+			calls[e.call].Gas = max(calls[e.call].Gas, min(uint64(*e.gas), maxGas)*11/10)
+		}
 	}
 	calls = WithoutApproved(calls, func(a Allowance) *big.Int {
 		if answer := granted[allowanceKey(a)]; answer != nil {
@@ -172,11 +175,54 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 	if err != nil {
 		return nil, err
 	}
-	return k.chain.net.Serialize(calls, uint64(nonce), rate)
+	return k.chain.net.Serialize(calls, k.chain.nextNonce(signer.Hex(), uint64(nonce)), rate)
 }
 
-// planRate is the plan's own fee rate, or the current one. A stored rate that
-// would not be mined any more is raised: on these chains no signature covers it.
+// estimate is the gas of one call as the node sees it.
+type estimate struct {
+	call    int
+	gas     *hexutil.Uint64
+	request Request
+}
+
+// estimateRequests asks for the gas of the calls that can run before the others:
+// the first one, and the first that is no approval, in case the approvals were
+// granted before. The constants of the protocol are the floor; an estimate that
+// fails says nothing, since what the call depends on may not be there yet.
+func estimateRequests(calls []Call, signer common.Address) []estimate {
+	var estimates []estimate
+	ask := func(i int) {
+		gas := new(hexutil.Uint64)
+		estimates = append(estimates, estimate{i, gas, Request{Method: "eth_estimateGas", Params: []any{map[string]any{
+			"from": signer, "to": calls[i].To, "data": hexutil.Bytes(calls[i].Data), "value": (*hexutil.Big)(calls[i].value()),
+		}}, Result: gas}})
+	}
+	for i, c := range calls {
+		if i == 0 || c.Role != RoleApproval {
+			ask(i)
+		}
+		if c.Role != RoleApproval {
+			break
+		}
+	}
+	return estimates
+}
+
+// largeDataGas is what a limit needs on top for call data beyond what the
+// constants of the protocol allow for: a Bitcoin transaction of many inputs and
+// outputs costs as data (40 for a byte, EIP-7623) and to be taken apart (protocol:
+// chain-evm.md §6.1, §13.20). What is not used is not paid.
+func largeDataGas(data []byte) uint64 {
+	const usual, perByte = 1024, 80
+	if len(data) <= usual {
+		return 0
+	}
+	return uint64(len(data)-usual) * perByte
+}
+
+// planRate is the plan's own fee rate, or the current one. Each part of a stored
+// rate is raised to the current one, or the transaction might not be mined any
+// more: on these chains no signature covers it.
 func (k *contracts) planRate(plan chains.Plan, head *feeHead) (FeeRate, error) {
 	current, err := k.chain.rate(head)
 	if err != nil || plan.FeeRate == "" {
@@ -186,10 +232,13 @@ func (k *contracts) planRate(plan chains.Plan, head *feeHead) (FeeRate, error) {
 	if err != nil {
 		return FeeRate{}, err
 	}
-	if orZero(stored.Base).Cmp(orZero(current.Base)) < 0 {
-		return current, nil
+	higher := func(a, b *big.Int) *big.Int {
+		if orZero(a).Cmp(orZero(b)) > 0 {
+			return a
+		}
+		return b
 	}
-	return stored, nil
+	return FeeRate{Base: higher(stored.Base, current.Base), Priority: higher(stored.Priority, current.Priority), L1: higher(stored.L1, current.L1)}, nil
 }
 
 // allowanceKey compares allowances without their amount.

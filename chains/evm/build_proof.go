@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -42,15 +45,25 @@ func (k *contracts) vaultClaimPattern(v chains.VaultPayment) ([]Call, error) {
 }
 
 func (k *contracts) bitcoinClaim(ctx context.Context, s SwapData, p chains.Payment) ([]Call, error) {
-	required := p.Height + uint32(p.Confirmations) - 1
-	sync := relaySync{k: k}
-	header, err := sync.header(ctx, p.Block, p.Height, required)
-	if err != nil {
-		return nil, err
+	if p.Confirmations == 0 {
+		return nil, fault.Invalid("payment", "must have a confirmation at least")
 	}
-	merkle, err := k.chain.env.Bitcoin.MerkleProof(ctx, p.TxID, p.Block)
-	if err != nil {
-		return nil, fmt.Errorf("merkle proof of %s: %w", p.TxID, err)
+	sync := relaySync{k: k}
+	var header StoredHeader
+	var merkle bitcoin.MerkleProof
+	g, inner := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		header, err = sync.header(inner, p.Block, p.Height, p.Height+uint32(p.Confirmations)-1)
+		return err
+	})
+	g.Go(func() (err error) {
+		if merkle, err = k.chain.env.Bitcoin.MerkleProof(inner, p.TxID, p.Block); err != nil {
+			err = fmt.Errorf("merkle proof of %s: %w", p.TxID, err)
+		}
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
 	}
 	proof := BitcoinProof{Tx: p.Raw, Vout: p.Vout, Confirmations: uint32(p.Confirmations), Header: header, Merkle: merkle}
 	if err := proof.CheckInclusion(); err != nil {
@@ -88,6 +101,9 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	path, err := bitcoin.TraceVault(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, bitcoin.MaxPendingClaimed)
 	if err != nil {
 		return nil, fault.New(fault.InvalidState, "the vault's withdrawals: %w", err)
+	}
+	if len(path) == 0 {
+		return nil, fault.New(fault.InvalidState, "the withdrawal was claimed before")
 	}
 	confirmations := uint32(vault.Params.Confirmations.Uint64())
 	sync := relaySync{k: k, heads: heads}
@@ -141,34 +157,64 @@ func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, requ
 	if h, ok := r.stored[height]; ok {
 		return h, r.is(h, block)
 	}
-	if r.heads.Latest.Height == 0 {
-		heads, err := r.k.chain.Heads(ctx)
-		if err != nil {
-			return StoredHeader{}, err
-		}
-		r.heads = heads
-	}
-	if r.stored == nil {
-		h, found, err := r.k.relayHeader(ctx, block, required, r.heads)
-		if err != nil || found {
-			return h, err
-		}
-		if err := r.plan(ctx, required); err != nil {
-			return StoredHeader{}, err
-		}
-		if h, ok := r.stored[height]; ok {
-			return h, r.is(h, block)
-		}
-	}
-	// Stored before the plan begins: only confirmations were missing.
-	h, found, err := r.k.relayHeader(ctx, block, 0, r.heads)
-	if err != nil {
+	h, tip, found, err := r.k.knownHeader(ctx, block, height, &r.heads)
+	switch {
+	case err != nil:
 		return StoredHeader{}, err
+	case found && (tip >= required || r.stored != nil):
+		return h, nil
+	case r.stored != nil:
+		return StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
+	}
+	if err := r.plan(ctx, required); err != nil {
+		return StoredHeader{}, err
+	}
+	if h, ok := r.stored[height]; ok {
+		return h, r.is(h, block)
 	}
 	if !found {
 		return StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
 	}
-	return h, nil
+	return h, nil // only confirmations were missing
+}
+
+// headerTimeSlack is by how much a Bitcoin block's time may be ahead of the
+// clocks of those who store it, in seconds.
+const headerTimeSlack = 3 * 60 * 60
+
+// knownHeader finds a Bitcoin block in the relay's main chain, and says how far
+// that goes. It takes one round trip if the relay is not that far or the header
+// is known from before, else three more; heads are filled in on the way.
+func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32, heads *chains.Heads) (StoredHeader, uint32, bool, error) {
+	if h, ok := k.memory.headers.Get(block); ok {
+		tip, main, err := k.readMain(ctx, k.chain.node, h)
+		return h, tip, main, err
+	}
+	askTip, err := relayABI().Pack("getBlockheight")
+	if err != nil {
+		return StoredHeader{}, 0, false, err
+	}
+	var tipWord hexutil.Bytes
+	var h headsRequest
+	if err := batch(ctx, k.chain.node, append(h.requests(k.chain.net), callRequest(k.BtcRelay.Address, askTip, "latest", &tipWord))); err != nil {
+		return StoredHeader{}, 0, false, err
+	}
+	if *heads, err = h.heads(); err != nil {
+		return StoredHeader{}, 0, false, err
+	}
+	var tip uint32
+	if err := unpack(relayABI(), "getBlockheight", tipWord, &tip); err != nil || tip < height {
+		return StoredHeader{}, tip, false, err
+	}
+	header, err := k.chain.env.Bitcoin.Header(ctx, block)
+	if err != nil {
+		return StoredHeader{}, tip, false, fmt.Errorf("block %s: %w", block, err)
+	}
+	stored, tip, found, err := k.readHeader(ctx, k.chain.node, block, 0, *heads, int64(header.Time)-headerTimeSlack)
+	if err == nil && found {
+		k.memory.headers.Add(block, stored)
+	}
+	return stored, tip, found, err
 }
 
 func (r *relaySync) is(h StoredHeader, block bitcoin.Hash) error {
@@ -180,6 +226,13 @@ func (r *relaySync) is(h StoredHeader, block bitcoin.Hash) error {
 
 // plan brings the relay to the given height.
 func (r *relaySync) plan(ctx context.Context, until uint32) error {
+	if r.heads.Latest.Height == 0 {
+		heads, err := r.k.chain.Heads(ctx)
+		if err != nil {
+			return err
+		}
+		r.heads = heads
+	}
 	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]StoredHeader{}}
 	rules := bitcoin.RelayRules{Main: MainHeaders, Fork: ForkHeaders, ShortFork: MainHeaders, Work: bitcoin.Work}
 	plan, err := bitcoin.SyncRelay(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
@@ -230,7 +283,7 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 // 0 would mean none. Forks are kept per sender, so it need not be unique.
 func (r *relaySync) forkNumber() uint64 {
 	var b [6]byte
-	if _, err := r.k.chain.env.Rand.Read(b[:]); err != nil {
+	if _, err := io.ReadFull(r.k.chain.env.Rand, b[:]); err != nil {
 		return 1
 	}
 	n := uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 | uint64(b[4])<<8 | uint64(b[5])

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 
@@ -16,6 +17,29 @@ type CallFrame struct {
 	To    common.Address `json:"to"`
 	Input hexutil.Bytes  `json:"input"`
 	Calls []CallFrame    `json:"calls"`
+}
+
+// UnmarshalJSON reads a frame; a transaction that creates a contract has no
+// destination, which is the zero address here.
+func (f *CallFrame) UnmarshalJSON(data []byte) error {
+	type plain CallFrame
+	in := struct {
+		*plain
+		To *common.Address `json:"to"`
+	}{plain: (*plain)(f)}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	f.To = common.Address{}
+	if in.To != nil {
+		f.To = *in.To
+	}
+	return nil
+}
+
+// creates reports whether the frame deploys a contract.
+func (f CallFrame) creates() bool {
+	return f.Type == "CREATE" || f.Type == "CREATE2" || f.To == common.Address{}
 }
 
 // maxTraceDepth bounds the recursion into a trace; the EVM itself allows 1024.
@@ -43,15 +67,15 @@ func (f CallFrame) walk(depth int, visit func(CallFrame) bool) bool {
 func (d Deployment) FindStoredHeader(tx CallFrame, commit common.Hash) (StoredHeader, bool) {
 	var found StoredHeader
 	ok := tx.walk(0, func(f CallFrame) bool {
-		if f.To != d.BtcRelay.Address {
-			return false
-		}
-		if f.Type == "CREATE" || f.Type == "CREATE2" {
+		if f.creates() {
 			// The genesis header is the constructor's first argument, before one more word.
 			if n := len(f.Input); n >= 192 {
 				found = StoredHeader(f.Input[n-192 : n-32])
 				return found.CommitHash() == commit
 			}
+			return false
+		}
+		if f.To != d.BtcRelay.Address {
 			return false
 		}
 		base, headers, ok := submittedHeaders(f.Input)

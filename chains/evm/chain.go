@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -16,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -76,9 +76,9 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, env: env, tokens: known, native: native, params: map[common.Hash]VaultParams{}}
+	c := &chain{net: n, node: node, env: env, tokens: known, native: native, nonces: lru.New[string, sentNonce](maxKnownSigners)}
 	for _, d := range n.Deployments {
-		c.contracts = append(c.contracts, &contracts{chain: c, Deployment: d})
+		c.contracts = append(c.contracts, &contracts{chain: c, Deployment: d, memory: newMemory()})
 	}
 	if _, err := c.Heads(ctx); err != nil {
 		node.close()
@@ -115,10 +115,18 @@ type chain struct {
 	tokens    []tokens.Token
 	native    tokens.Token
 	contracts []*contracts
-
-	mu     sync.Mutex
-	params map[common.Hash]VaultParams // by commitment; they never change
+	nonces    *lru.Cache[string, sentNonce] // by sender
 }
+
+// sentNonce is what follows the last transaction that was sent for an account
+// through this process.
+type sentNonce struct {
+	next uint64
+	at   time.Time
+}
+
+// maxKnownSigners bounds the memory of what was sent.
+const maxKnownSigners = 4096
 
 var _ chains.Chain = (*chain)(nil)
 
@@ -162,36 +170,36 @@ func (c *chain) Contract(version string) (chains.Contract, bool) {
 
 // VerifyData takes no round trip.
 func (c *chain) VerifyData(_ context.Context, signer string, data []byte, signature string) error {
-	a, err := Address(signer, false)
+	who, err := account("signer", signer)
 	if err != nil {
 		return &chains.AuthError{Reason: "the signer is no address", Err: err}
 	}
-	return c.net.VerifyData(common.HexToAddress(a), data, signature)
+	return c.net.VerifyData(who, data, signature)
 }
 
 // Balance takes one round trip.
 func (c *chain) Balance(ctx context.Context, owner, token string) (*big.Int, error) {
-	a, err := Address(owner, false)
+	who, err := account("wallet", owner)
 	if err != nil {
-		return nil, fault.At("wallet", err)
+		return nil, err
 	}
-	t, err := TokenAddress(token)
+	of, err := coin("token", token)
 	if err != nil {
-		return nil, fault.At("token", err)
+		return nil, err
 	}
-	if common.HexToAddress(t) == Native {
+	if of == Native {
 		var balance hexutil.Big
-		if err := batch(ctx, c.node, []Request{{Method: "eth_getBalance", Params: []any{a, "latest"}, Result: &balance}}); err != nil {
+		if err := batch(ctx, c.node, []Request{{Method: "eth_getBalance", Params: []any{who, "latest"}, Result: &balance}}); err != nil {
 			return nil, err
 		}
 		return balance.ToInt(), nil
 	}
-	data, err := BalanceCall(common.HexToAddress(a))
+	data, err := BalanceCall(who)
 	if err != nil {
 		return nil, err
 	}
 	var answer hexutil.Bytes
-	if err := batch(ctx, c.node, []Request{callRequest(common.HexToAddress(t), data, "latest", &answer)}); err != nil {
+	if err := batch(ctx, c.node, []Request{callRequest(of, data, "latest", &answer)}); err != nil {
 		return nil, err
 	}
 	return DecodeAmount(answer)
@@ -246,24 +254,51 @@ func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 }
 
 // headsRequest asks for both ends of the chain, along with other questions.
-type headsRequest struct{ latest, safe, final *blockHead }
-
-func (h *headsRequest) requests(n Network) []Request {
-	tag := func(tag string, into **blockHead) Request {
-		return Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
-	}
-	return []Request{tag("latest", &h.latest), tag(n.SafeTag, &h.safe), tag(n.FinalizedTag, &h.final)}
+type headsRequest struct {
+	net                 Network
+	latest, safe, final *blockHead
 }
 
+func (h *headsRequest) requests(n Network) []Request {
+	requests := []Request{h.tag("latest", &h.latest)}
+	if n.SafeTag != "latest" {
+		requests = append(requests, h.tag(n.SafeTag, &h.safe))
+	}
+	if n.FinalizedTag != "latest" && n.FinalizedTag != n.SafeTag {
+		requests = append(requests, h.tag(n.FinalizedTag, &h.final))
+	}
+	h.net = n
+	return requests
+}
+
+func (h *headsRequest) tag(tag string, into **blockHead) Request {
+	return Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
+}
+
+// heads reads the answers. Where two tags are one block it was asked for once.
 func (h *headsRequest) heads() (chains.Heads, error) {
+	if h.net.SafeTag == "latest" {
+		h.safe = h.latest
+	}
+	switch h.net.FinalizedTag {
+	case "latest":
+		h.final = h.latest
+	case h.net.SafeTag:
+		h.final = h.safe
+	}
 	if h.latest == nil || h.safe == nil || h.final == nil {
 		return chains.Heads{}, fault.New(fault.Upstream, "the node has no such block")
 	}
-	// What is acted on as final is the lower of the two tags: a swap that is not
+	// What is acted on as final is the lowest of the tags: a swap that is not
 	// looked at any more must not come back.
 	final := h.final
-	if h.safe.Number < final.Number {
-		final = h.safe
+	for _, other := range []*blockHead{h.safe, h.latest} {
+		if other.Number < final.Number {
+			final = other
+		}
+	}
+	if h.safe.Number > h.latest.Number {
+		h.safe = h.latest
 	}
 	return chains.Heads{Latest: h.latest.block(), Final: final.block()}, nil
 }
@@ -272,8 +307,10 @@ func (b *blockHead) block() chains.Block {
 	return chains.Block{Height: uint64(b.Number), Hash: b.Hash.Hex(), Time: int64(b.Timestamp)}
 }
 
-// along adds requests to the first batch that a reader makes, so that they cost
-// no round trip of their own.
+// along puts requests in front of the first batch that a reader makes, so that
+// they cost no round trip of their own. In front: a head that is read before a
+// state can only be older than it, so that what is not there at a head was not
+// there.
 type along struct {
 	Node
 	extra []Request
@@ -283,42 +320,70 @@ type along struct {
 func (a *along) Batch(ctx context.Context, requests []Request) error {
 	extra := a.extra
 	a.extra = nil
-	all := append(append([]Request(nil), requests...), extra...)
+	all := append(append([]Request(nil), extra...), requests...)
 	if err := a.Node.Batch(ctx, all); err != nil {
 		return err
 	}
-	for i := range requests {
-		requests[i].Err = all[i].Err
-	}
-	for _, r := range all[len(requests):] {
-		if r.Err != nil {
-			a.err = fmt.Errorf("%s: %w", r.Method, r.Err)
+	for i, r := range all[:len(extra)] {
+		if r.Err != nil && a.err == nil {
+			a.err = fmt.Errorf("%s: %w", all[i].Method, r.Err)
 		}
+	}
+	for i := range requests {
+		requests[i].Err = all[len(extra)+i].Err
 	}
 	return nil
 }
 
-// Send takes one round trip.
+// answered returns the error of a reader, or of the questions that went along.
+func (a *along) answered(err error) error { return errors.Join(err, a.err) }
+
+// Send takes one round trip: the node is asked along the way whether it knows the
+// transaction, so that one which is mined already counts as sent.
 func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 	var id common.Hash
-	r := []Request{{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: &id}}
+	var known *json.RawMessage
+	r := []Request{
+		{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: &id},
+		{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &known},
+	}
 	if err := c.node.Batch(ctx, r); err != nil {
 		return err
 	}
 	err := r[0].Err
-	if err == nil {
-		return nil
+	text := ""
+	if err != nil {
+		text = strings.ToLower(err.Error())
 	}
-	text := strings.ToLower(err.Error())
 	switch {
-	case strings.Contains(text, "already known"), strings.Contains(text, "known transaction"), strings.Contains(text, "already imported"):
+	case err == nil && id.Hex() != tx.ID:
+		return fault.New(fault.Upstream, "the node took transaction %s for %s", tx.ID, id.Hex())
+	case err == nil, r[1].Err == nil && known != nil,
+		says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
+		c.noteSent(tx)
 		return nil
-	case strings.Contains(text, "nonce too low"), strings.Contains(text, "nonce is too low"):
+	case says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
-	case strings.Contains(text, "insufficient funds"):
-		return fault.New(fault.InvalidState, "the account cannot pay for the transaction: %w", err)
 	}
 	return fault.New(fault.Upstream, "the node refuses the transaction: %w", err)
+}
+
+// noteSent remembers the nonce, for nodes that have not heard of the transaction.
+func (c *chain) noteSent(tx chains.Signed) {
+	now := c.env.Now()
+	if last, ok := c.nonces.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < SendTimeout {
+		return
+	}
+	c.nonces.Add(tx.From, sentNonce{tx.Nonce + 1, now})
+}
+
+// nextNonce is the pending nonce that a node names, or a higher one that follows
+// what was sent lately. What was sent long ago and is not known was dropped.
+func (c *chain) nextNonce(from string, pending uint64) uint64 {
+	if last, ok := c.nonces.Get(from); ok && c.env.Now().Sub(last.at) < SendTimeout {
+		return max(pending, last.next)
+	}
+	return pending
 }
 
 // receipt is what is read of a transaction's receipt.
@@ -328,8 +393,38 @@ type receipt struct {
 	BlockHash   common.Hash    `json:"blockHash"`
 }
 
-// Status takes one round trip.
+// Status takes one round trip, and a second one for transactions that look
+// replaced.
 func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
+	all, doubtful, err := c.status(ctx, txs)
+	if err != nil || len(doubtful) == 0 {
+		return all, err
+	}
+	// A transaction may have been mined between the answers of one batch, which
+	// looks like another having taken its nonce. It cannot be missed twice.
+	again := make([]chains.Signed, len(doubtful))
+	for n, i := range doubtful {
+		again[n] = txs[i]
+	}
+	second, replaced, err := c.status(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range doubtful {
+		all[i] = second[n]
+	}
+	for _, n := range replaced {
+		all[doubtful[n]].State = chains.TxReplaced
+	}
+	return all, nil
+}
+
+// status also returns the indexes of the transactions that the node does not know
+// while the nonce of their account has gone on.
+func (c *chain) status(ctx context.Context, txs []chains.Signed) (all []chains.TxStatus, doubtful []int, err error) {
+	if len(txs) == 0 {
+		return nil, nil, nil
+	}
 	type answer struct {
 		known   *json.RawMessage
 		receipt *receipt
@@ -339,26 +434,26 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 	var h headsRequest
 	requests := h.requests(c.net)
 	for i, tx := range txs {
-		requests = append(requests,
-			Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
-			Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
 		if tx.From != "" && used[tx.From] == nil {
 			used[tx.From] = new(hexutil.Uint64)
 			requests = append(requests, Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
 		}
+		requests = append(requests,
+			Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
+			Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
 	}
 	if err := batch(ctx, c.node, requests); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	heads, err := h.heads()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := make([]chains.TxStatus, len(txs))
+	all = make([]chains.TxStatus, len(txs))
 	for i, tx := range txs {
 		a := answers[i]
 		switch {
-		case a.receipt != nil && uint64(a.receipt.BlockNumber) <= uint64(h.safe.Number):
+		case a.receipt != nil && a.receipt.BlockNumber <= h.safe.Number:
 			all[i].Block = chains.Block{Height: uint64(a.receipt.BlockNumber), Hash: a.receipt.BlockHash.Hex()}
 			all[i].Final = all[i].Block.Height <= heads.Final.Height
 			all[i].State = chains.TxConfirmed
@@ -368,38 +463,8 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 		case a.receipt != nil || a.known != nil:
 			all[i].State = chains.TxPending
 		case tx.From != "" && uint64(*used[tx.From]) > tx.Nonce:
-			all[i].State = chains.TxReplaced
+			doubtful = append(doubtful, i)
 		}
 	}
-	return all, nil
+	return all, doubtful, nil
 }
-
-// knownParams and learnParams keep what vaults were opened with.
-func (c *chain) knownParams(commitment common.Hash) (VaultParams, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p, ok := c.params[commitment]
-	return p, ok
-}
-
-// maxKnownParams bounds the memory that foreign vaults can take.
-const maxKnownParams = 4096
-
-func (c *chain) learnParams(reads []VaultRead) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range reads {
-		if r.Err != nil || !r.Vault.Opened {
-			continue
-		}
-		if hash, err := r.Vault.Params.Commitment(); err == nil {
-			if len(c.params) >= maxKnownParams {
-				clear(c.params)
-			}
-			c.params[hash] = r.Vault.Params
-		}
-	}
-}
-
-// answered returns the error of a reader, or of the questions that went along.
-func (a *along) answered(err error) error { return errors.Join(err, a.err) }

@@ -10,7 +10,6 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -18,6 +17,7 @@ import (
 type contracts struct {
 	chain *chain
 	Deployment
+	memory memory
 }
 
 var _ chains.VaultContract = (*contracts)(nil)
@@ -77,7 +77,10 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 	if err != nil {
 		return 0, err
 	}
-	from, err := Address(sender, false)
+	if err := k.CheckSwapData(s); err != nil {
+		return 0, &chains.AuthError{Reason: "is for an escrow of other contracts", Err: err}
+	}
+	from, err := account("signer", sender)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +89,7 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 		return 0, err
 	}
 	now := k.chain.env.Now()
-	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, common.HexToAddress(from), now, heads.Latest.Time); err != nil {
+	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, heads.Latest.Time); err != nil {
 		return 0, err
 	}
 	return UsableUntil(auth, now), nil
@@ -101,52 +104,103 @@ func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains
 	return k.chain.net.VerifyRefund(k.Deployment, s, auth, k.chain.env.Now())
 }
 
-// Escrows takes one round trip, a second one for those that were opened, and for
-// each query by claim hash the scan of the logs since its height.
+// Escrows takes one round trip, a second one if an escrow was opened that is not
+// known yet, and another one if an authorisation seems to be over. Queries by
+// claim hash take those of [contracts.findEscrows] before.
 func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	if len(queries) == 0 {
+		return nil, nil
+	}
 	facts := make([]chains.EscrowFact, len(queries))
-	escrows := make([]*chains.Escrow, len(queries))
-	for i, q := range queries {
-		escrows[i] = q.Escrow
-		if q.Escrow == nil {
-			escrows[i], facts[i].Err = k.findEscrow(ctx, q)
-			facts[i].Escrow = escrows[i]
-		}
-	}
-	var hashes []common.Hash
-	var asked []int
-	for i, e := range escrows {
-		if e != nil && facts[i].Err == nil {
-			hashes = append(hashes, common.BytesToHash(e.Hash))
-			asked = append(asked, i)
-		}
-	}
-	var h headsRequest
-	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{})
-	if err == nil && node.extra != nil { // nothing was found to ask about: only the heads are left
-		err = node.Batch(ctx, nil)
-	}
-	if err := node.answered(err); err != nil {
+	if err := k.findEscrows(ctx, queries, facts); err != nil {
 		return nil, err
 	}
-	heads, err := h.heads()
+	hashes := make([]common.Hash, len(queries))
+	var asked []common.Hash // each once
+	place := map[common.Hash]int{}
+	for i, q := range queries {
+		e := q.Escrow
+		if e == nil {
+			e = facts[i].Escrow
+		}
+		if e == nil || facts[i].Err != nil {
+			continue
+		}
+		hashes[i] = common.BytesToHash(e.Hash)
+		if _, ended := k.memory.ended.Get(hashes[i]); ended {
+			continue
+		}
+		if _, ok := place[hashes[i]]; !ok {
+			place[hashes[i]] = len(asked)
+			asked = append(asked, hashes[i])
+		}
+	}
+	read, heads, h, err := k.readStates(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	for n, i := range asked {
-		found := facts[i].Escrow
-		facts[i] = read[n]
-		facts[i].Escrow = found
-	}
 	for i, q := range queries {
+		found := facts[i].Escrow
+		if n, ok := place[hashes[i]]; ok && hashes[i] != (common.Hash{}) {
+			facts[i] = read[n]
+			k.memory.noteEscrow(hashes[i], read[n], heads)
+		} else if ended, ok := k.memory.ended.Get(hashes[i]); ok {
+			facts[i] = ended
+		}
+		facts[i].Escrow = found
 		facts[i].Head = heads.Latest
 		facts[i].Final = isFinal(facts[i], heads.Final)
 		if q.Auth != nil {
 			facts[i].Auth = k.authState(*q.Auth, heads, int64(h.safe.Timestamp))
 		}
 	}
-	return facts, nil
+	return facts, k.confirmOver(ctx, h.safe.block(), hashes, facts)
+}
+
+// readStates reads escrows and the heads that they were read at.
+func (k *contracts) readStates(ctx context.Context, hashes []common.Hash) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
+	var h headsRequest
+	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
+	read, err := k.Deployment.readEscrows(ctx, node, hashes, chains.Heads{}, k.memory.opened.Get)
+	if err == nil && node.extra != nil { // there was nothing to ask: only the heads are left
+		err = node.Batch(ctx, nil)
+	}
+	if err := node.answered(err); err != nil {
+		return nil, chains.Heads{}, h, err
+	}
+	heads, err := h.heads()
+	return read, heads, h, err
+}
+
+// confirmOver looks once more before an authorisation is called over: the escrow
+// must not be open at the very block whose time says so. A batch may have been
+// answered by several machines, and one that is late would make a swap look dead
+// that was opened in time.
+func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []common.Hash, facts []chains.EscrowFact) error {
+	var doubtful []int
+	var ask []common.Hash
+	for i, f := range facts {
+		if f.Auth != chains.AuthOver || f.State != chains.EscrowNone || f.Err != nil {
+			continue
+		}
+		if hashes[i] == (common.Hash{}) {
+			continue // not known: nothing can be said of it
+		}
+		doubtful, ask = append(doubtful, i), append(ask, hashes[i])
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	records, err := k.Deployment.readStates(ctx, k.chain.node, ask, chains.Heads{Latest: at})
+	for n, i := range doubtful {
+		switch {
+		case err != nil:
+			facts[i].Auth = chains.AuthLate
+		case records[n].State != uint8(chains.EscrowNone):
+			facts[i].Err = fault.New(fault.Upstream, "the node contradicts itself about the escrow")
+		}
+	}
+	return ctx.Err()
 }
 
 // authState judges an authorisation whose signature was verified when it came.
@@ -165,15 +219,15 @@ func (k *contracts) IDs(signed []string) ([]string, error) { return IDs(signed) 
 
 // Liquidity takes one round trip.
 func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPFunds, error) {
-	a, err := Address(lp, false)
+	who, err := account("lp", lp)
 	if err != nil {
 		return chains.LPFunds{}, err
 	}
-	t, err := TokenAddress(token)
+	of, err := coin("token", token)
 	if err != nil {
 		return chains.LPFunds{}, err
 	}
-	return k.ReadFunds(ctx, k.chain.node, common.HexToAddress(a), common.HexToAddress(t))
+	return k.ReadFunds(ctx, k.chain.node, who, of)
 }
 
 // Estimate takes no round trip with a fee rate, one without.
@@ -213,19 +267,16 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 // swap-flows-escrow.md §8.2).
 func (k *contracts) sample(cost chains.Cost) (SwapData, common.Address, error) {
 	token, payer := Native, common.Address{0: 3}
+	var err error
 	if cost.Token != "" {
-		t, err := TokenAddress(cost.Token)
-		if err != nil {
-			return SwapData{}, payer, fault.At("token", err)
+		if token, err = coin("token", cost.Token); err != nil {
+			return SwapData{}, payer, err
 		}
-		token = common.HexToAddress(t)
 	}
 	if cost.Payer != "" {
-		a, err := Address(cost.Payer, false)
-		if err != nil {
-			return SwapData{}, payer, fault.At("wallet", err)
+		if payer, err = account("wallet", cost.Payer); err != nil {
+			return SwapData{}, payer, err
 		}
-		payer = common.HexToAddress(a)
 	}
 	s := SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
 		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: Native}
@@ -253,21 +304,26 @@ func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 // Vaults takes one round trip, and a second one for vaults that are seen for the
 // first time.
 func (k *contracts) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
-	refs := make([]VaultRef, len(ids))
+	facts := make([]chains.VaultFact, len(ids))
+	var refs []VaultRef
+	var asked []int
 	for i, id := range ids {
 		ref, err := vaultRef(id)
 		if err != nil {
-			return nil, err
+			facts[i].Err = err
+			continue
 		}
-		refs[i] = ref
+		refs, asked = append(refs, ref), append(asked, i)
+	}
+	if len(refs) == 0 {
+		return facts, nil
 	}
 	reads, heads, err := k.readVaults(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]chains.VaultFact, len(ids))
-	for i, r := range reads {
-		facts[i] = r.Fact(heads.Latest)
+	for n, i := range asked {
+		facts[i] = reads[n].Fact(heads.Latest)
 	}
 	return facts, nil
 }
@@ -275,28 +331,29 @@ func (k *contracts) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.
 func (k *contracts) readVaults(ctx context.Context, refs []VaultRef) ([]VaultRead, chains.Heads, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	reads, err := k.ReadVaults(ctx, node, refs, chains.Block{}, k.chain.knownParams)
+	reads, err := k.ReadVaults(ctx, node, refs, chains.Block{}, k.memory.params.Get)
 	if err := node.answered(err); err != nil {
 		return nil, chains.Heads{}, err
 	}
-	k.chain.learnParams(reads)
+	k.memory.noteVaults(reads)
 	heads, err := h.heads()
 	return reads, heads, err
 }
 
 func vaultRef(id chains.VaultID) (VaultRef, error) {
-	owner, err := Address(id.Owner, false)
+	owner, err := account("owner", id.Owner)
 	if err != nil {
-		return VaultRef{}, fault.At("owner", err)
+		return VaultRef{}, err
 	}
 	if !inBits(id.ID, 96) {
 		return VaultRef{}, fault.Invalid("vaultId", "must be from 0 to 2^96-1")
 	}
-	return VaultRef{Owner: common.HexToAddress(owner), ID: id.ID}, nil
+	return VaultRef{Owner: owner, ID: id.ID}, nil
 }
 
 // Withdrawals takes one round trip for the heads and then the scan of the logs
-// since the lowest height: a round trip for every five ranges of 950 blocks.
+// since the lowest height: a round trip for every five ranges of 950 blocks. What
+// was scanned once and cannot change is not scanned again.
 func (k *contracts) Withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
 	if len(queries) == 0 {
 		return nil, nil
@@ -305,30 +362,60 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 	if err != nil {
 		return nil, err
 	}
-	lookups := make([]WithdrawalLookup, len(queries))
+	facts := make([]chains.WithdrawalFact, len(queries))
+	var lookups []WithdrawalLookup
+	var asked []int
 	from := heads.Latest.Height
 	for i, q := range queries {
-		ref, err := vaultRef(q.Vault)
+		l, err := withdrawalLookup(q)
 		if err != nil {
-			return nil, err
+			facts[i].Err = err
+			continue
 		}
-		to, err := Address(q.Recipient, false)
-		if err != nil {
-			return nil, fault.At("recipient", err)
+		key := withdrawalKey(l, q.From)
+		if done, ok := k.memory.withdrawals.Get(key); ok {
+			facts[i] = done
+			continue
 		}
-		lookups[i] = WithdrawalLookup{Vault: ref, Recipient: common.HexToAddress(to), TxID: q.TxID}
-		from = min(from, q.From)
+		begin := max(q.From, k.VaultManager.Height)
+		if next, ok := k.memory.unpaid.Get(key); ok {
+			begin = max(begin, next)
+		}
+		from = min(from, begin)
+		lookups, asked = append(lookups, l), append(asked, i)
 	}
-	from = max(from, k.VaultManager.Height)
-	final, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, BlockRange{from, heads.Latest.Height})
+	read, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, BlockRange{from, heads.Latest.Height})
 	if err != nil {
 		return nil, err
 	}
-	for i := range final {
-		final[i].Head = heads.Latest
-		final[i].Final = final[i].State != chains.WithdrawalNone && final[i].Height != 0 && final[i].Height <= heads.Final.Height
+	for n, i := range asked {
+		f := read[n]
+		f.Final = f.State != chains.WithdrawalNone && f.Height != 0 && f.Height <= heads.Final.Height
+		key := withdrawalKey(lookups[n], queries[i].From)
+		switch {
+		case f.State == chains.WithdrawalNone:
+			k.memory.unpaid.Add(key, searchedTo(queries[i].From, heads))
+		case f.State != chains.WithdrawalFronted && isBuried(f.Height, heads):
+			k.memory.withdrawals.Add(key, f)
+		}
+		facts[i] = f
 	}
-	return final, nil
+	for i := range facts {
+		facts[i].Head = heads.Latest
+	}
+	return facts, nil
+}
+
+func withdrawalLookup(q chains.WithdrawalQuery) (WithdrawalLookup, error) {
+	ref, err := vaultRef(q.Vault)
+	if err != nil {
+		return WithdrawalLookup{}, err
+	}
+	to, err := account("recipient", q.Recipient)
+	if err != nil {
+		return WithdrawalLookup{}, err
+	}
+	return WithdrawalLookup{Vault: ref, Recipient: to, TxID: q.TxID}, nil
 }
 
 // DryRun takes one round trip.
@@ -366,10 +453,4 @@ func (k *contracts) RelayTip(ctx context.Context) (uint32, error) {
 	var tip uint32
 	err = unpack(relayABI(), "getBlockheight", answer, &tip)
 	return tip, err
-}
-
-// relayHeader finds a block that the relay has stored, or why it has not.
-func (k *contracts) relayHeader(ctx context.Context, block bitcoin.Hash, required uint32, heads chains.Heads) (StoredHeader, bool, error) {
-	h, _, found, err := k.ReadHeader(ctx, k.chain.node, block, required, heads)
-	return h, found, err
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -19,7 +21,8 @@ const eventPoll = 5 * time.Second
 // hintCursor is the cursor of a chain: where each contract set was read up to.
 type hintCursor map[string][2]LogCursor // by version: escrow manager, vault manager
 
-// Hints polls: one round trip every five seconds while nothing lags.
+// Hints polls every five seconds: one round trip, one more to read the escrows
+// that were opened, and those of the blocks in between after a pause.
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
 	at := hintCursor{}
 	if len(from) > 0 {
@@ -28,72 +31,131 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 		}
 	}
 	pause := eventPoll
-	for {
-		hints, next, err := c.poll(ctx, at)
-		if err == nil {
-			text, err := json.Marshal(next)
-			if err != nil {
-				return err
-			}
-			if err := deliver(hints, text); err != nil {
-				return err
-			}
-			at, pause = next, eventPoll
-		} else if ctx.Err() == nil {
-			c.env.Log.Warn("events could not be read", "chain", c.net.Chain, "err", err)
-			pause = min(2*pause, 2*time.Minute)
-		}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for tip := uint64(0); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(pause):
+		case <-timer.C:
 		}
+		hints, next, seen, err := c.poll(ctx, at, tip)
+		switch {
+		case err == nil:
+			if len(hints) > 0 || !maps.Equal(at, next) {
+				text, err := json.Marshal(next)
+				if err != nil {
+					return err
+				}
+				if err := deliver(hints, text); err != nil {
+					return err
+				}
+			}
+			at, tip, pause = next, seen, eventPoll
+		case ctx.Err() == nil:
+			c.env.Log.Warn("events could not be read", "chain", c.net.Chain, "err", err)
+			pause = min(2*pause, 2*time.Minute)
+		}
+		timer.Reset(pause)
 	}
 }
 
-// poll reads what is new up to the block that is acted on.
-func (c *chain) poll(ctx context.Context, at hintCursor) ([]chains.Hint, hintCursor, error) {
+// feed is one contract whose logs are read.
+type feed struct {
+	k      *contracts
+	member int // of the cursor
+	of     common.Address
+	cursor LogCursor
+	logs   []types.Log
+	asked  bool // logs were asked for along with the heads
+}
+
+// poll reads what is new up to the block that is acted on. While the cursors are
+// near the tip as it was seen last, the logs are asked for together with the heads.
+func (c *chain) poll(ctx context.Context, at hintCursor, tip uint64) ([]chains.Hint, hintCursor, uint64, error) {
 	var h headsRequest
-	if err := batch(ctx, c.node, h.requests(c.net)); err != nil {
-		return nil, nil, err
+	requests := h.requests(c.net)
+	var feeds []*feed
+	for _, k := range c.contracts {
+		for i, of := range []common.Address{k.EscrowManager.Address, k.VaultManager.Address} {
+			f := &feed{k: k, member: i, of: of, cursor: at[k.Version()][i]}
+			if f.cursor.Block != 0 && tip >= f.cursor.Block && tip-f.cursor.Block < LogRange/2 {
+				f.asked = true
+				requests = append(requests, newLogsRequest(of, f.cursor.Block, c.net.SafeTag, &f.logs))
+			}
+			feeds = append(feeds, f)
+		}
+	}
+	heads := len(requests)
+	for heads > 0 && requests[heads-1].Method == "eth_getLogs" {
+		heads--
+	}
+	if err := c.node.Batch(ctx, requests); err != nil {
+		return nil, nil, 0, err
+	}
+	for _, r := range requests[:heads] {
+		if r.Err != nil {
+			return nil, nil, 0, fmt.Errorf("%s: %w", r.Method, r.Err)
+		}
 	}
 	if _, err := h.heads(); err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	tip := uint64(h.safe.Number)
+	tip = uint64(h.safe.Number)
 	next := hintCursor{}
+	maps.Copy(next, at) // places of contract sets that are not configured now are kept
+	logsAsked := requests[heads:]
 	var hints []chains.Hint
-	for _, k := range c.contracts {
-		cursors := at[k.Version()]
-		for i, of := range []common.Address{k.EscrowManager.Address, k.VaultManager.Address} {
-			cur := cursors[i]
-			if cur.Block == 0 {
-				cur.Block = tip
-			}
-			if tip >= cur.Block {
-				logs, err := c.logs(ctx, of, BlockRange{cur.Block, tip})
-				if err != nil {
-					return nil, nil, err
-				}
-				some, err := k.hints(ctx, cur.New(logs))
-				if err != nil {
-					return nil, nil, err
-				}
-				hints = append(hints, some...)
-				cur = cur.Next(logs, tip)
-			}
-			cursors[i] = cur
+	for _, f := range feeds {
+		var answered error
+		if f.asked {
+			answered, logsAsked = logsAsked[0].Err, logsAsked[1:]
 		}
-		next[k.Version()] = cursors
+		some, err := c.advance(ctx, f, tip, f.asked && answered == nil)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		hints = append(hints, some...)
+		cursors := next[f.k.Version()]
+		cursors[f.member] = f.cursor
+		next[f.k.Version()] = cursors
 	}
-	return hints, next, nil
+	return hints, next, tip, nil
 }
 
-// logs returns all logs of a contract in a range, in ascending order.
-func (c *chain) logs(ctx context.Context, of common.Address, blocks BlockRange) ([]types.Log, error) {
-	return c.filter(ctx, of, blocks, nil)
+// advance turns the new logs of a feed into hints and moves its cursor on.
+func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]chains.Hint, error) {
+	switch {
+	case f.cursor.Block == 0:
+		f.cursor.Block = tip
+		return nil, nil
+	case tip < f.cursor.Block:
+		return nil, nil // the node is behind
+	}
+	if !have {
+		logs, err := c.filter(ctx, f.of, BlockRange{f.cursor.Block, tip}, nil)
+		if err != nil {
+			return nil, err
+		}
+		f.logs = logs
+	}
+	f.logs = slices.DeleteFunc(f.logs, func(l types.Log) bool { return l.BlockNumber > tip || l.Address != f.of })
+	if !f.cursor.Found(f.logs) {
+		// The last log that was read is in the chain no more: what was mined
+		// again may stand in blocks that were read before.
+		f.cursor = LogCursor{Block: f.cursor.Block - min(lateLogs, f.cursor.Block-1)}
+		logs, err := c.filter(ctx, f.of, BlockRange{f.cursor.Block, tip}, nil)
+		if err != nil {
+			return nil, err
+		}
+		f.logs = logs
+	}
+	hints, err := f.k.hints(ctx, f.cursor.New(f.logs))
+	f.cursor = f.cursor.Next(f.logs, tip)
+	return hints, err
 }
 
+// filter returns the logs of a contract in a range, in ascending order.
 func (c *chain) filter(ctx context.Context, of common.Address, blocks BlockRange, topics [][]common.Hash) ([]types.Log, error) {
 	var found []types.Log
 	ranges := LogRanges(blocks.From, blocks.To, LogRange)

@@ -1,26 +1,24 @@
 package evm
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
 )
 
-// History takes for each 4750 blocks one round trip per contract and role, and
-// some for the swaps that it finds there.
+// History takes one round trip for the heads, one for each 4750 blocks, and for a
+// stretch in which there are swaps those of reading them.
 func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
 	return func(yield func(chains.Past, error) bool) {
-		a, err := Address(signer, false)
+		of, err := account("signer", signer)
 		if err != nil {
-			yield(chains.Past{}, fault.At("signer", err))
+			yield(chains.Past{}, err)
 			return
 		}
 		heads, err := c.Heads(ctx)
@@ -28,37 +26,63 @@ func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Se
 			yield(chains.Past{}, err)
 			return
 		}
-		who := common.BytesToHash(common.HexToAddress(a).Bytes())
+		first := heads.Latest.Height
 		for _, k := range c.contracts {
-			for _, window := range LogRanges(max(from, min(k.EscrowManager.Height, k.VaultManager.Height)), heads.Latest.Height, LogRange*ParallelLogReads) {
-				past, err := k.past(ctx, who, window, heads)
+			first = min(first, k.EscrowManager.Height, k.VaultManager.Height)
+		}
+		who := common.BytesToHash(of[:])
+		for _, window := range LogRanges(max(from, first), heads.Latest.Height, LogRange*ParallelLogReads) {
+			var past []chains.Past
+			for _, k := range c.contracts {
+				some, err := k.past(ctx, who, window, heads)
 				if err != nil {
 					yield(chains.Past{}, err)
 					return
 				}
-				for _, p := range past {
-					if !yield(p, nil) {
-						return
-					}
+				past = append(past, some...)
+			}
+			slices.SortStableFunc(past, func(a, b chains.Past) int { return cmp.Compare(pastHeight(a), pastHeight(b)) })
+			for _, p := range past {
+				if !yield(p, nil) {
+					return
 				}
 			}
 		}
 	}
 }
 
+// pastHeight is the block in which a swap began, as far as it is known.
+func pastHeight(p chains.Past) uint64 {
+	if p.Withdrawal != nil {
+		return p.Withdrawal.Fact.Height
+	}
+	return p.Fact.Opened.Height
+}
+
 // past returns the swaps of an account that were opened, or paid out by a vault,
 // in a range of blocks.
 func (k *contracts) past(ctx context.Context, who common.Hash, window BlockRange, heads chains.Heads) ([]chains.Past, error) {
 	opened := []common.Hash{escrowABI().Events["Initialize"].ID}
-	var logs []types.Log
-	for _, topics := range [][][]common.Hash{{opened, {who}}, {opened, nil, {who}}} {
-		some, err := k.chain.filter(ctx, k.EscrowManager.Address, window, topics)
-		if err != nil {
-			return nil, err
+	paid := []common.Hash{vaultABI().Events["Claimed"].ID, vaultABI().Events["Fronted"].ID}
+	var requests []Request
+	var answers []*[]types.Log
+	ask := func(of Contract, topics ...[]common.Hash) {
+		for _, r := range LogRanges(max(window.From, of.Height), window.To, LogRange) {
+			answer := new([]types.Log)
+			answers = append(answers, answer)
+			requests = append(requests, logRequest(of.Address, r, topics, answer))
 		}
-		logs = append(logs, some...)
 	}
-	var past []chains.Past
+	ask(k.EscrowManager, opened, []common.Hash{who})
+	ask(k.EscrowManager, opened, nil, []common.Hash{who})
+	ask(k.VaultManager, paid, nil, []common.Hash{who})
+	if err := batch(ctx, k.chain.node, requests); err != nil {
+		return nil, err
+	}
+	var logs []types.Log
+	for _, a := range answers {
+		logs = append(logs, *a...)
+	}
 	var queries []chains.EscrowQuery
 	seen := map[common.Hash]bool{}
 	found, err := k.openings(ctx, logs)
@@ -71,25 +95,19 @@ func (k *contracts) past(ctx context.Context, who common.Hash, window BlockRange
 			queries = append(queries, chains.EscrowQuery{Escrow: e})
 		}
 	}
-	if len(queries) > 0 {
-		facts, err := k.Escrows(ctx, queries)
-		if err != nil {
-			return nil, err
-		}
-		for i, f := range facts {
-			past = append(past, chains.Past{Escrow: queries[i].Escrow, Fact: f})
-		}
-	}
-	withdrawals, err := k.pastWithdrawals(ctx, who, window, heads)
-	return append(past, withdrawals...), err
-}
-
-func (k *contracts) pastWithdrawals(ctx context.Context, who common.Hash, window BlockRange, heads chains.Heads) ([]chains.Past, error) {
-	events := vaultABI().Events
-	logs, err := k.chain.filter(ctx, k.VaultManager.Address, window, [][]common.Hash{{events["Claimed"].ID, events["Fronted"].ID}, nil, {who}})
+	facts, err := k.Escrows(ctx, queries)
 	if err != nil {
 		return nil, err
 	}
+	var past []chains.Past
+	for i, f := range facts {
+		past = append(past, chains.Past{Escrow: queries[i].Escrow, Fact: f})
+	}
+	return append(past, k.pastWithdrawals(who, logs, heads)...), nil
+}
+
+// pastWithdrawals reads payouts to an account from logs.
+func (k *contracts) pastWithdrawals(who common.Hash, logs []types.Log, heads chains.Heads) []chains.Past {
 	var past []chains.Past
 	for _, l := range logs {
 		e, err := k.DecodeLog(l)
@@ -110,103 +128,5 @@ func (k *contracts) pastWithdrawals(ctx context.Context, who common.Hash, window
 		}
 		past = append(past, chains.Past{Withdrawal: &w})
 	}
-	return past, nil
-}
-
-// findEscrow searches the openings between two parties for a claim hash. It
-// returns nil without an error if there is none.
-func (k *contracts) findEscrow(ctx context.Context, q chains.EscrowQuery) (*chains.Escrow, error) {
-	offerer, err := Address(q.Offerer, false)
-	if err != nil {
-		return nil, fault.At("offerer", err)
-	}
-	claimer, err := Address(q.Claimer, false)
-	if err != nil {
-		return nil, fault.At("claimer", err)
-	}
-	heads, err := k.chain.Heads(ctx)
-	if err != nil {
-		return nil, err
-	}
-	window := BlockRange{max(q.From, k.EscrowManager.Height), heads.Latest.Height}
-	logs, err := k.chain.filter(ctx, k.EscrowManager.Address, window, [][]common.Hash{
-		{escrowABI().Events["Initialize"].ID},
-		{common.BytesToHash(common.HexToAddress(offerer).Bytes())},
-		{common.BytesToHash(common.HexToAddress(claimer).Bytes())},
-	})
-	if err != nil {
-		return nil, err
-	}
-	found, err := k.openings(ctx, logs)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range found {
-		if bytes.Equal(e.ClaimHash, q.ClaimHash) {
-			return e, nil
-		}
-	}
-	return nil, nil
-}
-
-// openings reads the escrows that logs say were opened from the transactions
-// that opened them. What cannot be read, as when it was opened through another
-// contract and the node gives no trace, is left out.
-func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.Escrow, error) {
-	if len(logs) == 0 {
-		return nil, nil
-	}
-	frames := make([]*CallFrame, len(logs))
-	requests := make([]Request, len(logs))
-	for i, l := range logs {
-		requests[i] = Request{Method: "eth_getTransactionByHash", Params: []any{l.TxHash}, Result: &frames[i]}
-	}
-	if err := batch(ctx, k.chain.node, requests); err != nil {
-		return nil, err
-	}
-	traces := make([]*CallFrame, len(logs))
-	var again []Request
-	for i, l := range logs {
-		if frames[i] != nil && frames[i].To != k.EscrowManager.Address {
-			again = append(again, Request{Method: "debug_traceTransaction", Params: []any{l.TxHash, json.RawMessage(`{"tracer":"callTracer"}`)}, Result: &traces[i]})
-		}
-	}
-	if len(again) > 0 {
-		if err := k.chain.node.Batch(ctx, again); err != nil {
-			return nil, err
-		}
-	}
-	var found []*chains.Escrow
-	for i, l := range logs {
-		e, err := k.opening(l, frames[i], traces[i])
-		if err != nil {
-			k.chain.env.Log.Info("an opened escrow cannot be read", "chain", k.chain.net.Chain, "tx", l.TxHash.Hex(), "err", err)
-			continue
-		}
-		found = append(found, e)
-	}
-	return found, nil
-}
-
-func (k *contracts) opening(l types.Log, tx, trace *CallFrame) (*chains.Escrow, error) {
-	event, err := k.DecodeLog(l)
-	if err != nil {
-		return nil, err
-	}
-	init, ok := event.(InitializeEvent)
-	if !ok {
-		return nil, fmt.Errorf("not an opening of a swap")
-	}
-	if trace != nil {
-		tx = trace
-	}
-	if tx == nil {
-		return nil, fmt.Errorf("the node does not have the transaction")
-	}
-	s, err := k.FindSwapData(*tx, init.EscrowHash)
-	if err != nil {
-		return nil, err
-	}
-	e, err := k.Deployment.Escrow(s)
-	return &e, err
+	return past
 }

@@ -30,6 +30,20 @@ func (c LogCursor) New(logs []types.Log) []types.Log {
 	return logs
 }
 
+// Found reports whether the last log that was read stands where it stood, given
+// the logs of [c.Block, tip]. It does not after a reorganisation.
+func (c LogCursor) Found(logs []types.Log) bool {
+	if c.BlockHash == (common.Hash{}) {
+		return true
+	}
+	for _, l := range logs {
+		if l.BlockHash == c.BlockHash && l.Index == c.LogIndex {
+			return true
+		}
+	}
+	return false
+}
+
 // Next returns the cursor after the new logs up to tip have been read.
 func (c LogCursor) Next(logs []types.Log, tip uint64) LogCursor {
 	if n := len(logs); n > 0 {

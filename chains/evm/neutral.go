@@ -39,6 +39,9 @@ func (d Deployment) Expect(spec chains.Spec) (SwapData, error) {
 	if spec.Condition.Kind != spec.Kind {
 		return SwapData{}, fault.Invalid("condition", "is of kind %s, the escrow of kind %s", spec.Condition.Kind, spec.Kind)
 	}
+	if spec.Amount == nil {
+		return SwapData{}, fault.Invalid("amount", "is missing")
+	}
 	claim, err := d.ClaimHash(spec.Condition)
 	if err != nil {
 		return SwapData{}, err

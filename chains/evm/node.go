@@ -67,6 +67,16 @@ func logRequest(of common.Address, blocks BlockRange, topics [][]common.Hash, re
 	return Request{Method: "eth_getLogs", Params: []any{f}, Result: result}
 }
 
+// newLogsRequest asks for all logs of a contract from a block up to a tag.
+func newLogsRequest(of common.Address, from uint64, tag string, result *[]types.Log) Request {
+	f := struct {
+		Address   common.Address `json:"address"`
+		FromBlock hexutil.Uint64 `json:"fromBlock"`
+		ToBlock   string         `json:"toBlock"`
+	}{of, hexutil.Uint64(from), tag}
+	return Request{Method: "eth_getLogs", Params: []any{f}, Result: result}
+}
+
 // blockHead is what is read of a block.
 type blockHead struct {
 	Number    hexutil.Uint64 `json:"number"`

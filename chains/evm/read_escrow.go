@@ -2,7 +2,6 @@ package evm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -50,39 +49,35 @@ func DecodeStates(answer []byte, n int) ([]EscrowRecord, error) {
 // newest block if its height is 0), what happened from the logs of the blocks
 // that the state names. An escrow whose log is missing has Err set.
 func (d Deployment) ReadEscrows(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads) ([]chains.EscrowFact, error) {
+	return d.readEscrows(ctx, node, escrows, at, nil)
+}
+
+// openedFact is what stays true of an escrow once its opening cannot be undone.
+type openedFact struct {
+	tx string
+	at chains.Block
+}
+
+func (d Deployment) readEscrows(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads, known func(common.Hash) (openedFact, bool)) ([]chains.EscrowFact, error) {
 	records, err := d.readStates(ctx, node, escrows, at)
 	if err != nil {
 		return nil, err
 	}
 	lookups := make([]escrowLookup, len(escrows))
-	times := map[uint64]**blockHead{}
-	var requests []Request
 	for i, r := range records {
-		l := &lookups[i]
-		l.record = r
-		for _, w := range wanted(r) {
-			find := logRequest(d.EscrowManager.Address, BlockRange{w.height, w.height},
-				[][]common.Hash{{escrowABI().Events[w.event].ID}, nil, nil, {escrows[i]}}, w.into(l))
-			l.requests = append(l.requests, len(requests))
-			requests = append(requests, find)
-			if times[w.height] == nil {
-				times[w.height] = new(*blockHead)
-				requests = append(requests, blockRequest(w.height, times[w.height]))
+		lookups[i].record = r
+		if known != nil && r.State != uint8(chains.EscrowNone) {
+			if o, ok := known(escrows[i]); ok && o.at.Height == r.InitBlockheight {
+				lookups[i].opened = &o
 			}
 		}
 	}
-	if len(requests) > 0 {
-		if err := node.Batch(ctx, requests); err != nil {
-			return nil, err
-		}
+	times, err := d.readHistory(ctx, node, escrows, lookups)
+	if err != nil {
+		return nil, err
 	}
 	facts := make([]chains.EscrowFact, len(escrows))
 	for i, l := range lookups {
-		for _, n := range l.requests {
-			if requests[n].Err != nil {
-				l.err = errors.Join(l.err, requests[n].Err)
-			}
-		}
 		facts[i] = d.escrowFact(escrows[i], l, times)
 		facts[i].Head = at.Latest
 		facts[i].Final = isFinal(facts[i], at.Final)
@@ -118,74 +113,58 @@ func (d Deployment) readStates(ctx context.Context, node Node, escrows []common.
 
 // escrowLookup is the second round for one escrow.
 type escrowLookup struct {
-	record       EscrowRecord
-	opened, done []types.Log
-	requests     []int
-	err          error
+	record EscrowRecord
+	opened *openedFact // if it is known already
+	logs   []types.Log
+	err    error
 }
 
-type wantedLog struct {
-	event  string
-	height uint64
-	into   func(*escrowLookup) *[]types.Log
-}
-
-// wanted names the logs that tell the rest about an escrow.
-func wanted(r EscrowRecord) []wantedLog {
-	opened := wantedLog{"Initialize", r.InitBlockheight, func(l *escrowLookup) *[]types.Log { return &l.opened }}
-	done := func(l *escrowLookup) *[]types.Log { return &l.done }
-	switch chains.EscrowState(r.State) {
-	case chains.EscrowOpen:
-		return []wantedLog{opened}
-	case chains.EscrowClaimed:
-		return []wantedLog{opened, {"Claim", r.FinishBlockheight, done}}
-	case chains.EscrowRefunded:
-		return []wantedLog{opened, {"Refund", r.FinishBlockheight, done}}
-	}
-	return nil
-}
-
-func (d Deployment) escrowFact(escrow common.Hash, l escrowLookup, times map[uint64]**blockHead) chains.EscrowFact {
+// escrowFact puts together what is known of one escrow.
+func (d Deployment) escrowFact(escrow common.Hash, l escrowLookup, times blockTimes) chains.EscrowFact {
 	fact := chains.EscrowFact{State: chains.EscrowState(l.record.State), Err: l.err}
 	if fact.State == chains.EscrowNone || fact.Err != nil {
 		return fact
 	}
-	blockOf := func(log types.Log) chains.Block {
-		b := chains.Block{Height: log.BlockNumber, Hash: log.BlockHash.Hex()}
-		if head := *times[log.BlockNumber]; head != nil && head.Hash == log.BlockHash {
-			b.Time = int64(head.Timestamp)
+	if l.opened != nil {
+		fact.InitTx, fact.Opened = l.opened.tx, l.opened.at
+	} else {
+		log, event := d.logOf(l.logs, escrow, "Initialize", l.record.InitBlockheight)
+		if event == nil {
+			fact.Err = fmt.Errorf("no log of the opening of escrow %s in block %d", escrow, l.record.InitBlockheight)
+			return fact
 		}
-		return b
+		fact.InitTx, fact.Opened = log.TxHash.Hex(), times.block(log)
 	}
-	log, event := d.logOf(l.opened, escrow, l.record.InitBlockheight)
-	if _, ok := event.(InitializeEvent); !ok {
-		fact.Err = fmt.Errorf("no log of the opening of escrow %s in block %d", escrow, l.record.InitBlockheight)
-		return fact
-	}
-	fact.InitTx, fact.Opened = log.TxHash.Hex(), blockOf(log)
 	if fact.State == chains.EscrowOpen {
 		return fact
 	}
-	log, event = d.logOf(l.done, escrow, l.record.FinishBlockheight)
-	claim, claimed := event.(ClaimEvent)
-	_, refunded := event.(RefundEvent)
-	switch {
-	case fact.State == chains.EscrowClaimed && claimed:
-		fact.ClaimTx, fact.Result = log.TxHash.Hex(), claim.Result
-	case fact.State == chains.EscrowRefunded && refunded:
+	log, event := d.logOf(l.logs, escrow, endEvent(fact.State), l.record.FinishBlockheight)
+	switch e := event.(type) {
+	case ClaimEvent:
+		fact.ClaimTx, fact.Result = log.TxHash.Hex(), e.Result
+	case RefundEvent:
 		fact.RefundTx = log.TxHash.Hex()
 	default:
 		fact.Err = fmt.Errorf("no log of the end of escrow %s in block %d", escrow, l.record.FinishBlockheight)
 		return fact
 	}
-	fact.Finished = blockOf(log)
+	fact.Finished = times.block(log)
 	return fact
 }
 
-// logOf returns the log about an escrow, whatever else the node has put beside it.
-func (d Deployment) logOf(logs []types.Log, escrow common.Hash, height uint64) (types.Log, Event) {
+// endEvent is the event that ends an escrow in the given state.
+func endEvent(s chains.EscrowState) string {
+	if s == chains.EscrowClaimed {
+		return "Claim"
+	}
+	return "Refund"
+}
+
+// logOf returns the log of an event about an escrow, whatever else the node has
+// put beside it; nil if there is none.
+func (d Deployment) logOf(logs []types.Log, escrow common.Hash, event string, height uint64) (types.Log, Event) {
 	for _, l := range logs {
-		if len(l.Topics) != 4 || l.Topics[3] != escrow || l.BlockNumber != height {
+		if len(l.Topics) != 4 || l.Topics[0] != escrowABI().Events[event].ID || l.Topics[3] != escrow || l.BlockNumber != height {
 			continue
 		}
 		if e, err := d.DecodeLog(l); err == nil && e != nil {

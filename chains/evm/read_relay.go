@@ -20,12 +20,18 @@ import (
 // at once as nodes allow; for a block stored lately it takes three round trips,
 // one more if the header came through another contract.
 func (d Deployment) ReadHeader(ctx context.Context, node Node, block bitcoin.Hash, required uint32, at chains.Heads) (header StoredHeader, tip uint32, found bool, err error) {
+	return d.readHeader(ctx, node, block, required, at, 0)
+}
+
+// readHeader is [Deployment.ReadHeader] that searches no blocks from before a
+// time, Unix seconds.
+func (d Deployment) readHeader(ctx context.Context, node Node, block bitcoin.Hash, required uint32, at chains.Heads, notBefore int64) (header StoredHeader, tip uint32, found bool, err error) {
 	askTip, err := relayABI().Pack("getBlockheight")
 	if err != nil {
 		return StoredHeader{}, 0, false, err
 	}
 	var tipWord hexutil.Bytes
-	log, found, err := d.findHeaderLog(ctx, node, block, at, []Request{callRequest(d.BtcRelay.Address, askTip, "latest", &tipWord)})
+	log, found, err := d.findHeaderLog(ctx, node, block, at, notBefore, []Request{callRequest(d.BtcRelay.Address, askTip, "latest", &tipWord)})
 	if err != nil {
 		return StoredHeader{}, 0, false, err
 	}
@@ -54,9 +60,33 @@ func (d Deployment) ReadHeader(ctx context.Context, node Node, block bitcoin.Has
 	return header, tip, true, nil
 }
 
+// readMain asks, in one round trip, how high the relay's tip is and whether a
+// header is in its main chain.
+func (d Deployment) readMain(ctx context.Context, node Node, header StoredHeader) (tip uint32, main bool, err error) {
+	askTip, err := relayABI().Pack("getBlockheight")
+	if err != nil {
+		return 0, false, err
+	}
+	askMain, err := relayABI().Pack("getCommitHash", big.NewInt(int64(header.Height())))
+	if err != nil {
+		return 0, false, err
+	}
+	var tipWord, commit hexutil.Bytes
+	if err := batch(ctx, node, []Request{
+		callRequest(d.BtcRelay.Address, askTip, "latest", &tipWord),
+		callRequest(d.BtcRelay.Address, askMain, "latest", &commit),
+	}); err != nil {
+		return 0, false, err
+	}
+	if err := unpack(relayABI(), "getBlockheight", tipWord, &tip); err != nil {
+		return 0, false, err
+	}
+	return tip, len(commit) == 32 && common.Hash(commit) == header.CommitHash(), nil
+}
+
 // findHeaderLog returns the newest log that says that a block was stored. The
 // given requests ride along with the first look.
-func (d Deployment) findHeaderLog(ctx context.Context, node Node, block bitcoin.Hash, at chains.Heads, along []Request) (types.Log, bool, error) {
+func (d Deployment) findHeaderLog(ctx context.Context, node Node, block bitcoin.Hash, at chains.Heads, notBefore int64, along []Request) (types.Log, bool, error) {
 	events := relayABI().Events
 	topics := [][]common.Hash{{events["StoreHeader"].ID, events["StoreForkHeader"].ID}, nil, {common.Hash(block)}}
 	ranges := LogRanges(d.BtcRelay.Height, at.Latest.Height, LogRange)
@@ -68,6 +98,10 @@ func (d Deployment) findHeaderLog(ctx context.Context, node Node, block bitcoin.
 		for i, r := range some {
 			requests = append(requests, logRequest(d.BtcRelay.Address, r, topics, &answers[i]))
 		}
+		var lowest *blockHead
+		if notBefore > 0 && len(ranges) > 0 {
+			requests = append(requests, blockRequest(some[0].From, &lowest))
+		}
 		if err := batch(ctx, node, requests); err != nil {
 			return types.Log{}, false, err
 		}
@@ -77,6 +111,9 @@ func (d Deployment) findHeaderLog(ctx context.Context, node Node, block bitcoin.
 					return l, true, nil
 				}
 			}
+		}
+		if lowest != nil && int64(lowest.Timestamp) < notBefore {
+			break
 		}
 	}
 	return types.Log{}, false, nil

@@ -80,7 +80,8 @@ func (v *relayView) LatestKnown(ctx context.Context) (bitcoin.RelayHeader, error
 		if !in {
 			continue
 		}
-		h, found, err := v.k.relayHeader(ctx, block, 0, v.heads)
+		heads := v.heads
+		h, _, found, err := v.k.knownHeader(ctx, block, 0, &heads)
 		if err != nil {
 			return bitcoin.RelayHeader{}, err
 		}

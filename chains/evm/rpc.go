@@ -5,46 +5,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common/hexutil"
-	"github.com/ethereum/go-ethereum/rpc"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
-// Bounds of one request to a node.
+// Bounds of the conversation with nodes.
 const (
-	rpcTimeout   = 10 * time.Second
-	rpcBatch     = 100      // calls in one HTTP request; larger batches go out side by side
-	rpcBodyLimit = 32 << 20 // bytes of an answer
-	rpcRecheck   = 60 * time.Second
+	rpcTimeout   = 10 * time.Second        // of one HTTP request, body included
+	rpcHedge     = 1500 * time.Millisecond // without an answer for so long, the next URL is asked too
+	rpcBatch     = 100                     // calls in one HTTP request, less for nodes that take less
+	rpcBodyLimit = 32 << 20                // bytes of an answer
+	rpcRecheck   = 60 * time.Second        // a URL that failed is asked last for so long
+	rpcBehind    = 2 * time.Minute         // older than this, the newest block of a node makes others be asked
 )
 
 // nodes is a [Node] over JSON-RPC with several URLs. The first one that is up is
-// asked; one that fails is left alone for a minute while another is up. Each is
-// believed only after it has named the right chain id, which is asked along with
-// its first request. Safe for concurrent use.
+// asked; one that fails, is slow, or lags behind the others is asked last for
+// a minute. All answers of a batch come from one URL. Safe for concurrent use.
 type nodes struct {
 	chainID uint64
 	now     func() time.Time
 	all     []*endpoint
 	policy  retry.Policy
-}
-
-type endpoint struct {
-	name   string // host, without credentials and path: they may be secret
-	client *rpc.Client
-
-	mu       sync.Mutex
-	verified bool
-	down     time.Time // when it last failed; zero if it is up
 }
 
 // newNodes connects to nothing yet.
@@ -58,14 +46,11 @@ func newNodes(chainID uint64, urls []string, transport http.RoundTripper, now fu
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fault.Invalid("rpc", "is not an http or https URL") // the text may hold a key
 		}
-		client, err := rpc.DialOptions(context.Background(), text, rpc.WithHTTPClient(&http.Client{
-			Transport:     limited{transport},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
-		}))
+		e, err := newEndpoint(u.Host, text, transport)
 		if err != nil {
 			return nil, fault.Invalid("rpc", "%s: cannot be used", u.Host)
 		}
-		n.all = append(n.all, &endpoint{name: u.Host, client: client})
+		n.all = append(n.all, e)
 	}
 	return n, nil
 }
@@ -78,49 +63,122 @@ func (n *nodes) close() {
 
 // Batch implements [Node]. What a node answers, also an error, is final; a node
 // that does not answer is passed over, and after all of them the whole is
-// repeated a few times.
+// repeated a few times while ctx lasts.
 func (n *nodes) Batch(ctx context.Context, requests []Request) error {
-	if len(requests) <= rpcBatch {
-		return n.batch(ctx, requests)
+	if len(requests) == 0 {
+		return nil
 	}
-	var wait sync.WaitGroup
-	errs := make([]error, (len(requests)+rpcBatch-1)/rpcBatch)
-	for i := range errs {
-		part := requests[i*rpcBatch : min((i+1)*rpcBatch, len(requests))]
-		wait.Go(func() { errs[i] = n.batch(ctx, part) })
+	_, err := retry.Do(ctx, n.policy, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, n.ask(ctx, requests)
+	})
+	if err != nil {
+		return err
 	}
-	wait.Wait()
-	return errors.Join(errs...)
+	return n.narrow(ctx, requests)
 }
 
-func (n *nodes) batch(ctx context.Context, requests []Request) error {
-	_, err := retry.Do(ctx, n.policy, func(ctx context.Context) (struct{}, error) {
-		var failures []string
-		for _, e := range n.order() {
-			err := e.ask(ctx, n.chainID, requests)
-			e.note(err, n.now())
-			if err == nil {
-				return struct{}{}, nil
-			}
-			if ctx.Err() != nil {
-				return struct{}{}, context.Cause(ctx)
-			}
-			failures = append(failures, e.name+": "+err.Error())
+// attempt is what one URL made of a batch.
+type attempt struct {
+	by      *endpoint
+	answers []answer
+	values  []reflect.Value // decoded results; invalid where the answer is an error
+	head    *blockHead      // the newest block, if it was asked for
+	err     error
+}
+
+// ask puts a batch to one URL after the other until one answers. The next one is
+// started early when an answer is long in coming.
+func (n *nodes) ask(ctx context.Context, requests []Request) error {
+	order := n.order()
+	inner, cancel := context.WithCancel(ctx)
+	results := make(chan attempt, len(order))
+	waiting := map[*endpoint]int{} // by when they were started
+	defer func() {                 // nothing outlives the call
+		cancel()
+		for range waiting {
+			<-results
 		}
-		return struct{}{}, fault.New(fault.Upstream, "no node of the chain answered (%s)", strings.Join(failures, "; "))
-	})
-	return err
+	}()
+	started := 0
+	start := func() {
+		e := order[started]
+		waiting[e] = started
+		started++
+		go func() { results <- e.attempt(inner, n.chainID, requests) }()
+	}
+	start()
+	hedge := time.NewTimer(rpcHedge)
+	defer hedge.Stop()
+	var failures []string
+	var late *attempt
+	for len(waiting) > 0 {
+		var tick <-chan time.Time
+		if started < len(order) {
+			tick = hedge.C
+		}
+		select {
+		case <-tick:
+			start()
+			hedge.Reset(rpcHedge)
+			continue
+		case a := <-results:
+			place := waiting[a.by]
+			delete(waiting, a.by)
+			switch {
+			case a.err == nil && !n.lags(a.head):
+				a.by.note(nil, n.now())
+				for e, before := range waiting {
+					if before < place {
+						e.note(errors.New("too slow"), n.now())
+					}
+				}
+				n.accept(a, requests)
+				return nil
+			case ctx.Err() != nil:
+				failures = append(failures, a.by.name+": no answer in time")
+				continue
+			case a.err == nil:
+				a.err = fmt.Errorf("is behind, at block %d", a.head.Number)
+				if late == nil || a.head.Number > late.head.Number {
+					late = &a
+				}
+			}
+			a.by.note(a.err, n.now())
+			failures = append(failures, a.by.name+": "+a.err.Error())
+			if started < len(order) {
+				start()
+				hedge.Reset(rpcHedge)
+			}
+		}
+	}
+	if late != nil && ctx.Err() == nil { // nobody knows better: the chain stands still, or the clock is ahead
+		n.accept(*late, requests)
+		return nil
+	}
+	return fault.New(fault.Upstream, "no node of the chain answered (%s)", strings.Join(failures, "; "))
+}
+
+// lags reports whether a node's newest block is so old that another node may know
+// a newer one.
+func (n *nodes) lags(head *blockHead) bool {
+	return head != nil && len(n.all) > 1 && time.Unix(int64(head.Timestamp), 0).Before(n.now().Add(-rpcBehind))
+}
+
+// accept hands the answers out.
+func (n *nodes) accept(a attempt, requests []Request) {
+	for i := range requests {
+		requests[i].Err = a.answers[i].err
+		if a.values[i].IsValid() {
+			reflect.ValueOf(requests[i].Result).Elem().Set(a.values[i])
+		}
+	}
 }
 
 // order returns the endpoints to try: those that are up first, then the rest.
 func (n *nodes) order() []*endpoint {
 	var up, down []*endpoint
-	now := n.now()
 	for _, e := range n.all {
-		e.mu.Lock()
-		failed := !e.down.IsZero() && now.Sub(e.down) < rpcRecheck
-		e.mu.Unlock()
-		if failed {
+		if e.isDown(n.now()) {
 			down = append(down, e)
 		} else {
 			up = append(up, e)
@@ -129,118 +187,25 @@ func (n *nodes) order() []*endpoint {
 	return append(up, down...)
 }
 
-func (e *endpoint) note(err error, now time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.down = time.Time{}
-	if err != nil {
-		e.down = now
-	}
-}
-
-// ask sends one batch. It fails unless every call was answered by a node of the
-// right chain.
-func (e *endpoint) ask(ctx context.Context, chainID uint64, requests []Request) error {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	e.mu.Lock()
-	verified := e.verified
-	e.mu.Unlock()
-
-	elems := make([]rpc.BatchElem, 0, len(requests)+1)
-	answers := make([]json.RawMessage, len(requests))
+// decode reads answers into new values of the types that the requests name, so
+// that what is read in part from a bad node leaves no trace.
+func (a *attempt) decode(requests []Request) error {
+	a.values = make([]reflect.Value, len(requests))
 	for i, r := range requests {
-		params := r.Params
-		if params == nil {
-			params = []any{}
-		}
-		elems = append(elems, rpc.BatchElem{Method: r.Method, Args: params, Result: &answers[i]})
-	}
-	var id hexutil.Uint64
-	if !verified {
-		elems = append(elems, rpc.BatchElem{Method: "eth_chainId", Args: []any{}, Result: &id})
-	}
-	if err := e.client.BatchCallContext(ctx, elems); err != nil {
-		return brief(err)
-	}
-	if !verified {
-		switch err := elems[len(requests)].Error; {
-		case err != nil:
-			return fmt.Errorf("does not name its chain: %w", brief(err))
-		case uint64(id) != chainID:
-			return fmt.Errorf("serves chain %d, not %d", id, chainID)
-		}
-		e.mu.Lock()
-		e.verified = true
-		e.mu.Unlock()
-	}
-	for i, elem := range elems[:len(requests)] {
-		if elem.Error != nil && transient(elem.Error) {
-			return fmt.Errorf("%s: %w", elem.Method, brief(elem.Error))
-		}
-		requests[i].Err = elem.Error
-		if elem.Error != nil {
+		if a.answers[i].err != nil {
 			continue
 		}
-		if err := json.Unmarshal(answers[i], requests[i].Result); err != nil {
-			return fmt.Errorf("%s: answer cannot be read: %w", elem.Method, err)
+		v := reflect.New(reflect.TypeOf(r.Result).Elem())
+		if err := json.Unmarshal(a.answers[i].raw, v.Interface()); err != nil {
+			return fmt.Errorf("%s: answer cannot be read", r.Method)
+		}
+		a.values[i] = v.Elem()
+		if r.Method == "eth_getBlockByNumber" && len(r.Params) > 0 && r.Params[0] == "latest" {
+			var head *blockHead
+			if json.Unmarshal(a.answers[i].raw, &head) == nil && head != nil {
+				a.head = head
+			}
 		}
 	}
 	return nil
-}
-
-// transient reports whether an error in an answer is the node's trouble and not
-// the answer: another node, or the same one later, may do better (protocol:
-// chain-evm.md §1.4).
-func transient(err error) bool {
-	var coded rpc.Error
-	if !errors.As(err, &coded) {
-		return true
-	}
-	switch coded.ErrorCode() {
-	case 3, -32700, -32600, -32601, -32602, -32000, -32004, -32006, -32005, -32008:
-		return false // the last two ask for a smaller range of logs
-	}
-	return !strings.Contains(err.Error(), "already known")
-}
-
-// brief cuts what a node says, and leaves out a URL that may hold a key.
-func brief(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
-	var h rpc.HTTPError
-	if errors.As(err, &h) {
-		return fmt.Errorf("HTTP status %d", h.StatusCode)
-	}
-	if s := err.Error(); len(s) > 200 {
-		return errors.New(s[:200])
-	}
-	return err
-}
-
-// limited bounds the size of answers.
-type limited struct{ http.RoundTripper }
-
-func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := l.RoundTripper.RoundTrip(r)
-	if err == nil {
-		resp.Body = &limitedBody{resp.Body, rpcBodyLimit}
-	}
-	return resp, err
-}
-
-type limitedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errors.New("answer is too large")
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
 }

@@ -1,0 +1,217 @@
+package chaintest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// trips counts the requests of one call.
+func (k *kit) trips(name string, want int, call func() error) {
+	k.Helper()
+	k.net.Requests()
+	err := call()
+	if got := k.net.Requests(); err != nil || got != want {
+		k.Errorf("%s: %d requests, want %d: %v", name, got, want, err)
+	}
+}
+
+func testTrips(k *kit) {
+	c, f, ctx := k.chain, k.facts.Trips, k.Context()
+	k.trips("Heads", f.Heads, func() error { _, err := c.Heads(ctx); return err })
+	k.trips("Balance", f.Balance, func() error { _, err := c.Balance(ctx, k.user.Address(), k.facts.Token); return err })
+	k.trips("FeeRate", f.FeeRate, func() error { _, err := c.FeeRate(ctx); return err })
+	k.trips("Liquidity", f.Liquidity, func() error { _, err := k.k.Liquidity(ctx, k.lp.Address(), k.facts.Token); return err })
+	cost := chains.Cost{Kind: chains.CostInit, Token: k.facts.Token}
+	k.trips("Estimate", f.Estimate, func() error { _, err := k.k.Estimate(ctx, cost, ""); return err })
+	rate, err := c.FeeRate(ctx)
+	k.must(err)
+	k.trips("Estimate at a rate", f.EstimateAtRate, func() error { _, err := k.k.Estimate(ctx, cost, rate); return err })
+
+	s := secret(150)
+	e := k.expect(k.payOut(lock(s), k.facts.Token))
+	auth, rate := k.authorize(e)
+	k.trips("VerifyInit", f.VerifyInit, func() error { _, err := k.k.VerifyInit(ctx, e, auth, rate, k.user.Address()); return err })
+	in := k.expect(k.payIn(lock(s), k.facts.Token))
+	refund := k.lp.AuthorizeRefund(k.T, in, k.net.Time().Add(10*time.Minute))
+	k.trips("VerifyRefund", f.VerifyRefund, func() error { return k.k.VerifyRefund(ctx, in, refund) })
+	signature := k.lp.SignData(k.T, []byte("x"))
+	k.trips("VerifyData", f.VerifyData, func() error { return c.VerifyData(ctx, k.lp.Address(), []byte("x"), signature) })
+
+	escrows := func(n int) func() error {
+		return func() error {
+			queries := make([]chains.EscrowQuery, n)
+			for i := range queries {
+				other := e
+				if i > 0 {
+					other.Hash = append([]byte{byte(i), byte(i >> 8)}, e.Hash[2:]...)
+				}
+				queries[i] = chains.EscrowQuery{Escrow: &other}
+			}
+			facts, err := k.k.Escrows(ctx, queries)
+			for _, f := range facts {
+				if err == nil {
+					err = f.Err
+				}
+			}
+			return err
+		}
+	}
+	search := chains.EscrowQuery{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}
+	bySearch := func() error { _, err := k.k.Escrows(ctx, []chains.EscrowQuery{search}); return err }
+	k.trips("Escrows, never opened", f.Escrows, escrows(1))
+	k.trips("600 Escrows, never opened", f.EscrowsManyNone, escrows(600))
+	k.trips("Escrows, searched in vain", f.Search, bySearch)
+	plan := chains.Plan{SwapID: "trips", Signer: k.user.Address(), FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
+	var built chains.Unsigned
+	k.trips("Build", f.Build, func() (err error) { built, err = k.k.Build(ctx, plan); return err })
+	signed := k.user.Sign(k.T, built)
+	var txs []chains.Signed
+	k.trips("Check", f.Check, func() (err error) { txs, err = k.k.Check(plan, signed); return err })
+	for _, tx := range txs {
+		k.trips("Send", f.Send, func() error { return c.Send(ctx, tx) })
+		k.settle(tx, chains.TxConfirmed)
+	}
+	k.trips("Status", f.Status, func() error { _, err := c.Status(ctx, txs); return err })
+	k.trips("Escrows, opened", f.EscrowsOpened, escrows(1))
+	k.net.Mine(k.T, 80) // deep enough that nothing can change it
+	k.trips("Escrows, deep, first", f.EscrowsOpened, escrows(1))
+	k.trips("Escrows, deep, again", f.EscrowsAgain, escrows(1))
+	k.trips("Escrows, searched and found", f.SearchFound, bySearch)
+	k.proofTrips(f)
+	nobody := k.net.Account(k.T)
+	k.trips("History", f.History, func() error {
+		for _, err := range c.History(ctx, nobody.Address(), 0) {
+			return err
+		}
+		return nil
+	})
+	k.vaultTrips(f)
+}
+
+func (k *kit) proofTrips(f Trips) {
+	c := chains.Condition{Kind: chains.Onchain, Script: script(90), Sats: sats, Confirmations: 1}
+	op := k.net.PayBitcoin(k.T, c.Script, sats, 0)
+	k.net.SyncRelay(k.T)
+	e := k.expect(k.payOut(c, k.facts.Token))
+	k.open(e)
+	plan := chains.Plan{SwapID: "proof", Signer: k.user.Address(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: k.payment(op, c)}}}
+	build := func() error { _, err := k.k.Build(k.Context(), plan); return err }
+	k.trips("Build with a proof", f.BuildProof, build)
+	k.trips("Build with a proof again", f.BuildProofAgain, build)
+}
+
+func (k *kit) vaultTrips(f Trips) {
+	net, ok := k.net.(VaultNet)
+	if !ok {
+		return
+	}
+	_, v := k.vaultKit()
+	id := net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1)
+	read := func() error { _, err := v.Vaults(k.Context(), []chains.VaultID{id}); return err }
+	k.trips("Vaults", f.Vaults, read)
+	k.trips("Vaults again", f.VaultsAgain, read)
+	q := chains.WithdrawalQuery{Vault: id, Recipient: k.user.Address(), TxID: bitcoin.Hash{1}}
+	k.trips("Withdrawals", f.Withdrawals, func() error { _, err := v.Withdrawals(k.Context(), []chains.WithdrawalQuery{q}); return err })
+	data, err := v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0})
+	k.must(err)
+	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), net.Withdraw(k.T, id, data, bitcoin.FeeShares{}))
+	k.must(err)
+	stripped, err := bitcoin.StripTx(tx.Msg)
+	k.must(err)
+	k.trips("DryRun", f.DryRun, func() error { return v.DryRun(k.Context(), [][]byte{stripped}) })
+	k.trips("RelayTip", f.RelayTip, func() error { _, err := v.RelayTip(k.Context()); return err })
+}
+
+// exercise calls everything that asks a node.
+func (k *kit) exercise(n int64) {
+	k.Helper()
+	heads, err := k.chain.Heads(k.Context())
+	k.must(err)
+	if heads.Latest.Height == 0 || heads.Final.Height > heads.Latest.Height {
+		k.Errorf("heads %+v", heads)
+	}
+	user, e, plan := k.opening(n)
+	tx := k.prepare(user, plan)[0]
+	k.must(k.chain.Send(k.Context(), tx))
+	k.settle(tx, chains.TxConfirmed)
+	k.eventually("the escrow to be seen", func() bool { return k.fact(chains.EscrowQuery{Escrow: &e}).State == chains.EscrowOpen })
+	q := chains.EscrowQuery{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer, From: heads.Latest.Height}
+	if f := k.fact(q); f.Escrow == nil {
+		k.Error("the escrow is not found by its claim hash")
+	}
+	if k.balance(user.Address(), k.facts.Token).Sign() <= 0 || k.liquidity(k.facts.Token).Sign() <= 0 {
+		k.Error("no balance")
+	}
+}
+
+func testOneBadNode(k *kit) {
+	for i, trouble := range []Trouble{Down, Slow, Garbage, WrongNetwork, Limited, Failing, Behind, Unbatched} {
+		k.net.Advance(k.T, 3*time.Minute) // what was wrong before is forgotten
+		k.net.Misbehave(k.T, 0, trouble)
+		began := time.Now()
+		k.exercise(int64(200 + i))
+		if took := time.Since(began); took > 40*time.Second {
+			k.Errorf("%s: took %v", trouble, took)
+		}
+		k.net.Misbehave(k.T, 0, Healthy)
+		k.exercise(int64(300 + i))
+	}
+	// The node that was good goes bad while the other has recovered.
+	k.net.Misbehave(k.T, 0, Down)
+	k.exercise(400)
+	k.net.Misbehave(k.T, 0, Healthy)
+	k.net.Misbehave(k.T, 1, Down)
+	k.exercise(401)
+}
+
+func testNoGoodNode(k *kit) {
+	k.net.Misbehave(k.T, 0, Garbage)
+	k.net.Misbehave(k.T, 1, WrongNetwork)
+	ctx, cancel := context.WithTimeout(k.Context(), 3*time.Second)
+	defer cancel()
+	began := time.Now()
+	_, err := k.chain.Heads(ctx)
+	if err == nil || time.Since(began) > 20*time.Second {
+		k.Fatalf("heads without a node after %v: %v", time.Since(began), err)
+	}
+	for node := range 2 {
+		if !strings.Contains(err.Error(), k.net.NodeName(node)) {
+			k.Errorf("the error says nothing of node %d: %v", node, err)
+		}
+	}
+	gone, stop := context.WithCancel(k.Context())
+	stop()
+	if _, err := k.chain.Heads(gone); err == nil {
+		k.Error("an answer after the end of the context")
+	}
+}
+
+// testConcurrency uses one chain from many goroutines.
+func testConcurrency(k *kit) {
+	e := k.expect(k.payOut(lock(secret(160)), k.facts.Token))
+	auth, rate := k.authorize(e)
+	plan := chains.Plan{SwapID: "many", Signer: k.user.Address(), FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if _, err := k.k.Build(k.Context(), plan); err != nil {
+				k.Error(err)
+			}
+			if _, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}, {ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}); err != nil {
+				k.Error(err)
+			}
+			if _, err := k.chain.FeeRate(k.Context()); err != nil {
+				k.Error(err)
+			}
+			if _, err := k.k.VerifyInit(k.Context(), e, auth, rate, k.user.Address()); err != nil {
+				k.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}

@@ -1,0 +1,42 @@
+package chaintest
+
+import "testing"
+
+// Run runs the suite. open is called for each part of it and must start a new
+// network, which it also ends.
+func Run(t *testing.T, open func(t *testing.T) Net) {
+	for _, part := range []struct {
+		name string
+		run  func(k *kit)
+	}{
+		{"info and addresses", testInfo},
+		{"escrow data", testEscrowData},
+		{"conditions", testConditions},
+		{"authorizations", testAuthorizations},
+		{"pay-in, claimed by secret", testPayIn},
+		{"pay-out, opened by the user", testPayOut},
+		{"pay-out, opened by the LP, with a gas drop", testLPInit},
+		{"timelock refund", testRefund},
+		{"cooperative refund", testRefundAuth},
+		{"Bitcoin proofs", testBitcoinProofs},
+		{"large Bitcoin proofs", testLargeProof},
+		{"relay reorganisation", testRelayFork},
+		{"vault claims", testVaultClaims},
+		{"vault fronting", testFronting},
+		{"transactions", testTransactions},
+		{"reverted", testReverted},
+		{"replaced", testReplaced},
+		{"returned transactions", testCheck},
+		{"search by claim hash", testSearch},
+		{"reorganisation", testReorg},
+		{"hints", testHints},
+		{"history", testHistory},
+		{"funds and costs", testFunds},
+		{"round trips", testTrips},
+		{"one bad node", testOneBadNode},
+		{"no good node", testNoGoodNode},
+		{"concurrent use", testConcurrency},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(newKit(t, open(t))) })
+	}
+}

@@ -1,0 +1,376 @@
+package evm_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/rlp"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/chaintest"
+	"github.com/swapper-go/swapper/chains/evm"
+	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+func TestConformance(t *testing.T) {
+	chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, devnet.Options{SafeDepth: 2}) })
+}
+
+// localNet is the private network as the suite wants it.
+type localNet struct {
+	*devnet.Net
+	t       *testing.T
+	chain   chains.Chain
+	backend bitcoin.Backend
+	nodes   [2]*devnet.Server
+	lp      account
+	wallet  *bitcoinnet.Wallet // of users
+	vaults  *bitcoinnet.Wallet // of the LP's vaults
+
+	mu     sync.Mutex
+	opened map[string]evm.Vault // by number, on the output that is not spent yet
+	counts map[string]uint32    // withdrawals by number
+}
+
+var _ chaintest.VaultNet = (*localNet)(nil)
+
+func newNet(t *testing.T, o devnet.Options) *localNet {
+	t.Helper()
+	n, err := devnet.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &localNet{Net: n, t: t, opened: map[string]evm.Vault{}, counts: map[string]uint32{}}
+	t.Cleanup(func() {
+		if c, ok := l.chain.(interface{ Close() error }); ok {
+			l.must(c.Close())
+		}
+		l.must(n.Close())
+	})
+	second, err := n.Serve("")
+	l.must(err)
+	l.nodes = [2]*devnet.Server{n.Server(), second}
+	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
+	l.must(err)
+	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
+	l.must(err)
+	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
+	l.must(err)
+	network := n.Network()
+	native := tokens.Token{Chain: network.Chain, Ticker: "CBTC", Decimals: 18, DisplayDecimals: 8, Address: evm.Native.Hex()}
+	token := tokens.Token{Chain: network.Chain, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: n.Contracts().Token.Hex()}
+	f := evm.Custom(evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}})
+	l.chain, err = f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: n.Time, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
+	l.must(err)
+	l.lp = account{l, n.LP}
+	for _, at := range []common.Address{evm.Native, n.Contracts().Token} {
+		calls, err := n.Deployment().Deposit(at, devnet.Coins(100))
+		l.must(err)
+		_, err = n.LP.SendAll(t.Context(), calls)
+		l.must(err)
+	}
+	return l
+}
+
+// noNotes keeps nothing: the chain does without.
+type noNotes struct{}
+
+func (noNotes) Note(context.Context, string) ([]byte, uint64, error)  { return nil, 0, nil }
+func (noNotes) SetNote(context.Context, string, []byte, uint64) error { return storage.ErrConflict }
+
+func (l *localNet) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *localNet) Chain() chains.Chain      { return l.chain }
+func (l *localNet) Backend() bitcoin.Backend { return l.backend }
+func (l *localNet) LP() chaintest.Account    { return l.lp }
+
+func (l *localNet) Account(t *testing.T) chaintest.Account {
+	t.Helper()
+	a, err := l.NewAccount()
+	l.must(err)
+	l.must(l.Fund(t.Context(), a.Address, devnet.Coins(10)))
+	l.must(l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
+	return account{l, a}
+}
+
+func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must(l.Net.Advance(d)) }
+func (l *localNet) Mine(_ *testing.T, blocks int)         { l.t.Helper(); l.must(l.Net.Mine(blocks)) }
+func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
+func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(uint64(blocks))) }
+func (l *localNet) MineBitcoin(_ *testing.T, blocks int) {
+	l.t.Helper()
+	_, err := l.Bitcoin().Mine(blocks)
+	l.must(err)
+}
+func (l *localNet) ReorgBitcoin(_ *testing.T, blocks int) {
+	l.t.Helper()
+	l.must(l.Bitcoin().Reorg(blocks))
+}
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+
+func (l *localNet) Spoil(t *testing.T, by chaintest.Account, tx chains.Signed) {
+	t.Helper()
+	_, err := by.(account).Send(t.Context(), evm.Call{To: common.Address{9}, Gas: 21_000})
+	l.must(err)
+}
+
+func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*wire.TxOut) bitcoin.OutPoint {
+	t.Helper()
+	total := sats + 20_000
+	for _, out := range further {
+		total += out.Value
+	}
+	coin, err := l.Bitcoin().Fund(l.wallet.Address, total)
+	l.must(err)
+	tx := wire.NewMsgTx(2)
+	in := wire.NewTxIn(&coin, nil, nil)
+	in.Sequence = 0xFFFFFFFD
+	if nonce != 0 {
+		tx.LockTime, in.Sequence, err = bitcoin.NonceFields(nonce, l.Time())
+		l.must(err)
+	}
+	tx.AddTxIn(in)
+	tx.AddTxOut(wire.NewTxOut(sats, script))
+	for _, out := range further {
+		tx.AddTxOut(out)
+	}
+	tx.AddTxOut(wire.NewTxOut(5_000, l.wallet.Address.Script()))
+	l.must(l.wallet.Sign(tx))
+	id, err := l.Bitcoin().Send(tx)
+	l.must(err)
+	l.MineBitcoin(t, 1)
+	return bitcoin.OutPoint{Hash: id}
+}
+
+func (l *localNet) Requests() int {
+	n := 0
+	for _, s := range l.nodes {
+		n += len(s.Requests())
+	}
+	return n
+}
+
+func (l *localNet) NodeName(node int) string {
+	return strings.TrimPrefix(l.nodes[node].URL(), "http://")
+}
+
+func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
+	t.Helper()
+	faults := map[chaintest.Trouble]devnet.Fault{
+		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
+		chaintest.WrongNetwork: {WrongChain: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
+		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
+	}
+	if with == chaintest.Behind {
+		l.Advance(t, 10*time.Minute)
+	}
+	l.nodes[node].Misbehave(faults[with])
+}
+
+func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID {
+	t.Helper()
+	utxo, err := l.Bitcoin().Fund(l.vaults.Address, 1000)
+	l.must(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number := int64(len(l.opened) + 1)
+	v, err := l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw)
+	l.must(err)
+	l.opened[v.ID.String()] = v
+	return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
+}
+
+func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares bitcoin.FeeShares) bitcoin.Hash {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.opened[id.ID.String()]
+	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
+	l.must(err)
+	script, err := bitcoin.DataScript(data)
+	l.must(err)
+	first, second, err := shares.Sequences()
+	l.must(err)
+	tx := wire.NewMsgTx(2)
+	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: v.UTXO, Sequence: first})
+	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: paid, Sequence: second})
+	tx.AddTxOut(wire.NewTxOut(1000, l.vaults.Address.Script()))
+	tx.AddTxOut(wire.NewTxOut(0, script))
+	tx.AddTxOut(wire.NewTxOut(45_000, l.vaults.Address.Script()))
+	l.must(errors.Join(l.vaults.Sign(tx), l.wallet.Sign(tx)))
+	hash, err := l.Bitcoin().Send(tx)
+	l.must(err)
+	v.UTXO = bitcoin.OutPoint{Hash: hash}
+	l.opened[id.ID.String()] = v
+	l.counts[id.ID.String()]++
+	return hash
+}
+
+func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
+	t.Helper()
+	l.mu.Lock()
+	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
+	l.mu.Unlock()
+	found, err := bitcoin.GetTx(t.Context(), l.backend, tx)
+	l.must(err)
+	w, err := evm.ParseWithdrawal(found.Msg)
+	l.must(err)
+	calls, err := l.Deployment().FrontVault(v, w, count-1)
+	l.must(err)
+	_, err = l.Net.LP.SendAll(t.Context(), calls)
+	l.must(err)
+}
+
+// account is a key as the suite wants it.
+type account struct {
+	net *localNet
+	*devnet.Account
+}
+
+func (a account) Address() string { return a.Account.Address.Hex() }
+
+func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
+	t.Helper()
+	return sign(t, a.Account, u.Txs)
+}
+
+func (a account) digest(t *testing.T, digest common.Hash, err error) string {
+	t.Helper()
+	a.net.must(err)
+	signature, err := a.SignDigest(digest)
+	a.net.must(err)
+	return signature
+}
+
+func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
+	t.Helper()
+	s, err := evm.SwapDataOf(e)
+	a.net.must(err)
+	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
+	if e.PayIn {
+		auth.Prefix = "claim_initialize"
+	}
+	digest, err := a.net.Network().InitDigest(a.net.Deployment(), s, auth.Timeout)
+	auth.Signature = a.digest(t, digest, err)
+	return auth
+}
+
+func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
+	t.Helper()
+	s, err := evm.SwapDataOf(e)
+	a.net.must(err)
+	auth := chains.Auth{Prefix: "refund", Timeout: until.Unix()}
+	digest, err := a.net.Network().RefundDigest(a.net.Deployment(), s, auth.Timeout)
+	auth.Signature = a.digest(t, digest, err)
+	return auth
+}
+
+func (a account) SignData(t *testing.T, data []byte) string {
+	t.Helper()
+	return a.digest(t, a.net.Network().DataDigest(data), nil)
+}
+
+func (l *localNet) Facts() chaintest.Facts {
+	const address = "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"
+	other := common.Address{19: 0xee}.Hex()
+	word := func(n int64) string { return common.BigToHash(big.NewInt(n)).Hex() }
+	return chaintest.Facts{
+		Token:       l.Contracts().Token.Hex(),
+		SameAddress: []string{address, strings.ToLower(address), "0x" + strings.ToUpper(address[2:])},
+		NoAddress:   []string{"0xaB5801a7D398351b8bE11C439e05C5B3259aeC9B", address + "00", "0x" + strings.Repeat("g", 40), "ab5801a7d398351b8be11c439e05c5b3259aec9b", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"},
+		ZeroAddress: evm.Native.Hex(),
+		EscrowMembers: map[string]any{
+			"offerer": other, "claimer": other, "token": evm.Native.Hex(), "refundHandler": other, "claimHandler": other, "depositToken": other,
+			"payIn": false, "payOut": true, "reputation": false, "sequence": "5", "amount": "1", "securityDeposit": "1", "claimerBounty": "1",
+			"claimData": word(1), "refundData": word(1), "successActionCommitment": word(1), "extraData": "00",
+		},
+		Free: []chaintest.FreeMember{
+			{Member: "sequence", Value: "123456", Field: chains.AnySequence},
+			{Member: "refundData", Value: word(2_000_000_000), Field: chains.AnyExpiry},
+			{Member: "amount", Value: devnet.Coins(1).String(), Field: chains.AtLeastAmount},
+			{Member: "extraData", Value: strings.Repeat("07", 42), Field: chains.AnyExtraData},
+		},
+		Alterations: alterations(),
+		Trips: chaintest.Trips{
+			Heads: 1, Balance: 1, FeeRate: 1, Send: 1, Status: 1, VerifyInit: 1,
+			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1,
+			Search: 3, SearchFound: 4,
+			Build: 1, BuildProof: 5, BuildProofAgain: 2, Liquidity: 1, Estimate: 1,
+			Vaults: 2, VaultsAgain: 1, Withdrawals: 2, DryRun: 1, RelayTip: 1, History: 2,
+		},
+		GasPayers: true,
+	}
+}
+
+// unsigned is an EIP-1559 transaction before it is signed.
+type unsigned struct {
+	ChainID        *big.Int
+	Nonce          uint64
+	TipCap, FeeCap *big.Int
+	Gas            uint64
+	To             common.Address
+	Value          *big.Int
+	Data           []byte
+	AccessList     types.AccessList
+}
+
+// alterations are changes of a transaction that was handed out.
+func alterations() map[string]func(*testing.T, string) string {
+	all := map[string]func(*testing.T, string) string{}
+	for name, change := range map[string]func(*unsigned){
+		"another chain":       func(u *unsigned) { u.ChainID = new(big.Int).Add(u.ChainID, big.NewInt(1)) },
+		"another destination": func(u *unsigned) { u.To[0] ^= 1 },
+		"more value":          func(u *unsigned) { u.Value = new(big.Int).Add(u.Value, big.NewInt(1)) },
+		"another method":      func(u *unsigned) { u.Data[0] ^= 1 },
+		"another argument":    func(u *unsigned) { u.Data[4+12] ^= 1 },
+		"another end":         func(u *unsigned) { u.Data[len(u.Data)-1] ^= 1 },
+		"a byte more":         func(u *unsigned) { u.Data = append(u.Data, 0) },
+		"a byte less":         func(u *unsigned) { u.Data = u.Data[:len(u.Data)-1] },
+		"no data":             func(u *unsigned) { u.Data = nil },
+		"no gas":              func(u *unsigned) { u.Gas = 21_000 },
+		"all gas":             func(u *unsigned) { u.Gas = 1 << 40 },
+		"an absurd fee":       func(u *unsigned) { u.FeeCap = devnet.Coins(1) },
+		"an absurd tip":       func(u *unsigned) { u.FeeCap, u.TipCap = devnet.Coins(1), devnet.Coins(1) },
+		"no fee":              func(u *unsigned) { u.FeeCap, u.TipCap = new(big.Int), new(big.Int) },
+	} {
+		all[name] = func(t *testing.T, text string) string {
+			t.Helper()
+			tx, err := evm.ParseTransaction(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := unsigned{tx.ChainID, tx.Nonce, tx.TipCap, tx.FeeCap, tx.Gas, *tx.To, tx.Value, bytes.Clone(tx.Data), nil}
+			change(&u)
+			raw, err := rlp.EncodeToBytes(&u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return hexutil.Encode(append([]byte{2}, raw...))
+		}
+	}
+	return all
+}

@@ -1,0 +1,80 @@
+package evm
+
+import (
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lru"
+)
+
+// buried is how many blocks below the newest final one something must lie to be
+// remembered and never asked for again. Where a chain's newest block counts as
+// final, a reorganisation can still undo it.
+const buried = 64
+
+// memory is what the chain cannot change any more, by contract set. Everything is
+// bounded and can be asked for again.
+type memory struct {
+	params      *lru.Cache[common.Hash, VaultParams]       // by commitment, which is their hash
+	escrows     *lru.Cache[common.Hash, *chains.Escrow]    // by escrow hash, which is theirs
+	opened      *lru.Cache[common.Hash, openedFact]        // by escrow hash
+	ended       *lru.Cache[common.Hash, chains.EscrowFact] // by escrow hash
+	headers     *lru.Cache[bitcoin.Hash, StoredHeader]     // by Bitcoin block; whether the relay still has it is asked
+	unopened    *lru.Cache[string, uint64]                 // by [search.key]: from which height on to search
+	withdrawals *lru.Cache[string, chains.WithdrawalFact]  // by [withdrawalKey]
+	unpaid      *lru.Cache[string, uint64]                 // by [withdrawalKey]: from which height on to search
+}
+
+func newMemory() memory {
+	const entries = 16384
+	return memory{
+		params: lru.New[common.Hash, VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
+		opened: lru.New[common.Hash, openedFact](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
+		headers: lru.New[bitcoin.Hash, StoredHeader](1024), unopened: lru.New[string, uint64](entries),
+		withdrawals: lru.New[string, chains.WithdrawalFact](entries), unpaid: lru.New[string, uint64](entries),
+	}
+}
+
+// isBuried reports whether what happened at a height can be remembered.
+func isBuried(height uint64, heads chains.Heads) bool {
+	return height != 0 && height+buried <= heads.Final.Height
+}
+
+// searchedTo is the height from which on a search has to go on that found
+// nothing up to the newest block.
+func searchedTo(from uint64, heads chains.Heads) uint64 {
+	return max(from, heads.Final.Height-min(buried, heads.Final.Height))
+}
+
+// noteEscrow keeps the parts of a fact that stay.
+func (m *memory) noteEscrow(hash common.Hash, f chains.EscrowFact, heads chains.Heads) {
+	if f.Err != nil {
+		return
+	}
+	if isBuried(f.Opened.Height, heads) {
+		m.opened.Add(hash, openedFact{f.InitTx, f.Opened})
+	}
+	if isBuried(f.Finished.Height, heads) {
+		f.Escrow = nil
+		m.ended.Add(hash, f)
+	}
+}
+
+// noteVaults keeps what vaults were opened with.
+func (m *memory) noteVaults(reads []VaultRead) {
+	for _, r := range reads {
+		if r.Err != nil || !r.Vault.Opened {
+			continue
+		}
+		if hash, err := r.Vault.Params.Commitment(); err == nil {
+			m.params.Add(hash, r.Vault.Params)
+		}
+	}
+}
+
+func withdrawalKey(l WithdrawalLookup, from uint64) string {
+	return fmt.Sprintf("%x %s %x %x %d", l.Vault.Owner, l.Vault.ID, l.Recipient, l.TxID[:], from)
+}
