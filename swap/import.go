@@ -93,6 +93,11 @@ type foreign struct {
 	BtcAmountSwap *decimal `json:"btcAmountSwap"`
 	BtcAmountGas  *decimal `json:"btcAmountGas"`
 	GasSwapFeeBtc *decimal `json:"gasSwapFeeBtc"`
+
+	OutputAmount *decimal `json:"outputAmount"`
+	Recipient    string   `json:"recipient"`
+	Token        string   `json:"token"`
+	SCTxID       string   `json:"scTxId"`
 }
 
 // decimal is a big integer as a decimal string or a number.
@@ -154,6 +159,8 @@ func (i *importer) record() (*Record, error) {
 		err = i.outgoing()
 	case FromBTCLNAuto:
 		err = i.auto()
+	case TrustedFromBTCLN:
+		err = i.trusted()
 	default:
 		err = fmt.Errorf("type %s cannot be imported", o.Type)
 	}
@@ -163,6 +170,8 @@ func (i *importer) record() (*Record, error) {
 	i.identify()
 	// The reference stops looking at swaps that have ended.
 	switch {
+	case o.Type == TrustedFromBTCLN:
+		i.r.Settled = i.r.State == gasExpired || i.r.State == gasFailed || i.r.State == gasFinished
 	case o.Type == FromBTCLNAuto && (i.r.State == lnFailed || i.r.State == lnClaimed),
 		o.Type != FromBTCLNAuto && (i.r.State == outRefunded || i.r.State == outClaimed):
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
@@ -387,6 +396,25 @@ func (i *importer) auto() error {
 	r.Terms.SwapFee = tokens.NewAmount(fee, tokens.LightningBTC())
 	network := tokens.NewAmount(watchtowerSats(new(big.Int).Sub(o.BtcAmountGas.orZero(), o.GasSwapFeeBtc.orZero()), shown), tokens.LightningBTC())
 	r.Terms.NetworkFee = &network
+	return nil
+}
+
+// trusted reads a gas swap (protocol: swap-flows-spv-and-core.md B1).
+func (i *importer) trusted() error {
+	o, r := i.o, i.r
+	t, err := i.token(o.Token)
+	if err != nil {
+		return err
+	}
+	if err := i.lightning(); err != nil {
+		return err
+	}
+	r.ID, r.PayoutTx = r.Lightning.Hash, o.SCTxID
+	r.Terms.Input = i.invoiceAmount()
+	r.Terms.Output = tokens.NewAmount(o.OutputAmount.orZero(), t)
+	r.Terms.SwapFee = tokens.NewAmount(o.SwapFeeBtc.orZero(), tokens.LightningBTC())
+	r.Terms.FeeSats = o.SwapFeeBtc.orNil()
+	r.Terms.Recipient = o.Recipient
 	return nil
 }
 

@@ -32,6 +32,7 @@ type Record struct {
 	Bitcoin    *BitcoinPart   `json:"bitcoin,omitempty"`
 	Vault      *VaultPart     `json:"vault,omitempty"`
 	Submission *Submission    `json:"submission,omitempty"`
+	PayoutTx   string         `json:"payoutTx,omitempty"` // by which a trusted LP says that it paid out
 	Tried      map[string]Try `json:"tried,omitempty"`
 }
 

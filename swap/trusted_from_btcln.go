@@ -1,0 +1,125 @@
+package swap
+
+import (
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/swap/lp"
+)
+
+// States of TRUSTED_FROM_BTCLN (protocol: swap-flows-spv-and-core.md B1).
+const (
+	gasExpired  = -2
+	gasFailed   = -1
+	gasCreated  = 0
+	gasPaid     = 1
+	gasFinished = 2
+)
+
+var gasStates = []StateRow{
+	{Number: gasExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true},
+	{Number: gasFailed, Name: "FAILED", Description: "The provider gave up after the payment, or answers nothing that makes sense.", Finished: true, Failed: true},
+	{Number: gasCreated, Name: "PR_CREATED", Description: "The invoice is to be paid. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: gasPaid, Name: "PR_PAID", Description: "The provider has the payment and sends the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: gasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true},
+}
+
+// NewTrustedFromBTCLN returns the type TRUSTED_FROM_BTCLN: a little of the native
+// token for a Lightning payment, on trust. There is no contract: what the LP
+// says is all that is known, but for the payout, which the chain must show.
+func NewTrustedFromBTCLN() *Flow {
+	return &Flow{
+		Type:    TrustedFromBTCLN,
+		States:  gasStates,
+		Moves:   gasMoves(),
+		Ask:     gasAsk,
+		Fill:    gasFill,
+		Effects: func(In) []Effect { return nil },
+		View:    gasView,
+	}
+}
+
+func gasMoves() []Move {
+	says := func(want ...int) func(In) bool {
+		return func(in In) bool {
+			if !in.Obs.LP.Known() {
+				return false
+			}
+			for _, code := range want {
+				if in.Obs.LP.Value.Code == code {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	known := says(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
+	open := []int{gasCreated, gasPaid}
+	return []Move{
+		{From: open, To: gasFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
+			return says(lp.CodeDone)(in) && in.Obs.GasTx.Known() && in.Obs.GasTx.Value.State == chains.TxConfirmed
+		}},
+		{From: []int{gasCreated}, To: gasPaid, Why: "the provider has the payment", If: says(lp.CodeGasReceived, lp.CodeGasSent)},
+		// Before its expiry the invoice may still be paid, whatever the LP says.
+		{From: []int{gasCreated}, To: gasExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
+			return says(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
+		}},
+		{From: []int{gasPaid}, To: gasFailed, Why: "the provider calls the paid swap expired", If: says(lp.CodeExpired)},
+		{From: open, To: gasFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
+			return in.Obs.LP.Known() && !known(in)
+		}},
+	}
+}
+
+func gasAsk(in In) Ask {
+	r, obs := in.R, in.Obs
+	var a Ask
+	if r.Settled || r.LP.URL == "" || r.State != gasCreated && r.State != gasPaid {
+		return a
+	}
+	if !obs.LP.Asked {
+		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
+	}
+	if obs.LP.Known() && obs.LP.Value.Code == lp.CodeDone && !obs.GasTx.Asked {
+		a.GasTx = obs.LP.Value.TxID
+	}
+	return a
+}
+
+func gasFill(in In, next *Record) {
+	if next.State != gasCreated && next.State != gasPaid || !in.Obs.LP.Known() {
+		return
+	}
+	if s := in.Obs.LP.Value; s.TxID != "" && (s.Code == lp.CodeDone || s.Code == lp.CodeGasSent) {
+		next.PayoutTx = s.TxID
+	}
+}
+
+func gasView(in In) View {
+	r := in.R
+	row, _ := stateRow(gasStates, r.State)
+	v := View{Row: row}
+	pay := Step{Type: Payment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid."}
+	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive}
+	switch r.State {
+	case gasCreated:
+		pay.Status = SoftExpired
+		if !r.Expiry.Reached(in.Now) {
+			pay.Status = Awaiting
+			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
+				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
+		}
+	case gasPaid:
+		pay.Status, settle.Status = Received, WaitingLP
+		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
+	case gasFinished:
+		pay.Status, settle.Status = Confirmed, Settled
+	case gasFailed:
+		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
+	case gasExpired:
+		pay.Status = ExpiredStatus
+	}
+	v.Steps = []Step{pay, settle}
+	return v
+}
