@@ -34,7 +34,7 @@ func (d *toBTCLN) swapData() evm.SwapData      { return d.swap }
 
 // lnRequest is what a client wants to be paid over Lightning.
 type lnRequest struct {
-	text, chain    string
+	text           string
 	invoice        *bolt11.Invoice
 	token, offerer common.Address
 	price          Price

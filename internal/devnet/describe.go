@@ -1,0 +1,78 @@
+package devnet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/prices"
+)
+
+// seed is a key that everybody knows.
+func seed(name string) []byte {
+	h := sha256.Sum256([]byte(name))
+	return h[:]
+}
+
+// Description is what a client of the network needs to know, and the keys of its
+// users. They are worth nothing.
+type Description struct {
+	Bitcoin struct {
+		Network string `json:"network"`
+		REST    string `json:"rest"` // mempool.space's API
+	} `json:"bitcoin"`
+	EVM struct {
+		Chain     string            `json:"chain"`
+		ChainID   uint64            `json:"chainId"`
+		RPC       string            `json:"rpc"`
+		Version   string            `json:"contractVersion"`
+		Contracts map[string]string `json:"contracts"`
+		Tokens    map[string]string `json:"tokens"` // ticker to address
+	} `json:"evm"`
+	LPs    []string          `json:"lps"`
+	Prices map[string]string `json:"prices"` // base URLs of the services
+	Users  struct {
+		EVM       Key `json:"evm"`
+		LP        Key `json:"lp"`
+		Tower     Key `json:"watchtower"`
+		Bitcoin   Key `json:"bitcoin"` // P2WPKH
+		Taproot   Key `json:"taproot"`
+		Lightning Key `json:"lightning"` // node id; the process pays for it
+	} `json:"users"`
+}
+
+// Key is an address and its private key in hex.
+type Key struct {
+	Address   string `json:"address,omitempty"`
+	Key       string `json:"privateKey,omitempty"`
+	PublicKey string `json:"publicKey,omitempty"`
+}
+
+// Describe returns the network's description.
+func (n *Net) Describe() (d Description) {
+	d.Bitcoin.Network, d.Bitcoin.REST = n.Bitcoin.Network().String(), n.Bitcoin.URL()
+	network, c := n.EVM.Network(), n.EVM.Contracts()
+	d.EVM.Chain, d.EVM.ChainID, d.EVM.RPC, d.EVM.Version = network.Chain, network.ChainID, n.EVM.URL(), c.Version
+	d.EVM.Contracts = map[string]string{
+		"escrowManager": c.EscrowManager.Address.Hex(), "btcRelay": c.BtcRelay.Address.Hex(), "vaultManager": c.VaultManager.Address.Hex(),
+		"execution": c.Execution.Hex(), "timelockRefundHandler": c.RefundHandler.Hex(), "wrappedNative": c.Wrapped.Hex(),
+		"hashlockClaimHandler": c.ClaimHandlers[chains.HTLC].Hex(), "outputClaimHandler": c.ClaimHandlers[chains.Onchain].Hex(),
+		"noncedOutputClaimHandler": c.ClaimHandlers[chains.OnchainNonced].Hex(), "txIdClaimHandler": c.ClaimHandlers[chains.OnchainTxID].Hex(),
+	}
+	d.EVM.Tokens = make(map[string]string)
+	for _, t := range n.Tokens() {
+		d.EVM.Tokens[t.Ticker] = t.Address
+	}
+	d.LPs = n.LPURLs()
+	d.Prices = make(map[string]string)
+	for _, who := range prices.Services() {
+		d.Prices[string(who)] = n.Prices.BaseURL(who)
+	}
+	account := func(a *evm.Account) Key { return Key{Address: a.Address.Hex(), Key: a.KeyHex()} }
+	d.Users.EVM, d.Users.LP, d.Users.Tower = account(n.EVM.User), account(n.EVM.LP), account(n.EVM.Watchtower)
+	d.Users.Bitcoin = Key{n.Wallet.Address.String(), hex.EncodeToString(seed("local network user " + n.Wallet.Address.Type().String())), n.Wallet.PublicKey()}
+	d.Users.Taproot = Key{n.Taproot.Address.String(), hex.EncodeToString(seed("local network user " + n.Taproot.Address.Type().String())), n.Taproot.PublicKey()}
+	d.Users.Lightning = Key{PublicKey: n.Payer.ID()}
+	return d
+}

@@ -1,0 +1,159 @@
+package devnet
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	chainevm "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/swap/lp"
+)
+
+// kit is a network and a user who knows nothing but the library.
+type kit struct {
+	*testing.T
+	*Net
+	ctx      context.Context
+	chain    chains.Chain
+	contract chains.VaultContract
+	backend  btc.Backend
+	client   *client.Client
+	url      string // of the first LP
+	user     string
+}
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (k *kit) ok(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+// notes forget everything, which costs a chain nothing but time.
+type notes struct{}
+
+func (notes) Note(context.Context, string) ([]byte, uint64, error)  { return nil, 0, nil }
+func (notes) SetNote(context.Context, string, []byte, uint64) error { return nil }
+
+func newKit(t *testing.T, o Options) *kit {
+	t.Helper()
+	n := must[*Net](t)(Start(t.Context(), o))
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	k := &kit{T: t, Net: n, ctx: t.Context(), url: n.LPs[0].URL(), user: n.EVM.User.Address.Hex()}
+	k.backend = must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
+	k.chain = must[chains.Chain](t)(n.Chain().Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))
+	contract, _ := k.chain.Contract("")
+	k.contract = contract.(chains.VaultContract)
+	k.client = client.NewClient(client.Options{Now: n.Clock.Now})
+	return k
+}
+
+func (k *kit) lp() *lp.LP { return k.LPs[0] }
+
+// do builds, signs, checks and sends what a plan asks for, as a wallet and the
+// library do together.
+func (k *kit) do(steps ...chains.Step) {
+	k.Helper()
+	plan := chains.Plan{SwapID: k.Name(), Signer: k.user, Steps: steps}
+	u := must[chains.Unsigned](k.T)(k.contract.Build(k.ctx, plan))
+	signed := must[[]chains.Signed](k.T)(k.contract.Check(plan, k.sign(u.Txs)))
+	for _, tx := range signed {
+		k.ok(k.chain.Send(k.ctx, tx))
+		k.eventually("transaction mined", func() bool {
+			status := must[[]chains.TxStatus](k.T)(k.chain.Status(k.ctx, []chains.Signed{tx}))[0]
+			if status.State == chains.TxReverted {
+				k.Fatalf("reverted: %s", status.Reason)
+			}
+			return status.State == chains.TxConfirmed
+		})
+	}
+}
+
+func (k *kit) sign(unsigned []string) []string {
+	k.Helper()
+	var signed []string
+	for _, text := range unsigned {
+		p := must[*chainevm.Transaction](k.T)(chainevm.ParseTransaction(text))
+		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
+		tx = must[*types.Transaction](k.T)(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))
+		signed = append(signed, hexutil.Encode(must[[]byte](k.T)(tx.MarshalBinary())))
+	}
+	return signed
+}
+
+// eventually waits until something is so.
+func (k *kit) eventually(what string, is func() bool) {
+	k.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	k.Fatalf("%s: not in time; the LP says %v", what, k.lp().Problems())
+}
+
+// escrow is what the library reads from an LP's escrow.
+func (k *kit) escrow(data []byte) chains.Escrow {
+	k.Helper()
+	return must[chains.Escrow](k.T)(k.contract.Decode(data))
+}
+
+func (k *kit) fact(e chains.Escrow) chains.EscrowFact {
+	k.Helper()
+	f := must[[]chains.EscrowFact](k.T)(k.contract.Escrows(k.ctx, []chains.EscrowQuery{{Escrow: &e}}))[0]
+	k.ok(f.Err)
+	return f
+}
+
+func (k *kit) balance(of common.Address, token common.Address) *big.Int {
+	k.Helper()
+	return must[*big.Int](k.T)(k.chain.Balance(k.ctx, of.Hex(), token.Hex()))
+}
+
+// funds is what the LP has in the escrow contract.
+func (k *kit) funds(token common.Address) *big.Int {
+	k.Helper()
+	return must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, k.lp().Account().Address.Hex(), token.Hex())).Balance
+}
+
+// gained is how much more there is than there was.
+func gained(now, before *big.Int) int64 { return new(big.Int).Sub(now, before).Int64() }
+
+func (k *kit) status(service client.Service, endpoint, id string, sequence *big.Int) client.Status {
+	k.Helper()
+	return must[client.Status](k.T)(k.client.Status(k.ctx, client.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))
+}
+
+// An account of its own for whoever receives.
+func (k *kit) recipient() *evm.Account {
+	k.Helper()
+	return must[*evm.Account](k.T)(k.EVM.NewAccount())
+}

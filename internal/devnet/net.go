@@ -1,0 +1,228 @@
+package devnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	chainevm "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Options of a network. The zero value is good for tests.
+type Options struct {
+	LPs int // liquidity providers; 0: one
+
+	// Changes to the options of the parts, made before they start; nil: none.
+	Bitcoin func(*bitcoin.Options)
+	EVM     func(*evm.Options)
+	LP      func(i int, o *lp.Options)
+
+	// Services are further parts, started in order once all else runs and closed in
+	// the opposite order before it: a watchtower, say.
+	Services []func(context.Context, *Net) (Service, error)
+}
+
+// Service is a part that can be closed.
+type Service interface{ Close() error }
+
+// Net is a running network. Its methods are safe for concurrent use, its members
+// are not changed.
+type Net struct {
+	Clock     *Clock
+	Bitcoin   *bitcoin.Net
+	EVM       *evm.Net
+	Lightning *lightning.Net
+	LPs       []*lp.LP
+	Prices    *prices.Server
+
+	// Users. On the EVM chain there is EVM.User.
+	Payer     *lightning.Node // a Lightning wallet with 10 000 000 sats
+	Recipient *lightning.Node // a Lightning wallet with nothing in it
+	Wallet    *bitcoin.Wallet // P2WPKH, four confirmed coins of 10 000 000 sats
+	Taproot   *bitcoin.Wallet // P2TR, the same
+
+	closers []Service // in the order of their start
+	closing sync.Once
+}
+
+// Start starts a network. It ends with Close.
+func Start(ctx context.Context, o Options) (*Net, error) {
+	n := &Net{Clock: new(Clock)}
+	if err := n.start(ctx, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the local network: %w", err), n.Close())
+	}
+	return n, nil
+}
+
+func (n *Net) start(ctx context.Context, o Options) (err error) {
+	onBitcoin := bitcoin.Options{Now: n.Clock.Now}
+	if o.Bitcoin != nil {
+		o.Bitcoin(&onBitcoin)
+	}
+	if n.Bitcoin, err = bitcoin.Start(onBitcoin); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.Bitcoin)
+	if err := n.fundBitcoin(); err != nil {
+		return err
+	}
+	onEVM := evm.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin}
+	if o.EVM != nil {
+		o.EVM(&onEVM)
+	}
+	if n.EVM, err = evm.Start(onEVM); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.EVM)
+	n.Lightning = lightning.New(lightning.Options{Now: n.Clock.Now, Height: func() uint32 { height, _ := n.Bitcoin.Tip(); return height }})
+	if n.Payer, err = n.Lightning.NewNode("payer", 10_000_000); err != nil {
+		return err
+	}
+	if n.Recipient, err = n.Lightning.NewNode("recipient", 0); err != nil {
+		return err
+	}
+	if n.Prices, err = prices.Start(""); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.Prices)
+	for i := range max(o.LPs, 1) {
+		if err := n.startLP(ctx, i, o.LP); err != nil {
+			return err
+		}
+	}
+	if err := n.EVM.SyncRelay(ctx); err != nil {
+		return err
+	}
+	for _, start := range o.Services {
+		s, err := start(ctx, n)
+		if err != nil {
+			return err
+		}
+		n.closers = append(n.closers, s)
+	}
+	return nil
+}
+
+// fundBitcoin gives the users bitcoin. It goes before the relay, which starts at
+// the tip.
+func (n *Net) fundBitcoin() (err error) {
+	for wallet, kind := range map[**bitcoin.Wallet]btc.AddressType{&n.Wallet: btc.P2WPKH, &n.Taproot: btc.P2TR} {
+		name := fmt.Sprintf("local network user %s", kind)
+		if *wallet, err = n.Bitcoin.WalletOf(seed(name), kind); err != nil {
+			return err
+		}
+		for range 4 {
+			if _, err := n.Bitcoin.Faucet((*wallet).Address, 10_000_000); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = n.Bitcoin.Mine(1)
+	return err
+}
+
+// startLP starts the i-th LP with an account and a node of its own.
+func (n *Net) startLP(ctx context.Context, i int, change func(int, *lp.Options)) error {
+	node, err := n.Lightning.NewNode(fmt.Sprintf("lp %d", i), 100_000_000)
+	if err != nil {
+		return err
+	}
+	n.Bitcoin.SetLightningNode(btc.NodeLiquidity{PublicKey: node.ID(), Capacity: 200_000_000, Channels: 8})
+	o := lp.Options{EVM: n.EVM, Lightning: node, Now: n.Clock.Now}
+	if i > 0 {
+		if o.Account, err = n.newRich(ctx); err != nil {
+			return err
+		}
+	}
+	if change != nil {
+		change(i, &o)
+	}
+	l, err := lp.Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	n.LPs = append(n.LPs, l)
+	n.closers = append(n.closers, l)
+	return nil
+}
+
+// newRich makes an account that owns as much as the LP of the EVM network.
+func (n *Net) newRich(ctx context.Context) (*evm.Account, error) {
+	a, err := n.EVM.NewAccount()
+	if err != nil {
+		return nil, err
+	}
+	if err := n.EVM.Fund(ctx, a.Address, evm.Coins(10_000)); err != nil {
+		return nil, err
+	}
+	rich := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
+	for _, token := range []common.Address{n.EVM.Contracts().Token, n.EVM.Contracts().Dollar} {
+		if err := n.EVM.Mint(ctx, token, a.Address, rich); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// Close stops everything, last started first. It may be called more than once.
+func (n *Net) Close() (err error) {
+	n.closing.Do(func() {
+		for i := len(n.closers) - 1; i >= 0; i-- {
+			err = errors.Join(err, n.closers[i].Close())
+		}
+	})
+	return err
+}
+
+// Mine mines Bitcoin blocks. What has timed out by height does so.
+func (n *Net) Mine(count int) error {
+	_, err := n.Bitcoin.Mine(count)
+	n.Lightning.Tick()
+	return err
+}
+
+// Advance moves all clocks ahead and mines a block on the EVM chain, so that its
+// time follows. Bitcoin's time moves with the next block that is mined.
+func (n *Net) Advance(d time.Duration) error {
+	n.Clock.Add(d)
+	n.Lightning.Tick()
+	return n.EVM.Mine(1)
+}
+
+// LPURLs returns the base URLs of the LPs.
+func (n *Net) LPURLs() []string {
+	urls := make([]string, len(n.LPs))
+	for i, l := range n.LPs {
+		urls[i] = l.URL()
+	}
+	return urls
+}
+
+// Tokens are the EVM chain's, the native coin first.
+func (n *Net) Tokens() []tokens.Token {
+	chain, c := n.EVM.Network().Chain, n.EVM.Contracts()
+	return []tokens.Token{
+		{Chain: chain, Ticker: "CBTC", Name: "Citrea BTC", Decimals: 18, DisplayDecimals: 8, Address: evm.Native.Hex()},
+		{Chain: chain, Ticker: "WBTC", Name: "Wrapped BTC (WBTC)", Decimals: 8, DisplayDecimals: 8, Address: c.Token.Hex()},
+		{Chain: chain, Ticker: "USDC", Name: "USD Circle", Decimals: 6, DisplayDecimals: 6, Address: c.Dollar.Hex()},
+	}
+}
+
+// Chain returns the EVM chain for the library's configuration.
+func (n *Net) Chain() chains.Factory {
+	network := n.EVM.Network()
+	return chainevm.Custom(chainevm.Options{RPC: []string{n.EVM.URL()}, Network: &network, Tokens: n.Tokens()})
+}
