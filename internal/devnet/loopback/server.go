@@ -5,7 +5,10 @@ package loopback
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -27,11 +30,24 @@ func Serve(address string, h http.Handler) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return serve(listener, h), nil
+}
+
+// ServeTLS is [Serve] over TLS, to be reached by [Server.Host].
+func ServeTLS(address string, h http.Handler, certificate tls.Certificate) (*Server, error) {
+	listener, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
+	if err != nil {
+		return nil, err
+	}
+	return serve(tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), h), nil
+}
+
+func serve(listener net.Listener, h http.Handler) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{listener: listener, cancel: cancel}
-	s.http = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	s.http = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return ctx }}
 	s.serving.Go(func() { _ = s.http.Serve(listener) }) // ends with Close
-	return s, nil
+	return s
 }
 
 // Host returns host:port.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -63,7 +65,7 @@ func Start(address string) (*Relay, error) {
 	r := &Relay{listener: listener, clients: map[*client]bool{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.fault.Store(new(Fault))
-	r.http = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: 10 * time.Second}
+	r.http = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	r.serving.Go(func() { _ = r.http.Serve(listener) }) // ends with Close
 	return r, nil
 }

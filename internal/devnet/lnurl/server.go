@@ -1,0 +1,186 @@
+package lnurl
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/lnurl"
+)
+
+// Domain is the host of the services behind [Server.Transport].
+const Domain = "lnurl.example"
+
+// Options of the services.
+type Options struct {
+	Node    *lightning.Node  // makes the invoices and pays the withdrawals
+	Now     func() time.Time // the clock of the network; nil: time.Now
+	Address string           // listen address of the http side; "": a free port of 127.0.0.1
+}
+
+// Pay is an LNURL-pay service.
+type Pay struct {
+	Name             string // lower-case letters, digits, and ._+-
+	MinMsat, MaxMsat int64
+	Description      string // "": something with the name
+	Comment          int    // how long a comment may be; 0: none is taken
+	Action           *Action
+}
+
+// Action is what payers are shown once they have paid.
+type Action struct {
+	Tag         string // message, url or aes
+	Text        string // message, and the secret of aes
+	Description string // url, aes
+	Path        string // url: on the service's own host, as in /thanks
+}
+
+// Withdraw is an LNURL-withdraw service, which pays once.
+type Withdraw struct {
+	Name             string
+	MinMsat, MaxMsat int64
+	Description      string
+}
+
+// Links are the forms of one service.
+type Links struct {
+	URL        string // http on loopback
+	LNURL      string // bech32 of URL
+	Secure     string // lnurlp:// or lnurlw:// of [Domain]
+	Identifier string // Lightning address at [Domain]; pay services only
+}
+
+// Issued is an invoice that a pay service has made.
+type Issued struct {
+	Name, Invoice, Comment string
+	AmountMsat             int64 // that was asked for
+	Preimage               [32]byte
+}
+
+// Paid is an invoice that a withdraw service was given and agreed to pay.
+type Paid struct{ Name, Invoice string }
+
+// Server is the running services. Its methods are safe for concurrent use.
+type Server struct {
+	*loopback.Server
+	options Options
+	secure  *loopback.Server
+	trust   *tls.Config     // that clients need
+	others  *http.Transport // behind Transport
+
+	mu        sync.Mutex
+	fault     Fault
+	pays      map[string]Pay
+	withdraws map[string]*withdrawal
+	issued    []Issued
+	paid      []Paid
+}
+
+// withdrawal is a withdraw service with the secret of its link.
+type withdrawal struct {
+	Withdraw
+	k1   string
+	used bool
+}
+
+// Start starts the services, of which there are none yet.
+func Start(o Options) (*Server, error) {
+	if o.Node == nil {
+		return nil, errors.New("the services need a Lightning node")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Server{options: o, pays: map[string]Pay{}, withdraws: map[string]*withdrawal{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/lnurlp/{name}", s.details(s.payDetails))
+	mux.HandleFunc("GET /pay/{name}", s.details(s.payDetails))
+	mux.HandleFunc("GET /pay/{name}/invoice", s.callback(s.invoice))
+	mux.HandleFunc("GET /withdraw/{name}", s.details(s.withdrawDetails))
+	mux.HandleFunc("GET /withdraw/{name}/pay", s.callback(s.withdraw))
+	var err error
+	if s.Server, err = loopback.Serve(o.Address, mux); err != nil {
+		return nil, err
+	}
+	var certificate tls.Certificate
+	if certificate, s.trust, err = selfSigned(); err == nil {
+		s.secure, err = loopback.ServeTLS("", mux, certificate)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Server.Close())
+	}
+	s.others = &http.Transport{TLSClientConfig: s.trust, DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if host, _, err := net.SplitHostPort(address); err == nil && host == Domain {
+			address = s.secure.Host()
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+	return s, nil
+}
+
+// Transport returns what clients need to reach the services at [Domain], over
+// HTTPS: the library's Config.Transport.
+func (s *Server) Transport() http.RoundTripper { return s.others }
+
+// Close ends the services. It may be called more than once.
+func (s *Server) Close() error {
+	s.others.CloseIdleConnections()
+	return errors.Join(s.Server.Close(), s.secure.Close())
+}
+
+// AddPay adds a pay service, or replaces the one of that name.
+func (s *Server) AddPay(p Pay) (Links, error) {
+	s.mu.Lock()
+	s.pays[p.Name] = p
+	s.mu.Unlock()
+	links, err := s.links("/pay/"+p.Name, "lnurlp")
+	links.Identifier = p.Name + "@" + Domain
+	return links, err
+}
+
+// AddWithdraw adds a withdraw service that pays once, or renews the one of that name.
+func (s *Server) AddWithdraw(w Withdraw) (Links, error) {
+	s.mu.Lock()
+	s.withdraws[w.Name] = &withdrawal{Withdraw: w, k1: rand.Text()}
+	s.mu.Unlock()
+	return s.links("/withdraw/"+w.Name, "lnurlw")
+}
+
+func (s *Server) links(path, scheme string) (Links, error) {
+	l := Links{URL: s.URL() + path, Secure: scheme + "://" + Domain + path}
+	var err error
+	if l.LNURL, err = lnurl.Encode(l.URL); err != nil {
+		return l, fmt.Errorf("link of %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// Misbehave changes what is wrong with the services from the next request on.
+func (s *Server) Misbehave(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
+}
+
+// Issued returns the invoices that the pay services have made.
+func (s *Server) Issued() []Issued {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Issued(nil), s.issued...)
+}
+
+// Paid returns the invoices that the withdraw services agreed to pay, whether they
+// then did or not.
+func (s *Server) Paid() []Paid {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Paid(nil), s.paid...)
+}
