@@ -35,6 +35,7 @@ type Client struct {
 	world    *swap.Live
 	engine   *swap.Engine
 	market   *swap.Market
+	probes   probes
 	ours     []io.Closer // opened here, so closed here
 
 	closed sync.Once

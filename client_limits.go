@@ -2,6 +2,8 @@ package swapper
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
@@ -12,8 +14,10 @@ import (
 
 // GetSwapLimits implements [Service]: the bounds that the liquidity providers
 // have announced for the bitcoin side and, of the other side, what their answers
-// to quote requests have taught. What nobody has said is a minimum of 1 base
-// unit and no maximum (protocol: swap-flows-spv-and-core.md C7).
+// to quote requests have taught. If there were none, the providers are asked for
+// a quote that they will refuse. What nobody has said is a minimum of 1 base unit
+// and no maximum; for payouts over Lightning, which cannot be asked for without
+// an invoice, that is usual (protocol: swap-flows-spv-and-core.md C7).
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (*GetSwapLimitsOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -37,8 +41,45 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (*Get
 	if service.ToBitcoin() {
 		smart = src
 	}
-	b := c.offers.Limits(service, smart.Chain, smart.Address).Shown()
+	b := c.offers.Limits(service, smart.Chain, smart.Address)
+	offered := b.Input.Min != nil || b.Output.Min != nil
+	if exactIn, worthwhile := b.Probe(service); offered && worthwhile && c.probes.due(src.ID()+" "+dst.ID(), time.Now()) {
+		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+		defer cancel()
+		if err := c.market.Probe(ctx, src, dst, exactIn); err != nil {
+			c.config.Logger.Debug("limits not asked for", "src", src.ID(), "dst", dst.ID(), "err", err)
+		}
+		b = c.offers.Limits(service, smart.Chain, smart.Address)
+	}
+	b = b.Shown()
 	return &GetSwapLimitsOutput{Input: limitsOf(b.Input, src), Output: limitsOf(b.Output, dst)}, nil
+}
+
+const (
+	probeTimeout = 10 * time.Second
+	probeEvery   = time.Minute
+)
+
+// probes remembers when the pairs were probed: a provider that names no bounds
+// must not be asked for a quote with every request for limits. The pairs of the
+// registry are few. Safe for concurrent use.
+type probes struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+// due reports whether it is time, and takes note of it.
+func (p *probes) due(pair string, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last, ok := p.last[pair]; ok && now.Sub(last) < probeEvery {
+		return false
+	}
+	if p.last == nil {
+		p.last = map[string]time.Time{}
+	}
+	p.last[pair] = now
+	return true
 }
 
 func limitsOf(r lp.Range, t tokens.Token) GetSwapLimitsSide {

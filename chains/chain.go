@@ -132,6 +132,13 @@ type Chain interface {
 	History(ctx context.Context, signer string, from uint64) iter.Seq2[Past, error]
 }
 
+// Strangers is an ability of some chains: to name somebody who does not exist,
+// for questions to LPs that are asked to learn something and lead to no swap.
+type Strangers interface {
+	// RandomAddress returns a canonical address to which nobody has the key. Pure.
+	RandomAddress(rand io.Reader) (string, error)
+}
+
 // Info is what is constant about a chain.
 type Info struct {
 	ID       string

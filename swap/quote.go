@@ -64,19 +64,7 @@ func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r *Record
-	switch o.typ {
-	case ToBTC:
-		r, err = o.toBTC(ctx)
-	case ToBTCLN:
-		r, err = o.toBTCLN(ctx)
-	case FromBTCLNAuto:
-		r, err = o.fromBTCLNAuto(ctx)
-	case SPVFromBTC:
-		r, err = o.spvFromBTC(ctx)
-	default:
-		err = fault.New(fault.Unsupported, "swaps of type %s are not offered", o.typ)
-	}
+	r, err := o.quote(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +77,21 @@ func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
 		return nil, fault.New(fault.InvalidState, "the payment hash is that of swap %s", taken.Holder)
 	}
 	return r, err
+}
+
+// quote returns the best quote, which is not stored.
+func (o *order) quote(ctx context.Context) (*Record, error) {
+	switch o.typ {
+	case ToBTC:
+		return o.toBTC(ctx)
+	case ToBTCLN:
+		return o.toBTCLN(ctx)
+	case FromBTCLNAuto:
+		return o.fromBTCLNAuto(ctx)
+	case SPVFromBTC:
+		return o.spvFromBTC(ctx)
+	}
+	return nil, fault.New(fault.Unsupported, "swaps of type %s are not offered", o.typ)
 }
 
 // fingerprint tells requests with the same idempotency key apart.

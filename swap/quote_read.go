@@ -23,6 +23,7 @@ type order struct {
 	now   time.Time
 	user  string       // canonical address on the smart chain
 	token tokens.Token // of the smart chain
+	trial bool         // asked to learn bounds; no swap comes of it
 
 	to      bitcoin.Address    // payouts to Bitcoin
 	invoice *lightning.Invoice // payouts to an invoice; nil for those to a link

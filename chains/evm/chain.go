@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strings"
 	"time"
@@ -147,6 +148,15 @@ func (c *chain) Address(s string, strict bool) (string, error) {
 		return "", fault.Invalid("", "%w", err)
 	}
 	return a, nil
+}
+
+// RandomAddress implements [chains.Strangers].
+func (c *chain) RandomAddress(rand io.Reader) (string, error) {
+	var a common.Address
+	if _, err := io.ReadFull(rand, a[:]); err != nil {
+		return "", err
+	}
+	return c.Address(a.Hex(), false)
 }
 
 func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
