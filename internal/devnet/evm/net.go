@@ -51,6 +51,7 @@ type Net struct {
 	closing    sync.Once
 	stop       context.CancelFunc // ends the miner
 	stopped    sync.WaitGroup
+	relaying   sync.Mutex // held while the relay is brought up to date
 
 	mu       sync.Mutex // held while blocks are made
 	manual   bool

@@ -94,8 +94,10 @@ func (n *Net) StoredHeader(height uint32) (evm.StoredHeader, error) {
 
 // SyncRelay brings the relay to the Bitcoin network's tip, with a short fork
 // where that has been reorganised. A reorganisation to below the height at which
-// the relay began is an error.
+// the relay began is an error. Concurrent calls go one after the other.
 func (n *Net) SyncRelay(ctx context.Context) error {
+	n.relaying.Lock() // two would send the same headers, and the second be refused
+	defer n.relaying.Unlock()
 	all, err := n.storedHeaders()
 	if err != nil {
 		return err

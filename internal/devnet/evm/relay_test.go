@@ -3,6 +3,7 @@ package evm
 import (
 	"encoding/binary"
 	"math/big"
+	"sync"
 	"testing"
 	"time"
 
@@ -237,3 +238,24 @@ func TestStoredHeadersAgree(t *testing.T) {
 }
 
 func crypto256(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts...) }
+
+// The LP, a watchtower and a test may all want the relay to be up to date.
+func TestSyncRelayConcurrently(t *testing.T) {
+	k := newKit(t, Options{})
+	for range 3 {
+		must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := k.SyncRelay(k.ctx); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	tip, _ := k.Bitcoin().Tip()
+	if height := must[uint32](t)(k.RelayHeight(k.ctx)); height != tip {
+		t.Errorf("the relay is at %d of %d", height, tip)
+	}
+}
