@@ -21,6 +21,7 @@ type acts struct {
 	mu   sync.Mutex
 	done map[EffectKind]int
 	send func(context.Context, chains.Signed) error
+	post func(r *Record) Outcome // nil: the LP takes it
 }
 
 func (a *acts) Perform(ctx context.Context, r *Record, e Effect) Outcome {
@@ -29,6 +30,9 @@ func (a *acts) Perform(ctx context.Context, r *Record, e Effect) Outcome {
 	a.done[e.Kind]++
 	if e.Kind == SendTx {
 		return outcome(false, a.send(ctx, r.Submission.Txs[e.Step].Signed))
+	}
+	if e.Kind == PostPSBT && a.post != nil {
+		return a.post(r)
 	}
 	return Outcome{Done: true}
 }
@@ -44,6 +48,7 @@ type stage struct {
 	*flowtest.Setup
 	Engine *Engine
 	Live   *Live
+	LPs    *lp.Client
 	Record *Record
 	Acts   *acts
 }
@@ -61,7 +66,7 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 	}
 	lps := lp.NewClient(lp.Options{Transport: s.World, Now: s.World.Now})
 	live := NewLive(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
-	st := &stage{Setup: s, Live: live, Record: r, Acts: &acts{done: map[EffectKind]int{}, send: s.Chain.Send}}
+	st := &stage{Setup: s, Live: live, LPs: lps, Record: r, Acts: &acts{done: map[EffectKind]int{}, send: s.Chain.Send}}
 	st.Engine = New(Config{Store: new(storagetest.Memory), World: live, Performer: st.Acts, Flows: flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { st.Engine.Close(); live.Close() })
 	if err := st.Engine.Create(t.Context(), r); err != nil {

@@ -94,6 +94,8 @@ type foreign struct {
 	BtcAmountGas  *decimal `json:"btcAmountGas"`
 	GasSwapFeeBtc *decimal `json:"gasSwapFeeBtc"`
 
+	foreignVault
+
 	OutputAmount *decimal `json:"outputAmount"`
 	Recipient    string   `json:"recipient"`
 	Token        string   `json:"token"`
@@ -161,6 +163,8 @@ func (i *importer) record() (*Record, error) {
 		err = i.auto()
 	case TrustedFromBTCLN:
 		err = i.trusted()
+	case SPVFromBTC:
+		err = i.vault()
 	default:
 		err = fmt.Errorf("type %s cannot be imported", o.Type)
 	}
@@ -170,6 +174,8 @@ func (i *importer) record() (*Record, error) {
 	i.identify()
 	// The reference stops looking at swaps that have ended.
 	switch {
+	case o.Type == SPVFromBTC:
+		i.r.Settled = i.r.State == spvClosed || i.r.State == spvFailed || i.r.State == spvExpired || i.r.State == spvClaimed
 	case o.Type == TrustedFromBTCLN:
 		i.r.Settled = i.r.State == gasExpired || i.r.State == gasFailed || i.r.State == gasFinished
 	case o.Type == FromBTCLNAuto && (i.r.State == lnFailed || i.r.State == lnClaimed),

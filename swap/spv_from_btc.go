@@ -240,6 +240,10 @@ func spvEffects(in In) []Effect {
 	return effects
 }
 
+func spvFund() Action {
+	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
+}
+
 func spvView(in In) View {
 	r := in.R
 	row, _ := stateRow(spvStates, r.State)
@@ -283,10 +287,13 @@ func spvView(in In) View {
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = SoftExpired
 		} else {
-			v.Action = &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
+			v.Action = spvFund()
 		}
 	case spvSoftExpired:
 		seen(SoftExpired)
+		if !r.posted() && !r.Vault.Deadline.Passed(in.Now) {
+			v.Late = spvFund()
+		}
 	case spvSigned, spvPosted:
 		seen(Awaiting)
 		v.Action = waiting()

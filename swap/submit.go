@@ -2,6 +2,7 @@ package swap
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -152,22 +153,28 @@ func (g *Engine) await(ctx context.Context, id string, from *Record) error {
 
 // IDs implements [Checker].
 func (w *Live) IDs(r *Record, signed []string) ([]string, error) {
-	if r.Vault != nil && !r.posted() || r.posted() && r.State != spvConfirmed {
-		if len(signed) != 1 {
-			return nil, fault.Invalid("signedTxs", "must be one PSBT")
-		}
-		u, err := bitcoin.ParsePSBT(signed[0])
-		if err != nil {
-			return nil, fault.Invalid("signedTxs[0]", "%w", err)
-		}
-		id, _ := u.TxID(nil)
-		return []string{id.String()}, nil
-	}
 	k, _, err := w.contract(r.Chain, r.Contract)
 	if err != nil {
 		return nil, err
 	}
-	return k.IDs(signed)
+	if r.Vault == nil {
+		return k.IDs(signed)
+	}
+	// A vault swap takes a PSBT first, and the chain's transactions later.
+	ids := make([]string, len(signed))
+	for i, text := range signed {
+		if u, err := bitcoin.ParsePSBT(text); err == nil {
+			id, _ := u.TxID(nil)
+			ids[i] = id.String()
+			continue
+		}
+		id, err := k.IDs([]string{text})
+		if err != nil {
+			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "is neither a PSBT nor a transaction of %s", r.Chain)
+		}
+		ids[i] = id[0]
+	}
+	return ids, nil
 }
 
 // Check implements [Checker].
@@ -195,6 +202,9 @@ func (w *Live) Check(ctx context.Context, r *Record, a Action, signed []string) 
 		}
 		return in, nil
 	case *Fund:
+		if len(signed) != 1 {
+			return Submit{}, fault.Invalid("signedTxs", "must be one PSBT")
+		}
 		return w.checkPSBT(ctx, r, a, signed[0])
 	}
 	return Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")

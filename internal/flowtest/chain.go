@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/btcsuite/btcd/btcutil/base58"
+	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
@@ -349,11 +350,11 @@ func (k *contract) Build(_ context.Context, p chains.Plan) (chains.Unsigned, err
 	return u, nil
 }
 
-// IDs reads `signed:<id>`.
+// IDs reads `signed:<id>` and `sc:<id>`.
 func (k *contract) IDs(signed []string) ([]string, error) {
 	ids := make([]string, len(signed))
 	for i, s := range signed {
-		id, ok := strings.CutPrefix(s, "signed:")
+		id, ok := strings.CutPrefix(strings.Replace(s, "sc:", "signed:", 1), "signed:")
 		if !ok {
 			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "cannot be decoded")
 		}
@@ -374,6 +375,38 @@ func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error
 		all[i].Reveals = p.Steps[all[i].Step].Kind == chains.StepClaimSecret
 	}
 	return all, nil
+}
+
+// payout is how the chain writes withdrawals.
+func (k *contract) payout() bitcoin.PayoutFormat {
+	if k.chain.isEVM() {
+		return evm.PayoutFormat()
+	}
+	return bitcoin.PayoutFormat{RecipientLen: 32, LittleEndian: true}
+}
+
+func (k *contract) WithdrawalData(recipient string, raw [2]uint64) ([]byte, error) {
+	to, err := hex.DecodeString(strings.TrimPrefix(recipient, "0x"))
+	if err != nil {
+		return nil, fault.Invalid("recipient", "%w", err)
+	}
+	return k.payout().Encode(bitcoin.Payout{Recipient: to, Raw: raw})
+}
+
+func (k *contract) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
+	if k.chain.isEVM() {
+		return evm.ParseWithdrawal(tx)
+	}
+	w, err := bitcoin.ParseWithdrawal(tx)
+	if err != nil {
+		return chains.Withdrawal{}, err
+	}
+	p, err := k.payout().Decode(w.Payload)
+	if err != nil {
+		return chains.Withdrawal{}, err
+	}
+	amounts, err := w.Shares.Amounts(p.Raw)
+	return chains.Withdrawal{Withdrawal: w, Recipient: "0x" + hex.EncodeToString(p.Recipient), Raw: p.Raw, Amounts: amounts, Execution: p.ExecutionHash}, err
 }
 
 func (k *contract) Vaults(_ context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {

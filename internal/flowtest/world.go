@@ -51,6 +51,7 @@ type World struct {
 	// OnSend changes the world when a smart-chain transaction is broadcast.
 	OnSend func(w *World)
 
+	posts []Post
 	sent  []string
 	calls []string
 	state chains.TxState
@@ -84,6 +85,19 @@ func (w *World) Sent() []string {
 	return append([]string(nil), w.sent...)
 }
 
+// Post is something that was posted to the LP.
+type Post struct {
+	URL  string
+	Body []byte
+}
+
+// Posts are what was posted to the LP, in order.
+func (w *World) Posts() []Post {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]Post(nil), w.posts...)
+}
+
 // Head is the block at which the world is read.
 func (w *World) Head() chains.Block {
 	return chains.Block{Height: 1000, Hash: "head", Time: w.Time.Unix()}
@@ -93,12 +107,16 @@ var errNoAnswer = fault.New(fault.Upstream, "nobody answers")
 
 // RoundTrip implements [http.RoundTripper] as the LP.
 func (w *World) RoundTrip(req *http.Request) (*http.Response, error) {
+	var posted []byte
 	if req.Body != nil {
-		_, _ = io.Copy(io.Discard, req.Body)
+		posted, _ = io.ReadAll(req.Body)
 		_ = req.Body.Close()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(posted) > 0 {
+		w.posts = append(w.posts, Post{URL: req.URL.String(), Body: posted})
+	}
 	path := req.URL.Path
 	w.calls = append(w.calls, path[strings.LastIndexByte(path, '/')+1:])
 	status, body := http.StatusOK, string(w.LP)

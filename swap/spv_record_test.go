@@ -1,0 +1,373 @@
+package swap
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// vaultTokens are the tokens that records of vault swaps are about.
+func vaultTokens(chain string) []tokens.Token {
+	all := []tokens.Token{flowtest.Native[chain]}
+	if chain == "STARKNET" {
+		all[0].DisplayDecimals = 9
+		return append(all, tokens.Token{Chain: chain, Ticker: "WBTC", Name: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: "0x03fe2b97c1fd336e750087d68b9b867997fd64a2661ff3ca5a7c771641e8e7ac"})
+	}
+	return append(all, tokens.Token{Chain: chain, Ticker: "USDC", Name: "USDC", Decimals: 6, DisplayDecimals: 6, Address: "0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839"})
+}
+
+// vaultCase is a case whose input is a record of a vault swap, spread out.
+func vaultCase(t *testing.T, fields map[string]json.RawMessage, now int64) *flowtest.Setup {
+	t.Helper()
+	chain := "CITREA"
+	if raw, ok := fields["chain"]; ok {
+		if err := json.Unmarshal(raw, &chain); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &flowtest.Setup{World: &flowtest.World{Time: time.UnixMilli(now), Txs: map[bitcoin.Hash]*bitcoin.Tx{}, Spends: map[bitcoin.OutPoint]bitcoin.Spend{},
+		Rates: bitcoin.FeeRates{Fastest: 2000, Minimum: 1}}, Record: maps.Clone(fields)}
+	s.Chain = flowtest.NewChain(s.World, chain, vaultTokens(chain), flowtest.Contracts{})
+	var quote, url string
+	if json.Unmarshal(fields["quoteId"], &quote) != nil || json.Unmarshal(fields["url"], &url) != nil {
+		t.Fatal("no quote")
+	}
+	for name, v := range map[string]any{"id": quote + strings.Repeat("0", 32), "type": 6, "version": 1, "url": url + "/frombtc_spv"} {
+		s.Record[name], _ = json.Marshal(v)
+	}
+	s.Record["initiator"] = s.Record["recipient"]
+	if s.Record["createdAt"] == nil {
+		s.Record["createdAt"], _ = json.Marshal(now)
+	}
+	return s
+}
+
+func TestVectorsVaultFeesAndRecord(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "fees_and_record", func(t *testing.T, c *vectors.Case) {
+		var in struct{ Now json.Number }
+		c.Input(t, &in)
+		type amount struct{ Amount, RawAmount, Symbol, Chain string }
+		var want struct {
+			Input, Output, GasDropOutput        amount
+			SwapFee, NetworkOutputFee, TotalFee struct{ Src amount }
+			QuoteExpiry                         int64
+			Record                              map[string]json.RawMessage
+		}
+		c.Expected(t, &want)
+		var fields map[string]json.RawMessage
+		c.Input(t, &fields)
+		now, err := in.Now.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := vaultCase(t, fields, now)
+		text, err := json.Marshal(want.Record) // the record as the reference writes it
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ImportRecord(s.Chain, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := func(what string, got tokens.Amount, want amount) {
+			if got.Raw.String() != want.RawAmount || got.Decimal() != want.Amount || got.Token.Ticker != want.Symbol || got.Token.Chain != want.Chain {
+				t.Errorf("%s is %s (%s %s), want %+v", what, got.Raw, got.Decimal(), got.Token.ID(), want)
+			}
+		}
+		fees := new(big.Int).Add(r.Terms.SwapFee.Raw, r.Terms.NetworkFee.Raw)
+		is("input", r.Terms.Input, want.Input)
+		is("output", r.Terms.Output, want.Output)
+		is("swap fee", r.Terms.SwapFee, want.SwapFee.Src)
+		is("network fee", *r.Terms.NetworkFee, want.NetworkOutputFee.Src)
+		is("fees", tokens.NewAmount(fees, r.Terms.Input.Token), want.TotalFee.Src)
+		drop := tokens.NewAmount(new(big.Int), s.Chain.Info().Native)
+		if r.Terms.GasDrop != nil {
+			drop = *r.Terms.GasDrop
+		}
+		is("gas drop", drop, want.GasDropOutput)
+		var id string
+		if err := json.Unmarshal(want.Record["id"], &id); err != nil || r.ID != id || int64(r.Expiry) != want.QuoteExpiry || r.posted() {
+			t.Errorf("%s until %d, want %s until %d", r.ID, r.Expiry, id, want.QuoteExpiry)
+		}
+	})
+}
+
+func TestVectorsVaultExecutionStatus(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "execution_status", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			State                  int
+			Recipient, BitcoinTxID string
+			RequiredConfirmations  uint32
+			MinimumBTCFeeRate      float64
+			Expiry                 int64
+			Now                    json.Number
+			BitcoinTxConfirmations *uint32
+			ConfirmationDelayMS    *float64
+			Variant                struct {
+				Delay                                *json.RawMessage
+				NoData, Wallet, Signer, Front, Claim bool
+				ConfirmedAgo, MaxWait                *int64
+			}
+		}
+		c.Input(t, &in)
+		type step struct {
+			Type, Chain, Title, Status, InitTxID, SettleTxID string
+			Confirmations                                    *struct{ Current, Target, ETASeconds int }
+		}
+		var want struct {
+			StateInfo struct {
+				Number int
+				Name   string
+			}
+			Flags struct{ IsFinished, IsSuccess, IsFailed, IsExpired bool }
+			Steps []step
+
+			CurrentAction *struct {
+				Type, Name                           string
+				PollTimeSeconds, ExpectedTimeSeconds int
+				RequiredSigner                       string
+			}
+		}
+		c.Expected(t, &want)
+		if in.Variant.MaxWait != nil {
+			c.NotRun(t, "the time given to automatic settlement is fixed, as in the REST interface (swap-flows-spv-and-core.md C14)")
+		}
+		ms, err := in.Now.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.UnixMilli(ms)
+		var id bitcoin.Hash
+		if in.BitcoinTxID != "" {
+			if id, err = bitcoin.ParseHash(in.BitcoinTxID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := &Record{Head: Head{ID: "v", Type: SPVFromBTC, Chain: "CITREA", State: in.State, Signer: in.Recipient, CreatedAt: Millis(ms), Expiry: Millis(in.Expiry)},
+			Bitcoin: &BitcoinPart{Confirmations: in.RequiredConfirmations}, Vault: &VaultPart{Deadline: Millis(in.Expiry), MinFeeRate: in.MinimumBTCFeeRate}}
+		if want.Steps[0].InitTxID != "" { // data exists
+			r.Bitcoin.Posted, r.Bitcoin.TxID = true, id
+		}
+		if ago := in.Variant.ConfirmedAgo; ago != nil {
+			r.Bitcoin.ConfirmedAt = Millis(ms - *ago)
+		}
+		r.Vault.FrontTx, r.Vault.ClaimTx = want.Steps[1].InitTxID, want.Steps[1].SettleTxID
+		obs := &Observation{Payment: Fact[*bitcoin.Tx]{Asked: true}}
+		if n := in.BitcoinTxConfirmations; n != nil {
+			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: *n}
+		}
+		if n := in.BitcoinTxConfirmations; n != nil && *n < in.RequiredConfirmations && in.ConfirmationDelayMS != nil { // asked for nothing else
+			obs.Wait = Fact[int]{Asked: true, Value: int(math.Floor(*in.ConfirmationDelayMS / 1000))}
+		}
+		v := spvView(In{R: r, Obs: obs, Now: now})
+		if f := want.Flags; v.Row.Name != want.StateInfo.Name || v.Row.Finished != f.IsFinished || v.Row.Success != f.IsSuccess || v.Row.Failed != f.IsFailed || v.Row.Expired != f.IsExpired {
+			t.Errorf("state %+v, want %+v", v.Row, want)
+		}
+		for i, w := range want.Steps {
+			g := v.Steps[i]
+			if n := w.Confirmations; n != nil && n.ETASeconds > 0 {
+				c.Differ(t, "spv-eta-seconds")
+				n.ETASeconds /= 1000
+			}
+			same := (g.Confirmations == nil) == (w.Confirmations == nil) && (g.Confirmations == nil || *g.Confirmations == Confirmations(*w.Confirmations))
+			if !same || string(g.Type) != w.Type || g.Chain != w.Chain || g.Title != w.Title || string(g.Status) != w.Status || g.InitTx != w.InitTxID || g.SettleTx != w.SettleTxID {
+				t.Errorf("step %+v %+v, want %+v %+v", g, g.Confirmations, w, w.Confirmations)
+			}
+		}
+		w := want.CurrentAction
+		switch a := v.Action.(type) {
+		case nil:
+			if w != nil {
+				t.Errorf("no action, want %+v", w)
+			}
+		case *Wait:
+			if w == nil || w.Type != "Wait" || w.Name != a.Name || w.PollTimeSeconds != a.PollSeconds || w.ExpectedTimeSeconds != a.ExpectedSeconds {
+				t.Errorf("action %+v, want %+v", a, w)
+			}
+		case *Fund: // what is built of it is compared in chains/bitcoin
+			if w == nil || w.Type != "SignPSBT" || w.Name != a.Name || !a.Vault {
+				t.Errorf("action %+v, want %+v", a, w)
+			}
+		case *Sign:
+			caller := Caller{}
+			if in.Variant.Signer {
+				caller.Signer = w.RequiredSigner
+			}
+			if p := a.PlanFor(caller); w == nil || w.Type != "SignSmartChainTransaction" || w.Name != a.Name || p.Signer != w.RequiredSigner || p.Steps[0].Kind != chains.StepVaultClaim || p.Steps[0].Vault.TxID != id {
+				t.Errorf("action %+v, want %+v", p, w)
+			}
+		}
+	})
+}
+
+// funded gives the world everything that a signed PSBT of the case refers to:
+// the vault and its output, and what the inputs spend.
+func funded(t *testing.T, s *flowtest.Setup, r *Record, text string) {
+	t.Helper()
+	utxo, err := bitcoin.ParseOutPoint(r.Vault.UTXO)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := s.Chain.Info().Tokens
+	s.World.Vault = &chains.Vault{Open: true, Tokens: [2]string{all[1].Address, all[0].Address}, Multipliers: r.Vault.Multipliers, Confirmations: r.Bitcoin.Confirmations, OurRelay: true,
+		VaultState: bitcoin.VaultState{UTXO: utxo, Raw: [2]uint64{math.MaxInt64, math.MaxInt64}}}
+	exists(s.World, utxo, wire.NewTxOut(r.Vault.UTXOSats, r.Vault.Script))
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		return // base64 and worse: the same transaction stands in another case as hex
+	}
+	p, err := psbt.NewFromRawBytes(bytes.NewReader(raw), false)
+	if err != nil {
+		return
+	}
+	for i, in := range p.UnsignedTx.TxIn[1:] {
+		out := p.Inputs[i+1].WitnessUtxo
+		if prev := p.Inputs[i+1].NonWitnessUtxo; prev != nil {
+			out = prev.TxOut[in.PreviousOutPoint.Index]
+		}
+		if out != nil {
+			exists(s.World, in.PreviousOutPoint, out)
+		}
+	}
+}
+
+// exists makes an output known, in a transaction whose other parts are not.
+func exists(w *flowtest.World, op bitcoin.OutPoint, out *wire.TxOut) {
+	tx := w.Txs[op.Hash]
+	if tx == nil {
+		tx = &bitcoin.Tx{ID: op.Hash, Msg: wire.NewMsgTx(2), Confirmations: 100, Height: 1}
+		w.Txs[op.Hash] = tx
+	}
+	for len(tx.Msg.TxOut) <= int(op.Index) {
+		tx.Msg.AddTxOut(wire.NewTxOut(0, nil))
+	}
+	tx.Msg.TxOut[op.Index] = out
+}
+
+func TestVectorsVaultSubmitPSBT(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-spv-and-core", "psbt_submit")
+	hexOf := map[string]string{} // of the same quote, for PSBTs that are written otherwise
+	type input struct {
+		State                                           int
+		Now                                             json.Number
+		Expiry                                          int64
+		QuoteID, PSBT                                   string
+		VaultUTXOSpent, LPDeclines, ContractCannotParse bool
+	}
+	for _, c := range f.Cases {
+		var in input
+		c.Input(t, &in)
+		if _, err := hex.DecodeString(in.PSBT); err == nil && hexOf[in.QuoteID] == "" {
+			hexOf[in.QuoteID] = in.PSBT
+		}
+	}
+	f.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in input
+		c.Input(t, &in)
+		var want struct {
+			Error        bool
+			GoMustReject any
+			TxID         string
+			FinalState   int
+			PostQuote    *struct{ QuoteID, PSBTHex string }
+		}
+		c.Expected(t, &want)
+		var fields map[string]json.RawMessage
+		c.Input(t, &fields)
+		now, err := in.Now.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := vaultCase(t, fields, now)
+		s.World.LP = json.RawMessage(`{"code":20000,"msg":"","data":{"txId":"` + want.TxID + `"}}`)
+		if in.LPDeclines {
+			s.World.LP = json.RawMessage(`{"code":20508,"msg":"declined"}`)
+		}
+		if in.ContractCannotParse {
+			s.World.ParseErr = fault.New(fault.Upstream, "revert")
+		}
+		st := perform(t, s)
+		funded(t, s, st.Record, hexOf[in.QuoteID])
+		funded(t, s, st.Record, in.PSBT)
+		if in.VaultUTXOSpent {
+			utxo, _ := bitcoin.ParseOutPoint(st.Record.Vault.UTXO)
+			s.World.Spends[utxo] = bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{7}}
+		}
+		st.Acts.post = func(r *Record) Outcome {
+			return (&Performing{LPs: st.LPs}).Perform(t.Context(), r, Effect{Kind: PostPSBT})
+		}
+		ids, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
+		st.Engine.effects.wait()
+		got, loadErr := st.Engine.Load(t.Context(), st.Record.ID)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		wantState := want.FinalState
+		u, parseErr := bitcoin.ParsePSBT(in.PSBT)
+		switch {
+		case want.GoMustReject != nil:
+			c.Differ(t, "bitcoin-psbt-weak-signature")
+			want.Error, want.PostQuote, wantState = true, nil, st.Record.State
+		case err == nil && want.Error && parseErr == nil && finishedByWallet(t, in.PSBT):
+			c.Differ(t, "bitcoin-psbt-finished-by-wallet")
+			want.Error, want.TxID, wantState = false, "", spvPosted
+			want.PostQuote = nil
+			if id, known := u.TxID(nil); !known || len(ids) != 1 || ids[0] != id.String() || len(s.World.Posts()) != 1 {
+				t.Errorf("ids %v, posted %d times", ids, len(s.World.Posts()))
+			}
+		case err != nil && !want.Error && strings.Contains(err.Error(), "sat/vB"):
+			c.Differ(t, "bitcoin-psbt-fee-floor")
+			want.Error, want.PostQuote, wantState = true, nil, st.Record.State
+		case in.State == spvCreated && in.Expiry < now:
+			c.Differ(t, "spv-one-pass") // the quote is seen to have expired
+			wantState = spvExpired
+		}
+		if (err != nil) != want.Error || got.State != wantState {
+			t.Fatalf("state %d (%v), want %d, error %v", got.State, err, wantState, want.Error)
+		}
+		if !want.Error && want.TxID != "" && !slices.Equal(ids, []string{want.TxID}) {
+			t.Errorf("ids %v, want %s", ids, want.TxID)
+		}
+		if want.PostQuote != nil {
+			posts := s.World.Posts()
+			var body struct{ QuoteID, PSBTHex string }
+			if len(posts) != 1 || json.Unmarshal(posts[0].Body, &body) != nil || body.QuoteID != want.PostQuote.QuoteID || body.PSBTHex != want.PostQuote.PSBTHex ||
+				!strings.HasSuffix(strings.SplitN(posts[0].URL, "?", 2)[0], "/frombtc_spv/postQuote") {
+				t.Errorf("posted %d: %+v, want %+v", len(posts), body, *want.PostQuote)
+			}
+		} else if want.Error && len(s.World.Posts()) != 0 && !in.LPDeclines {
+			t.Error("posted although it is refused")
+		}
+	})
+}
+
+// finishedByWallet reports whether the wallet finished all its inputs itself.
+func finishedByWallet(t *testing.T, text string) bool {
+	t.Helper()
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		return false
+	}
+	p, err := psbt.NewFromRawBytes(bytes.NewReader(raw), false)
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(p.Inputs[1:], func(in psbt.PInput) bool { return in.FinalScriptSig == nil && in.FinalScriptWitness == nil })
+}
