@@ -1,6 +1,6 @@
 // Command devnet runs the whole swap network in one process, without the internet,
-// until it is interrupted: Bitcoin, an EVM chain with the swap contracts, Lightning
-// and liquidity providers with real funds. It prints as JSON where everything is,
+// until it is interrupted: Bitcoin, an EVM chain with the swap contracts, Lightning,
+// liquidity providers with real funds and a watchtower. It prints as JSON where everything is,
 // and the keys of users who have money. On its control address
 //
 //	POST /mine?blocks=1            mines Bitcoin blocks
@@ -41,7 +41,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, lps int, mine time.Duration, control string) (err error) {
-	n, err := devnet.Start(ctx, devnet.Options{LPs: lps})
+	n, err := devnet.Start(ctx, devnet.Options{LPs: lps, Watchtower: true})
 	if err != nil {
 		return err
 	}

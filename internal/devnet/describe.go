@@ -32,6 +32,7 @@ type Description struct {
 	} `json:"evm"`
 	LPs    []string          `json:"lps"`
 	Prices map[string]string `json:"prices"` // base URLs of the services
+	Nostr  string            `json:"nostr"`  // relay that the watchtower listens to
 	Users  struct {
 		EVM       Key `json:"evm"`
 		LP        Key `json:"lp"`
@@ -65,6 +66,7 @@ func (n *Net) Describe() (d Description) {
 		d.EVM.Tokens[t.Ticker] = t.Address
 	}
 	d.LPs = n.LPURLs()
+	d.Nostr = n.Nostr.URL()
 	d.Prices = make(map[string]string)
 	for _, who := range prices.Services() {
 		d.Prices[string(who)] = n.Prices.BaseURL(who)

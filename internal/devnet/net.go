@@ -17,13 +17,16 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // Options of a network. The zero value is good for tests.
 type Options struct {
-	LPs int // liquidity providers; 0: one
+	LPs        int  // liquidity providers; 0: one
+	Watchtower bool // somebody claims for users who are not there
 
 	// Changes to the options of the parts, made before they start; nil: none.
 	Bitcoin func(*bitcoin.Options)
@@ -31,7 +34,7 @@ type Options struct {
 	LP      func(i int, o *lp.Options)
 
 	// Services are further parts, started in order once all else runs and closed in
-	// the opposite order before it: a watchtower, say.
+	// the opposite order before it.
 	Services []func(context.Context, *Net) (Service, error)
 }
 
@@ -47,6 +50,8 @@ type Net struct {
 	Lightning *lightning.Net
 	LPs       []*lp.LP
 	Prices    *prices.Server
+	Nostr     *nostr.Relay
+	Tower     *watchtower.Tower // nil without Options.Watchtower
 
 	// Users. On the EVM chain there is EVM.User.
 	Payer     *lightning.Node // a Lightning wallet with 10 000 000 sats
@@ -98,6 +103,10 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	n.closers = append(n.closers, n.Prices)
+	if n.Nostr, err = nostr.Start(""); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.Nostr)
 	for i := range max(o.LPs, 1) {
 		if err := n.startLP(ctx, i, o.LP); err != nil {
 			return err
@@ -105,6 +114,12 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 	}
 	if err := n.EVM.SyncRelay(ctx); err != nil {
 		return err
+	}
+	if o.Watchtower {
+		if n.Tower, err = watchtower.Start(ctx, watchtower.Options{EVM: n.EVM, Relays: []string{n.Nostr.URL()}}); err != nil {
+			return err
+		}
+		n.closers = append(n.closers, n.Tower)
 	}
 	for _, start := range o.Services {
 		s, err := start(ctx, n)

@@ -11,6 +11,7 @@ import (
 
 // newEscrow builds what the LP agrees to, with the lies that are switched on.
 func (l *LP) newEscrow(t evm.Terms) (evm.SwapData, error) {
+	t.Amount = new(big.Int).Set(t.Amount) // a lie must not change what is answered beside the escrow
 	s, err := l.evm.Deployment().NewSwapData(t)
 	if err != nil {
 		return s, err

@@ -108,7 +108,7 @@ func (l *LP) chooseVault(token common.Address, raw func(evm.VaultParams) ([2]uin
 	defer l.mu.Unlock()
 	var least uint64
 	for _, v := range l.vaults {
-		if (v.onchain.Params.Token0 == token) == f.ForeignVault || v.spent || !l.ready(v) {
+		if (v.onchain.Params.Token0 == token) == f.ForeignVault || v.spent && !f.SpentVault || !l.ready(v) {
 			continue
 		}
 		left, err := v.after()
@@ -118,6 +118,9 @@ func (l *LP) chooseVault(token common.Address, raw func(evm.VaultParams) ([2]uin
 		need, err := raw(v.onchain.Params)
 		if err != nil {
 			return nil, refuse(20301, "No suitable swap vault found!")
+		}
+		if f.ForeignVault && need[0] == 0 {
+			continue // an amount that cannot be expressed would give the lie away
 		}
 		if !f.UnsureVault && (left.Raw[0] < need[0] || left.Raw[1] < need[1]) {
 			continue
@@ -129,7 +132,7 @@ func (l *LP) chooseVault(token common.Address, raw func(evm.VaultParams) ([2]uin
 	if best == nil {
 		return nil, refuse(20301, "No suitable swap vault found!")
 	}
-	if f.SpentVault {
+	if f.SpentVault && !best.spent {
 		return best, l.spend(best)
 	}
 	return best, nil
