@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+)
+
+func TestChainToBitcoin(t *testing.T) {
+	w := start(t)
+	to, err := w.bitcoin().NewWallet(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut,
+		SrcAddress: w.evm.User.Address.Hex(), DstAddress: to.Address.String()})
+	w.user.Mine = func() { w.bitcoin().Mine(1) }
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := to.Balance(); got != 100_000 {
+		t.Fatalf("received %d sats", got)
+	}
+}
+
+func TestChainToLightning(t *testing.T) {
+	w := start(t)
+	payee, err := w.ln.NewNode("payee", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	invoice, err := payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+		SrcAddress: w.evm.User.Address.Hex(), DstAddress: invoice})
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := payee.BalanceSats(); got != 50_000 {
+		t.Fatalf("received %d sats", got)
+	}
+}
+
+func TestLightningToChain(t *testing.T) {
+	w := start(t)
+	s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
+		DstAddress: w.evm.User.Address.Hex()})
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+}
+
+func TestBitcoinToChain(t *testing.T) {
+	w := start(t)
+	s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn,
+		DstAddress: w.evm.User.Address.Hex()})
+	w.user.Mine = func() { w.bitcoin().Mine(1) }
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+}
