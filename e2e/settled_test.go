@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 )
 
 func TestChainToBitcoin(t *testing.T) {
 	w := start(t)
-	to, err := w.bitcoin().NewWallet(0)
+	to, err := w.bitcoin().NewWallet(bitcoin.P2WPKH)
 	if err != nil {
 		t.Fatal(err)
 	}
