@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,8 +39,8 @@ type Observation struct {
 	Spends     Fact[[]bitcoin.Spend]
 	Vault      Fact[chains.VaultFact]
 	Withdrawal Fact[chains.WithdrawalFact]
-	Txs        Fact[[]chains.TxStatus] // of the submission
-	GasTx      Fact[chains.TxStatus]   // a trusted payout
+	Txs        Fact[map[string]chains.TxStatus] // of the submission, by id: what is asked changes within a pass
+	GasTx      Fact[chains.TxStatus]            // a trusted payout
 }
 
 // Ask is what a flow wants to know next; nil members are not wanted.
@@ -174,7 +175,7 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 		add(func() { put(&obs.Withdrawal, in.Now)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)) })
 	}
 	if q := ask.Txs; q != nil {
-		add(func() { put(&obs.Txs, in.Now)(w.Txs(ctx, r.Chain, q)) })
+		add(func() { put(&obs.Txs, in.Now)(byID(q)(w.Txs(ctx, r.Chain, q))) })
 	}
 	if id := ask.GasTx; id != "" {
 		add(func() {
@@ -191,6 +192,23 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 	}
 	_ = g.Wait() // the functions return no error: each fact carries its own
 	return asked > 0
+}
+
+// byID names the states of transactions by their ids.
+func byID(asked []chains.Signed) func([]chains.TxStatus, error) (map[string]chains.TxStatus, error) {
+	return func(all []chains.TxStatus, err error) (map[string]chains.TxStatus, error) {
+		if err != nil {
+			return nil, err
+		}
+		if len(all) != len(asked) {
+			return nil, fmt.Errorf("%d answers to %d questions", len(all), len(asked))
+		}
+		m := make(map[string]chains.TxStatus, len(all))
+		for i, tx := range asked {
+			m[tx.ID] = all[i]
+		}
+		return m, nil
+	}
 }
 
 // errLagging says that a node has not reached a block that a decision was

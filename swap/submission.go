@@ -47,28 +47,23 @@ func fillSubmission(in In, next *Record) {
 		return
 	}
 	refused, _ := in.Input.(Outcome)
-	status := in.Obs.Txs.Value
-	asked := in.R.Submission.pending()
-	for i, tx := range asked {
-		if i >= len(status) {
-			return
+	for i := range s.Txs {
+		tx := &s.Txs[i]
+		status, asked := in.Obs.Txs.Value[tx.ID]
+		if tx.Sent || !asked {
+			continue
 		}
-		for j := range s.Txs {
-			if s.Txs[j].ID != tx.ID {
-				continue
+		switch status.State {
+		case chains.TxUnknown: // refused for good, and not because it is done already
+			if refused.Effect == SendTx && refused.Refused && refused.Step == i {
+				s.Closed, s.Reason = true, reasonOr(refused.Reason, "the network refused the transaction")
 			}
-			switch status[i].State {
-			case chains.TxUnknown: // refused for good, and not because it is done already
-				if refused.Effect == SendTx && refused.Refused && refused.Step == j {
-					s.Closed, s.Reason = true, reasonOr(refused.Reason, "the network refused the transaction")
-				}
-			case chains.TxConfirmed:
-				s.Txs[j].Sent = true
-			case chains.TxReverted:
-				s.Closed, s.Reason = true, reasonOr(status[i].Reason, "the transaction was reverted")
-			case chains.TxReplaced:
-				s.Closed, s.Reason = true, reasonOr(status[i].Reason, "the transaction was replaced by another one")
-			}
+		case chains.TxConfirmed:
+			tx.Sent = true
+		case chains.TxReverted:
+			s.Closed, s.Reason = true, reasonOr(status.Reason, "the transaction was reverted")
+		case chains.TxReplaced:
+			s.Closed, s.Reason = true, reasonOr(status.Reason, "the transaction was replaced by another one")
 		}
 	}
 	if !s.Closed && len(s.pending()) == 0 {
