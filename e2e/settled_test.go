@@ -10,14 +10,13 @@ import (
 )
 
 func TestChainToBitcoin(t *testing.T) {
-	w := start(t)
-	to, err := w.bitcoin().NewWallet(bitcoin.P2WPKH)
+	w := start(t, options{})
+	to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut,
-		SrcAddress: w.evm.User.Address.Hex(), DstAddress: to.Address.String()})
-	w.user.Mine = func() { w.bitcoin().Mine(1) }
+		SrcAddress: w.address(), DstAddress: to.Address.String()})
 	end := w.finish(s.SwapID)
 	if !end.IsSuccess {
 		t.Fatalf("ended as %s", end.State.Name)
@@ -28,17 +27,14 @@ func TestChainToBitcoin(t *testing.T) {
 }
 
 func TestChainToLightning(t *testing.T) {
-	w := start(t)
-	payee, err := w.ln.NewNode("payee", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := start(t, options{})
+	payee := w.net.Recipient
 	invoice, err := payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
-		SrcAddress: w.evm.User.Address.Hex(), DstAddress: invoice})
+		SrcAddress: w.address(), DstAddress: invoice})
 	end := w.finish(s.SwapID)
 	if !end.IsSuccess {
 		t.Fatalf("ended as %s", end.State.Name)
@@ -49,9 +45,9 @@ func TestChainToLightning(t *testing.T) {
 }
 
 func TestLightningToChain(t *testing.T) {
-	w := start(t)
+	w := start(t, options{})
 	s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
-		DstAddress: w.evm.User.Address.Hex()})
+		DstAddress: w.address()})
 	end := w.finish(s.SwapID)
 	if !end.IsSuccess {
 		t.Fatalf("ended as %s", end.State.Name)
@@ -59,10 +55,9 @@ func TestLightningToChain(t *testing.T) {
 }
 
 func TestBitcoinToChain(t *testing.T) {
-	w := start(t)
+	w := start(t, options{})
 	s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn,
-		DstAddress: w.evm.User.Address.Hex()})
-	w.user.Mine = func() { w.bitcoin().Mine(1) }
+		DstAddress: w.address()})
 	end := w.finish(s.SwapID)
 	if !end.IsSuccess {
 		t.Fatalf("ended as %s", end.State.Name)

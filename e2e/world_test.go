@@ -15,63 +15,78 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/chains/evm"
-	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet"
+	devnostr "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/swap/price"
-	"github.com/swapper-go/swapper/tokens"
 )
 
-// world is a local network with one LP, a client on a store on disk, and a user
-// with money on every side.
+// Prices of the local network: the native coin and WBTC are worth a bitcoin, a
+// dollar a hundred-thousandth of one.
+var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001}
+
+// world is a local network, a client on a store on disk, and a user with money
+// on every side.
 type world struct {
-	t      *testing.T
-	clock  *clock
-	evm    *devevm.Net
-	ln     *lightning.Net
-	lp     *lp.LP
+	t     *testing.T
+	net   *devnet.Net
+	relay *devnostr.Relay
+	tower *watchtower.Tower
+
 	path   string
 	store  *bolt.Store
 	client *swapper.Client
 	user   *wallet.Wallet
 	stop   func()
+	mining chan struct{}
+}
+
+// options are what a test wants otherwise.
+type options struct {
+	net  devnet.Options
+	slow bool // no Bitcoin blocks but those that the test mines
 }
 
 // start brings everything up. It ends with the test.
-func start(t *testing.T) *world {
+func start(t *testing.T, o options) *world {
 	t.Helper()
-	w := &world{t: t, clock: &clock{}, path: filepath.Join(t.TempDir(), "swaps.db")}
+	w := &world{t: t, path: filepath.Join(t.TempDir(), "swaps.db"), mining: make(chan struct{})}
 	var err error
-	if w.evm, err = devevm.Start(devevm.Options{Now: w.clock.now}); err != nil {
+	if w.net, err = devnet.Start(t.Context(), o.net); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.evm.Close() })
-	b := w.evm.Bitcoin()
-	w.ln = lightning.New(lightning.Options{Now: w.clock.now, Height: func() uint32 { h, _ := b.Tip(); return h }})
-	node := func(name string) *lightning.Node {
-		n, err := w.ln.NewNode(name, 100_000_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	if w.lp, err = lp.Start(t.Context(), lp.Options{EVM: w.evm, Lightning: node("lp"), Now: w.clock.now}); err != nil {
+	t.Cleanup(func() { w.net.Close() })
+	if w.relay, err = devnostr.Start(""); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.lp.Close() })
-	w.user = &wallet.Wallet{EVM: w.evm.User, Lightning: node("user"), Poll: 20 * time.Millisecond}
-	if w.user.Bitcoin, err = b.NewWallet(bitcoin.P2WPKH); err != nil {
+	t.Cleanup(func() { w.relay.Close() })
+	if w.tower, err = watchtower.Start(t.Context(), watchtower.Options{EVM: w.net.EVM, Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Faucet(w.user.Bitcoin.Address, 100_000_000); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { w.tower.Close() })
+	w.user = &wallet.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}
 	w.open()
 	t.Cleanup(w.close)
+	if !o.slow {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				select {
+				case <-w.mining:
+					return
+				case <-time.After(200 * time.Millisecond):
+					w.net.Mine(1)
+				}
+			}
+		}()
+		t.Cleanup(func() { close(w.mining); <-ended })
+	}
 	return w
 }
 
@@ -82,26 +97,26 @@ func (w *world) open() {
 	if w.store, err = bolt.Open(w.t.Context(), w.path, bolt.Options{}); err != nil {
 		w.t.Fatal(err)
 	}
-	b, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{w.evm.Bitcoin().URL()}})
+	b, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{w.net.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c := w.evm.Contracts()
-	n := w.evm.Network()
-	native := tokens.Token{Chain: n.Chain, Ticker: "CBTC", Name: "Coin", Decimals: 18, DisplayDecimals: 8, Address: evm.Native.Hex()}
-	list := []tokens.Token{native,
-		{Chain: n.Chain, Ticker: "WBTC", Name: "Wrapped bitcoin", Decimals: 8, DisplayDecimals: 8, Address: c.Token.Hex()},
-		{Chain: n.Chain, Ticker: "USDC", Name: "Dollar", Decimals: 6, DisplayDecimals: 2, Address: c.Dollar.Hex()}}
+	m, err := nostr.New(nostr.Options{Relays: []string{w.relay.URL()}, Network: bitcoin.Regtest})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	log := io.Discard
 	if testing.Verbose() {
 		log = os.Stderr
 	}
 	w.client, err = swapper.Open(w.t.Context(), swapper.Config{
-		Network: bitcoin.Regtest, Store: w.store, Bitcoin: b, Now: w.clock.now,
-		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{w.evm.URL()}, Network: &n, Tokens: list})},
-		LPs:    swapper.LPs{URLs: []string{w.lp.URL()}, AllowHTTP: true},
-		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001},
-		Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Network: bitcoin.Regtest, Store: w.store, Bitcoin: b, Now: w.net.Clock.Now,
+		Chains:    []chains.Factory{w.net.Chain()},
+		LPs:       swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true},
+		Prices:    prices,
+		LNURL:     lnurl.Config{AllowLocal: true},
+		Messenger: swap.OverNostr(m),
+		Logger:    slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -109,7 +124,7 @@ func (w *world) open() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); w.client.Run(ctx) }()
-	w.stop = func() { cancel(); <-ended }
+	w.stop = func() { cancel(); <-ended; m.Close() }
 	w.user.Swaps = w.client
 	w.user.Progress = func(s *swapper.GetSwapStatusOutput) {
 		w.t.Logf("%s %d %s", s.SwapType, s.State.Number, s.State.Name)
@@ -127,7 +142,7 @@ func (w *world) close() {
 	w.store.Close()
 }
 
-func (w *world) bitcoin() *devbitcoin.Net { return w.evm.Bitcoin() }
+func (w *world) address() string { return w.net.EVM.User.Address.Hex() }
 
 func (w *world) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeoutCause(w.t.Context(), d, fmt.Errorf("%s are over", d))
@@ -147,7 +162,13 @@ func (w *world) create(in swapper.CreateSwapInput) *swapper.CreateSwapOutput {
 // finish lets the user do everything until the swap is over.
 func (w *world) finish(id string) *swapper.GetSwapStatusOutput {
 	w.t.Helper()
-	s, err := w.user.Finish(w.within(60*time.Second), id, nil)
+	return w.until(id, nil)
+}
+
+// until lets the user do everything until done.
+func (w *world) until(id string, done func(*swapper.GetSwapStatusOutput) bool) *swapper.GetSwapStatusOutput {
+	w.t.Helper()
+	s, err := w.user.Finish(w.within(60*time.Second), id, done)
 	if err != nil {
 		w.t.Fatalf("%v; last %+v", err, s)
 	}

@@ -95,7 +95,7 @@ func (o outgoing) moves() []Move {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
 		{From: []int{outCommitted, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen, statusExpired)(in) && newer(in.Obs.Escrow, in.R) && !in.R.Submission.open()
+			return is(statusNotOpen, statusExpired)(in) && newer(in.Obs.Escrow, in.R) && !in.busy()
 		}},
 		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
@@ -109,7 +109,7 @@ func (o outgoing) moves() []Move {
 		}},
 		{From: []int{outSoftExpired, outCreated}, To: outExpired, Why: "the authorization is over and the escrow was never opened", If: func(in In) bool {
 			s := o.status(in)
-			if in.R.Submission.open() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
+			if in.busy() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
 				return false
 			}
 			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
@@ -121,7 +121,7 @@ func (o outgoing) moves() []Move {
 
 		{From: []int{outCreated, outSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
 		{From: []int{outRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
-			return in.Input.(Submit).Action == ActionRefund && !in.R.Submission.open()
+			return in.Input.(Submit).Action == ActionRefund && !in.busy()
 		}, Do: accept},
 	}
 }
@@ -137,7 +137,7 @@ const (
 // mayOpen guards the submission of opening transactions: the authorisation is
 // still good, and nothing else is under way.
 func mayOpen(in In) bool {
-	return in.Input.(Submit).Action == ActionInit && !in.R.Submission.open() &&
+	return in.Input.(Submit).Action == ActionInit && !in.busy() &&
 		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
 }
 
@@ -230,13 +230,13 @@ func (o outgoing) view(in In) View {
 		payment = SoftExpired
 		if valid {
 			payment = Awaiting
-			if !r.Submission.open() {
+			if !in.busy() {
 				v.Action = o.openAction(r)
 			}
 		}
 	case outSoftExpired:
 		payment = SoftExpired
-		if valid && in.Obs.Escrow.Known() && !r.Submission.open() {
+		if valid && in.Obs.Escrow.Known() && !in.busy() {
 			v.Late = o.openAction(r)
 		}
 	case outExpired:
@@ -250,7 +250,7 @@ func (o outgoing) view(in In) View {
 		settlement = Settled
 	case outRefundable:
 		settlement, refund = ExpiredStatus, Awaiting
-		if v.Action = o.refundAction(in); v.Action == nil && !r.Submission.open() {
+		if v.Action = o.refundAction(in); v.Action == nil && !in.busy() {
 			v.Blocked = fault.New(fault.Upstream, "the provider has not authorised an early refund; without it the refund is possible from %s on",
 				time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace).UTC().Format(time.RFC3339))
 		}
@@ -282,7 +282,7 @@ func (o outgoing) openAction(r *Record) Action {
 // help, before that with the LP's authorisation.
 func (o outgoing) refundAction(in In) Action {
 	r := in.R
-	if r.Submission.open() {
+	if in.busy() {
 		return nil
 	}
 	kind := chains.StepRefundAuth

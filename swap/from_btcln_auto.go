@@ -121,7 +121,7 @@ func autoMoves() []Move {
 			delete(next.Tried, string(CallWithdraw)) // the user asks again: one more attempt
 		}},
 		{From: []int{lnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
-			return in.Input.(Submit).Action == ActionClaim && !in.R.Submission.open()
+			return in.Input.(Submit).Action == ActionClaim && !in.busy()
 		}, Do: accept},
 	}
 }
@@ -251,7 +251,7 @@ func autoView(in In) View {
 			settle.Status = AwaitingManual
 			// The claim carries the preimage, so it is handed out only when
 			// publishing that is safe.
-			if mayPublish(in) && !r.Submission.open() {
+			if mayPublish(in) && !in.busy() {
 				v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
 					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage)}}}}
 			}

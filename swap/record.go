@@ -198,7 +198,8 @@ type Submission struct {
 	Closed bool         `json:"closed,omitempty"`
 	Reason string       `json:"reason,omitempty"` // why it was closed without success
 	Since  Millis       `json:"since"`
-	PSBT   bitcoin.Hash `json:"psbt,omitzero"` // txid, for a submitted PSBT
+	Block  uint64       `json:"block,omitempty"` // of the last transaction that is confirmed
+	PSBT   bitcoin.Hash `json:"psbt,omitzero"`   // txid, for a submitted PSBT
 }
 
 // SignedTx is one submitted transaction.

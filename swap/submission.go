@@ -7,6 +7,16 @@ import (
 // open reports whether submitted transactions are still to be sent or confirmed.
 func (s *Submission) open() bool { return s != nil && !s.Closed }
 
+// busy reports whether what the user signed is under way, or done in a block
+// that the facts at hand do not know yet: until then nobody signs again.
+func (in In) busy() bool {
+	s := in.R.Submission
+	if s == nil || !s.Closed {
+		return s.open()
+	}
+	return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
+}
+
 // pending returns the chain transactions whose fate is still to be asked for.
 func (s *Submission) pending() []chains.Signed {
 	if !s.open() {
@@ -60,6 +70,7 @@ func fillSubmission(in In, next *Record) {
 			}
 		case chains.TxConfirmed:
 			tx.Sent = true
+			s.Block = max(s.Block, status.Block.Height)
 		case chains.TxReverted:
 			s.Closed, s.Reason = true, reasonOr(status.Reason, "the transaction was reverted")
 		case chains.TxReplaced:

@@ -99,17 +99,21 @@ func (r *Record) ownTxs() []string {
 
 // await returns when what was handed in has had its effect.
 func (g *Engine) await(ctx context.Context, id string, from *Record) error {
+	already := !from.Submission.open()
 	settled := func(r *Record) (bool, error) {
-		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
-			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)
-		}
 		if r.State == spvDeclined && r.Type == SPVFromBTC {
 			return true, fault.New(fault.Upstream, "the provider refused the transaction: %s", r.Problem)
 		}
 		if r.Type == SPVFromBTC && r.State == spvSigned {
 			return false, nil
 		}
-		return !r.Submission.open() || r.State != from.State, nil
+		if r.State != from.State {
+			return true, nil
+		}
+		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
+			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)
+		}
+		return already && !r.Submission.open(), nil
 	}
 	var failure error
 	done := false
