@@ -315,9 +315,10 @@ func (w *Live) recheckVault(ctx context.Context, r *Record, tx *wire.MsgTx) erro
 	return w.VaultPays(ctx, c, fact.Vault, ours, tx)
 }
 
-// poll looks at a swap as often as its state asks for, until ctx ends.
+// poll looks at a swap until ctx ends: every second at first, because somebody
+// waits, then ever slower, at last as often as its state asks for.
 func (g *Engine) poll(ctx context.Context, id string) {
-	for {
+	for wait := snapshotLife; ; wait += wait / 8 {
 		res, err := g.Advance(ctx, id, nil)
 		every := 5 * time.Second
 		if err == nil {
@@ -327,10 +328,11 @@ func (g *Engine) poll(ctx context.Context, id string) {
 				}
 			}
 		}
+		wait = min(wait, every)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(every):
+		case <-time.After(wait):
 		}
 	}
 }
