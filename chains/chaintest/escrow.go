@@ -26,12 +26,14 @@ func testPayIn(k *kit) {
 			k.Errorf("before: %+v", f)
 		}
 		wallet, vault := k.balance(k.user.Address(), token), k.liquidity(token)
+		k.buildRefused(k.lp, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}, "a claim before the opening, which would show the secret,")
 		opening := k.open(e)
 		k.checkOpened(e, opening)
 		if paid := wallet.Sub(wallet, k.balance(k.user.Address(), token)); paid.Cmp(e.Amount) < 0 || token != native && paid.Cmp(e.Amount) != 0 {
 			k.Errorf("%s: the user paid %s of %s", token, paid, e.Amount)
 		}
 		k.buildRefused(k.user, chains.Step{Kind: chains.StepRefund, Escrow: e}, "a refund before the expiry")
+		k.reopenRefused(e)
 		k.buildRefused(k.lp, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(999)}, "a claim by another secret")
 		claim := k.run(k.lp, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
 		f := k.state(e, chains.EscrowClaimed)
@@ -42,7 +44,15 @@ func testPayIn(k *kit) {
 			k.Errorf("%s: the LP got %s of %s", token, got, e.Amount)
 		}
 		k.final(e)
+		k.reopenRefused(e)
 	}
+}
+
+// reopenRefused tries to open an escrow a second time: a hash is used once.
+func (k *kit) reopenRefused(e chains.Escrow) {
+	k.Helper()
+	auth, _ := k.authorize(e)
+	k.buildRefused(k.user, chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, "a second opening")
 }
 
 // final mines until the escrow's end is final.
@@ -131,8 +141,11 @@ func testLPInit(k *kit) {
 func testRefund(k *kit) {
 	for _, token := range []string{k.chain.Info().Native.Address, k.facts.Token} {
 		e := k.expect(k.payIn(lock(secret(40)), token))
-		k.open(e)
+		opening := k.open(e)
+		k.checkOpened(e, opening)
 		after := k.balance(k.user.Address(), token)
+		k.net.Advance(k.T, time.Unix(e.Expiry, 0).Sub(k.net.Time())-chains.ClaimGrace+time.Minute)
+		k.buildRefused(k.lp, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(40)}, "a claim too shortly before the expiry")
 		k.net.Advance(k.T, time.Unix(e.Expiry, 0).Sub(k.net.Time())+chains.RefundGrace+time.Minute)
 		refund := k.run(k.user, chains.Plan{SwapID: "refund", Steps: []chains.Step{{Kind: chains.StepRefund, Escrow: e}}})
 		f := k.state(e, chains.EscrowRefunded)
@@ -158,6 +171,7 @@ func testRefundAuth(k *kit) {
 	if got := k.balance(k.user.Address(), k.facts.Token); got.Sub(got, after).Cmp(e.Amount) != 0 {
 		k.Errorf("%s came back of %s", got, e.Amount)
 	}
+	k.reopenRefused(e)
 	unsigned := auth
 	unsigned.Signature = ""
 	k.buildRefused(k.user, chains.Step{Kind: chains.StepRefundAuth, Escrow: e, Auth: unsigned}, "a refund without signature")

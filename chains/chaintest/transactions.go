@@ -166,6 +166,7 @@ func testCheck(k *kit) {
 	}
 	stranger := k.net.Account(k.T)
 	refused("another signer", init, stranger.Sign(k.T, built))
+	k.run(user, init)
 	refund := chains.Plan{SwapID: "check", Signer: user.Address(), Steps: []chains.Step{{Kind: chains.StepRefundAuth, Escrow: e, Auth: k.lp.AuthorizeRefund(k.T, e, until)}}}
 	refused("an opening for a refund", refund, signed)
 	k.altered("refund", user, refund)

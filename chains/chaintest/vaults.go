@@ -180,7 +180,7 @@ func testFronting(k *kit) {
 	k.net.MineBitcoin(k.T, 1)
 	k.net.SyncRelay(k.T)
 	k.run(k.net.Account(k.T), chains.Plan{SwapID: "fronted", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: q.TxID}}}})
-	if f := k.withdrawal(v, q); f.State == chains.WithdrawalNone || f.FrontTx == "" {
+	if f := k.withdrawal(v, q); f.State != chains.WithdrawalClaimed || f.FrontTx == "" || f.ClaimTx == "" {
 		k.Errorf("claimed after fronting: %+v", f)
 	}
 	tip, err := v.RelayTip(k.Context())

@@ -140,6 +140,10 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		granted[allowanceKey(*c.Allowance)] = answer
 		requests = append(requests, callRequest(c.Allowance.Token, data, "latest", answer))
 	}
+	states := planStates{manager: k.EscrowManager.Address}
+	if err := states.ask(plan, &requests); err != nil {
+		return nil, err
+	}
 	needed := len(requests)
 	estimates := estimateRequests(calls, signer)
 	for _, e := range estimates {
@@ -152,6 +156,9 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		if r.Err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Method, r.Err)
 		}
+	}
+	if err := states.check(k.chain.env.Now(), head); err != nil {
+		return nil, err
 	}
 	calls = slices.Clone(calls)
 	for i := range calls {

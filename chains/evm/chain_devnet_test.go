@@ -2,39 +2,21 @@ package evm_test
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"log/slog"
 	"math/big"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/tokens"
 )
-
-// open starts a local network and opens it as a chain.
-func open(t *testing.T) (*devnet.Net, chains.Chain) {
-	t.Helper()
-	net, err := devnet.Start(devnet.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { net.Close() })
-	n := net.Network()
-	f := evm.Custom(evm.Options{RPC: []string{net.URL()}, Network: &n, Tokens: tokens.Known("CITREA")})
-	c, err := f.Open(t.Context(), chains.Env{Network: n.Bitcoin, Now: net.Time, Rand: rand.Reader, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net, c
-}
 
 // sign signs what a plan asks for, as a wallet does.
 func sign(t *testing.T, a *devnet.Account, txs []string) []string {
@@ -59,101 +41,216 @@ func sign(t *testing.T, a *devnet.Account, txs []string) []string {
 	return signed
 }
 
-// run builds a plan, signs, checks and sends it, and waits for each transaction.
-func run(t *testing.T, c chains.Chain, k chains.Contract, plan chains.Plan, a *devnet.Account) []chains.Signed {
+// payIn is an escrow that the user opens towards the LP, and the LP's word for it.
+func (l *localNet) payIn(t *testing.T, n byte) (chains.Contract, chains.Escrow, chains.Plan) {
 	t.Helper()
-	u, err := k.Build(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	txs, err := k.Check(plan, sign(t, a, u.Txs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tx := range txs {
-		if err := c.Send(t.Context(), tx); err != nil {
-			t.Fatal(err)
-		}
-		for range 200 {
-			status, err := c.Status(t.Context(), []chains.Signed{tx})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if status[0].State == chains.TxConfirmed {
-				break
-			}
-			if status[0].State == chains.TxReverted {
-				t.Fatalf("%s reverted", tx.ID)
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}
-	return txs
+	k, _ := l.chain.Contract("")
+	e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: evm.Native.Hex(), Amount: big.NewInt(1e15),
+		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256([]byte{n, 31: 0})}, Sequence: big.NewInt(int64(n)), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true})
+	l.must(err)
+	auth := l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))
+	return k, e, chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
 }
 
-func TestHTLCFromOpeningToClaim(t *testing.T) {
-	net, c := open(t)
-	k, _ := c.Contract("v1")
-	secret := [32]byte{1, 2, 3}
-	spec := chains.Spec{Kind: chains.HTLC, Offerer: net.User.Address.Hex(), Claimer: net.LP.Address.Hex(), Token: evm.Native.Hex(), Amount: big.NewInt(1e15),
-		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(secret[:])}, Sequence: big.NewInt(7), Expiry: net.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true}
-	e, err := k.Expect(spec)
-	if err != nil {
-		t.Fatal(err)
+// run carries a plan of the user out.
+func (l *localNet) run(t *testing.T, k chains.Contract, plan chains.Plan) {
+	t.Helper()
+	u, err := k.Build(t.Context(), plan)
+	l.must(err)
+	txs, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	for _, tx := range txs {
+		l.must(l.chain.Send(t.Context(), tx))
+		_, err := l.Wait(t.Context(), common.HexToHash(tx.ID))
+		l.must(err)
 	}
-	s, err := evm.SwapDataOf(e)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// On a chain that charges for changed state every part of the fee rate is there,
+// and what a wallet must keep back covers it.
+func TestThreePartFeeRate(t *testing.T) {
+	l := newNet(t, devnet.Options{L1FeeRate: 1_000_000})
+	rate, err := l.chain.FeeRate(t.Context())
+	l.must(err)
+	if !strings.HasSuffix(rate, ",100000,1000000") || strings.Count(rate, ",") != 2 {
+		t.Errorf("fee rate %s", rate)
 	}
-	auth := chains.Auth{Prefix: "claim_initialize", Timeout: net.Time().Add(10 * time.Minute).Unix()}
-	digest, err := net.Network().InitDigest(net.Deployment(), s, auth.Timeout)
-	if err != nil {
-		t.Fatal(err)
+	k, _ := l.chain.Contract("")
+	cost := chains.Cost{Kind: chains.CostInit, Token: evm.Native.Hex(), Payer: l.User.Address.Hex()}
+	all, err := k.Estimate(t.Context(), cost, rate)
+	l.must(err)
+	gas, err := k.Estimate(t.Context(), cost, rate[:strings.LastIndex(rate, ",")])
+	l.must(err)
+	if state := new(big.Int).Sub(all, gas); state.Cmp(big.NewInt(55*1_000_000)) != 0 {
+		t.Errorf("%s of %s are for changed state, want 55 bytes", state, all)
 	}
-	if auth.Signature, err = net.LP.SignDigest(digest); err != nil {
-		t.Fatal(err)
-	}
-	until, err := k.VerifyInit(t.Context(), e, auth, "", spec.Offerer)
-	if err != nil || until <= 0 {
-		t.Fatalf("authorization refused: %v (usable until %d)", err, until)
-	}
-	state := func() chains.EscrowFact {
-		facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e, Auth: &auth}})
-		if err != nil {
-			t.Fatal(err)
+	_, _, plan := l.payIn(t, 1)
+	plan.FeeRate = rate
+	l.run(t, k, plan)
+}
+
+// Where only finalised blocks count, nothing that is newer is acted on.
+func TestFinalizedTagsOnly(t *testing.T) {
+	l := newNet(t, devnet.Options{SafeDepth: 1, FinalDepth: 3}, func(n *evm.Network) { n.SafeTag, n.FinalizedTag = "finalized", "finalized" })
+	k, e, plan := l.payIn(t, 1)
+	u, err := k.Build(t.Context(), plan)
+	l.must(err)
+	txs, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), txs[0]))
+	_, err = l.Wait(t.Context(), common.HexToHash(txs[0].ID))
+	l.must(err)
+	for blocks := range 4 {
+		final := blocks == 3
+		status, err := l.chain.Status(t.Context(), txs)
+		l.must(err)
+		facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}})
+		l.must(err)
+		if (status[0].State == chains.TxConfirmed) != final || status[0].Final != final || facts[0].Final != final || facts[0].State != chains.EscrowOpen {
+			t.Errorf("%d blocks later: %+v, %+v", blocks, status[0], facts[0])
 		}
-		if facts[0].Err != nil {
-			t.Fatal(facts[0].Err)
+		l.must(l.Net.Mine(1))
+	}
+}
+
+// A node that gives short ranges of logs only, or no traces, serves all the same.
+func TestPoorNodes(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	for _, s := range l.nodes {
+		s.Misbehave(devnet.Fault{LogRange: 3, Refuse: []string{"debug_traceTransaction"}})
+	}
+	k, e, plan := l.payIn(t, 1)
+	l.run(t, k, plan)
+	l.must(l.Net.Mine(30))
+	found, err := k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}})
+	l.must(err)
+	if found[0].Err != nil || found[0].Escrow == nil || found[0].State != chains.EscrowOpen {
+		t.Errorf("found %+v", found[0])
+	}
+	past := 0
+	for p, err := range l.chain.History(t.Context(), e.Offerer, 0) {
+		l.must(err)
+		if p.Escrow == nil || p.Fact.State != chains.EscrowOpen {
+			t.Errorf("past %+v", p)
 		}
+		past++
+	}
+	if past != 1 {
+		t.Errorf("%d past swaps", past)
+	}
+}
+
+// An escrow that was opened through another contract is found by the trace of the
+// transaction; without one it is left out, not invented.
+func TestOpenedThroughAWallet(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	wallet, err := l.Deploy(t.Context(), "ContractWallet", l.User.Address)
+	l.must(err)
+	spec := evm.Terms{Kind: chains.HTLC, Offerer: wallet, Claimer: l.Net.LP.Address, Amount: big.NewInt(1e9), ClaimData: sha256.Sum256([]byte("s")), Sequence: big.NewInt(3), Expiry: l.Time().Add(time.Hour).Unix(), PayIn: true}
+	s, err := l.Deployment().NewSwapData(spec)
+	l.must(err)
+	e, err := l.Deployment().Escrow(s)
+	l.must(err)
+	calls, err := l.Deployment().Init(s, wallet, l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour)))
+	l.must(err)
+	through, err := devnet.CallOf("ContractWallet", wallet, "run", calls[0].To, calls[0].Value, calls[0].Data)
+	l.must(err)
+	through.Value = calls[0].Value
+	_, err = l.User.Send(t.Context(), through)
+	l.must(err)
+	k, _ := l.chain.Contract("")
+	search := func() chains.EscrowFact {
+		facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}})
+		l.must(err)
 		return facts[0]
 	}
-	if f := state(); f.State != chains.EscrowNone || f.Auth != chains.AuthGood || f.Head.Height == 0 {
-		t.Fatalf("before: %+v", f)
+	for _, s := range l.nodes {
+		s.Misbehave(devnet.Fault{Refuse: []string{"debug_traceTransaction"}})
 	}
-	run(t, c, k, chains.Plan{SwapID: "a", Signer: spec.Offerer, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}, net.User)
-	if f := state(); f.State != chains.EscrowOpen || f.InitTx == "" {
-		t.Fatalf("opened: %+v", f)
+	if f := search(); f.Err != nil || f.Escrow != nil || f.State != chains.EscrowNone {
+		t.Errorf("without traces: %+v", f)
 	}
-	found, err := k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: spec.Offerer, Claimer: spec.Claimer}})
-	if err != nil || found[0].Err != nil || found[0].Escrow == nil || found[0].State != chains.EscrowOpen {
-		t.Fatalf("by claim hash: %+v, %v", found, err)
+	for _, s := range l.nodes {
+		s.Misbehave(devnet.Fault{})
 	}
-	run(t, c, k, chains.Plan{SwapID: "a", Signer: spec.Claimer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret}}}, net.LP)
-	f := state()
-	if f.State != chains.EscrowClaimed || f.ClaimTx == "" || [32]byte(f.Result) != secret {
-		t.Fatalf("claimed: %+v", f)
+	if f := search(); f.Err != nil || f.Escrow == nil || f.State != chains.EscrowOpen {
+		t.Errorf("with traces: %+v", f)
 	}
-	n := 0
-	for p, err := range c.History(context.Background(), spec.Offerer, 0) {
-		if err != nil {
-			t.Fatal(err)
+}
+
+// A transaction that was taken by a node whose answer was lost is sent only once.
+func TestLostAnswerToASend(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, _, plan := l.payIn(t, 1)
+	u, err := k.Build(t.Context(), plan)
+	l.must(err)
+	txs, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.nodes[0].Misbehave(devnet.Fault{LoseAnswer: true})
+	l.must(l.chain.Send(t.Context(), txs[0]))
+	_, err = l.Wait(t.Context(), common.HexToHash(txs[0].ID))
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), txs[0]))
+}
+
+// A stored fee rate that the chain has outgrown does not strand a transaction.
+func TestStoredFeeRateIsRaised(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, _, plan := l.payIn(t, 1)
+	now, err := l.chain.FeeRate(t.Context())
+	l.must(err)
+	offered := func(rate string) *big.Int {
+		plan.FeeRate = rate
+		u, err := k.Build(t.Context(), plan)
+		l.must(err)
+		tx, err := evm.ParseTransaction(u.Txs[0])
+		l.must(err)
+		return tx.FeeCap
+	}
+	current, err := evm.ParseFeeRate(now)
+	l.must(err)
+	if got := offered("1,1"); got.Cmp(current.MaxFeePerGas()) != 0 {
+		t.Errorf("offers %s at a rate that has passed, want %s", got, current.MaxFeePerGas())
+	}
+	if got := offered("77000000000,5"); got.Cmp(big.NewInt(77_000_100_000)) != 0 {
+		t.Errorf("offers %s at a higher rate", got)
+	}
+	plan.FeeRate = "cheap"
+	if _, err := k.Build(t.Context(), plan); err == nil {
+		t.Error("a fee rate that is none")
+	}
+}
+
+// A wrong network is noticed when the chain is opened.
+func TestOpenRefuses(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	network := l.Network()
+	env := chains.Env{Network: network.Bitcoin, Now: l.Time, HTTP: http.DefaultTransport}
+	open := func(change func(*evm.Options), env chains.Env) error {
+		n := network
+		o := evm.Options{RPC: []string{l.nodes[0].URL()}, Network: &n, Tokens: l.chain.Info().Tokens}
+		change(&o)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		c, err := evm.Custom(o).Open(ctx, env)
+		if err == nil {
+			_ = c.(interface{ Close() error }).Close()
 		}
-		if p.Escrow == nil || p.Fact.State != chains.EscrowClaimed {
-			t.Errorf("history: %+v", p)
-		}
-		n++
+		return err
 	}
-	if n != 1 {
-		t.Errorf("history has %d swaps, want 1", n)
+	l.must(open(func(*evm.Options) {}, env))
+	other := env
+	other.Network++
+	for name, err := range map[string]error{
+		"another chain id":        open(func(o *evm.Options) { o.Network.ChainID++ }, env),
+		"no URL":                  open(func(o *evm.Options) { o.RPC = nil }, env),
+		"another Bitcoin network": open(func(*evm.Options) {}, other),
+		"no native token":         open(func(o *evm.Options) { o.Tokens = o.Tokens[1:] }, env),
+		"no escrow manager":       open(func(o *evm.Options) { o.Network.Deployments = []evm.Deployment{{Version: "v1"}} }, env),
+		"nobody there":            open(func(o *evm.Options) { o.RPC = []string{"http://127.0.0.1:1"} }, env),
+	} {
+		if err == nil {
+			t.Errorf("%s: opened", name)
+		}
 	}
 }

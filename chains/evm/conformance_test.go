@@ -52,7 +52,7 @@ type localNet struct {
 
 var _ chaintest.VaultNet = (*localNet)(nil)
 
-func newNet(t *testing.T, o devnet.Options) *localNet {
+func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *localNet {
 	t.Helper()
 	n, err := devnet.Start(o)
 	if err != nil {
@@ -75,6 +75,9 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
 	l.must(err)
 	network := n.Network()
+	for _, change := range changes {
+		change(&network)
+	}
 	native := tokens.Token{Chain: network.Chain, Ticker: "CBTC", Decimals: 18, DisplayDecimals: 8, Address: evm.Native.Hex()}
 	token := tokens.Token{Chain: network.Chain, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: n.Contracts().Token.Hex()}
 	f := evm.Custom(evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}})

@@ -37,6 +37,9 @@ func codeOf(err error) int {
 // the answer: another node, or the same one later, may do better (protocol:
 // chain-evm.md §1.4).
 func transient(method string, err error) bool {
+	if method == "eth_getLogs" && tooWide(err) {
+		return false // it asks for a smaller range
+	}
 	text := strings.ToLower(err.Error())
 	switch codeOf(err) {
 	case 0:
@@ -46,8 +49,6 @@ func transient(method string, err error) bool {
 		return says(text, "header not found", "unknown block", "missing trie node", "rate limit", "too many requests", "request limit")
 	case 3, -32700, -32601, -32004, -32006:
 		return false
-	case -32005, -32008:
-		return method != "eth_getLogs" // there they ask for a smaller range; see tooWide
 	}
 	return !says(text, "already known")
 }

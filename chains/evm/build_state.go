@@ -1,0 +1,77 @@
+package evm
+
+import (
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// planStates are the escrows of a plan as the node sees them, asked for together
+// with nonce and fees. An escrow hash is opened once, and a claim must not show
+// its secret where there is nothing to be had for it, or too late (protocol:
+// chain-evm.md §7.4, §13.8, §13.10).
+type planStates struct {
+	manager common.Address
+	steps   []stepState
+}
+
+type stepState struct {
+	kind   chains.StepKind
+	escrow SwapData
+	opens  bool // the plan itself opens it before
+	answer hexutil.Bytes
+}
+
+func (p *planStates) ask(plan chains.Plan, requests *[]Request) error {
+	opened := map[common.Hash]bool{}
+	p.steps = make([]stepState, 0, len(plan.Steps))
+	for _, step := range plan.Steps {
+		if step.Kind == chains.StepVaultClaim {
+			continue
+		}
+		s, err := SwapDataOf(step.Escrow)
+		if err != nil {
+			return err
+		}
+		hash, err := s.EscrowHash()
+		if err != nil {
+			return err
+		}
+		data, err := StateCall([]common.Hash{hash})
+		if err != nil {
+			return err
+		}
+		p.steps = append(p.steps, stepState{kind: step.Kind, escrow: s, opens: opened[hash]})
+		opened[hash] = opened[hash] || step.Kind == chains.StepInit
+		*requests = append(*requests, callRequest(p.manager, data, "latest", &p.steps[len(p.steps)-1].answer))
+	}
+	return nil
+}
+
+// check refuses steps that the contract is bound to refuse, and claims by secret
+// that come too late by the later of the clock and the newest block's time.
+func (p *planStates) check(now time.Time, head *feeHead) error {
+	for _, step := range p.steps {
+		records, err := DecodeStates(step.answer, 1)
+		if err != nil {
+			return err
+		}
+		state := chains.EscrowState(records[0].State)
+		switch {
+		case step.kind == chains.StepInit:
+			if err := CanInit(state); err != nil {
+				return err
+			}
+		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):
+			return fault.New(fault.InvalidState, "%s: the escrow is not open but %s", step.kind, state)
+		}
+		if step.kind == chains.StepClaimSecret && head != nil && !step.escrow.ClaimInTime(now, int64(head.Timestamp)) {
+			return fault.New(fault.InvalidState, "it is too late to claim with the secret")
+		}
+	}
+	return nil
+}

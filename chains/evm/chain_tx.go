@@ -1,0 +1,155 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// sentNonce is what follows the last transaction that was sent for an account
+// through this process.
+type sentNonce struct {
+	next uint64
+	at   time.Time
+}
+
+// maxKnownSigners bounds the memory of what was sent.
+const maxKnownSigners = 4096
+
+// Send takes one round trip: the node is asked along the way whether it knows the
+// transaction, so that one which is mined already counts as sent.
+func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
+	var id common.Hash
+	var known *json.RawMessage
+	r := []Request{
+		{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: &id},
+		{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &known},
+	}
+	if err := c.node.Batch(ctx, r); err != nil {
+		return err
+	}
+	err := r[0].Err
+	text := ""
+	if err != nil {
+		text = strings.ToLower(err.Error())
+	}
+	switch {
+	case err == nil && id.Hex() != tx.ID:
+		return fault.New(fault.Upstream, "the node took transaction %s for %s", tx.ID, id.Hex())
+	case err == nil, r[1].Err == nil && known != nil,
+		says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
+		c.noteSent(tx)
+		return nil
+	case says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
+		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
+	}
+	return fault.New(fault.Upstream, "the node refuses the transaction: %w", err)
+}
+
+// noteSent remembers the nonce, for nodes that have not heard of the transaction.
+func (c *chain) noteSent(tx chains.Signed) {
+	now := c.env.Now()
+	if last, ok := c.nonces.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < SendTimeout {
+		return
+	}
+	c.nonces.Add(tx.From, sentNonce{tx.Nonce + 1, now})
+}
+
+// nextNonce is the pending nonce that a node names, or a higher one that follows
+// what was sent lately. What was sent long ago and is not known was dropped.
+func (c *chain) nextNonce(from string, pending uint64) uint64 {
+	if last, ok := c.nonces.Get(from); ok && c.env.Now().Sub(last.at) < SendTimeout {
+		return max(pending, last.next)
+	}
+	return pending
+}
+
+// receipt is what is read of a transaction's receipt.
+type receipt struct {
+	Status      hexutil.Uint64 `json:"status"`
+	BlockNumber hexutil.Uint64 `json:"blockNumber"`
+	BlockHash   common.Hash    `json:"blockHash"`
+}
+
+// Status takes one round trip, and a second one for transactions that look
+// replaced.
+func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
+	all, doubtful, err := c.status(ctx, txs)
+	if err != nil || len(doubtful) == 0 {
+		return all, err
+	}
+	// A transaction may have been mined between the answers of one batch, which
+	// looks like another having taken its nonce. It cannot be missed twice.
+	again := make([]chains.Signed, len(doubtful))
+	for n, i := range doubtful {
+		again[n] = txs[i]
+	}
+	second, replaced, err := c.status(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range doubtful {
+		all[i] = second[n]
+	}
+	for _, n := range replaced {
+		all[doubtful[n]].State = chains.TxReplaced
+	}
+	return all, nil
+}
+
+// status also returns the indexes of the transactions that the node does not know
+// while the nonce of their account has gone on.
+func (c *chain) status(ctx context.Context, txs []chains.Signed) (all []chains.TxStatus, doubtful []int, err error) {
+	if len(txs) == 0 {
+		return nil, nil, nil
+	}
+	type answer struct {
+		known   *json.RawMessage
+		receipt *receipt
+	}
+	answers := make([]answer, len(txs))
+	used := map[string]*hexutil.Uint64{}
+	var h headsRequest
+	requests := h.requests(c.net)
+	for i, tx := range txs {
+		if tx.From != "" && used[tx.From] == nil {
+			used[tx.From] = new(hexutil.Uint64)
+			requests = append(requests, Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
+		}
+		requests = append(requests,
+			Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
+			Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
+	}
+	if err := batch(ctx, c.node, requests); err != nil {
+		return nil, nil, err
+	}
+	heads, err := h.heads()
+	if err != nil {
+		return nil, nil, err
+	}
+	all = make([]chains.TxStatus, len(txs))
+	for i, tx := range txs {
+		a := answers[i]
+		switch {
+		case a.receipt != nil && a.receipt.BlockNumber <= h.safe.Number:
+			all[i].Block = chains.Block{Height: uint64(a.receipt.BlockNumber), Hash: a.receipt.BlockHash.Hex()}
+			all[i].Final = all[i].Block.Height <= heads.Final.Height
+			all[i].State = chains.TxConfirmed
+			if a.receipt.Status == 0 {
+				all[i].State = chains.TxReverted
+			}
+		case a.receipt != nil || a.known != nil:
+			all[i].State = chains.TxPending
+		case tx.From != "" && uint64(*used[tx.From]) > tx.Nonce:
+			doubtful = append(doubtful, i)
+		}
+	}
+	return all, doubtful, nil
+}

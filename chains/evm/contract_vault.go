@@ -1,0 +1,175 @@
+package evm
+
+import (
+	"context"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+func (k *contracts) WithdrawalData(recipient string, raw [2]uint64) ([]byte, error) {
+	return WithdrawalData(recipient, raw, nil)
+}
+
+func (k *contracts) WithdrawalDataLen(gasDrop bool) int { return PayoutFormat().Len(gasDrop) }
+
+func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
+	return ParseWithdrawal(tx)
+}
+
+// Vaults takes one round trip, and a second one for vaults that are seen for the
+// first time.
+func (k *contracts) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
+	facts := make([]chains.VaultFact, len(ids))
+	var refs []VaultRef
+	var asked []int
+	for i, id := range ids {
+		ref, err := vaultRef(id)
+		if err != nil {
+			facts[i].Err = err
+			continue
+		}
+		refs, asked = append(refs, ref), append(asked, i)
+	}
+	if len(refs) == 0 {
+		return facts, nil
+	}
+	reads, heads, err := k.readVaults(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range asked {
+		facts[i] = reads[n].Fact(heads.Latest)
+	}
+	return facts, nil
+}
+
+func (k *contracts) readVaults(ctx context.Context, refs []VaultRef) ([]VaultRead, chains.Heads, error) {
+	var h headsRequest
+	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
+	reads, err := k.ReadVaults(ctx, node, refs, chains.Block{}, k.memory.params.Get)
+	if err := node.answered(err); err != nil {
+		return nil, chains.Heads{}, err
+	}
+	k.memory.noteVaults(reads)
+	heads, err := h.heads()
+	return reads, heads, err
+}
+
+func vaultRef(id chains.VaultID) (VaultRef, error) {
+	owner, err := account("owner", id.Owner)
+	if err != nil {
+		return VaultRef{}, err
+	}
+	if !inBits(id.ID, 96) {
+		return VaultRef{}, fault.Invalid("vaultId", "must be from 0 to 2^96-1")
+	}
+	return VaultRef{Owner: owner, ID: id.ID}, nil
+}
+
+// Withdrawals takes one round trip for the heads and then the scan of the logs
+// since the lowest height: a round trip for every five ranges of 950 blocks. What
+// was scanned once and cannot change is not scanned again.
+func (k *contracts) Withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+	if len(queries) == 0 {
+		return nil, nil
+	}
+	heads, err := k.chain.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]chains.WithdrawalFact, len(queries))
+	var lookups []WithdrawalLookup
+	var asked []int
+	from := heads.Latest.Height
+	for i, q := range queries {
+		l, err := withdrawalLookup(q)
+		if err != nil {
+			facts[i].Err = err
+			continue
+		}
+		key := withdrawalKey(l, q.From)
+		if done, ok := k.memory.withdrawals.Get(key); ok {
+			facts[i] = done
+			continue
+		}
+		begin := max(q.From, k.VaultManager.Height)
+		if next, ok := k.memory.unpaid.Get(key); ok {
+			begin = max(begin, next)
+		}
+		from = min(from, begin)
+		lookups, asked = append(lookups, l), append(asked, i)
+	}
+	read, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, BlockRange{from, heads.Latest.Height})
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range asked {
+		f := read[n]
+		f.Final = f.State != chains.WithdrawalNone && f.Height != 0 && f.Height <= heads.Final.Height
+		key := withdrawalKey(lookups[n], queries[i].From)
+		switch {
+		case f.State == chains.WithdrawalNone:
+			k.memory.unpaid.Add(key, searchedTo(queries[i].From, heads))
+		case f.State != chains.WithdrawalFronted && isBuried(f.Height, heads):
+			k.memory.withdrawals.Add(key, f)
+		}
+		facts[i] = f
+	}
+	for i := range facts {
+		facts[i].Head = heads.Latest
+	}
+	return facts, nil
+}
+
+func withdrawalLookup(q chains.WithdrawalQuery) (WithdrawalLookup, error) {
+	ref, err := vaultRef(q.Vault)
+	if err != nil {
+		return WithdrawalLookup{}, err
+	}
+	to, err := account("recipient", q.Recipient)
+	if err != nil {
+		return WithdrawalLookup{}, err
+	}
+	return WithdrawalLookup{Vault: ref, Recipient: to, TxID: q.TxID}, nil
+}
+
+// DryRun takes one round trip.
+func (k *contracts) DryRun(ctx context.Context, txs [][]byte) error {
+	answers := make([]hexutil.Bytes, len(txs))
+	requests := make([]Request, len(txs))
+	for i, tx := range txs {
+		data, err := ParseCall(tx)
+		if err != nil {
+			return err
+		}
+		requests[i] = callRequest(k.VaultManager.Address, data, "latest", &answers[i])
+	}
+	if err := k.chain.node.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for i, r := range requests {
+		if r.Err != nil {
+			return fault.New(fault.Upstream, "the vault's contract cannot read transaction %d: %w", i, r.Err)
+		}
+	}
+	return nil
+}
+
+// RelayTip takes one round trip.
+func (k *contracts) RelayTip(ctx context.Context) (uint32, error) {
+	ask, err := relayABI().Pack("getBlockheight")
+	if err != nil {
+		return 0, err
+	}
+	var answer hexutil.Bytes
+	if err := batch(ctx, k.chain.node, []Request{callRequest(k.BtcRelay.Address, ask, "latest", &answer)}); err != nil {
+		return 0, err
+	}
+	var tip uint32
+	err = unpack(relayABI(), "getBlockheight", answer, &tip)
+	return tip, err
+}

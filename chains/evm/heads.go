@@ -1,0 +1,104 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Heads takes one round trip.
+func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
+	var h headsRequest
+	if err := batch(ctx, c.node, h.requests(c.net)); err != nil {
+		return chains.Heads{}, err
+	}
+	return h.heads()
+}
+
+// headsRequest asks for both ends of the chain, along with other questions.
+type headsRequest struct {
+	net                 Network
+	latest, safe, final *blockHead
+}
+
+func (h *headsRequest) requests(n Network) []Request {
+	requests := []Request{h.tag("latest", &h.latest)}
+	if n.SafeTag != "latest" {
+		requests = append(requests, h.tag(n.SafeTag, &h.safe))
+	}
+	if n.FinalizedTag != "latest" && n.FinalizedTag != n.SafeTag {
+		requests = append(requests, h.tag(n.FinalizedTag, &h.final))
+	}
+	h.net = n
+	return requests
+}
+
+func (h *headsRequest) tag(tag string, into **blockHead) Request {
+	return Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
+}
+
+// heads reads the answers. Where two tags are one block it was asked for once.
+func (h *headsRequest) heads() (chains.Heads, error) {
+	if h.net.SafeTag == "latest" {
+		h.safe = h.latest
+	}
+	switch h.net.FinalizedTag {
+	case "latest":
+		h.final = h.latest
+	case h.net.SafeTag:
+		h.final = h.safe
+	}
+	if h.latest == nil || h.safe == nil || h.final == nil {
+		return chains.Heads{}, fault.New(fault.Upstream, "the node has no such block")
+	}
+	// What is acted on as final is the lowest of the tags: a swap that is not
+	// looked at any more must not come back.
+	final := h.final
+	for _, other := range []*blockHead{h.safe, h.latest} {
+		if other.Number < final.Number {
+			final = other
+		}
+	}
+	if h.safe.Number > h.latest.Number {
+		h.safe = h.latest
+	}
+	return chains.Heads{Latest: h.latest.block(), Final: final.block()}, nil
+}
+
+func (b *blockHead) block() chains.Block {
+	return chains.Block{Height: uint64(b.Number), Hash: b.Hash.Hex(), Time: int64(b.Timestamp)}
+}
+
+// along puts requests in front of the first batch that a reader makes, so that
+// they cost no round trip of their own. In front: a head that is read before a
+// state can only be older than it, so that what is not there at a head was not
+// there.
+type along struct {
+	Node
+	extra []Request
+	err   error
+}
+
+func (a *along) Batch(ctx context.Context, requests []Request) error {
+	extra := a.extra
+	a.extra = nil
+	all := append(append([]Request(nil), extra...), requests...)
+	if err := a.Node.Batch(ctx, all); err != nil {
+		return err
+	}
+	for i, r := range all[:len(extra)] {
+		if r.Err != nil && a.err == nil {
+			a.err = fmt.Errorf("%s: %w", all[i].Method, r.Err)
+		}
+	}
+	for i := range requests {
+		requests[i].Err = all[len(extra)+i].Err
+	}
+	return nil
+}
+
+// answered returns the error of a reader, or of the questions that went along.
+func (a *along) answered(err error) error { return errors.Join(err, a.err) }

@@ -1,0 +1,121 @@
+package swapper_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/swapper-go/swapper"
+
+// listed is a package as `go list` describes it.
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+// packages lists the project's packages without their tests.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		var own []string
+		for _, i := range p.Imports {
+			if name, ok := inModule(i); ok {
+				own = append(own, name)
+			}
+		}
+		name, _ := inModule(p.ImportPath)
+		all[name] = own
+	}
+}
+
+// inModule is a package's path inside the module, "." for its root.
+func inModule(path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// reaches returns how a package comes to depend on one that is forbidden, nil if
+// it does not.
+func reaches(all map[string][]string, from string, forbidden func(string) bool) []string {
+	type step struct {
+		at   string
+		path []string
+	}
+	seen := map[string]bool{from: true}
+	for queue := []step{{from, []string{from}}}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range all[queue[0].at] {
+			path := append(slices.Clone(queue[0].path), next)
+			if forbidden(next) {
+				return path
+			}
+			if !seen[next] {
+				seen[next] = true
+				queue = append(queue, step{next, path})
+			}
+		}
+	}
+	return nil
+}
+
+func under(folders ...string) func(string) bool {
+	return func(p string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool { return p == f || strings.HasPrefix(p, f+"/") })
+	}
+}
+
+// Imports point one way (docs/architecture.md). A caller who wants one chain does not get
+// the others, and a chain knows nothing of swaps.
+func TestImportsPointOneWay(t *testing.T) {
+	all := packages(t)
+	if len(all["."]) == 0 || len(all) < 10 {
+		t.Fatalf("only %d packages are listed", len(all))
+	}
+	smartChains := under("chains/evm", "chains/solana", "chains/starknet")
+	devnet := under("internal/devnet")
+	for name := range all {
+		for _, rule := range []struct {
+			applies   bool
+			why       string
+			forbidden func(string) bool
+		}{
+			{name == "." || under("swap", "httpapi", "storage", "address", "lnurl", "balance", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains")(name), "knows nothing of swaps", under("swap", "httpapi", "storage", "balance", "lnurl")},
+			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
+			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet")},
+			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
+			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana")},
+			{under("chains/bitcoin", "chains/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
+			{under("swap")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
+			{under("tokens", "fault")(name), "is at the bottom", under("swap", "chains", "storage", "lnurl", "address", "balance", "httpapi")},
+			{name == ".", "is under the HTTP mount", under("httpapi")},
+			{!devnet(name) && !under("examples")(name), "is not for tests", devnet},
+		} {
+			if !rule.applies {
+				continue
+			}
+			if path := reaches(all, name, rule.forbidden); path != nil {
+				t.Errorf("%s %s: %s", name, rule.why, strings.Join(path, " -> "))
+			}
+		}
+	}
+}
