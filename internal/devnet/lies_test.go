@@ -207,27 +207,24 @@ func TestStrangersSignatureIsNoLP(t *testing.T) {
 	}
 }
 
-// One LP that fails in whatever way costs nothing but itself.
+// LPs that fail, in whatever way, cost nothing but themselves.
 func TestBadCompanyDelaysNobody(t *testing.T) {
-	n := start(t, devnet.Options{LPs: 2})
-	for name, fault := range map[string]lp.Fault{
-		"down": {Down: true}, "error": {Status: 502}, "hangs": {Stall: time.Hour}, "hangs within": {StallWithin: time.Hour}, "cuts": {CutWithin: true},
-		"garbage": {Garbage: true}, "endless": {Endless: true},
-	} {
-		for _, on := range []string{"payInvoice", "/info"} {
-			t.Run(name+on, func(t *testing.T) {
-				fault.On = on
-				n.LPs[1].Misbehave(fault)
-				defer n.LPs[1].Misbehave(lp.Fault{})
-				began := time.Now()
-				if _, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["TO_BTC"]); err != nil {
-					t.Error(err)
-				}
-				if took := time.Since(began); took > 9*time.Second {
-					t.Errorf("took %v", took)
-				}
-			})
-		}
+	faults := []lp.Fault{{Down: true}, {Status: 502}, {Stall: time.Hour}, {StallWithin: time.Hour}, {CutWithin: true}, {Garbage: true}, {Endless: true}}
+	n := start(t, devnet.Options{LPs: 1 + len(faults)})
+	for _, on := range []string{"/payInvoice", "/info"} {
+		t.Run(on, func(t *testing.T) {
+			for i, f := range faults {
+				f.On = on
+				n.LPs[1+i].Misbehave(f)
+			}
+			began := time.Now()
+			if _, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["TO_BTC"]); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 15*time.Second { // 5 s to load LPs and 2 s for other quotes, on a busy machine
+				t.Errorf("took %v", took)
+			}
+		})
 	}
 }
 

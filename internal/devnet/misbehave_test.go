@@ -1,0 +1,169 @@
+package devnet
+
+import (
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/swap/lp"
+)
+
+// opened is a swap to Bitcoin whose escrow is open.
+func (k *kit) opened() (chains.Escrow, func() client.Status) {
+	k.Helper()
+	q := must[client.ToBTCQuote](k.T)(k.client.ToBTC(k.ctx, k.url, k.toBTC(), client.Early{}))
+	e := k.escrow(q.Escrow)
+	k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
+	return e, func() client.Status {
+		return k.status(client.ToBTC, client.GetRefundAuthorization, k.contract.ClaimHashText(e.ClaimHash), e.Sequence)
+	}
+}
+
+func TestLPsThatDoNotPay(t *testing.T) {
+	k := newKit(t, Options{})
+	for _, test := range []struct {
+		name  string
+		fault lp.Fault
+		code  int
+	}{
+		{"never pays", lp.Fault{NeverPay: true}, client.CodeProcessing},
+		{"refuses refunds", lp.Fault{NotPayable: true, NoRefund: true}, client.CodeProcessing},
+		{"names a false payment", lp.Fault{NeverPay: true, FalsePayment: true}, client.CodePaid},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := *k
+			k.T = t
+			k.lp().Misbehave(test.fault)
+			before := k.Taproot.Balance()
+			e, status := k.opened()
+			k.eventually("answer", func() bool { return status().Code == test.code })
+			time.Sleep(50 * time.Millisecond)
+			if s := status(); s.Code != test.code || k.Taproot.Balance() != before || k.fact(e).State != chains.EscrowOpen {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+func TestLPThatPaysAndDoesNotClaim(t *testing.T) {
+	k := newKit(t, Options{})
+	k.lp().Misbehave(lp.Fault{NeverClaim: true})
+	e, status := k.opened()
+	k.eventually("paid", func() bool { return status().Code == client.CodePaid })
+	k.ok(k.Mine(3))
+	time.Sleep(100 * time.Millisecond)
+	if k.fact(e).State != chains.EscrowOpen {
+		t.Error("claimed")
+	}
+	k.lp().Misbehave(lp.Fault{})
+	k.eventually("claimed", func() bool { return k.fact(e).State == chains.EscrowClaimed })
+}
+
+// A payment that a reorganisation takes out of its block is sent again.
+func TestPayoutSurvivesReorganisation(t *testing.T) {
+	k := newKit(t, Options{})
+	e, status := k.opened()
+	k.eventually("paid", func() bool { return status().Code == client.CodePaid })
+	k.ok(k.Mine(1))
+	k.ok(k.Bitcoin.Reorg(1))
+	k.Bitcoin.Evict(must[btc.Hash](t)(btc.ParseHash(status().TxID)))
+	k.eventually("sent again", func() bool { return k.Bitcoin.InMempool(must[btc.Hash](t)(btc.ParseHash(status().TxID))) })
+	k.ok(k.Mine(2))
+	k.eventually("claimed", func() bool { return k.fact(e).State == chains.EscrowClaimed })
+}
+
+// held is a swap from Lightning whose payment the LP holds.
+func (k *kit) held(name string) (chains.Preimage, [32]byte, func() client.Status) {
+	k.Helper()
+	r, secret := k.auto(name, k.user)
+	q := must[client.FromBTCLNAutoQuote](k.T)(k.client.FromBTCLNAuto(k.ctx, k.url, r, client.Early{}))
+	k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
+	hash := [32]byte(must[[]byte](k.T)(hex.DecodeString(r.PaymentHash)))
+	return secret, hash, func() client.Status {
+		return k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil)
+	}
+}
+
+func TestLPsThatHoldPayments(t *testing.T) {
+	k := newKit(t, Options{})
+	k.lp().Misbehave(lp.Fault{NeverOpen: true})
+	_, hash, status := k.held("never opens")
+	time.Sleep(50 * time.Millisecond)
+	if p, _ := k.Payer.Payment(hash); status().Code != client.CodeUnpaid || p.State != lightning.Pending {
+		t.Errorf("%+v %+v", status(), p)
+	}
+
+	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: func(s *evm.SwapData) { s.Amount = big.NewInt(1) }})
+	secret, hash, status := k.held("false escrow")
+	k.eventually("answer", func() bool { return status().Code == client.CodeDone })
+	if e := k.escrow(status().Escrow); k.fact(e).State != chains.EscrowNone {
+		t.Error("the escrow that is delivered was opened")
+	}
+	k.lp().Misbehave(lp.Fault{NeverSettle: true})
+	e := k.escrow(status().Escrow)
+	k.eventually("opened", func() bool { return k.fact(e).State == chains.EscrowOpen })
+	k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret})
+	time.Sleep(50 * time.Millisecond)
+	if p, _ := k.Payer.Payment(hash); p.State != lightning.Pending {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Who does not claim in time gets the payment back by its time-out, the LP its
+// escrow.
+func TestUnclaimedEscrowIsRefunded(t *testing.T) {
+	k := newKit(t, Options{})
+	_, hash, status := k.held("")
+	k.eventually("opened", func() bool { return status().Code == client.CodeDone })
+	e := k.escrow(status().Escrow)
+	k.eventually("mined", func() bool { return k.fact(e).State == chains.EscrowOpen })
+	k.ok(k.Advance(time.Hour))
+	k.eventually("refunded", func() bool { return k.fact(e).State == chains.EscrowRefunded })
+	if p, _ := k.Payer.Payment(hash); p.State != lightning.Pending {
+		t.Errorf("%+v", p)
+	}
+	k.ok(k.Mine(30))
+	if p, _ := k.Payer.Payment(hash); p.State != lightning.Failed {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestPostedWithdrawalsGoAstray(t *testing.T) {
+	k := newKit(t, Options{})
+	for _, test := range []struct {
+		name           string
+		fault          lp.Fault
+		answered, sent bool
+	}{
+		{"withheld", lp.Fault{Withhold: true}, true, false},
+		{"answer lost", lp.Fault{LosePost: true}, false, true},
+		{"refused after it was sent", lp.Fault{RefusePost: true}, false, true},
+		{"double spent", lp.Fault{DoubleSpend: true}, true, false}, // the last: the vault is lost
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := *k
+			k.T = t
+			defer func() { k.ok(k.Mine(1)) }()
+			k.lp().Misbehave(test.fault)
+			to := k.recipient().Address.Hex()
+			q := must[client.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to)))
+			_, err := k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to))
+			var refused *client.RequestError
+			if (err == nil) != test.answered || errors.As(err, &refused) != test.fault.RefusePost {
+				t.Errorf("answer %v", err)
+			}
+			utxo := must[btc.OutPoint](t)(btc.ParseOutPoint(q.BTCUTXO))
+			_, unspent := k.Bitcoin.Unspent(utxo)
+			if unspent == (test.sent || test.fault.DoubleSpend) {
+				t.Errorf("unspent %v", unspent)
+			}
+		})
+	}
+}
