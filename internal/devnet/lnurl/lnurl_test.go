@@ -181,6 +181,10 @@ func paid(t *testing.T, k kit, preimage [32]byte) bool {
 func TestWithdraw(t *testing.T) {
 	k := newKit(t)
 	w, invoice, preimage := withdrawal(t, k)
+	unpayable := must[string](t)(k.shop.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{8}, AmountMsat: 20_000_000})) // its own
+	if err := k.local.SubmitInvoice(t.Context(), w.Params, unpayable); err == nil {
+		t.Error("paid itself")
+	}
 	if err := k.local.SubmitInvoice(t.Context(), w.Params, invoice); err != nil || !paid(t, k, preimage) {
 		t.Fatal(err)
 	}

@@ -39,13 +39,8 @@ func (s *Server) withdraw(r *http.Request, f Fault) (any, string) {
 	if err != nil || inv.AmountMsat == nil {
 		return nil, "that is no invoice with an amount"
 	}
-	if refusal := s.redeem(r.PathValue("name"), r.FormValue("k1"), text, *inv.AmountMsat); refusal != "" {
+	if refusal := s.redeem(r.PathValue("name"), r.FormValue("k1"), text, *inv.AmountMsat, !f.NeverPay); refusal != "" {
 		return nil, refusal
-	}
-	if !f.NeverPay {
-		if err := s.options.Node.Start(text, devnet.Limits{}); err != nil {
-			return nil, "the invoice cannot be paid: " + err.Error()
-		}
 	}
 	switch {
 	case f.LoseAnswer:
@@ -56,8 +51,8 @@ func (s *Server) withdraw(r *http.Request, f Fault) (any, string) {
 	return map[string]string{"status": "OK"}, ""
 }
 
-// redeem uses up a withdrawal, or says why not.
-func (s *Server) redeem(name, k1, invoice string, msat int64) string {
+// redeem uses up a withdrawal and starts the payment, or says why not.
+func (s *Server) redeem(name, k1, invoice string, msat int64, pay bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.withdraws[name]
@@ -68,6 +63,11 @@ func (s *Server) redeem(name, k1, invoice string, msat int64) string {
 		return "this was withdrawn already"
 	case msat < w.MinMsat || msat > w.MaxMsat:
 		return "the amount is out of bounds"
+	}
+	if pay {
+		if err := s.options.Node.Start(invoice, devnet.Limits{}); err != nil {
+			return "the invoice cannot be paid: " + err.Error()
+		}
 	}
 	w.used = true
 	s.paid = append(s.paid, Paid{name, invoice})

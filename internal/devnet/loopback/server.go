@@ -3,6 +3,7 @@
 package loopback
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -102,10 +103,7 @@ func (f Fault) Spoil(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = w.Write([]byte("<html><body>please log in</body></html>"))
 	case f.Huge:
 		_, _ = w.Write([]byte(`{"a":"`))
-		for junk := make([]byte, 1<<16); ; {
-			for i := range junk {
-				junk[i] = 'x'
-			}
+		for junk := bytes.Repeat([]byte("x"), 1<<16); ; {
 			if _, err := w.Write(junk); err != nil {
 				return true
 			}
