@@ -1,9 +1,11 @@
 package bolt
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 )
 
 // Up to this size a file is walked whole before it is opened; of a larger one,
@@ -15,38 +17,37 @@ const walkedWhole = 64 << 20
 // page that is both used and free would be overwritten, and no recover helps
 // against either. Only when it is content may bbolt have the file.
 type checker struct {
+	ctx    context.Context
 	file   io.ReaderAt
 	meta   meta
 	leaves bool     // read the leaves, too
 	seen   []uint64 // bit set of pages used or free
 }
 
-// checkFile returns nil if the file is a store that this version can open.
-func checkFile(file io.ReaderAt, size int64, leaves bool) error {
+// checkFile returns an error unless the file is a store that this version can
+// open. Its time is that of reading the pages; the context ends it.
+func checkFile(ctx context.Context, file io.ReaderAt, size int64, leaves bool) (*checker, error) {
 	m, err := currentMeta(file, size)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c := &checker{file: file, meta: m, leaves: leaves, seen: make([]uint64, m.pages/64+1)}
+	c := &checker{ctx: ctx, file: file, meta: m, leaves: leaves, seen: make([]uint64, m.pages/64+1)}
 	if err := c.mark(0, 2); err != nil {
-		return err
+		return nil, err
 	}
 	buckets, err := c.identify()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.freelist(); err != nil {
-		return err
+		return nil, err
 	}
 	for _, bucket := range buckets {
 		if err := c.bucket(bucket); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if leaves {
-		return c.complete()
-	}
-	return nil
+	return c, nil
 }
 
 // identify walks the tree of the root, which holds the buckets, and returns
@@ -93,8 +94,11 @@ func (c *checker) identify() ([][]byte, error) {
 	return values, nil
 }
 
-// read returns a page of a tree with its overflow.
-func (c *checker) read(id uint64) (page, error) {
+// read returns a page with its overflow, at most limit bytes.
+func (c *checker) read(id uint64, limit int64) (page, error) {
+	if err := c.ctx.Err(); err != nil {
+		return page{}, err
+	}
 	if id < 2 || id >= c.meta.pages {
 		return page{}, damaged("page %d of %d", id, c.meta.pages)
 	}
@@ -103,7 +107,7 @@ func (c *checker) read(id uint64) (page, error) {
 		return page{}, err
 	}
 	overflow := uint64(native.Uint32(head[12:]))
-	if native.Uint64(head) != id || overflow >= c.meta.pages-id || int64(overflow+1)*c.meta.pageSize > maxPageRead {
+	if native.Uint64(head) != id || overflow >= c.meta.pages-id || int64(overflow+1)*c.meta.pageSize > limit {
 		return page{}, damaged("page %d: header", id)
 	}
 	if overflow > 0 {
@@ -138,7 +142,8 @@ func (c *checker) mark(id, n uint64) error {
 	return nil
 }
 
-// complete checks that every page was accounted for.
+// complete checks that every page was accounted for, if the leaves were read.
+// One that was not is lost space, but no danger.
 func (c *checker) complete() error {
 	for id := range c.meta.pages {
 		if c.seen[id/64]&(1<<(id%64)) == 0 {
@@ -152,7 +157,7 @@ func (c *checker) freelist() error {
 	if c.meta.freelist == noFreelist {
 		return damaged("no list of free pages")
 	}
-	p, err := c.read(c.meta.freelist)
+	p, err := c.read(c.meta.freelist, math.MaxInt64)
 	if err != nil {
 		return err
 	}
@@ -214,7 +219,7 @@ func (c *checker) inline(value []byte, visit func(item) error) error {
 // what the leaves hold; where visit is nil it does not read leaves below a
 // branch. It ends because every page is marked before its children are read.
 func (c *checker) tree(id uint64, low, high []byte, visit func(item) error) error {
-	p, err := c.read(id)
+	p, err := c.read(id, maxTreePage)
 	if err != nil {
 		return err
 	}
@@ -242,7 +247,7 @@ func (c *checker) branch(p page, low, high []byte, visit func(item) error) error
 		return err
 	}
 	if visit == nil {
-		first, err := c.read(items[0].child)
+		first, err := c.read(items[0].child, maxTreePage)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ const (
 	boltVersion = 2
 	noFreelist  = ^uint64(0)
 	maxPageSize = 1 << 16
-	maxPageRead = 64 << 20 // a page holds at most four entries of the largest size
+	maxTreePage = 64 << 20 // a leaf holds at most four entries of the largest size
 )
 
 var native = binary.NativeEndian

@@ -51,8 +51,9 @@ type Options struct {
 // as they can. Any other failure to write, such as a full disk, concerns only
 // the writes that it hit.
 //
-// A number of entries that is deleted leaves free pages that later writes use;
-// the file does not shrink.
+// What is deleted leaves free pages that later writes use; the file does not
+// shrink. Every commit writes the list of them, 8 bytes for 4 kB, which is felt
+// once hundreds of thousands of entries have been deleted and not replaced.
 type Store struct {
 	path     string
 	readOnly bool
@@ -151,16 +152,16 @@ func openFile(path string, readOnly bool) (*os.File, error) {
 
 // openDB locks and checks the file before bbolt sees it.
 func openDB(ctx context.Context, file *os.File, options Options) (*bbolt.DB, error) {
-	ctx, cancel := context.WithTimeout(ctx, options.LockTimeout)
+	waiting, cancel := context.WithTimeout(ctx, options.LockTimeout)
 	defer cancel()
-	if err := lock(ctx, file, options.ReadOnly); err != nil {
+	if err := lock(waiting, file, options.ReadOnly); err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFile(file, info.Size(), info.Size() <= walkedWhole); err != nil {
+	if _, err := checkFile(ctx, file, info.Size(), info.Size() <= walkedWhole); err != nil {
 		return nil, err
 	}
 	var db *bbolt.DB

@@ -1,4 +1,4 @@
-package bolt_test
+package bolt
 
 import (
 	"context"
@@ -6,16 +6,18 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
+// TestSuite does not wait for the disk, which takes most of the suite's time
+// and cannot be seen by it; TestCrash does.
 func TestSuite(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) storage.Store {
-		store, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{})
+		store, err := Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		store.db.NoSync, store.db.NoGrowSync = true, true
 		t.Cleanup(func() {
 			if err := store.Verify(context.Background()); err != nil {
 				t.Error(err)

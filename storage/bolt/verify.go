@@ -27,7 +27,11 @@ func (s *Store) Verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := checkFile(s.file, info.Size(), true); err != nil {
+		structure, err := checkFile(ctx, s.file, info.Size(), true)
+		if err != nil {
+			return err
+		}
+		if err := structure.complete(); err != nil {
 			return err
 		}
 		return v.run(b)
