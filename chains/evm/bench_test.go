@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,46 +134,65 @@ func BenchmarkCheckSigned(b *testing.B) {
 	}
 }
 
-// instantNode answers at once that every escrow is open.
+// instantNode answers at once that every escrow is open, each opened in a block
+// of its own.
 type instantNode struct {
 	d     Deployment
 	state abi.Method
 	trips int
 }
 
+func (n *instantNode) openedAt(escrow common.Hash) uint64 { return 10 + 7*escrow.Big().Uint64() }
+
 func (n *instantNode) Batch(_ context.Context, requests []Request) error {
 	n.trips++
 	for _, r := range requests {
 		switch into := r.Result.(type) {
 		case *hexutil.Bytes:
-			data := r.Params[0].(callArgs).Data
-			count := (len(data) - 4 - 64) / 32
-			records := make([]EscrowRecord, count)
-			for i := range records {
-				records[i] = EscrowRecord{InitBlockheight: 10, State: 1}
-			}
-			out, err := n.state.Outputs.Pack(records)
+			out, err := n.states(r.Params[0].(callArgs).Data)
 			if err != nil {
 				return err
 			}
 			*into = out
 		case *[]types.Log:
-			hash := r.Params[0].(logFilter).Topics[3][0]
-			data := append(common.LeftPadBytes(n.d.ClaimHandlers[0][:], 32), common.LeftPadBytes(n.d.RefundHandler[:], 32)...)
-			*into = []types.Log{{Address: n.d.EscrowManager.Address, Topics: []common.Hash{escrowABI().Events["Initialize"].ID, {}, {}, hash}, Data: data, BlockNumber: 10}}
+			*into = n.logs(r.Params[0].(logFilter).Topics[3])
 		}
 	}
 	return nil
+}
+
+// states answers getHashStateMultiple.
+func (n *instantNode) states(data []byte) ([]byte, error) {
+	records := make([]EscrowRecord, (len(data)-4-64)/32)
+	for i := range records {
+		records[i] = EscrowRecord{InitBlockheight: n.openedAt(common.Hash(data[4+64+32*i:])), State: 1}
+	}
+	return n.state.Outputs.Pack(records)
+}
+
+func (n *instantNode) logs(escrows []common.Hash) []types.Log {
+	data := append(common.LeftPadBytes(n.d.ClaimHandlers[0][:], 32), common.LeftPadBytes(n.d.RefundHandler[:], 32)...)
+	logs := make([]types.Log, len(escrows))
+	for i, h := range escrows {
+		logs[i] = types.Log{Address: n.d.EscrowManager.Address, Topics: []common.Hash{escrowABI().Events["Initialize"].ID, {}, {}, h}, Data: data,
+			BlockNumber: n.openedAt(h), BlockTimestamp: 1_700_000_000}
+	}
+	return logs
+}
+
+func hashesUpTo(count int) []common.Hash {
+	hashes := make([]common.Hash, count)
+	for i := range hashes {
+		hashes[i] = common.BigToHash(big.NewInt(int64(i + 1)))
+	}
+	return hashes
 }
 
 func BenchmarkReadEscrows(b *testing.B) {
 	d := deploymentOf(b, "CITREA/MAINNET")
 	for _, count := range []int{1, 100, 10_000} {
 		b.Run(big.NewInt(int64(count)).String(), func(b *testing.B) {
-			hashes := make([]common.Hash, count)
-			for i := range hashes {
-				hashes[i] = common.BigToHash(big.NewInt(int64(i + 1)))
-			}
+			hashes := hashesUpTo(count)
 			node := &instantNode{d: d, state: escrowABI().Methods["getHashStateMultiple"]}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -183,4 +205,85 @@ func BenchmarkReadEscrows(b *testing.B) {
 			b.ReportMetric(float64(node.trips), "trips")
 		})
 	}
+}
+
+// BenchmarkEscrowsOverHTTP asks through the whole adapter on a loopback socket:
+// chain id, heads, states and logs. What is remembered is forgotten each time.
+func BenchmarkEscrowsOverHTTP(b *testing.B) {
+	n := presetOf(b, "CITREA/MAINNET")
+	instant := &instantNode{d: n.Deployments[0], state: escrowABI().Methods["getHashStateMultiple"]}
+	var requests, waits atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		var calls []rpcCall
+		var all []any
+		_ = json.NewDecoder(r.Body).Decode(&calls)
+		for _, c := range calls {
+			all = append(all, instant.answer(n.ChainID, c))
+		}
+		_ = json.NewEncoder(w).Encode(all)
+	}))
+	defer server.Close()
+	nodes, err := newNodes(n.ChainID, []string{server.URL}, http.DefaultTransport, time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer nodes.close()
+	for _, count := range []int{1, 100, 10_000} {
+		b.Run(big.NewInt(int64(count)).String(), func(b *testing.B) {
+			queries := make([]chains.EscrowQuery, count)
+			for i, h := range hashesUpTo(count) {
+				queries[i] = chains.EscrowQuery{Escrow: &chains.Escrow{Hash: h.Bytes()}}
+			}
+			c := &chain{net: n, node: countedNode{nodes, &waits}, env: chains.Env{Now: time.Now}}
+			requests.Store(0)
+			waits.Store(0)
+			rounds := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				rounds++
+				k := &contracts{chain: c, Deployment: n.Deployments[0], memory: newMemory()}
+				facts, err := k.Escrows(b.Context(), queries)
+				if err != nil || facts[count-1].Err != nil {
+					b.Fatal(err, facts[count-1].Err)
+				}
+			}
+			b.ReportMetric(float64(requests.Load())/float64(rounds), "requests")
+			b.ReportMetric(float64(waits.Load())/float64(rounds), "trips")
+		})
+	}
+}
+
+// countedNode counts what is waited for one after the other.
+type countedNode struct {
+	Node
+	trips *atomic.Int64
+}
+
+func (n countedNode) Batch(ctx context.Context, requests []Request) error {
+	n.trips.Add(1)
+	return n.Node.Batch(ctx, requests)
+}
+
+// answer is the answer to a call as it goes over the wire.
+func (n *instantNode) answer(chainID uint64, c rpcCall) any {
+	var value any
+	switch c.Method {
+	case "eth_chainId":
+		value = hexutil.Uint64(chainID)
+	case "eth_getBlockByNumber":
+		value = blockHead{Number: 1 << 30, Timestamp: 1_800_000_000}
+	case "eth_call":
+		var params []json.RawMessage
+		var args callArgs
+		_ = json.Unmarshal(c.Params, &params)
+		_ = json.Unmarshal(params[0], &args)
+		out, _ := n.states(args.Data)
+		value = hexutil.Bytes(out)
+	case "eth_getLogs":
+		var filters []logFilter
+		_ = json.Unmarshal(c.Params, &filters)
+		value = n.logs(filters[0].Topics[3])
+	}
+	return map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": value}
 }

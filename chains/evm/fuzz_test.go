@@ -238,3 +238,22 @@ func FuzzSignature(f *testing.F) {
 		}
 	})
 }
+
+// FuzzCallFrame reads transactions and traces as nodes give them.
+func FuzzCallFrame(f *testing.F) {
+	d := deploymentOf(f, "CITREA/MAINNET")
+	f.Add([]byte(`{"type":"0x2","from":"0x1000000000000000000000000000000000000001","to":null,"input":"0x00"}`))
+	f.Add([]byte(`{"type":"CALL","to":"0xc98Ef084d3911C8447DBbE4dDa18bC2c9bB0584e","input":"0x07dd7a29","calls":[{"type":"CREATE","to":"0x11ac854A68830d61af975063c91602f878C36fA6","input":"0x"}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var frame CallFrame
+		if json.Unmarshal(raw, &frame) != nil {
+			return
+		}
+		if h, ok := d.FindStoredHeader(frame, common.Hash{1}); ok {
+			t.Fatalf("found %x", h)
+		}
+		if s, err := d.FindSwapData(frame, common.Hash{1}); err == nil {
+			t.Fatalf("found %+v", s)
+		}
+	})
+}
