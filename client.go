@@ -41,6 +41,8 @@ type Client struct {
 	closed sync.Once
 }
 
+var _ Service = (*Client)(nil)
+
 // Open connects to the chains and returns a client. It takes as long as the
 // slowest chain, and fails if one of them cannot be opened: a backend that
 // silently lacks a chain would strand its swaps.
