@@ -33,7 +33,7 @@ var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1
 // world is a local network, a client on a store on disk, and a user with money
 // on every side.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	net   *devnet.Net
 	relay *devnostr.Relay
 	tower *watchtower.Tower
@@ -53,7 +53,7 @@ type options struct {
 }
 
 // start brings everything up. It ends with the test.
-func start(t *testing.T, o options) *world {
+func start(t testing.TB, o options) *world {
 	t.Helper()
 	w := &world{t: t, path: filepath.Join(t.TempDir(), "swaps.db"), mining: make(chan struct{})}
 	var err error
