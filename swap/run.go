@@ -131,14 +131,14 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	defer cancel()
 	res, err := g.Advance(ctx, t.id, nil)
 	if err != nil {
-		t.failures++
+		failures := s.ended(t, err)
 		if ctx.Err() == nil {
-			g.log.Warn("swap could not be followed", "swap", t.id, "failures", t.failures, "err", err)
+			g.log.Warn("swap could not be followed", "swap", t.id, "failures", failures, "err", err)
 		}
-		s.retry(t, g.now().Add(backoff(t.failures)))
+		s.retry(t, g.now().Add(backoff(failures)))
 		return
 	}
-	t.failures = 0
+	s.ended(t, nil)
 	g.reschedule(s, res.Record, 0)
 }
 
@@ -188,6 +188,18 @@ func (s *schedule) set(id string, when time.Time) {
 		s.at[id] = t
 	}
 	s.put(t, when)
+}
+
+// ended counts the failures in a row. A swap that changed meanwhile may have had
+// another turn at the same time.
+func (s *schedule) ended(t *turn, err error) (failures int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.failures++
+	if err == nil {
+		t.failures = 0
+	}
+	return t.failures
 }
 
 func (s *schedule) retry(t *turn, when time.Time) {

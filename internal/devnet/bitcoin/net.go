@@ -140,6 +140,16 @@ const StrictBlocks = 440
 // start and rewards that stay, so that a long-lived network does not run dry.
 func params(strict bool) *chaincfg.Params {
 	p := chaincfg.RegressionNetParams
+	// A chain sets the clocks of its deployments, so they must be its own.
+	for i := range p.Deployments {
+		d := &p.Deployments[i]
+		if s, ok := d.DeploymentStarter.(*chaincfg.MedianTimeDeploymentStarter); ok {
+			d.DeploymentStarter = chaincfg.NewMedianTimeDeploymentStarter(s.StartTime())
+		}
+		if e, ok := d.DeploymentEnder.(*chaincfg.MedianTimeDeploymentEnder); ok {
+			d.DeploymentEnder = chaincfg.NewMedianTimeDeploymentEnder(e.EndTime())
+		}
+	}
 	if strict {
 		return &p
 	}
