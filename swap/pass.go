@@ -304,6 +304,7 @@ func (g *Engine) save(ctx context.Context, r, next *Record, move *Move, obs *Obs
 	if bytes.Equal(before, after) {
 		return false, nil
 	}
+	next.Due = dueMoment(next, g.now())
 	next.Seen.Chain = max(next.Seen.Chain, obs.Escrow.Value.Head.Height, obs.Found.Value.Head.Height, obs.Vault.Value.Head.Height)
 	if err := g.write(ctx, r, next); err != nil {
 		return false, err

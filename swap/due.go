@@ -1,0 +1,36 @@
+package swap
+
+import (
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// dueMoment is the next moment after now at which something about a swap changes
+// by the clock alone: the quote ends, the time for a payment is over, an escrow
+// becomes refundable or too old to claim. 0 if none is ahead.
+func dueMoment(r *Record, now time.Time) Millis {
+	moments := []Millis{r.Expiry}
+	if r.Lightning != nil {
+		moments = append(moments, r.Lightning.EndsAt)
+	}
+	if r.Vault != nil {
+		moments = append(moments, r.Vault.Deadline)
+	}
+	if r.Escrow != nil && r.Escrow.Real != nil {
+		end := time.Unix(r.Escrow.Real.Expiry, 0)
+		if r.Type == ToBTC || r.Type == ToBTCLN {
+			end = end.Add(chains.RefundGrace)
+		} else {
+			end = end.Add(-chains.ClaimGrace)
+		}
+		moments = append(moments, At(end.Add(time.Second))) // whole seconds are compared, strictly
+	}
+	var next Millis
+	for _, m := range moments {
+		if m++; m > At(now) && m > 1 && (next == 0 || m < next) { // a moment has passed one millisecond later
+			next = m
+		}
+	}
+	return next
+}
