@@ -90,6 +90,13 @@ func start(t testing.TB, o options) *world {
 	return w
 }
 
+// in is the world in a subtest.
+func (w *world) in(t *testing.T) *world {
+	sub := *w
+	sub.t = t
+	return &sub
+}
+
 // open opens the client, as a process that starts.
 func (w *world) open() {
 	w.t.Helper()

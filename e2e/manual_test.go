@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"encoding/hex"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+)
+
+// gained reports by how much WBTC the user is richer than before.
+func (w *world) gained(before *big.Int) *big.Int {
+	w.t.Helper()
+	return new(big.Int).Sub(w.balance(w.net.EVM.Contracts().Token), before)
+}
+
+// manually reports whether the user is to settle, which nobody else does.
+func manually(s *swapper.GetSwapStatusOutput) bool {
+	a := s.CurrentAction
+	return a != nil && a.SignSmartChainTransaction != nil && a.SignSmartChainTransaction.Name == swapper.NameSettleManually
+}
+
+// Without a watchtower the user settles alone, once somebody else had the time to.
+func TestSettledManually(t *testing.T) {
+	w := start(t, options{})
+	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})
+	for typ, request := range w.incoming() {
+		t.Run(string(typ), func(t *testing.T) {
+			w := w.in(t)
+			before := w.balance(w.net.EVM.Contracts().Token)
+			s := w.create(request())
+			w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
+				return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == swapper.NameAutomaticSettlement
+			})
+			if err := w.net.Advance(2 * time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			w.until(s.SwapID, manually)
+			end := w.finish(s.SwapID)
+			if !end.IsSuccess {
+				t.Fatalf("ended as %s", end.State.Name)
+			}
+			// Who settles for a vault earns what was set aside for a watchtower.
+			if got := w.gained(before); got.Cmp(s.Quote.OutputAmount.RawAmount) < 0 {
+				t.Fatalf("received %v, agreed on %v", got, s.Quote.OutputAmount.RawAmount)
+			}
+		})
+	}
+}
+
+// A swap for a payment hash of the user's own settles once its preimage is given.
+func TestOwnPaymentHash(t *testing.T) {
+	w := start(t, options{})
+	preimage, hash := lightning.Preimage("the user's own")
+	in := w.incoming()[swapper.SwapFromBTCLNAuto]()
+	in.PaymentHash = hex.EncodeToString(hash[:])
+	before := w.balance(w.net.EVM.Contracts().Token)
+	s := w.create(in)
+	asked := w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
+		return s.RequiresSecretReveal != nil && *s.RequiresSecretReveal
+	})
+	if asked.IsFinished || w.gained(before).Sign() != 0 {
+		t.Fatalf("%s without the preimage", asked.State.Name)
+	}
+	w.user.Secret = func(string) swapper.Secret { return swapper.Secret(hex.EncodeToString(preimage[:])) }
+	if end := w.finish(s.SwapID); !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := w.gained(before); got.Cmp(s.Quote.OutputAmount.RawAmount) != 0 {
+		t.Fatalf("received %v, agreed on %v", got, s.Quote.OutputAmount.RawAmount)
+	}
+}

@@ -1,0 +1,45 @@
+package e2e
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+)
+
+// Whoever loses the store gets the money back by what the chain remembers.
+func TestLostStore(t *testing.T) {
+	w := start(t, options{})
+	wbtc := w.net.EVM.Contracts().Token
+	before := w.balance(wbtc)
+	w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+	s := w.create(w.outgoing()[swapper.SwapToBTC]())
+	w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "COMMITED" })
+	if w.gained(before).Sign() >= 0 {
+		t.Fatal("nothing is locked")
+	}
+
+	w.close()
+	if err := os.Remove(w.path); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	found, err := w.client.Recover(w.within(30*time.Second), w.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 || found[0].SwapType != swapper.SwapToBTC || found[0].IsFinished {
+		t.Fatalf("found %+v", found)
+	}
+	if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.finish(found[0].SwapID); end.State.Name != "REFUNDED" {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := w.gained(before); got.Sign() != 0 {
+		t.Fatalf("%v are missing", got)
+	}
+}
