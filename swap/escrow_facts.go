@@ -63,9 +63,9 @@ func tooLateToClaim(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) 
 	return e.Expiry < t.Add(chains.ClaimGrace).Unix()
 }
 
-// newer reports whether a negative fact takes back what was seen before: it was
-// read above the highest block that a decision was based on. Where that is not
-// known (an imported record) nothing is taken back.
+// newer reports whether a fact takes back what was seen before: it was read above
+// the highest block that a decision was based on. Below it answers a node that
+// lags behind. Where that is not known (an imported record) nothing is taken back.
 func newer(f Fact[chains.EscrowFact], r *Record) bool {
 	return r.Seen.Chain != 0 && f.Value.Head.Height > r.Seen.Chain
 }

@@ -91,7 +91,9 @@ func (o outgoing) moves() []Move {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: is(statusOpen, statusRefundable), Do: func(in In, next *Record) {
+		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: func(in In) bool {
+			return is(statusOpen, statusRefundable)(in) && newer(in.Obs.Escrow, in.R)
+		}, Do: func(in In, next *Record) {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
 		{From: []int{outCommitted, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: func(in In) bool {

@@ -80,7 +80,9 @@ func autoMoves() []Move {
 	return []Move{
 		{From: all, To: lnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
 		{From: all, To: lnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: is(statusOpen), Do: func(in In, next *Record) {
+		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: func(in In) bool {
+			return is(statusOpen)(in) && newer(in.Obs.Escrow, in.R)
+		}, Do: func(in In, next *Record) {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
 		{From: []int{lnExpired, lnSoftExpired, lnCreated}, To: lnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {

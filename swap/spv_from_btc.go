@@ -27,7 +27,7 @@ var spvStates = []StateRow{
 	{Number: spvClosed, Name: "CLOSED", Description: "The vault closed over this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: time.Minute},
 	{Number: spvFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent otherwise.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: spvDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent otherwise.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: spvExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true},
+	{Number: spvExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
 	{Number: spvSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a signed transaction that the provider holds may still be sent.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: spvCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: spvSigned, Name: "SIGNED", Description: "The signed transaction is being handed to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
@@ -39,8 +39,12 @@ var spvStates = []StateRow{
 }
 
 // spvRest is how long a signed transaction that never appears is watched. It
-// stays valid after that too, but the LP's quote is long dead.
+// stays valid after that too, so whoever asks for the swap still has it looked for.
 const spvRest = 14 * 24 * time.Hour
+
+// spvFinal is how long an input must have been spent otherwise until no
+// reorganisation is expected to undo that: some 144 blocks.
+const spvFinal = 24 * time.Hour
 
 // NewSPVFromBTC returns the type SPV_VAULT_FROM_BTC: one Bitcoin transaction
 // pays the LP and tells a vault on the smart chain to pay the user.
@@ -97,19 +101,19 @@ func spvMoves() []Move {
 		}, Do: func(in In, next *Record) { next.Vault.ClaimTx, next.Ended = "", 0 }},
 
 		{From: append([]int{spvBroadcasted, spvExpired}, under...), To: spvConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
-			next.Ended = 0
+			next.Ended, next.Settled = 0, false
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
 		{From: append([]int{spvExpired}, under...), To: spvBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }, Do: func(in In, next *Record) {
-			next.Ended = 0
+			next.Ended, next.Settled = 0, false
 		}},
 		{From: []int{spvConfirmed}, To: spvBroadcasted, Why: "a reorganisation took confirmations away", If: func(in In) bool {
 			_, known := spvKnown(in)
 			return known && !enough(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: under, To: spvExpired, Why: "an input was spent otherwise", If: spvDead, Do: func(in In, next *Record) { next.Settled = true }},
+		{From: under, To: spvExpired, Why: "an input was spent otherwise", If: spvDead},
 		{From: []int{spvBroadcasted, spvConfirmed}, To: spvFailed, Why: "an input was spent otherwise", If: spvDead},
 		{From: []int{spvFailed}, To: spvBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }, Do: func(in In, next *Record) {
 			next.Ended = 0
@@ -151,7 +155,7 @@ func spvMoves() []Move {
 func spvAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
-	if r.Settled || !r.posted() {
+	if resting := r.Settled && r.State != spvSoftExpired; resting || !r.posted() {
 		return a
 	}
 	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
@@ -223,8 +227,14 @@ func spvFill(in In, next *Record) {
 			next.Settled = true
 		}
 	}
-	if next.State == spvSoftExpired && next.posted() && in.Now.Sub(next.CreatedAt.Time()) > spvRest {
+	switch {
+	case next.State == spvSoftExpired && next.posted():
+		next.Settled = in.Now.Sub(next.CreatedAt.Time()) > spvRest
+	case next.State == spvExpired && !next.posted(): // nothing can come of it
 		next.Settled = true
+	case next.State == spvExpired || next.State == spvFailed:
+		since := in.Now.Sub(next.Ended.Time())
+		next.Settled = next.Settled || next.Ended != 0 && (since > spvRest || since > spvFinal && spvDead(in))
 	}
 	if f := in.Obs.Payment; f.Known() && f.Value != nil && len(next.Bitcoin.SenderScript) == 0 && len(f.Value.Prevouts) > 1 && f.Value.Prevouts[1] != nil {
 		next.Bitcoin.SenderScript = f.Value.Prevouts[1].PkScript
