@@ -101,7 +101,7 @@ func flagsOf(r *swap.Record) *SwapOutputFlags {
 	if r.Lightning == nil {
 		return f
 	}
-	if inv, err := lightning.Decode(r.Lightning.Invoice); err == nil {
+	if inv, err := lightning.DecodeKnown(r.Lightning.Invoice); err == nil {
 		f.LightningRecipientIsNonCustodialWallet = inv.IsNonCustodial()
 		f.LightningPaymentWillLikelyFail = r.Terms.Confidence != nil && inv.WillLikelyFail(*r.Terms.Confidence)
 	}

@@ -22,6 +22,15 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+func BenchmarkDecodeKnown(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := DecodeKnown(benchInvoice); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkRecoverCompact is what Decode cannot go below.
 func BenchmarkRecoverCompact(b *testing.B) {
 	digest := sha256.Sum256([]byte("x"))

@@ -38,40 +38,68 @@ const (
 // [Invoice.RequireNetwork]. The time and the features are not judged (protocol:
 // bitcoin.md §18.1).
 func Decode(text string) (*Invoice, error) {
-	if len(text) > maxLength {
-		return nil, fmt.Errorf("invoice of %d characters is too long", len(text))
-	}
-	if !LooksLikeInvoice(text) {
-		return nil, errors.New("not an invoice: it does not begin with ln")
-	}
-	hrp, words, version, err := bech32.DecodeNoLimitWithVersion(text)
-	if err != nil {
-		return nil, fmt.Errorf("invoice: %w", shortened(err))
-	}
-	if version != bech32.Version0 {
-		return nil, errors.New("invoice with a bech32m checksum")
-	}
-	inv := &Invoice{ExpirySeconds: DefaultExpirySeconds, MinFinalCLTV: DefaultMinFinalCLTV}
-	if inv.Prefix, inv.AmountMsat, err = parsePrefix(strings.TrimPrefix(hrp, "ln")); err != nil {
-		return nil, err
-	}
-	if len(words) < timestampWords+signatureWords {
-		return nil, errors.New("invoice is too short")
-	}
-	signed, signature := words[:len(words)-signatureWords], words[len(words)-signatureWords:]
-	stamp, _ := number(signed[:timestampWords])
-	inv.Timestamp = stamp
-	payee, err := inv.readFields(signed[timestampWords:])
+	inv, p, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if inv.Payee, err = recoverPayee(hrp, signed, signature); err != nil {
+	if inv.Payee, err = recoverPayee(p.hrp, p.signed, p.signature); err != nil {
 		return nil, err
 	}
-	if payee != nil && *payee != inv.Payee {
+	if p.payee != nil && *p.payee != inv.Payee {
 		return nil, errors.New("invoice is not signed by the payee that it names")
 	}
 	return inv, nil
+}
+
+// DecodeKnown reads an invoice that [Decode] has taken before, for lists: the
+// signature, which costs most, is not looked at, and Payee is zero unless the
+// invoice names it.
+func DecodeKnown(text string) (*Invoice, error) {
+	inv, p, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if p.payee != nil {
+		inv.Payee = *p.payee
+	}
+	return inv, nil
+}
+
+// parts are what of an invoice its signature is about.
+type parts struct {
+	hrp               string
+	signed, signature []byte
+	payee             *[33]byte // as named, if it is
+}
+
+// parse reads everything but the signature.
+func parse(text string) (*Invoice, parts, error) {
+	if len(text) > maxLength {
+		return nil, parts{}, fmt.Errorf("invoice of %d characters is too long", len(text))
+	}
+	if !LooksLikeInvoice(text) {
+		return nil, parts{}, errors.New("not an invoice: it does not begin with ln")
+	}
+	hrp, words, version, err := bech32.DecodeNoLimitWithVersion(text)
+	if err != nil {
+		return nil, parts{}, fmt.Errorf("invoice: %w", shortened(err))
+	}
+	if version != bech32.Version0 {
+		return nil, parts{}, errors.New("invoice with a bech32m checksum")
+	}
+	inv := &Invoice{ExpirySeconds: DefaultExpirySeconds, MinFinalCLTV: DefaultMinFinalCLTV}
+	if inv.Prefix, inv.AmountMsat, err = parsePrefix(strings.TrimPrefix(hrp, "ln")); err != nil {
+		return nil, parts{}, err
+	}
+	if len(words) < timestampWords+signatureWords {
+		return nil, parts{}, errors.New("invoice is too short")
+	}
+	p := parts{hrp: hrp, signed: words[:len(words)-signatureWords], signature: words[len(words)-signatureWords:]}
+	inv.Timestamp, _ = number(p.signed[:timestampWords])
+	if p.payee, err = inv.readFields(p.signed[timestampWords:]); err != nil {
+		return nil, parts{}, err
+	}
+	return inv, p, nil
 }
 
 // readFields reads the tagged fields and returns the payee if one is named.

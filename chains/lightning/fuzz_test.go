@@ -2,6 +2,7 @@ package lightning
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -21,6 +22,13 @@ func FuzzDecode(f *testing.F) {
 		compareWithOracle(t, text)
 		if inv, err := Decode(text); err == nil {
 			useAll(t, inv)
+			known, err := DecodeKnown(text)
+			if err != nil {
+				t.Fatalf("known: %v", err)
+			}
+			if known.Payee = inv.Payee; !reflect.DeepEqual(known, inv) {
+				t.Errorf("known: %+v, decoded: %+v", known, inv)
+			}
 		}
 	})
 }
