@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
 )
 
 func main() {
@@ -40,8 +41,11 @@ func main() {
 	}
 }
 
+// l1FeeRate makes blocks look like Citrea's, which clients of that chain rely on.
+const l1FeeRate = 1_000_000 // wei per byte of state difference
+
 func run(ctx context.Context, out io.Writer, lps int, mine time.Duration, control string) (err error) {
-	n, err := devnet.Start(ctx, devnet.Options{LPs: lps, Watchtower: true})
+	n, err := devnet.Start(ctx, devnet.Options{LPs: lps, Watchtower: true, EVM: func(o *evm.Options) { o.L1FeeRate = l1FeeRate }})
 	if err != nil {
 		return err
 	}
