@@ -116,8 +116,8 @@ func (c *Client) open(ctx context.Context) error {
 	c.world = swap.NewLive(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = swap.New(swap.Config{
 		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired,
-		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Messenger: c.config.Messenger},
-		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC(), swap.NewTrustedFromBTCLN()},
+		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
+		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC(), swap.NewTrustedFromBTC(), swap.NewTrustedFromBTCLN()},
 	})
 	c.market = &swap.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl,
 		Policy: c.config.Policy, Rand: c.config.Rand}

@@ -200,15 +200,19 @@ func (c *Client) withdrawal(ctx context.Context, r *swap.Record, link string) (s
 
 // ListSwaps implements [Service]: newest first, no chain and no LP is asked.
 func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) ([]ListSwapOutput, error) {
-	return c.list(ctx, in, false)
+	return c.list(ctx, in, false, listable)
 }
 
 // ListPendingSwaps implements [Service]: newest first, no chain and no LP is asked.
 func (c *Client) ListPendingSwaps(ctx context.Context, in ListPendingSwapsInput) ([]ListSwapOutput, error) {
-	return c.list(ctx, in, true)
+	return c.list(ctx, in, true, listable)
 }
 
-func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool) ([]ListSwapOutput, error) {
+// listable reports whether lists show swaps of a type: all but gas for on-chain
+// bitcoin (protocol: utilities.md §3, swap-flows-spv-and-core.md B2).
+func listable(t swap.Type) bool { return t != swap.TrustedFromBTC }
+
+func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show func(swap.Type) bool) ([]ListSwapOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -237,7 +241,9 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool) ([]L
 				}
 				return nil, err
 			}
-			out = append(out, c.listed(r))
+			if show(r.Type) {
+				out = append(out, c.listed(r))
+			}
 		}
 	}
 	if !valid {

@@ -58,6 +58,7 @@ type Config struct {
 type LPs struct {
 	URLs     []string // base URLs; empty: those of the registry
 	Registry string   // address of the list of LPs; "": the network's, of which regtest and signet have none
+	Trusted  string   // base URL of the LP that gas is bought from on trust; "": the network's, if it has one
 
 	// AllowHTTP permits LPs over http on addresses that are not loopback.
 	AllowHTTP bool
@@ -93,6 +94,9 @@ func (c Config) fill() (Config, error) {
 		if c.LPs.Registry = lp.Registry(c.Network); c.LPs.Registry == "" {
 			return c, fault.Invalid("lps", "%s has no registry of liquidity providers; give their URLs", c.Network)
 		}
+	}
+	if c.LPs.Trusted == "" {
+		c.LPs.Trusted = lp.DefaultTrusted(c.Network)
 	}
 	if c.Prices == nil {
 		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}})

@@ -139,6 +139,15 @@ type Strangers interface {
 	RandomAddress(rand io.Reader) (string, error)
 }
 
+// Payouts is an ability of some chains: to say what a transaction pays to
+// somebody in the native token, so that nobody's word is needed for it.
+type Payouts interface {
+	// Paid returns how much of the native token, in base units, the transaction
+	// itself moves to an address: 0 if it pays somebody else, or is unknown. Whether
+	// it was executed is what Status says. One round trip.
+	Paid(ctx context.Context, txID, to string) (*big.Int, error)
+}
+
 // Info is what is constant about a chain.
 type Info struct {
 	ID       string

@@ -14,10 +14,12 @@ import (
 type EffectKind string
 
 const (
-	SendTx       EffectKind = "send"     // broadcast the next submitted transaction
-	PostPSBT     EffectKind = "post"     // hand the user's PSBT to the LP
-	CallWithdraw EffectKind = "withdraw" // hand our invoice to an LNURL-withdraw service
-	Publish      EffectKind = "publish"  // give the preimage to the watchtowers
+	SendTx       EffectKind = "send"      // broadcast the next submitted transaction
+	PostPSBT     EffectKind = "post"      // hand the user's PSBT to the LP
+	CallWithdraw EffectKind = "withdraw"  // hand our invoice to an LNURL-withdraw service
+	Publish      EffectKind = "publish"   // give the preimage to the watchtowers
+	Broadcast    EffectKind = "broadcast" // send the user's Bitcoin payment
+	SetRefund    EffectKind = "refund"    // tell the LP where a payment goes back to
 )
 
 // Effect is something to be done now. It is recomputed from the record and the

@@ -96,10 +96,13 @@ type foreign struct {
 
 	foreignVault
 
-	OutputAmount *decimal `json:"outputAmount"`
-	Recipient    string   `json:"recipient"`
-	Token        string   `json:"token"`
-	SCTxID       string   `json:"scTxId"`
+	Sequence      *decimal `json:"sequence"`
+	InputAmount   *decimal `json:"inputAmount"`
+	OutputAmount  *decimal `json:"outputAmount"`
+	Recipient     string   `json:"recipient"`
+	Token         string   `json:"token"`
+	RefundAddress string   `json:"refundAddress"`
+	SCTxID        string   `json:"scTxId"`
 }
 
 // decimal is a big integer as a decimal string or a number.
@@ -162,7 +165,9 @@ func (i *importer) record() (*Record, error) {
 	case FromBTCLNAuto:
 		err = i.auto()
 	case TrustedFromBTCLN:
-		err = i.trusted()
+		err = i.gasForLightning()
+	case TrustedFromBTC:
+		err = i.gasForBitcoin()
 	case SPVFromBTC:
 		err = i.vault()
 	default:
@@ -178,6 +183,8 @@ func (i *importer) record() (*Record, error) {
 		i.r.Settled = i.r.State == spvClosed || i.r.State == spvFailed || i.r.State == spvExpired || i.r.State == spvClaimed
 	case o.Type == TrustedFromBTCLN:
 		i.r.Settled = i.r.State == gasExpired || i.r.State == gasFailed || i.r.State == gasFinished
+	case o.Type == TrustedFromBTC:
+		i.r.Settled = i.r.State != coinCreated && i.r.State != coinRefundable
 	case o.Type == FromBTCLNAuto && (i.r.State == lnFailed || i.r.State == lnClaimed),
 		o.Type != FromBTCLNAuto && (i.r.State == outRefunded || i.r.State == outClaimed):
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
@@ -402,25 +409,6 @@ func (i *importer) auto() error {
 	r.Terms.SwapFee = tokens.NewAmount(fee, tokens.LightningBTC())
 	network := tokens.NewAmount(watchtowerSats(new(big.Int).Sub(o.BtcAmountGas.orZero(), o.GasSwapFeeBtc.orZero()), shown), tokens.LightningBTC())
 	r.Terms.NetworkFee = &network
-	return nil
-}
-
-// trusted reads a gas swap (protocol: swap-flows-spv-and-core.md B1).
-func (i *importer) trusted() error {
-	o, r := i.o, i.r
-	t, err := i.token(o.Token)
-	if err != nil {
-		return err
-	}
-	if err := i.lightning(); err != nil {
-		return err
-	}
-	r.ID, r.PayoutTx = r.Lightning.Hash, o.SCTxID
-	r.Terms.Input = i.invoiceAmount()
-	r.Terms.Output = tokens.NewAmount(o.OutputAmount.orZero(), t)
-	r.Terms.SwapFee = tokens.NewAmount(o.SwapFeeBtc.orZero(), tokens.LightningBTC())
-	r.Terms.FeeSats = o.SwapFeeBtc.orNil()
-	r.Terms.Recipient = o.Recipient
 	return nil
 }
 

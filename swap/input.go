@@ -13,6 +13,7 @@ const (
 	OnReveal   InputKind = iota + 1 // the caller reveals a preimage
 	OnSubmit                        // the caller hands in what the user signed
 	OnWithdraw                      // the caller asks to be paid from an LNURL-withdraw link
+	OnRefundTo                      // the caller says where a payment goes back to
 	OnOutcome                       // an effect ended
 	OnHint                          // something may have happened: look again, later than any pass that has begun
 )
@@ -45,6 +46,10 @@ type UseWithdraw struct {
 	With *Withdraw
 }
 
+// RefundTo is the Bitcoin address to which an LP shall send back a payment that
+// it cannot use. It can be said once.
+type RefundTo struct{ Address string }
+
 // Outcome is how an effect ended.
 type Outcome struct {
 	Effect  EffectKind
@@ -61,6 +66,7 @@ func (Look) Kind() InputKind        { return OnHint }
 func (Reveal) Kind() InputKind      { return OnReveal }
 func (Submit) Kind() InputKind      { return OnSubmit }
 func (UseWithdraw) Kind() InputKind { return OnWithdraw }
+func (RefundTo) Kind() InputKind    { return OnRefundTo }
 func (Outcome) Kind() InputKind     { return OnOutcome }
 
 // noteOutcome keeps the history of effects, which is the same for all types.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,7 +41,9 @@ type Observation struct {
 	Vault      Fact[chains.VaultFact]
 	Withdrawal Fact[chains.WithdrawalFact]
 	Txs        Fact[map[string]chains.TxStatus] // of the submission, by id: what is asked changes within a pass
-	GasTx      Fact[chains.TxStatus]            // a trusted payout
+	GasTx      Fact[GasFact]                    // a trusted payout
+	Received   Fact[[]*bitcoin.Tx]              // what pays to the address of the swap
+	Refunded   Fact[RefundedFact]               // what an LP says it paid back
 }
 
 // Ask is what a flow wants to know next; nil members are not wanted.
@@ -57,7 +60,32 @@ type Ask struct {
 	Vault      *chains.VaultID
 	Withdrawal *chains.WithdrawalQuery
 	Txs        []chains.Signed
-	GasTx      string
+	GasTx      *GasAsk
+	Received   string // Bitcoin address
+	Refunded   *RefundedAsk
+}
+
+// GasAsk asks whether a transaction of the smart chain pays native tokens to
+// somebody.
+type GasAsk struct{ TxID, To string }
+
+// GasFact is the answer. Paid is nil where the chain cannot tell.
+type GasFact struct {
+	Status chains.TxStatus
+	Paid   *big.Int
+}
+
+// RefundedAsk asks whether a Bitcoin transaction pays to an address; any address
+// will do if there is none.
+type RefundedAsk struct {
+	TxID bitcoin.Hash
+	To   string
+}
+
+// RefundedFact is the answer; all zero for a transaction that is not found.
+type RefundedFact struct {
+	Confirmations uint32
+	Sats          int64
 }
 
 // DeliveredAsk asks whether escrow data is what was agreed. What may differ is
@@ -118,6 +146,9 @@ type World interface {
 	LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
 	BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) // nil: not found
 	Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error)
+	GasPayout(ctx context.Context, chain string, q GasAsk) (GasFact, error)
+	Received(ctx context.Context, address string) ([]*bitcoin.Tx, error)
+	Refunded(ctx context.Context, q RefundedAsk) (RefundedFact, error)
 }
 
 // maxRounds bounds how often one pass asks. No type needs more than three.
@@ -177,18 +208,14 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 	if q := ask.Txs; q != nil {
 		add(func() { put(&obs.Txs, in.Now)(byID(q)(w.Txs(ctx, r.Chain, q))) })
 	}
-	if id := ask.GasTx; id != "" {
-		add(func() {
-			all, err := w.Txs(ctx, r.Chain, []chains.Signed{{ID: id}})
-			if err == nil && len(all) == 1 {
-				put(&obs.GasTx, in.Now)(all[0], nil)
-				return
-			}
-			if err == nil {
-				err = errors.New("no answer")
-			}
-			put(&obs.GasTx, in.Now)(chains.TxStatus{}, err)
-		})
+	if q := ask.GasTx; q != nil {
+		add(func() { put(&obs.GasTx, in.Now)(w.GasPayout(ctx, r.Chain, *q)) })
+	}
+	if to := ask.Received; to != "" {
+		add(func() { put(&obs.Received, in.Now)(w.Received(ctx, to)) })
+	}
+	if q := ask.Refunded; q != nil {
+		add(func() { put(&obs.Refunded, in.Now)(w.Refunded(ctx, *q)) })
 	}
 	_ = g.Wait() // the functions return no error: each fact carries its own
 	return asked > 0

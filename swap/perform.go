@@ -4,18 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
-// Poster hands a signed PSBT to an LP. *lp.Client is one.
+// Poster tells an LP what a user signed or wants. *lp.Client is one.
 type Poster interface {
 	// PostSPV returns nil when the LP took it. A *lp.RequestError is the LP's
 	// refusal; any other error leaves it unknown whether the LP has the PSBT.
 	PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error)
+	// SetRefundAddress says where a payment of gas on trust goes back to; url is
+	// that of the swap. Saying it twice is a refusal with the code lp.CodeRefundIsSet.
+	SetRefundAddress(ctx context.Context, url, paymentHash string, sequence *big.Int, address string) (lp.Status, error)
+}
+
+// Broadcaster sends Bitcoin transactions; every [bitcoin.Backend] is one.
+type Broadcaster interface {
+	// Broadcast returns a *bitcoin.RejectedError when the network refuses; sending
+	// the same bytes again is safe.
+	Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error)
 }
 
 // Payer hands an invoice to an LNURL-withdraw service. *lnurl.Client is one.
@@ -44,6 +56,7 @@ type Performing struct {
 	Chains    map[string]chains.Chain
 	LPs       Poster
 	LNURL     Payer
+	Bitcoin   Broadcaster
 	Messenger Messenger // nil: nothing is published, and the user settles
 }
 
@@ -65,6 +78,12 @@ func (p *Performing) Perform(ctx context.Context, r *Record, e Effect) Outcome {
 			return Outcome{Refused: true, Reason: "no messenger is configured"}
 		}
 		return outcome(false, p.Messenger.Publish(ctx, Witness{Chain: r.Chain, Escrow: r.Escrow.Real.Data, Preimage: r.Lightning.Preimage}))
+	case Broadcast:
+		_, err := p.Bitcoin.Broadcast(ctx, r.Bitcoin.Tx)
+		_, refused := errors.AsType[*bitcoin.RejectedError](err)
+		return outcome(refused, err)
+	case SetRefund:
+		return p.setRefund(ctx, r)
 	}
 	return Outcome{Refused: true, Reason: "unknown effect"}
 }
@@ -76,6 +95,20 @@ func (p *Performing) send(ctx context.Context, r *Record, step int) Outcome {
 	}
 	err := c.Send(ctx, r.Submission.Txs[step].Signed)
 	return outcome(fault.CodeOf(err) == fault.InvalidState, err)
+}
+
+// setRefund counts an address that is set already as set: an answer may have
+// been lost.
+func (p *Performing) setRefund(ctx context.Context, r *Record) Outcome {
+	s, err := p.LPs.SetRefundAddress(ctx, r.lpURL(), r.Gas.Hash, r.Gas.Sequence, r.Gas.RefundTo)
+	e, refused := errors.AsType[*lp.RequestError](err)
+	switch {
+	case refused && e.Code == lp.CodeRefundIsSet:
+		return Outcome{Done: true}
+	case err == nil && s.Code != lp.CodeDone && s.Code != lp.CodeRefundIsSet:
+		return Outcome{Refused: true, Reason: reasonOr(s.Message, "no reason given")}
+	}
+	return outcome(refused, err)
 }
 
 func outcome(refused bool, err error) Outcome {

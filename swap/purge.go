@@ -48,6 +48,9 @@ func (r *Record) mayPurge() bool {
 	if l := r.Lightning; l != nil && l.Withdraw != nil && l.Withdraw.Asked {
 		return false
 	}
+	if r.Gas != nil && r.Gas.Paid {
+		return false
+	}
 	if b := r.Bitcoin; b != nil && (b.Posted || b.Tx != nil || !isZero(b.TxID)) {
 		return false
 	}
@@ -55,7 +58,8 @@ func (r *Record) mayPurge() bool {
 }
 
 // harmless reports whether the swap is still an expired quote after a look, and
-// the chain, where the type has an escrow, was heard to know of none.
+// the chain, where the type has an escrow or an address to pay to, was heard to
+// know of nothing there.
 func (g *Engine) harmless(res *Result) bool {
 	r := res.Record
 	f := g.flows[r.Type]
@@ -66,7 +70,12 @@ func (g *Engine) harmless(res *Result) bool {
 	if !ok || !row.Hidden || !r.mayPurge() {
 		return false
 	}
-	if r.Escrow == nil {
+	switch {
+	case r.Gas != nil:
+		return res.Observation.Received.Known() && len(res.Observation.Received.Value) == 0
+	case r.Lightning != nil && r.Type == TrustedFromBTCLN && !r.Lightning.EndsAt.Passed(res.At):
+		return false // a payment may still hang
+	case r.Escrow == nil:
 		return true
 	}
 	for _, fact := range []Fact[chains.EscrowFact]{res.Observation.Escrow, res.Observation.Found} {

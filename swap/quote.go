@@ -56,7 +56,7 @@ type Request struct {
 // With an idempotency key that was used for the same request before, the swap of
 // that time is returned.
 func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
-	print := q.fingerprint()
+	print := fingerprint(q)
 	if r, err := m.repeated(ctx, q.Key, print); r != nil || err != nil {
 		return r, err
 	}
@@ -95,7 +95,7 @@ func (o *order) quote(ctx context.Context) (*Record, error) {
 }
 
 // fingerprint tells requests with the same idempotency key apart.
-func (q Request) fingerprint() string {
+func fingerprint(q any) string {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return ""

@@ -31,6 +31,7 @@ type Record struct {
 	Lightning  *LightningPart `json:"lightning,omitempty"`
 	Bitcoin    *BitcoinPart   `json:"bitcoin,omitempty"`
 	Vault      *VaultPart     `json:"vault,omitempty"`
+	Gas        *GasPart       `json:"gas,omitempty"`
 	Submission *Submission    `json:"submission,omitempty"`
 	PayoutTx   string         `json:"payoutTx,omitempty"` // by which a trusted LP says that it paid out
 	Tried      map[string]Try `json:"tried,omitempty"`
@@ -188,6 +189,18 @@ type VaultPart struct {
 	ClaimTx     string     `json:"claimTx,omitempty"`
 }
 
+// GasPart belongs to gas for on-chain bitcoin, on trust. What is to be paid is in
+// the Bitcoin part; the terms follow what the LP says has arrived.
+type GasPart struct {
+	Hash     string   `json:"hash"`              // by which, with the sequence, the LP knows the swap
+	Sequence *big.Int `json:"sequence"`          // chosen by the LP
+	Total    *big.Int `json:"total"`             // base units agreed for the agreed sats
+	FeeRate  float64  `json:"feeRate,omitempty"` // sat/vB that the LP recommends
+	RefundTo string   `json:"refundTo,omitempty"`
+	RefundTx string   `json:"refundTx,omitempty"` // seen on Bitcoin
+	Paid     bool     `json:"paid,omitempty"`     // a payment was seen once, or the LP spoke of one
+}
+
 type uint64s = *big.Int
 
 // Submission is what the user signed and handed in, and how far sending it has
@@ -252,7 +265,7 @@ func decode(id string, version uint64, body []byte) (*Record, error) {
 // amounts and byte slices are never changed in place, so they stay shared.
 func (r *Record) clone() *Record {
 	c := *r
-	c.Escrow, c.Lightning, c.Bitcoin, c.Vault = dup(r.Escrow), dup(r.Lightning), dup(r.Bitcoin), dup(r.Vault)
+	c.Escrow, c.Lightning, c.Bitcoin, c.Vault, c.Gas = dup(r.Escrow), dup(r.Lightning), dup(r.Bitcoin), dup(r.Vault), dup(r.Gas)
 	if c.Lightning != nil {
 		c.Lightning.Withdraw = dup(c.Lightning.Withdraw)
 	}

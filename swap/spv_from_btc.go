@@ -179,7 +179,7 @@ func spvAsk(in In) Ask {
 	if obs.Payment.Known() {
 		switch tx := obs.Payment.Value; {
 		case tx == nil && !obs.Spends.Asked:
-			a.Spends = spvInputs(r)
+			a.Spends = inputsOf(r.Bitcoin.Tx)
 		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.Wait.Asked:
 			a.Wait = &WaitAsk{Tx: tx, Confirmations: r.Bitcoin.Confirmations}
 		}
@@ -199,19 +199,6 @@ func spvMoved(r *Record, v chains.Vault) bool {
 
 func spvWithdrawal(r *Record) *chains.WithdrawalQuery {
 	return &chains.WithdrawalQuery{Vault: chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}, Recipient: r.Terms.Recipient, TxID: r.Bitcoin.TxID, From: r.From}
-}
-
-// spvInputs returns what our transaction spends.
-func spvInputs(r *Record) []bitcoin.OutPoint {
-	tx, err := bitcoin.DecodeTx(r.Bitcoin.Tx)
-	if err != nil {
-		return nil
-	}
-	ops := make([]bitcoin.OutPoint, len(tx.TxIn))
-	for i, in := range tx.TxIn {
-		ops[i] = in.PreviousOutPoint
-	}
-	return ops
 }
 
 func spvFill(in In, next *Record) {

@@ -70,7 +70,7 @@ func (r *Record) knows(ids []string) bool {
 		foreign := func(id string) bool {
 			return !slices.ContainsFunc(s.Txs, func(tx SignedTx) bool { return tx.ID == id })
 		}
-		if len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) {
+		if len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !isZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()}) {
 			return true
 		}
 	}
@@ -106,6 +106,9 @@ func (g *Engine) await(ctx context.Context, id string, from *Record) error {
 		}
 		if r.Type == SPVFromBTC && r.State == spvSigned {
 			return false, nil
+		}
+		if s := r.Submission; s != nil && !isZero(s.PSBT) && s.Reason == "" && (s.Closed || r.Tried[string(Broadcast)].Outcome == Done) {
+			return true, nil
 		}
 		if r.State != from.State {
 			return true, nil
@@ -161,10 +164,10 @@ func (w *Live) IDs(r *Record, signed []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Vault == nil {
+	if r.Vault == nil && r.Gas == nil {
 		return k.IDs(signed)
 	}
-	// A vault swap takes a PSBT first, and the chain's transactions later.
+	// A vault swap takes a PSBT first, and the chain's transactions later; gas a PSBT alone.
 	ids := make([]string, len(signed))
 	for i, text := range signed {
 		if u, err := bitcoin.ParsePSBT(text); err == nil {

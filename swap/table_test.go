@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write docs/states from the tables")
 
 // flows are all types that exist.
 func flows() []*Flow {
-	return []*Flow{NewToBTC(), NewToBTCLN(), NewFromBTCLNAuto(), NewSPVFromBTC(), NewTrustedFromBTCLN()}
+	return []*Flow{NewToBTC(), NewToBTCLN(), NewFromBTCLNAuto(), NewSPVFromBTC(), NewTrustedFromBTC(), NewTrustedFromBTCLN()}
 }
 
 func TestDiagramsAreCurrent(t *testing.T) {

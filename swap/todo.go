@@ -46,6 +46,9 @@ type Caller struct {
 func (w *Live) Todo(ctx context.Context, r *Record, a Action, c Caller) (Todo, error) {
 	switch a := a.(type) {
 	case *Pay:
+		if a.Fund != nil && c.Wallet != nil {
+			return w.toFund(ctx, r, a.Fund, c)
+		}
 		return Todo{Pay: a}, nil
 	case *Wait:
 		return Todo{Wait: a}, nil
@@ -150,6 +153,8 @@ func (w *Live) toFund(ctx context.Context, r *Record, a *Fund, c Caller) (Todo, 
 	var least float64
 	if a.Vault {
 		least = r.Vault.MinFeeRate
+	} else if r.Gas != nil {
+		least = r.Gas.FeeRate
 	}
 	if c.Wallet == nil {
 		psbt, err := t.Raw()
@@ -204,7 +209,8 @@ func fundingRate(a *Fund, given, least float64, rates bitcoin.FeeRates) (float64
 	if given > 0 {
 		return given, nil
 	}
-	return current, nil
+	// What the payee recommends counts as far as it can be meant.
+	return max(current, min(least, bitcoin.QuoteFeeRateCap(rates.Fastest))), nil
 }
 
 func (w *Live) template(r *Record, a *Fund) (bitcoin.Template, error) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
@@ -22,7 +21,7 @@ var gasStates = []StateRow{
 	{Number: gasFailed, Name: "FAILED", Description: "The provider gave up after the payment, or answers nothing that makes sense.", Finished: true, Failed: true},
 	{Number: gasCreated, Name: "PR_CREATED", Description: "The invoice is to be paid. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: gasPaid, Name: "PR_PAID", Description: "The provider has the payment and sends the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: gasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true},
+	{Number: gasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: time.Minute},
 }
 
 // NewTrustedFromBTCLN returns the type TRUSTED_FROM_BTCLN: a little of the native
@@ -41,31 +40,19 @@ func NewTrustedFromBTCLN() *Flow {
 }
 
 func gasMoves() []Move {
-	says := func(want ...int) func(In) bool {
-		return func(in In) bool {
-			if !in.Obs.LP.Known() {
-				return false
-			}
-			for _, code := range want {
-				if in.Obs.LP.Value.Code == code {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	known := says(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
+	known := lpSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
 	open := []int{gasCreated, gasPaid}
 	return []Move{
 		{From: open, To: gasFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
-			return says(lp.CodeDone)(in) && in.Obs.GasTx.Known() && in.Obs.GasTx.Value.State == chains.TxConfirmed
+			return lpSays(lp.CodeDone)(in) && gasArrived(in)
 		}},
-		{From: []int{gasCreated}, To: gasPaid, Why: "the provider has the payment", If: says(lp.CodeGasReceived, lp.CodeGasSent)},
+		{From: []int{gasFinished}, To: gasPaid, Why: "a reorganisation undid the payout", If: gasUndone, Do: func(in In, next *Record) { next.Ended = 0 }},
+		{From: []int{gasCreated}, To: gasPaid, Why: "the provider has the payment", If: lpSays(lp.CodeGasReceived, lp.CodeGasSent)},
 		// Before its expiry the invoice may still be paid, whatever the LP says.
 		{From: []int{gasCreated}, To: gasExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
-			return says(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
+			return lpSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
 		}},
-		{From: []int{gasPaid}, To: gasFailed, Why: "the provider calls the paid swap expired", If: says(lp.CodeExpired)},
+		{From: []int{gasPaid}, To: gasFailed, Why: "the provider calls the paid swap expired", If: lpSays(lp.CodeExpired)},
 		{From: open, To: gasFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
@@ -75,19 +62,21 @@ func gasMoves() []Move {
 func gasAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
-	if r.Settled || r.LP.URL == "" || r.State != gasCreated && r.State != gasPaid {
-		return a
-	}
-	if !obs.LP.Asked {
+	switch {
+	case r.Settled:
+	case r.State == gasFinished && !obs.GasTx.Asked && r.PayoutTx != "":
+		a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
+	case r.State != gasCreated && r.State != gasPaid || r.LP.URL == "":
+	case !obs.LP.Asked:
 		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
-	}
-	if obs.LP.Known() && obs.LP.Value.Code == lp.CodeDone && !obs.GasTx.Asked {
-		a.GasTx = obs.LP.Value.TxID
+	case lpSays(lp.CodeDone)(in) && obs.LP.Value.TxID != "" && !obs.GasTx.Asked:
+		a.GasTx = &GasAsk{TxID: obs.LP.Value.TxID, To: r.Terms.Recipient}
 	}
 	return a
 }
 
 func gasFill(in In, next *Record) {
+	fillGasEnd(in, next, gasFinished)
 	if next.State != gasCreated && next.State != gasPaid || !in.Obs.LP.Known() {
 		return
 	}
@@ -110,7 +99,9 @@ func gasView(in In) View {
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
 				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
+		v.Blocked = gasDoubt(in)
 	case gasPaid:
+		v.Blocked = gasDoubt(in)
 		pay.Status, settle.Status = Received, WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
 	case gasFinished:

@@ -26,6 +26,9 @@ func (v View) signable() Action {
 	if v.Action == nil {
 		return v.Late
 	}
+	if p, ok := v.Action.(*Pay); ok && p.Fund != nil {
+		return p.Fund
+	}
 	return v.Action
 }
 
@@ -86,6 +89,7 @@ type Pay struct {
 	Invoice           bool // a BOLT11 invoice, else a Bitcoin address
 	To, Link          string
 	Amount            tokens.Amount
+	Fund              *Fund // the same payment for a caller with a Bitcoin wallet that signs; nil: none
 }
 
 // Fund asks for the signature of a Bitcoin transaction, from which a PSBT is made.

@@ -40,6 +40,8 @@ type Status struct {
 	// Of gas on trust for an on-chain payment.
 	AdjustedAmount *big.Int // sats that arrived; nil: not said
 	AdjustedTotal  *big.Int // base units paid out for them; nil: not said
+	AdjustedFee    *big.Int // base units of the fee for them; nil: not said
+	AdjustedSats   *big.Int // the same in sats; nil: not said
 	PayoutTxID     string   // of the smart chain; TxID is the payment then
 }
 
@@ -142,6 +144,12 @@ func readStatus(text []byte) (Status, error) {
 	}
 	if a.has("adjustedTotal") {
 		s.AdjustedTotal = a.amount("adjustedTotal")
+	}
+	if a.has("adjustedFee") {
+		s.AdjustedFee = a.amount("adjustedFee")
+	}
+	if a.has("adjustedFeeSats") {
+		s.AdjustedSats = a.amount("adjustedFeeSats")
 	}
 	if a.err != nil {
 		return Status{}, a.err

@@ -1,0 +1,84 @@
+package swapper
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/swapper-go/swapper/address"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// CreateGasSwapInput asks for a little of a chain's native token, for users who
+// have none yet to pay fees with.
+type CreateGasSwapInput struct {
+	SrcToken      string   // BITCOIN-BTC or LIGHTNING-BTC, or another name of them
+	ChainID       string   // the smart chain whose native token is wanted
+	Amount        *big.Int // base units of the native token, paid out
+	DstAddress    string   // who is paid
+	RefundAddress string   // on Bitcoin, where a payment that the provider cannot use goes back to; may be said later
+	LP            string   // base URL of the provider; "": Config.LPs.Trusted
+	// IdempotencyKey makes a repeated call return the swap of the first; "": none.
+	IdempotencyKey string
+}
+
+// CreateGasSwap makes a swap of the type TRUSTED_FROM_BTC or TRUSTED_FROM_BTCLN.
+// No contract secures it: the provider is trusted to pay out once it has the
+// bitcoin, so the amount should be small. What it says of price and fees is
+// verified all the same, and a payout or a refund counts when its chain shows it.
+//
+// No operation of [Service] makes such a swap (protocol:
+// swap-flows-spv-and-core.md B); GetSwapStatus and, where the user signs with a
+// Bitcoin wallet, SubmitTransaction serve it as they do others.
+//
+// Errors: fault.InvalidInput names the field; fault.Upstream the provider and
+// what was wrong with its answer.
+func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (*CreateSwapOutput, error) {
+	src, err := c.registry.Resolve(in.SrcToken)
+	if err != nil {
+		return nil, fault.At("srcToken", err)
+	}
+	q := swap.GasRequest{Src: src, Chain: in.ChainID, Amount: in.Amount, Address: in.DstAddress,
+		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Key: in.IdempotencyKey}
+	if q.LP == "" {
+		q.LP = c.config.LPs.Trusted
+	}
+	if q.LP == "" {
+		return nil, fault.Invalid("lp", "is required: %s has no provider that is trusted by default", c.config.Network)
+	}
+	r, err := c.market.CreateGas(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := c.base(r, c.engine.Show(r))
+	return &out, nil
+}
+
+// SetGasRefundAddress says where the bitcoin of a TRUSTED_FROM_BTC swap goes back
+// to if the provider cannot use it, as for one that came late. It is durable when
+// it returns, and the provider is told as often as needed. It can be said once,
+// here or when the swap is made: another address is refused with
+// fault.InvalidState.
+func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) error {
+	a, err := bitcoin.ParseAddress(address.Strip(to), c.config.Network)
+	if err != nil {
+		return fault.Invalid("refundAddress", "%w", err)
+	}
+	r, err := c.engine.Load(ctx, swapID)
+	if err != nil {
+		return err
+	}
+	if r.Type != swap.TrustedFromBTC {
+		return fault.New(fault.Unsupported, "a swap of type %s is not refunded by its provider's word", r.Type)
+	}
+	_, err = c.engine.Advance(ctx, swapID, swap.RefundTo{Address: a.String()})
+	return err
+}
+
+// ListGasSwaps lists the swaps for gas on trust of a signer, the recipient, newest
+// first, as [Client.ListSwaps] does others. It is where those for on-chain bitcoin
+// are to be found, which the network's lists leave out.
+func (c *Client) ListGasSwaps(ctx context.Context, in ListSwapsInput) ([]ListSwapOutput, error) {
+	return c.list(ctx, in, false, func(t swap.Type) bool { return t == swap.TrustedFromBTC || t == swap.TrustedFromBTCLN })
+}

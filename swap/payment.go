@@ -1,0 +1,53 @@
+package swap
+
+import (
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// A plain Bitcoin payment that the user signed and handed in: it is sent again
+// until it is confirmed, which is safe because its id stays the same.
+
+// fillPayment takes over what became of a submitted payment. It is open until it
+// is confirmed, so that nobody pays twice, or can be no more.
+func fillPayment(in In, next *Record) {
+	s := next.Submission
+	if !s.open() || isZero(s.PSBT) || !in.Obs.Received.Known() {
+		return
+	}
+	for _, tx := range in.Obs.Received.Value {
+		if tx.ID == s.PSBT {
+			s.Closed = tx.Confirmed()
+			return
+		}
+	}
+	try := next.Tried[string(Broadcast)]
+	switch {
+	case in.Obs.Spends.Known() && bitcoin.Conflict(s.PSBT, in.Obs.Spends.Value) == bitcoin.ProspectDead:
+		s.Closed, s.Reason = true, "an input was spent otherwise"
+	case try.Outcome == Refused:
+		s.Closed, s.Reason = true, reasonOr(try.Reason, "the network refused the transaction")
+	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
+		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
+	}
+}
+
+// sendPayment returns the effect that sends a submitted payment.
+func sendPayment(in In) []Effect {
+	if s := in.R.Submission; !s.open() || isZero(s.PSBT) {
+		return nil
+	}
+	return []Effect{{Kind: Broadcast}}
+}
+
+// inputsOf returns what a transaction spends; nil if it cannot be read.
+func inputsOf(raw []byte) []bitcoin.OutPoint {
+	tx, err := bitcoin.DecodeTx(raw)
+	if err != nil {
+		return nil
+	}
+	ops := make([]bitcoin.OutPoint, len(tx.TxIn))
+	for i, in := range tx.TxIn {
+		ops[i] = in.PreviousOutPoint
+	}
+	return ops
+}

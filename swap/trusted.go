@@ -1,0 +1,58 @@
+package swap
+
+import (
+	"slices"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// What both types of gas on trust share. The LP is believed in everything but
+// money: a payout or a refund counts when its chain shows it.
+
+// lpSays returns a guard that holds when the LP answered with one of the codes.
+func lpSays(codes ...int) func(In) bool {
+	return func(in In) bool {
+		return in.Obs.LP.Known() && slices.Contains(codes, in.Obs.LP.Value.Code)
+	}
+}
+
+// gasArrived reports whether the chain shows that the user was paid in full.
+func gasArrived(in In) bool {
+	f := in.Obs.GasTx
+	return f.Known() && f.Value.Status.State == chains.TxConfirmed && !gasShort(in)
+}
+
+// gasShort reports whether the transaction that the LP calls the payout does not
+// pay the user what was agreed.
+func gasShort(in In) bool {
+	paid := in.Obs.GasTx.Value.Paid
+	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(orZero(in.R.Terms.Output.Raw)) < 0
+}
+
+// gasUndone reports whether a payout that was seen is not there any more.
+func gasUndone(in In) bool {
+	f := in.Obs.GasTx
+	return f.Known() && f.Value.Status.State != chains.TxConfirmed
+}
+
+// gasDoubt says what is wrong with the payout that the LP names; nil if nothing is.
+func gasDoubt(in In) error {
+	f := in.Obs.GasTx
+	switch {
+	case !f.Known():
+		return nil
+	case f.Value.Status.State == chains.TxReverted:
+		return fault.New(fault.Upstream, "the provider's payout was reverted")
+	case f.Value.Status.State == chains.TxConfirmed && gasShort(in):
+		return fault.New(fault.Upstream, "the transaction that the provider calls the payout does not pay what was agreed")
+	}
+	return nil
+}
+
+// fillGasEnd notes that a payout is final: nobody looks at the swap any more.
+func fillGasEnd(in In, next *Record, finished int) {
+	if f := in.Obs.GasTx; next.State == finished && f.Known() && f.Value.Status.Final && f.Value.Status.State == chains.TxConfirmed {
+		next.Settled = true
+	}
+}

@@ -1,0 +1,333 @@
+package swap
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// States of TRUSTED_FROM_BTC (protocol: swap-flows-spv-and-core.md B2).
+const (
+	coinExpired    = -3
+	coinFailed     = -2
+	coinRefunded   = -1
+	coinCreated    = 0
+	coinFinished   = 1
+	coinRefundable = 2
+)
+
+var coinStates = []StateRow{
+	{Number: coinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: coinFailed, Name: "FAILED", Description: "The provider gave up after the payment, calls it spent twice, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: coinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true},
+	{Number: coinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: coinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: coinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and sends it back, once it knows an address.", Pending: true, Watched: true, Every: 10 * time.Second},
+}
+
+// coinRest is how long a payment is looked for after a swap has failed.
+const coinRest = 14 * 24 * time.Hour
+
+// NewTrustedFromBTC returns the type TRUSTED_FROM_BTC: a little of the native
+// token for bitcoin, on trust. There is no contract: what the LP says decides,
+// but the payment, the payout and the refund are what their chains show.
+func NewTrustedFromBTC() *Flow {
+	return &Flow{
+		Type:    TrustedFromBTC,
+		States:  coinStates,
+		Moves:   coinMoves(),
+		Ask:     coinAsk,
+		Fill:    coinFill,
+		Effects: coinEffects,
+		View:    coinView,
+	}
+}
+
+// coinPaid reports whether Bitcoin shows a payment to the swap's address.
+func coinPaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) > 0 }
+
+// coinUnpaid reports whether Bitcoin shows that there is none.
+func coinUnpaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) == 0 }
+
+func coinMoves() []Move {
+	known := lpSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending,
+		lp.CodeGasRefunded, lp.CodeGasDoubleSpent, lp.CodeGasRefundable)
+	open := []int{coinCreated, coinRefundable}
+	given := []int{coinExpired, coinFailed} // looked at again when a payment appears
+	any := append(append([]int{}, open...), given...)
+	late := func(says func(In) bool) func(In) bool {
+		return func(in In) bool {
+			return says(in) && (in.R.State == coinCreated || in.R.State == coinRefundable || coinPaid(in))
+		}
+	}
+	resume := func(in In, next *Record) { next.Ended = 0 }
+	return []Move{
+		{From: any, To: coinFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
+			return lpSays(lp.CodeDone)(in) && gasArrived(in)
+		}), Do: func(in In, next *Record) {
+			next.PayoutTx, next.Ended = in.Obs.LP.Value.PayoutTxID, 0
+		}},
+		{From: []int{coinFinished}, To: coinCreated, Why: "a reorganisation undid the payout", If: gasUndone, Do: resume},
+		{From: any, To: coinRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
+			return lpSays(lp.CodeGasRefunded)(in) && coinRefundSeen(in)
+		}), Do: func(in In, next *Record) {
+			next.Gas.RefundTx, next.Ended = in.Obs.LP.Value.TxID, 0
+		}},
+		{From: append([]int{coinCreated}, given...), To: coinRefundable, Why: "the provider cannot use the payment", If: late(lpSays(lp.CodeGasRefundable)), Do: resume},
+		{From: given, To: coinCreated, Why: "the provider has a payment after all", If: late(lpSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending)), Do: resume},
+
+		{From: open, To: coinFailed, Why: "the payment was spent twice", If: lpSays(lp.CodeGasDoubleSpent)},
+		{From: append([]int{coinExpired}, open...), To: coinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
+			return lpSays(lp.CodeExpired)(in) && coinPaid(in)
+		}, Do: resume},
+		// Before its end the address may still be paid to, whatever the LP says.
+		{From: []int{coinCreated}, To: coinExpired, Why: "the quote expired unpaid", If: func(in In) bool {
+			return lpSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && coinUnpaid(in) && !in.R.Submission.open()
+		}},
+		{From: []int{coinRefundable}, To: coinExpired, Why: "the provider knows of no payment, and there is none", If: func(in In) bool {
+			return lpSays(lp.CodeExpired)(in) && coinUnpaid(in)
+		}},
+		{From: open, To: coinFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
+			return in.Obs.LP.Known() && !known(in)
+		}},
+
+		{From: []int{coinCreated}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+			sub := in.Input.(Submit)
+			return sub.Action == ActionFund && sub.PSBT != nil && coinPayable(in)
+		}, Do: func(in In, next *Record) {
+			p := in.Input.(Submit).PSBT
+			next.Submission = &Submission{Action: ActionFund, PSBT: p.TxID, Since: At(in.Now)}
+			next.Bitcoin.Tx = p.Tx
+			delete(next.Tried, string(Broadcast))
+		}},
+		{From: open, To: Stay, Why: "the user said where to refund to", On: OnRefundTo, If: func(in In) bool {
+			to := in.Input.(RefundTo).Address
+			return in.R.Gas.RefundTo == "" || in.R.Gas.RefundTo == to
+		}, Do: func(in In, next *Record) { next.Gas.RefundTo = in.Input.(RefundTo).Address }},
+	}
+}
+
+// coinPayable reports whether the user is to pay now: nothing is on its way, as
+// far as anybody knows, and there is time.
+func coinPayable(in In) bool {
+	return !coinPaid(in) && isZero(in.R.Bitcoin.TxID) && !in.R.Submission.open() && !in.R.Expiry.Reached(in.Now)
+}
+
+// coinRefundSeen reports whether Bitcoin shows what the LP calls the refund.
+func coinRefundSeen(in In) bool {
+	f := in.Obs.Refunded
+	return f.Known() && f.Value.Confirmations > 0 && f.Value.Sats > 0
+}
+
+func coinAsk(in In) Ask {
+	r, obs := in.R, in.Obs
+	var a Ask
+	switch r.State {
+	case coinFinished:
+		if !r.Settled && !obs.GasTx.Asked && r.PayoutTx != "" {
+			a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
+		}
+		return a
+	case coinRefunded:
+		return a
+	}
+	if r.Settled {
+		return a
+	}
+	if !obs.Received.Asked {
+		a.Received = r.Bitcoin.Address
+	}
+	// A swap that was given up is the LP's again when there is a payment.
+	if open := r.State == coinCreated || r.State == coinRefundable; (open || coinPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
+		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetAddressStatus, ID: r.Gas.Hash, Sequence: r.Gas.Sequence}
+	}
+	if coinUnpaid(in) && r.Submission.open() && !obs.Spends.Asked {
+		a.Spends = inputsOf(r.Bitcoin.Tx)
+	}
+	if tx := coinPayment(in, r); tx != nil && !tx.Confirmed() && !obs.Wait.Asked {
+		a.Wait = &WaitAsk{Tx: tx, Confirmations: r.Bitcoin.Confirmations}
+	}
+	if lpSays(lp.CodeDone)(in) && obs.LP.Value.PayoutTxID != "" && !obs.GasTx.Asked {
+		a.GasTx = &GasAsk{TxID: obs.LP.Value.PayoutTxID, To: r.Terms.Recipient}
+	}
+	if lpSays(lp.CodeGasRefunded)(in) && !obs.Refunded.Asked {
+		if id, err := bitcoin.ParseHash(obs.LP.Value.TxID); err == nil {
+			a.Refunded = &RefundedAsk{TxID: id, To: r.Gas.RefundTo}
+		}
+	}
+	return a
+}
+
+// coinPayment returns the payment that the swap is about, of those that Bitcoin
+// shows: the one that the LP names, else the one that the user submitted, else
+// the first confirmed one, else any.
+func coinPayment(in In, r *Record) *bitcoin.Tx {
+	if !coinPaid(in) {
+		return nil
+	}
+	var wanted []bitcoin.Hash
+	if id, err := bitcoin.ParseHash(in.Obs.LP.Value.TxID); err == nil {
+		wanted = append(wanted, id)
+	}
+	if r.Submission != nil {
+		wanted = append(wanted, r.Submission.PSBT)
+	}
+	all := in.Obs.Received.Value
+	for _, id := range wanted {
+		for _, tx := range all {
+			if tx.ID == id {
+				return tx
+			}
+		}
+	}
+	for _, tx := range all {
+		if tx.Confirmed() {
+			return tx
+		}
+	}
+	return all[0]
+}
+
+func coinFill(in In, next *Record) {
+	fillGasEnd(in, next, coinFinished)
+	if next.Settled || next.State == coinFinished || next.State == coinRefunded {
+		return
+	}
+	if in.Obs.Received.Known() {
+		next.Bitcoin.TxID, next.Bitcoin.ConfirmedAt = bitcoin.Hash{}, confirmedAt(in, next)
+		if tx := coinPayment(in, next); tx != nil {
+			next.Bitcoin.TxID, next.Gas.Paid = tx.ID, true
+		}
+	}
+	fillPayment(in, next)
+	if given := next.State == coinFailed || next.State == coinExpired && !next.mayPurge(); given && in.Now.Sub(next.CreatedAt.Time()) > coinRest {
+		next.Settled = true
+	}
+	if !in.Obs.LP.Known() {
+		return
+	}
+	switch s := in.Obs.LP.Value; s.Code {
+	case lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending:
+		next.Gas.Paid = true
+		if s.AdjustedAmount != nil && s.AdjustedTotal != nil {
+			coinAdjust(next, s)
+		}
+	case lp.CodeGasRefundable, lp.CodeGasRefunded, lp.CodeGasDoubleSpent:
+		next.Gas.Paid = true
+	}
+}
+
+// confirmedAt is when the payment was first seen confirmed, 0 while it is not.
+func confirmedAt(in In, next *Record) Millis {
+	tx := coinPayment(in, next)
+	switch {
+	case tx == nil || !tx.Confirmed():
+		return 0
+	case next.Bitcoin.ConfirmedAt != 0:
+		return next.Bitcoin.ConfirmedAt
+	}
+	return At(in.Now)
+}
+
+// coinAdjust takes over what the LP makes of another amount than the agreed one.
+// Less for each sat than was agreed is taken over too, since more will not come,
+// and is said.
+func coinAdjust(next *Record, s lp.Status) {
+	next.Terms.Input.Raw, next.Terms.Output.Raw = s.AdjustedAmount, s.AdjustedTotal
+	if s.AdjustedSats != nil {
+		next.Terms.SwapFee.Raw, next.Terms.FeeSats = s.AdjustedSats, s.AdjustedSats
+	}
+	next.Problem = ""
+	if sats := new(big.Int).SetUint64(next.Bitcoin.Sats); sats.Sign() > 0 && s.AdjustedTotal.Cmp(mulDiv(orZero(next.Gas.Total), s.AdjustedAmount, sats)) < 0 {
+		next.Problem = "the provider pays less for the payment than was agreed"
+	}
+}
+
+func coinEffects(in In) []Effect {
+	effects := sendPayment(in)
+	if r := in.R; r.State == coinRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
+		effects = append(effects, Effect{Kind: SetRefund})
+	}
+	return effects
+}
+
+func coinView(in In) View {
+	r := in.R
+	row, _ := stateRow(coinStates, r.State)
+	v := View{Row: row}
+	pay := Step{Type: Payment, Chain: onBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
+	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive, SettleTx: r.PayoutTx}
+	refund := Step{Type: Refund, Chain: onBitcoin, Title: "Bitcoin refund", Description: "The provider sends the payment back.", RefundTx: r.Gas.RefundTx}
+	if !isZero(r.Bitcoin.TxID) {
+		pay.InitTx = r.Bitcoin.TxID.String()
+	}
+	switch r.State {
+	case coinCreated:
+		coinViewOpen(in, &v, &pay, &settle)
+	case coinFinished:
+		pay.Status, settle.Status = Confirmed, Settled
+	case coinRefundable:
+		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, WaitingLP
+		switch try := r.Tried[string(SetRefund)]; {
+		case r.Gas.RefundTo == "":
+			refund.Status = Awaiting
+			v.Blocked = fault.New(fault.InvalidState, "the provider cannot use the payment and needs an address to send it back to: see SetGasRefundAddress")
+		case try.Outcome == Refused:
+			v.Blocked = fault.New(fault.Upstream, "the provider does not take the address to refund to: %s", try.Reason)
+		default:
+			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the payment back.", ExpectedSeconds: -1, PollSeconds: 10}
+		}
+	case coinRefunded:
+		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, Refunded
+	case coinFailed:
+		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
+	case coinExpired:
+		pay.Status = ExpiredStatus
+	}
+	if pay.Status == Confirmed {
+		pay.SettleTx = pay.InitTx
+		pay.Confirmations = &Confirmations{Current: int(r.Bitcoin.Confirmations), Target: int(r.Bitcoin.Confirmations)}
+	}
+	v.Steps = []Step{pay, settle}
+	if refund.Status != "" {
+		v.Steps = append(v.Steps, refund)
+	}
+	return v
+}
+
+// coinViewOpen shows a swap that is to be paid, or was: by Bitcoin, or by the
+// LP's word where Bitcoin was not asked.
+func coinViewOpen(in In, v *View, pay, settle *Step) {
+	r := in.R
+	v.Blocked = gasDoubt(in)
+	if v.Blocked == nil && r.Problem != "" {
+		v.Blocked = fault.New(fault.Upstream, "%s", r.Problem)
+	}
+	switch {
+	case r.Bitcoin.ConfirmedAt != 0 || lpSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
+		pay.Status, settle.Status = Confirmed, WaitingLP
+		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
+	case !isZero(r.Bitcoin.TxID) || r.Submission.open():
+		pay.Status = Received
+		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
+		if in.Obs.Wait.Known() {
+			pay.Confirmations.ETASeconds = in.Obs.Wait.Value
+		}
+		if isZero(r.Bitcoin.TxID) {
+			pay.Status, pay.InitTx = Awaiting, r.Submission.PSBT.String()
+		}
+		v.Action = &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs a confirmation.", ExpectedSeconds: pay.Confirmations.ETASeconds, PollSeconds: 10}
+	case r.Expiry.Reached(in.Now):
+		pay.Status = SoftExpired
+	default:
+		pay.Status = Awaiting
+		amount := tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC())
+		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
+			Link: "bitcoin:" + r.Bitcoin.Address + "?amount=" + bitcoin.FormatBTC(int64(r.Bitcoin.Sats)), Amount: amount,
+			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
+	}
+}
