@@ -93,12 +93,6 @@ func TestTrustedKeepsPayable(t *testing.T) {
 	}
 }
 
-func TestVectorsTrustedOnchain(t *testing.T) {
-	vectors.Each(t, "swap-flows-spv-and-core", "trusted_onchain_transitions", func(t *testing.T, c *vectors.Case) {
-		c.NotRun(t, "gas for on-chain bitcoin is not offered: the network's own client cannot finish one (D13)")
-	})
-}
-
 func ppm(fee, base, rest *big.Int) string {
 	n := new(big.Int).Sub(fee, base)
 	return mulDiv(n, big.NewInt(1_000_000), rest).String()

@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"context"
+	"iter"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -37,6 +38,29 @@ func (b Backend) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bi
 		}
 	}
 	return all
+}
+
+// AddressTxs implements [bitcoin.Backend]: the known transactions that pay to the
+// address.
+func (b Backend) AddressTxs(_ context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
+	return func(yield func(*bitcoin.Tx, error) bool) {
+		b.World.mu.Lock()
+		defer b.World.mu.Unlock()
+		if b.World.BitcoinErr != nil {
+			yield(nil, b.World.BitcoinErr)
+			return
+		}
+		for _, tx := range b.World.Txs {
+			for _, out := range tx.Msg.TxOut {
+				if string(out.PkScript) == string(a.Script()) {
+					if !yield(tx, nil) {
+						return
+					}
+					break
+				}
+			}
+		}
+	}
 }
 
 // Outspends implements [bitcoin.Backend]: what is not named is unspent.
