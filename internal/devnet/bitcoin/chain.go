@@ -232,6 +232,18 @@ func (n *Net) InMempool(id bitcoin.Hash) bool {
 	return n.pool.IsTransactionInPool(&id)
 }
 
+// Tx returns a transaction of the best chain or the mempool; shared, not to be
+// changed.
+func (n *Net) Tx(id bitcoin.Hash) (*wire.MsgTx, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	e, ok := n.find(id)
+	if !ok {
+		return nil, false
+	}
+	return e.tx, true
+}
+
 // find returns a transaction of the best chain or the mempool.
 func (n *Net) find(id bitcoin.Hash) (*entry, bool) {
 	if e, ok := n.ledger.txs[id]; ok {

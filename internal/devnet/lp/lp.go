@@ -61,7 +61,7 @@ func DefaultTokens(c devnet.Contracts) []Token {
 var defaultTerms = map[string]Terms{
 	"TO_BTC": {150, 3000, 10_000, 5_000_000}, "FROM_BTC_SPV": {150, 3000, 3000, 5_000_000},
 	"TO_BTCLN": {10, 3000, 1000, 1_000_000}, "FROM_BTCLN_AUTO": {10, 3000, 1000, 1_000_000},
-	"FROM_BTCLN_TRUSTED": {10, 10_000, 100, 100_000},
+	"FROM_BTCLN_TRUSTED": {10, 10_000, 100, 100_000}, "FROM_BTC_TRUSTED": {10, 10_000, 1000, 100_000},
 }
 
 // LP is a running liquidity provider. Its methods are safe for concurrent use.

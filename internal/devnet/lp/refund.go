@@ -30,6 +30,13 @@ const (
 	codeNotFound   = 20007
 	codeProcessing = 20008
 	codeTooLate    = 20010
+
+	// Of gas for an on-chain payment alone.
+	codeGasPending     = 10013
+	codeGasRefunded    = 10014
+	codeGasDoubleSpent = 10015
+	codeGasRefundable  = 10016
+	codeRefundIsSet    = 10080
 )
 
 // refundAuthorization answers how a payment stands, and with an authorisation to

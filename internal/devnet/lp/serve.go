@@ -56,6 +56,9 @@ func (l *LP) routes() http.Handler {
 	plain("/tobtc/getRefundAuthorization", l.refundAuthorization)
 	stream("/frombtc_spv/getQuote", l.quoteSPV)
 	stream("/frombtc_spv/postQuote", l.postSPV)
+	plain("/frombtc_trusted/getAddress", l.quoteCoin)
+	plain("/frombtc_trusted/getAddressStatus", l.coinStatus)
+	plain("/frombtc_trusted/setRefundAddress", l.setCoinRefund)
 	if l.node != nil {
 		stream("/tobtcln/payInvoice", l.quoteToBTCLN)
 		stream("/tobtcln/payInvoiceExactIn", l.quoteToBTCLNExactIn)
@@ -81,7 +84,8 @@ func (l *LP) info() info {
 	}
 	tokens := object{{chain, all}}
 	gas := object{{chain, object{{"gasToken", devnet.Native.Hex()}, {"max", l.o.GasMax.String()}}}}
-	services := []service{{"TO_BTC", l.terms("TO_BTC"), toBTCData(), tokens}, {"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas}}, tokens}}
+	services := []service{{"TO_BTC", l.terms("TO_BTC"), toBTCData(), tokens}, {"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas}}, tokens},
+		{"FROM_BTC_TRUSTED", l.terms("FROM_BTC_TRUSTED"), object{}, object{{chain, []string{devnet.Native.Hex()}}}}}
 	if l.node != nil {
 		services = append(services,
 			service{"TO_BTCLN", l.terms("TO_BTCLN"), object{{"minCltv", minSendCLTV}, {"minTimestampCltv", sendTime}}, tokens},

@@ -1,0 +1,267 @@
+package lp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+)
+
+// coinTime is how long a payment for gas may come.
+const coinTime = 3 * time.Hour
+
+// refundFee is what sending back a payment costs, in sats.
+const refundFee = 500
+
+// coin is native coin bought with on-chain bitcoin on trust (protocol:
+// lp-protocol.md §8.4). A payment counts once it is confirmed.
+type coin struct {
+	wallet      *bitcoin.Wallet // whose address is paid to
+	hash        string
+	sequence    *big.Int
+	recipient   common.Address
+	sats, total *big.Int // agreed
+	expiry      time.Time
+
+	// Under the LP's mutex:
+	code     int
+	payment  *wire.MsgTx
+	received int64
+	paid     *big.Int // base units for what was received
+	payout   string
+	refundTo btc.Address
+	refund   string
+}
+
+func (d *coin) escrow() (common.Hash, bool) { return common.Hash{}, false }
+
+func (l *LP) quoteCoin(r *reader) (object, error) {
+	recipient, amount, token := r.address("address"), r.amount("amount"), devnet.Native
+	if _, ok := r.already("token"); ok {
+		token = r.address("token")
+	}
+	exactIn, _ := r.query("exactIn")
+	if r.err != nil || token != devnet.Native {
+		return nil, badBody("")
+	}
+	if err := l.checkChain(r); err != nil {
+		return nil, err
+	}
+	price, _ := l.price(devnet.Native)
+	q, err := l.terms("FROM_BTC_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := &coin{recipient: recipient, sats: q.amount, total: q.total, sequence: sequence(), expiry: l.now().Add(coinTime), code: codeGasUnpaid}
+	if text, ok := r.query("refundAddress"); ok {
+		if d.refundTo, err = btc.ParseAddress(text, l.btc.Network()); err != nil {
+			return nil, badBody("refundAddress")
+		}
+	}
+	if d.wallet, err = l.btc.NewWallet(btc.P2WPKH); err != nil {
+		return nil, err
+	}
+	address := d.wallet.Address.String()
+	sum := sha256.Sum256([]byte(address))
+	d.hash = hex.EncodeToString(sum[:])
+	l.keep(d, dealKey(d.hash, d.sequence))
+	l.mu.Lock()
+	rate := l.feeRate
+	l.mu.Unlock()
+	return object{{"code", codeDone}, {"msg", "Success"}, {"data", object{{"paymentHash", d.hash}, {"sequence", d.sequence.String()}, {"btcAddress", address},
+		{"amountSats", q.amount.String()}, {"swapFeeSats", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()}, {"total", q.total.String()},
+		{"intermediaryKey", l.account.Address.Hex()}, {"recommendedFee", rate}, {"expiresAt", d.expiry.UnixMilli()}}}}, nil
+}
+
+func (l *LP) findCoin(r *reader) (*coin, bool) {
+	hash, sequence := r.str("paymentHash"), r.big("sequence")
+	if r.err != nil {
+		return nil, false
+	}
+	d, ok := l.find(dealKey(hash, sequence)).(*coin)
+	return d, ok
+}
+
+func (l *LP) coinStatus(r *reader) (object, error) {
+	d, ok := l.findCoin(r)
+	if !ok {
+		return object{{"code", codeExpired}, {"msg", "Payment address expired"}}, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var data object
+	received := func() {
+		data = object{{"adjustedAmount", bigInt(d.received).String()}, {"adjustedTotal", d.paid.String()}, {"txId", d.payment.TxHash().String()}}
+	}
+	text := ""
+	switch d.code {
+	case codeGasUnpaid:
+		text = "Awaiting payment"
+	case codeGasHeld:
+		text = "Awaiting confirmation"
+		received()
+	case codeGasPending:
+		text = "Payment accepted, payout pending"
+		received()
+	case codeGasSent, codeDone:
+		text = "Payout sent"
+		received()
+		data = append(data, member{"scTxId", d.payout})
+	case codeGasRefundable:
+		text = "Refundable"
+		data = object{{"adjustedAmount", bigInt(d.received).String()}}
+	case codeGasRefunded:
+		text = "Refunded"
+		data = object{{"txId", d.refund}}
+	case codeGasDoubleSpent:
+		text = "Double spend detected"
+		data = object{{"txId", nil}}
+	case codeExpired:
+		text = "Payment address expired"
+	}
+	answer := object{{"code", d.code}, {"msg", text}}
+	if data != nil {
+		answer = append(answer, member{"data", data})
+	}
+	return answer, nil
+}
+
+func (l *LP) setCoinRefund(r *reader) (object, error) {
+	to, err := btc.ParseAddress(r.str("refundAddress"), l.btc.Network())
+	if err != nil {
+		return nil, badBody("refundAddress")
+	}
+	d, ok := l.findCoin(r)
+	if !ok {
+		return nil, refuse(codeExpired, "Swap not found")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !d.refundTo.IsZero() {
+		return nil, &Refusal{Code: codeRefundIsSet, Msg: "Refund address already set", Data: object{{"refundAddress", d.refundTo.String()}}}
+	}
+	d.refundTo = to
+	return object{{"code", codeDone}, {"msg", "Success"}}, nil
+}
+
+// step looks at the address. A swap that ended without a payment is looked at
+// further, so that who pays late gets the money back.
+func (d *coin) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
+	l.mu.Lock()
+	at, refundTo := d.code, d.refundTo
+	l.mu.Unlock()
+	switch at {
+	case codeGasUnpaid, codeExpired, codeGasHeld:
+		d.look(l, at)
+		return false, nil
+	case codeGasPending:
+		return false, d.pay(ctx, l)
+	case codeGasSent:
+		return true, l.set(func() { d.code = codeDone })
+	case codeGasRefundable:
+		if refundTo.IsZero() || l.faults().NoRefund {
+			return false, nil
+		}
+		return d.sendBack(l, refundTo)
+	}
+	return true, nil
+}
+
+// look notes what arrived, and whether it can be used: in time and within limits.
+func (d *coin) look(l *LP, at int) {
+	coins := d.wallet.Coins()
+	if len(coins) == 0 {
+		d.miss(l, at)
+		return
+	}
+	c := coins[0]
+	tx, ok := l.btc.Tx(c.Hash)
+	if !ok {
+		return
+	}
+	paid := new(big.Int).Mul(d.total, bigInt(c.Value))
+	paid.Quo(paid, d.sats)
+	t := l.terms("FROM_BTC_TRUSTED")
+	_, outside := t.outside(bigInt(c.Value))
+	code := codeGasHeld
+	switch late := at == codeExpired || at == codeGasUnpaid && l.now().After(d.expiry); {
+	case late || outside:
+		code = codeGasRefundable
+	case c.Height > 0:
+		code = codeGasPending
+	}
+	if code == codeGasRefundable && c.Height == 0 {
+		return // nothing to send back yet
+	}
+	_ = l.set(func() { d.code, d.payment, d.received, d.paid = code, tx, c.Value, paid })
+}
+
+// miss notes that nothing is there: not yet, not in time, or not any more.
+func (d *coin) miss(l *LP, at int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case at == codeGasHeld:
+		d.code = codeGasUnpaid
+		for _, in := range d.payment.TxIn {
+			if _, unspent := l.btc.Unspent(in.PreviousOutPoint); !unspent {
+				d.code = codeGasDoubleSpent
+			}
+		}
+	case at == codeGasUnpaid && l.o.Now().After(d.expiry):
+		d.code = codeExpired
+	}
+}
+
+func (d *coin) pay(ctx context.Context, l *LP) error {
+	if l.faults().NeverPay {
+		return nil
+	}
+	l.mu.Lock()
+	paid := d.paid
+	l.mu.Unlock()
+	call, err := evm.Transfer(devnet.Native, d.recipient, paid)
+	if err != nil {
+		return err
+	}
+	receipt, err := l.account.Send(ctx, call)
+	if err != nil {
+		return errors.Join(err, l.set(func() { d.code = codeGasRefundable }))
+	}
+	return l.set(func() { d.code, d.payout = codeGasSent, receipt.TxHash.Hex() })
+}
+
+// sendBack returns what arrived, less the costs.
+func (d *coin) sendBack(l *LP, to btc.Address) (done bool, err error) {
+	var all []btc.OutPoint
+	var sum int64
+	for _, c := range d.wallet.Coins() {
+		if c.Height > 0 {
+			all = append(all, c.OutPoint)
+			sum += c.Value
+		}
+	}
+	if sum <= refundFee {
+		return true, errors.New("the payment is too small to be sent back")
+	}
+	tx, err := d.wallet.Spend(1, all, wire.NewTxOut(sum-refundFee, to.Script()))
+	if err != nil {
+		return false, err
+	}
+	id, err := l.btc.Send(tx)
+	if err != nil {
+		return false, err
+	}
+	return true, l.set(func() { d.code, d.refund = codeGasRefunded, id.String() })
+}
