@@ -48,18 +48,17 @@ func coins(t *testing.T, list []coinJSON) []Coin {
 
 // outputJSON is an output to be paid, or one that came out: a type or a script.
 type outputJSON struct {
-	Type   string `json:"type,omitempty"`
-	Script string `json:"script,omitempty"`
-	Value  int64  `json:"value"`
+	Type   string  `json:"type,omitempty"`
+	Script *string `json:"script,omitempty"` // may be empty
+	Value  int64   `json:"value"`
 }
 
 func (j outputJSON) txOut(t *testing.T) wire.TxOut {
 	t.Helper()
-	n := len(j.Script) / 2
-	if j.Type != "" {
-		n = addressType(t, j.Type).ScriptLen()
+	if j.Script != nil {
+		return wire.TxOut{Value: j.Value, PkScript: make([]byte, len(*j.Script)/2)}
 	}
-	return wire.TxOut{Value: j.Value, PkScript: make([]byte, n)}
+	return wire.TxOut{Value: j.Value, PkScript: make([]byte, addressType(t, j.Type).ScriptLen())}
 }
 
 func txOuts(t *testing.T, list []outputJSON) []wire.TxOut {
