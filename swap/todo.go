@@ -178,7 +178,7 @@ func (w *Live) toFund(ctx context.Context, r *Record, a *Fund, c Caller) (Todo, 
 	if err != nil {
 		return Todo{}, err
 	}
-	funding, err := bitcoin.Fund(t, *c.Wallet, coins, rate)
+	funding, err := bitcoin.Fund(t, *c.Wallet, coins, rate, bitcoin.SelectCheapest)
 	if err != nil {
 		return Todo{}, err
 	}

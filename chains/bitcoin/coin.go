@@ -35,9 +35,10 @@ func (c *Coin) score(rate float64) float64 {
 	return s
 }
 
-// detrimental reports whether spending the coin costs more than it brings.
-func (c *Coin) detrimental(rate float64) bool {
-	return float64(rate*inputVBytes(c.Type))+c.CPFP.cost(rate) > float64(c.Value)
+// detrimental reports whether spending the coin, with what it must add for its
+// parents, costs more than it brings.
+func (c *Coin) detrimental(rate, parents float64) bool {
+	return float64(rate*inputVBytes(c.Type))+parents > float64(c.Value)
 }
 
 // funds checks coins and returns their sum.

@@ -39,7 +39,8 @@ func (e *NotEnoughError) Error() string {
 	return fmt.Sprintf("not enough balance: %d sats are there, %d and a fee of about %.0f are needed", e.Have, e.Pay, math.Ceil(e.Fee))
 }
 
-// SelectCoins chooses from coins what pays for d: a set that needs no change if
+// SelectCoins chooses from coins what pays for d as all wallets of the network
+// do, see [SelectCheapest] for what is better: a set that needs no change if
 // the first attempt finds one, else the most valuable coins until they suffice
 // (protocol: bitcoin.md §7). At least one coin is always added. The error is a
 // [*NotEnoughError] if the coins do not suffice. The caller's slices are not
@@ -71,6 +72,8 @@ type purse struct {
 	in    int64   // sats in required inputs
 	out   int64   // sats in outputs
 	bytes float64 // size without coins and change, rounded up
+
+	paid map[Hash]bool // unconfirmed parents that a coin taken before pays for; nil: every coin pays for its own, also for shared ones
 }
 
 func newPurse(d Draft, coins []Coin) (*purse, error) {
@@ -138,12 +141,12 @@ func (p *purse) blackjack() (Selection, error) {
 	bytes, in, parents := p.bytes, p.in, 0.0
 	dust := float64(p.Change.DustLimit())
 	for _, c := range p.coins {
-		size, cost := inputVBytes(c.Type), c.CPFP.cost(p.FeeRate)
+		size, cost := inputVBytes(c.Type), p.parentCost(&c)
 		fee := math.Ceil(float64(p.FeeRate*(bytes+size)) + parents + cost)
 		if float64(in+c.Value) > float64(p.out)+fee+dust {
 			continue
 		}
-		taken = append(taken, c)
+		taken = p.take(taken, c)
 		bytes, in, parents = bytes+size, in+c.Value, parents+cost
 		if float64(in) >= float64(p.out)+fee {
 			return p.finish(taken, parents)
@@ -159,14 +162,14 @@ func (p *purse) accumulate() (Selection, error) {
 	bytes, in, parents := p.bytes, p.in, 0.0
 	fee := float64(p.FeeRate * bytes)
 	for i, c := range p.coins {
-		size, cost := inputVBytes(c.Type), c.CPFP.cost(p.FeeRate)
-		if c.detrimental(p.FeeRate) {
+		size, cost := inputVBytes(c.Type), p.parentCost(&c)
+		if c.detrimental(p.FeeRate, cost) {
 			if i == len(p.coins)-1 {
 				return Selection{}, p.short(float64(p.FeeRate*(bytes+size)) + parents + cost)
 			}
 			continue
 		}
-		taken = append(taken, c)
+		taken = p.take(taken, c)
 		bytes, in, parents = bytes+size, in+c.Value, parents+cost
 		fee = math.Ceil(float64(p.FeeRate*bytes) + parents)
 		if float64(in) >= float64(p.out)+fee {
@@ -179,7 +182,23 @@ func (p *purse) accumulate() (Selection, error) {
 func (p *purse) fits(s Selection) bool { return p.MaxInputs == 0 || len(s.Inputs) <= p.MaxInputs }
 
 func (p *purse) start() []Coin {
+	clear(p.paid)
 	return append(make([]Coin, 0, len(p.Required)+min(len(p.coins), 16)), p.Required...)
+}
+
+func (p *purse) take(taken []Coin, c Coin) []Coin {
+	if p.paid != nil && c.CPFP != nil {
+		p.paid[c.OutPoint.Hash] = true
+	}
+	return append(taken, c)
+}
+
+// parentCost is what c must add for its unconfirmed parents, in sats.
+func (p *purse) parentCost(c *Coin) float64 {
+	if p.paid[c.OutPoint.Hash] {
+		return 0
+	}
+	return c.CPFP.cost(p.FeeRate)
 }
 
 // finish adds change, if it is worth an output, and states fee and fee rate;
@@ -210,10 +229,14 @@ func (p *purse) finish(inputs []Coin, parents float64) (Selection, error) {
 // parents that pay less than it does.
 func (p *purse) effectiveRate(s Selection) float64 {
 	var unconfirmed []CPFP
+	seen := map[Hash]bool{}
 	for i := range s.Inputs {
-		if c := s.Inputs[i].CPFP; c != nil {
-			unconfirmed = append(unconfirmed, *c)
+		c, parent := s.Inputs[i].CPFP, s.Inputs[i].OutPoint.Hash
+		if c == nil || p.paid != nil && seen[parent] {
+			continue
 		}
+		seen[parent] = true
+		unconfirmed = append(unconfirmed, *c)
 	}
 	final := Draft{Outputs: p.Outputs}
 	if s.Change > 0 {

@@ -29,12 +29,13 @@ func MaxSpendable(d Draft, target AddressType, coins []Coin) (Spendable, error) 
 	bytes, in, parents := d.vbytes(d.Required, target.ScriptLen()), p.in, 0.0
 	for i := range coins {
 		c := &coins[i]
-		if c.detrimental(d.FeeRate) {
+		cost := c.CPFP.cost(d.FeeRate)
+		if c.detrimental(d.FeeRate, cost) {
 			continue
 		}
 		bytes += inputVBytes(c.Type)
 		in += c.Value
-		parents += c.CPFP.cost(d.FeeRate)
+		parents += cost
 	}
 	fee := float64(d.FeeRate*bytes) + parents
 	value := float64(in) - fee - float64(p.out)

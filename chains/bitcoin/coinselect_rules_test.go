@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -69,8 +71,9 @@ func genCoins(t *rapid.T, label string, n int) []Coin {
 func TestSelectCoinsInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := genCoins(t, "coins", 40)
-		for i := range list {
-			list[i].OutPoint.Hash[0] = byte(i + 1)
+		for i := range list { // two of each transaction
+			list[i].OutPoint = OutPoint{Hash: Hash{byte(i/2 + 1)}, Index: uint32(i)}
+			list[i].CPFP = list[i&^1].CPFP
 		}
 		d := Draft{
 			Change:  AddressType(rapid.IntRange(int(P2PKH), int(P2TR)).Draw(t, "change")),
@@ -85,66 +88,86 @@ func TestSelectCoinsInvariants(t *testing.T) {
 				PkScript: make([]byte, rapid.IntRange(0, 80).Draw(t, "script")),
 			})
 		}
-		sel, err := SelectCoins(d, list)
-		var short *NotEnoughError
-		if errors.As(err, &short) {
-			if short.Fee < 0 || math.IsNaN(short.Fee) {
-				t.Fatalf("estimated fee %v", short.Fee)
+		usual, usualErr := SelectCoins(d, list)
+		checkSelection(t, d, list, usual, usualErr, false)
+		cheapest, err := SelectCheapest(d, list)
+		checkSelection(t, d, list, cheapest, err, true)
+		if (err == nil) != (usualErr == nil) || cheapest.Fee > usual.Fee {
+			t.Fatalf("cheapest: fee %d, %v; usual: %d, %v", cheapest.Fee, err, usual.Fee, usualErr)
+		}
+		if cheapest.Fee == usual.Fee {
+			if diff := cmp.Diff(usual, cheapest); diff != "" {
+				t.Fatalf("another choice for the same fee:\n%s", diff)
 			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		known := map[OutPoint]int64{}
-		for _, c := range append(append([]Coin{}, d.Required...), list...) {
-			known[c.OutPoint] = c.Value
-		}
-		var in, out int64
-		var parents float64
-		var z size
-		for i, c := range sel.Inputs {
-			v, ok := known[c.OutPoint]
-			if !ok || v != c.Value {
-				t.Fatalf("input %s of %d sats is none of the coins, or used twice", c.OutPoint, c.Value)
-			}
-			delete(known, c.OutPoint)
-			if i < len(d.Required) && c.OutPoint != d.Required[i].OutPoint {
-				t.Fatal("required inputs do not come first")
-			}
-			in += v
-			parents += c.CPFP.cost(d.FeeRate)
-			z.addInput(c.Type)
-		}
-		for _, o := range d.Outputs {
-			out += o.Value
-			z.addOutput(len(o.PkScript))
-		}
-		if in != out+sel.Change+sel.Fee || sel.Fee < 0 {
-			t.Fatalf("in %d != out %d + change %d + fee %d", in, out, sel.Change, sel.Fee)
-		}
-		if len(sel.Inputs) <= len(d.Required) {
-			t.Fatal("no coin was added")
-		}
-		if sel.Change > 0 {
-			if sel.Change < d.Change.DustLimit() {
-				t.Fatalf("change of %d sats is dust", sel.Change)
-			}
-			z.addOutput(d.Change.ScriptLen())
-		}
-		asked := d.FeeRate*z.total() + parents
-		// below: the loops add fractions of bytes to a rounded start, finish rounds once
-		if float64(sel.Fee) < asked-2*d.FeeRate-1 {
-			t.Fatalf("fee %d is below the %v asked for", sel.Fee, asked)
-		}
-		most := asked + 2*d.FeeRate + 2
-		if sel.Change == 0 { // what would have been change, and its output
-			most += float64(d.Change.DustLimit()) + d.FeeRate*outputVBytes(d.Change.ScriptLen())
-		}
-		if float64(sel.Fee) > most {
-			t.Fatalf("fee %d is above %v", sel.Fee, most)
 		}
 	})
+}
+
+// checkSelection holds a selection against what was asked for; once says that a
+// parent need be paid for by one of its coins only.
+func checkSelection(t *rapid.T, d Draft, list []Coin, sel Selection, err error, once bool) {
+	var short *NotEnoughError
+	if errors.As(err, &short) {
+		if short.Fee < 0 || math.IsNaN(short.Fee) {
+			t.Fatalf("estimated fee %v", short.Fee)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[OutPoint]int64{}
+	for _, c := range append(append([]Coin{}, d.Required...), list...) {
+		known[c.OutPoint] = c.Value
+	}
+	var in, out int64
+	var parents float64
+	paid := map[Hash]bool{}
+	var z size
+	for i, c := range sel.Inputs {
+		v, ok := known[c.OutPoint]
+		if !ok || v != c.Value {
+			t.Fatalf("input %s of %d sats is none of the coins, or used twice", c.OutPoint, c.Value)
+		}
+		delete(known, c.OutPoint)
+		if i < len(d.Required) && c.OutPoint != d.Required[i].OutPoint {
+			t.Fatal("required inputs do not come first")
+		}
+		in += v
+		if !once || !paid[c.OutPoint.Hash] {
+			parents += c.CPFP.cost(d.FeeRate)
+		}
+		paid[c.OutPoint.Hash] = true
+		z.addInput(c.Type)
+	}
+	for _, o := range d.Outputs {
+		out += o.Value
+		z.addOutput(len(o.PkScript))
+	}
+	if in != out+sel.Change+sel.Fee || sel.Fee < 0 {
+		t.Fatalf("in %d != out %d + change %d + fee %d", in, out, sel.Change, sel.Fee)
+	}
+	if len(sel.Inputs) <= len(d.Required) {
+		t.Fatal("no coin was added")
+	}
+	if sel.Change > 0 {
+		if sel.Change < d.Change.DustLimit() {
+			t.Fatalf("change of %d sats is dust", sel.Change)
+		}
+		z.addOutput(d.Change.ScriptLen())
+	}
+	asked := d.FeeRate*z.total() + parents
+	// below: the loops add fractions of bytes to a rounded start, finish rounds once
+	if float64(sel.Fee) < asked-2*d.FeeRate-1 {
+		t.Fatalf("fee %d is below the %v asked for", sel.Fee, asked)
+	}
+	most := asked + 2*d.FeeRate + 2
+	if sel.Change == 0 { // what would have been change, and its output
+		most += float64(d.Change.DustLimit()) + d.FeeRate*outputVBytes(d.Change.ScriptLen())
+	}
+	if float64(sel.Fee) > most {
+		t.Fatalf("fee %d is above %v", sel.Fee, most)
+	}
 }
 
 // What MaxSpendable promises can be paid at the same rate, but for the rounding
@@ -179,6 +202,56 @@ func TestMaxSpendableCanBeSpent(t *testing.T) {
 	})
 }
 
+// The page's example: 17,000 sats of the usual choice go to the parents of one coin.
+func TestSelectCheapestSparesParents(t *testing.T) {
+	const rate = 10
+	at := func(id byte, index uint32) OutPoint { return OutPoint{Hash: Hash{id}, Index: index} }
+	confirmed := Coin{OutPoint: at(1, 0), Value: 40_000, Type: P2WPKH}
+	heavy := Coin{OutPoint: at(2, 0), Value: 50_000, Type: P2WPKH, CPFP: &CPFP{AdjustedVSize: 2000, EffectiveFeeRate: 2}}
+	light := Coin{OutPoint: at(3, 0), Value: 30_000, Type: P2WPKH, CPFP: &CPFP{AdjustedVSize: 150, EffectiveFeeRate: 9.5}}
+	dear := Coin{OutPoint: at(4, 0), Value: 30_000, Type: P2WPKH, CPFP: &CPFP{AdjustedVSize: 150, EffectiveFeeRate: 30}}
+	sibling := heavy
+	sibling.OutPoint.Index = 1
+	d := Draft{Change: P2WPKH, FeeRate: rate, Outputs: []wire.TxOut{{Value: 60_000, PkScript: make([]byte, P2WPKH.ScriptLen())}}}
+	large := d
+	large.Outputs = []wire.TxOut{{Value: 71_000, PkScript: make([]byte, P2WPKH.ScriptLen())}}
+	few := d
+	few.MaxInputs = 2
+	for name, c := range map[string]struct {
+		draft          Draft
+		coins          []Coin
+		usual, cheaper int64
+		inputs         []OutPoint
+	}{
+		"costly parents are spared": {d, []Coin{confirmed, heavy, light}, 18_090, 2165, []OutPoint{confirmed.OutPoint, light.OutPoint}},
+		"but not at any price":      {few, []Coin{confirmed, heavy}, 18_090, 18_090, []OutPoint{confirmed.OutPoint, heavy.OutPoint}},
+		"a parent is paid for once": {d, []Coin{heavy, sibling}, 34_090, 18_090, []OutPoint{heavy.OutPoint, sibling.OutPoint}},
+		"dear parents cost nothing": {d, []Coin{confirmed, dear}, 2090, 2090, []OutPoint{confirmed.OutPoint, dear.OutPoint}},
+		"all are needed":            {large, []Coin{confirmed, heavy}, 18_090, 18_090, []OutPoint{confirmed.OutPoint, heavy.OutPoint}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := slices.Clone(c.coins)
+			if usual, err := SelectCoins(c.draft, c.coins); err == nil && usual.Fee != c.usual {
+				t.Errorf("usual fee %d, want %d", usual.Fee, c.usual)
+			}
+			got, err := SelectCheapest(c.draft, c.coins)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var inputs []OutPoint
+			for _, in := range got.Inputs {
+				inputs = append(inputs, in.OutPoint)
+			}
+			if got.Fee != c.cheaper || !slices.Equal(inputs, c.inputs) || got.FeeRate < rate-0.1 {
+				t.Errorf("fee %d at %v for %v", got.Fee, got.FeeRate, inputs)
+			}
+			if diff := cmp.Diff(before, c.coins); diff != "" {
+				t.Errorf("the caller's coins were changed:\n%s", diff)
+			}
+		})
+	}
+}
+
 // benchCoins makes n coins of random size; every eighth is unconfirmed.
 func benchCoins(n int) []Coin {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -202,14 +275,16 @@ func BenchmarkSelectCoins(b *testing.B) {
 		}
 		for name, share := range map[string]int64{"few": 20, "most": 2} {
 			d := Draft{Change: P2WPKH, FeeRate: 3.25, Outputs: []wire.TxOut{{Value: sum / share, PkScript: make([]byte, 34)}}}
-			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := SelectCoins(d, list); err != nil {
-						b.Fatal(err)
+			for of, choose := range map[string]func(Draft, []Coin) (Selection, error){"usual": SelectCoins, "cheapest": SelectCheapest} {
+				b.Run(fmt.Sprintf("%d/%s/%s", n, name, of), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						if _, err := choose(d, list); err != nil {
+							b.Fatal(err)
+						}
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }

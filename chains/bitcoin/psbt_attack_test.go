@@ -31,7 +31,7 @@ func handedOut(t testing.TB, typ AddressType, vault bool) (*psbt.Packet, Agreeme
 	parent.AddTxOut(wire.NewTxOut(100_000, w.Address().Script()))
 	parent.AddTxOut(wire.NewTxOut(50_000, w.Address().Script()))
 	id := parent.TxHash()
-	f, err := Fund(template, w, []Coin{{OutPoint: OutPoint{Hash: id}, Value: 100_000}, {OutPoint: OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate)
+	f, err := Fund(template, w, []Coin{{OutPoint: OutPoint{Hash: id}, Value: 100_000}, {OutPoint: OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, SelectCheapest)
 	if err != nil {
 		t.Fatal(err)
 	}

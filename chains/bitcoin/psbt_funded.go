@@ -27,12 +27,13 @@ type Funding struct {
 }
 
 // Fund chooses the coins of a wallet that pay for a template at a fee rate in
-// sat/vB; change goes back to the wallet. The coins' types are the wallet's. It
-// is pure: the same arguments give the same transaction.
+// sat/vB; change goes back to the wallet. The coins' types are the wallet's.
+// choose is [SelectCheapest], or [SelectCoins] for what the network's other
+// wallets would choose. It is pure: the same arguments give the same transaction.
 //
 // Errors with code InvalidInput say why the wallet cannot pay; a
 // [*NotEnoughError] is among their causes if its coins do not suffice.
-func Fund(t Template, w Wallet, coins []Coin, rate float64) (*Funding, error) {
+func Fund(t Template, w Wallet, coins []Coin, rate float64, choose func(Draft, []Coin) (Selection, error)) (*Funding, error) {
 	if err := w.CanFund(len(t.Inputs) > 0); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func Fund(t Template, w Wallet, coins []Coin, rate float64) (*Funding, error) {
 			return nil, err
 		}
 	}
-	s, err := SelectCoins(d, own)
+	s, err := choose(d, own)
 	if err != nil {
 		return nil, fault.Invalid("bitcoinAddress", "%w", err)
 	}

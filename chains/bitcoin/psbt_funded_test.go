@@ -57,7 +57,7 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 			parents[c.OutPoint.Hash] = decodeTx(t, u.RawTx)
 		}
 	}
-	f, err := Fund(template, w, list, rate)
+	f, err := Fund(template, w, list, rate, SelectCoins)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -412,7 +412,7 @@ func TestFundRefusals(t *testing.T) {
 		"impossible amount of sats": {payment, testWallet(t, P2WPKH), []Coin{{Value: -1}}, fault.InvalidInput, "bitcoinAddress"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Fund(c.template, c.wallet, c.coins, 2)
+			_, err := Fund(c.template, c.wallet, c.coins, 2, SelectCheapest)
 			var f *fault.Error
 			errors.As(err, &f)
 			if fault.CodeOf(err) != c.code || f != nil && f.Field != c.field {
@@ -420,7 +420,7 @@ func TestFundRefusals(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Fund(payment, testWallet(t, P2WPKH), nil, 2); !errors.As(err, new(*NotEnoughError)) {
+	if _, err := Fund(payment, testWallet(t, P2WPKH), nil, 2, SelectCheapest); !errors.As(err, new(*NotEnoughError)) {
 		t.Errorf("no coins: %v is no NotEnoughError", err)
 	}
 }
@@ -449,7 +449,7 @@ func TestFundedLegacyNeedsTrueParents(t *testing.T) {
 		"index too large": {Coin{OutPoint: OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := Fund(payment, w, []Coin{c.coin}, 2)
+			f, err := Fund(payment, w, []Coin{c.coin}, 2, SelectCheapest)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -111,7 +111,7 @@ func BenchmarkFundedPSBT(b *testing.B) {
 		b.Run(itoa(int64(n)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := Fund(template, w, list, 3.25)
+				f, err := Fund(template, w, list, 3.25, SelectCheapest)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -147,7 +147,7 @@ func BenchmarkCheckSigned(b *testing.B) {
 		for i := range 100 {
 			list = append(list, Coin{OutPoint: OutPoint{Index: uint32(i)}, Value: 10_000})
 		}
-		f, err := Fund(template, testWallet(b, P2WPKH), list, 2)
+		f, err := Fund(template, testWallet(b, P2WPKH), list, 2, SelectCheapest)
 		if err != nil {
 			b.Fatal(err)
 		}

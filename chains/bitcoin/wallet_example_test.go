@@ -27,7 +27,7 @@ func ExampleFund() {
 		{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 20_000},
 		{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{2}}, Value: 15_000},
 	}
-	funding, err := bitcoin.Fund(bitcoin.PaymentTemplate(deposit.Script(), 30_000), wallet, coins, 4)
+	funding, err := bitcoin.Fund(bitcoin.PaymentTemplate(deposit.Script(), 30_000), wallet, coins, 4, bitcoin.SelectCheapest)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -53,7 +53,7 @@ func (u user) coins() []bitcoin.Coin {
 // pay builds a transaction, has it signed, checks it, and sends it.
 func (u user) pay(t bitcoin.Template, coins []bitcoin.Coin, rate float64) *bitcoin.SignedTx {
 	u.Helper()
-	funding, err := bitcoin.Fund(t, u.wallet, coins, rate)
+	funding, err := bitcoin.Fund(t, u.wallet, coins, rate, bitcoin.SelectCheapest)
 	if err != nil {
 		u.Fatal(err)
 	}
