@@ -28,7 +28,46 @@ import (
 type btcd struct {
 	*noderpc.Client
 	options noderpc.Options
-	log     *bytes.Buffer
+	log     *words
+	ended   chan struct{} // closed when the process has ended
+}
+
+// words are what a process says.
+type words struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *words) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *words) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Bounds on what is waited for. A build on a machine that has none of the
+// modules yet fetches some 20 MB.
+const (
+	buildTime = 8 * time.Minute
+	startTime = time.Minute
+	stopTime  = 20 * time.Second
+)
+
+// soon is a context that ends after d, or a minute before the test binary is
+// killed if that comes first: then there is still time to say why.
+func soon(t testing.TB, d time.Duration) (context.Context, context.CancelFunc) {
+	end := time.Now().Add(d)
+	if test, ok := t.(*testing.T); ok {
+		if kill, ok := test.Deadline(); ok && kill.Add(-time.Minute).Before(end) {
+			end = kill.Add(-time.Minute)
+		}
+	}
+	return context.WithDeadlineCause(t.Context(), end, fmt.Errorf("not done within %s", time.Until(end).Round(time.Second)))
 }
 
 // binary is built once for all tests, into a folder that TestMain removes.
@@ -54,11 +93,14 @@ func buildBtcd(t testing.TB) string {
 		if binary.dir, binary.err = os.MkdirTemp("", "swapper-btcd-"); binary.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-modfile="+filepath.Join(moduleRoot(t), "tools", "go.mod"),
+		ctx, cancel := soon(t, buildTime)
+		defer cancel()
+		build := exec.CommandContext(ctx, "go", "build", "-modfile="+filepath.Join(moduleRoot(t), "tools", "go.mod"),
 			"-o", filepath.Join(binary.dir, "btcd"), "github.com/btcsuite/btcd")
 		build.Dir = moduleRoot(t)
+		build.WaitDelay = stopTime
 		if out, err := build.CombinedOutput(); err != nil {
-			binary.err = fmt.Errorf("%w\n%s", err, out)
+			binary.err = fmt.Errorf("%w (%v)\n%s", err, context.Cause(ctx), out)
 		}
 	})
 	if binary.err != nil {
@@ -81,7 +123,7 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := &btcd{log: new(bytes.Buffer), options: noderpc.Options{
+	b := &btcd{log: new(words), ended: make(chan struct{}), options: noderpc.Options{
 		Network: bitcoin.Regtest, URL: "https://" + address, User: "user", Password: "secret",
 		CertFile: filepath.Join(dir, "rpc.cert"), MempoolAge: -1,
 	}}
@@ -93,9 +135,18 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		defer close(b.ended)
+		_ = cmd.Wait() // its exit status after an interrupt says nothing
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait() // its exit status after an interrupt says nothing
+		select {
+		case <-b.ended:
+		case <-time.After(stopTime):
+			_ = cmd.Process.Kill()
+			<-b.ended
+		}
 		if t.Failed() {
 			t.Logf("btcd said:\n%s", b.log)
 		}
@@ -104,10 +155,10 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 	return b
 }
 
-// connect waits until the node answers.
+// connect waits until the node answers, as long as it runs.
 func (b *btcd) connect(t testing.TB) *noderpc.Client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := soon(t, startTime)
 	defer cancel()
 	for {
 		c, err := noderpc.New(b.options)
@@ -117,10 +168,13 @@ func (b *btcd) connect(t testing.TB) *noderpc.Client {
 				return c
 			}
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("btcd does not answer: %v\n%s", err, b.log)
+		select {
+		case <-b.ended:
+			t.Fatalf("btcd has ended: %v", err)
+		case <-ctx.Done():
+			t.Fatalf("btcd does not answer: %v", err)
+		case <-time.After(50 * time.Millisecond):
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 }
 
