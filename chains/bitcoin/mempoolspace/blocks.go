@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
@@ -157,7 +158,7 @@ func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) ([]bit
 			return list, nil
 		}
 		if tries > 0 {
-			return nil, fmt.Errorf("headers from %d: %w", from, err)
+			return nil, fault.New(fault.Upstream, "headers from %d: %w", from, err)
 		}
 		// The chain may have changed between two pages: once more.
 	}

@@ -3,12 +3,14 @@ package mempoolspace
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
@@ -67,46 +69,67 @@ func FuzzBodies(f *testing.F) {
 func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 	ctx := context.Background()
 	id := bitcoin.Hash{1}
-	_, _ = c.TipHeight(ctx)
-	_, _ = c.BlockHash(ctx, 7)
-	_, _ = c.InMainChain(ctx, id)
-	if h, err := c.Header(ctx, c.genesis); err == nil && h.Hash() != c.genesis {
+	coded := func(call string, err error) {
+		t.Helper()
+		_, rejected := errors.AsType[*bitcoin.RejectedError](err)
+		if code := fault.CodeOf(err); err != nil && !rejected && !errors.Is(err, bitcoin.ErrNotFound) && code != fault.Upstream {
+			t.Errorf("%s: code %s of %v", call, code, err)
+		}
+	}
+	_, err := c.TipHeight(ctx)
+	coded("TipHeight", err)
+	_, err = c.BlockHash(ctx, 7)
+	coded("BlockHash", err)
+	_, err = c.InMainChain(ctx, id)
+	coded("InMainChain", err)
+	h, err := c.Header(ctx, c.genesis)
+	if coded("Header", err); err == nil && h.Hash() != c.genesis {
 		t.Errorf("another header: %+v", h)
 	}
-	if list, err := c.HeadersFrom(ctx, 0, 3); err == nil && len(list) > 3 {
+	list, err := c.HeadersFrom(ctx, 0, 3)
+	if coded("HeadersFrom", err); len(list) > 3 {
 		t.Errorf("%d headers", len(list))
 	}
-	if tx, err := bitcoin.GetTx(ctx, c, id); err == nil {
+	tx, err := bitcoin.GetTx(ctx, c, id)
+	if coded("Txs", err); err == nil {
 		t.Errorf("a transaction for an id that nothing hashes to: %+v", tx)
 	}
-	if p, err := c.MerkleProof(ctx, id, c.genesis); err == nil {
+	p, err := c.MerkleProof(ctx, id, c.genesis)
+	if coded("MerkleProof", err); err == nil {
 		t.Errorf("a proof of nothing: %+v", p)
 	}
 	for tx, err := range c.AddressTxs(ctx, address) {
-		if err == nil && tx.Msg.TxHash() != tx.ID {
+		if coded("AddressTxs", err); err == nil && tx.Msg.TxHash() != tx.ID {
 			t.Errorf("%+v", tx)
 		}
 		break
 	}
-	if s, err := bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id, Index: 1}); err == nil && s.State <= bitcoin.Unspent && s.TxID != (bitcoin.Hash{}) {
-		t.Errorf("%+v", s)
+	spend, err := bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id, Index: 1})
+	if coded("Outspends", err); err == nil && spend.State <= bitcoin.Unspent && spend.TxID != (bitcoin.Hash{}) {
+		t.Errorf("%+v", spend)
 	}
 	utxos, err := c.AddressUTXOs(ctx, address)
+	coded("AddressUTXOs", err)
 	for _, u := range utxos {
 		if err != nil || u.Value < 0 || u.Value > bitcoin.MaxMoney {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
-	if confirmed, unconfirmed, err := c.AddressBalance(ctx, address); err == nil && (confirmed < 0 || confirmed > bitcoin.MaxMoney || unconfirmed < -bitcoin.MaxMoney || unconfirmed > bitcoin.MaxMoney) {
+	confirmed, unconfirmed, err := c.AddressBalance(ctx, address)
+	if coded("AddressBalance", err); err == nil && (confirmed < 0 || confirmed > bitcoin.MaxMoney || unconfirmed < -bitcoin.MaxMoney || unconfirmed > bitcoin.MaxMoney) {
 		t.Errorf("balance %d and %d", confirmed, unconfirmed)
 	}
-	if rates, err := c.FeeRates(ctx); err == nil && !(believable(rates.Fastest) && believable(rates.Minimum)) {
+	rates, err := c.FeeRates(ctx)
+	if coded("FeeRates", err); err == nil && !(believable(rates.Fastest) && believable(rates.Minimum)) {
 		t.Errorf("%+v", rates)
 	}
-	if p, err := bitcoin.GetCPFP(ctx, c, id); err == nil && p != nil && !(p.AdjustedVSize > 0 && p.EffectiveFeeRate >= 0) {
-		t.Errorf("%+v", p)
+	standing, err := bitcoin.GetCPFP(ctx, c, id)
+	if coded("CPFPs", err); err == nil && standing != nil && !(standing.AdjustedVSize > 0 && standing.EffectiveFeeRate >= 0) {
+		t.Errorf("%+v", standing)
 	}
-	_, _ = c.ProjectedBlocks(ctx)
-	_, _ = c.NodeLiquidity(ctx, "02"+strings.Repeat("ab", 32))
-	_ = c.sources[0].broadcast(ctx, id, nil)
+	_, err = c.ProjectedBlocks(ctx)
+	coded("ProjectedBlocks", err)
+	_, err = c.NodeLiquidity(ctx, "02"+strings.Repeat("ab", 32))
+	coded("NodeLiquidity", err)
+	_ = c.sources[0].broadcast(ctx, id, nil) // which words are a refusal is not a matter of codes
 }

@@ -33,10 +33,10 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 		for skip := 0; ; skip += addressPage {
 			page, err := c.searchAddress(ctx, a, skip)
 			if err != nil {
-				yield(nil, err)
+				yield(nil, c.blamed(ctx, err))
 				return
 			}
-			for _, r := range page {
+			for _, r := range blamedEach(ctx, c, page) {
 				if r.Err == nil && seen[r.Value.ID] {
 					continue // the pages moved
 				}
@@ -90,7 +90,8 @@ func (c *Client) searchAddress(ctx context.Context, a bitcoin.Address, skip int)
 // [Client.AddressTxs] for all of its transactions. Core: a scan of all unspent
 // outputs, which takes from seconds to minutes, and one request for those that the
 // mempool spends; outputs that are not confirmed yet are missing.
-func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
+func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) (_ []bitcoin.UTXO, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	n, err := c.addressNode(ctx, a)
 	if err != nil {
 		return nil, err
@@ -108,6 +109,7 @@ func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin
 // those of [Client.AddressUTXOs]; from Core, unconfirmed counts only what the
 // mempool spends.
 func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirmed, unconfirmed int64, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	n, err := c.addressNode(ctx, a)
 	if err != nil {
 		return 0, 0, err
@@ -184,9 +186,13 @@ type scanJSON struct {
 
 // scanned lets Core look through all unspent outputs.
 func (c *Client) scanned(ctx context.Context, a bitcoin.Address) (books, error) {
-	c.scan.Lock()
+	select {
+	case c.scan <- struct{}{}:
+	case <-ctx.Done():
+		return books{}, context.Cause(ctx)
+	}
 	answers, err := c.send(ctx, c.o.ScanTimeout, []call{method("scantxoutset", "start", []any{"addr(" + a.String() + ")"})})
-	c.scan.Unlock()
+	<-c.scan
 	if err != nil {
 		return books{}, err
 	}

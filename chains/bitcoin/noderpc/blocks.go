@@ -10,7 +10,8 @@ import (
 )
 
 // TipHeight returns the height of the best block. One request.
-func (c *Client) TipHeight(ctx context.Context) (uint32, error) {
+func (c *Client) TipHeight(ctx context.Context) (_ uint32, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
 		return 0, err
 	}
@@ -24,7 +25,8 @@ func (c *Client) TipHeight(ctx context.Context) (uint32, error) {
 }
 
 // BlockHash returns the hash of the block at a height of the best chain. One request.
-func (c *Client) BlockHash(ctx context.Context, height uint32) (bitcoin.Hash, error) {
+func (c *Client) BlockHash(ctx context.Context, height uint32) (_ bitcoin.Hash, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
 		return bitcoin.Hash{}, err
 	}
@@ -92,7 +94,8 @@ func parseHeader(text string, block bitcoin.Hash, height uint32) (bitcoin.Header
 
 // Header returns the header of a block. One request, none if it was asked for
 // lately; for a block outside of btcd's best chain one more for each block back to it.
-func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header, error) {
+func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (_ bitcoin.Header, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
 		return bitcoin.Header{}, err
 	}
@@ -129,7 +132,8 @@ func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header
 
 // HeadersFrom returns headers of the best chain. Three requests for up to 100
 // headers, two more for each further 100.
-func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) ([]bitcoin.Header, error) {
+func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) (_ []bitcoin.Header, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	tip, err := c.TipHeight(ctx)
 	if err != nil || from > tip || count <= 0 {
 		return nil, err
@@ -183,7 +187,8 @@ func (c *Client) headerRange(ctx context.Context, from, n uint32) ([]bitcoin.Hea
 }
 
 // InMainChain reports whether a block is in the best chain. One request.
-func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (bool, error) {
+func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (_ bool, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
 		return false, err
 	}
@@ -200,7 +205,8 @@ func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (bool, err
 
 // MerkleProof proves that a transaction stands in a block of the best chain. One
 // request, which asks for the ids in the block only if that was not done lately.
-func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (bitcoin.MerkleProof, error) {
+func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (_ bitcoin.MerkleProof, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
 		return bitcoin.MerkleProof{}, err
 	}

@@ -25,6 +25,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -71,7 +72,7 @@ type Client struct {
 	mempool recent.Value[map[bitcoin.Hash]poolTx]
 	headers *lru.Cache[bitcoin.Hash, bitcoin.Header] // height included
 	txids   *lru.Cache[bitcoin.Hash, []bitcoin.Hash] // of blocks
-	scan    sync.Mutex                               // Core does one at a time
+	scan    chan struct{}                            // holds one: Core does one scan at a time
 
 	mu     sync.Mutex
 	node   *node  // nil until it was asked
@@ -113,6 +114,7 @@ func New(o Options) (*Client, error) {
 		slots:   make(chan struct{}, o.Concurrency),
 		headers: lru.New[bitcoin.Hash, bitcoin.Header](4096),
 		txids:   lru.New[bitcoin.Hash, []bitcoin.Hash](16),
+		scan:    make(chan struct{}, 1),
 	}
 	if o.HTTP != nil {
 		own := *o.HTTP
@@ -158,6 +160,27 @@ func (c *Client) Network() bitcoin.Network { return c.o.Network }
 func (c *Client) CheckNetwork(ctx context.Context) error {
 	_, err := c.learn(ctx)
 	return err
+}
+
+// blamed makes an error that neither the caller nor the state of the chain can
+// be the reason of one of the node: it answered, but not with what was asked for.
+func (c *Client) blamed(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, bitcoin.ErrNotFound) {
+		return err
+	}
+	_, coded := errors.AsType[*fault.Error](err)
+	_, rejected := errors.AsType[*bitcoin.RejectedError](err)
+	if coded || rejected {
+		return err
+	}
+	return fault.New(fault.Upstream, "Bitcoin node %s: %w", c.o.URL, err)
+}
+
+func blamedEach[T any](ctx context.Context, c *Client, results []bitcoin.Result[T]) []bitcoin.Result[T] {
+	for i := range results {
+		results[i].Err = c.blamed(ctx, results[i].Err)
+	}
+	return results
 }
 
 // unsupported is the error for what the node cannot tell.

@@ -33,7 +33,8 @@ type core struct {
 	cookie  atomic.Pointer[string] // user:password; nil: anybody
 	warming atomic.Int32           // so many requests are answered with "loading"
 	noIndex atomic.Bool
-	old     atomic.Bool // lacks gettxspendingprevout
+	old     atomic.Bool        // lacks gettxspendingprevout
+	scans   chan chan struct{} // if not nil: each scan says that it began, and goes on when what it sent is closed
 }
 
 type coreError struct {
@@ -250,6 +251,11 @@ func (c *core) output(r *http.Request, name string, p []any) (any, error) {
 }
 
 func (c *core) scan(r *http.Request, p []any) (any, error) {
+	if c.scans != nil {
+		done := make(chan struct{})
+		c.scans <- done
+		<-done
+	}
 	objects, _ := p[1].([]any)
 	text, _ := objects[0].(string)
 	a, err := bitcoin.ParseAddress(strings.TrimSuffix(strings.TrimPrefix(text, "addr("), ")"), bitcoin.Regtest)
@@ -394,6 +400,43 @@ func TestCoreCannotTell(t *testing.T) {
 	c.old.Store(true)
 	if _, err := bitcoin.GetOutspend(t.Context(), b, op); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("without gettxspendingprevout: %v", err)
+	}
+}
+
+// TestScansQueue: Core scans for one address at a time; who waits for his turn
+// can give up.
+func TestScansQueue(t *testing.T) {
+	c, server := newCore(t)
+	c.scans = make(chan chan struct{})
+	b := coreClient(t, noderpc.Options{URL: server.URL})
+	var wallets [2]bitcoin.Address
+	for i := range wallets {
+		w, err := c.net.NewWallet(bitcoin.P2WPKH)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wallets[i] = w.Address
+	}
+	first := make(chan error)
+	go func() { _, err := b.AddressUTXOs(t.Context(), wallets[0]); first <- err }()
+	scan := <-c.scans
+	ctx, cancel := context.WithCancel(t.Context())
+	second := make(chan error)
+	go func() { _, err := b.AddressUTXOs(ctx, wallets[1]); second <- err }()
+	cancel()
+	select {
+	case err := <-second:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("gave up: %v", err)
+		}
+	case <-c.scans:
+		t.Error("two scans at once")
+	case <-time.After(time.Minute):
+		t.Error("who has given up waits all the same")
+	}
+	close(scan)
+	if err := <-first; err != nil {
+		t.Error(err)
 	}
 }
 

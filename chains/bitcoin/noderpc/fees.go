@@ -13,7 +13,8 @@ import (
 
 // FeeRates returns the node's estimate for one of the next two blocks and the
 // rate below which it relays nothing. One request.
-func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
+func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	n, err := c.learn(ctx)
 	if err != nil {
 		return bitcoin.FeeRates{}, err
@@ -102,13 +103,14 @@ func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result
 			results[i].Value = &bitcoin.CPFP{EffectiveFeeRate: float64(fee) / float64(vsize), AdjustedVSize: float64(vsize)}
 		}
 	}
-	return results
+	return blamedEach(ctx, c, results)
 }
 
 // ProjectedBlocks returns the blocks that the mempool would fill, by falling own
 // fee rate. One request, which brings the whole mempool, unless that is younger
 // than the options' MempoolAge.
-func (c *Client) ProjectedBlocks(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
+func (c *Client) ProjectedBlocks(ctx context.Context) (_ []bitcoin.ProjectedBlock, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
 		return nil, err
 	}

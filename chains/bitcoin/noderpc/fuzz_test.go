@@ -2,13 +2,16 @@ package noderpc
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
@@ -65,6 +68,10 @@ func FuzzResults(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	nonsense, err := hex.DecodeString("02000000" + "01" + hash + "0000000000ffffffff" + "01" + "e803000000000000" + "00" + "00000000")
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, btcd bool, result string, code int) {
 		c, err := New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Retry: retry.Policy{Calls: 1},
 			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}})
@@ -73,38 +80,59 @@ func FuzzResults(f *testing.F) {
 		}
 		ctx := context.Background()
 		id := bitcoin.Hash{1}
-		_, _ = c.TipHeight(ctx)
-		_, _ = c.BlockHash(ctx, 7)
-		_, _ = c.InMainChain(ctx, id)
-		if h, err := c.Header(ctx, id); err == nil {
+		coded := func(call string, err error) {
+			t.Helper()
+			_, rejected := errors.AsType[*bitcoin.RejectedError](err)
+			if code := fault.CodeOf(err); err != nil && !rejected && !errors.Is(err, bitcoin.ErrNotFound) && code != fault.Upstream && code != fault.Unsupported {
+				t.Errorf("%s: code %s of %v", call, code, err)
+			}
+		}
+		_, err = c.TipHeight(ctx)
+		coded("TipHeight", err)
+		_, err = c.BlockHash(ctx, 7)
+		coded("BlockHash", err)
+		_, err = c.InMainChain(ctx, id)
+		coded("InMainChain", err)
+		h, err := c.Header(ctx, id)
+		if coded("Header", err); err == nil {
 			t.Errorf("a header for an id that nothing hashes to: %+v", h)
 		}
-		_, _ = c.HeadersFrom(ctx, 0, 3)
-		if tx, err := bitcoin.GetTx(ctx, c, id); err == nil {
+		_, err = c.HeadersFrom(ctx, 0, 3)
+		coded("HeadersFrom", err)
+		tx, err := bitcoin.GetTx(ctx, c, id)
+		if coded("Txs", err); err == nil {
 			t.Errorf("a transaction for an id that nothing hashes to: %+v", tx)
 		}
-		if p, err := c.MerkleProof(ctx, id, id); err == nil {
+		p, err := c.MerkleProof(ctx, id, id)
+		if coded("MerkleProof", err); err == nil {
 			t.Errorf("a proof of nothing: %+v", p)
 		}
 		for tx, err := range c.AddressTxs(ctx, address) {
-			if err == nil && tx.Msg.TxHash() != tx.ID {
+			if coded("AddressTxs", err); err == nil && tx.Msg.TxHash() != tx.ID {
 				t.Errorf("%+v", tx)
 			}
 			break
 		}
-		_, _ = bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id})
+		_, err = bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id})
+		coded("Outspends", err)
 		utxos, err := c.AddressUTXOs(ctx, address)
+		coded("AddressUTXOs", err)
 		for _, u := range utxos {
 			if err != nil || u.Value < 0 || u.Value > bitcoin.MaxMoney {
 				t.Errorf("%+v, %v", u, err)
 			}
 		}
-		_, _, _ = c.AddressBalance(ctx, address)
-		_, _ = c.FeeRates(ctx)
-		if p, err := bitcoin.GetCPFP(ctx, c, id); err == nil && p != nil && !(p.AdjustedVSize > 0 && p.EffectiveFeeRate >= 0) {
-			t.Errorf("%+v", p)
+		_, _, err = c.AddressBalance(ctx, address)
+		coded("AddressBalance", err)
+		_, err = c.FeeRates(ctx)
+		coded("FeeRates", err)
+		standing, err := bitcoin.GetCPFP(ctx, c, id)
+		if coded("CPFPs", err); err == nil && standing != nil && !(standing.AdjustedVSize > 0 && standing.EffectiveFeeRate >= 0) {
+			t.Errorf("%+v", standing)
 		}
-		_, _ = c.ProjectedBlocks(ctx)
-		_ = sent(answer{Result: json.RawMessage(result)}, id)
+		_, err = c.ProjectedBlocks(ctx)
+		coded("ProjectedBlocks", err)
+		_, err = c.Broadcast(ctx, nonsense)
+		coded("Broadcast", err)
 	})
 }

@@ -43,7 +43,7 @@ func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoi
 		i := gone[k]
 		results[i].Value, results[i].Err = c.settle(ctx, n, ops[i], parent)
 	}
-	return results
+	return blamedEach(ctx, c, results)
 }
 
 // askOutputs are the pairs of calls that readOutput takes the answers of.

@@ -97,7 +97,7 @@ func (c *Client) Txs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*
 		results[i].Value, results[i].Err = readTx(a, ids[i], n)
 	}
 	c.place(ctx, results)
-	return results
+	return blamedEach(ctx, c, results)
 }
 
 // readTx reads one transaction and compares it with its id.
@@ -182,7 +182,8 @@ func (c *Client) place(ctx context.Context, txs []bitcoin.Result[*bitcoin.Tx]) {
 
 // Broadcast sends a transaction. One request; one or two more after a failure,
 // to see whether the transaction went out all the same.
-func (c *Client) Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error) {
+func (c *Client) Broadcast(ctx context.Context, raw []byte) (_ bitcoin.Hash, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
 	m, err := bitcoin.DecodeTx(raw)
 	if err != nil {
 		return bitcoin.Hash{}, fault.Invalid("transaction", "%w", err)
