@@ -109,9 +109,10 @@ type Chain interface {
 
 	// Send broadcasts a checked transaction. A transaction that the network
 	// already has is success. An error with the code fault.InvalidState means
-	// that it can never be mined (its nonce is used, its block hash is too old);
-	// after any other error it may or may not be under way, and Send may be
-	// called again with the same value.
+	// that the network did not take it and will not take it as it is (its nonce
+	// is used, its block hash is too old, it offers too little, its sender cannot
+	// pay for it), so that another one has to be signed; after any other error it
+	// may or may not be under way, and Send may be called again with the same value.
 	Send(ctx context.Context, tx Signed) error
 
 	// Status returns what became of transactions, in their order. One with only

@@ -2,8 +2,11 @@ package swap
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/swapper-go/swapper/fault"
 )
 
 // batch merges the questions of many swaps to one place: while one call is in
@@ -11,8 +14,10 @@ import (
 // A lone question is asked at once. Safe for concurrent use.
 type batch[Q, A any] struct {
 	// run answers questions in their order. Its context is bounded by timeout
-	// and does not end when an asker goes away.
-	run     func(ctx context.Context, questions []Q) []A
+	// and does not end when an asker goes away. If it fails, or does not answer
+	// all, failed says so to each asker.
+	run     func(ctx context.Context, questions []Q) ([]A, error)
+	failed  func(error) A
 	most    int           // questions in one call
 	timeout time.Duration // of one call
 	base    context.Context
@@ -68,13 +73,31 @@ func (b *batch[Q, A]) drain() {
 			questions[i] = a.question
 		}
 		ctx, cancel := context.WithTimeout(b.base, b.timeout)
-		answers := b.run(ctx, questions)
+		answers, err := b.call(ctx, questions)
 		cancel()
 		for i, a := range now {
-			a.answer = answers[i]
+			if err != nil {
+				a.answer = b.failed(err)
+			} else {
+				a.answer = answers[i]
+			}
 			close(a.ready)
 		}
 	}
+}
+
+// call keeps a call that panics over what a node said from ending the process.
+func (b *batch[Q, A]) call(ctx context.Context, questions []Q) (answers []A, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "the answer could not be read: %v", p)
+		}
+	}()
+	answers, err = b.run(ctx, questions)
+	if err == nil && len(answers) != len(questions) {
+		err = fmt.Errorf("%d answers to %d questions", len(answers), len(questions))
+	}
+	return answers, err
 }
 
 // wait returns when no call is in flight. The base context should have ended.

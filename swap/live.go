@@ -51,9 +51,9 @@ const (
 func NewLive(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Live {
 	base, stop := context.WithCancel(context.Background())
 	w := &Live{chains: all, bitcoin: backend, lps: lps, base: base, stop: stop, asking: map[contractKey]*questions{}}
-	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {
-		return backend.Txs(ctx, ids)
-	})
+	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
+		return backend.Txs(ctx, ids), nil
+	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
 	return w
 }
 
@@ -72,8 +72,8 @@ func (w *Live) Close() {
 	w.txs.wait()
 }
 
-func newBatch[Q, A any](base context.Context, run func(context.Context, []Q) []A) *batch[Q, A] {
-	return &batch[Q, A]{run: run, most: mostQuestions, timeout: questionTimeout, base: base}
+func newBatch[Q, A any](base context.Context, run func(context.Context, []Q) ([]A, error), failed func(error) A) *batch[Q, A] {
+	return &batch[Q, A]{run: run, failed: failed, most: mostQuestions, timeout: questionTimeout, base: base}
 }
 
 // contract returns a contract set and its batches.
@@ -91,38 +91,14 @@ func (w *Live) contract(chain, version string) (chains.Contract, *questions, err
 	key := contractKey{chain, k.Version()}
 	q := w.asking[key]
 	if q == nil {
-		q = &questions{escrows: newBatch(w.base, func(ctx context.Context, all []chains.EscrowQuery) []chains.EscrowFact {
-			facts, err := k.Escrows(ctx, all)
-			return full(facts, err, len(all), func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })
-		})}
+		q = &questions{escrows: newBatch(w.base, k.Escrows, func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
 		if v, ok := k.(chains.VaultContract); ok {
-			q.vaults = newBatch(w.base, func(ctx context.Context, all []chains.VaultID) []chains.VaultFact {
-				facts, err := v.Vaults(ctx, all)
-				return full(facts, err, len(all), func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
-			})
-			q.withdrawals = newBatch(w.base, func(ctx context.Context, all []chains.WithdrawalQuery) []chains.WithdrawalFact {
-				facts, err := v.Withdrawals(ctx, all)
-				return full(facts, err, len(all), func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
-			})
+			q.vaults = newBatch(w.base, v.Vaults, func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
+			q.withdrawals = newBatch(w.base, v.Withdrawals, func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
 		}
 		w.asking[key] = q
 	}
 	return k, q, nil
-}
-
-// full returns one answer for each question: those given, or the error in every place.
-func full[A any](answers []A, err error, n int, failed func(error) A) []A {
-	if err == nil && len(answers) != n {
-		err = fmt.Errorf("%d answers to %d questions", len(answers), n)
-	}
-	if err == nil {
-		return answers
-	}
-	answers = make([]A, n)
-	for i := range answers {
-		answers[i] = failed(err)
-	}
-	return answers
 }
 
 // Escrow implements [World].

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -170,7 +171,15 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 	asked := 0
 	add := func(f func()) {
 		asked++
-		g.Go(func() error { f(); return nil })
+		g.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("%v\n%s", p, debug.Stack())
+				}
+			}()
+			f()
+			return nil
+		})
 	}
 	if q := ask.Escrow; q != nil {
 		add(func() { put(&obs.Escrow, in.Now)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))) })
@@ -217,7 +226,9 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 	if q := ask.Refunded; q != nil {
 		add(func() { put(&obs.Refunded, in.Now)(w.Refunded(ctx, *q)) })
 	}
-	_ = g.Wait() // the functions return no error: each fact carries its own
+	if err := g.Wait(); err != nil { // a panic, which belongs to the pass; facts carry their own errors
+		panic(err)
+	}
 	return asked > 0
 }
 

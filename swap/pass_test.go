@@ -322,17 +322,23 @@ func TestPanicHarmsNobodyElse(t *testing.T) {
 	f := lamp()
 	ask := f.Ask
 	f.Ask = func(in In) Ask {
-		if in.R.ID == "bad" {
+		switch {
+		case in.R.ID == "bad":
 			panic("bug")
+		case in.R.ID == "unreadable" && !in.Obs.LP.Asked:
+			return Ask{LP: &lp.StatusQuery{}} // of which the world's own goroutine panics
 		}
 		return ask(in)
 	}
 	w := &toyWorld{}
 	g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, f)
-	create(t, g, "bad")
-	create(t, g, "good")
-	if _, err := g.Advance(t.Context(), "bad", nil); fault.CodeOf(err) != fault.Internal {
-		t.Errorf("got %v, want an internal error", err)
+	for _, id := range []string{"bad", "unreadable", "good"} {
+		create(t, g, id)
+	}
+	for _, id := range []string{"bad", "unreadable"} {
+		if _, err := g.Advance(t.Context(), id, nil); fault.CodeOf(err) != fault.Internal {
+			t.Errorf("%s: got %v, want an internal error", id, err)
+		}
 	}
 	if _, err := g.Advance(t.Context(), "good", nil); err != nil {
 		t.Error(err)
@@ -431,11 +437,11 @@ func TestSlowSubscriberKeepsTheLast(t *testing.T) {
 func TestBatchCollectsWhileBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls [][]int
-		b := newBatch(t.Context(), func(ctx context.Context, qs []int) []int {
+		b := newBatch(t.Context(), func(ctx context.Context, qs []int) ([]int, error) {
 			calls = append(calls, qs)
 			time.Sleep(time.Second)
-			return qs
-		})
+			return qs, nil
+		}, func(error) int { return -1 })
 		var all sync.WaitGroup
 		for i := range 10 {
 			all.Go(func() {
@@ -451,6 +457,22 @@ func TestBatchCollectsWhileBusy(t *testing.T) {
 		}
 		b.wait()
 	})
+}
+
+func TestBatchTellsEveryAskerOfAFailure(t *testing.T) {
+	for name, run := range map[string]func([]int) ([]int, error){
+		"refused":    func([]int) ([]int, error) { return nil, errors.New("down") },
+		"incomplete": func(qs []int) ([]int, error) { return qs[1:], nil },
+		"panicked":   func(qs []int) ([]int, error) { panic("unreadable") },
+	} {
+		b := newBatch(t.Context(), func(_ context.Context, qs []int) ([]int, error) { return run(qs) }, func(error) int { return -1 })
+		for range 2 { // a failure does not end the batch
+			if a, err := b.ask(t.Context(), 1); err != nil || a != -1 {
+				t.Errorf("%s: %d, %v; want the failure", name, a, err)
+			}
+		}
+		b.wait()
+	}
 }
 
 func TestSecretsDoNotPrint(t *testing.T) {

@@ -50,8 +50,20 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 		return nil
 	case says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
+	case says(text, refusals...):
+		return fault.New(fault.InvalidState, "the node refuses the transaction: %w", err)
 	}
 	return fault.New(fault.Upstream, "the node refuses the transaction: %w", err)
+}
+
+// refusals are what nodes say, in lower case, of a transaction that they have not
+// taken and will not take until the user mends it. A full pool, a limit of calls
+// and what is not listed here pass by themselves.
+var refusals = []string{
+	"insufficient funds", "insufficient balance", "gas required exceeds allowance",
+	"underpriced", "max fee per gas less than block base fee", "fee cap less than block base fee", "feetoolow", "fee too low",
+	"intrinsic gas", "exceeds block gas limit", "max priority fee per gas higher than max fee",
+	"invalid sender", "invalid chain id", "invalid signature",
 }
 
 // noteSent remembers the nonce, for nodes that have not heard of the transaction.

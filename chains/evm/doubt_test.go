@@ -157,7 +157,9 @@ func TestSendReadsRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"already known": "", "AlreadyKnown": "", "transaction already imported": "", "known transaction: 12": "",
 		"nonce too low: next nonce 5": "invalid_state", "Nonce too low": "invalid_state", "OldNonce": "invalid_state", "NONCE_TOO_LOW": "invalid_state",
-		"insufficient funds for gas * price + value": "upstream", "replacement transaction underpriced": "upstream", "": "upstream",
+		"insufficient funds for gas * price + value": "invalid_state", "replacement transaction underpriced": "invalid_state",
+		"max fee per gas less than block base fee: address 0x1": "invalid_state", "intrinsic gas too low": "invalid_state", "FeeTooLow, EffectivePriorityFeePerGas too low": "invalid_state",
+		"txpool is full": "upstream", "limit exceeded": "upstream", "": "upstream",
 	} {
 		c, _, _ := stagedChain(t, 1, func(r Request) any {
 			if r.Method == "eth_sendRawTransaction" {

@@ -3,6 +3,8 @@ package lp
 import (
 	"context"
 	"sync"
+
+	"github.com/swapper-go/swapper/fault"
 )
 
 // Future is a value that becomes known later: a fee rate or a price that all
@@ -26,10 +28,18 @@ func Known[T any](v T) *Future[T] {
 }
 
 // Start runs fn in a goroutine of its own, which ends when fn returns; fn must
-// return when ctx ends.
+// return when ctx ends. A panic of fn is the reason why there is no value.
 func Start[T any](ctx context.Context, fn func(context.Context) (T, error)) *Future[T] {
 	f := NewFuture[T]()
-	go func() { f.Set(fn(ctx)) }()
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				var zero T
+				f.Set(zero, fault.New(fault.Internal, "an answer could not be read: %v", p))
+			}
+		}()
+		f.Set(fn(ctx))
+	}()
 	return f
 }
 
