@@ -187,7 +187,7 @@ type spvCase struct {
 	ExactIn, UnsafeZeroWatchtowerFee                             bool
 	MaxAllowedBitcoinFeeRate                                     *float64
 	FeeSafetyFactor                                              float64
-	SweepUtxos                                                   json.RawMessage
+	SweepFeeRate                                                 float64
 	PriceUSatPerToken, NativePriceUSatPerToken                   string
 	MaxPriceDifferencePPM                                        string
 	LP                                                           struct {
@@ -198,12 +198,15 @@ type spvCase struct {
 	BitcoinTip, RelayTip  uint32
 	RelayFeePerBlock      string
 	ClaimFee              string
-	LpRequest             *struct{ CallerFeeRate string }
-	LpResponse            *spvResponse
-	VaultOnChain          *spvVault
-	PendingRawTxs         []string
-	MissingFirstPending   bool
-	QuotedUtxo            struct {
+	LpRequest             *struct {
+		CallerFeeRate string
+		AmountUtxos   []InputCost
+	}
+	LpResponse          *spvResponse
+	VaultOnChain        *spvVault
+	PendingRawTxs       []string
+	MissingFirstPending bool
+	QuotedUtxo          struct {
 		Known, Confirmed, Spent bool
 		Value                   int64
 	}
@@ -230,6 +233,27 @@ func (in spvCase) share(t *testing.T) uint32 {
 		t.Fatal(err)
 	}
 	return share
+}
+
+// payout is the form of a withdrawal's data on the case's chain.
+func (in spvCase) payout() bitcoin.PayoutFormat {
+	if in.Chain == "STARKNET" {
+		return bitcoin.PayoutFormat{RecipientLen: 32, LittleEndian: true}
+	}
+	return evm.PayoutFormat()
+}
+
+// withdrawal reads a transaction as one of the case's chain.
+func (in spvCase) withdrawal(tx *wire.MsgTx) (w chains.Withdrawal, err error) {
+	if w.Withdrawal, err = bitcoin.ParseWithdrawal(tx); err != nil {
+		return w, err
+	}
+	p, err := in.payout().Decode(w.Payload)
+	if err != nil {
+		return w, err
+	}
+	w.Amounts, err = w.Shares.Amounts(p.Raw)
+	return w, err
 }
 
 func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
@@ -281,7 +305,7 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}, f.Vault.UTXO, utxo, bitcoin.MaxPendingQuoted)
 	f.Trace = err
 	for _, b := range before {
-		w, err := evm.ParseWithdrawal(b.Tx.Msg)
+		w, err := in.withdrawal(b.Tx.Msg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,12 +336,6 @@ func TestVectorsQuoteVerification(t *testing.T) {
 			BtcAmount, OutputTotalSwap, OutputTotalGas   string
 		}
 		c.Expected(t, &want)
-		if len(in.PendingRawTxs) > 0 && in.Chain != "CITREA" {
-			c.NotRun(t, "withdrawals of "+in.Chain+", which does not exist yet")
-		}
-		if len(in.SweepUtxos) > 4 { // more than null
-			c.NotRun(t, "swaps of a whole wallet are not offered")
-		}
 		native := tokens.Token{Chain: in.Chain, Address: in.NativeToken, Decimals: in.NativeDecimals}
 		bought := tokens.Token{Chain: in.Chain, Address: in.Token, Decimals: in.TokenDecimals}
 		gas := big10(t, in.GasAmount)
@@ -340,6 +358,7 @@ func TestVectorsQuoteVerification(t *testing.T) {
 				Amount: big10(t, in.Amount), ExactIn: in.ExactIn, Price: big10(t, in.PriceUSatPerToken), NativePrice: big10(t, in.NativePriceUSatPerToken),
 				Now: unix(big10(t, in.Now).Int64() / 1000), Policy: Policy{TolerancePPM: big10(t, in.MaxPriceDifferencePPM).Int64()}},
 			Network: bitcoin.Mainnet, GasAmount: gas, CallerShare: share, MaxFeeRate: limit,
+			Inputs: in.LpRequest.AmountUtxos, InputFeeRate: in.SweepFeeRate, DataLen: in.payout().Len(in.GasAmount != "0"),
 		}
 		got := in.LpResponse.quote(t)
 		_, utxo, err := SPVLookups(got)

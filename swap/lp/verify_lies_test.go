@@ -626,19 +626,36 @@ func TestLiesSPV(t *testing.T) {
 // Swapping a whole wallet: the amount is what the inputs leave at the rate that
 // counts.
 func TestSPVWholeWallet(t *testing.T) {
+	// Coins that cost 68 vB each at 3 sats/vB, a third that is not worth it. The
+	// rest of the transaction has 10.5 + 100.75 + 9+2+36 + 31 vB, so 190.
 	v := honestSPV(t)
-	v.want.InputFeeRate, v.got.UsedInputsOfRequest = 3, true
-	v.want.Spendable = func(rate float64) *big.Int {
-		if rate != 3 {
-			t.Errorf("asked at %v sats/vB", rate)
-		}
-		return n(100_000)
-	}
+	v.got.UsedInputsOfRequest = true
+	v.want.InputFeeRate, v.want.DataLen = 3, 36
+	v.want.Inputs = []InputCost{{Value: 60_000, VSize: 68}, {Value: 41_041, VSize: 68, CPFP: &CPFP{EffectiveVSize: 62.5, EffectiveFeeRate: 1}}, {Value: 203, VSize: 68}}
+	left := int64(60_000 + 41_041 - 2*68*3 - 125 - 190*3)
+	v.want.Inputs[0].Value += 100_000 - left
 	if err := v.verify(); err != nil {
 		t.Error(err)
 	}
-	v.want.Spendable = func(float64) *big.Int { return n(100_001) }
-	lied(t, CheckRequested, v.verify())
+	for name, spoil := range map[string]func(v *spvTest){
+		"a sat more": func(v *spvTest) { v.want.Inputs[0].Value++ },
+		"LP's rate":  func(v *spvTest) { v.want.InputFeeRate = 1 }, // 2 counts then
+		"our rate":   func(v *spvTest) { v.want.InputFeeRate = 4 },
+		"other data": func(v *spvTest) { v.want.DataLen = 28 },
+	} {
+		v := v
+		v.want.Inputs = append([]InputCost(nil), v.want.Inputs...)
+		spoil(&v)
+		t.Run(name, func(t *testing.T) { lied(t, CheckRequested, v.verify()) })
+	}
+	for _, coins := range [][]InputCost{nil, {{Value: 100, VSize: 68}}, {{Value: 700, VSize: 68}}} {
+		if left := WholeWallet(coins, 28, 3); left.Sign() != 0 {
+			t.Errorf("%v leave %s", coins, left)
+		}
+	}
+	if short, long := WholeWallet([]InputCost{{Value: 1e6}}, 75, 1), WholeWallet([]InputCost{{Value: 1e6}}, 76, 1); minus(short, long).Int64() != 2 {
+		t.Errorf("%s with 75 bytes of data, %s with 76", short, long)
+	}
 }
 
 func TestLiesTrusted(t *testing.T) {

@@ -20,10 +20,11 @@ type SPVExpected struct {
 	CallerShare uint32   // as sent, parts per 100,000
 	MaxFeeRate  float64  // sats/vB that the LP may demand
 
-	// For swapping a whole wallet: the fee rate that was sent with its inputs, and
-	// what is left of them at a rate. Spendable nil: no inputs were sent.
+	// For swapping a whole wallet: its inputs and the fee rate that were sent, and
+	// the length of the withdrawal's data. Inputs nil: none were sent.
+	Inputs       []InputCost
 	InputFeeRate float64
-	Spendable    func(feeRate float64) *big.Int
+	DataLen      int
 }
 
 // AcceptedVault is the vault's part of an accepted quote: what the Bitcoin
@@ -248,10 +249,10 @@ func (q *spv) asked() error {
 	switch {
 	case !q.ExactIn: // whatever the inputs were used for, the payout is fixed
 		return inUnits("total", q.Amount, q.got.Total, q.facts.Vault.Multipliers[0], CheckRequested)
-	case q.got.UsedInputsOfRequest && q.Spendable == nil:
+	case q.got.UsedInputsOfRequest && q.Inputs == nil:
 		return lie(CheckInputs, "computed from inputs that were not sent")
 	case q.got.UsedInputsOfRequest:
-		if left := q.Spendable(q.minFeeRate()); !same(left, q.got.BTCAmount) {
+		if left := WholeWallet(q.Inputs, q.DataLen, q.minFeeRate()); !same(left, q.got.BTCAmount) {
 			return lie(CheckRequested, "amount is %s sats, the inputs leave %s", q.got.BTCAmount, left)
 		}
 		return nil
@@ -261,7 +262,7 @@ func (q *spv) asked() error {
 
 // minFeeRate is the fee rate that the transaction needs.
 func (q *spv) minFeeRate() float64 {
-	if q.Spendable == nil {
+	if q.Inputs == nil {
 		return q.got.BTCFeeRate
 	}
 	return max(q.got.BTCFeeRate, q.InputFeeRate)
