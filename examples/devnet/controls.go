@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
 // controls are the calls that move the network.
@@ -70,6 +71,34 @@ func controls(n *devnet.Net) http.Handler {
 		preimage, hash := lightning.Preimage(n.Clock.Now().String())
 		text, err := n.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000, Description: "local network"})
 		return map[string]any{"invoice": text, "paymentHash": hex.EncodeToString(hash[:])}, err
+	})
+	on("/voucher", func(context.Context, func(string) string) (any, error) {
+		links, err := n.RenewVoucher()
+		return map[string]any{"withdraw": links.LNURL}, err
+	})
+	on("/reorg", func(_ context.Context, q func(string) string) (any, error) {
+		blocks, err := number(q("blocks"), 1, 100)
+		if err == nil {
+			err = n.Bitcoin.Reorg(int(blocks))
+		}
+		height, _ := n.Bitcoin.Tip()
+		return map[string]any{"height": height}, err
+	})
+	on("/misbehave", func(_ context.Context, q func(string) string) (any, error) {
+		i, err := number(q("lp"), 0, int64(len(n.LPs)-1))
+		if err != nil {
+			return nil, err
+		}
+		f, err := lp.ParseFault(q("faults"))
+		if err != nil {
+			return nil, err
+		}
+		if field := q("field"); field != "" {
+			f.Answer = lp.LieText(q("on"), field, q("value"))
+		}
+		f.On = q("on")
+		n.LPs[i].Misbehave(f)
+		return map[string]any{"lp": n.LPs[i].URL()}, nil
 	})
 	on("/fund", func(_ context.Context, q func(string) string) (any, error) {
 		sats, err := number(q("sats"), 1000, 1_000_000_000)

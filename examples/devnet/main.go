@@ -9,6 +9,10 @@
 //	POST /pay?invoice=lnbcrt...    pays from the user's Lightning wallet
 //	POST /invoice?sats=1000        makes an invoice of the Lightning recipient
 //	POST /fund?address=...&sats=   pays bitcoin to an address
+//	POST /voucher                  makes the LNURL-withdraw link good for one more payment
+//	POST /reorg?blocks=1           replaces Bitcoin blocks by empty ones
+//	POST /misbehave?lp=0&faults=   makes an LP misbehave: names like NeverPay,Withhold; none: it is honest again.
+//	                               field=data.total&value=1&on=/tobtc/ lies in a field of the answers of some calls
 package main
 
 import (

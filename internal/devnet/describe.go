@@ -33,6 +33,10 @@ type Description struct {
 	LPs    []string          `json:"lps"`
 	Prices map[string]string `json:"prices"` // base URLs of the services
 	Nostr  string            `json:"nostr"`  // relay that the watchtower listens to
+	LNURL  struct {
+		Pay      string `json:"pay"`      // link of somebody who is paid
+		Withdraw string `json:"withdraw"` // link that pays once
+	} `json:"lnurl"` // over http on loopback
 	Users  struct {
 		EVM       Key `json:"evm"`
 		LP        Key `json:"lp"`
@@ -67,6 +71,7 @@ func (n *Net) Describe() (d Description) {
 	}
 	d.LPs = n.LPURLs()
 	d.Nostr = n.Nostr.URL()
+	d.LNURL.Pay, d.LNURL.Withdraw = n.Alice.LNURL, n.Voucher.LNURL
 	d.Prices = make(map[string]string)
 	for _, who := range prices.Services() {
 		d.Prices[string(who)] = n.Prices.BaseURL(who)

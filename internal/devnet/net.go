@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
@@ -52,6 +53,11 @@ type Net struct {
 	Prices    *prices.Server
 	Nostr     *nostr.Relay
 	Tower     *watchtower.Tower // nil without Options.Watchtower
+
+	// LNURL are links of a shop: Alice is paid by one, the voucher pays once.
+	LNURL   *lnurl.Server
+	Alice   lnurl.Links
+	Voucher lnurl.Links
 
 	// Users. On the EVM chain there is EVM.User.
 	Payer     *lightning.Node // a Lightning wallet with 10 000 000 sats
@@ -107,6 +113,9 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	n.closers = append(n.closers, n.Nostr)
+	if err := n.startLNURL(); err != nil {
+		return err
+	}
 	for i := range max(o.LPs, 1) {
 		if err := n.startLP(ctx, i, o.LP); err != nil {
 			return err
@@ -147,6 +156,31 @@ func (n *Net) fundBitcoin() (err error) {
 	}
 	_, err = n.Bitcoin.Mine(1)
 	return err
+}
+
+// startLNURL opens a shop that has 10 000 000 sats.
+func (n *Net) startLNURL() error {
+	shop, err := n.Lightning.NewNode("shop", 10_000_000)
+	if err != nil {
+		return err
+	}
+	if n.LNURL, err = lnurl.Start(lnurl.Options{Node: shop, Now: n.Clock.Now}); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.LNURL)
+	n.Alice, err = n.LNURL.AddPay(lnurl.Pay{Name: "alice", MinMsat: 1000, MaxMsat: 1_000_000_000, Comment: 100,
+		Action: &lnurl.Action{Tag: "message", Text: "thank you"}})
+	if err != nil {
+		return err
+	}
+	n.Voucher, err = n.RenewVoucher()
+	return err
+}
+
+// RenewVoucher makes the withdraw link good for one more payment, of 1000 to
+// 1 000 000 sats.
+func (n *Net) RenewVoucher() (lnurl.Links, error) {
+	return n.LNURL.AddWithdraw(lnurl.Withdraw{Name: "voucher", MinMsat: 1_000_000, MaxMsat: 1_000_000_000})
 }
 
 // startLP starts the i-th LP with an account and a node of its own.

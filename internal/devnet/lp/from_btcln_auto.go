@@ -57,7 +57,7 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 	}
 	price, ok := l.price(token)
 	native, _ := l.price(devnet.Native)
-	if chainErr := l.checkChain(r); chainErr != nil {
+	if chainErr := l.admit(r, busy[*auto](l)); chainErr != nil {
 		return nil, chainErr
 	}
 	switch {

@@ -34,6 +34,7 @@ type Options struct {
 	Terms   map[string]Terms // of services by their names in /info; the others have the network's defaults
 	GasMax  *big.Int         // the most gas that is sold with a swap, in wei; nil: 10^16
 	FeeRate float64          // sat/vB that the LP's wallet takes for right; 0: 2
+	Limits  Limits
 
 	// Deposit is how many sats' worth of each token the LP puts into the escrow
 	// contract and into a vault each; 0: 5 000 000 000.

@@ -57,7 +57,7 @@ func (l *LP) refundAuthorization(r *reader) (object, error) {
 	var at state
 	answer := object{{"code", codeProcessing}, {"msg", "Payment processing"}}
 	paid := func(field, value string) object {
-		return object{{"code", codePaid}, {"msg", "Payment already paid"}, {"data", object{{field, value}}}}
+		return object{{"code", codePaid}, {"msg", "Already paid"}, {"data", object{{field, value}}}}
 	}
 	var swap refundable
 	switch d := d.(type) {
@@ -80,15 +80,14 @@ func (l *LP) refundAuthorization(r *reader) (object, error) {
 	switch {
 	case swap == nil, at == saved && !f.FalsePayment, at == over:
 		return object{{"code", codeNotFound}, {"msg", "Payment not found"}}, nil
+	case swap.swapData().Expiry() < l.now().Unix() && at != claimed && at != refunded:
+		return nil, &Refusal{Code: codeTooLate, Msg: "Payment expired", HTTP: 200}
 	case at == nonPayable && f.NoRefund:
 		return object{{"code", codeProcessing}, {"msg", "Payment processing"}}, nil
 	case at != nonPayable:
 		return answer, nil
 	}
 	s := swap.swapData()
-	if s.Expiry() < l.now().Unix() {
-		return nil, &Refusal{Code: codeTooLate, Msg: "Payment expired", HTTP: 200}
-	}
 	escrow, _ := swap.escrow()
 	facts, err := l.chain.escrows(r.ctx, []common.Hash{escrow}, l.chain.head())
 	if err != nil {

@@ -27,7 +27,7 @@ func (l *LP) listen() error {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true) // as the network's LPs without TLS
-	l.server = &http.Server{Handler: l.sabotage(l.routes()), Protocols: &protocols, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	l.server = &http.Server{Handler: l.limited(l.sabotage(l.routes())), Protocols: &protocols, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: log.New(io.Discard, "", 0)}
 	l.stopped.Go(func() {
 		if err := l.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

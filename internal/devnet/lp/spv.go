@@ -87,7 +87,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		amount = new(big.Int)
 	}
 	all, sweep := r.already("amountUtxos")
-	if err := l.checkChain(r); err != nil {
+	if err := l.admit(r, l.withdrawing()); err != nil {
 		return nil, err
 	}
 	price, known := l.price(token)
@@ -154,10 +154,8 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		{"total", wholeUnits(total, p.Token0Multiplier).String()}, {"totalGas", wholeUnits(totalGas, p.Token1Multiplier).String()},
 		{"totalFeeBtc", add(q.swapFee, q.gasFee).String()}, {"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()},
 		{"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
-		{"callerFeeShare", bigInt(int64(shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(shares.Fronting)).String()}, {"executionFeeShare", "0"}}
-	if sweep {
-		answer = append(answer, member{"usedUtxoInputCalculation", true})
-	}
+		{"callerFeeShare", bigInt(int64(shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(shares.Fronting)).String()}, {"executionFeeShare", "0"},
+		{"usedUtxoInputCalculation", sweep}}
 	return answer, nil
 }
 

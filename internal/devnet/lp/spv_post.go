@@ -26,6 +26,9 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 		return nil, r.err
 	}
 	f := l.faults()
+	if err := l.tooMany(l.withdrawing()); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.quotes[id]

@@ -69,7 +69,7 @@ func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
 		return nil, err
 	}
-	if err := l.checkChain(r); err != nil {
+	if err := l.admit(r, busy[*toBTC](l)); err != nil {
 		return nil, err
 	}
 	price, ok := l.price(token)

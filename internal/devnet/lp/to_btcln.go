@@ -66,7 +66,7 @@ func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if err := l.checkChain(r); err != nil {
+	if err := l.admit(r, busy[*toBTCLN](l)); err != nil {
 		return nil, err
 	}
 	var ok bool

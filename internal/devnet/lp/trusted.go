@@ -40,7 +40,7 @@ func (l *LP) quoteGas(r *reader) (object, error) {
 	if r.err != nil {
 		return nil, badBody("")
 	}
-	if err := l.checkChain(r); err != nil {
+	if err := l.admit(r, busy[*gas](l)); err != nil {
 		return nil, err
 	}
 	price, _ := l.price(devnet.Native)
