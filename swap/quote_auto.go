@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap/lp"
@@ -57,9 +54,10 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 	})
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*Record, error) {
 		promised := bounties(k)
+		early, node := o.node(ctx)
 		funds := lp.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTCLNAuto(ctx, c.LP.URL, lp.FromBTCLNAutoRequest{Chain: o.info.ID, PaymentHash: hex.EncodeToString(hash[:]), Amount: o.Amount, Claimer: o.user,
-			Token: c.Token, Description: o.Description, DescriptionHash: o.DescriptionHash, ExactOut: !o.ExactIn, GasToken: o.info.Native.Address, GasAmount: o.GasAmount, ClaimerBounty: promised}, lp.Early{})
+			Token: c.Token, Description: o.Description, DescriptionHash: o.DescriptionHash, ExactOut: !o.ExactIn, GasToken: o.info.Native.Address, GasAmount: o.GasAmount, ClaimerBounty: promised}, early)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +79,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 		}
 		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: o.agreed(c, k, p, np),
 			InvoiceExpected: lp.InvoiceExpected{Network: o.World.bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: o.DescriptionHash},
-			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, o.node(ctx, got.Invoice))
+			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, node(got.Invoice))
 		if err != nil {
 			return nil, err
 		}
@@ -125,23 +123,6 @@ func (o *order) withdrawLink(ctx context.Context) (*lnurl.Withdraw, error) {
 		return nil, fault.OutOfBounds("amount", sats(w.MinSats), sats(w.MaxSats))
 	}
 	return w, nil
-}
-
-// node asks what the graph says of the invoice's payee.
-func (o *order) node(ctx context.Context, invoice string) lp.NodeFact {
-	graph, ok := o.World.bitcoin.(bitcoin.LightningGraph)
-	if o.Policy.AnyNode || !ok {
-		return lp.NodeFact{Err: fault.New(fault.Unsupported, "the Bitcoin backend knows no Lightning nodes")}
-	}
-	inv, err := lightning.Decode(invoice)
-	if err != nil {
-		return lp.NodeFact{Err: lp.Lie("the invoice: %w", err)}
-	}
-	n, err := graph.NodeLiquidity(ctx, hex.EncodeToString(inv.Payee[:]))
-	if errors.Is(err, bitcoin.ErrNotFound) {
-		return lp.NodeFact{}
-	}
-	return lp.NodeFact{Node: n, Err: err}
 }
 
 func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got lp.FromBTCLNAutoQuote, preimage Secret, hash [32]byte, source *lnurl.Withdraw, from uint64) (*Record, error) {

@@ -37,7 +37,7 @@ type Description struct {
 		Pay      string `json:"pay"`      // link of somebody who is paid
 		Withdraw string `json:"withdraw"` // link that pays once
 	} `json:"lnurl"` // over http on loopback
-	Users  struct {
+	Users struct {
 		EVM       Key `json:"evm"`
 		LP        Key `json:"lp"`
 		Tower     Key `json:"watchtower"`

@@ -1,10 +1,15 @@
 package devnet_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math/big"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +18,14 @@ import (
 
 	swapper "github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
+	bolt11 "github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage/bolt"
 	client "github.com/swapper-go/swapper/swap/lp"
 )
@@ -35,7 +43,7 @@ func open(t *testing.T, n *devnet.Net) *swapper.Client {
 		t.Fatal(err)
 	}
 	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
-		LPs: swapper.LPs{URLs: n.LPURLs()}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
+		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: lnurl.Config{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +72,11 @@ func requests(t *testing.T, n *devnet.Net) map[string]swapper.CreateSwapInput {
 		"TO_BTCLN": {SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: user, DstAddress: invoice},
 		"AUTO": {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: user,
 			GasAmount: big.NewInt(1e14), LightningInvoiceDescription: "for me"},
-		"SPV":     {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: user, GasAmount: big.NewInt(1e15)},
-		"SPV out": {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(2e15), AmountType: swapper.ExactOut, DstAddress: user},
+		"SPV":         {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: user, GasAmount: big.NewInt(1e15)},
+		"TO_BTCLN in": {SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(60_000), AmountType: swapper.ExactIn, SrcAddress: user, DstAddress: n.Alice.LNURL},
+		"AUTO link":   {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(40_000), AmountType: swapper.ExactIn, SrcAddress: n.Voucher.LNURL, DstAddress: user},
+		"SPV native":  {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: user},
+		"SPV out":     {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(2e15), AmountType: swapper.ExactOut, DstAddress: user},
 	}
 }
 
@@ -96,8 +107,68 @@ func start(t *testing.T, o devnet.Options) *devnet.Net {
 	return n
 }
 
-// Every lie is refused by the check that is there for it.
-func TestLiesAreNamed(t *testing.T) {
+// caught are the checks that have refused what an LP said over HTTP.
+var caught = map[client.Check]bool{}
+
+// told demands that err names the check.
+func told(t *testing.T, want client.Check, err error) {
+	t.Helper()
+	lie, ok := errors.AsType[*client.LPError](err)
+	if !ok || lie.Check != want {
+		t.Errorf("got %v, want the check %s", err, want)
+		return
+	}
+	caught[want] = true
+}
+
+// notHere are the checks that this network gives no occasion for, with the reason.
+// Package swap/lp feeds each its lie.
+var notHere = map[client.Check]string{
+	client.CheckDeposit:         "legacy types, which EVM chains do not have",
+	client.CheckSendWindow:      "legacy types, which EVM chains do not have",
+	client.CheckVaultWithdrawal: "the contract's refusal to read what an LP broadcast: its node would have to lie, not the LP",
+}
+
+// Every lie is refused by the check that is there for it, and every check has
+// something to refuse.
+func TestEveryLieIsNamed(t *testing.T) {
+	t.Run("quotes", liesOfQuotes)
+	t.Run("vaults without funds", vaultsWithoutFunds)
+	t.Run("vaults that wait long", vaultsThatWaitLong)
+	t.Run("gas on trust", liesOfGas)
+	t.Run("nodes", liesOfNodes)
+	t.Run("afterwards", func(t *testing.T) { devnet.LiesAfterwards(t, told) })
+	for _, check := range allChecks(t) {
+		if !caught[check] && notHere[check] == "" {
+			t.Errorf("nothing was refused for %s", check)
+		}
+	}
+}
+
+// allChecks are the words of the checks, from where they are declared.
+func allChecks(t *testing.T) (all []client.Check) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../swap/lp/check.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Check") {
+			word, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, client.Check(word))
+		}
+		return true
+	})
+	if len(all) < 40 {
+		t.Fatalf("found %d checks only", len(all))
+	}
+	return all
+}
+
+func liesOfQuotes(t *testing.T) {
 	n := start(t, devnet.Options{})
 	stranger := n.EVM.Watchtower
 	plus := func(on, field string, by int64) lp.Fault {
@@ -105,6 +176,15 @@ func TestLiesAreNamed(t *testing.T) {
 	}
 	set := func(on, field string, v any) lp.Fault { return lp.Fault{Answer: lp.Lie(on, "data."+field, v)} }
 	escrow := func(change func(s *evm.SwapData)) lp.Fault { return lp.Fault{Escrow: change} }
+	vault := n.LPs[0].VaultAddress()
+	out, err := n.Bitcoin.Faucet(vault, 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Mine(1); err != nil {
+		t.Fatal(err)
+	}
+	unrelated := out.String() // the vault's script, but not its output
 	const toBTC, toBTCLN, auto, spv = "/tobtc/", "/tobtcln/", "/frombtcln_auto/", "/frombtc_spv/"
 	tests := []struct {
 		name, swap string
@@ -115,7 +195,7 @@ func TestLiesAreNamed(t *testing.T) {
 		{"total", "TO_BTC in", plus(toBTC, "total", 1), client.CheckRequested},
 		{"total fee", "TO_BTC", plus(toBTC, "totalFee", 1), client.CheckTotalFee},
 		{"swap fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.swapFee", lp.Plus(5000)), lp.Change(toBTC, "data.totalFee", lp.Plus(5000)))}, client.CheckFee},
-		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, ""},
+		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, client.CheckNetworkFee},
 		{"fee rate", "TO_BTC", set(toBTC, "satsPervByte", "5000"), client.CheckNetworkFee},
 		{"escrowed amount", "TO_BTC", escrow(func(s *evm.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), client.CheckEscrow},
 		{"claim hash", "TO_BTC", escrow(func(s *evm.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
@@ -137,6 +217,9 @@ func TestLiesAreNamed(t *testing.T) {
 		{"fee for routing", "TO_BTCLN", plus(toBTCLN, "maxFee", 40_000), client.CheckRoutingFee},
 		{"confidence", "TO_BTCLN", set(toBTCLN, "confidence", 1.5), client.CheckConfidence},
 		{"payment hash", "TO_BTCLN", escrow(func(s *evm.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
+		{"prepared nothing", "TO_BTCLN in", set(toBTCLN, "amount", "0"), client.CheckPrepared},
+		{"takes more than was given", "TO_BTCLN in", plus("payInvoiceExactIn", "total", 1), client.CheckRequested},
+		{"routing fee of an exact input", "TO_BTCLN in", plus("payInvoiceExactIn", "maxFee", 40_000), client.CheckRoutingFee},
 		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evm.SwapData) { s.RefundData[31]++ }), client.CheckEscrow},
 		{"signature for lightning", "TO_BTCLN", lp.Fault{SignKey: stranger}, client.CheckAuth},
 
@@ -167,7 +250,13 @@ func TestLiesAreNamed(t *testing.T) {
 		{"inputs that nobody sent", "SPV", set(spv, "usedUtxoInputCalculation", true), client.CheckInputs},
 		{"output that is not", "SPV", set(spv, "btcUtxo", strings.Repeat("ab", 32)+":0"), client.CheckUTXO},
 		{"amount to pay", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.btcAmount", lp.Plus(1)), lp.Change(spv, "data.btcAmountSwap", lp.Plus(1)))}, client.CheckRequested},
-		{"negative fee", "SPV", set(spv, "swapFeeBtc", "-1"), ""},
+		{"output of another transaction", "SPV", set(spv, "btcUtxo", unrelated), client.CheckVaultPending},
+		{"quote id", "SPV", set(spv, "quoteId", "../../x"), client.CheckQuoteID},
+		{"fee for the gas", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.gasSwapFeeBtc", lp.Plus(5000)), lp.Change(spv, "data.totalFeeBtc", lp.Plus(5000)))}, client.CheckGasFee},
+		{"gas that costs too much", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.btcAmountGas", lp.Plus(2000)), lp.Change(spv, "data.btcAmountSwap", lp.Plus(-2000)),
+			lp.Change(spv, "data.swapFeeBtc", lp.Plus(-10)), lp.Change(spv, "data.totalFeeBtc", lp.Plus(-10)))}, client.CheckGasPrice},
+		{"no vault units", "SPV native", plus(spv, "total", 1), client.CheckMultiplier},
+		{"more than all bitcoin", "SPV", set(spv, "btcAmount", "2100000000000001"), client.CheckNumbers},
 		{"spent output", "SPV", lp.Fault{SpentVault: true}, client.CheckUTXOSpent}, // the last: the vault is lost
 	}
 	for _, test := range tests {
@@ -175,17 +264,7 @@ func TestLiesAreNamed(t *testing.T) {
 			n.LPs[0].Misbehave(test.fault)
 			defer n.LPs[0].Misbehave(lp.Fault{})
 			_, err := open(t, n).CreateSwap(t.Context(), requests(t, n)[test.swap])
-			var lie *client.LPError
-			switch {
-			case err == nil:
-				t.Error("accepted")
-			case !errors.As(err, &lie):
-				if test.want != "" {
-					t.Errorf("got %v, want the check %s", err, test.want)
-				}
-			case test.want != "" && lie.Check != test.want:
-				t.Errorf("got %s (%v), want %s", lie.Check, lie, test.want)
-			}
+			told(t, test.want, err)
 		})
 	}
 }
@@ -228,7 +307,7 @@ func TestBadCompanyDelaysNobody(t *testing.T) {
 	}
 }
 
-func TestVaultsWithoutFundsAreRefused(t *testing.T) {
+func vaultsWithoutFunds(t *testing.T) {
 	n := start(t, devnet.Options{LP: func(_ int, o *lp.Options) { o.Deposit = 300_000 }})
 	in := requests(t, n)["SPV"]
 	in.Amount = big.NewInt(1_000_000)
@@ -237,7 +316,91 @@ func TestVaultsWithoutFundsAreRefused(t *testing.T) {
 	}
 	n.LPs[0].Misbehave(lp.Fault{UnsureVault: true})
 	_, err := open(t, n).CreateSwap(t.Context(), in)
-	if lie, ok := errors.AsType[*client.LPError](err); !ok || lie.Check != client.CheckVaultBalance {
-		t.Errorf("got %v, want %s", err, client.CheckVaultBalance)
+	told(t, client.CheckVaultBalance, err)
+}
+
+func vaultsThatWaitLong(t *testing.T) {
+	n := start(t, devnet.Options{LP: func(_ int, o *lp.Options) { o.VaultConfirmations = 7 }})
+	_, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["SPV"])
+	told(t, client.CheckConfirmations, err)
+}
+
+// gasAgreed is what a quote of gas on trust is compared with.
+func gasAgreed(n *devnet.Net, r client.TrustedRequest) client.Agreed {
+	native := n.Tokens()[0]
+	return client.Agreed{Token: native, Native: native, Amount: r.Amount, BaseFee: big.NewInt(10), FeePPM: big.NewInt(10_000), Price: big.NewInt(1e14), Now: n.Clock.Now()}
+}
+
+func liesOfGas(t *testing.T) {
+	n := start(t, devnet.Options{})
+	c := client.NewClient(client.Options{Now: n.Clock.Now})
+	r := client.TrustedRequest{Chain: n.EVM.Network().Chain, Address: n.EVM.User.Address.Hex(), Amount: big.NewInt(1e14), Token: n.Tokens()[0].Address}
+	ask := func(f lp.Fault) error {
+		n.LPs[0].Misbehave(f)
+		defer n.LPs[0].Misbehave(lp.Fault{})
+		got, err := c.TrustedLN(t.Context(), n.LPs[0].URL(), r)
+		if err != nil {
+			return err
+		}
+		_, err = client.VerifyTrustedLN(gasAgreed(n, r), n.Bitcoin.Network(), got)
+		return err
 	}
+	if err := ask(lp.Fault{}); err != nil {
+		t.Fatalf("the honest quote is refused: %v", err)
+	}
+	const gas = "/lnforgas/"
+	for name, l := range map[string]struct {
+		fault lp.Fault
+		want  client.Check
+	}{
+		"total":            {lp.Fault{Answer: lp.Change(gas, "data.total", lp.Plus(-1))}, client.CheckRequested},
+		"fee":              {lp.Fault{Answer: lp.Change(gas, "data.swapFeeSats", lp.Plus(5000))}, client.CheckFee},
+		"no invoice":       {lp.Fault{Answer: lp.Lie(gas, "data.pr", "lnbcrt1")}, client.CheckInvoice},
+		"invoice for more": {lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 500_000 }}, client.CheckPrice},
+		"expired invoice":  {lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Timestamp = n.Clock.Now().Add(-time.Hour) }}, client.CheckQuoteExpiry},
+	} {
+		t.Run(name, func(t *testing.T) { told(t, l.want, ask(l.fault)) })
+	}
+}
+
+// On public networks the invoice's node must be the one that the LP names, and be
+// able to receive so much.
+func liesOfNodes(t *testing.T) {
+	n := start(t, devnet.Options{})
+	c := client.NewClient(client.Options{Now: n.Clock.Now})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	ask := func(f lp.Fault) error {
+		n.LPs[0].Misbehave(f)
+		defer n.LPs[0].Misbehave(lp.Fault{})
+		asked++
+		_, hash := lightning.Preimage(t.Name() + strings.Repeat("x", asked))
+		var named string
+		got, err := c.FromBTCLNAuto(t.Context(), n.LPs[0].URL(), client.FromBTCLNAutoRequest{Chain: n.EVM.Network().Chain, PaymentHash: hex.EncodeToString(hash[:]),
+			Amount: big.NewInt(100_000), Claimer: n.EVM.User.Address.Hex(), Token: n.Tokens()[1].Address, GasToken: n.Tokens()[0].Address},
+			client.Early{NodeKey: func(key string) { named = key }})
+		if err != nil {
+			return err
+		}
+		invoice, err := bolt11.Decode(got.Invoice)
+		if err != nil {
+			return err
+		}
+		node, err := backend.NodeLiquidity(t.Context(), named)
+		if errors.Is(err, bitcoin.ErrNotFound) {
+			err = nil
+		}
+		return client.VerifyNode(invoice, client.NodeFact{Node: node, Err: err}, client.Policy{})
+	}
+	if err := ask(lp.Fault{}); err != nil {
+		t.Fatalf("the honest LP's node is refused: %v", err)
+	}
+	n.Bitcoin.SetLightningNode(bitcoin.NodeLiquidity{PublicKey: n.Recipient.ID(), Capacity: 200_000_000, Channels: 8})
+	told(t, client.CheckNode, ask(lp.Fault{Answer: lp.Lie("/frombtcln_auto/", "lnPublicKey", n.Recipient.ID())}))
+	told(t, client.CheckNode, ask(lp.Fault{Answer: lp.Lie("/frombtcln_auto/", "lnPublicKey", n.Payer.ID())}))
+	n.Bitcoin.SetLightningNode(bitcoin.NodeLiquidity{PublicKey: n.LPs[0].Node().ID(), Capacity: 99_999, Channels: 1})
+	told(t, client.CheckNode, ask(lp.Fault{}))
 }

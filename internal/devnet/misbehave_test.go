@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
+	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	client "github.com/swapper-go/swapper/swap/lp"
@@ -100,7 +100,7 @@ func TestLPsThatHoldPayments(t *testing.T) {
 		t.Errorf("%+v %+v", status(), p)
 	}
 
-	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: func(s *evm.SwapData) { s.Amount = big.NewInt(1) }})
+	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: func(s *chainevm.SwapData) { s.Amount = big.NewInt(1) }})
 	secret, hash, status := k.held("false escrow")
 	k.eventually("answer", func() bool { return status().Code == client.CodeDone })
 	if e := k.escrow(status().Escrow); k.fact(e).State != chains.EscrowNone {
@@ -166,4 +166,75 @@ func TestPostedWithdrawalsGoAstray(t *testing.T) {
 			}
 		})
 	}
+}
+
+// LiesAfterwards are those that an LP tells once a swap is under way; told is
+// handed what each was refused with.
+func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
+	k := newKit(t, Options{})
+	t.Run("payment on Bitcoin", func(t *testing.T) {
+		k := *k
+		k.T = t
+		k.lp().Misbehave(lp.Fault{NeverPay: true, FalsePayment: true})
+		e, status := k.opened()
+		k.eventually("answer", func() bool { return status().Code == client.CodePaid })
+		// The transaction that is named does not exist; one that does pays somebody else.
+		out := must[btc.OutPoint](t)(k.Bitcoin.Faucet(k.Wallet.Address, 100_000))
+		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, out.Hash))
+		_, err := client.VerifyPayout(k.contract, e, tx.Msg, 77, 2)
+		told(t, client.CheckPayout, err)
+	})
+	t.Run("payment on Lightning", func(t *testing.T) {
+		k := *k
+		k.T = t
+		k.lp().Misbehave(lp.Fault{NeverPay: true, FalsePayment: true})
+		text, hash := k.invoice("false payment", 50_000)
+		r := k.toBTCLN(text)
+		q := must[client.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, r, client.Early{}))
+		e := k.escrow(q.Escrow)
+		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
+		var s client.Status
+		k.eventually("answer", func() bool {
+			s = k.status(client.ToBTCLN, client.GetRefundAuthorization, hex.EncodeToString(hash[:]), e.Sequence)
+			return s.Code == client.CodePaid
+		})
+		told(t, client.CheckSecret, client.VerifySecret(k.contract, e, s.Secret))
+	})
+	t.Run("refund", func(t *testing.T) {
+		k := *k
+		k.T = t
+		k.lp().Misbehave(lp.Fault{NotPayable: true})
+		e, status := k.opened()
+		k.eventually("refund", func() bool { return status().Code == client.CodeRefund })
+		k.lp().Misbehave(lp.Fault{NotPayable: true, SignKey: k.EVM.Watchtower})
+		err := k.contract.VerifyRefund(k.ctx, e, *status().Auth)
+		if _, forged := errors.AsType[*chains.AuthError](err); !forged {
+			t.Errorf("a refund signed by a stranger: %v", err)
+		}
+	})
+	t.Run("escrow for a held payment", func(t *testing.T) {
+		k := *k
+		k.T = t
+		k.lp().Misbehave(lp.Fault{FalseEscrow: func(s *chainevm.SwapData) { s.Amount = big.NewInt(1) }})
+		secret, hash := lightning.Preimage(t.Name())
+		r, _ := k.auto(t.Name(), k.user)
+		r.PaymentHash = hex.EncodeToString(hash[:])
+		q := must[client.FromBTCLNAutoQuote](t)(k.client.FromBTCLNAuto(k.ctx, k.url, r, client.Early{}))
+		k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
+		status := func() client.Status {
+			return k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil)
+		}
+		k.eventually("answer", func() bool { return status().Code == client.CodeDone })
+		agreed := must[chains.Escrow](t)(k.contract.Expect(chains.Spec{Kind: chains.HTLC, Offerer: k.lp().Account().Address.Hex(), Claimer: k.user, Token: r.Token, Amount: q.Total,
+			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: hash}, PayOut: true, SecurityDeposit: big.NewInt(11e13), ClaimerBounty: big.NewInt(1e13), DepositToken: r.GasToken}))
+		_, err := client.VerifyDelivered(k.contract, agreed, status().Escrow, false)
+		told(t, client.CheckEscrow, err)
+		k.lp().Misbehave(lp.Fault{NeverSettle: true})
+		e, err := client.VerifyDelivered(k.contract, agreed, status().Escrow, false)
+		k.ok(err)
+		k.eventually("opened", func() bool { return k.fact(e).State == chains.EscrowOpen })
+		told(t, client.CheckTooLate, client.Usable(e, k.fact(e), time.Unix(e.Expiry-600, 0)))
+		k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage(secret)})
+		told(t, client.CheckCommitted, client.Usable(e, k.fact(e), k.Clock.Now()))
+	})
 }

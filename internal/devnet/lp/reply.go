@@ -2,6 +2,7 @@ package lp
 
 import (
 	"encoding/binary"
+	"maps"
 	"net/http"
 )
 
@@ -11,7 +12,7 @@ type reply struct {
 	w        http.ResponseWriter
 	streamed bool
 	merged   object
-	mutate   func(object) (any, error) // of the last part; nil: none
+	mutate   func(object) (any, error) // nil: none
 }
 
 // send sends a part of the answer.
@@ -20,7 +21,17 @@ func (r *reply) send(o object) error {
 		r.merged = r.merged.merge(o)
 		return nil
 	}
-	return r.frame(o)
+	if r.mutate == nil {
+		return r.frame(o)
+	}
+	v, err := r.mutate(o)
+	if err != nil {
+		return err
+	}
+	if changed, ok := v.(map[string]any); ok { // a lie of another part stays out of this one
+		maps.DeleteFunc(changed, func(name string, _ any) bool { return !o.has(name) })
+	}
+	return r.frame(v)
 }
 
 func (r *reply) frame(v any) error {

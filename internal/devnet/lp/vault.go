@@ -85,6 +85,9 @@ func (l *LP) openVaults(ctx context.Context) error {
 	return nil
 }
 
+// VaultAddress returns the address that controls the LP's vaults.
+func (l *LP) VaultAddress() btc.Address { return l.vaultKey.Address }
+
 // Vaults returns the LP's vaults as they stand on chain.
 func (l *LP) Vaults(ctx context.Context) ([]evm.Vault, error) {
 	l.mu.Lock()
