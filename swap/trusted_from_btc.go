@@ -211,7 +211,7 @@ func coinFill(in In, next *Record) {
 		return
 	}
 	switch s := in.Obs.LP.Value; s.Code {
-	case lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending:
+	case lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending, lp.CodeDone:
 		next.Gas.Paid = true
 		if s.AdjustedAmount != nil && s.AdjustedTotal != nil {
 			coinAdjust(next, s)

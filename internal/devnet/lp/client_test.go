@@ -109,7 +109,7 @@ func TestInfoIsSigned(t *testing.T) {
 	if err := k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, c.Signature); err != nil || c.Address != k.evm.LP.Address.Hex() {
 		t.Errorf("%+v: %v", c, err)
 	}
-	if len(info.Services) != 5 || info.Services[client.ToBTC].BaseFee != 150 {
+	if len(info.Services) != 6 || info.Services[client.ToBTC].BaseFee != 150 {
 		t.Errorf("%+v", info.Services)
 	}
 	k.lp.Misbehave(lp.Fault{InfoKey: k.evm.User})
