@@ -34,13 +34,15 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*Get
 			return nil, err
 		}
 	}
+	ahead := c.world.Ahead(ctx, r, c.engine.Show(r).Action, caller)
+	defer ahead.Drop()
 	res, err := c.engine.Advance(ctx, in.SwapID, nil)
 	if err != nil {
 		return nil, err
 	}
 	v := c.engine.View(res)
 	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(res.Record, v), v.Row), RequiresSecretReveal: v.Reveal, Escrow: c.escrowOf(res.Record)}
-	todo, err := c.world.Todo(ctx, res.Record, v.Action, caller)
+	todo, err := ahead.Todo(ctx, res.Record, v.Action)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Internal {
 			c.config.Logger.Warn("action not built", "swap", in.SwapID, "err", err)

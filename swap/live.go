@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	shared "github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
@@ -26,6 +27,8 @@ type Live struct {
 	lps     StatusReader
 	base    context.Context
 	stop    context.CancelFunc
+
+	building shared.Group
 
 	mu     sync.Mutex
 	asking map[contractKey]*questions

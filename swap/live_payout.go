@@ -59,18 +59,24 @@ func holds(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Wait implements [World].
+// Wait implements [World]. What it asks goes out together.
 func (w *Live) Wait(ctx context.Context, q WaitAsk) (int, error) {
-	if q.Tx.Confirmed() {
-		return int(bitcoin.ConfirmationDelay(q.Tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
-	}
+	var tx *bitcoin.Tx
 	var standing *bitcoin.CPFP
 	var blocks []bitcoin.ProjectedBlock
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { standing, err = bitcoin.GetCPFP(ctx, w.bitcoin, q.Tx.ID); return err })
+	var unsure error
+	var g errgroup.Group
+	g.Go(func() (err error) { tx, err = bitcoin.GetTx(ctx, w.bitcoin, q.TxID); return err })
 	g.Go(func() (err error) { blocks, err = w.bitcoin.ProjectedBlocks(ctx); return err })
-	if err := g.Wait(); err != nil {
+	g.Go(func() error { standing, unsure = bitcoin.GetCPFP(ctx, w.bitcoin, q.TxID); return nil })
+	err := g.Wait()
+	switch {
+	case tx == nil:
 		return -1, err
+	case tx.Confirmed():
+		return int(bitcoin.ConfirmationDelay(tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
+	case err != nil || unsure != nil:
+		return -1, errors.Join(err, unsure)
 	}
 	return int(bitcoin.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
 }

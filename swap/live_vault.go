@@ -13,51 +13,47 @@ import (
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
-// VaultPays makes sure that a vault will pay a withdrawal when it is confirmed,
-// as [lp.VaultPays] judges it. Errors have the code fault.Upstream.
-func (w *Live) VaultPays(ctx context.Context, c chains.VaultContract, v chains.Vault, ours chains.Withdrawal, tx *wire.MsgTx) error {
-	facts, err := w.VaultFacts(ctx, c, &v, ours.Vault, tx)
-	if err != nil {
-		return err
-	}
-	return lp.VaultPays(facts, bitcoin.PendingWithdrawal{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
-}
-
 // VaultFacts asks what has to be known of a vault's output before a withdrawal
 // may spend it: the transaction that made it, what spends it, and the withdrawals
-// that lead to it from the vault's state v, which may be nil. The contract is
-// asked to read those, and ours if it is not nil. An error means that a question
-// was not answered. The first three go out together, one more per withdrawal,
-// then the contract's.
-func (w *Live) VaultFacts(ctx context.Context, c chains.VaultContract, v *chains.Vault, utxo bitcoin.OutPoint, ours *wire.MsgTx) (lp.VaultFacts, error) {
-	facts := lp.VaultFacts{Vault: v}
-	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
-		return bitcoin.GetTx(ctx, w.bitcoin, id)
-	}
-	var before []bitcoin.VaultTx
+// that lead to it from the vault's state, which vault reads and which may be nil.
+// The contract is asked to read those, and ours if it is not nil. An error means
+// that a question was not answered. The first three go out together, then one for
+// each withdrawal but the last, then the contract's.
+func (w *Live) VaultFacts(ctx context.Context, c chains.VaultContract, vault func(context.Context) (*chains.Vault, error), utxo bitcoin.OutPoint, ours *wire.MsgTx) (lp.VaultFacts, error) {
+	var facts lp.VaultFacts
 	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { facts.Vault, err = vault(gctx); return err })
 	g.Go(func() error {
 		spend, err := bitcoin.GetOutspend(gctx, w.bitcoin, utxo)
 		facts.Spend = spend.State
 		return err
 	})
+	var missing error
 	g.Go(func() (err error) {
-		if facts.Output, err = fetch(gctx, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
-			err = nil
+		if facts.Output, err = bitcoin.GetTx(gctx, w.bitcoin, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
+			missing, err = err, nil
 		}
 		return err
 	})
-	if v != nil {
-		g.Go(func() (err error) {
-			before, err = bitcoin.TraceVault(gctx, fetch, v.UTXO, utxo, bitcoin.MaxPendingQuoted)
-			if err != nil && (errors.Is(err, bitcoin.ErrNotFound) || fault.CodeOf(err) == fault.Internal) {
-				facts.Trace, err = err, nil // an answer, not a failure to ask
-			}
-			return err
-		})
-	}
 	if err := g.Wait(); err != nil {
 		return facts, err
+	}
+	var before []bitcoin.VaultTx
+	if v := facts.Vault; v != nil {
+		var err error
+		before, err = bitcoin.TraceVault(ctx, func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+			if id == utxo.Hash {
+				return facts.Output, missing
+			}
+			return bitcoin.GetTx(ctx, w.bitcoin, id)
+		}, v.UTXO, utxo, bitcoin.MaxPendingQuoted)
+		switch {
+		case err == nil:
+		case errors.Is(err, bitcoin.ErrNotFound) || fault.CodeOf(err) == fault.Internal:
+			facts.Trace = err // an answer, not a failure to ask
+		default:
+			return facts, err
+		}
 	}
 	var raw [][]byte
 	read := func(tx *wire.MsgTx) error {

@@ -99,7 +99,7 @@ type DeliveredAsk struct {
 
 // WaitAsk asks how long a transaction will take to be confirmed so often.
 type WaitAsk struct {
-	Tx            *bitcoin.Tx
+	TxID          bitcoin.Hash
 	Confirmations uint32
 }
 

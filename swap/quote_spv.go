@@ -114,11 +114,10 @@ func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.S
 	if id.Owner, err = o.chain.Address(id.Owner, false); err != nil {
 		return lp.VaultFacts{}, lp.Lie("the vault's owner: %w", err)
 	}
-	f, err := o.World.Vault(ctx, o.info.ID, k.Version(), id)
-	if err != nil {
-		return lp.VaultFacts{}, err
-	}
-	return o.World.VaultFacts(ctx, k, &f.Vault, utxo, nil)
+	return o.World.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
+		f, err := o.World.Vault(ctx, o.info.ID, k.Version(), id)
+		return &f.Vault, err
+	}, utxo, nil)
 }
 
 func (o *order) spvRecord(c lp.Candidate, a lp.Accepted, got lp.SPVQuote, from uint64) (*Record, error) {

@@ -181,8 +181,10 @@ func spvAsk(in In) Ask {
 		case tx == nil && !obs.Spends.Asked:
 			a.Spends = inputsOf(r.Bitcoin.Tx)
 		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.Wait.Asked:
-			a.Wait = &WaitAsk{Tx: tx, Confirmations: r.Bitcoin.Confirmations}
+			a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
+	} else if r.State == spvBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
+		a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	_, hinted := in.Input.(Look)
 	if (hinted || look && obs.Vault.Known() && spvMoved(r, obs.Vault.Value.Vault)) && !obs.Withdrawal.Asked {

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // Checker compares what a wallet signed with what it was asked to sign; [*Live]
@@ -311,11 +312,14 @@ func (w *Live) recheckVault(ctx context.Context, r *Record, tx *wire.MsgTx) erro
 	if err != nil {
 		return fault.Invalid("signedTxs[0]", "%w", err)
 	}
-	fact, err := w.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
+	facts, err := w.VaultFacts(ctx, c, func(ctx context.Context) (*chains.Vault, error) {
+		f, err := w.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
+		return &f.Vault, err
+	}, ours.Vault, tx)
 	if err != nil {
 		return err
 	}
-	return w.VaultPays(ctx, c, fact.Vault, ours, tx)
+	return lp.VaultPays(facts, bitcoin.PendingWithdrawal{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
 }
 
 // poll looks at a swap until ctx ends: every second at first, because somebody

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	shared "github.com/swapper-go/swapper/internal/flight"
 )
 
 // Todo is an action with everything that a wallet needs. One of the pointers is set.
@@ -41,8 +42,9 @@ type Caller struct {
 	FeeRate float64         // sat/vB, 0 for the current one
 }
 
-// Todo builds the action of a view. The errors are those of the chain and the
-// backend, and InvalidInput where the caller's wallet cannot do it.
+// Todo builds the action of a view. Callers who ask for the same at the same time
+// share one answer, which must not be changed. The errors are those of the chain
+// and the backend, and InvalidInput where the caller's wallet cannot do it.
 func (w *Live) Todo(ctx context.Context, r *Record, a Action, c Caller) (Todo, error) {
 	switch a := a.(type) {
 	case *Pay:
@@ -53,9 +55,9 @@ func (w *Live) Todo(ctx context.Context, r *Record, a Action, c Caller) (Todo, e
 	case *Wait:
 		return Todo{Wait: a}, nil
 	case *Sign:
-		return w.toSign(ctx, r, a, c)
+		return shared.Do(ctx, &w.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return w.toSign(ctx, r, a, c) })
 	case *Fund:
-		return w.toFund(ctx, r, a, c)
+		return shared.Do(ctx, &w.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return w.toFund(ctx, r, a, c) })
 	}
 	return Todo{}, nil
 }

@@ -78,8 +78,8 @@ func testTrips(k *kit) {
 	}
 	k.trips("Status", f.Status, func() error { _, err := c.Status(ctx, txs); return err })
 	k.trips("Escrows, opened", f.EscrowsOpened, escrows(1))
+	k.trips("Escrows, opened, again", f.EscrowsAgain, escrows(1))
 	k.net.Mine(k.T, 80) // deep enough that nothing can change it
-	k.trips("Escrows, deep, first", f.EscrowsOpened, escrows(1))
 	k.trips("Escrows, deep, again", f.EscrowsAgain, escrows(1))
 	k.trips("Escrows, searched and found", f.SearchFound, bySearch)
 	k.proofTrips(f)

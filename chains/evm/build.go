@@ -157,6 +157,7 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 			return nil, fmt.Errorf("%s: %w", r.Method, r.Err)
 		}
 	}
+	k.chain.noteFees(head)
 	if err := states.check(k.chain.env.Now(), head); err != nil {
 		return nil, err
 	}

@@ -115,6 +115,7 @@ type chain struct {
 	native    tokens.Token
 	contracts []*contracts
 	nonces    *lru.Cache[string, sentNonce] // by sender
+	latest    latest
 }
 
 var _ chains.Chain = (*chain)(nil)
@@ -225,6 +226,13 @@ func (c *chain) rate(h *feeHead) (FeeRate, error) {
 	return c.net.FeeRate(h.BaseFee.ToInt(), l1)
 }
 
+// noteFees remembers the block that fees were read from.
+func (c *chain) noteFees(h *feeHead) {
+	if h != nil {
+		c.latest.note(&h.blockHead, c.env.Now())
+	}
+}
+
 // FeeRate takes one round trip.
 func (c *chain) FeeRate(ctx context.Context) (string, error) {
 	rate, err := c.currentRate(ctx)
@@ -239,5 +247,6 @@ func (c *chain) currentRate(ctx context.Context) (FeeRate, error) {
 	if err := batch(ctx, c.node, []Request{feeRequest(&head)}); err != nil {
 		return FeeRate{}, err
 	}
+	c.noteFees(head)
 	return c.rate(head)
 }

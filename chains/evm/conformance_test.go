@@ -319,7 +319,7 @@ func (l *localNet) Facts() chaintest.Facts {
 		},
 		Alterations: alterations(),
 		Trips: chaintest.Trips{
-			Heads: 1, Balance: 1, FeeRate: 1, Send: 1, Status: 1, VerifyInit: 1,
+			Heads: 1, Balance: 1, FeeRate: 1, Send: 1, Status: 1, VerifyInit: 0,
 			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1,
 			Search: 3, SearchFound: 4,
 			Build: 1, BuildProof: 5, BuildProofAgain: 2, Liquidity: 1, Estimate: 1,

@@ -69,7 +69,9 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 	return s.Public()
 }
 
-// VerifyInit takes one round trip.
+// VerifyInit takes no round trip if the newest block was read in the last ten
+// seconds, as whoever asked for the fee rate has, else one. The authorisation
+// must outlast our own clock by [chains.AuthGrace] anyhow.
 func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
 	s, err := SwapDataOf(e)
 	if err != nil {
@@ -82,12 +84,16 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 	if err != nil {
 		return 0, err
 	}
-	heads, err := k.chain.Heads(ctx)
-	if err != nil {
-		return 0, err
-	}
 	now := k.chain.env.Now()
-	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, heads.Latest.Time); err != nil {
+	blockTime, ok := k.chain.latest.get(now)
+	if !ok {
+		heads, err := k.chain.Heads(ctx)
+		if err != nil {
+			return 0, err
+		}
+		now, blockTime = k.chain.env.Now(), heads.Latest.Time
+	}
+	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
 		return 0, err
 	}
 	return UsableUntil(auth, now), nil
@@ -102,8 +108,8 @@ func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains
 	return k.chain.net.VerifyRefund(k.Deployment, s, auth, k.chain.env.Now())
 }
 
-// Escrows takes one round trip, a second one if an escrow was opened that is not
-// known yet, and another one if an authorisation seems to be over. Queries by
+// Escrows takes one round trip, a second one if something happened to an escrow
+// since it was last looked at, and another one if an authorisation seems to be over. Queries by
 // claim hash take those of [contracts.findEscrows] before.
 func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
 	if len(queries) == 0 {
@@ -159,13 +165,14 @@ func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) (
 func (k *contracts) readStates(ctx context.Context, hashes []common.Hash) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	read, err := k.Deployment.readEscrows(ctx, node, hashes, chains.Heads{}, k.memory.opened.Get)
+	read, err := k.Deployment.readEscrows(ctx, node, hashes, chains.Heads{}, escrowsKnown{opened: k.memory.opened.Get, likely: k.memory.likely.Get})
 	if err == nil && node.extra != nil { // there was nothing to ask: only the heads are left
 		err = node.Batch(ctx, nil)
 	}
 	if err := node.answered(err); err != nil {
 		return nil, chains.Heads{}, h, err
 	}
+	k.chain.latest.note(h.latest, k.chain.env.Now())
 	heads, err := h.heads()
 	return read, heads, h, err
 }
@@ -189,7 +196,7 @@ func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []c
 	if len(ask) == 0 {
 		return nil
 	}
-	records, err := k.Deployment.readStates(ctx, k.chain.node, ask, chains.Heads{Latest: at})
+	records, err := k.Deployment.readStates(ctx, k.chain.node, ask, chains.Heads{Latest: at}, nil)
 	for n, i := range doubtful {
 		switch {
 		case err != nil:

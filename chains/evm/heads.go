@@ -15,6 +15,7 @@ func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 	if err := batch(ctx, c.node, h.requests(c.net)); err != nil {
 		return chains.Heads{}, err
 	}
+	c.latest.note(h.latest, c.env.Now())
 	return h.heads()
 }
 

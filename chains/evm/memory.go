@@ -15,13 +15,14 @@ import (
 // final, a reorganisation can still undo it.
 const buried = 64
 
-// memory is what the chain cannot change any more, by contract set. Everything is
-// bounded and can be asked for again.
+// memory is what the chain cannot change any more, and where to look first, by
+// contract set. Everything is bounded and can be asked for again.
 type memory struct {
 	params      *lru.Cache[common.Hash, VaultParams]       // by commitment, which is their hash
 	escrows     *lru.Cache[common.Hash, *chains.Escrow]    // by escrow hash, which is theirs
 	opened      *lru.Cache[common.Hash, openedFact]        // by escrow hash
 	ended       *lru.Cache[common.Hash, chains.EscrowFact] // by escrow hash
+	likely      *lru.Cache[common.Hash, escrowBlocks]      // by escrow hash; not believed, but worth asking about at once
 	headers     *lru.Cache[bitcoin.Hash, StoredHeader]     // by Bitcoin block; whether the relay still has it is asked
 	unopened    *lru.Cache[string, uint64]                 // by [search.key]: from which height on to search
 	withdrawals *lru.Cache[string, chains.WithdrawalFact]  // by [withdrawalKey]
@@ -31,6 +32,7 @@ type memory struct {
 func newMemory() memory {
 	const entries = 16384
 	return memory{
+		likely: lru.New[common.Hash, escrowBlocks](entries),
 		params: lru.New[common.Hash, VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
 		opened: lru.New[common.Hash, openedFact](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
 		headers: lru.New[bitcoin.Hash, StoredHeader](1024), unopened: lru.New[string, uint64](entries),
@@ -54,12 +56,20 @@ func (m *memory) noteEscrow(hash common.Hash, f chains.EscrowFact, heads chains.
 	if f.Err != nil {
 		return
 	}
+	var likely escrowBlocks
 	if isBuried(f.Opened.Height, heads) {
 		m.opened.Add(hash, openedFact{f.InitTx, f.Opened})
+	} else {
+		likely.opened = f.Opened.Height
 	}
 	if isBuried(f.Finished.Height, heads) {
 		f.Escrow = nil
 		m.ended.Add(hash, f)
+	} else {
+		likely.ended = f.Finished.Height
+	}
+	if _, had := m.likely.Get(hash); had || likely != (escrowBlocks{}) {
+		m.likely.Add(hash, likely)
 	}
 }
 

@@ -49,7 +49,7 @@ func DecodeStates(answer []byte, n int) ([]EscrowRecord, error) {
 // newest block if its height is 0), what happened from the logs of the blocks
 // that the state names. An escrow whose log is missing has Err set.
 func (d Deployment) ReadEscrows(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads) ([]chains.EscrowFact, error) {
-	return d.readEscrows(ctx, node, escrows, at, nil)
+	return d.readEscrows(ctx, node, escrows, at, escrowsKnown{})
 }
 
 // openedFact is what stays true of an escrow once its opening cannot be undone.
@@ -58,34 +58,51 @@ type openedFact struct {
 	at chains.Block
 }
 
-func (d Deployment) readEscrows(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads, known func(common.Hash) (openedFact, bool)) ([]chains.EscrowFact, error) {
-	records, err := d.readStates(ctx, node, escrows, at)
+// escrowsKnown is what readers remember of escrows; the zero value is nothing.
+type escrowsKnown struct {
+	opened func(common.Hash) (openedFact, bool)   // that cannot be undone
+	likely func(common.Hash) (escrowBlocks, bool) // where it was seen to happen last
+}
+
+// escrowBlocks are the heights at which an escrow was opened and ended, 0 for
+// what has not happened.
+type escrowBlocks struct{ opened, ended uint64 }
+
+func (d Deployment) readEscrows(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads, known escrowsKnown) ([]chains.EscrowFact, error) {
+	lookups := make([]escrowLookup, len(escrows))
+	likely := d.searchHistory(escrows, likelyPlaces(escrows, known), blockTimes{})
+	records, err := d.readStates(ctx, node, escrows, at, likely.requests)
 	if err != nil {
 		return nil, err
 	}
-	lookups := make([]escrowLookup, len(escrows))
 	for i, r := range records {
 		lookups[i].record = r
-		if known != nil && r.State != uint8(chains.EscrowNone) {
-			if o, ok := known(escrows[i]); ok && o.at.Height == r.InitBlockheight {
+		if known.opened != nil && r.State != uint8(chains.EscrowNone) {
+			if o, ok := known.opened(escrows[i]); ok && o.at.Height == r.InitBlockheight {
 				lookups[i].opened = &o
 			}
 		}
 	}
-	times, err := d.readHistory(ctx, node, escrows, lookups)
-	if err != nil {
-		return nil, err
+	likely.handOut(lookups, false)
+	rest := d.searchHistory(escrows, d.placesLeft(escrows, lookups), likely.times)
+	if len(rest.requests) > 0 {
+		if err := node.Batch(ctx, rest.requests); err != nil {
+			return nil, err
+		}
+		rest.handOut(lookups, true)
 	}
 	facts := make([]chains.EscrowFact, len(escrows))
 	for i, l := range lookups {
-		facts[i] = d.escrowFact(escrows[i], l, times)
+		facts[i] = d.escrowFact(escrows[i], l, rest.times)
 		facts[i].Head = at.Latest
 		facts[i].Final = isFinal(facts[i], at.Final)
 	}
 	return facts, nil
 }
 
-func (d Deployment) readStates(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads) ([]EscrowRecord, error) {
+// readStates also puts the requests of more into the batch; what is the matter
+// with those is for their owner to see.
+func (d Deployment) readStates(ctx context.Context, node Node, escrows []common.Hash, at chains.Heads, more []Request) ([]EscrowRecord, error) {
 	var requests []Request
 	var answers []*hexutil.Bytes
 	for first := 0; first < len(escrows); first += escrowsPerCall {
@@ -97,11 +114,19 @@ func (d Deployment) readStates(ctx context.Context, node Node, escrows []common.
 		answers = append(answers, answer)
 		requests = append(requests, callRequest(d.EscrowManager.Address, data, blockParam(at.Latest), answer))
 	}
-	if err := batch(ctx, node, requests); err != nil {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	all := append(requests, more...)
+	if err := node.Batch(ctx, all); err != nil {
 		return nil, err
 	}
+	copy(more, all[len(requests):])
 	records := make([]EscrowRecord, 0, len(escrows))
 	for i, answer := range answers {
+		if err := all[i].Err; err != nil {
+			return nil, fmt.Errorf("%s: %w", all[i].Method, err)
+		}
 		some, err := DecodeStates(*answer, min(escrowsPerCall, len(escrows)-i*escrowsPerCall))
 		if err != nil {
 			return nil, err
@@ -111,7 +136,7 @@ func (d Deployment) readStates(ctx context.Context, node Node, escrows []common.
 	return records, nil
 }
 
-// escrowLookup is the second round for one escrow.
+// escrowLookup is what was learnt of one escrow.
 type escrowLookup struct {
 	record EscrowRecord
 	opened *openedFact // if it is known already

@@ -2,7 +2,6 @@ package evm
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -17,19 +16,62 @@ type escrowPlace struct {
 	escrow int
 }
 
-// readHistory fetches what happened to escrows from the blocks that their states
-// name, in one round trip. One search serves as many escrows as a topic may list
-// and a range of blocks holds.
-func (d Deployment) readHistory(ctx context.Context, node Node, escrows []common.Hash, lookups []escrowLookup) (blockTimes, error) {
-	var places []escrowPlace
-	for i, l := range lookups {
-		if l.record.State != uint8(chains.EscrowNone) && l.opened == nil {
-			places = append(places, escrowPlace{l.record.InitBlockheight, i})
+// likelyPlaces are the blocks in which things were seen to happen that could
+// still be undone. Asked about together with the state, they save a trip if
+// nothing was.
+func likelyPlaces(escrows []common.Hash, known escrowsKnown) (places []escrowPlace) {
+	for i, e := range escrows {
+		if known.likely == nil {
+			break
 		}
-		if l.record.State == uint8(chains.EscrowClaimed) || l.record.State == uint8(chains.EscrowRefunded) {
-			places = append(places, escrowPlace{l.record.FinishBlockheight, i})
+		if at, ok := known.likely(e); ok {
+			places = appendPlaces(places, i, at)
 		}
 	}
+	return places
+}
+
+// placesLeft are the blocks of which the logs are needed and not there.
+func (d Deployment) placesLeft(escrows []common.Hash, lookups []escrowLookup) (places []escrowPlace) {
+	for i, l := range lookups {
+		var at escrowBlocks
+		if l.record.State != uint8(chains.EscrowNone) && l.opened == nil {
+			if _, event := d.logOf(l.logs, escrows[i], "Initialize", l.record.InitBlockheight); event == nil {
+				at.opened = l.record.InitBlockheight
+			}
+		}
+		if state := chains.EscrowState(l.record.State); state == chains.EscrowClaimed || state == chains.EscrowRefunded {
+			if _, event := d.logOf(l.logs, escrows[i], endEvent(state), l.record.FinishBlockheight); event == nil {
+				at.ended = l.record.FinishBlockheight
+			}
+		}
+		places = appendPlaces(places, i, at)
+	}
+	return places
+}
+
+func appendPlaces(places []escrowPlace, escrow int, at escrowBlocks) []escrowPlace {
+	for _, height := range []uint64{at.opened, at.ended} {
+		if height != 0 {
+			places = append(places, escrowPlace{height, escrow})
+		}
+	}
+	return places
+}
+
+// escrowSearch asks for what happened to escrows in known blocks. One search of
+// logs serves as many escrows as a topic may list and a range of blocks holds.
+type escrowSearch struct {
+	of       common.Address
+	escrows  []common.Hash
+	groups   [][]escrowPlace
+	found    [][]types.Log // by group
+	requests []Request     // those of the groups come first
+	times    blockTimes
+}
+
+// searchHistory makes the requests for places. The times of their blocks are added to times.
+func (d Deployment) searchHistory(escrows []common.Hash, places []escrowPlace, times blockTimes) *escrowSearch {
 	slices.SortFunc(places, func(a, b escrowPlace) int {
 		if a.height != b.height {
 			return cmp.Compare(a.height, b.height)
@@ -38,47 +80,46 @@ func (d Deployment) readHistory(ctx context.Context, node Node, escrows []common
 	})
 	events := escrowABI().Events
 	kinds := []common.Hash{events["Initialize"].ID, events["Claim"].ID, events["Refund"].ID}
-	groups := groupPlaces(places)
-	found := make([][]types.Log, len(groups))
-	requests := make([]Request, len(groups))
-	for g, group := range groups {
+	s := &escrowSearch{of: d.EscrowManager.Address, escrows: escrows, groups: groupPlaces(places), times: times}
+	s.found = make([][]types.Log, len(s.groups))
+	for g, group := range s.groups {
 		var hashes []common.Hash
 		for _, p := range group {
 			if h := escrows[p.escrow]; !slices.Contains(hashes, h) {
 				hashes = append(hashes, h)
 			}
 		}
-		requests[g] = logRequest(d.EscrowManager.Address, BlockRange{group[0].height, group[len(group)-1].height},
-			[][]common.Hash{kinds, nil, nil, hashes}, &found[g])
+		s.requests = append(s.requests, logRequest(s.of, BlockRange{group[0].height, group[len(group)-1].height},
+			[][]common.Hash{kinds, nil, nil, hashes}, &s.found[g]))
 	}
-	times := blockTimes{}
 	heights := slices.CompactFunc(slices.Clone(places), func(a, b escrowPlace) bool { return a.height == b.height })
 	if len(heights) <= timesAsked {
 		for _, p := range heights {
-			requests = append(requests, times.request(p.height))
+			s.requests = append(s.requests, times.request(p.height))
 		}
 	}
-	if len(requests) == 0 {
-		return times, nil
-	}
-	if err := node.Batch(ctx, requests); err != nil {
-		return nil, err
-	}
-	for g, group := range groups {
+	return s
+}
+
+// handOut gives the logs that were found to their escrows, and, where the search
+// must have found something, why it failed.
+func (s *escrowSearch) handOut(lookups []escrowLookup, must bool) {
+	for g, group := range s.groups {
 		for _, p := range group {
 			l := &lookups[p.escrow]
-			if err := requests[g].Err; err != nil {
-				l.err = err
+			if err := s.requests[g].Err; err != nil {
+				if must {
+					l.err = err
+				}
 				continue
 			}
-			for _, log := range found[g] {
-				if log.Address == d.EscrowManager.Address && !log.Removed && len(log.Topics) == 4 && log.Topics[3] == escrows[p.escrow] && log.BlockNumber == p.height {
+			for _, log := range s.found[g] {
+				if log.Address == s.of && !log.Removed && len(log.Topics) == 4 && log.Topics[3] == s.escrows[p.escrow] && log.BlockNumber == p.height {
 					l.logs = append(l.logs, log)
 				}
 			}
 		}
 	}
-	return times, nil
 }
 
 // groupPlaces cuts places in ascending order into groups that one search of logs

@@ -1,0 +1,134 @@
+package figures
+
+import (
+	"crypto/rand"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/swap/price"
+)
+
+// bed is what is measured: a client with the settings of a real one, and the
+// mount, before a local network that may be slow.
+type bed struct {
+	tb   testing.TB
+	net  *devnet.Net
+	far  *distance
+	user *wallet.Wallet
+	urls struct {
+		bitcoin, evm string
+		lps          []string
+	}
+
+	store  *bolt.Store
+	client *swapper.Client
+	server *httptest.Server
+	api    swapper.Service // the client over HTTP
+}
+
+// start starts a network and a client on an empty store.
+func start(tb testing.TB) *bed {
+	tb.Helper()
+	b := &bed{tb: tb, far: new(distance)}
+	var err error
+	if b.net, err = devnet.Start(tb.Context(), devnet.Options{}); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { b.net.Close() })
+	b.urls.bitcoin = b.far.before(tb, b.net.Bitcoin.URL())
+	b.urls.evm = b.far.before(tb, b.net.EVM.URL())
+	for _, u := range b.net.LPURLs() {
+		b.urls.lps = append(b.urls.lps, b.far.before(tb, u))
+	}
+	b.user = &wallet.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
+	if b.store, err = bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { b.store.Close() })
+	b.open()
+	tb.Cleanup(b.close)
+	return b
+}
+
+// open opens a client that remembers nothing but what is stored.
+func (b *bed) open() {
+	b.tb.Helper()
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}})
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	network := b.net.EVM.Network()
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	b.client, err = swapper.Open(b.tb.Context(), swapper.Config{
+		Network: bitcoin.Regtest, Store: b.store, Bitcoin: backend, Now: b.net.Clock.Now, HTTP: transport,
+		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})},
+		LPs:    swapper.LPs{URLs: b.urls.lps, AllowHTTP: true},
+		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001},
+	})
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	b.user.Swaps = b.client
+	b.server = httptest.NewServer(httpapi.New(b.client))
+	if b.api, err = httpapi.NewClient(b.server.URL); err != nil {
+		b.tb.Fatal(err)
+	}
+}
+
+func (b *bed) close() {
+	b.server.Close()
+	b.client.Close()
+}
+
+func (b *bed) address() string { return b.net.EVM.User.Address.Hex() }
+
+// types are the types that are measured, and a request for each.
+var types = []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN, swapper.SwapFromBTCLNAuto, swapper.SwapSPVVaultFromBTC}
+
+func (b *bed) request(typ swapper.SwapType) swapper.CreateSwapInput {
+	switch typ {
+	case swapper.SwapToBTC:
+		return swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+			SrcAddress: b.address(), DstAddress: b.net.Taproot.Address.String()}
+	case swapper.SwapToBTCLN:
+		preimage, _ := lightning.Preimage(rand.Text())
+		invoice, err := b.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000})
+		if err != nil {
+			b.tb.Fatal(err)
+		}
+		return swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+			SrcAddress: b.address(), DstAddress: invoice}
+	case swapper.SwapFromBTCLNAuto:
+		return swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: b.address()}
+	}
+	return swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: b.address()}
+}
+
+func (b *bed) create(typ swapper.SwapType) string {
+	b.tb.Helper()
+	s, err := b.client.CreateSwap(b.tb.Context(), b.request(typ))
+	if err != nil {
+		b.tb.Fatalf("createSwap %s: %v", typ, err)
+	}
+	return s.SwapID
+}
+
+// ask is the status request of the user's wallet.
+func (b *bed) ask(id string) swapper.GetSwapStatusInput {
+	return swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: b.net.Wallet.Address.String(), BitcoinPublicKey: b.net.Wallet.PublicKey()}
+}

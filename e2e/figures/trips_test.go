@@ -1,0 +1,121 @@
+package figures
+
+import (
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+)
+
+// stale is after how long no answer of the library is from memory.
+const stale = 2500 * time.Millisecond
+
+// trips reports how many sequential trips do takes: the time of the best of the
+// runs over that of one trip. before is not measured.
+func (b *bed) trips(t *testing.B, before, do func()) {
+	t.Helper()
+	best := time.Hour
+	var requests int64
+	for range max(t.N, 3) {
+		before()
+		b.far.slow.Store(true)
+		n, began := b.far.requests.Load(), time.Now()
+		do()
+		if took := time.Since(began); took < best {
+			best, requests = took, b.far.requests.Load()-n
+		}
+		b.far.slow.Store(false)
+	}
+	t.ReportMetric(0, "ns/op")
+	t.ReportMetric(float64(best)/float64(trip), "trips")
+	t.ReportMetric(float64(requests), "requests")
+}
+
+// Cold: the first swap of a process that is ready. Warm: another one, later than
+// what is kept for a moment.
+func BenchmarkTripsCreate(t *testing.B) {
+	b := start(t)
+	for _, typ := range types {
+		t.Run(string(typ)+"/cold", func(t *testing.B) {
+			b.trips(t, func() {
+				b.close()
+				b.open()
+				if err := b.client.Ready(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}, func() { b.create(typ) })
+		})
+		t.Run(string(typ)+"/warm", func(t *testing.B) {
+			b.trips(t, func() { b.create(typ); time.Sleep(stale) }, func() { b.create(typ) })
+		})
+	}
+}
+
+func (b *bed) status(id string) *swapper.GetSwapStatusOutput {
+	b.tb.Helper()
+	s, err := b.client.GetSwapStatus(b.tb.Context(), b.ask(id))
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	return s
+}
+
+func BenchmarkTripsWaiting(t *testing.B) {
+	b := start(t)
+	for _, typ := range types {
+		t.Run(string(typ), func(t *testing.B) {
+			id := b.create(typ)
+			b.trips(t, func() { time.Sleep(stale) }, func() {
+				if s := b.status(id); s.CurrentAction == nil {
+					t.Fatalf("%s: %+v", s.State.Name, s.ActionError)
+				}
+			})
+		})
+	}
+}
+
+// underWay brings a swap to where it waits for others.
+func (b *bed) underWay(typ swapper.SwapType, state string) string {
+	b.tb.Helper()
+	id := b.create(typ)
+	s, err := b.user.Finish(b.tb.Context(), id, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == state })
+	if err != nil {
+		b.tb.Fatalf("%v; %+v", err, s)
+	}
+	return id
+}
+
+// underWays are states in which the user has done everything.
+var underWays = []struct {
+	typ   swapper.SwapType
+	state string
+}{{swapper.SwapToBTC, "COMMITED"}, {swapper.SwapToBTCLN, "COMMITED"}, {swapper.SwapFromBTCLNAuto, "CLAIM_COMMITED"}, {swapper.SwapSPVVaultFromBTC, "BROADCASTED"}}
+
+func BenchmarkTripsUnderWay(t *testing.B) {
+	b := start(t)
+	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, NeverSettle: true})
+	for _, c := range underWays {
+		t.Run(string(c.typ)+"/"+c.state, func(t *testing.B) {
+			id := b.underWay(c.typ, c.state)
+			b.trips(t, func() { time.Sleep(stale) }, func() { b.status(id) })
+		})
+	}
+}
+
+func BenchmarkTripsBalance(t *testing.B) {
+	b := start(t)
+	for name, in := range map[string]swapper.GetSpendableBalanceInput{
+		"bitcoin": {Wallet: b.net.Wallet.Address.String(), Token: "BITCOIN-BTC", TargetChain: "CITREA"},
+		"native":  {Wallet: b.address(), Token: "CITREA-CBTC"},
+		"token":   {Wallet: b.address(), Token: "CITREA-WBTC"},
+	} {
+		t.Run(name, func(t *testing.B) {
+			b.trips(t, func() { time.Sleep(stale) }, func() {
+				if _, err := b.client.GetSpendableBalance(t.Context(), in); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
