@@ -235,11 +235,10 @@ func (w *Live) checkPSBT(ctx context.Context, r *Record, a *Fund, text string) (
 	if err != nil {
 		return Submit{}, err
 	}
-	agreed.MaxFeeRate = bitcoin.QuoteFeeRateCap(rates.Fastest)
 	if a.Vault {
 		agreed.MinFeeRate = r.Vault.MinFeeRate
-		agreed.MaxFeeRate = max(agreed.MaxFeeRate, bitcoin.QuoteFeeRateCap(r.Vault.MinFeeRate))
 	}
+	agreed.MaxFeeRate = highestRate(a, agreed.MinFeeRate, rates)
 	if err := w.parents(ctx, u.Inputs(), &agreed); err != nil {
 		return Submit{}, err
 	}

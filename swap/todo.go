@@ -200,10 +200,24 @@ func (w *Live) toFund(ctx context.Context, r *Record, a *Fund, c Caller) (Todo, 
 	return Todo{Fund: a, Funded: psbt}, nil
 }
 
+// highestRate is the most in sat/vB that a transaction may pay when it comes back
+// signed, and so the most that one is built for. least is what a vault's quote
+// demands; for other payments it does not count.
+func highestRate(a *Fund, least float64, rates bitcoin.FeeRates) float64 {
+	most := bitcoin.QuoteFeeRateCap(rates.Fastest)
+	if a.Vault {
+		most = max(most, bitcoin.QuoteFeeRateCap(least))
+	}
+	return most
+}
+
 func fundingRate(a *Fund, given, least float64, rates bitcoin.FeeRates) (float64, error) {
 	current, err := bitcoin.WalletFeeRate(rates.Fastest, rates.Minimum)
 	if err != nil {
 		return 0, fault.New(fault.Upstream, "%w", err)
+	}
+	if most := highestRate(a, least, rates); given > most {
+		return 0, fault.Invalid("bitcoinFeeRate", "must be at most %v sat/vB now: a transaction that pays more would be refused as a mistake", most)
 	}
 	if a.Vault {
 		return bitcoin.VaultFeeRate(given, least, current)

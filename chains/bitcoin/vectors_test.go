@@ -1,34 +1,21 @@
 package bitcoin
 
 import (
-	"compress/gzip"
 	"encoding/json"
-	"os"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // vectorInputs returns a text member of every case's input, as seeds for
 // fuzzing.
 func vectorInputs(f *testing.F, area, name, member string) []string {
 	f.Helper()
-	file, err := os.Open("../../internal/vectors/testdata/" + area + "/" + name + ".json.gz")
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer file.Close()
-	r, err := gzip.NewReader(file)
-	if err != nil {
-		f.Fatal(err)
-	}
-	var content struct {
-		Cases []struct{ Input map[string]any }
-	}
-	if err := json.NewDecoder(r).Decode(&content); err != nil {
-		f.Fatal(err)
-	}
 	var seeds []string
-	for _, c := range content.Cases {
-		if s, ok := c.Input[member].(string); ok {
+	for _, c := range vectors.Load(f, area, name).Cases {
+		var input map[string]any
+		c.Input(f, &input)
+		if s, ok := input[member].(string); ok {
 			seeds = append(seeds, s)
 		}
 	}

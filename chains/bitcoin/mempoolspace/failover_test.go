@@ -104,15 +104,14 @@ func TestBadFirstURL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad.Misbehave(fault)
 			for call := range n.calls(t.Context(), nil) {
-				b := client(t, mempoolspace.Options{URLs: []string{bad.URL(), n.URL()}, Hedge: 30 * time.Millisecond,
+				// Who waited for the first URL's time to pass would meet the deadline.
+				b := client(t, mempoolspace.Options{URLs: []string{bad.URL(), n.URL()}, Hedge: 30 * time.Millisecond, Timeout: time.Hour,
 					Retry: retry.Policy{Calls: 1}})
-				begun := time.Now()
-				if err := n.calls(t.Context(), b)[call](); err != nil {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				if err := n.calls(ctx, b)[call](); err != nil {
 					t.Errorf("%s: %v", call, err)
 				}
-				if took := time.Since(begun); took > 5*time.Second {
-					t.Errorf("%s took %s", call, took)
-				}
+				cancel()
 			}
 		})
 	}

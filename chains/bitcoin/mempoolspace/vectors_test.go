@@ -81,7 +81,8 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 		t.Fatal(err)
 	}
 	a.result = expected.Result
-	a.http = &canned{network: bitcoin.Mainnet, answers: make(map[string][]answer)}
+	network := a.network(in.Call.Args)
+	a.http = &canned{network: network, answers: make(map[string][]answer)}
 	for line, raw := range in.Responses {
 		var list []answer
 		if json.Unmarshal(raw, &list) != nil {
@@ -93,7 +94,7 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 		a.http.answers[line] = list
 	}
 	var err error
-	a.client, err = New(Options{Network: bitcoin.Mainnet, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}})
+	a.client, err = New(Options{Network: network, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,21 @@ func (a *apiCase) address(t *testing.T) (bitcoin.Address, error) {
 	t.Helper()
 	var s string
 	a.arg(t, 0, &s)
-	return bitcoin.ParseAddress(s, bitcoin.Mainnet)
+	return bitcoin.ParseAddress(s, a.client.network)
+}
+
+// network is the one that an address among the arguments is of; the vectors do not name it.
+func (*apiCase) network(args []json.RawMessage) bitcoin.Network {
+	for n := bitcoin.Mainnet; n.Valid() && len(args) > 0; n++ {
+		var s string
+		if json.Unmarshal(args[0], &s) != nil {
+			break
+		}
+		if _, err := bitcoin.ParseAddress(s, n); err == nil {
+			return n
+		}
+	}
+	return bitcoin.Mainnet
 }
 
 // same compares our answer, as the reference would write it, with its own.
@@ -181,10 +196,10 @@ func checkHeader(t *testing.T, a *apiCase) {
 	if decodeErr != nil {
 		t.Fatal(decodeErr)
 	}
-	if decoded.Hash() != id {
+	if decoded.Hash() != id || decoded.CheckWork(a.client.network) != nil {
 		a.Differ(t, "header-hash")
 		if err == nil {
-			t.Error("a header that does not hash to its id was accepted")
+			t.Error("a header that does not hash to its id, or lacks the work it claims, was accepted")
 		}
 	} else if err != nil || h != decoded {
 		t.Errorf("header %+v, error %v", h, err)
@@ -325,9 +340,13 @@ func checkSpent(t *testing.T, a *apiCase) {
 		a.arg(t, 1, &confirmedOnly)
 	}
 	spend, err := bitcoin.GetOutspend(t.Context(), a.client, op)
-	first := a.http.answers["GET "+a.base+"tx/"+op.Hash.String()+"/outspends"][0]
+	var first answer
+	if list := a.http.answers["GET "+a.base+"tx/"+op.Hash.String()+"/outspends"]; len(list) > 0 {
+		first = list[0]
+	}
 	var outputs []json.RawMessage
-	if first.Status == http.StatusNotFound || json.Unmarshal(first.Body, &outputs) == nil && uint64(op.Index) >= uint64(len(outputs)) {
+	if first.Status == http.StatusNotFound && strings.Contains(string(first.Body), noTx[0]) ||
+		json.Unmarshal(first.Body, &outputs) == nil && uint64(op.Index) >= uint64(len(outputs)) {
 		a.Differ(t, "unknown-output") // neither spent nor an error, but unknown
 		if err != nil || spend != (bitcoin.Spend{}) {
 			t.Errorf("%+v, %v", spend, err)
@@ -383,7 +402,10 @@ func checkBroadcast(t *testing.T, a *apiCase) {
 	}
 	err = a.client.sources[0].broadcast(t.Context(), sent, []byte(body))
 	rejected, ok := errors.AsType[*bitcoin.RejectedError](err)
-	first := a.http.answers["POST "+a.base+"tx"][0]
+	var first answer
+	if list := a.http.answers["POST "+a.base+"tx"]; len(list) > 0 {
+		first = list[0]
+	}
 	var words string
 	_ = json.Unmarshal(first.Body, &words) // an answer that is no text has no words
 	switch {
