@@ -32,6 +32,9 @@ var coinStates = []StateRow{
 // coinRest is how long a payment is looked for after a swap has failed.
 const coinRest = 14 * 24 * time.Hour
 
+// coinSilence is how long after a quote's end its LP is waited for, if nobody paid.
+const coinSilence = 24 * time.Hour
+
 // NewTrustedFromBTC returns the type TRUSTED_FROM_BTC: a little of the native
 // token for bitcoin, on trust. There is no contract: what the LP says decides,
 // but the payment, the payout and the refund are what their chains show.
@@ -78,15 +81,19 @@ func coinMoves() []Move {
 			next.Gas.RefundTx, next.Ended = in.Obs.LP.Value.TxID, 0
 		}},
 		{From: append([]int{coinCreated}, given...), To: coinRefundable, Why: "the provider cannot use the payment", If: late(lpSays(lp.CodeGasRefundable)), Do: resume},
-		{From: given, To: coinCreated, Why: "the provider has a payment after all", If: late(lpSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending)), Do: resume},
+		{From: []int{coinExpired}, To: coinCreated, Why: "a payment was seen after all", If: coinPaid, Do: resume},
+		{From: []int{coinFailed}, To: coinCreated, Why: "the provider has a payment after all", If: late(lpSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending)), Do: resume},
 
 		{From: open, To: coinFailed, Why: "the payment was spent twice", If: lpSays(lp.CodeGasDoubleSpent)},
-		{From: append([]int{coinExpired}, open...), To: coinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
+		{From: open, To: coinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
 			return lpSays(lp.CodeExpired)(in) && coinPaid(in)
-		}, Do: resume},
+		}},
 		// Before its end the address may still be paid to, whatever the LP says.
 		{From: []int{coinCreated}, To: coinExpired, Why: "the quote expired unpaid", If: func(in In) bool {
 			return lpSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && coinUnpaid(in) && !in.R.Submission.open()
+		}},
+		{From: []int{coinCreated}, To: coinExpired, Why: "the quote expired long ago, nobody paid, and the provider is silent", If: func(in In) bool {
+			return (in.R.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && coinUnpaid(in) && !in.R.Submission.open()
 		}},
 		{From: []int{coinRefundable}, To: coinExpired, Why: "the provider knows of no payment, and there is none", If: func(in In) bool {
 			return lpSays(lp.CodeExpired)(in) && coinUnpaid(in)

@@ -147,6 +147,8 @@ func TestCoinWordAgainstChain(t *testing.T) {
 		"a late payment that the LP cannot use": {coinCreated, 2 * time.Hour, coinAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`), func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 1) }, coinRefundable},
 		"an LP that is gone after the payment":  {coinCreated, 2 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 1) }, coinCreated},
 		"an LP that is gone before any payment": {coinCreated, 2 * time.Hour, nil, nil, coinCreated},
+		"an LP that is gone for good, unpaid":   {coinCreated, 26 * time.Hour, nil, nil, coinExpired},
+		"an LP that is gone for good, paid":     {coinCreated, 26 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 1) }, coinCreated},
 		"a refund to somebody else than the user": {coinRefundable, 0, nil, func(t *testing.T, w *flowtest.World) {
 			id := pays(t, w, coinAddress, 249_000, 1)
 			w.LP = coinAnswer(lp.CodeGasRefunded, `"txId":"`+id.String()+`"`)
