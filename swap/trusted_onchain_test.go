@@ -300,3 +300,57 @@ func TestCoinAction(t *testing.T) {
 		t.Errorf("nothing is said: %v", v.Blocked)
 	}
 }
+
+// A payment that was handed in is open until it is confirmed or can be no more;
+// until then nobody is asked to pay again.
+func TestCoinSubmission(t *testing.T) {
+	for name, c := range map[string]struct {
+		then   func(t *testing.T, w *flowtest.World, spent bitcoin.OutPoint)
+		reason bool // closed, and to be paid anew
+		closed bool
+	}{
+		"not seen":  {func(*testing.T, *flowtest.World, bitcoin.OutPoint) {}, false, false},
+		"waiting":   {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) { pays(t, w, coinAddress, 250_000, 0) }, false, false},
+		"confirmed": {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) { pays(t, w, coinAddress, 250_000, 1) }, false, true},
+		"spent otherwise": {func(t *testing.T, w *flowtest.World, spent bitcoin.OutPoint) {
+			w.Set(func(w *flowtest.World) {
+				w.Spends = map[bitcoin.OutPoint]bitcoin.Spend{spent: {State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{9}, Height: 899_999}}
+			})
+		}, true, true},
+		"Bitcoin is silent": {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) {
+			w.Set(func(w *flowtest.World) { w.BitcoinErr = errors.New("down") })
+		}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := gasWorld(coinNow, coinRecord(coinCreated))
+			s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
+			id := pays(t, s.World, coinAddress, 250_000, 0)
+			msg := s.World.Txs[id].Msg
+			delete(s.World.Txs, id)
+			raw, err := bitcoin.EncodeTx(msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := perform(t, s)
+			signed := Submit{Action: ActionFund, PSBT: &SignedPSBT{TxID: id, Tx: raw}}
+			if got := st.advance(t, signed); !got.Submission.open() || st.Acts.count(Broadcast) != 1 {
+				t.Fatalf("%+v, sent %d times", got.Submission, st.Acts.count(Broadcast))
+			}
+			if _, err := st.Engine.Advance(t.Context(), st.Record.ID, signed); fault.CodeOf(err) != fault.InvalidState {
+				t.Errorf("a second payment was taken: %v", err)
+			}
+			c.then(t, s.World, msg.TxIn[0].PreviousOutPoint)
+			s.World.Set(func(w *flowtest.World) { w.Time = w.Time.Add(time.Minute) })
+			got := st.advance(t, nil)
+			if sub := got.Submission; sub.Closed != c.closed || (sub.Reason != "") != c.reason || got.mayPurge() {
+				t.Errorf("%+v", sub)
+			}
+			if _, offered := st.Engine.Show(got).Action.(*Pay); offered != c.reason {
+				t.Errorf("asks for a payment: %v", offered)
+			}
+			if sent := st.Acts.count(Broadcast); !c.closed && sent != 2 {
+				t.Errorf("sent %d times", sent)
+			}
+		})
+	}
+}
