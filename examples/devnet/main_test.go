@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
@@ -24,6 +27,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 		LPs     []string
 		Control string
 		EVM     struct{ Contracts, Tokens map[string]string }
+		LNURL   struct{ Pay, Withdraw string }
 	}
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		t.Fatal(err)
@@ -34,8 +38,14 @@ func TestNetworkAsAProcess(t *testing.T) {
 	if _, err := lp.NewClient(lp.Options{}).Info(ctx, d.LPs[1]); err != nil {
 		t.Error(err)
 	}
+	links := lnurl.New(lnurl.Config{Network: bitcoin.Regtest, AllowLocal: true})
+	for text, want := range map[string]string{d.LNURL.Pay: "*lnurl.Pay", d.LNURL.Withdraw: "*lnurl.Withdraw"} {
+		if details, err := links.Resolve(ctx, text); err != nil || fmt.Sprintf("%T", details) != want {
+			t.Errorf("%T, want %s: %v", details, want, err)
+		}
+	}
 	var invoice string
-	for _, path := range []string{"/mine?blocks=2", "/advance?seconds=60", "/relay", "/invoice?sats=1000", "/pay?invoice=",
+	for _, path := range []string{"/mine?blocks=2", "/advance?seconds=60", "/relay", "/invoice?sats=1000", "/pay?invoice=", "/voucher", "/reorg?blocks=1",
 		"/fund?sats=5000&address=bcrt1q5qq0lngtukk3zqvrtpvjdkdg0g4j6057l9wj3z"} {
 		if path == "/pay?invoice=" {
 			path += invoice
@@ -54,9 +64,20 @@ func TestNetworkAsAProcess(t *testing.T) {
 			invoice = answer.Invoice
 		}
 	}
-	resp, err := http.Post(d.Control+"/mine?blocks=0", "", nil)
-	if err != nil || resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("%v %v", resp, err)
+	for _, path := range []string{"/mine?blocks=0", "/misbehave?lp=2", "/misbehave?lp=0&faults=Kindness", "/reorg?blocks=x"} {
+		resp, err := http.Post(d.Control+path, "", nil)
+		if err != nil || resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %v %v", path, resp, err)
+		}
+	}
+	// An LP misbehaves, and is honest again.
+	for query, good := range map[string]bool{"faults=Garbage": false, "on=/info&field=envelope&value=x": false, "": true} {
+		if resp, err := http.Post(d.Control+"/misbehave?lp=1&"+query, "", nil); err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %v %v", query, resp, err)
+		}
+		if _, err := lp.NewClient(lp.Options{}).Info(ctx, d.LPs[1]); (err == nil) != good {
+			t.Errorf("%s: %v", query, err)
+		}
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -218,16 +218,24 @@ func (d *Directory) prove(ctx context.Context, url string, info Info) *LP {
 			outcomes <- outcome{claim, chain.VerifyData(ctx, claim.Address, info.Envelope, claim.Signature)}
 		}()
 	}
+	note := func(o outcome) {
+		if o.err != nil {
+			d.s.Log.Warn("LP does not prove its address", "lp", url, "chain", o.claim.Chain, "err", o.err)
+			return
+		}
+		lp.Addresses[o.claim.Chain], lp.Versions[o.claim.Chain] = o.claim.Address, o.claim.Version
+	}
 	for range asked {
 		select {
 		case o := <-outcomes:
-			if o.err != nil {
-				d.s.Log.Warn("LP does not prove its address", "lp", url, "chain", o.claim.Chain, "err", o.err)
-				continue
-			}
-			lp.Addresses[o.claim.Chain], lp.Versions[o.claim.Chain] = o.claim.Address, o.claim.Version
-		case <-ctx.Done(): // what is proven by now counts
+			note(o)
+			continue
+		case <-ctx.Done():
 		}
+		for len(outcomes) > 0 { // what is proven by now counts
+			note(<-outcomes)
+		}
+		break
 	}
 	for service, s := range info.Services {
 		s.Chains = slices.DeleteFunc(slices.Clone(s.Chains), func(c ChainTokens) bool { return lp.Addresses[c.Chain] == "" })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/price"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -101,10 +102,23 @@ func ReadEscrow(k chains.Contract, data json.RawMessage) (chains.Escrow, error) 
 	return e, nil
 }
 
+// twoParties refuses an escrow between an LP and itself, whose status would mean
+// nothing: the rights of either side are the other's (protocol: chain-evm.md
+// §13.16). It blames nobody.
+func (a Agreed) twoParties() error {
+	if sameAddress(a.User, a.LP) {
+		return fault.New(fault.InvalidInput, "the user's address is that of the liquidity provider")
+	}
+	return nil
+}
+
 // sameEscrow decodes an answer's escrow and compares it with the one that spec
 // builds; the sequence and the expiry in the spec are the answer's own unless
 // the caller replaces them.
 func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) chains.Spec, may ...chains.Field) (chains.Escrow, error) {
+	if err := a.twoParties(); err != nil {
+		return chains.Escrow{}, err
+	}
 	got, err := ReadEscrow(a.Contract, data)
 	if err != nil {
 		return chains.Escrow{}, err

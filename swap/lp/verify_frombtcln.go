@@ -109,6 +109,9 @@ func (q *fromBTCLN) fair() (err error) {
 // payment, but for its expiry (protocol: chain-evm.md §3.5). The deposit and the
 // bounty are native base units; nil is 0.
 func (a Agreed) lightningEscrow(paymentHash [32]byte, amount, deposit, bounty *big.Int) (chains.Escrow, error) {
+	if err := a.twoParties(); err != nil {
+		return chains.Escrow{}, err
+	}
 	return a.Contract.Expect(chains.Spec{
 		Kind: chains.HTLC, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: amount,
 		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: paymentHash}, PayOut: true,

@@ -215,6 +215,20 @@ func TestMissingFactsBlameNobody(t *testing.T) {
 	}
 }
 
+// An LP that is its own customer is refused, and not punished for it.
+func TestNobodySwapsWithItself(t *testing.T) {
+	v := honestToBTC()
+	v.want.User, v.data.Offerer = lpKey, lpKey
+	auto := FromBTCLNAutoExpected{Agreed: agreed(n(1), true)}
+	auto.User = lpKey
+	_, err := auto.lightningEscrow(payHash, n(1), nil, nil)
+	for _, err := range []error{v.verify(), err} {
+		if fault.CodeOf(err) != fault.InvalidInput || Punishable(err) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	v := honestToBTC()
 	v.got.SwapFee, v.got.TotalFee, v.got.Total, v.data.Amount = n(900), n(1300), n(101_300), "101300"
