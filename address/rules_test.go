@@ -15,13 +15,15 @@ import (
 var (
 	strictAmount = regexp.MustCompile(`^[0-9]+(\.[0-9]{1,8})?$`)
 	zeroAddress  = regexp.MustCompile(`^(0[xX](0{40}|0{64})|1{32})$`)
+	invoice      = regexp.MustCompile(`(?i)^(lightning:(//)?)?\s*ln(bc|tb|tbs|bcrt|sb)[0-9]`)
 	schemes      = regexp.MustCompile(`(?i)^(bitcoin|lightning):`)
 )
 
 // refusedByRule returns the difference by which a text must be refused.
 func refusedByRule(text string) (id string, ok bool) {
+	text = trim(text)
 	_, query, found := strings.Cut(text, "?")
-	if found && !strings.Contains(strings.ToLower(text), "lnurl") {
+	if found && !strings.Contains(strings.ToLower(text), "lnurl") && !invoice.MatchString(text) {
 		amounts := 0
 		for param := range strings.SplitSeq(query, "&") {
 			key, value, _ := strings.Cut(param, "=")
@@ -37,16 +39,17 @@ func refusedByRule(text string) (id string, ok bool) {
 			}
 		}
 	}
-	bare := schemes.ReplaceAllString(trim(text), "")
-	switch {
-	case zeroAddress.MatchString(bare):
+	if zeroAddress.MatchString(schemes.ReplaceAllString(text, "")) {
 		return "address-zero", true
-	case len(text) == 42: // what the reference takes for an EVM address
-		if _, err := evm.Address(text, true); err != nil {
-			return "evm-address-form", true
-		}
 	}
 	return "", false
+}
+
+// onlyLength reports whether a text is an EVM address to the reference, because
+// it has as many characters, but not by its form.
+func onlyLength(text string) bool {
+	_, err := evm.Address(text, true)
+	return len(text) == 42 && err != nil
 }
 
 func tooMuch(btc string) bool {
@@ -57,15 +60,15 @@ func tooMuch(btc string) bool {
 
 // plainly returns the text as the reference would have accepted it, where we
 // only accept more spellings of it: blanks around it, schemes and keys in any
-// case, slashes, other parameters that cannot be decoded.
+// case, slashes, other parameters that cannot be decoded, any behind an invoice.
 func plainly(text string) string {
 	text = trim(text)
 	if at := schemes.FindStringIndex(text); at != nil {
 		text = strings.ToLower(text[:at[1]]) + trim(strings.TrimPrefix(text[at[1]:], "//"))
 	}
 	base, query, found := strings.Cut(text, "?")
-	if !found {
-		return text
+	if !found || invoice.MatchString(text) {
+		return base
 	}
 	var params []string
 	for param := range strings.SplitSeq(query, "&") {

@@ -57,6 +57,10 @@ func compare(t *testing.T, c *vectors.Case, p *Parser, text string, want *synchr
 		}
 		return
 	}
+	if err != nil && want != nil && onlyLength(text) && want.Type != "BITCOIN" {
+		c.Differ(t, "evm-address-form")
+		return
+	}
 	t.Errorf("%q: got %+v, %v; want %+v", text, got, err, want)
 }
 

@@ -299,11 +299,11 @@ func TestVectorsBitcoinDecimals(t *testing.T) {
 			checkParse(t, c, c.Want(t), "amount", in.Text, in.Decimals)
 			return
 		}
-		got := tokens.FormatDecimal(integer(t, in.Amount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 		if !in.Cut {
-			checkFormat(t, c, "text", got, in.Amount)
+			checkFormat(t, c, "text", in.Amount, in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 			return
 		}
+		got := tokens.FormatDecimal(integer(t, in.Amount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 		c.Differ(t, "decimal-no-trim")
 		whole, frac, _ := strings.Cut(got, ".")
 		raw := integer(t, whole+frac+strings.Repeat("0", max(in.Decimals-len(frac), 0)))
@@ -327,28 +327,26 @@ func TestVectorsCoreDecimals(t *testing.T) {
 			checkParse(t, c, c.Want(t), "value", in.Value, in.Decimals)
 			return
 		}
-		checkFormat(t, c, "value", tokens.FormatDecimal(integer(t, in.Value), in.Decimals, shown(in.DisplayDecimals, in.Decimals)), in.Value)
+		checkFormat(t, c, "value", in.Value, in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 	})
 }
 
 // checkFormat compares a formatted amount; a negative one has its sign first and
-// then exactly its digits.
-func checkFormat(t *testing.T, c *vectors.Case, member, got, raw string) {
+// then the digits that the same positive amount has.
+func checkFormat(t *testing.T, c *vectors.Case, member, raw string, decimals, places int) {
 	t.Helper()
 	var want map[string]string
 	if err := json.Unmarshal(c.Want(t), &want); err != nil {
 		t.Fatal(err)
 	}
-	if got == want[member] {
-		return
+	amount := integer(t, raw)
+	own := plainly(amount, decimals, places)
+	if amount.Sign() < 0 && want[member] != own {
+		c.Differ(t, "decimal-sign-first")
+		want[member] = own
 	}
-	if !strings.HasPrefix(raw, "-") {
-		t.Fatalf("%q, want %q", got, want[member])
-	}
-	c.Differ(t, "decimal-sign-first")
-	digits := strings.TrimLeft(strings.Replace(strings.TrimPrefix(got, "-"), ".", "", 1), "0")
-	if !regexp.MustCompile(`^-[0-9]+(\.[0-9]+)?$`).MatchString(got) || "-"+digits != raw {
-		t.Errorf("%s reads %q", raw, got)
+	if got := tokens.FormatDecimal(amount, decimals, places); got != want[member] {
+		t.Errorf("%s reads %q, want %q", raw, got, want[member])
 	}
 }
 
