@@ -109,8 +109,15 @@ func (f *File) Each(t *testing.T, check func(t *testing.T, c *Case)) {
 	known := differences(t)
 	for _, c := range f.Cases {
 		c.file, c.known = f, known
+		c.notRun = "left out by the pattern of -run"
 		t.Run(c.Name, func(t *testing.T) {
-			defer func() { c.failed = t.Failed() }()
+			c.notRun = ""
+			defer func() {
+				c.failed = t.Failed()
+				if t.Skipped() && c.notRun == "" {
+					c.notRun = "skipped"
+				}
+			}()
 			c.failed = true // stands if check panics or leaves through Fatal
 			check(t, c)
 		})

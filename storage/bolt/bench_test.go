@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -109,33 +110,31 @@ func benchmarkStore(b *testing.B, n int) {
 		for i := range ids {
 			ids[i] = swap(rand.IntN(n)).ID
 		}
-		for i := 0; b.Loop(); i++ {
+		each(b, func(i int) {
 			if _, err := s.Get(ctx, ids[i%len(ids)]); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 	b.Run("pending of one signer", func(b *testing.B) {
 		found := 0
-		for i := 0; b.Loop(); i++ {
-			found += count(b, s, storage.Query{Index: "pending", Value: signer(i * 4 % n)}, 1000)
-		}
+		each(b, func(i int) { found += count(b, s, storage.Query{Index: "pending", Value: signer(i * 4 % n)}, 1000) })
 		b.ReportMetric(float64(found)/float64(b.N), "found/op")
 	})
 	b.Run("list of one signer", func(b *testing.B) {
 		found := 0
-		for i := 0; b.Loop(); i++ {
+		each(b, func(i int) {
 			found += count(b, s, storage.Query{Index: "signer", Value: signer(i % n), Descending: true}, 50)
-		}
+		})
 		b.ReportMetric(float64(found)/float64(b.N), "found/op")
 	})
 	b.Run("by unique key", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
+		each(b, func(i int) {
 			k := swap(i % min(n, 1000)).Keys[2]
 			if count(b, s, storage.Query{Index: k.Index, Value: k.Value}, 2) != 1 {
 				b.Fatal("not found")
 			}
-		}
+		})
 	})
 	b.Run("iterate all", func(b *testing.B) {
 		for b.Loop() {
@@ -172,6 +171,19 @@ func benchmarkStore(b *testing.B, n int) {
 			})
 		})
 	}
+}
+
+// each runs f in a loop and reports the median beside the mean, which on a busy
+// machine says more about others.
+func each(b *testing.B, f func(i int)) {
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		f(i)
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e3, "median-µs")
 }
 
 func count(b *testing.B, s *Store, q storage.Query, limit int) int {
