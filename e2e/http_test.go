@@ -1,0 +1,213 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/devnet/lnurl"
+)
+
+// validated passes requests on, and holds them and their answers to the OpenAPI
+// document that the handler serves.
+type validated struct {
+	t      *testing.T
+	router routers.Router
+	next   http.Handler
+
+	mu       sync.Mutex
+	answered map[string]bool // operations that have given a good answer
+	refused  int
+}
+
+func newValidated(t *testing.T, next http.Handler) *validated {
+	t.Helper()
+	w := httptest.NewRecorder()
+	next.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	document, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	document.Servers = nil
+	router, err := legacy.NewRouter(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &validated{t: t, router: router, next: next, answered: map[string]bool{}}
+	for _, item := range document.Paths.Map() {
+		for _, operation := range item.Operations() {
+			v.answered[operation.OperationID] = false
+		}
+	}
+	return v
+}
+
+func (v *validated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		v.t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	route, params, err := v.router.FindRoute(r)
+	if err != nil {
+		v.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+		return
+	}
+	in := &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params}
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+		v.t.Errorf("request %s %s: %v", r.Method, r.URL.Path, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	answer := httptest.NewRecorder()
+	v.next.ServeHTTP(answer, r)
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: answer.Code, Header: answer.Header(),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true}}
+	out.SetBodyBytes(answer.Body.Bytes())
+	if err := openapi3filter.ValidateResponse(r.Context(), out); err != nil {
+		v.t.Errorf("answer %d to %s %s: %s: %v", answer.Code, r.Method, r.URL.Path, answer.Body, err)
+	}
+	v.mu.Lock()
+	if answer.Code == http.StatusOK {
+		v.answered[route.Operation.OperationID] = true
+	} else {
+		v.refused++
+	}
+	v.mu.Unlock()
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+// must returns what a call answered.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(answer T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+}
+
+// Swaps in every direction over HTTP, and every operation around them: each
+// request and each answer is as the OpenAPI document says.
+func TestOverHTTP(t *testing.T) {
+	w := start(t, options{})
+	check := newValidated(t, httpapi.New(w.client))
+	server := httptest.NewServer(check)
+	defer server.Close()
+	remote := must[*httpapi.Client](t)(httpapi.NewClient(server.URL))
+	w.user.Swaps = remote
+	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
+	defer services.Close()
+	shop := must[lnurl.Links](t)(services.AddPay(lnurl.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000, Comment: 20,
+		Action: &lnurl.Action{Tag: "aes", Description: "a gift", Text: "1234"}}))
+	once := lnurl.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}
+	faucet := must[lnurl.Links](t)(services.AddWithdraw(once))
+	to := must[bitcoin.Address](t)(bitcoin.ParseAddress(w.net.Wallet.Address.String(), bitcoin.Regtest))
+	ctx := w.within(4 * time.Minute)
+
+	for name, in := range map[string]swapper.CreateSwapInput{
+		"to Bitcoin":     {SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: to.String()},
+		"to a link":      {SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: shop.LNURL},
+		"from Lightning": {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
+		"from a link":    {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
+		"from Bitcoin":   {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := must[*swapper.CreateSwapOutput](t)(remote.CreateSwap(ctx, in))
+			pending := must[[]swapper.ListSwapOutput](t)(remote.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: w.address()}))
+			if !slices.ContainsFunc(pending, func(l swapper.ListSwapOutput) bool { return l.SwapID == s.SwapID }) {
+				t.Errorf("%s is not in the list of pending swaps", s.SwapID)
+			}
+			if name == "from a link" {
+				paid := must[*swapper.SettleWithLnurlOutput](t)(remote.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: s.SwapID, LnurlWithdraw: faucet.LNURL}))
+				if len(paid.PaymentHash) != 64 {
+					t.Errorf("payment hash %q", paid.PaymentHash)
+				}
+			}
+			end, err := w.user.Finish(ctx, s.SwapID, nil)
+			if err != nil || !end.IsSuccess {
+				t.Fatalf("%v; ended as %+v", err, end)
+			}
+			if name == "to a link" && (end.LNURL == nil || end.LNURL.SuccessAction == nil || end.LNURL.SuccessAction.Text != "1234") {
+				t.Errorf("the success action is not shown: %+v", end.LNURL)
+			}
+		})
+	}
+	if all := must[[]swapper.ListSwapOutput](t)(remote.ListSwaps(ctx, swapper.ListSwapsInput{Signer: w.address(), ChainID: "CITREA"})); len(all) < 5 {
+		t.Errorf("%d swaps in the list", len(all))
+	}
+	aroundSwaps(ctx, t, w, remote, shop, must[lnurl.Links](t)(services.AddWithdraw(once)))
+
+	for operation, good := range check.answered {
+		if !good {
+			t.Errorf("%s has given no good answer", operation)
+		}
+	}
+	if check.refused < 3 {
+		t.Errorf("only %d refusals were seen", check.refused)
+	}
+}
+
+// aroundSwaps asks what is asked around swaps: tokens, limits, addresses,
+// balances; and what is refused.
+func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service, shop, faucet lnurl.Links) {
+	for _, side := range []swapper.Side{swapper.SideInput, swapper.SideOutput} {
+		if got := must[[]swapper.Token](t)(s.GetSupportedTokens(ctx, swapper.GetSupportedTokensInput{Side: side})); len(got) < 4 {
+			t.Errorf("%s: tokens %v", side, got)
+		}
+		if got := must[[]swapper.Token](t)(s.GetSwapCounterTokens(ctx, swapper.GetSwapCounterTokensInput{Token: "CITREA-CBTC", Side: side})); len(got) < 2 {
+			t.Errorf("%s: counter tokens %v", side, got)
+		}
+	}
+	for _, pair := range [][2]string{{"CITREA-CBTC", "BITCOIN-BTC"}, {"BITCOIN-BTC", "CITREA-USDC"}} {
+		limits := must[*swapper.GetSwapLimitsOutput](t)(s.GetSwapLimits(ctx, swapper.GetSwapLimitsInput{SrcToken: pair[0], DstToken: pair[1]}))
+		if limits.Input.Min.RawAmount.Sign() <= 0 || limits.Output.Min.RawAmount.Sign() <= 0 {
+			t.Errorf("%v: limits %+v", pair, limits)
+		}
+	}
+	btc := w.net.Wallet.Address.String()
+	for text, want := range map[string]string{
+		btc: "BITCOIN", "bitcoin:" + btc + "?amount=0.5": "BITCOIN", w.address(): "CITREA", shop.LNURL: "LNURL", faucet.LNURL: "LNURL",
+	} {
+		if got := must[*swapper.ParseAddressOutput](t)(s.ParseAddress(ctx, swapper.ParseAddressInput{Address: text})); got.Type != want {
+			t.Errorf("%s is %s", text, got.Type)
+		}
+	}
+	for wallet, token := range map[string]string{btc: "BITCOIN-BTC", w.address(): "CITREA-CBTC"} {
+		if got := must[*swapper.GetSpendableBalanceOutput](t)(s.GetSpendableBalance(ctx, swapper.GetSpendableBalanceInput{Wallet: wallet, Token: token})); got.Balance.RawAmount.Sign() <= 0 {
+			t.Errorf("%s: %+v", token, got)
+		}
+	}
+	for code, call := range map[swapper.Code]func() error{
+		swapper.CodeNotFound:     func() error { _, err := s.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: "nope"}); return err },
+		swapper.CodeInvalidInput: func() error { _, err := s.ParseAddress(ctx, swapper.ParseAddressInput{Address: "nope"}); return err },
+		swapper.CodeAmountOutOfBounds: func() error {
+			_, err := s.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(1), AmountType: swapper.ExactOut,
+				SrcAddress: w.address(), DstAddress: btc})
+			return err
+		},
+	} {
+		if err := call(); swapper.CodeOf(err) != code {
+			t.Error(fmt.Errorf("%v, want %s", err, code))
+		}
+	}
+}
