@@ -156,7 +156,7 @@ func coinAsk(in In) Ask {
 		a.Spends = inputsOf(r.Bitcoin.Tx)
 	}
 	if tx := coinPayment(in, r); tx != nil && !tx.Confirmed() && !obs.Wait.Asked {
-		a.Wait = &WaitAsk{Tx: tx, Confirmations: r.Bitcoin.Confirmations}
+		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	if lpSays(lp.CodeDone)(in) && obs.LP.Value.PayoutTxID != "" && !obs.GasTx.Asked {
 		a.GasTx = &GasAsk{TxID: obs.LP.Value.PayoutTxID, To: r.Terms.Recipient}
