@@ -3,7 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"encoding/hex"
 	"io"
 	"maps"
 	"math/big"
@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 )
 
@@ -123,11 +124,13 @@ func TestOverHTTP(t *testing.T) {
 	faucet := must[lnurl.Links](t)(services.AddWithdraw(once))
 	to := must[bitcoin.Address](t)(bitcoin.ParseAddress(w.net.Wallet.Address.String(), bitcoin.Regtest))
 	ctx := w.within(4 * time.Minute)
+	preimage, hash := lightning.Preimage("over HTTP")
+	own := hex.EncodeToString(hash[:]) // its preimage travels in a body
 
 	for name, in := range map[string]swapper.CreateSwapInput{
 		"to Bitcoin":     {SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: to.String()},
 		"to a link":      {SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: shop.LNURL},
-		"from Lightning": {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
+		"from Lightning": {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.address(), PaymentHash: own},
 		"from a link":    {SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
 		"from Bitcoin":   {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
 	} {
@@ -143,7 +146,11 @@ func TestOverHTTP(t *testing.T) {
 					t.Errorf("payment hash %q", paid.PaymentHash)
 				}
 			}
-			end, err := w.user.Finish(ctx, s.SwapID, nil)
+			user := *w.user
+			if in.PaymentHash != "" {
+				user.Secret = func(string) swapper.Secret { return swapper.Secret(hex.EncodeToString(preimage[:])) }
+			}
+			end, err := user.Finish(ctx, s.SwapID, nil)
 			if err != nil || !end.IsSuccess {
 				t.Fatalf("%v; ended as %+v", err, end)
 			}
@@ -207,7 +214,7 @@ func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service,
 		},
 	} {
 		if err := call(); swapper.CodeOf(err) != code {
-			t.Error(fmt.Errorf("%v, want %s", err, code))
+			t.Errorf("%v, want %s", err, code)
 		}
 	}
 }
