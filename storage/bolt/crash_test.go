@@ -26,6 +26,7 @@ const (
 	crashStore = "SWAPPER_TEST_CRASH_STORE"
 	crashRound = "SWAPPER_TEST_CRASH_ROUND"
 	fullStore  = "SWAPPER_TEST_FULL_STORE"
+	heldStore  = "SWAPPER_TEST_HELD_STORE"
 )
 
 func TestMain(m *testing.M) {
@@ -34,8 +35,52 @@ func TestMain(m *testing.M) {
 		writeUntilKilled(os.Getenv(crashStore), os.Getenv(crashRound))
 	case os.Getenv(fullStore) != "":
 		fillDisk(os.Getenv(fullStore))
+	case os.Getenv(heldStore) != "":
+		holdStore(os.Getenv(heldStore))
 	default:
 		os.Exit(m.Run())
+	}
+}
+
+// holdStore is a process that has the store open until it is killed.
+func holdStore(path string) {
+	s, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("held")
+	time.Sleep(time.Hour)
+	s.Close() // until here it is in use
+}
+
+// TestHeldByAnotherProcess opens a store that another process has: it is refused
+// in the time that is allowed, and had once the other is dead.
+func TestHeldByAnotherProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "swaps")
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), heldStore+"="+path)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatalf("the other process said %q, %v", line, err)
+	}
+	for name, options := range map[string]Options{"write": {LockTimeout: 50 * time.Millisecond}, "read": {LockTimeout: 50 * time.Millisecond, ReadOnly: true}} {
+		if _, err := Open(t.Context(), path, options); !errors.Is(err, ErrInUse) {
+			t.Errorf("%s: got %v, want ErrInUse", name, err)
+		}
+	}
+	if err := command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait() // says that it was killed
+	if err := openTest(t, path, Options{}).Verify(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
