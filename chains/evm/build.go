@@ -118,13 +118,14 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 }
 
 // serialize gives calls nonces and fees. Approvals that were granted before are
-// left out. The first nonce is the pending one: two polls with nothing sent in
-// between give the same transactions.
+// left out. Two polls of a swap give the same nonces while what they ask for is
+// not mined: see [chain.firstNonce].
 func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer common.Address, calls []Call) ([]string, error) {
-	var nonce hexutil.Uint64
+	var pending, mined hexutil.Uint64
 	var head *feeHead
 	requests := []Request{
-		{Method: "eth_getTransactionCount", Params: []any{signer, "pending"}, Result: &nonce},
+		{Method: "eth_getTransactionCount", Params: []any{signer, "pending"}, Result: &pending},
+		{Method: "eth_getTransactionCount", Params: []any{signer, "latest"}, Result: &mined},
 		feeRequest(&head),
 	}
 	granted := map[Allowance]*hexutil.Bytes{}
@@ -183,7 +184,8 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 	if err != nil {
 		return nil, err
 	}
-	return k.chain.net.Serialize(calls, k.chain.nextNonce(signer.Hex(), uint64(nonce)), rate)
+	first := k.chain.firstNonce(signer.Hex(), plan.SwapID, calls, uint64(pending), uint64(mined))
+	return k.chain.net.Serialize(calls, first, rate)
 }
 
 // estimate is the gas of one call as the node sees it.

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -74,7 +73,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.close, env: env, tokens: known, native: native, nonces: lru.New[string, sentNonce](maxKnownSigners)}
+	c := &chain{net: n, node: node, closeNode: node.close, env: env, tokens: known, native: native, nonces: newNonces()}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Deployment: d, memory: newMemory()})
 	}
@@ -114,7 +113,7 @@ type chain struct {
 	tokens    []tokens.Token
 	native    tokens.Token
 	contracts []*contracts
-	nonces    *lru.Cache[string, sentNonce] // by sender
+	nonces    *nonces
 	latest    latest
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/big"
 	"strings"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -14,19 +13,14 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// sentNonce is what follows the last transaction that was sent for an account
-// through this process.
-type sentNonce struct {
-	next uint64
-	at   time.Time
-}
-
-// maxKnownSigners bounds the memory of what was sent.
-const maxKnownSigners = 4096
-
 // Send takes one round trip: the node is asked along the way whether it knows the
-// transaction, so that one which is mined already counts as sent.
+// transaction, so that one which is mined already counts as sent. A nonce that is
+// neither the one handed out nor follows one that was sent takes another one
+// before, which looks for a gap: see [chain.checkNonce].
 func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
+	if err := c.checkNonce(ctx, tx); err != nil {
+		return err
+	}
 	var id common.Hash
 	var known *json.RawMessage
 	r := []Request{
@@ -64,24 +58,6 @@ var refusals = []string{
 	"underpriced", "max fee per gas less than block base fee", "fee cap less than block base fee", "feetoolow", "fee too low",
 	"intrinsic gas", "exceeds block gas limit", "max priority fee per gas higher than max fee",
 	"invalid sender", "invalid chain id", "invalid signature",
-}
-
-// noteSent remembers the nonce, for nodes that have not heard of the transaction.
-func (c *chain) noteSent(tx chains.Signed) {
-	now := c.env.Now()
-	if last, ok := c.nonces.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < SendTimeout {
-		return
-	}
-	c.nonces.Add(tx.From, sentNonce{tx.Nonce + 1, now})
-}
-
-// nextNonce is the pending nonce that a node names, or a higher one that follows
-// what was sent lately. What was sent long ago and is not known was dropped.
-func (c *chain) nextNonce(from string, pending uint64) uint64 {
-	if last, ok := c.nonces.Get(from); ok && c.env.Now().Sub(last.at) < SendTimeout {
-		return max(pending, last.next)
-	}
-	return pending
 }
 
 // receipt is what is read of a transaction's receipt.

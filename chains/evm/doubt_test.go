@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lru"
 )
 
 // staged is a node whose answers are written out: the n-th batch gets the n-th
@@ -45,7 +44,7 @@ func stagedChain(t *testing.T, now int64, stages ...func(Request) any) (*chain, 
 	t.Helper()
 	n := presetOf(t, "CITREA/MAINNET")
 	node := &staged{stages: stages}
-	c := &chain{net: n, node: node, nonces: lru.New[string, sentNonce](10),
+	c := &chain{net: n, node: node, nonces: newNonces(),
 		env: chains.Env{Now: func() time.Time { return time.Unix(now, 0) }, Log: slog.New(slog.DiscardHandler)}}
 	k := &contracts{chain: c, Deployment: n.Deployments[0], memory: newMemory()}
 	return c, k, node
