@@ -133,12 +133,15 @@ type FreeMember struct {
 	Field  chains.Field
 }
 
-// Trips are the requests that a method sends, one after the other.
+// Trips are the requests that a method sends, those that go side by side included.
 type Trips struct {
 	Heads, Balance, FeeRate, Send, Status, VerifyInit, VerifyRefund, VerifyData int
 	Escrows, EscrowsOpened, EscrowsAgain, EscrowsManyNone                       int // never opened; first and second look at an open one, 600 never opened
 	Search, SearchFound                                                         int // by claim hash: nothing there, found
 	Build, BuildProof, BuildProofAgain                                          int // the relay being there
+	BuildProofBehind                                                            int // the relay being one block behind
+	BuildVault, BuildVaultAgain                                                 int // two withdrawals in different blocks, the relay being there
+	Hints                                                                       int // up to the first cursor
 	Check, Liquidity, Estimate, EstimateAtRate                                  int
 	Vaults, VaultsAgain, Withdrawals, DryRun, RelayTip                          int
 	History                                                                     int // of an account without swaps

@@ -2,6 +2,7 @@ package chaintest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -91,6 +92,13 @@ func testTrips(k *kit) {
 		return nil
 	})
 	k.vaultTrips(f)
+	k.trips("Hints", f.Hints, func() error {
+		seen := errors.New("seen")
+		if err := c.Hints(ctx, nil, func([]chains.Hint, chains.Cursor) error { return seen }); !errors.Is(err, seen) {
+			return err
+		}
+		return nil
+	})
 }
 
 func (k *kit) proofTrips(f Trips) {
@@ -103,6 +111,26 @@ func (k *kit) proofTrips(f Trips) {
 	build := func() error { _, err := k.k.Build(k.Context(), plan); return err }
 	k.trips("Build with a proof", f.BuildProof, build)
 	k.trips("Build with a proof again", f.BuildProofAgain, build)
+	op = k.net.PayBitcoin(k.T, c.Script, sats, 0)
+	plan.Steps[0].Payment = k.payment(op, c)
+	k.trips("Build with a proof, relay behind", f.BuildProofBehind, build)
+}
+
+// vaultProofTrips counts what it takes to claim two withdrawals from a vault with
+// parameters that were seen before.
+func (k *kit) vaultProofTrips(net VaultNet, v chains.VaultContract, id chains.VaultID, f Trips) {
+	var last bitcoin.Hash
+	for range 2 {
+		data, err := v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0})
+		k.must(err)
+		last = net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
+		k.net.MineBitcoin(k.T, 1)
+	}
+	k.net.SyncRelay(k.T)
+	plan := chains.Plan{SwapID: "vault", Signer: k.user.Address(), Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: last}}}}
+	build := func() error { _, err := k.k.Build(k.Context(), plan); return err }
+	k.trips("Build vault claims", f.BuildVault, build)
+	k.trips("Build vault claims again", f.BuildVaultAgain, build)
 }
 
 func (k *kit) vaultTrips(f Trips) {
@@ -125,6 +153,7 @@ func (k *kit) vaultTrips(f Trips) {
 	k.must(err)
 	k.trips("DryRun", f.DryRun, func() error { return v.DryRun(k.Context(), [][]byte{stripped}) })
 	k.trips("RelayTip", f.RelayTip, func() error { _, err := v.RelayTip(k.Context()); return err })
+	k.vaultProofTrips(net, v, net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1), f)
 }
 
 // exercise calls everything that asks a node.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // script is an output script; each number is another one.
@@ -75,6 +76,9 @@ func (k *kit) claimByProof(c chains.Condition, behind bool, pay byte) {
 	k.buildRefused(k.user, chains.Step{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: &lies}, "a claim by an unknown block")
 	plan := chains.Plan{SwapID: "proof", Steps: []chains.Step{step}}
 	before := k.balance(k.user.Address(), k.facts.Token)
+	plan.Signer = k.user.Address()
+	k.altered("claim by proof", k.user, plan)
+	k.otherProof(plan, c)
 	txs := k.run(k.user, plan)
 	if sync := len(txs) > 1; sync != behind {
 		k.Errorf("%s: %d transactions, relay behind: %v", c.Kind, len(txs), behind)
@@ -121,4 +125,18 @@ func testRelayFork(k *kit) {
 		k.Errorf("%d transactions over a fork of the relay", len(txs))
 	}
 	k.state(e, chains.EscrowClaimed)
+}
+
+// otherProof hands back the claim of an escrow with another condition.
+func (k *kit) otherProof(plan chains.Plan, c chains.Condition) {
+	k.Helper()
+	u, err := k.k.Build(k.Context(), plan)
+	k.must(err)
+	c.Sats++
+	c.TxID[0] ^= 1
+	other := plan
+	other.Steps = []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: k.expect(k.payOut(c, k.facts.Token)), Payment: plan.Steps[0].Payment}}
+	if _, err := k.k.Check(other, k.user.Sign(k.T, u)); fault.CodeOf(err) != fault.InvalidInput {
+		k.Errorf("%s: the proof for another escrow passes: %v", c.Kind, err)
+	}
 }

@@ -3,6 +3,7 @@ package chaintest
 import (
 	"errors"
 	"math/big"
+	"slices"
 
 	"github.com/btcsuite/btcd/wire"
 
@@ -70,6 +71,9 @@ func testVaultClaims(k *kit) {
 	k.buildRefused(users[2], plan.Steps[0], "a claim of an unconfirmed withdrawal")
 	k.net.MineBitcoin(k.T, 2)
 	before := [2]*big.Int{k.balance(users[0].Address(), k.facts.Token), k.balance(users[2].Address(), k.facts.Token)}
+	plan.Signer = users[2].Address()
+	k.altered("vault claim", users[2], plan)
+	k.otherWithdrawal(users[2], plan, queries[1].TxID)
 	k.run(users[2], plan) // the relay is behind as well
 	for i, q := range queries {
 		f := k.withdrawal(v, q)
@@ -188,4 +192,27 @@ func testFronting(k *kit) {
 	if err = errors.Join(err, backendErr); err != nil || tip != height {
 		k.Errorf("relay at %d, Bitcoin at %d: %v", tip, height, err)
 	}
+}
+
+// otherWithdrawal hands back the claim of an earlier withdrawal, and the wanted
+// claims in an order in which they cannot be carried out.
+func (k *kit) otherWithdrawal(by Account, plan chains.Plan, earlier bitcoin.Hash) {
+	k.Helper()
+	vault := *plan.Steps[0].Vault
+	vault.TxID = earlier
+	other := plan
+	other.Steps = []chains.Step{{Kind: chains.StepVaultClaim, Vault: &vault}}
+	refused := func(what string, want, built chains.Plan, change func([]string)) {
+		k.Helper()
+		u, err := k.k.Build(k.Context(), built)
+		k.must(err)
+		change(u.Txs)
+		if _, err := k.k.Check(want, by.Sign(k.T, u)); fault.CodeOf(err) != fault.InvalidInput {
+			k.Errorf("%s passes: %v", what, err)
+		}
+	}
+	same := func([]string) {}
+	refused("the claim of an earlier withdrawal", plan, other, same)
+	refused("the claim of a later withdrawal", other, plan, same)
+	refused("claims in another order", plan, plan, slices.Reverse[[]string])
 }

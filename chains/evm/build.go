@@ -15,8 +15,11 @@ import (
 
 // Build takes one round trip for steps that need no Bitcoin proof. A proof takes
 // four more to find its header in the relay, one more when that is known from
-// before, and those of a synchronisation if the relay is behind; the Bitcoin
-// backend is asked meanwhile.
+// before, and four more if the relay is behind: one to see it, and three in which
+// the relay's tip and the newest header that it shares with Bitcoin are found side
+// by side. A vault claim takes one more for the vault, two the first time; the
+// withdrawals before the wanted one are proven side by side. The Bitcoin backend
+// is asked meanwhile.
 func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned, error) {
 	signer, err := planSigner(plan)
 	if err != nil {
@@ -64,6 +67,9 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	}
 	checked, err := k.CheckSigned(k.chain.net, signer, calls, signed)
 	if err != nil {
+		return nil, err
+	}
+	if err := k.checkProofs(plan, calls, steps, checked); err != nil {
 		return nil, err
 	}
 	all := make([]chains.Signed, len(checked))

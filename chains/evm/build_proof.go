@@ -105,42 +105,55 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	if len(path) == 0 {
 		return nil, fault.New(fault.InvalidState, "the withdrawal was claimed before")
 	}
-	confirmations := uint32(vault.Params.Confirmations.Uint64())
-	sync := relaySync{k: k, heads: heads}
-	var claims []Call
 	// The newest needs the highest header, so one plan of the relay serves all.
-	for i := len(path) - 1; i >= 0; i-- {
-		tx := path[i].Tx
-		if tx.Confirmations < confirmations {
-			return nil, fault.New(fault.InvalidState, "transaction %s has %d of %d confirmations", tx.ID, tx.Confirmations, confirmations)
-		}
-		header, err := sync.header(ctx, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
-		if err != nil {
-			return nil, err
-		}
-		merkle, err := backend.MerkleProof(ctx, tx.ID, tx.BlockHash)
-		if err != nil {
-			return nil, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
-		}
-		raw, err := bitcoin.StripTx(tx.Msg)
-		if err != nil {
-			return nil, err
-		}
-		w, err := ParseWithdrawal(tx.Msg)
-		if err != nil {
-			return nil, err
-		}
-		proof := BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
-		if err := proof.CheckInclusion(); err != nil {
-			return nil, err
-		}
-		claim, err := k.ClaimVault(vault, w, proof, signer)
-		if err != nil {
-			return nil, err
-		}
-		claims = append([]Call{claim}, claims...)
+	sync := relaySync{k: k, heads: heads}
+	claims := make([]Call, len(path))
+	one := func(ctx context.Context, i int) (err error) {
+		claims[i], err = k.vaultClaim(ctx, &sync, vault, path[i].Tx, signer)
+		return err
+	}
+	if err := one(ctx, len(path)-1); err != nil {
+		return nil, err
+	}
+	sync.settle()
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(ParallelCalls)
+	for i := range len(path) - 1 {
+		g.Go(func() error { return one(inner, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
 	}
 	return append(sync.calls, claims...), nil
+}
+
+// vaultClaim claims one withdrawal.
+func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault Vault, tx *bitcoin.Tx, signer common.Address) (Call, error) {
+	confirmations := uint32(vault.Params.Confirmations.Uint64())
+	if tx.Confirmations < confirmations {
+		return Call{}, fault.New(fault.InvalidState, "transaction %s has %d of %d confirmations", tx.ID, tx.Confirmations, confirmations)
+	}
+	header, err := sync.header(ctx, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
+	if err != nil {
+		return Call{}, err
+	}
+	merkle, err := k.chain.env.Bitcoin.MerkleProof(ctx, tx.ID, tx.BlockHash)
+	if err != nil {
+		return Call{}, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
+	}
+	raw, err := bitcoin.StripTx(tx.Msg)
+	if err != nil {
+		return Call{}, err
+	}
+	w, err := ParseWithdrawal(tx.Msg)
+	if err != nil {
+		return Call{}, err
+	}
+	proof := BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
+	if err := proof.CheckInclusion(); err != nil {
+		return Call{}, err
+	}
+	return k.ClaimVault(vault, w, proof, signer)
 }
 
 // relaySync finds stored headers, and plans the submissions that the relay needs
@@ -153,11 +166,22 @@ type relaySync struct {
 	stored map[uint32]StoredHeader // by height, after the calls
 }
 
+// settle says that the plan, if there is one, is made: from then on header may be
+// called concurrently.
+func (r *relaySync) settle() {
+	if r.stored == nil {
+		r.stored = map[uint32]StoredHeader{}
+	}
+}
+
 func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, required uint32) (StoredHeader, error) {
 	if h, ok := r.stored[height]; ok {
 		return h, r.is(h, block)
 	}
-	h, tip, found, err := r.k.knownHeader(ctx, block, height, &r.heads)
+	h, tip, heads, found, err := r.k.knownHeader(ctx, block, height)
+	if r.stored == nil && heads.Latest.Height != 0 {
+		r.heads = heads
+	}
 	switch {
 	case err != nil:
 		return StoredHeader{}, err
@@ -184,37 +208,36 @@ const headerTimeSlack = 3 * 60 * 60
 
 // knownHeader finds a Bitcoin block in the relay's main chain, and says how far
 // that goes. It takes one round trip if the relay is not that far or the header
-// is known from before, else three more; heads are filled in on the way.
-func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32, heads *chains.Heads) (StoredHeader, uint32, bool, error) {
+// is known from before, else three more; heads are zero if they were not asked for.
+func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32) (header StoredHeader, tip uint32, heads chains.Heads, found bool, err error) {
 	if h, ok := k.memory.headers.Get(block); ok {
-		tip, main, err := k.readMain(ctx, k.chain.node, h)
-		return h, tip, main, err
+		tip, found, err = k.readMain(ctx, k.chain.node, h)
+		return h, tip, heads, found, err
 	}
 	askTip, err := relayABI().Pack("getBlockheight")
 	if err != nil {
-		return StoredHeader{}, 0, false, err
+		return header, 0, heads, false, err
 	}
 	var tipWord hexutil.Bytes
 	var h headsRequest
 	if err := batch(ctx, k.chain.node, append(h.requests(k.chain.net), callRequest(k.BtcRelay.Address, askTip, "latest", &tipWord))); err != nil {
-		return StoredHeader{}, 0, false, err
+		return header, 0, heads, false, err
 	}
-	if *heads, err = h.heads(); err != nil {
-		return StoredHeader{}, 0, false, err
+	if heads, err = h.heads(); err != nil {
+		return header, 0, heads, false, err
 	}
-	var tip uint32
 	if err := unpack(relayABI(), "getBlockheight", tipWord, &tip); err != nil || tip < height {
-		return StoredHeader{}, tip, false, err
+		return header, tip, heads, false, err
 	}
-	header, err := k.chain.env.Bitcoin.Header(ctx, block)
+	block80, err := k.chain.env.Bitcoin.Header(ctx, block)
 	if err != nil {
-		return StoredHeader{}, tip, false, fmt.Errorf("block %s: %w", block, err)
+		return header, tip, heads, false, fmt.Errorf("block %s: %w", block, err)
 	}
-	stored, tip, found, err := k.readHeader(ctx, k.chain.node, block, 0, *heads, int64(header.Time)-headerTimeSlack)
+	header, tip, found, err = k.readHeader(ctx, k.chain.node, block, 0, heads, int64(block80.Time)-headerTimeSlack)
 	if err == nil && found {
-		k.memory.headers.Add(block, stored)
+		k.memory.headers.Add(block, header)
 	}
-	return stored, tip, found, err
+	return header, tip, heads, found, err
 }
 
 func (r *relaySync) is(h StoredHeader, block bitcoin.Hash) error {

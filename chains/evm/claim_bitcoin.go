@@ -3,7 +3,6 @@ package evm
 import (
 	"encoding/binary"
 	"fmt"
-	"math/big"
 
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
@@ -62,17 +61,24 @@ func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 	if c.claimData() != s.ClaimData {
 		return Call{}, fault.New(fault.InvalidState, "the Bitcoin transaction does not fulfil the escrow's condition")
 	}
-	witness := append(append([]byte(nil), c[:]...), p.Header[:]...)
+	p.Tx = stripped
+	return d.claim(s, kind, p.witness(kind, c))
+}
+
+// witness is what a claim handler takes (protocol: chain-evm.md §4). The proof's
+// transaction must be without witnesses.
+func (p BitcoinProof) witness(kind chains.Kind, c commitment) []byte {
+	w := append(append([]byte(nil), c[:]...), p.Header[:]...)
 	if kind != chains.OnchainTxID {
-		witness = binary.BigEndian.AppendUint32(witness, p.Vout)
-		witness = append(words(witness).uint(big.NewInt(int64(len(stripped)))), stripped...)
+		w = binary.BigEndian.AppendUint32(w, p.Vout)
+		w = append(words(w).uint64(uint64(len(p.Tx))), p.Tx...)
 	}
-	witness = binary.BigEndian.AppendUint32(witness, p.Merkle.Pos)
-	witness = words(witness).uint(big.NewInt(int64(len(p.Merkle.Hashes))))
+	w = binary.BigEndian.AppendUint32(w, p.Merkle.Pos)
+	w = words(w).uint64(uint64(len(p.Merkle.Hashes)))
 	for _, h := range p.Merkle.Hashes {
-		witness = append(witness, h[:]...)
+		w = append(w, h[:]...)
 	}
-	return d.claim(s, kind, witness)
+	return w
 }
 
 // subjectOf is what the commitment of a kind is about.

@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // Seeds that stand in the conformance vectors.
@@ -86,6 +87,35 @@ func FuzzSignedTransaction(f *testing.F) {
 		checked, err := d.CheckSigned(n, user, calls, []string{text})
 		if err == nil && (checked[0].From != user || *checked[0].To != calls[1].To || !bytes.Equal(checked[0].Data, calls[1].Data)) {
 			t.Fatalf("accepted %+v", checked[0].Transaction)
+		}
+	})
+}
+
+func FuzzReturnedProof(f *testing.F) {
+	tx, err := bitcoin.DecodeTx(unhex(f, seedWithdrawal))
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := proofOf(f, tx, 1)
+	for _, kind := range kinds() {
+		f.Add(int(kind), p.witness(kind, commitment{1}))
+	}
+	f.Add(1, []byte{})
+	d := deploymentOf(f, "CITREA/MAINNET")
+	params := VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1), big.NewInt(1), big.NewInt(1)}
+	claim, err := d.ClaimVault(Vault{VaultRef: VaultRef{ID: big.NewInt(1)}, Params: params}, mustWithdrawal(f, seedWithdrawal), p, common.Address{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(4, claim.Data)
+	k := &contracts{Deployment: d}
+	f.Fuzz(func(t *testing.T, kind int, data []byte) {
+		if tx, err := k.checkVaultClaim(data); err == nil && len(tx.TxIn) < 2 {
+			t.Fatal("no withdrawal")
+		}
+		c, p, err := readWitness(chains.Kind(kind), data)
+		if err == nil && !bytes.Equal(p.witness(chains.Kind(kind), c), data) {
+			t.Fatalf("%x is read as %+v", data, p)
 		}
 	})
 }

@@ -66,7 +66,8 @@ func (v *relayView) Tip(ctx context.Context) (bitcoin.RelayHeader, error) {
 }
 
 // LatestKnown walks back over the stored headers, newest first, until one is in
-// Bitcoin's best chain and in the relay's.
+// Bitcoin's best chain and in the relay's. It takes three round trips where the
+// newest is, two if that is known from before, and two more for each that is not.
 func (v *relayView) LatestKnown(ctx context.Context) (bitcoin.RelayHeader, error) {
 	for log, err := range v.headerLogs(ctx, nil) {
 		if err != nil {
@@ -80,8 +81,7 @@ func (v *relayView) LatestKnown(ctx context.Context) (bitcoin.RelayHeader, error
 		if !in {
 			continue
 		}
-		heads := v.heads
-		h, _, found, err := v.k.knownHeader(ctx, block, 0, &heads)
+		h, found, err := v.storedBy(ctx, log, block)
 		if err != nil {
 			return bitcoin.RelayHeader{}, err
 		}
@@ -90,6 +90,23 @@ func (v *relayView) LatestKnown(ctx context.Context) (bitcoin.RelayHeader, error
 		}
 	}
 	return bitcoin.RelayHeader{}, bitcoin.ErrNotFound
+}
+
+// storedBy rebuilds the header that a log says was stored, and asks whether it is
+// in the relay's main chain.
+func (v *relayView) storedBy(ctx context.Context, log types.Log, block bitcoin.Hash) (StoredHeader, bool, error) {
+	h, known := v.k.memory.headers.Get(block)
+	if !known {
+		found, err := false, error(nil)
+		if h, found, err = v.k.rebuildHeader(ctx, v.k.chain.node, log.TxHash, log.Topics[1]); err != nil || !found || h.Header().Hash() != block {
+			return StoredHeader{}, false, err
+		}
+	}
+	_, main, err := v.k.readMain(ctx, v.k.chain.node, h)
+	if err == nil && main {
+		v.k.memory.headers.Add(block, h)
+	}
+	return h, main, err
 }
 
 // headerLogs yields the logs of stored headers, newest first, optionally only

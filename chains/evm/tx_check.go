@@ -38,9 +38,8 @@ type CheckedTx struct {
 // chain, signed by signer, and have the destination, value and data of a call;
 // calls are matched in order, approvals and relay headers may be missing, every
 // action must be there, and nothing may be added. Of an action that carries a
-// Bitcoin proof only what it does and for whom is compared: the proof can only
-// make it fail. An approval may be for more
-// than was asked. Relay headers may be others than those asked for, since the
+// Bitcoin proof only what it does and for whom is compared here, and the proof by
+// [contracts.checkProofs]. An approval may be for more than was asked. Relay headers may be others than those asked for, since the
 // relay's tip moves between two polls: only their destination and form is checked.
 //
 // Nonces must follow each other, or a later transaction would wait for ever. Gas
