@@ -64,6 +64,8 @@ func asksToBuild(a Action, c Caller) bool {
 		return true
 	case *Fund:
 		return c.Wallet != nil
+	case *Pay:
+		return a.Fund != nil && c.Wallet != nil
 	}
 	return false
 }
