@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
@@ -27,6 +28,7 @@ type config struct {
 	BitcoinNetwork string              // MAINNET, TESTNET3, TESTNET4
 	Chains         map[string][]string // RPC addresses by chain: CITREA, BOTANIX, ALPEN, GOAT
 	LPs            []string            // liquidity providers; those of the network's registry if empty
+	Local          string              // what examples/devnet printed, in place of the three above
 
 	Auth           []entryConfig // in order, the first that matches counts; required
 	RateLimit      limit         // for entries without their own; required
@@ -58,7 +60,9 @@ func load(path string) (*config, error) {
 		return nil, errors.New(`auth: is required; [{"type": "none", "name": "public"}] admits everybody`)
 	case c.RateLimit.WindowMs <= 0 || c.RateLimit.MaxRequests <= 0:
 		return nil, errors.New("rateLimit: windowMs and maxRequests must be above 0")
-	case len(c.Chains) == 0:
+	case c.Local != "" && (c.BitcoinNetwork != "" || len(c.Chains) > 0 || len(c.LPs) > 0):
+		return nil, errors.New("local: stands in place of bitcoinNetwork, chains and lps")
+	case c.Local == "" && len(c.Chains) == 0:
 		return nil, errors.New("chains: at least one is required")
 	}
 	return c, nil
@@ -70,6 +74,19 @@ func (c *config) path(name string) string {
 		return name
 	}
 	return filepath.Join(c.folder, name)
+}
+
+// swaps is the client's configuration but for the store.
+func (c *config) swaps(log *slog.Logger) (swapper.Config, error) {
+	if c.Local != "" {
+		return local(c.path(c.Local), log)
+	}
+	network, err := c.network()
+	if err != nil {
+		return swapper.Config{}, err
+	}
+	factories, err := c.factories()
+	return swapper.Config{Network: network, Chains: factories, LPs: swapper.LPs{URLs: c.LPs}, Logger: log}, err
 }
 
 func (c *config) network() (bitcoin.Network, error) {

@@ -56,11 +56,7 @@ func run(ctx context.Context, path, listen string) (err error) {
 	if err != nil {
 		return err
 	}
-	network, err := c.network()
-	if err != nil {
-		return err
-	}
-	factories, err := c.factories()
+	swaps, err := c.swaps(log)
 	if err != nil {
 		return err
 	}
@@ -69,7 +65,8 @@ func run(ctx context.Context, path, listen string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	client, err := swapper.Open(ctx, swapper.Config{Network: network, Store: store, Chains: factories, LPs: swapper.LPs{URLs: c.LPs}, Logger: log})
+	swaps.Store = store
+	client, err := swapper.Open(ctx, swaps)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 
 	"github.com/swapper-go/swapper/chains"
+	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // seed is a key that everybody knows.
@@ -29,6 +31,10 @@ type Description struct {
 		Version   string            `json:"contractVersion"`
 		Contracts map[string]string `json:"contracts"`
 		Tokens    map[string]string `json:"tokens"` // ticker to address
+
+		// The same in the library's own types, for a client's configuration.
+		Network chainevm.Network `json:"network"`
+		Listed  []tokens.Token   `json:"listed"`
 	} `json:"evm"`
 	LPs    []string          `json:"lps"`
 	Prices map[string]string `json:"prices"` // base URLs of the services
@@ -65,6 +71,7 @@ func (n *Net) Describe() (d Description) {
 		"hashlockClaimHandler": c.ClaimHandlers[chains.HTLC].Hex(), "outputClaimHandler": c.ClaimHandlers[chains.Onchain].Hex(),
 		"noncedOutputClaimHandler": c.ClaimHandlers[chains.OnchainNonced].Hex(), "txIdClaimHandler": c.ClaimHandlers[chains.OnchainTxID].Hex(),
 	}
+	d.EVM.Network, d.EVM.Listed = network, n.Tokens()
 	d.EVM.Tokens = make(map[string]string)
 	for _, t := range n.Tokens() {
 		d.EVM.Tokens[t.Ticker] = t.Address
