@@ -34,15 +34,19 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*Get
 			return nil, err
 		}
 	}
-	ahead := c.world.Ahead(ctx, r, c.engine.Show(r).Action, caller)
+	early, cancel := context.WithTimeoutCause(ctx, statusPatience, errSilent)
+	defer cancel()
+	ahead := c.world.Ahead(early, r, c.engine.Show(r).Action, caller)
 	defer ahead.Drop()
-	res, err := c.engine.Advance(ctx, in.SwapID, nil)
+	res, err := c.look(ctx, in.SwapID)
 	if err != nil {
 		return nil, err
 	}
 	v := c.engine.View(res)
 	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(res.Record, v), v.Row), RequiresSecretReveal: v.Reveal, Escrow: c.escrowOf(res.Record)}
-	todo, err := ahead.Todo(ctx, res.Record, v.Action)
+	late, cancel := context.WithTimeoutCause(ctx, statusPatience, errSilent)
+	defer cancel()
+	todo, err := ahead.Todo(late, res.Record, v.Action)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Internal {
 			c.config.Logger.Warn("action not built", "swap", in.SwapID, "err", err)
@@ -56,6 +60,28 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*Get
 		out.ActionError = &ActionError{Code: CodeOf(v.Blocked), Error: v.Blocked.Error()}
 	}
 	return out, nil
+}
+
+// statusPatience is how long a status waits for the outside world, and again for
+// what its action is built from. A pass that takes longer goes on without it.
+const statusPatience = 5 * time.Second
+
+// errSilent is why waiting ended.
+var errSilent = fault.New(fault.Upstream, "the chain or the Bitcoin backend did not answer within %s", statusPatience)
+
+// look returns what a pass finds or, when that takes too long, what the store has.
+func (c *Client) look(ctx context.Context, id string) (*swap.Result, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, statusPatience, errSilent)
+	defer cancel()
+	res, err := c.engine.Advance(waiting, id, nil)
+	if err == nil || waiting.Err() == nil || ctx.Err() != nil {
+		return res, err
+	}
+	r, err := c.engine.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &swap.Result{Record: r, Observation: &swap.Observation{}, At: c.config.Now()}, nil
 }
 
 // caller reads what a status request says of the wallet at hand.

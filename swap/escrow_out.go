@@ -252,7 +252,10 @@ func (o outgoing) view(in In) View {
 		settlement = Settled
 	case outRefundable:
 		settlement, refund = ExpiredStatus, Awaiting
-		if v.Action = o.refundAction(in); v.Action == nil && !in.busy() {
+		switch v.Action = o.refundAction(in); {
+		case in.blind():
+			v.Blocked = errBlind
+		case v.Action == nil && !in.busy():
 			v.Blocked = fault.New(fault.Upstream, "the provider has not authorised an early refund; without it the refund is possible from %s on",
 				time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace).UTC().Format(time.RFC3339))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
@@ -86,11 +87,10 @@ func autoMoves() []Move {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
 		{From: []int{lnExpired, lnSoftExpired, lnCreated}, To: lnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
-			d := in.Obs.Delivered
-			return d.Known() && !tooLateToClaim(d.Value, in.Obs.Found, in.Now) && d.Value.Expiry-int64(chains.ClaimGrace/time.Second) > in.Now.Unix()
+			return in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
-			next.Ended = 0
+			next.Ended, next.Problem = 0, ""
 		}},
 		{From: []int{lnPaid, lnCommitted}, To: lnHTLCExpired, Why: "the escrow is about to time out", If: func(in In) bool {
 			return tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now)
@@ -126,6 +126,13 @@ func autoMoves() []Move {
 			return in.Input.(Submit).Action == ActionClaim && !in.busy()
 		}, Do: accept},
 	}
+}
+
+// inTime reports whether the escrow that was delivered lasts long enough to be
+// claimed (protocol: swap-flows-escrow.md §8.3).
+func inTime(in In) bool {
+	e := in.Obs.Delivered.Value
+	return !tooLateToClaim(e, in.Obs.Found, in.Now) && e.Expiry-int64(chains.ClaimGrace/time.Second) > in.Now.Unix()
 }
 
 func autoAsk(in In) Ask {
@@ -186,6 +193,9 @@ func autoFill(in In, next *Record) {
 	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
 		next.Problem = "the provider announced another escrow than agreed: " + lie.Error()
 	}
+	if in.Obs.Delivered.Known() && !inTime(in) {
+		next.Problem = "the escrow that the provider announced ends too soon: its expiry leaves no time to claim it"
+	}
 	if !f.Known() {
 		return
 	}
@@ -235,6 +245,9 @@ func autoView(in In) View {
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
 				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
+		if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
+			v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
+		}
 	case lnSoftExpired, lnExpired:
 		pay.Status, settle.Status = SoftExpired, Inactive
 		if r.State == lnExpired {
@@ -253,9 +266,18 @@ func autoView(in In) View {
 			settle.Status = AwaitingManual
 			// The claim carries the preimage, so it is handed out only when
 			// publishing that is safe.
-			if mayPublish(in) && !in.busy() {
+			switch {
+			case in.R.Submission.open() || r.Lightning.Preimage.IsZero():
+			case in.blind():
+				v.Blocked = errBlind
+			case in.busy():
+			case mayPublish(in):
 				v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
 					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage)}}}}
+			case !autoFact(in).Known():
+				v.Blocked = fault.New(fault.Upstream, "the chain cannot be asked for the escrow now, without which the preimage must not be shown")
+			default:
+				v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet, and until then the preimage must not be shown")
 			}
 		}
 	case lnClaimed:

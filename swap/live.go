@@ -44,10 +44,11 @@ type questions struct {
 	withdrawals *batch[chains.WithdrawalQuery, chains.WithdrawalFact]
 }
 
-// Bounds of one merged call.
+// Bounds of one call.
 const (
 	mostQuestions   = 256
 	questionTimeout = 25 * time.Second
+	lpPatience      = 4 * time.Second // with an LP, repetitions included: what it says only helps, and it may be silent on purpose
 )
 
 // NewLive returns the world of the given chains, by id. Close it.
@@ -177,6 +178,8 @@ func (w *Live) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]ch
 
 // LPStatus implements [World].
 func (w *Live) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lpPatience, fault.New(fault.Upstream, "the provider does not answer"))
+	defer cancel()
 	return w.lps.Status(ctx, q)
 }
 

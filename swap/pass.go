@@ -23,7 +23,7 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 
-	PassTimeout time.Duration // of one pass; 0 is 30 s
+	PassTimeout time.Duration // for the questions of one pass; 0 is 30 s
 	KeepExpired time.Duration // how long an expired quote stays in the store; 0 is 24 h
 }
 
@@ -112,6 +112,10 @@ const snapshotLife = time.Second
 
 // maxSteps bounds the rows taken in one pass. The longest real row is four.
 const maxSteps = 16
+
+// writeTime is what a pass has for the store after its time for questions is
+// over: one that nobody answers must still take its input.
+const writeTime = 5 * time.Second
 
 // maxConflicts is how often a pass that lost a compare-and-set begins again.
 const maxConflicts = 3
@@ -232,7 +236,7 @@ func (g *Engine) fly(id string, l *lane, f *flight, input Input) {
 
 // guarded keeps a pass that panics from harming anything but itself.
 func (g *Engine) guarded(id string, input Input) (res *Result, err error) {
-	ctx, cancel := context.WithTimeout(g.base, g.passTimeout)
+	ctx, cancel := context.WithTimeout(g.base, g.passTimeout+writeTime)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -248,6 +252,8 @@ func (g *Engine) pass(ctx context.Context, id string, input Input) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	asking, cancel := context.WithTimeout(ctx, g.passTimeout)
+	defer cancel()
 	obs, conflicts, taken := &Observation{}, 0, input == nil
 	for range maxSteps {
 		f := g.flows[r.Type]
@@ -255,7 +261,7 @@ func (g *Engine) pass(ctx context.Context, id string, input Input) (*Result, err
 		if f == nil {
 			break // of a type that is not configured: shown, and left alone
 		}
-		observe(ctx, g.world, f, in)
+		observe(asking, g.world, f, in)
 		next, move := f.step(in)
 		changed, err := g.save(ctx, r, next, move, obs)
 		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {

@@ -2,6 +2,7 @@ package swap
 
 import (
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // open reports whether submitted transactions are still to be sent or confirmed.
@@ -16,6 +17,15 @@ func (in In) busy() bool {
 	}
 	return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
 }
+
+// blind reports that it cannot be told whether what the user signed is known to
+// the chain, because that does not answer: nothing is handed out to be signed again.
+func (in In) blind() bool {
+	return !in.R.Submission.open() && !in.Obs.Escrow.Known() && !in.Obs.Withdrawal.Known() && !in.Obs.Vault.Known() && in.busy()
+}
+
+// errBlind is shown then.
+var errBlind = fault.New(fault.Upstream, "the chain cannot be asked now, so it is not known whether anything is still to be signed")
 
 // pending returns the chain transactions whose fate is still to be asked for.
 func (s *Submission) pending() []chains.Signed {

@@ -99,6 +99,9 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 		return bitcoin.GetTx(ctx, backend, id)
 	}
 	path, err := bitcoin.TraceVault(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, bitcoin.MaxPendingClaimed)
+	if code := fault.CodeOf(err); code == fault.Upstream || code == fault.Timeout { // not answered, which says nothing of the vault
+		return nil, fmt.Errorf("the vault's withdrawals: %w", err)
+	}
 	if err != nil {
 		return nil, fault.New(fault.InvalidState, "the vault's withdrawals: %w", err)
 	}
