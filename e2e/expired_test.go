@@ -55,6 +55,7 @@ func (w *world) expire(id string) {
 }
 
 func TestUnpaidQuotesExpire(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	wbtc := w.net.EVM.Contracts().Token
 	for _, requests := range []map[swapper.SwapType]func() swapper.CreateSwapInput{w.outgoing(), w.incoming()} {
@@ -73,6 +74,7 @@ func TestUnpaidQuotesExpire(t *testing.T) {
 
 // A quote whose LP has gone can expire all the same.
 func TestQuoteOfAnLPThatIsGone(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	s := w.create(w.outgoing()[swapper.SwapToBTC]())
 	if err := w.net.LPs[0].Close(); err != nil {

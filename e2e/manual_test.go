@@ -25,6 +25,7 @@ func manually(s *swapper.GetSwapStatusOutput) bool {
 
 // Without a watchtower the user settles alone, once somebody else had the time to.
 func TestSettledManually(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})
 	for typ, request := range w.incoming() {
@@ -53,6 +54,7 @@ func TestSettledManually(t *testing.T) {
 
 // A swap for a payment hash of the user's own settles once its preimage is given.
 func TestOwnPaymentHash(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	preimage, hash := lightning.Preimage("the user's own")
 	in := w.incoming()[swapper.SwapFromBTCLNAuto]()

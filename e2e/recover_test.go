@@ -11,6 +11,7 @@ import (
 
 // Whoever loses the store gets the money back by what the chain remembers.
 func TestLostStore(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	wbtc := w.net.EVM.Contracts().Token
 	before := w.balance(wbtc)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
@@ -44,22 +43,13 @@ func (w *world) outgoing() map[swapper.SwapType]func() swapper.CreateSwapInput {
 // balance returns what the user has of a token.
 func (w *world) balance(token common.Address) *big.Int {
 	w.t.Helper()
-	user := w.net.EVM.User.Address
-	data, err := evm.BalanceCall(user)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	raw, err := w.net.EVM.Read(w.t.Context(), user, evm.Call{To: token, Data: data})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return new(big.Int).SetBytes(raw)
+	return w.balanceOf(w.net.EVM.User.Address, token)
 }
 
 // An LP that does not pay costs the user nothing, whether it says so or not.
 func TestRefunds(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
-	wbtc := w.net.EVM.Contracts().Token
 	for typ, request := range w.outgoing() {
 		for _, test := range []struct {
 			name    string
@@ -73,32 +63,25 @@ func TestRefunds(t *testing.T) {
 		} {
 			t.Run(string(typ)+" "+test.name, func(t *testing.T) {
 				w := w.in(t)
-				before := w.balance(wbtc)
+				before := w.book()
 				w.net.LPs[0].Misbehave(lp.Fault{})
 				s := w.create(request())
 				w.net.LPs[0].Misbehave(test.fault)
 				if test.timeout {
-					open := w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "COMMITED" })
-					if got := w.balance(wbtc); got.Cmp(before) >= 0 {
-						t.Fatalf("nothing is locked: %v of %v", got, before)
-					}
+					w.until(s.SwapID, is("COMMITED"))
+					open := w.reached(s.SwapID, "COMMITED")
+					paid := open.Quote.InputAmount.RawAmount.Int64()
+					w.only(w.since(before), map[string]int64{"user WBTC": -paid, "escrows WBTC": paid})
 					if test.name == "by timelock, the LP is gone" {
 						w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, Down: true})
-					}
-					if open.CurrentAction == nil || open.CurrentAction.Wait == nil {
-						t.Fatalf("asked to do %+v before the time is over", open.CurrentAction)
 					}
 					if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
 						t.Fatal(err)
 					}
 				}
-				end := w.finish(s.SwapID)
-				if end.State.Name != "REFUNDED" || end.IsSuccess || !end.IsFailed {
-					t.Fatalf("ended as %s", end.State.Name)
-				}
-				if got := w.balance(wbtc); got.Cmp(before) != 0 {
-					t.Fatalf("has %v, had %v", got, before)
-				}
+				w.until(s.SwapID, is("REFUNDABLE"))
+				w.ended(s.SwapID, "REFUNDED")
+				w.only(w.since(before), nil)
 			})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 )
 
 func TestChainToBitcoin(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
 	if err != nil {
@@ -27,6 +28,7 @@ func TestChainToBitcoin(t *testing.T) {
 }
 
 func TestChainToLightning(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	payee := w.net.Recipient
 	invoice, err := payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000})
@@ -45,6 +47,7 @@ func TestChainToLightning(t *testing.T) {
 }
 
 func TestLightningToChain(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
 		DstAddress: w.address()})
@@ -55,6 +58,7 @@ func TestLightningToChain(t *testing.T) {
 }
 
 func TestBitcoinToChain(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn,
 		DstAddress: w.address()})

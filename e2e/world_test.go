@@ -42,6 +42,7 @@ type world struct {
 	store  *bolt.Store
 	client *swapper.Client
 	user   *wallet.Wallet
+	config func(*swapper.Config)
 	stop   func()
 	mining chan struct{}
 }
@@ -50,12 +51,14 @@ type world struct {
 type options struct {
 	net  devnet.Options
 	slow bool // no Bitcoin blocks but those that the test mines
+
+	config func(*swapper.Config) // changes it before the client is opened; nil: nothing
 }
 
 // start brings everything up. It ends with the test.
 func start(t testing.TB, o options) *world {
 	t.Helper()
-	w := &world{t: t, path: filepath.Join(t.TempDir(), "swaps.db"), mining: make(chan struct{})}
+	w := &world{t: t, path: filepath.Join(t.TempDir(), "swaps.db"), mining: make(chan struct{}), config: o.config}
 	var err error
 	if w.net, err = devnet.Start(t.Context(), o.net); err != nil {
 		t.Fatal(err)
@@ -116,7 +119,7 @@ func (w *world) open() {
 	if testing.Verbose() {
 		log = os.Stderr
 	}
-	w.client, err = swapper.Open(w.t.Context(), swapper.Config{
+	config := swapper.Config{
 		Network: bitcoin.Regtest, Store: w.store, Bitcoin: b, Now: w.net.Clock.Now,
 		Chains:    []chains.Factory{w.net.Chain()},
 		LPs:       swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true},
@@ -124,8 +127,11 @@ func (w *world) open() {
 		LNURL:     lnurl.Config{AllowLocal: true},
 		Messenger: swap.OverNostr(m),
 		Logger:    slog.New(slog.NewTextHandler(log, nil)),
-	})
-	if err != nil {
+	}
+	if w.config != nil {
+		w.config(&config)
+	}
+	if w.client, err = swapper.Open(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

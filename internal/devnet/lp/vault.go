@@ -147,11 +147,18 @@ func (l *LP) ready(v *vault) bool {
 	return err == nil
 }
 
-// spend takes a vault's output away, as only a cheat does. What withdraws from the
-// vault can never be mined then.
+// spend takes the newest output of a vault that is in a block away, as only a cheat
+// does. What withdraws from there can never be mined then; it is replaced where it
+// waits already.
 func (l *LP) spend(v *vault) error {
 	tx := wire.NewMsgTx(2)
-	utxo := v.utxo()
+	utxo := v.onchain.UTXO
+	for _, p := range v.pending {
+		if _, _, err := l.btc.Proof(p.w.TxID); err != nil {
+			break
+		}
+		utxo = p.w.NextVault()
+	}
 	tx.AddTxIn(wire.NewTxIn(&utxo, nil, nil))
 	coins := l.hot.Coins()
 	if len(coins) == 0 {

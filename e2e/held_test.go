@@ -1,0 +1,228 @@
+package e2e
+
+import (
+	"encoding/hex"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+)
+
+// fromLightning is a swap from Lightning; hash is of the user's own, or "".
+func (w *world) fromLightning(hash string) *swapper.CreateSwapOutput {
+	w.t.Helper()
+	return w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address(),
+		GasAmount: big.NewInt(1e14), PaymentHash: hash})
+}
+
+// act does what is asked for once.
+func (w *world) act(id string) {
+	w.t.Helper()
+	s, err := w.user.Look(w.t.Context(), id)
+	if err == nil && s.CurrentAction == nil {
+		w.t.Fatalf("asks for nothing in %s: %+v", s.State.Name, s.ActionError)
+	}
+	if err == nil {
+		err = w.user.Do(w.within(30*time.Second), id, s.CurrentAction)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// eventually waits until something is so.
+func (w *world) eventually(what string, is func() bool) {
+	w.t.Helper()
+	for ctx := w.within(30 * time.Second); !is(); {
+		select {
+		case <-ctx.Done():
+			w.t.Fatalf("%s: not in time; the LP says %v", what, w.net.LPs[0].Problems())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// timeOut lets all held payments go back to whoever made them.
+func (w *world) timeOut() {
+	w.t.Helper()
+	w.mine(30)
+}
+
+// Who pays and is not paid gets the payment back, and who is late to claim too.
+func TestHeldPaymentsComeBack(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{slow: true})
+	for _, test := range []struct {
+		name       string
+		fault      lp.Fault
+		unrevealed bool // the user keeps the preimage
+		end        string
+	}{
+		{"the LP never opens the escrow", lp.Fault{NeverOpen: true}, false, "QUOTE_EXPIRED"},
+		{"the LP is gone once it is paid", lp.Fault{NeverOpen: true, Down: true}, false, "QUOTE_EXPIRED"},
+		{"the user does not reveal the preimage", lp.Fault{}, true, "FAILED"},
+		{"the user is late, and the LP gone", lp.Fault{}, true, "FAILED"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := w.in(t)
+			hash := ""
+			if test.unrevealed {
+				_, h := lightning.Preimage(test.name)
+				hash = hex.EncodeToString(h[:])
+			}
+			before := w.book()
+			s := w.fromLightning(hash)
+			w.net.LPs[0].Misbehave(test.fault)
+			defer w.net.LPs[0].Misbehave(lp.Fault{})
+			w.shown(w.status(s.SwapID), "PR_CREATED")
+			w.act(s.SwapID)
+			if test.unrevealed {
+				asked := w.reached(s.SwapID, "CLAIM_COMMITED")
+				if asked.RequiresSecretReveal == nil || !*asked.RequiresSecretReveal {
+					t.Error("does not ask for the preimage")
+				}
+				got := raw(s.Quote.OutputAmount)
+				w.only(w.since(before), map[string]int64{"LP WBTC": -got, "escrows WBTC": got, "user msat": -100_000_000})
+				w.advance(61 * time.Second)
+				late := w.status(s.SwapID)
+				w.steps(late, "received", "awaiting_manual")
+				if late.CurrentAction != nil || !*late.RequiresSecretReveal {
+					t.Errorf("asks for %q", nameOf(late.CurrentAction))
+				}
+				w.advance(30 * time.Minute)
+				if strings.Contains(test.name, "gone") {
+					w.net.LPs[0].Misbehave(lp.Fault{Down: true})
+				}
+				w.reached(s.SwapID, "EXPIRED")
+				w.advance(30 * time.Minute)
+			} else {
+				w.advance(2 * time.Minute)
+				w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")
+				w.advance(3 * 24 * time.Hour)
+			}
+			w.ended(s.SwapID, test.end)
+			w.timeOut()
+			w.only(w.since(before), map[string]int64{})
+		})
+	}
+}
+
+func (w *world) status(id string) *swapper.GetSwapStatusOutput {
+	w.t.Helper()
+	s, err := w.user.Look(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// An escrow that differs in any way from what was agreed on is not claimed, the
+// preimage stays a secret, and the status says what is wrong with it.
+func TestFalseEscrows(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{slow: true})
+	stranger := w.net.EVM.Watchtower.Address
+	before := w.book()
+	var ids []string
+	for _, test := range []struct {
+		field string
+		lie   func(*evm.SwapData)
+	}{
+		{"amount", func(s *evm.SwapData) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(1)) }},
+		{"token", func(s *evm.SwapData) { s.Token = w.net.EVM.Contracts().Dollar }},
+		{"claimer", func(s *evm.SwapData) { s.Claimer = stranger }},
+		{"claimHandler", func(s *evm.SwapData) { s.ClaimHandler = stranger }},
+		{"refundHandler", func(s *evm.SwapData) { s.RefundHandler = stranger }},
+		{"claimData", func(s *evm.SwapData) { s.ClaimData[0] ^= 1 }},
+		{"securityDeposit", func(s *evm.SwapData) { s.SecurityDeposit = new(big.Int).Sub(s.SecurityDeposit, big.NewInt(1)) }},
+		{"claimerBounty", func(s *evm.SwapData) { s.ClaimerBounty = new(big.Int).Add(s.ClaimerBounty, big.NewInt(1)) }},
+		{"successAction", func(s *evm.SwapData) { s.SuccessAction = common.Hash{1} }},
+		{"expiry", func(s *evm.SwapData) { s.RefundData = common.BigToHash(big.NewInt(w.net.Clock.Now().Unix() + 500)) }},
+	} {
+		t.Run(test.field, func(t *testing.T) {
+			w := w.in(t)
+			s := w.fromLightning("")
+			ids = append(ids, s.SwapID)
+			w.net.LPs[0].Misbehave(lp.Fault{Escrow: test.lie})
+			defer w.net.LPs[0].Misbehave(lp.Fault{})
+			w.act(s.SwapID)
+			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })
+			if told.State.Name != "PR_CREATED" || told.ActionError.Code != swapper.CodeUpstream || told.CurrentAction != nil {
+				t.Errorf("%s, %+v, %+v", told.State.Name, told.ActionError, told.CurrentAction)
+			}
+			t.Log(told.ActionError.Error)
+			if !strings.Contains(strings.ToLower(told.ActionError.Error), strings.ToLower(test.field)) {
+				t.Errorf("%q does not name %s", told.ActionError.Error, test.field)
+			}
+		})
+	}
+	w.advance(2 * time.Hour)
+	w.advance(3 * 24 * time.Hour)
+	for _, id := range ids {
+		w.ended(id, "QUOTE_EXPIRED")
+	}
+	w.timeOut()
+	for _, c := range w.tower.Claims() {
+		t.Errorf("claimed %+v", c)
+	}
+	changed := w.since(before)
+	if changed["user msat"] != 0 || changed["LP msat"] != 0 || changed["user WBTC"] != 0 {
+		t.Errorf("changed: %v", sorted(changed))
+	}
+}
+
+// What a service that should pay does wrong is said, and costs nothing.
+func TestWithdrawServicesThatDoNotPay(t *testing.T) {
+	t.Parallel()
+	o, services := serving(options{slow: true})
+	w := start(t, o)
+	for _, test := range []struct {
+		name  string
+		fault devlnurl.Fault
+		code  swapper.Code // of settleWithLnurl; "": it succeeds
+		end   string
+	}{
+		{"refuses", devlnurl.Fault{Refuse: "no money"}, swapper.CodeUpstream, "QUOTE_EXPIRED"},
+		{"agrees and does not pay", devlnurl.Fault{NeverPay: true}, swapper.CodeTimeout, "QUOTE_EXPIRED"},
+		{"pays and loses its answer", devlnurl.Fault{LoseAnswer: true}, "", "CLAIM_CLAIMED"},
+		{"pays and is unclear", devlnurl.Fault{Unclear: true}, "", "CLAIM_CLAIMED"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := w.in(t)
+			links, err := services.paying.AddWithdraw(devlnurl.Withdraw{Name: "link", MinMsat: 1000, MaxMsat: 500_000_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := w.book()
+			s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, SrcAddress: links.LNURL, DstAddress: w.address()})
+			services.paying.Misbehave(test.fault)
+			defer services.paying.Misbehave(devlnurl.Fault{})
+			_, err = w.client.SettleWithLnurl(w.within(5*time.Second), swapper.SettleWithLnurlInput{SwapID: s.SwapID})
+			if test.code != "" && swapper.CodeOf(err) != test.code || test.code == "" && err != nil {
+				t.Errorf("got %v, want %s", err, test.code)
+			}
+			want := map[string]int64{}
+			if test.code != "" {
+				w.advance(3 * 24 * time.Hour)
+				w.reached(s.SwapID, test.end)
+			} else {
+				w.ended(s.SwapID, test.end)
+				w.eventually("settled", func() bool { return w.since(before)["LP msat"] != 0 })
+				got := raw(s.Quote.OutputAmount)
+				want = map[string]int64{"user msat": -100_000_000, "LP msat": 100_000_000, "LP WBTC": -got, "user WBTC": got}
+			}
+			if n := len(services.paying.Paid()); n > 3 {
+				t.Errorf("handed over %d times", n)
+			}
+			w.only(w.since(before), want)
+		})
+	}
+}
