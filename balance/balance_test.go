@@ -35,7 +35,7 @@ func TestEveryWrongMemberIsNamed(t *testing.T) {
 		code  fault.Code
 		field string
 	}{
-		"lightning":             {balance.Query{Token: tokens.LightningBTC(), Wallet: btcWallet}, fault.Unsupported, ""},
+		"lightning":             {balance.Query{Token: tokens.LightningBTC(), Wallet: btcWallet}, fault.Unsupported, "token"},
 		"both":                  {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, FeeRate: "1", FeeMultiplier: float(1)}, fault.InvalidInput, "feeMultiplier"},
 		"unknown target":        {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, TargetChain: "NOPE"}, fault.Unsupported, "targetChain"},
 		"target before wallet":  {balance.Query{Token: tokens.BTC(), Wallet: "x", TargetChain: "NOPE"}, fault.Unsupported, "targetChain"},
