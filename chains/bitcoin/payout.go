@@ -32,7 +32,7 @@ func (f PayoutFormat) Encode(p Payout) ([]byte, error) {
 	if len(p.Recipient) != f.RecipientLen {
 		return nil, fmt.Errorf("recipient has %d bytes, not %d", len(p.Recipient), f.RecipientLen)
 	}
-	if n := len(p.ExecutionHash); n != 0 && n != executionHashLen {
+	if n := len(p.ExecutionHash); p.ExecutionHash != nil && n != executionHashLen {
 		return nil, fmt.Errorf("execution hash has %d bytes, not %d", n, executionHashLen)
 	}
 	b := append(make([]byte, 0, f.RecipientLen+2*rawAmountLen+executionHashLen), p.Recipient...)

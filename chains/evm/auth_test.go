@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/big"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,7 +89,8 @@ func TestVectorsEIP712(t *testing.T) {
 			got["signature"], got["structHash"], got["digest"], got["typeHash"] = a, h, dig, typeHash(refundType)
 			signer, _ := recoverSigner(dig, a.Signature)
 			got["signer"] = signer.Hex()
-			if want := signer == s.Claimer; (n.VerifyRefund(d, s, a, now) == nil) != want {
+			fresh := in.AuthorizationTimeout >= int64(chains.AuthGrace/time.Second)
+			if want := fresh && signer == s.Claimer; (n.VerifyRefund(d, s, a, now) == nil) != want {
 				t.Errorf("refund authorisation verified: %v, want %v", !want, want)
 			}
 		case "data":
@@ -143,7 +145,7 @@ func TestVectorsAuthChecks(t *testing.T) {
 			}
 		}
 		valid := want.Valid && !want.Error
-		sig := unhex(t, in.Signature.Signature)
+		sig, _ := hex.DecodeString(strings.TrimPrefix(in.Signature.Signature, "0x")) // nil if it is no hex
 		switch {
 		case valid && s.SuccessAction != common.Hash{}:
 			c.Differ(t, "evm-success-action")

@@ -19,7 +19,7 @@ func TestVectorsClaimHash(t *testing.T) {
 		var in struct {
 			Fn, BtcRelay, PaymentHash, TxID, OutputScript string
 			Amount, Nonce                                 *uint64 `json:",string"`
-			Confirmations                                 uint16
+			Confirmations                                 uint32
 		}
 		c.Input(t, &in)
 		want := c.Want(t)
@@ -32,16 +32,17 @@ func TestVectorsClaimHash(t *testing.T) {
 			got, failed = map[string]string{"claimData": hex.EncodeToString(b)}, err
 		case "txid":
 			txid, err := bitcoin.ParseHash(in.TxID)
-			data := ClaimDataTxID(txid, uint32(in.Confirmations), relay)
+			data := ClaimDataTxID(txid, in.Confirmations, relay)
 			got, failed = map[string]string{"claimData": hex.EncodeToString(data[:])}, err
 		case "output":
 			script, nonce := unhex(t, in.OutputScript), uint64(0)
 			if in.Nonce != nil {
 				nonce = *in.Nonce
 			}
-			data := ClaimDataOutput(script, *in.Amount, nonce, uint32(in.Confirmations), relay)
+			data := ClaimDataOutput(script, *in.Amount, nonce, in.Confirmations, relay)
+			// Extra data has room for 16 bits of the confirmations.
 			got = map[string]string{"claimData": hex.EncodeToString(data[:]),
-				"extraData": hex.EncodeToString(ExtraData(script, *in.Amount, nonce, in.Confirmations))}
+				"extraData": hex.EncodeToString(ExtraData(script, *in.Amount, nonce, uint16(in.Confirmations)))}
 		default:
 			t.Fatalf("unknown function %s", in.Fn)
 		}
@@ -64,7 +65,7 @@ func TestVectorsBitcoinClaimHashes(t *testing.T) {
 		var in struct {
 			Script, EVMRelay  string
 			AmountSats, Nonce *uint64 `json:",string"`
-			Confirmations     uint16
+			Confirmations     uint32
 		}
 		c.Input(t, &in)
 		var want struct{ EVMClaimHash, EVMExtraData string }
@@ -73,11 +74,11 @@ func TestVectorsBitcoinClaimHashes(t *testing.T) {
 		if in.Nonce != nil {
 			nonce = *in.Nonce
 		}
-		claim := ClaimDataOutput(script, *in.AmountSats, nonce, uint32(in.Confirmations), common.HexToAddress(in.EVMRelay))
+		claim := ClaimDataOutput(script, *in.AmountSats, nonce, in.Confirmations, common.HexToAddress(in.EVMRelay))
 		if got := hex.EncodeToString(claim[:]); got != want.EVMClaimHash {
 			t.Errorf("claim hash: got %s, want %s", got, want.EVMClaimHash)
 		}
-		if got := hex.EncodeToString(ExtraData(script, *in.AmountSats, nonce, in.Confirmations)); got != want.EVMExtraData {
+		if got := hex.EncodeToString(ExtraData(script, *in.AmountSats, nonce, uint16(in.Confirmations))); got != want.EVMExtraData {
 			t.Errorf("extra data: got %s, want %s", got, want.EVMExtraData)
 		}
 	})

@@ -133,9 +133,10 @@ func mustJSON(t testing.TB, v any) json.RawMessage {
 }
 
 var (
-	numberForm = regexp.MustCompile(`^("[0-9]{1,78}"|"0x[0-9a-fA-F]{1,64}"|[0-9]{1,15})$`)
-	hashForm   = regexp.MustCompile(`^"0x[0-9a-fA-F]{64}"$`)
-	extraForm  = regexp.MustCompile(`^(null|"([0-9a-fA-F]{2})*")$`)
+	numberForm  = regexp.MustCompile(`^("[0-9]{1,78}"|"0x[0-9a-fA-F]{1,64}"|[0-9]{1,16})$`)
+	addressForm = regexp.MustCompile(`^"0x[0-9a-fA-F]{40}"$`)
+	hashForm    = regexp.MustCompile(`^"0x[0-9a-fA-F]{64}"$`)
+	extraForm   = regexp.MustCompile(`^(null|"([0-9a-fA-F]{2})*")$`)
 )
 
 // wellFormed says whether the members have the forms of chain-evm.md §3.3, some
@@ -155,6 +156,9 @@ func wellFormed(t *testing.T, raw json.RawMessage) bool {
 	}
 	for _, name := range []string{"claimData", "refundData"} {
 		good = good && hashForm.Match(m[name])
+	}
+	for _, name := range addressMembers {
+		good = good && addressForm.Match(m[name])
 	}
 	if extra, ok := m["extraData"]; ok {
 		good = good && extraForm.Match(extra)

@@ -1,11 +1,14 @@
 package evm
 
 import (
+	"math/big"
 	"strconv"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -69,4 +72,39 @@ func TestVectorsTxCodec(t *testing.T) {
 		}
 		vectors.SameJSON(t, want, got)
 	})
+}
+
+// Only the oldest form of a transaction may name no chain.
+func TestTransactionsOfNoChain(t *testing.T) {
+	key, err := crypto.ToECDSA(common.HexToHash("0x01").Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	me, none := crypto.PubkeyToAddress(key.PublicKey), new(big.Int)
+	old := types.NewTx(&types.LegacyTx{Nonce: 3, GasPrice: big.NewInt(1), Gas: 21_000, To: &me})
+	signed, err := types.SignTx(old, types.HomesteadSigner{}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := signed.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := ParseTransaction(hexutil.Encode(raw))
+	if err != nil || tx.From != me || tx.ID != signed.Hash() || tx.ChainID.Sign() != 0 {
+		t.Errorf("an old transaction is read as %+v, %v", tx, err)
+	}
+	for _, inner := range []types.TxData{
+		&types.AccessListTx{ChainID: none, GasPrice: none, Gas: 21_000, To: &me, V: none, R: big.NewInt(1), S: big.NewInt(1)},
+		&types.DynamicFeeTx{ChainID: none, GasTipCap: none, GasFeeCap: none, Gas: 21_000, To: &me, V: none, R: big.NewInt(1), S: big.NewInt(1)},
+		&types.DynamicFeeTx{ChainID: none, GasTipCap: none, GasFeeCap: none, Gas: 21_000, To: &me},
+	} {
+		raw, err := types.NewTx(inner).MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tx, err := ParseTransaction(hexutil.Encode(raw)); err == nil {
+			t.Errorf("%x is read as %+v", raw, tx)
+		}
+	}
 }

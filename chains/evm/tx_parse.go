@@ -89,9 +89,12 @@ func ParseTransaction(text string) (*Transaction, error) {
 	if t.Value.BitLen() > 256 || t.ChainID.BitLen() > 64 {
 		return nil, errors.New("transaction: number out of range")
 	}
-	signer := types.LatestSignerForChainID(t.ChainID)
-	if t.Type == types.LegacyTxType && t.ChainID.Sign() == 0 {
-		signer = types.HomesteadSigner{}
+	var signer types.Signer = types.HomesteadSigner{}
+	switch {
+	case t.ChainID.Sign() != 0:
+		signer = types.LatestSignerForChainID(t.ChainID)
+	case t.Type != types.LegacyTxType:
+		return nil, errors.New("transaction: is bound to no chain")
 	}
 	t.signingHash = signer.Hash(&tx)
 	if !signed {

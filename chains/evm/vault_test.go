@@ -3,6 +3,7 @@ package evm
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"strconv"
 	"testing"
@@ -206,6 +207,10 @@ func TestVectorsSpvWithdrawal(t *testing.T) {
 			checkRefused(t, c, w, err)
 			return
 		}
+		if errors.Is(err, ErrZeroAddress) {
+			c.Differ(t, "evm-recipient")
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,6 +247,10 @@ func TestVectorsWithdrawalParseCitrea(t *testing.T) {
 		w, err := withdrawalOf(unhex(t, in.RawTx))
 		if vectors.Refused(c.Want(t)) {
 			checkRefused(t, c, w, err)
+			return
+		}
+		if errors.Is(err, ErrZeroAddress) {
+			c.Differ(t, "evm-recipient")
 			return
 		}
 		if err != nil {
@@ -332,10 +341,11 @@ func checkPending(t *testing.T, c *vectors.Case, v Vault, want map[string]json.R
 		vectors.SameJSON(t, want["stateAfter"], map[string]any{"withdrawalCount": after.Withdrawals, "balances": balances(after)})
 	}
 	first, err := v.After(pending[:1]...)
-	if !v.Opened {
+	total := pending[0].Amounts.Total
+	if !v.Opened || pending[0].Vault != v.UTXO || total[0] > v.Raw[0] || total[1] > v.Raw[1] {
 		c.Differ(t, "evm-closed-vault")
 		if err == nil {
-			t.Error("a closed vault has paid")
+			t.Error("a vault has paid that is closed, or was not spent, or held less")
 		}
 		return
 	}

@@ -69,15 +69,24 @@ func bigOf(t testing.TB, s string) *big.Int {
 	return n
 }
 
-// canonical reports whether every address of a swap is written in EIP-55.
+// addressMembers are the members of swap data that hold addresses.
+var addressMembers = []string{"offerer", "claimer", "token", "refundHandler", "claimHandler", "depositToken"}
+
+// canonical reports whether every address of a swap is written in EIP-55, and
+// other hex in lower case.
 func canonical(t testing.TB, raw json.RawMessage) bool {
 	t.Helper()
 	var fields map[string]any
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"offerer", "claimer", "token", "refundHandler", "claimHandler", "depositToken"} {
+	for _, name := range addressMembers {
 		if s, _ := fields[name].(string); common.IsHexAddress(s) && common.HexToAddress(s).Hex() != s {
+			return false
+		}
+	}
+	for _, name := range []string{"claimData", "refundData", "extraData", "successActionCommitment"} {
+		if s, _ := fields[name].(string); s != strings.ToLower(s) {
 			return false
 		}
 	}
