@@ -144,8 +144,11 @@ func (g *Engine) markStarted(ctx context.Context, r *Record, e Effect) (*Record,
 		next.Tried = map[string]Try{}
 	}
 	try := next.Tried[e.key()]
-	if try.Started == 0 {
+	switch {
+	case try.Started == 0:
 		try.Started = At(g.now())
+	case try.Attempts == 0: // begun by a process that was lost: nobody heard the answer
+		try.Attempts = 1
 	}
 	next.Tried[e.key()] = try
 	if err := g.write(ctx, r, next); err != nil {

@@ -120,7 +120,7 @@ func autoMoves() []Move {
 				next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
 			}
 			next.Lightning.Withdraw.Asked = true
-			delete(next.Tried, string(CallWithdraw)) // the user asks again: one more attempt
+			askAgain(next, CallWithdraw)
 		}},
 		{From: []int{lnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			return in.Input.(Submit).Action == ActionClaim && !in.busy()

@@ -96,6 +96,20 @@ func (in In) noteOutcome(next *Record) {
 	next.Tried[key] = try
 }
 
+// askAgain allows one more attempt of an effect that is only repeated when the
+// user wants it. Unless the last one was refused, the service may have done it
+// already, and what it says to the next one tells nothing of that.
+func askAgain(next *Record, kind EffectKind) {
+	try := next.Tried[string(kind)]
+	switch {
+	case try.Started == 0:
+	case try.Outcome == Refused:
+		delete(next.Tried, string(kind))
+	default:
+		next.Tried[string(kind)] = Try{Attempts: max(try.Attempts, 1)}
+	}
+}
+
 // backoff grows from 2 s to 10 min: the pause after a failure.
 func backoff(attempts int) time.Duration {
 	return min(time.Second<<min(attempts, 20), 10*time.Minute)

@@ -318,6 +318,35 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 	})
 }
 
+// An attempt whose process ended before the answer came has none either.
+func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := new(storagetest.Memory)
+		f := lamp()
+		one := toyEngine(t, mem, &toyWorld{}, &toyPerformer{answer: func(int64) Outcome { time.Sleep(time.Second); return Outcome{Done: true} }}, f)
+		create(t, one, "a")
+		if _, err := one.Advance(t.Context(), "a", Reveal{Secret{1}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+		one.Close() // in the middle of the attempt
+		two := toyEngine(t, mem, &toyWorld{}, &toyPerformer{answer: func(int64) Outcome { return Outcome{Refused: true, Reason: "already used"} }}, f)
+		defer two.Close()
+		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
+		if _, err := two.Advance(t.Context(), "a", Look{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		r, err := two.Load(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if try := r.Tried[string(PostPSBT)]; try.Attempts != 2 || try.Outcome != "" {
+			t.Errorf("got %+v; a refusal after an attempt that was cut off must stay unknown", try)
+		}
+	})
+}
+
 func TestPanicHarmsNobodyElse(t *testing.T) {
 	f := lamp()
 	ask := f.Ask
