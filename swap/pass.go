@@ -310,7 +310,10 @@ func (g *Engine) save(ctx context.Context, r, next *Record, move *Move, obs *Obs
 	if bytes.Equal(before, after) {
 		return false, nil
 	}
-	next.Due = dueMoment(next, g.now())
+	now := g.now()
+	if next.Due = dueMoment(next, now); next.Due == 0 && move != nil {
+		next.Due = At(now) // more may be possible at once: a restart in between must not put it off
+	}
 	next.Seen.Chain = max(next.Seen.Chain, obs.Escrow.Value.Head.Height, obs.Found.Value.Head.Height, obs.Vault.Value.Head.Height)
 	if err := g.write(ctx, r, next); err != nil {
 		return false, err
@@ -355,6 +358,7 @@ func (g *Engine) entry(r *Record) (storage.Entry, error) {
 // Errors: *storage.KeyTakenError names a swap that holds the same payment hash
 // or idempotency key.
 func (g *Engine) Create(ctx context.Context, r *Record) error {
+	r.Due = dueMoment(r, g.now())
 	entry, err := g.entry(r)
 	if err != nil {
 		return err

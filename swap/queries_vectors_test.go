@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage"
@@ -88,7 +89,7 @@ func TestVectorsStorageQueries(t *testing.T) {
 			chains[q.Storage[strings.LastIndex(q.Storage, "-")+1:]] = true
 		}
 	}
-	g := New(Config{Store: new(storagetest.Memory), Flows: flows(), Log: slog.New(slog.DiscardHandler)})
+	g := New(Config{Store: new(storagetest.Memory), Flows: flows(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(g.Close)
 	everybody := population(t, g, slices.Sorted(maps.Keys(chains)))
 

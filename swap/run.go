@@ -97,7 +97,8 @@ func (g *Engine) loadWatched(ctx context.Context, s *schedule) {
 }
 
 // reschedule sets a swap's next turn from its record. at is the part of the
-// interval to wait, 0 for all of it.
+// interval to wait, 0 for all of it. With a part, after a restart, a moment that
+// has passed meanwhile makes even an old swap's turn come soon.
 func (g *Engine) reschedule(s *schedule, r *Record, at float64) {
 	f := g.flows[r.Type]
 	if f == nil {
@@ -108,12 +109,16 @@ func (g *Engine) reschedule(s *schedule, r *Record, at float64) {
 		s.drop(r.ID)
 		return
 	}
-	wait := interval(row.Every, g.now().Sub(r.CreatedAt.Time()))
+	now := g.now()
+	wait := interval(row.Every, now.Sub(r.CreatedAt.Time()))
 	if at > 0 {
+		if r.Due.Reached(now) {
+			wait = row.Every
+		}
 		wait = time.Duration(float64(wait) * at)
 	}
-	next := g.now().Add(wait)
-	if r.Due != 0 && r.Due.Time().Before(next) && r.Due.Time().After(g.now()) {
+	next := now.Add(wait)
+	if r.Due != 0 && r.Due.Time().Before(next) && r.Due.Time().After(now) {
 		next = r.Due.Time()
 	}
 	s.set(r.ID, next)
