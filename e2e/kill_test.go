@@ -1,0 +1,95 @@
+//go:build unix
+
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Whenever the process is killed, before or after anything that lasts, the store
+// is whole, the swap goes on to its end, and nobody has more or less than agreed.
+func TestKilled(t *testing.T) {
+	for _, f := range flows {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			newStage(t, f).all(t)
+		})
+	}
+}
+
+// all lets the flow pass once unharmed, which tells its points, and then once for
+// each point.
+func (s *stage) all(t *testing.T) {
+	began := time.Now()
+	unharmed := s.life(t, 0, "")
+	s.run(t, unharmed)
+	mortals := []*life{s.life(t, 0, "")}
+	mortals[0].often = true
+	for phase, points := range unharmed.passed {
+		for _, point := range points {
+			if !manyNotes.MatchString(point) {
+				mortals = append(mortals, s.life(t, phase, point))
+			}
+		}
+	}
+	batch := len(mortals)
+	if s.flow.batch > 0 {
+		batch = s.flow.batch
+	}
+	for some := range slices.Chunk(mortals, batch) {
+		s.run(t, some...)
+	}
+	died := 0
+	for _, l := range mortals {
+		if l.deaths > 0 {
+			died++
+		} else if !l.failed {
+			t.Logf("%s: did not come to that", l.name())
+		}
+	}
+	t.Logf("killed %d of %d, one of them %d times, in %s", died, len(mortals), mortals[0].deaths, time.Since(began).Round(time.Second))
+	if died*4 < len(mortals)*3 { // what is written depends a little on what is seen at once
+		t.Errorf("only %d of %d came to the point at which they were to be killed", died, len(mortals))
+	}
+	s.conserved(t)
+}
+
+// manyNotes are the points around what is noted again and again while the chain
+// goes on: the first times stand for all.
+var manyNotes = regexp.MustCompile(`^note ([3-9]|\d\d)`)
+
+func (s *stage) life(t *testing.T, phase int, point string) *life {
+	t.Helper()
+	l, err := s.born(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.dieIn, l.dieAt = phase, point
+	return l
+}
+
+// run brings lives to their ends, with time between the phases.
+func (s *stage) run(t *testing.T, lives ...*life) {
+	for phase := range s.flow.phases {
+		if phase > 0 {
+			if err := s.net.Advance(s.flow.pass); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var on []*life
+		for _, l := range lives {
+			if !l.failed {
+				on = append(on, l)
+			}
+		}
+		s.play(t, on, phase)
+	}
+	for _, l := range lives {
+		for _, end := range l.closer {
+			end()
+		}
+	}
+}
