@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"maps"
 	"math/big"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
 // incoming are the requests of the types that pay out on the chain, in WBTC.
@@ -30,45 +33,79 @@ func (w *world) expire(id string) {
 	if err := w.net.Advance(30 * 24 * time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	end := w.finish(id)
-	if !end.IsExpired || end.IsSuccess || end.IsFailed || end.CurrentAction != nil {
-		t.Fatalf("ended as %s: %+v", end.State.Name, end)
-	}
-	for name, list := range map[string]func() ([]swapper.ListSwapOutput, error){
-		"swaps": func() ([]swapper.ListSwapOutput, error) {
-			return w.client.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: w.address()})
-		},
-		"pending swaps": func() ([]swapper.ListSwapOutput, error) {
-			return w.client.ListPendingSwaps(t.Context(), swapper.ListPendingSwapsInput{Signer: w.address()})
-		},
-	} {
-		swaps, err := list()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range swaps {
-			if s.SwapID == id {
-				t.Errorf("is among the %s", name)
-			}
-		}
-	}
+	w.ended(id, "QUOTE_EXPIRED")
 }
 
 func TestUnpaidQuotesExpire(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{})
-	wbtc := w.net.EVM.Contracts().Token
-	for _, requests := range []map[swapper.SwapType]func() swapper.CreateSwapInput{w.outgoing(), w.incoming()} {
-		for typ, request := range requests {
-			t.Run(string(typ), func(t *testing.T) {
-				w := w.in(t)
-				before := w.balance(wbtc)
-				w.expire(w.create(request()).SwapID)
-				if got := w.balance(wbtc); got.Cmp(before) != 0 {
-					t.Errorf("has %v, had %v", got, before)
-				}
-			})
+	requests := w.outgoing()
+	maps.Copy(requests, w.incoming())
+	for typ, request := range requests {
+		t.Run(string(typ), func(t *testing.T) {
+			w := w.in(t)
+			before := w.book()
+			w.expire(w.create(request()).SwapID)
+			w.only(w.since(before), map[string]int64{})
+		})
+	}
+}
+
+// gone reports whether nothing is known of a swap any more.
+func (w *world) gone(id string) bool {
+	_, err := w.client.GetSwapStatus(w.t.Context(), swapper.GetSwapStatusInput{SwapID: id})
+	return swapper.CodeOf(err) == swapper.CodeNotFound
+}
+
+// A day after its end an unused quote is deleted, once the chain was heard to know
+// nothing of it. What may hold money is kept, for whoever asks for it.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{slow: true})
+	requests := w.outgoing()
+	maps.Copy(requests, w.incoming())
+	var unused []string
+	for _, typ := range []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN, swapper.SwapFromBTCLNAuto, swapper.SwapSPVVaultFromBTC} {
+		unused = append(unused, w.create(requests[typ]()).SwapID)
+	}
+	// One that an LP was given, and one that was opened and refunded.
+	w.net.LPs[0].Misbehave(lp.Fault{Withhold: true, NeverPay: true})
+	posted := w.create(requests[swapper.SwapSPVVaultFromBTC]()).SwapID
+	w.act(posted)
+	w.reached(posted, "POSTED")
+	opened := w.create(requests[swapper.SwapToBTC]()).SwapID
+	w.act(opened)
+	w.reached(opened, "COMMITED")
+	w.advance(30 * 24 * time.Hour)
+	for _, id := range unused {
+		w.ended(id, "QUOTE_EXPIRED")
+	}
+	w.ended(opened, "REFUNDED")
+	w.user.Bitcoin = w.net.Wallet
+	w.takeBack(w.allCoins())
+	w.mine(1)
+	w.ended(posted, "QUOTE_EXPIRED")
+
+	w.advance(23 * time.Hour)
+	for _, id := range unused {
+		if w.gone(id) {
+			t.Error("deleted within a day")
 		}
+	}
+	w.net.EVM.Server().Misbehave(evm.Fault{Down: true})
+	w.net.Clock.Add(24 * time.Hour)
+	w.eventually("vault quote deleted", func() bool { return w.gone(unused[3]) }) // has no escrow that the chain could know of
+	for _, id := range unused[:3] {
+		if w.gone(id) {
+			t.Error("deleted while the chain is silent")
+		}
+	}
+	w.net.EVM.Server().Misbehave(evm.Fault{})
+	for _, id := range unused[:3] {
+		w.eventually("deleted", func() bool { w.net.Clock.Add(10 * time.Second); return w.gone(id) })
+	}
+	if w.gone(posted) || w.gone(opened) {
+		t.Error("a swap that was used is deleted")
 	}
 }
 
