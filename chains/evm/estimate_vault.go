@@ -30,7 +30,6 @@ func (n Network) VaultClaimCost(rate FeeRate, p VaultParams, w chains.Withdrawal
 			moved.add(signer, p.token(i))
 		}
 	}
-	self.signer = common.Address{}
 	diff += moved.bytes() + self.bytes()
 	if w.Execution != nil {
 		diff += diffExecution

@@ -56,7 +56,7 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth chains.Auth) ([
 	}
 	value, deposit := new(big.Int), s.TotalDeposit()
 	var needs allowances
-	if s.PayIn {
+	if s.PayIn && sender == s.Offerer { // else the offerer has approved before
 		if s.Token == Native {
 			value.Add(value, s.Amount)
 		} else {

@@ -84,7 +84,7 @@ func (d Deployment) DepositVault(v Vault, raw [2]uint64) ([]Call, error) {
 	gas := uint64(gasDepositBase)
 	for i, amount := range raw {
 		token := v.Params.token(i)
-		if amount > 0 && token != Native && (i == 0 || raw[0] == 0 || token != v.Params.Token0) {
+		if amount > 0 && token != Native && (i == 0 || token != v.Params.Token0) {
 			gas += gasDepositPer
 		}
 	}
