@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
+	"sync"
 
 	"github.com/swapper-go/swapper/storage"
 )
 
 // ErrUnreadable marks a stored record that cannot be read. It is never written.
 var ErrUnreadable = errors.New("record cannot be read")
+
+// listAhead is how many records are decoded side by side for a list.
+const listAhead = 256
 
 // List yields the swaps of a signer on a chain, newest first: all, or those that
 // are pending. It asks nobody. A record that cannot be read is yielded as an
@@ -22,21 +27,64 @@ func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) i
 		index = byPending
 	}
 	return func(yield func(*Record, error) bool) {
+		some := make([]found, 0, listAhead)
 		for e, err := range g.store.Find(ctx, storage.Query{Index: index, Value: signerValue(chain, signer), Descending: true}) {
-			var r *Record
-			switch {
-			case err != nil && e.ID == "":
-				yield(nil, err)
+			if err != nil && e.ID == "" {
+				if yieldAll(some, yield) {
+					yield(nil, err)
+				}
 				return
-			case err == nil:
-				r, err = decode(e.ID, e.Version, e.Body)
 			}
-			if err != nil {
-				err = fmt.Errorf("%s: %w: %w", e.ID, ErrUnreadable, err)
-			}
-			if !yield(r, err) {
-				return
+			if some = append(some, found{entry: e, err: err}); len(some) == listAhead {
+				if !yieldAll(some, yield) {
+					return
+				}
+				some = some[:0]
 			}
 		}
+		yieldAll(some, yield)
 	}
+}
+
+// found is an entry of a list, and what it says.
+type found struct {
+	entry  storage.Entry
+	record *Record
+	err    error
+}
+
+func (f *found) decode() {
+	defer func() { // a damaged body must not end the process
+		if p := recover(); p != nil {
+			f.record, f.err = nil, fmt.Errorf("%s: %w: %v", f.entry.ID, ErrUnreadable, p)
+		}
+	}()
+	if f.err == nil {
+		f.record, f.err = decode(f.entry.ID, f.entry.Version, f.entry.Body)
+	}
+	if f.err != nil {
+		f.record, f.err = nil, fmt.Errorf("%s: %w: %w", f.entry.ID, ErrUnreadable, f.err)
+	}
+}
+
+// yieldAll decodes entries on all processors, since that is what lists of many
+// swaps spend their time with, and yields them in their order. It reports whether
+// more are wanted.
+func yieldAll(some []found, yield func(*Record, error) bool) bool {
+	var all sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), 1+len(some)/16)
+	for first := range workers {
+		all.Go(func() {
+			for i := first; i < len(some); i += workers {
+				some[i].decode()
+			}
+		})
+	}
+	all.Wait()
+	for _, f := range some {
+		if !yield(f.record, f.err) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,118 @@
+package figures
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/storage/bolt"
+)
+
+// The service as a process of its own, examples/server, on a store that holds
+// some swaps that wait, or are over: how long it takes to answer, and what it
+// takes of memory, at rest, under load, and after a list of all.
+func BenchmarkProcess(t *testing.B) {
+	b := start(t)
+	models := b.models()
+	program := filepath.Join(t.TempDir(), "server")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/swapper-go/swapper/examples/server").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range []struct {
+		name    string
+		swaps   int
+		waiting bool
+	}{{"empty", 0, true}, {"waiting=1000", 1_000, true}, {"over=10000", 10_000, false}, {"waiting=100000", 100_000, true}} {
+		t.Run(c.name, func(t *testing.B) {
+			dir := t.TempDir()
+			store, err := bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			copies(t, store, models, 0, c.swaps, func(int) bool { return c.waiting })
+			if err := store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b.process(t, program, dir, c.swaps)
+		})
+	}
+}
+
+func (b *bed) process(t *testing.B, program, dir string, swaps int) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	for name, v := range map[string]any{"local.json": b.net.Describe(), "config.json": map[string]any{"listen": address, "local": "local.json", "logLevel": "ERROR",
+		"auth": []any{map[string]any{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 1_000_000}}} {
+		text, err := json.Marshal(v)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := exec.Command(program, "-config", filepath.Join(dir, "config.json"))
+	var log bytes.Buffer
+	server.Stderr = &log
+	began := time.Now()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	c := &caller{"http://" + address + "/api", &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}}
+	for c.get("/getSupportedTokens", url.Values{"side": {"INPUT"}}) != nil {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("no answer: %s", log.String())
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	took := time.Since(began)
+	time.Sleep(3 * time.Second)
+	rest := memory(t, server.Process.Pid)
+	load(t, func(int) error { return c.get("/parseAddress", url.Values{"address": {b.address()}}) })
+	t.ReportMetric(float64(took.Milliseconds()), "start_ms")
+	t.ReportMetric(rest, "rest_MiB")
+	t.ReportMetric(memory(t, server.Process.Pid), "load_MiB")
+	if swaps > 0 && swaps <= 10_000 {
+		if err := c.get("/listSwaps", url.Values{"signer": {b.address()}}); err != nil {
+			t.Fatal(err)
+		}
+		t.ReportMetric(memory(t, server.Process.Pid), "listed_MiB")
+	}
+	t.ReportMetric(0, "ns/op")
+}
+
+// memory is what a process has resident, in MiB.
+func memory(t *testing.B, pid int) float64 {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("this system does not tell the memory of processes")
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), "VmRSS:"); ok {
+			kb, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return float64(kb) / 1024
+		}
+	}
+	t.Fatal("no VmRSS")
+	return 0
+}
