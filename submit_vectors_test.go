@@ -2,7 +2,6 @@ package swapper
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -141,11 +140,10 @@ func TestVectorsSettleWithLnurl(t *testing.T) {
 // agreed escrow, good for a day.
 func delivered(t *testing.T, s *flowtest.Setup) json.RawMessage {
 	t.Helper()
-	var data map[string]any
-	if json.Unmarshal(s.Record["initialSwapData"], &data) != nil {
+	data := s.Agreed(t)
+	if data == nil {
 		return json.RawMessage(`{"code":10003,"msg":""}`) // another type: nobody asks
 	}
-	data["refundData"] = fmt.Sprintf("0x%x", s.World.Time.Unix()+86400)
 	text, err := json.Marshal(map[string]any{"code": 10000, "msg": "", "data": map[string]any{"data": data}})
 	if err != nil {
 		t.Fatal(err)

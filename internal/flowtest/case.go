@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"testing"
 	"time"
@@ -151,6 +152,22 @@ func (f *File) Setup(t *testing.T, in Input) *Setup {
 	}
 	s.World.Escrow = s.consistent(t)
 	return s
+}
+
+// Agreed is the escrow that the LP opens for the record: the data that were agreed
+// on, which end a day from now. It is nil where a record agrees on none.
+func (s *Setup) Agreed(t *testing.T) json.RawMessage {
+	t.Helper()
+	var data map[string]any
+	if text := s.Record["initialSwapData"]; len(text) == 0 || json.Unmarshal(text, &data) != nil || data == nil {
+		return nil
+	}
+	data["refundData"] = fmt.Sprintf("0x%064x", s.World.Time.Unix()+86400)
+	text, err := json.Marshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // chainOf tells the chain of a record by its escrow data.
