@@ -201,11 +201,12 @@ func (o outgoing) fill(in In, next *Record) {
 	f := in.Obs.Escrow
 	fillEscrowTxs(f, next.Escrow)
 	fillSubmission(in, next)
-	if f.Known() && f.Value.State == chains.EscrowClaimed {
-		o.fromChain(f.Value.Result, next)
-	}
 	if in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven {
 		o.keep(in, next)
+	}
+	// What the contract has accepted is the payment, whatever else the provider shows.
+	if f.Known() && f.Value.State == chains.EscrowClaimed {
+		o.fromChain(f.Value.Result, next)
 	}
 	if next.State == outRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
 		next.Escrow.Refund = in.Obs.LP.Value.Auth

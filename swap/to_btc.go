@@ -52,7 +52,9 @@ func NewToBTC() *Flow {
 				if next.Bitcoin == nil {
 					next.Bitcoin = &BitcoinPart{}
 				}
-				next.Bitcoin.TxID = id
+				if next.Bitcoin.TxID != id {
+					next.Bitcoin.TxID, next.Bitcoin.Vout = id, 0
+				}
 			}
 		},
 		output: func(r *Record) string {
