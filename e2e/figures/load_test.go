@@ -146,8 +146,8 @@ func BenchmarkLoadUnderWay(t *testing.B) {
 	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, NeverSettle: true})
 	c := b.caller()
 	for _, s := range underWays {
+		id := b.underWay(s.typ, s.state)
 		t.Run(string(s.typ)+"/"+s.state, func(t *testing.B) {
-			id := b.underWay(s.typ, s.state)
 			load(t, func(int) error { return c.get("/getSwapStatus", url.Values{"swapId": {id}}) })
 		})
 	}
