@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -39,6 +40,7 @@ func (g *Engine) Run(ctx context.Context) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	purged := time.Time{}
+	var purging atomic.Bool // a silent chain holds a purge up: then the next waits for it
 	for {
 		select {
 		case <-ctx.Done():
@@ -63,7 +65,12 @@ func (g *Engine) Run(ctx context.Context) error {
 		}
 		if now.Sub(purged) >= time.Minute {
 			purged = now
-			all.Go(func() { g.purge(ctx) })
+			if purging.CompareAndSwap(false, true) {
+				all.Go(func() {
+					defer purging.Store(false)
+					g.purge(ctx)
+				})
+			}
 		}
 	}
 }
