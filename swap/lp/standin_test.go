@@ -118,15 +118,15 @@ func (k standIn) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		same bool
 	}{
 		{"type", w.Type == g.Type}, {"claimHash", bytes.Equal(want.ClaimHash, got.ClaimHash)},
-		{"extraData", w.ExtraData == g.ExtraData || allowed(chains.AnyExtraData, true)},
+		{"extraData", strings.EqualFold(w.ExtraData, g.ExtraData) || allowed(chains.AnyExtraData, true)},
 		{"expiry", w.Expiry == g.Expiry || allowed(chains.AnyExpiry, true)},
-		{"payIn", w.PayIn == g.PayIn}, {"payOut", w.PayOut == g.PayOut}, {"token", w.Token == g.Token},
-		{"claimer", w.Claimer == g.Claimer}, {"offerer", w.Offerer == g.Offerer},
+		{"payIn", w.PayIn == g.PayIn}, {"payOut", w.PayOut == g.PayOut}, {"token", strings.EqualFold(w.Token, g.Token)},
+		{"claimer", strings.EqualFold(w.Claimer, g.Claimer)}, {"offerer", strings.EqualFold(w.Offerer, g.Offerer)},
 		{"amount", w.Amount == g.Amount || allowed(chains.AtLeastAmount, got.Amount.Cmp(want.Amount) > 0)},
 		{"securityDeposit", w.SecurityDeposit == g.SecurityDeposit || allowed(chains.AtMostDeposits, got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0)},
 		{"claimerBounty", w.ClaimerBounty == g.ClaimerBounty || allowed(chains.AtMostDeposits, got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0)},
 		{"sequence", want.Sequence.Cmp(got.Sequence) == 0 || allowed(chains.AnySequence, true)},
-		{"depositToken", w.DepositToken == g.DepositToken}, {"successAction", w.HasSuccessAction == g.HasSuccessAction},
+		{"depositToken", strings.EqualFold(w.DepositToken, g.DepositToken)}, {"successAction", w.HasSuccessAction == g.HasSuccessAction},
 	} {
 		if !m.same {
 			return &chains.DiffError{Member: m.name, Want: string(want.Data), Got: string(got.Data)}

@@ -4,13 +4,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -51,6 +48,11 @@ func (w verdict) compare(t *testing.T, c *vectors.Case, err error) bool {
 	}
 	return true
 }
+
+var liesAbout = verdict{Error: true, Class: "IntermediaryError"}
+
+// sameBytes reports that two texts are the same but for the case of hex digits.
+func sameBytes(a, b string) bool { return a != b && strings.EqualFold(a, b) }
 
 func unix(s int64) time.Time { return time.Unix(s, 0) }
 
@@ -108,8 +110,14 @@ func TestVectorsVerifyToBTC(t *testing.T) {
 		switch {
 		case !want.Error && data.Expiry <= in.Now:
 			c.Differ(t, "lp-ended-escrow")
-			want.verdict = verdict{Error: true, Class: "IntermediaryError"}
-		case want.Error && err == nil && data.ClaimHash != in.ComputedClaimHash && strings.EqualFold(data.ClaimHash, in.ComputedClaimHash):
+			want.verdict = liesAbout
+		case !want.Error && data.PayOut:
+			c.Differ(t, "lp-escrow-flags")
+			want.verdict = liesAbout
+		case !want.Error && q.got.Amount.Sign() == 0:
+			c.Differ(t, "price-negative")
+			want.verdict = liesAbout
+		case want.Error && err == nil && sameBytes(data.ClaimHash, in.ComputedClaimHash):
 			c.Differ(t, "lp-claim-hash-bytes")
 			return
 		}
@@ -145,6 +153,14 @@ func TestVectorsVerifyToBTCLN(t *testing.T) {
 			got: ToBTCLNQuote{Total: big10(t, in.Resp.Total), SwapFee: big10(t, in.Resp.SwapFee), MaxFee: big10(t, in.Resp.MaxFee),
 				RoutingFeeSats: big10(t, in.Resp.RoutingFeeSats), Escrow: in.Data},
 		}
+		var data standData
+		if err := json.Unmarshal(in.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		if !want.Error && data.PayOut {
+			c.Differ(t, "lp-escrow-flags")
+			want = liesAbout
+		}
 		want.compare(t, c, q.data())
 	})
 }
@@ -178,6 +194,14 @@ func TestVectorsVerifyFromBTC(t *testing.T) {
 			},
 			got: FromBTCQuote{Amount: big10(t, in.Resp.Amount), Total: big10(t, in.Resp.Total), SwapFee: new(big.Int), BTCAddress: in.Resp.BtcAddress,
 				Confirmations: in.Resp.Confirmations, Escrow: in.Data},
+		}
+		var data standData
+		if err := json.Unmarshal(in.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		if !want.Error && !data.PayOut {
+			c.Differ(t, "lp-escrow-flags")
+			want = liesAbout
 		}
 		want.compare(t, c, q.data())
 	})
@@ -215,6 +239,24 @@ func (in invoiceCase) expected(t *testing.T) (Agreed, InvoiceExpected) {
 		InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: hash32(t, &in.PaymentHash), Description: in.Description, DescriptionHash: in.DescriptionHash}
 }
 
+// spoken returns the verdict on a Lightning quote: an LP's address is its bytes,
+// and a quote of nothing is refused.
+func (in invoiceCase) spoken(t *testing.T, c *vectors.Case, w verdict, key, total string, err error) verdict {
+	t.Helper()
+	switch hash := in.Invoice.DescriptionHash; {
+	case w.Error && err == nil && sameBytes(key, in.LpAddress):
+		c.Differ(t, "evm-address-bytes")
+		return verdict{}
+	case w.Error && err == nil && hash != nil && sameBytes(*hash, in.DescriptionHash):
+		c.Differ(t, "lp-claim-hash-bytes")
+		return verdict{}
+	case !w.Error && err != nil && (big10(t, total).Sign() == 0 || big10(t, *in.Invoice.Msat).Sign() == 0):
+		c.Differ(t, "price-negative")
+		return liesAbout
+	}
+	return w
+}
+
 func TestVectorsVerifyFromBTCLN(t *testing.T) {
 	vectors.Each(t, "lp-protocol", "verify-frombtcln", func(t *testing.T, c *vectors.Case) {
 		var in struct {
@@ -231,7 +273,9 @@ func TestVectorsVerifyFromBTCLN(t *testing.T) {
 		q := &fromBTCLN{FromBTCLNExpected: FromBTCLNExpected{a, i},
 			got:     FromBTCLNQuote{Address: in.Resp.IntermediaryKey, Total: big10(t, in.Resp.Total), SwapFee: big10(t, in.Resp.SwapFee), SecurityDeposit: new(big.Int)},
 			invoice: in.Invoice.invoice(t)}
-		if want.compare(t, c, first(q.numbers, q.key, q.pays, q.asked)) {
+		err := first(q.numbers, q.key, q.pays, q.asked)
+		verdict := in.spoken(t, c, want.verdict, in.Resp.IntermediaryKey, in.Resp.Total, err)
+		if verdict.compare(t, c, err) || want.Error {
 			return
 		}
 		if q.sats.String() != want.AmountInSats || q.fee.String() != want.SwapFeeBtc {
@@ -262,7 +306,8 @@ func TestVectorsVerifyFromBTCLNAuto(t *testing.T) {
 				GasSwapFeeBTC: big10(t, r.GasSwapFeeBtc), GasSwapFee: big10(t, r.GasSwapFee), ClaimerBounty: big10(t, r.ClaimerBounty)},
 			invoice: in.Invoice.invoice(t),
 		}
-		want.compare(t, c, first(q.numbers, q.key, q.pays, q.btcSum, q.feeSum, q.bounty, q.gasDrop, q.asked))
+		err := first(q.numbers, q.key, q.pays, q.btcSum, q.feeSum, q.bounty, q.gasDrop, q.asked)
+		in.spoken(t, c, want, r.IntermediaryKey, r.Total, err).compare(t, c, err)
 	})
 }
 
@@ -289,6 +334,10 @@ func TestVectorsVerifyLNCapacity(t *testing.T) {
 		err := VerifyNode(inv, f, Policy{})
 		if want.Class == "Error" && err != nil && !Punishable(err) {
 			want.Class = "" // refused, and nobody is blamed
+		}
+		if want.Error && err == nil && sameBytes(n.PublicKey, in.Payee) {
+			c.Differ(t, "lp-claim-hash-bytes")
+			want = verdict{}
 		}
 		want.compare(t, c, err)
 		if err := VerifyNode(inv, f, Policy{AnyNode: true}); err != nil {
@@ -341,177 +390,19 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 			}
 		}
 		switch {
-		case legacy && !want.Error && received.Claimer != expected.Claimer:
+		case legacy && !want.Error && !strings.EqualFold(received.Claimer, expected.Claimer):
 			c.Differ(t, "lp-own-side")
-			want = verdict{Error: true, Class: "IntermediaryError"}
+			want = liesAbout
+		case !want.Error && (received.PayIn || !received.PayOut):
+			c.Differ(t, "lp-escrow-flags")
+			want = liesAbout
 		case legacy && !want.Error && received.Expiry-600 <= in.Now:
 			c.Differ(t, "lp-delivered-expiry")
-			want = verdict{Error: true, Class: "IntermediaryError"}
+			want = liesAbout
+		case want.Error && err == nil && sameBytes(received.ClaimHash, expected.ClaimHash):
+			c.Differ(t, "lp-claim-hash-bytes")
+			want = verdict{}
 		}
 		want.compare(t, c, err)
 	})
-}
-
-// standVault is a vault and its chain of outputs in neutral form.
-type standVault struct {
-	Vault *struct {
-		Opened                bool
-		Confirmations         uint32
-		Utxo                  string
-		Multipliers, Balances []string
-	}
-	BtcTxs map[string]struct {
-		Confirmations uint32
-		Values        []int64
-		Spends        *string
-	}
-	PendingAmounts []string
-	Spent          []string
-}
-
-// facts answers what is asked about the quoted output. units is false where the
-// amounts are vault units already.
-func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted string) VaultFacts {
-	var f VaultFacts
-	if s.Vault != nil {
-		utxo, err := bitcoin.ParseOutPoint(s.Vault.Utxo)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := chains.Vault{Open: s.Vault.Opened, OurRelay: true, Tokens: [2]string{token, native}, Confirmations: s.Vault.Confirmations, VaultState: bitcoin.VaultState{UTXO: utxo}}
-		for i := range 2 {
-			v.Multipliers[i] = big10(t, s.Vault.Multipliers[i])
-			v.Raw[i] = new(big.Int).Quo(big10(t, s.Vault.Balances[i]), v.Multipliers[i]).Uint64()
-		}
-		f.Vault = &v
-	}
-	op, err := bitcoin.ParseOutPoint(strings.ToLower(quoted))
-	if err != nil {
-		return f
-	}
-	tx := func(id bitcoin.Hash) *bitcoin.Tx {
-		known, ok := s.BtcTxs[id.String()]
-		if !ok {
-			return nil
-		}
-		out := &bitcoin.Tx{ID: id, Msg: wire.NewMsgTx(2), Confirmations: known.Confirmations}
-		var script []byte
-		if a, err := bitcoin.ParseAddress(vaultAddress, bitcoin.Regtest); err == nil {
-			script = a.Script()
-		}
-		for _, v := range known.Values {
-			out.Msg.AddTxOut(wire.NewTxOut(v, script))
-		}
-		return out
-	}
-	f.Output, f.Spend = tx(op.Hash), bitcoin.Unspent
-	for _, spent := range s.Spent {
-		if spent == op.String() {
-			f.Spend = bitcoin.SpentInMempool
-		}
-	}
-	for at := op; f.Vault != nil && at != f.Vault.UTXO; {
-		known, ok := s.BtcTxs[at.Hash.String()]
-		if !ok || known.Spends == nil || len(f.Pending) == bitcoin.MaxPendingQuoted {
-			f.Trace = fmt.Errorf("%s does not lead to the vault", at)
-			break
-		}
-		spends, err := bitcoin.ParseOutPoint(*known.Spends)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := chains.Withdrawal{Withdrawal: bitcoin.Withdrawal{TxID: at.Hash, Vault: spends}}
-		for i, amount := range s.PendingAmounts {
-			w.Amounts.Total[i] = big10(t, amount).Uint64()
-		}
-		f.Pending = append([]chains.Withdrawal{w}, f.Pending...)
-		at = spends
-	}
-	return f
-}
-
-func TestVectorsVerifySPV(t *testing.T) {
-	vectors.Each(t, "lp-protocol", "verify-spv", func(t *testing.T, c *vectors.Case) {
-		var in struct {
-			Now                                   int64
-			LpAddress, RequestedAmount, GasAmount string
-			ExactIn                               bool
-			CallerFeeShare                        string
-			MaxBtcFeeRate                         float64
-			Resp                                  spvResponse
-			standVault
-		}
-		c.Input(t, &in)
-		var want struct {
-			verdict
-			VaultUtxoValue int64
-		}
-		c.Expected(t, &want)
-		a := coinAt("0xaa")
-		native := coinAt("0xbb")
-		got := in.Resp.quote(t)
-		if got.QuoteID == "" {
-			got.QuoteID = strings.Repeat("00", 32)
-		}
-		q := &spv{
-			SPVExpected: SPVExpected{
-				Agreed:  Agreed{LP: in.LpAddress, Token: a, Native: native, Amount: big10(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
-				Network: bitcoin.Regtest, GasAmount: big10(t, in.GasAmount), CallerShare: uint32(big10(t, in.CallerFeeShare).Uint64()), MaxFeeRate: in.MaxBtcFeeRate,
-			},
-			got: got, facts: in.facts(t, a.Address, native.Address, in.Resp.VaultBtcAddress, in.Resp.BtcUtxo),
-		}
-		err := first(q.data, q.chain)
-		switch e, _ := errors.AsType[*LPError](err); {
-		case !want.Error && e != nil && e.Check == CheckVaultBalance:
-			c.Differ(t, "spv-fee-balance")
-			left := q.facts.Vault.Raw[0]
-			for _, w := range q.facts.Pending {
-				left -= w.Amounts.Total[0]
-			}
-			if q.CallerShare == 0 || left < q.amounts.Payout[0] || left >= q.amounts.Total[0] {
-				t.Errorf("%v, with %d for %+v", err, left, q.amounts)
-			}
-			return
-		case !want.Error && e != nil && q.GasAmount.Sign() > 0 && (e.Check == CheckGas || e.Check == CheckMultiplier):
-			c.Differ(t, "spv-gas-multiplier")
-			if same(q.got.TotalGas, minus(q.GasAmount, new(big.Int).Rem(q.GasAmount, q.facts.Vault.Multipliers[1]))) {
-				t.Errorf("%v, although the gas is cut to the vault's units", err)
-			}
-			return
-		}
-		if want.compare(t, c, err) {
-			return
-		}
-		if q.sats != want.VaultUtxoValue {
-			t.Errorf("%d sats in the vault's output, want %d", q.sats, want.VaultUtxoValue)
-		}
-	})
-}
-
-// spvResponse is an answer as vectors write it.
-type spvResponse struct {
-	QuoteID                                                          string
-	Expiry                                                           int64
-	Address, VaultID, VaultBtcAddress, BtcAddress, BtcUtxo           string
-	BtcFeeRate                                                       float64
-	BtcAmount, BtcAmountSwap, BtcAmountGas                           string
-	Total, TotalGas, TotalFeeBtc, SwapFeeBtc, SwapFee, GasSwapFeeBtc string
-	GasSwapFee, CallerFeeShare, FrontingFeeShare, ExecutionFeeShare  string
-	UsedUtxoInputCalculation                                         *bool
-}
-
-func (r spvResponse) quote(t *testing.T) SPVQuote {
-	n := func(s string) *big.Int {
-		if s == "" {
-			s = "0"
-		}
-		return big10(t, s)
-	}
-	return SPVQuote{
-		QuoteID: r.QuoteID, Expiry: r.Expiry, Address: r.Address, VaultID: n(r.VaultID), VaultBTCAddress: r.VaultBtcAddress, BTCAddress: r.BtcAddress,
-		BTCUTXO: r.BtcUtxo, BTCFeeRate: r.BtcFeeRate, BTCAmount: n(r.BtcAmount), BTCAmountSwap: n(r.BtcAmountSwap), BTCAmountGas: n(r.BtcAmountGas),
-		Total: n(r.Total), TotalGas: n(r.TotalGas), TotalFeeBTC: n(r.TotalFeeBtc), SwapFeeBTC: n(r.SwapFeeBtc), SwapFee: n(r.SwapFee),
-		GasSwapFeeBTC: n(r.GasSwapFeeBtc), GasSwapFee: n(r.GasSwapFee), CallerFeeShare: n(r.CallerFeeShare), FrontingFeeShare: n(r.FrontingFeeShare),
-		ExecutionFeeShare: n(r.ExecutionFeeShare), UsedInputsOfRequest: r.UsedUtxoInputCalculation != nil && *r.UsedUtxoInputCalculation,
-	}
 }
