@@ -146,6 +146,15 @@ func TestVectorsLNURLStrings(t *testing.T) {
 func checkRecognition(t *testing.T, c *vectors.Case, text string, isLink bool, wantURL *string) {
 	t.Helper()
 	l, err := Parse(text)
+	if plain, ok := otherSpelling(text); ok && err == nil {
+		if same, err := Parse(plain); err != nil || l.URL() != same.URL() {
+			t.Errorf("got %s, %v; want what %s means, %s", l.URL(), err, plain, same.URL())
+		}
+		if wantURL == nil || *wantURL != l.URL() {
+			c.Differ(t, "uri-spelling")
+		}
+		return
+	}
 	if isLink && wantURL != nil {
 		if id := refusedByRule(text, *wantURL); id != "" {
 			c.Differ(t, id)
@@ -157,7 +166,11 @@ func checkRecognition(t *testing.T, c *vectors.Case, text string, isLink bool, w
 		if lower := strings.ToLower(text); isPlainIdentifier(text) && lower != text {
 			c.Differ(t, "lnurl-identifier-case")
 			name, host, _ := strings.Cut(lower, "@")
-			if want := "https://" + host + "/.well-known/lnurlp/" + name; err != nil || l.URL() != want || l.Text() != lower {
+			scheme := "https://"
+			if strings.HasSuffix(host, ".onion") {
+				scheme = "http://"
+			}
+			if want := scheme + host + "/.well-known/lnurlp/" + name; err != nil || l.URL() != want || l.Text() != lower {
 				t.Errorf("got %v, %v; want %s", l, err, want)
 			}
 			return
@@ -184,16 +197,28 @@ func isPlainIdentifier(text string) bool {
 	return strings.Contains(text, "@") && !strings.ContainsAny(text, " []<>:/?#")
 }
 
+// identifier is what counts as name@host: a DNS name with a dot, whose last label
+// is no number.
+var identifier = regexp.MustCompile(`^[a-z0-9._+-]{1,64}@([a-z0-9_-]+\.)+[a-z0-9-]*[a-z-][a-z0-9-]*$`)
+
 // refusedByRule names the rule by which a text is refused that the reference
 // asks at u, empty if there is none.
 func refusedByRule(text, u string) string {
-	bare := strings.ToLower(text)
-	bare = strings.TrimPrefix(strings.TrimPrefix(bare, "lightning:"), "//")
+	bare := withoutScheme(strings.ToLower(text))
 	web := strings.HasPrefix(bare, "https://") || strings.HasPrefix(bare, "http://")
+	around := false
+	switch {
+	case web:
+		link, err := url.Parse(bare)
+		around = err != nil || !strings.HasPrefix(link.Query().Get("lightning"), "lnurl1")
+	case strings.HasPrefix(bare, "lnurl1"):
+		around = strings.ContainsAny(bare, " ?#&/,")
+	case !strings.HasPrefix(bare, "lnurl"):
+		around = !identifier.MatchString(bare)
+	}
 	parsed, err := url.Parse(u)
 	switch {
-	case strings.Contains(bare, "@") && !isPlainIdentifier(bare) && !strings.HasPrefix(bare, "lnurl"),
-		!strings.Contains(bare, "@") && !web && !strings.HasPrefix(bare, "lnurl"), web && !strings.Contains(bare, "lightning=lnurl1"):
+	case around:
 		return "lnurl-anchored"
 	case strings.HasPrefix(bare, "lnurl1") && text != strings.ToLower(text) && text != strings.ToUpper(text) && !strings.Contains(text, ":"):
 		return "lnurl-one-case"
@@ -201,6 +226,24 @@ func refusedByRule(text, u string) string {
 		return "lnurl-url-syntax"
 	}
 	return ""
+}
+
+// withoutScheme takes blanks and the lightning scheme off a text.
+func withoutScheme(text string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "lightning:"), "//")
+}
+
+// otherSpelling is what a text means that the reference does not recognise for
+// its scheme: upper-case LUD-17, or a scheme before an identifier.
+func otherSpelling(text string) (plain string, ok bool) {
+	lower := strings.ToLower(text)
+	for _, scheme := range []string{"lnurlp://", "lnurlw://"} {
+		if rest, is := strings.CutPrefix(lower, scheme); is && !strings.HasPrefix(text, scheme) {
+			return scheme + text[len(text)-len(rest):], true
+		}
+	}
+	plain = withoutScheme(lower)
+	return plain, plain != lower && identifier.MatchString(plain)
 }
 
 func TestVectorsLNURLFetch(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -63,9 +64,26 @@ func TestVectorsLPError(t *testing.T) {
 		}
 		c.Input(t, &in)
 		c.Expected(t, &want)
-		compareRefusal(t, refusal("https://lp", in.Status, in.Body), want.Kind == "out_of_bounds", want.Status, want.Min, want.Max, want.Message)
+		outOfBounds := want.Kind == "out_of_bounds"
+		var body struct {
+			Data struct{ Min, Max json.RawMessage }
+		}
+		if outOfBounds && json.Unmarshal([]byte(in.Body), &body) == nil {
+			switch bounds := string(body.Data.Min) + " " + string(body.Data.Max); {
+			case !wholeNumber.Match(body.Data.Min) || !wholeNumber.Match(body.Data.Max):
+				c.Differ(t, "lp-strict-numbers")
+				outOfBounds = false
+			case strings.Contains(bounds, "-"):
+				c.Differ(t, "lp-negative")
+				outOfBounds = false
+			}
+		}
+		compareRefusal(t, refusal("https://lp", in.Status, in.Body), outOfBounds, want.Status, want.Min, want.Max, want.Message)
 	})
 }
+
+// wholeNumber is a big integer as LPs send it, in JSON.
+var wholeNumber = regexp.MustCompile(`^("-?[0-9]+"|-?[0-9]+(e\+[0-9]+)?)$`)
 
 func compareRefusal(t *testing.T, err error, outOfBounds bool, status int, min, max *string, message string) {
 	t.Helper()
