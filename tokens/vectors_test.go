@@ -309,7 +309,8 @@ func TestVectorsBitcoinDecimals(t *testing.T) {
 		raw := integer(t, whole+frac+strings.Repeat("0", max(in.Decimals-len(frac), 0)))
 		lost := new(big.Int).Sub(integer(t, in.Amount), raw)
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(in.Decimals-len(frac), 0))), nil)
-		if lost.Sign() < 0 || lost.Cmp(unit) >= 0 {
+		// What does not fit is cut off towards zero.
+		if lost.Sign()*integer(t, in.Amount).Sign() < 0 || lost.CmpAbs(unit) >= 0 {
 			t.Errorf("%s shows %s base units less than there are", got, lost)
 		}
 	})
