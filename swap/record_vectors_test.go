@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
@@ -79,11 +80,11 @@ func TestVectorsRecordReading(t *testing.T) {
 			"outputAddress": r.Terms.Recipient, "escrowHash": hex.EncodeToString(event)}
 		switch r.Type {
 		case ToBTCLN:
-			got["outputTxId"], got["inputAddress"] = r.Lightning.Hash, r.Signer
+			got["outputTxId"], got["inputTxId"], got["inputAddress"] = r.Lightning.Hash, r.Escrow.InitTx, r.Signer
 		case ToBTC:
-			got["inputAddress"] = r.Signer
+			got["outputTxId"], got["inputTxId"], got["inputAddress"] = facts(r)["txId"], r.Escrow.InitTx, r.Signer
 		default:
-			got["inputTxId"] = r.Lightning.Hash
+			got["inputTxId"], got["outputTxId"] = r.Lightning.Hash, r.Escrow.ClaimTx
 			if got["inputAddress"] = r.Lightning.Invoice; r.Lightning.Invoice == "" {
 				got["inputAddress"] = r.Lightning.Hash
 			}
@@ -184,8 +185,14 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		if want.DefinitiveExpiryTime != 0 && int64(r.Lightning.EndsAt) != want.DefinitiveExpiryTime {
 			t.Errorf("definitive expiry %d, want %d", r.Lightning.EndsAt, want.DefinitiveExpiryTime)
 		}
-		if want.HTLCExpiry != 0 && r.Escrow.Real.Expiry*1000 != want.HTLCExpiry {
-			t.Errorf("escrow expires at %d, want %d", r.Escrow.Real.Expiry*1000, want.HTLCExpiry)
+		if want.HTLCExpiry != 0 {
+			at := time.Unix(r.Escrow.Real.Expiry, 0)
+			if r.Type == FromBTCLNAuto { // the time by which it is to be claimed
+				at = at.Add(-chains.ClaimGrace)
+			}
+			if at.UnixMilli() != want.HTLCExpiry {
+				t.Errorf("escrow expires at %d, want %d", at.UnixMilli(), want.HTLCExpiry)
+			}
 		}
 	})
 }
