@@ -14,6 +14,10 @@ import (
 // ErrUnreadable marks a stored record that cannot be read. It is never written.
 var ErrUnreadable = errors.New("record cannot be read")
 
+// settledKept is how many settled records are kept decoded for lists: they are
+// most of a long list, and what decoding costs. Some 4 kB each.
+const settledKept = 16_384
+
 // listAhead is how many records are decoded side by side for a list.
 const listAhead = 256
 
@@ -30,19 +34,19 @@ func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) i
 		some := make([]found, 0, listAhead)
 		for e, err := range g.store.Find(ctx, storage.Query{Index: index, Value: signerValue(chain, signer), Descending: true}) {
 			if err != nil && e.ID == "" {
-				if yieldAll(some, yield) {
+				if g.yieldAll(some, yield) {
 					yield(nil, err)
 				}
 				return
 			}
 			if some = append(some, found{entry: e, err: err}); len(some) == listAhead {
-				if !yieldAll(some, yield) {
+				if !g.yieldAll(some, yield) {
 					return
 				}
 				some = some[:0]
 			}
 		}
-		yieldAll(some, yield)
+		g.yieldAll(some, yield)
 	}
 }
 
@@ -53,14 +57,21 @@ type found struct {
 	err    error
 }
 
-func (f *found) decode() {
+func (g *Engine) decodeFound(f *found) {
 	defer func() { // a damaged body must not end the process
 		if p := recover(); p != nil {
 			f.record, f.err = nil, fmt.Errorf("%s: %w: %v", f.entry.ID, ErrUnreadable, p)
 		}
 	}()
+	if known, ok := g.settled.Get(f.entry.ID); ok && f.err == nil && known.Version == f.entry.Version {
+		f.record = known
+		return
+	}
 	if f.err == nil {
 		f.record, f.err = decode(f.entry.ID, f.entry.Version, f.entry.Body)
+	}
+	if f.err == nil && f.record.Settled {
+		g.settled.Add(f.entry.ID, f.record)
 	}
 	if f.err != nil {
 		f.record, f.err = nil, fmt.Errorf("%s: %w: %w", f.entry.ID, ErrUnreadable, f.err)
@@ -70,13 +81,13 @@ func (f *found) decode() {
 // yieldAll decodes entries on all processors, since that is what lists of many
 // swaps spend their time with, and yields them in their order. It reports whether
 // more are wanted.
-func yieldAll(some []found, yield func(*Record, error) bool) bool {
+func (g *Engine) yieldAll(some []found, yield func(*Record, error) bool) bool {
 	var all sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), 1+len(some)/16)
 	for first := range workers {
 		all.Go(func() {
 			for i := first; i < len(some); i += workers {
-				some[i].decode()
+				g.decodeFound(&some[i])
 			}
 		})
 	}

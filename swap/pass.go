@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -41,6 +42,7 @@ type Engine struct {
 	keepExpired time.Duration
 	effects     *runner
 	feed        feed
+	settled     *lru.Cache[string, *Record] // decoded, by id; for lists
 	base        context.Context
 	stop        context.CancelFunc
 
@@ -56,7 +58,7 @@ func New(c Config) *Engine {
 	g := &Engine{
 		store: c.Store, world: c.World, flows: map[Type]*Flow{}, now: c.Now, log: c.Log,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
-		base: base, stop: stop, lanes: map[string]*lane{},
+		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *Record](settledKept),
 	}
 	if g.passTimeout <= 0 {
 		g.passTimeout = 30 * time.Second
