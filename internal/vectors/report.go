@@ -52,7 +52,10 @@ func (f *File) report(test string) Report {
 
 func appendReport(t *testing.T, f *File) {
 	t.Helper()
-	path := os.Getenv("SWAPPER_VECTORS_REPORT")
+	path, err := named("SWAPPER_VECTORS_REPORT")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if path == "" {
 		return
 	}

@@ -4,7 +4,8 @@
 // The vectors are kept compressed beside this package. When the environment
 // variable SWAPPER_VECTORS names a folder, <folder>/<area>/<file>.json is read
 // instead. When SWAPPER_VECTORS_REPORT names a file, one JSON line per vector
-// file that a test has run is appended to it; see [Report].
+// file that a test has run is appended to it; see [Report]. Relative paths are
+// meant from the module's root.
 //
 // Every test that uses vectors is named TestVectors..., so that
 //
@@ -77,7 +78,10 @@ func Load(t testing.TB, area, name string) *File {
 }
 
 func read(area, name string) ([]byte, error) {
-	if dir := os.Getenv("SWAPPER_VECTORS"); dir != "" {
+	if dir, err := named("SWAPPER_VECTORS"); dir != "" || err != nil {
+		if err != nil {
+			return nil, err
+		}
 		if _, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("SWAPPER_VECTORS: %s", err) // a wrong folder is an error, not an absent file
 		}
@@ -93,6 +97,32 @@ func read(area, name string) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(plain)
+}
+
+// named returns the path that an environment variable holds, "" if none. Tests
+// run in the folders of their packages, so a relative path is meant from the
+// module's root.
+func named(variable string) (string, error) {
+	path := os.Getenv(variable)
+	if path == "" || filepath.IsAbs(path) {
+		return path, nil
+	}
+	root, err := moduleRoot()
+	return filepath.Join(root, path), err
+}
+
+// moduleRoot is the folder of go.mod, above the running test's.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod above the test's folder")
+		}
+	}
+	return "", err
 }
 
 // Each runs check on every case of area/name, each as a subtest named after the
@@ -221,14 +251,9 @@ func decodeMember(t testing.TB, m map[string]json.RawMessage, name string, v any
 // backquotes in the first cell of a table row.
 func differences(t *testing.T) map[string]bool {
 	t.Helper()
-	dir, err := os.Getwd()
-	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test's folder")
-		}
+	dir, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "docs", "differences.md"))
 	if err != nil {
