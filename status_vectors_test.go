@@ -194,7 +194,7 @@ func differStatus(t *testing.T, c *vectors.Case, s *flowtest.Setup, r *swap.Reco
 		case r.State == 2 && now.Add(chains.ClaimGrace).After(time.Unix(r.Escrow.Real.Expiry, 0)):
 			c.Differ(t, "status-is-current")
 			want["state"] = map[string]any{"number": float64(-1), "name": "EXPIRED"}
-			want["isFailed"], want["currentAction"] = true, nil
+			want["isFailed"], want["currentAction"], want["requiresSecretReveal"] = true, nil, false
 			want.expectSteps("expired", "expired")
 		}
 	}

@@ -116,7 +116,7 @@ func syncRule(in flowtest.Input, now time.Time, r *Record, from int, got *Record
 			return &rules{id: "escrow-kept-open", state: to(from)}
 		case (from == outCreated || from == outSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
 			return &rules{id: "escrow-expiry-needs-chain", state: to(outSoftExpired)} // nobody has said that there is no escrow
-		case says("PAID") && strings.HasPrefix(cs.ClaimResult, "0x"):
+		case says("PAID") && (strings.HasPrefix(cs.ClaimResult, "0x") || r.Type == ToBTC && (r.Bitcoin == nil || r.Bitcoin.Address == "") && in.Env.BitcoinTx == nil):
 			return &rules{id: "escrow-claim-result", facts: func(f map[string]string) {
 				delete(f, "txId")
 				delete(f, "secret")
