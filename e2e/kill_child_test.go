@@ -6,12 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,11 +45,21 @@ const (
 func TestMain(m *testing.M) {
 	text := os.Getenv(mortalEnv)
 	if text == "" {
+		sideBySide()
 		os.Exit(m.Run())
 	}
 	if err := live(text); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+}
+
+// sideBySide lets more tests run at once than there are processors, unless the
+// caller says how many: they wait for blocks and polls more than they compute.
+func sideBySide() {
+	given := slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), "test.parallel") })
+	if f := flag.Lookup("test.parallel"); f != nil && !given {
+		_ = f.Value.Set("6") // a number, so it is taken
 	}
 }
 
