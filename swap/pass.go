@@ -42,6 +42,7 @@ type Engine struct {
 	keepExpired time.Duration
 	effects     *runner
 	feed        feed
+	hints       hints
 	settled     *lru.Cache[string, *Record] // decoded, by id; for lists
 	base        context.Context
 	stop        context.CancelFunc

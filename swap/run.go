@@ -3,13 +3,11 @@ package swap
 import (
 	"container/heap"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -48,6 +46,7 @@ func (g *Engine) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		now := g.now()
+		g.hints.schedule(s, now)
 		for {
 			t := s.next(now)
 			if t == nil {
@@ -141,7 +140,8 @@ func interval(every, age time.Duration) time.Duration {
 func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	ctx, cancel := context.WithTimeout(ctx, g.passTimeout+time.Second)
 	defer cancel()
-	res, err := g.Advance(ctx, t.id, nil)
+	input := g.hints.input(t.id)
+	res, err := g.Advance(ctx, t.id, input)
 	if err != nil {
 		failures := s.ended(t, err)
 		if ctx.Err() == nil {
@@ -151,30 +151,10 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 		return
 	}
 	s.ended(t, nil)
+	if input != nil {
+		g.hints.paid(t.id)
+	}
 	g.reschedule(s, res.Record, 0)
-}
-
-// Look brings forward the swaps that a hint is about and returns when each has
-// been looked at, so that the cursor behind the hint may be stored.
-func (g *Engine) Look(ctx context.Context, chain string, h chains.Hint) error {
-	ids := map[string]bool{}
-	for _, hash := range [][]byte{h.EscrowHash, h.ClaimHash, h.BitcoinTx[:]} {
-		if len(hash) == 0 || len(hash) == 32 && isZero([32]byte(hash)) {
-			continue
-		}
-		for e, err := range g.store.Find(ctx, storage.Query{Index: byEvent, Value: eventValue(chain, hash)}) {
-			if err != nil {
-				return fmt.Errorf("find swaps of an event: %w", err)
-			}
-			ids[e.ID] = true
-		}
-	}
-	for id := range ids {
-		if _, err := g.Advance(ctx, id, Look{}); err != nil {
-			return fmt.Errorf("look at swap %s: %w", id, err)
-		}
-	}
-	return nil
 }
 
 // schedule knows whose turn is next. Safe for concurrent use.
@@ -200,6 +180,17 @@ func (s *schedule) set(id string, when time.Time) {
 		s.at[id] = t
 	}
 	s.put(t, when)
+}
+
+// soon sets a turn, unless one comes earlier.
+func (s *schedule) soon(id string, when time.Time) {
+	s.mu.Lock()
+	t := s.at[id]
+	later := t == nil || t.index < 0 || when.Before(t.when)
+	s.mu.Unlock()
+	if later {
+		s.set(id, when)
+	}
 }
 
 // ended counts the failures in a row. A swap that changed meanwhile may have had
