@@ -32,17 +32,17 @@ type Early struct {
 // success. The first attempt streams late parameters, the others wait for them
 // (protocol: lp-protocol.md §3.5).
 func (c *Client) quote(ctx context.Context, base, path string, b body, early Early) (json.RawMessage, error) {
-	return c.post(ctx, c.o.Retry, base, path, b, early)
+	return c.post(ctx, toQuote, c.o.Retry, base, path, b, early)
 }
 
-func (c *Client) post(ctx context.Context, p retry.Policy, base, path string, b body, early Early) (json.RawMessage, error) {
+func (c *Client) post(ctx context.Context, why purpose, p retry.Policy, base, path string, b body, early Early) (json.RawMessage, error) {
 	base, err := c.CheckURL(base)
 	if err != nil {
 		return nil, err
 	}
 	stream := !c.o.NoStreams
 	data, err := retry.Do(ctx, p, func(ctx context.Context) (json.RawMessage, error) {
-		data, err := c.attempt(ctx, base, path, b, stream, early)
+		data, err := c.attempt(ctx, why, base, path, b, stream, early)
 		stream = false
 		return data, err
 	})
@@ -53,14 +53,14 @@ func (c *Client) post(ctx context.Context, p retry.Policy, base, path string, b 
 }
 
 // attempt makes one request and reads its answer.
-func (c *Client) attempt(ctx context.Context, base, path string, b body, stream bool, early Early) (json.RawMessage, error) {
-	ctx, end := c.begin(ctx, c.o.PostTimeout)
-	defer end(nil)
-	release, err := c.slots.take(ctx, base)
+func (c *Client) attempt(ctx context.Context, why purpose, base, path string, b body, stream bool, early Early) (json.RawMessage, error) {
+	release, err := c.place(ctx, base, why, c.o.PostTimeout)
 	if err != nil {
-		return nil, &CallError{base, err}
+		return nil, err
 	}
 	defer release()
+	ctx, end := c.begin(ctx, c.o.PostTimeout)
+	defer end(nil)
 
 	var payload io.Reader
 	contentType := "application/json"
@@ -114,6 +114,20 @@ func (c *Client) attempt(ctx context.Context, base, path string, b body, stream 
 	}
 	return env.result(base, codeQuoted)
 }
+
+// place waits for a place among the calls to an LP, no longer than the call itself
+// may take.
+func (c *Client) place(ctx context.Context, base string, why purpose, patience time.Duration) (release func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errCrowded)
+	defer cancel()
+	if release, err = c.slots.take(ctx, base, why); err != nil {
+		return nil, &CallError{base, err}
+	}
+	return release, nil
+}
+
+// errCrowded is a fault.Timeout when it reaches the API.
+var errCrowded = fmt.Errorf("%w: too many calls to the provider are under way", context.DeadlineExceeded)
 
 // begin bounds a call. Its end may carry the reason why it ended early.
 func (c *Client) begin(ctx context.Context, timeout time.Duration) (context.Context, context.CancelCauseFunc) {
@@ -265,25 +279,25 @@ func (e envelope) result(base string, success int) (json.RawMessage, error) {
 }
 
 // get makes a GET and returns the body of an answer with status 200.
-func (c *Client) get(ctx context.Context, base, path string) ([]byte, error) {
+func (c *Client) get(ctx context.Context, why purpose, base, path string) ([]byte, error) {
 	base, err := c.CheckURL(base)
 	if err != nil {
 		return nil, err
 	}
 	return retry.Do(ctx, c.o.Retry, func(ctx context.Context) ([]byte, error) {
-		return c.once(ctx, base, http.MethodGet, path, nil)
+		return c.once(ctx, why, base, http.MethodGet, path, nil)
 	})
 }
 
 // once makes one plain request.
-func (c *Client) once(ctx context.Context, base, method, path string, payload []byte) ([]byte, error) {
-	ctx, end := c.begin(ctx, c.o.GetTimeout)
-	defer end(nil)
-	release, err := c.slots.take(ctx, base)
+func (c *Client) once(ctx context.Context, why purpose, base, method, path string, payload []byte) ([]byte, error) {
+	release, err := c.place(ctx, base, why, c.o.GetTimeout)
 	if err != nil {
-		return nil, &CallError{base, err}
+		return nil, err
 	}
 	defer release()
+	ctx, end := c.begin(ctx, c.o.GetTimeout)
+	defer end(nil)
 	var reader io.Reader
 	if payload != nil {
 		reader = bytes.NewReader(payload)

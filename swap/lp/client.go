@@ -31,10 +31,10 @@ type Options struct {
 	AllowHTTP bool              // call LPs over http anywhere; without it only on loopback addresses
 	NoStreams bool              // wait for late parameters, and send all at once: for proxies that buffer requests
 
-	GetTimeout  time.Duration // of one GET, waiting for its turn included; 0: 15 s
-	PostTimeout time.Duration // of one POST, request and answer; 0: 30 s
+	GetTimeout  time.Duration // of one GET, and as long again for its turn; 0: 15 s
+	PostTimeout time.Duration // of one POST, request and answer, and as long again for its turn; 0: 30 s
 	Limit       int64         // bytes of one answer; 0: 64 kB
-	Calls       int           // at once to one LP; 0: 5, which is what LPs allow
+	Calls       int           // at once to one LP, some of them for each purpose; 0: 5, which is what LPs allow
 	Retry       retry.Policy  // zero: five calls, 0.5 to 4 s apart; Final is the client's own
 
 	Auth  *Auth   // signs every request; nil: requests are anonymous
@@ -46,7 +46,7 @@ type Options struct {
 
 // Client makes the calls of the LP protocol. Every call is bounded in time and
 // in what it reads, is made at most five at a time to one LP, and follows no
-// redirect. Base URLs must be https, unless they are on a loopback address or
+// redirect. Quotes, status calls and what is posted have places of their own. Base URLs must be https, unless they are on a loopback address or
 // [Options].AllowHTTP is set. It is safe for concurrent use.
 //
 // Errors of calls: *[RequestError] and *[OutOfBoundsError] are the LP's answer,

@@ -88,7 +88,7 @@ func (c *Client) info(ctx context.Context, base string) (Info, error) {
 	outcomes := make(chan outcome)
 	ask := func(method, path string, payload []byte) {
 		var o outcome
-		text, err := c.once(ctx, base, method, path, payload)
+		text, err := c.once(ctx, toQuote, base, method, path, payload)
 		if o.err = err; err == nil {
 			o.info, o.err = readInfo(base, text, nonce)
 		}

@@ -132,7 +132,7 @@ func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt 
 	if size := len(encode(b.params)); size > maxPost {
 		return "", fault.New(fault.InvalidInput, "the transaction has too many inputs: %d bytes, LPs read %d", size, maxPost)
 	}
-	data, err := c.post(ctx, retry.Policy{Calls: 1, Final: isAnswer}, base, SPVFromBTC.Path()+"/postQuote"+query("chain", chain), b, Early{})
+	data, err := c.post(ctx, toAct, retry.Policy{Calls: 1, Final: isAnswer}, base, SPVFromBTC.Path()+"/postQuote"+query("chain", chain), b, Early{})
 	if err != nil {
 		return "", fmt.Errorf("post the PSBT: %w", err)
 	}

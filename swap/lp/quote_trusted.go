@@ -66,7 +66,7 @@ func (c *Client) TrustedBTC(ctx context.Context, base string, r TrustedRequest) 
 
 func trusted[T any](c *Client, ctx context.Context, base, path string, read func(*answer) T) (T, error) {
 	var zero T
-	text, err := c.get(ctx, base, path)
+	text, err := c.get(ctx, toQuote, base, path)
 	if err != nil {
 		return zero, err
 	}

@@ -3,25 +3,57 @@ package lp
 import (
 	"context"
 	"net/url"
+	"slices"
 	"sync"
 )
 
+// purpose is what a call is for. Each has a place of its own at every LP, so
+// that answers of one kind that hang hold nothing else up.
+type purpose int
+
+const (
+	toQuote  purpose = iota // what the LP offers, and for how much
+	toFollow                // how a swap stands
+	toAct                   // what a swap cannot go on without: a PSBT, a refund address
+	purposes
+)
+
 // slots bounds how many calls to one host are under way (protocol:
-// lp-protocol.md §3.7). Hosts without calls take no memory.
+// lp-protocol.md §3.7). One place is kept free for each purpose that has none,
+// if there are enough; the others go to whoever asks first. Hosts without calls
+// take no memory.
 type slots struct {
 	most  int
 	mu    sync.Mutex
 	hosts map[string]*host
 }
 
+// host is guarded by slots.mu.
 type host struct {
-	free  chan struct{}
-	users int // callers that hold or wait for a slot; slots.mu guards it
+	used  [purposes]int
+	queue []*waiter
 }
 
-// take waits for a slot and returns what gives it back, or the cause of ctx's
+type waiter struct {
+	purpose purpose
+	given   chan struct{} // closed with the place
+}
+
+// free reports whether a call may begin.
+func (h *host) free(p purpose, most int) bool {
+	needed := 1
+	for other, n := range h.used {
+		needed += n
+		if most >= int(purposes) && purpose(other) != p && n == 0 {
+			needed++
+		}
+	}
+	return needed <= most
+}
+
+// take waits for a place and returns what gives it back, or the cause of ctx's
 // end.
-func (s *slots) take(ctx context.Context, base string) (release func(), err error) {
+func (s *slots) take(ctx context.Context, base string, p purpose) (release func(), err error) {
 	key := base
 	if u, err := url.Parse(base); err == nil {
 		key = u.Host
@@ -29,27 +61,50 @@ func (s *slots) take(ctx context.Context, base string) (release func(), err erro
 	s.mu.Lock()
 	h := s.hosts[key]
 	if h == nil {
-		h = &host{free: make(chan struct{}, s.most)}
+		h = &host{}
 		if s.hosts == nil {
 			s.hosts = map[string]*host{}
 		}
 		s.hosts[key] = h
 	}
-	h.users++
+	w := &waiter{p, make(chan struct{})}
+	h.queue = append(h.queue, w)
+	s.give(key, h)
 	s.mu.Unlock()
 
-	leave := func() {
+	release = func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if h.users--; h.users == 0 {
-			delete(s.hosts, key)
-		}
+		h.used[p]--
+		s.give(key, h)
 	}
 	select {
-	case h.free <- struct{}{}:
-		return func() { <-h.free; leave() }, nil
+	case <-w.given:
+		return release, nil
 	case <-ctx.Done():
-		leave()
-		return nil, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := slices.Index(h.queue, w); at >= 0 {
+		h.queue = slices.Delete(h.queue, at, at+1)
+	} else { // given at the last moment
+		h.used[p]--
+	}
+	s.give(key, h)
+	return nil, context.Cause(ctx)
+}
+
+// give hands free places to those who wait, in their order. s.mu is held.
+func (s *slots) give(key string, h *host) {
+	h.queue = slices.DeleteFunc(h.queue, func(w *waiter) bool {
+		if !h.free(w.purpose, s.most) {
+			return false
+		}
+		h.used[w.purpose]++
+		close(w.given)
+		return true
+	})
+	if len(h.queue) == 0 && h.used == [purposes]int{} {
+		delete(s.hosts, key)
 	}
 }

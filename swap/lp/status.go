@@ -80,18 +80,18 @@ func (c *Client) Status(ctx context.Context, q StatusQuery) (Status, error) {
 	default:
 		return Status{}, fmt.Errorf("LPs have no endpoint %q", q.Endpoint)
 	}
-	return c.status(ctx, q.URL, "/"+q.Endpoint+query(pairs...))
+	return c.status(ctx, toFollow, q.URL, "/"+q.Endpoint+query(pairs...))
 }
 
 // SetRefundAddress tells the LP where an on-chain payment goes back to. url is
 // that of the swap, service path included. Asking twice is a refusal with the
 // code [CodeRefundIsSet].
 func (c *Client) SetRefundAddress(ctx context.Context, url, paymentHash string, sequence *big.Int, address string) (Status, error) {
-	return c.status(ctx, url, "/setRefundAddress"+query("paymentHash", paymentHash, "sequence", dec(sequence), "refundAddress", address))
+	return c.status(ctx, toAct, url, "/setRefundAddress"+query("paymentHash", paymentHash, "sequence", dec(sequence), "refundAddress", address))
 }
 
-func (c *Client) status(ctx context.Context, url, path string) (Status, error) {
-	text, err := c.get(ctx, url, path)
+func (c *Client) status(ctx context.Context, why purpose, url, path string) (Status, error) {
+	text, err := c.get(ctx, why, url, path)
 	if err != nil {
 		return Status{}, err
 	}
