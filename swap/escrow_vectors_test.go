@@ -83,7 +83,7 @@ func TestVectorsSync(t *testing.T) {
 				st := perform(t, s)
 				before, from := facts(st.Record), st.Record.State
 				got := st.advance(t, nil)
-				d := syncRule(in, s.World.Now(), st.Record, from, got, want.Fields["data"] != nil)
+				d := syncRule(t, in, s.World.Now(), st.Record, from, want.Fields["data"] != nil)
 				compare(t, c, st, before, got, want, alsoShown(t, st, in, before, want, d))
 			})
 		})
@@ -93,7 +93,8 @@ func TestVectorsSync(t *testing.T) {
 // syncRule tells where a synchronisation ends elsewhere than the reference's, by
 // what was stored and what was seen; delivered says that the LP has announced the
 // agreed escrow.
-func syncRule(in flowtest.Input, now time.Time, r *Record, from int, got *Record, delivered bool) *rules {
+func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *Record, from int, delivered bool) *rules {
+	t.Helper()
 	cs := in.Env.CommitStatus
 	says := func(kinds ...string) bool { return cs != nil && slices.Contains(kinds, cs.Type) }
 	refunded := cs != nil && cs.RefundTxID != ""
@@ -108,7 +109,7 @@ func syncRule(in flowtest.Input, now time.Time, r *Record, from int, got *Record
 			case says("REFUNDABLE"):
 				return &rules{id: "escrow-late-opening", state: to(outRefundable), facts: seen}
 			case says("PAID"):
-				return &rules{id: "escrow-late-opening", state: to(outClaimed), facts: func(f map[string]string) { seen(f); takeResult(f, got, cs) }}
+				return &rules{id: "escrow-late-opening", state: to(outClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
 			case refunded:
 				return &rules{id: "escrow-late-opening", state: to(outRefunded), facts: seen}
 			}
@@ -118,9 +119,11 @@ func syncRule(in flowtest.Input, now time.Time, r *Record, from int, got *Record
 			return &rules{id: "escrow-expiry-needs-chain", state: to(outSoftExpired)} // nobody has said that there is no escrow
 		case says("PAID") && (strings.HasPrefix(cs.ClaimResult, "0x") || r.Type == ToBTC && (r.Bitcoin == nil || r.Bitcoin.Address == "") && in.Env.BitcoinTx == nil):
 			return &rules{id: "escrow-claim-result", facts: func(f map[string]string) {
-				delete(f, "txId")
-				delete(f, "secret")
-				takeResult(f, got, cs)
+				unread := map[Type]string{ToBTCLN: cs.ClaimResult}[r.Type]
+				if name := resultOf[r.Type]; strings.HasPrefix(cs.ClaimResult, "0x") && f[name] != unread {
+					t.Errorf("the reference has %s %q, want %q", name, f[name], unread)
+				}
+				takeResult(t, f, r, cs)
 			}}
 		}
 		return nil
@@ -239,12 +242,31 @@ func takeIDs(f map[string]string, cs *flowtest.Status) {
 	}
 }
 
-// takeResult is what the claim shows: the payment, verified where it can be.
-func takeResult(f map[string]string, got *Record, cs *flowtest.Status) {
-	for _, name := range []string{"txId", "secret"} {
-		if v := facts(got)[name]; v != "" && v == shownResult(got.Type, cs.ClaimResult) {
-			f[name] = v
-		}
+// resultOf names the fact that a claim of each type shows.
+var resultOf = map[Type]string{ToBTC: "txId", ToBTCLN: "secret"}
+
+// takeResult sets what the claim shows about the payment of a record, as it was
+// before: a transaction's id in display order, or the preimage of its hash.
+func takeResult(t *testing.T, f map[string]string, r *Record, cs *flowtest.Status) {
+	t.Helper()
+	name := resultOf[r.Type]
+	delete(f, name)
+	if was := facts(r)[name]; was != "" {
+		f[name] = was
+	}
+	b, err := hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) != 32 {
+		return
+	}
+	switch hash := sha256.Sum256(b); {
+	case r.Type == ToBTC:
+		slices.Reverse(b)
+		f[name] = hex.EncodeToString(b)
+	case r.Lightning == nil || hex.EncodeToString(hash[:]) == r.Lightning.Hash:
+		f[name] = hex.EncodeToString(b)
 	}
 }
 

@@ -2,10 +2,8 @@ package swap
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 
@@ -136,20 +134,4 @@ func wanted(before map[string]string, fields map[string]json.RawMessage) map[str
 		}
 	}
 	return want
-}
-
-// shownResult is a claim's result as a record shows it.
-func shownResult(t Type, result string) string {
-	b, err := hex.DecodeString(strings.TrimPrefix(result, "0x"))
-	if err != nil {
-		return ""
-	}
-	if t == ToBTC {
-		id, ok := hashFromClaim(b)
-		if !ok {
-			return ""
-		}
-		return id.String()
-	}
-	return hex.EncodeToString(b)
 }

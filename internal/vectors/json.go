@@ -22,6 +22,31 @@ func SameJSON(t *testing.T, want json.RawMessage, got any) {
 	}
 }
 
+// JSON marshals v.
+func JSON(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// DropTexts removes the members of v that are worded freely, at any depth.
+func DropTexts(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "description")
+		for _, m := range v {
+			DropTexts(m)
+		}
+	case []any:
+		for _, m := range v {
+			DropTexts(m)
+		}
+	}
+}
+
 func neutral(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
