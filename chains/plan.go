@@ -105,6 +105,7 @@ type Step struct {
 	Escrow   Escrow        // all but StepVaultClaim
 	Auth     Auth          // StepInit (may be zero where none is needed), StepRefundAuth
 	Preimage Preimage      // StepClaimSecret
+	Public   bool          // StepClaimSecret: others may know the preimage, so that it is never too late to claim
 	Payment  *Payment      // StepClaimBitcoin
 	Vault    *VaultPayment // StepVaultClaim
 }

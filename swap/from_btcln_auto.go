@@ -200,7 +200,9 @@ func autoFill(in In, next *Record) {
 		return
 	}
 	if f.Value.State == chains.EscrowClaimed {
-		keepPreimage(f.Value.Result, next)
+		if keepPreimage(f.Value.Result, next); next.Lightning.Revealed == 0 {
+			next.Lightning.Revealed = At(in.Now)
+		}
 	}
 	if f.Value.Final && (next.State == lnClaimed && f.Value.State == chains.EscrowClaimed || next.State == lnFailed && f.Value.State == chains.EscrowRefunded) {
 		next.Settled = true
@@ -210,18 +212,32 @@ func autoFill(in In, next *Record) {
 // mayPublish reports whether the preimage may become public: that very escrow
 // was just seen open, finally, with enough time left to claim it (protocol:
 // swap-flows-escrow.md §8.5). Before that, publishing it would let the LP keep
-// the payment without paying out.
+// the payment without paying out. Once it may be known to others only a claim
+// helps the user, so from then on the open escrow alone counts.
 func mayPublish(in In) bool {
 	f := in.Obs.Escrow
-	return in.R.State == lnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
-		f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
-		!tooLateToClaim(in.R.Escrow.Real, f, in.Now)
+	open := in.R.State == lnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
+		f.Known() && f.Value.State == chains.EscrowOpen
+	return open && (in.R.public() || f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
+}
+
+// public reports whether others than the user may know the preimage.
+func (r *Record) public() bool { return r.Lightning != nil && r.Lightning.Revealed != 0 }
+
+// revealing marks an effect that makes the preimage public, and says until when
+// that is safe.
+func revealing(r *Record, e Effect) Effect {
+	e.Reveals = true
+	if !r.public() && r.Escrow != nil && r.Escrow.Real != nil {
+		e.Until = time.Unix(r.Escrow.Real.Expiry, 0).Add(-chains.ClaimGrace)
+	}
+	return e
 }
 
 func autoEffects(in In) []Effect {
 	effects := sendNext(in, mayPublish)
 	if mayPublish(in) {
-		effects = append(effects, Effect{Kind: Publish})
+		effects = append(effects, revealing(in.R, Effect{Kind: Publish}))
 	}
 	if w := in.R.Lightning.Withdraw; in.R.State == lnCreated && w != nil && w.Asked && in.R.Tried[string(CallWithdraw)].Started == 0 {
 		effects = append(effects, Effect{Kind: CallWithdraw, Mark: true})
@@ -273,7 +289,7 @@ func autoView(in In) View {
 			case in.busy():
 			case mayPublish(in):
 				v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
-					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage)}}}}
+					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.public()}}}}
 			case !autoFact(in).Known():
 				v.Blocked = fault.New(fault.Upstream, "the chain cannot be asked for the escrow now, without which the preimage must not be shown")
 			default:

@@ -81,6 +81,9 @@ func (in In) noteOutcome(next *Record) {
 	}
 	try := next.Tried[key]
 	uncertain := try.Attempts > 0 && try.Outcome == "" // an earlier attempt ended without an answer
+	if o.Effect == Publish && o.Refused && !uncertain && try.Outcome != Done && next.Lightning.Revealed == try.Started {
+		next.Lightning.Revealed, try.Started = 0, 0 // nothing left: the preimage is as secret as before
+	}
 	try.Attempts++
 	try.Reason = o.Reason
 	switch {

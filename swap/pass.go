@@ -71,8 +71,8 @@ func New(c Config) *Engine {
 		g.flows[f.Type] = f
 	}
 	g.effects = &runner{
-		do: c.Performer, mark: g.markStarted, report: g.reportOutcome, base: base,
-		slots: make(chan struct{}, 64), log: c.Log, running: map[effectKey]bool{},
+		do: c.Performer, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, base: base,
+		log: c.Log, now: c.Now, running: map[effectKey]bool{},
 	}
 	return g
 }

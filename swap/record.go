@@ -138,10 +138,11 @@ type EscrowPart struct {
 
 // LightningPart belongs to the types with a Lightning side.
 type LightningPart struct {
-	Invoice  string `json:"invoice,omitempty"` // empty for a recovered swap
-	Hash     string `json:"hash,omitempty"`    // payment hash, 64 hex digits
-	Preimage Secret `json:"preimage,omitzero"` // verified against Hash
-	OwnHash  bool   `json:"ownHash,omitempty"` // the caller brought the hash and has to reveal the preimage
+	Invoice  string `json:"invoice,omitempty"`  // empty for a recovered swap
+	Hash     string `json:"hash,omitempty"`     // payment hash, 64 hex digits
+	Preimage Secret `json:"preimage,omitzero"`  // verified against Hash
+	OwnHash  bool   `json:"ownHash,omitempty"`  // the caller brought the hash and has to reveal the preimage
+	Revealed Millis `json:"revealed,omitempty"` // since when the preimage may be public
 
 	Link          string          `json:"link,omitempty"` // LNURL as the user gave it
 	Withdraw      *Withdraw       `json:"withdraw,omitempty"`

@@ -114,7 +114,11 @@ func sendNext(in In, reveal func(In) bool) []Effect {
 		if tx.Reveals && !reveal(in) {
 			return nil
 		}
-		return []Effect{{Kind: SendTx, Step: i}}
+		e := Effect{Kind: SendTx, Step: i}
+		if tx.Reveals {
+			e = revealing(in.R, e)
+		}
+		return []Effect{e}
 	}
 	return nil
 }

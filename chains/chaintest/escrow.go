@@ -146,6 +146,9 @@ func testRefund(k *kit) {
 		after := k.balance(k.user.Address(), token)
 		k.net.Advance(k.T, time.Unix(e.Expiry, 0).Sub(k.net.Time())-chains.ClaimGrace+time.Minute)
 		k.buildRefused(k.lp, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(40)}, "a claim too shortly before the expiry")
+		if _, err := k.k.Build(k.Context(), chains.Plan{SwapID: "late", Signer: k.lp.Address(), Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(40), Public: true}}}); err != nil {
+			k.Errorf("a late claim by a secret that is public is not built: %v", err)
+		}
 		k.net.Advance(k.T, time.Unix(e.Expiry, 0).Sub(k.net.Time())+chains.RefundGrace+time.Minute)
 		refund := k.run(k.user, chains.Plan{SwapID: "refund", Steps: []chains.Step{{Kind: chains.StepRefund, Escrow: e}}})
 		f := k.state(e, chains.EscrowRefunded)

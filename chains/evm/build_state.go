@@ -23,6 +23,7 @@ type stepState struct {
 	kind   chains.StepKind
 	escrow SwapData
 	opens  bool // the plan itself opens it before
+	public bool // the secret is known to others already
 	answer hexutil.Bytes
 }
 
@@ -45,7 +46,7 @@ func (p *planStates) ask(plan chains.Plan, requests *[]Request) error {
 		if err != nil {
 			return err
 		}
-		p.steps = append(p.steps, stepState{kind: step.Kind, escrow: s, opens: opened[hash]})
+		p.steps = append(p.steps, stepState{kind: step.Kind, escrow: s, opens: opened[hash], public: step.Public})
 		opened[hash] = opened[hash] || step.Kind == chains.StepInit
 		*requests = append(*requests, callRequest(p.manager, data, "latest", &p.steps[len(p.steps)-1].answer))
 	}
@@ -53,7 +54,8 @@ func (p *planStates) ask(plan chains.Plan, requests *[]Request) error {
 }
 
 // check refuses steps that the contract is bound to refuse, and claims by secret
-// that come too late by the later of the clock and the newest block's time.
+// that come too late by the later of the clock and the newest block's time, unless
+// the secret is public already.
 func (p *planStates) check(now time.Time, head *feeHead) error {
 	for _, step := range p.steps {
 		records, err := DecodeStates(step.answer, 1)
@@ -69,7 +71,7 @@ func (p *planStates) check(now time.Time, head *feeHead) error {
 		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):
 			return fault.New(fault.InvalidState, "%s: the escrow is not open but %s", step.kind, state)
 		}
-		if step.kind == chains.StepClaimSecret && head != nil && !step.escrow.ClaimInTime(now, int64(head.Timestamp)) {
+		if step.kind == chains.StepClaimSecret && !step.public && head != nil && !step.escrow.ClaimInTime(now, int64(head.Timestamp)) {
 			return fault.New(fault.InvalidState, "it is too late to claim with the secret")
 		}
 	}
