@@ -38,6 +38,7 @@ type Client struct {
 	probes   probes
 	ours     []io.Closer // opened here, so closed here
 
+	life   life
 	closed sync.Once
 }
 
@@ -150,12 +151,14 @@ func (n notes) SetNote(ctx context.Context, name string, value []byte, version u
 	return n.Store.SetNote(ctx, n.prefix+name, value, version)
 }
 
-// Close ends what the client has under way and waits for it. Nothing is lost:
-// what was cut off goes on when a client is opened on the same store. The store
-// stays open.
+// Close ends what the client has under way, Run included, and waits for it, but
+// for deliveries of Subscribe, which may call it. Calls that it cuts off and later
+// ones return [ErrClosed]. Nothing is lost: what was cut off goes on when a client
+// is opened on the same store. The store stays open.
 func (c *Client) Close() error {
 	var err error
 	c.closed.Do(func() {
+		c.life.close()
 		if c.engine != nil {
 			c.engine.Close()
 			c.world.Close()
@@ -171,7 +174,12 @@ func (c *Client) Close() error {
 // every swap that is not settled, listens to the chains, and deletes quotes that
 // expired unused. A fault of one chain or swap is logged and tried again; it
 // ends nothing. Run must not be called twice at once.
-func (c *Client) Run(ctx context.Context) error {
+func (c *Client) Run(ctx context.Context) (err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.engine.Run(ctx) })
 	g.Go(func() error { return c.reload(ctx) })
@@ -243,10 +251,14 @@ type Change struct {
 }
 
 // Subscribe calls deliver with every change of a swap until ctx ends, deliver
-// returns false or the client is closed. Changes that come faster than deliver
-// returns are merged: the last one of a swap is never lost.
-func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) {
-	c.engine.Subscribe(ctx, func(ch swap.Change) bool {
+// returns false or the client is closed, and returns ctx's cause, nil or
+// [ErrClosed]. Changes that come faster than deliver returns are merged: the last
+// one of a swap is never lost.
+func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
+	if c.life.over() {
+		return ErrClosed
+	}
+	return c.engine.Subscribe(ctx, func(ch swap.Change) bool {
 		return deliver(Change{Swap: c.listed(ch.Record), From: ch.From})
 	})
 }

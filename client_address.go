@@ -11,7 +11,12 @@ import (
 )
 
 // ParseAddress implements [Service].
-func (c *Client) ParseAddress(ctx context.Context, in ParseAddressInput) (*ParseAddressOutput, error) {
+func (c *Client) ParseAddress(ctx context.Context, in ParseAddressInput) (_ *ParseAddressOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,12 @@ import (
 )
 
 // GetSpendableBalance implements [Service].
-func (c *Client) GetSpendableBalance(ctx context.Context, in GetSpendableBalanceInput) (*GetSpendableBalanceOutput, error) {
+func (c *Client) GetSpendableBalance(ctx context.Context, in GetSpendableBalanceInput) (_ *GetSpendableBalanceOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}

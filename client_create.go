@@ -12,7 +12,12 @@ import (
 // CreateSwap implements [Service]: it asks every liquidity provider that offers
 // the pair, refuses answers that do not verify, and stores the best of the rest
 // before it returns it.
-func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (*CreateSwapOutput, error) {
+func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (_ *CreateSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,12 @@ type CreateGasSwapInput struct {
 //
 // Errors: fault.InvalidInput names the field; fault.Upstream the provider and
 // what was wrong with its answer.
-func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (*CreateSwapOutput, error) {
+func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *CreateSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	src, err := c.registry.Resolve(in.SrcToken)
 	if err != nil {
 		return nil, fault.At("srcToken", err)
@@ -60,7 +65,12 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (*Cre
 // it returns, and the provider is told as often as needed. It can be said once,
 // here or when the swap is made: another address is refused with
 // fault.InvalidState.
-func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) error {
+func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
 	a, err := bitcoin.ParseAddress(address.Strip(to), c.config.Network)
 	if err != nil {
 		return fault.Invalid("refundAddress", "%w", err)
@@ -79,6 +89,11 @@ func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) err
 // ListGasSwaps lists the swaps for gas on trust of a signer, the recipient, newest
 // first, as [Client.ListSwaps] does others. It is where those for on-chain bitcoin
 // are to be found, which the network's lists leave out.
-func (c *Client) ListGasSwaps(ctx context.Context, in ListSwapsInput) ([]ListSwapOutput, error) {
+func (c *Client) ListGasSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	return c.list(ctx, in, false, func(t swap.Type) bool { return t == swap.TrustedFromBTC || t == swap.TrustedFromBTCLN })
 }

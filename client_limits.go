@@ -18,7 +18,12 @@ import (
 // a quote that they will refuse. What nobody has said is a minimum of 1 base unit
 // and no maximum; for payouts over Lightning, which cannot be asked for without
 // an invoice, that is usual (protocol: swap-flows-spv-and-core.md C7).
-func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (*GetSwapLimitsOutput, error) {
+func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}

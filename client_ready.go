@@ -10,7 +10,12 @@ import (
 // Ready reports whether swaps can be made now: liquidity providers are known,
 // and the smart chains and the Bitcoin backend answer. It takes one round trip,
 // all of them at once, and the loading of the providers if none is known.
-func (c *Client) Ready(ctx context.Context) error {
+func (c *Client) Ready(ctx context.Context) (err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := c.loaded(ctx); err != nil {

@@ -13,7 +13,12 @@ import (
 // block on, which can take minutes. Amounts of the other side, prices and fees
 // are not on the chain and stay unknown; refunds work all the same. What was
 // found is returned, and stored, even beside an error.
-func (c *Client) Recover(ctx context.Context, signer string) ([]ListSwapOutput, error) {
+func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if signer == "" {
 		return nil, fault.Invalid("signer", "is required")
 	}

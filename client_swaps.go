@@ -17,7 +17,12 @@ import (
 // GetSwapStatus implements [Service]. The facts are at most a second old; a
 // secret is durable when it returns. An action that cannot be built now does not
 // hide the state: ActionError says why.
-func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*GetSwapStatusOutput, error) {
+func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *GetSwapStatusOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -133,7 +138,12 @@ func (c *Client) reveal(ctx context.Context, r *swap.Record, s Secret) error {
 }
 
 // SubmitTransaction implements [Service].
-func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInput) (*SubmitTransactionOutput, error) {
+func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInput) (_ *SubmitTransactionOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -151,7 +161,12 @@ const settlePoll = 2 * time.Second
 // SettleWithLnurl implements [Service]. The invoice is handed to the service
 // once; when the service's answer is lost, the LP is asked whether the payment
 // came, and only another call hands it over again.
-func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (*SettleWithLnurlOutput, error) {
+func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (_ *SettleWithLnurlOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -227,12 +242,22 @@ func (c *Client) withdrawal(ctx context.Context, r *swap.Record, link string) (s
 }
 
 // ListSwaps implements [Service]: newest first, no chain and no LP is asked.
-func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) ([]ListSwapOutput, error) {
+func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	return c.list(ctx, in, false, listable)
 }
 
 // ListPendingSwaps implements [Service]: newest first, no chain and no LP is asked.
-func (c *Client) ListPendingSwaps(ctx context.Context, in ListPendingSwapsInput) ([]ListSwapOutput, error) {
+func (c *Client) ListPendingSwaps(ctx context.Context, in ListPendingSwapsInput) (_ []ListSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	return c.list(ctx, in, true, listable)
 }
 

@@ -10,7 +10,12 @@ import (
 
 // GetSupportedTokens implements [Service]: what the liquidity providers offer
 // that have answered. They are loaded first if none is known.
-func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensInput) ([]Token, error) {
+func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensInput) (_ []Token, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -21,7 +26,12 @@ func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensIn
 }
 
 // GetSwapCounterTokens implements [Service].
-func (c *Client) GetSwapCounterTokens(ctx context.Context, in GetSwapCounterTokensInput) ([]Token, error) {
+func (c *Client) GetSwapCounterTokens(ctx context.Context, in GetSwapCounterTokensInput) (_ []Token, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}

@@ -67,6 +67,8 @@ func describe(err error) (int, errorBody) {
 	}
 	e, ok := errors.AsType[*swapper.Error](err)
 	switch {
+	case errors.Is(err, swapper.ErrClosed): // of a service that ends: another one may be there already
+		return http.StatusServiceUnavailable, errorBody{Error: swapper.ErrClosed.Error(), Code: swapper.CodeInternal}
 	case status == http.StatusInternalServerError:
 		return status, errorBody{Error: "internal error", Code: swapper.CodeInternal}
 	case !ok: // the context's, or the network's

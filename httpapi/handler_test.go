@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -285,6 +286,20 @@ func TestBrokenService(t *testing.T) {
 		if w, e := ask(t, h, http.MethodGet, target, "", nil); w.Code != http.StatusInternalServerError || e["error"] != "internal error" {
 			t.Errorf("%s: %d %v", target, w.Code, e)
 		}
+	}
+}
+
+// closed is a service after Close.
+type closed struct{ fake }
+
+func (closed) ParseAddress(context.Context, swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
+	return nil, fmt.Errorf("parse: %w", swapper.ErrClosed)
+}
+
+func TestClosedService(t *testing.T) {
+	w, e := ask(t, httpapi.New(&closed{}), http.MethodGet, "/parseAddress?address=bc1", "", nil)
+	if w.Code != http.StatusServiceUnavailable || e["error"] != "the client is closed" || e["code"] != "internal" {
+		t.Errorf("%d %v", w.Code, e)
 	}
 }
 

@@ -26,13 +26,26 @@ type subscription struct {
 }
 
 // Subscribe calls deliver with every change until ctx ends, deliver returns
-// false, or the engine is closed. Changes of one swap that come faster than
-// deliver returns are merged: the last is kept, From is the state before the
-// first.
-func (g *Engine) Subscribe(ctx context.Context, deliver func(Change) bool) {
-	if s := g.feed.add(); s != nil {
-		g.deliver(ctx, s, deliver)
+// false, or the engine is closed, and returns ctx's cause, nil or [ErrClosed].
+// Changes of one swap that come faster than deliver returns are merged: the last
+// is kept, From is the state before the first.
+func (g *Engine) Subscribe(ctx context.Context, deliver func(Change) bool) error {
+	s := g.feed.add()
+	if s == nil {
+		return ErrClosed
 	}
+	enough := false
+	g.deliver(ctx, s, func(c Change) bool {
+		enough = !deliver(c)
+		return !enough
+	})
+	switch {
+	case enough:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return ErrClosed
 }
 
 // deliver serves a subscription that is already registered.

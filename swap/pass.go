@@ -187,7 +187,7 @@ func (g *Engine) board(id string, input Input) (f *flight, mine bool, err error)
 		return l.last, true, nil
 	}
 	if g.base.Err() != nil {
-		return nil, false, errClosed
+		return nil, false, ErrClosed
 	}
 	f = &flight{done: make(chan struct{})}
 	l.running = f
@@ -196,7 +196,8 @@ func (g *Engine) board(id string, input Input) (f *flight, mine bool, err error)
 	return f, true, nil
 }
 
-var errClosed = fault.New(fault.Internal, "the client is closed")
+// ErrClosed is the error of calls to an engine that was closed, or is closed under them.
+var ErrClosed error = fault.New(fault.Internal, "the client is closed")
 
 func endOf(f *flight) time.Time {
 	if f == nil || f.err != nil {

@@ -29,7 +29,7 @@ func (g *Engine) Run(ctx context.Context) error {
 	// Subscribed first, then loaded: a swap made in between is seen twice, not never.
 	sub := g.feed.add()
 	if sub == nil {
-		return errClosed
+		return ErrClosed
 	}
 	all.Go(func() { g.deliver(ctx, sub, func(c Change) bool { g.reschedule(s, c.Record, 0); return true }) })
 	all.Go(func() { g.loadWatched(ctx, s) })

@@ -123,7 +123,7 @@ func (g *Engine) await(ctx context.Context, id string, from *Record) error {
 	done := false
 	sub := g.feed.add()
 	if sub == nil {
-		return errClosed
+		return ErrClosed
 	}
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -154,7 +154,7 @@ func (g *Engine) await(ctx context.Context, id string, from *Record) error {
 	case done:
 		return failure
 	case g.base.Err() != nil:
-		return errClosed
+		return ErrClosed
 	}
 	return fault.New(fault.Timeout, "the submission is under way, ask for its status: %w", context.Cause(ctx))
 }
