@@ -94,16 +94,38 @@ func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Futu
 	if err := errors.Join(e1, e2, e3, e4, e5, e6); err != nil {
 		return nil, fmt.Errorf("cost of a watchtower: %w", err)
 	}
-	share, err := lp.CallerShare(lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM), lp.Payout{Amount: o.Amount, ExactIn: o.ExactIn,
+	fee := lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM)
+	share, err := lp.CallerShare(fee, lp.Payout{Amount: o.Amount, ExactIn: o.ExactIn,
 		TokenIsNative: o.token.Address == o.info.Native.Address, Decimals: o.token.Decimals, Price: p, NativeDecimals: o.info.Native.Decimals, NativePrice: np})
 	switch {
-	case !errors.Is(err, lp.ErrTooLittle):
-	case o.trial: // LPs refuse the amount anyway
+	case o.trial && errors.Is(err, lp.ErrTooLittle): // LPs refuse the amount anyway
 		return new(big.Int), nil
-	default:
+	case errors.Is(err, lp.ErrTooLittle):
 		return nil, fault.Invalid("amount", "is too low: %w", err)
+	case err != nil:
+		return nil, err
+	case !o.trial:
+		if err := o.affordable(fee, p, np); err != nil {
+			return nil, err
+		}
 	}
-	return new(big.Int).SetUint64(uint64(share)), err
+	return new(big.Int).SetUint64(uint64(share)), nil
+}
+
+// affordable holds what a watchtower gets, native base units, against the policy
+// before anybody is asked.
+func (o *order) affordable(pay, market, native *big.Int) error {
+	paySats, err := toBitcoin(pay, native, o.info.Native.Decimals)
+	if err != nil {
+		return err
+	}
+	swapSats := o.Amount
+	if !o.ExactIn {
+		if swapSats, err = toBitcoin(o.Amount, market, o.token.Decimals); err != nil {
+			return err
+		}
+	}
+	return o.Policy.Watchtower(paySats, swapSats)
 }
 
 func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.SPVQuote) (lp.VaultFacts, error) {

@@ -235,7 +235,8 @@ func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPF
 	return k.ReadFunds(ctx, k.chain.node, who, of)
 }
 
-// Estimate takes no round trip with a fee rate, one without.
+// Estimate takes no round trip with a fee rate, one without. What watchtowers are
+// paid is estimated with what all nodes say of fees, see [chain.towerRate].
 func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate string) (*big.Int, error) {
 	n := k.chain.net
 	var rate FeeRate
@@ -243,8 +244,10 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 	if feeRate != "" {
 		rate, err = ParseFeeRate(feeRate)
 		err = fault.At("feeRate", err)
-	} else {
+	} else if cost.Kind == chains.CostInit { // paid by the user, who sees what
 		rate, err = k.chain.currentRate(ctx)
+	} else {
+		rate, err = k.chain.towerRate(ctx)
 	}
 	if err != nil {
 		return nil, err

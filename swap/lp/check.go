@@ -20,6 +20,7 @@ const (
 	CheckGasPrice   Check = "gas-price"   // the same for gas drop and watchtower bounty
 	CheckFee        Check = "fee"         // the swap fee exceeds the announced one
 	CheckGasFee     Check = "gas-fee"     // the same for the gas part
+	CheckFeeLimit   Check = "fee-limit"   // the fee, announced or not, exceeds what the policy accepts
 	CheckNetworkFee Check = "network-fee" // the Bitcoin fee exceeds what a payout can cost
 	CheckRoutingFee Check = "routing-fee" // the Lightning fee exceeds the cap, or its price in tokens its value
 	CheckConfidence Check = "confidence"  // not a probability
@@ -27,8 +28,9 @@ const (
 	CheckExpiry     Check = "expiry"      // the escrow ends too late for a user who waits for a refund, or has ended
 	CheckSendWindow Check = "send-window" // too little time is left to pay
 	CheckAuth       Check = "auth"        // the authorisation does not open the escrow
+	CheckWatchtower Check = "watchtower"  // too little is left after the watchtower's share
 	CheckDeposit    Check = "deposit"     // the security deposit is out of proportion
-	CheckBounty     Check = "bounty"      // not the watchtower bounty that was sent
+	CheckBounty     Check = "bounty"      // not the watchtower bounty that was sent, or out of proportion
 	CheckGas        Check = "gas"         // not the gas drop that was asked for
 	CheckFunds      Check = "funds"       // the LP cannot pay out so much
 

@@ -34,33 +34,6 @@ type Agreed struct {
 	Policy Policy
 }
 
-// Policy is how strict the checks are. The zero value is the usual one.
-type Policy struct {
-	// TolerancePPM is how much worse than the market a quote may be; 0 means
-	// [price.DefaultTolerancePPM].
-	TolerancePPM int64
-	// AnyFee accepts fees above the announced ones, which LPs with plugins may
-	// charge (protocol: lp-protocol.md §8.5); the price is checked all the same.
-	AnyFee bool
-	// AnyNode accepts Lightning nodes of any capacity, known to the graph or not:
-	// for private networks.
-	AnyNode bool
-	// MaxDepositPPM bounds the security deposit of the legacy types, relative to
-	// the value of the swap; 0 means 50 000, 5 %. Deposits worth up to 2000 sats
-	// always pass: they cover a refund transaction.
-	MaxDepositPPM int64
-	// PayoutVSize is the size, in vB, of the payout transaction that a network fee
-	// may pay for; 0 means 400, some inputs more than usual.
-	PayoutVSize int64
-}
-
-func (p Policy) tolerance() int64 {
-	if p.TolerancePPM > 0 {
-		return p.TolerancePPM
-	}
-	return price.DefaultTolerancePPM
-}
-
 // Accepted is an answer that passed every check: what can be shown, stored and
 // acted on. Parts that a type lacks are nil or zero.
 type Accepted struct {

@@ -54,7 +54,7 @@ func (q *fromBTCLNAuto) data() error {
 }
 
 func (q *fromBTCLNAuto) market() error {
-	return first(q.announced, q.gasAnnounced, q.fair, q.fairGasAndBounty)
+	return first(q.announced, q.gasAnnounced, q.fair, q.fairGasAndBounty, func() error { return q.proportionate(q.Bounty, q.sats) })
 }
 
 func (q *fromBTCLNAuto) numbers() error {
@@ -115,11 +115,11 @@ func (q *fromBTCLNAuto) ends() (err error) {
 }
 
 func (q *fromBTCLNAuto) announced() error {
-	return q.announcedFee(CheckFee, q.got.SwapFeeBTC, q.got.BTCAmountSwap, q.BaseFee, q.Token, q.Price)
+	return q.acceptedFee(CheckFee, q.got.SwapFeeBTC, q.got.BTCAmountSwap, q.BaseFee, q.Token, q.Price)
 }
 
 func (q *fromBTCLNAuto) gasAnnounced() error {
-	return q.announcedFee(CheckGasFee, q.got.GasSwapFeeBTC, q.got.BTCAmountGas, nil, q.Native, q.NativePrice)
+	return q.acceptedFee(CheckGasFee, q.got.GasSwapFeeBTC, q.got.BTCAmountGas, nil, q.Native, q.NativePrice)
 }
 
 func (q *fromBTCLNAuto) fair() (err error) {

@@ -388,6 +388,10 @@ func TestVectorsQuoteVerification(t *testing.T) {
 			c.Differ(t, "lp-fee-announced")
 			expected.Policy.AnyFee = true
 			a, err = VerifySPV(expected, got, in.facts(t, utxo))
+		case !want.Error && e != nil && e.Check == CheckWatchtower:
+			c.Differ(t, "watchtower-limit")
+			expected.Policy.MaxWatchtowerPPM = 1_000_000
+			a, err = VerifySPV(expected, got, in.facts(t, utxo))
 		}
 		if (err != nil) != want.Error {
 			t.Fatalf("error %v, want one: %v", err, want.Error)

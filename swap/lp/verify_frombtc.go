@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/price"
 )
 
@@ -53,7 +54,14 @@ func (q *fromBTC) data() error {
 }
 
 func (q *fromBTC) market() error {
-	return first(q.announced, q.fair, func() error { return q.deposit(q.escrow.SecurityDeposit, q.got.Amount) })
+	return first(q.announced, q.fair, func() error { return q.deposit(q.escrow.SecurityDeposit, q.got.Amount) }, q.bountyLimit)
+}
+
+// bountyLimit bounds the bounty, which grows with the time until the end that
+// the LP names.
+func (q *fromBTC) bountyLimit() error {
+	err := q.proportionate(q.escrow.ClaimerBounty, q.got.Amount)
+	return wrapped[*fault.Error](CheckBounty, "value the bounty", err)
 }
 
 func (q *fromBTC) numbers() error {
@@ -113,7 +121,7 @@ func (q *fromBTC) sendWindow() error {
 }
 
 func (q *fromBTC) announced() error {
-	return q.announcedFee(CheckFee, q.fee, q.got.Amount, q.BaseFee, q.Token, q.Price)
+	return q.acceptedFee(CheckFee, q.fee, q.got.Amount, q.BaseFee, q.Token, q.Price)
 }
 
 func (q *fromBTC) fair() (err error) {

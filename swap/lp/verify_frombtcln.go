@@ -97,7 +97,7 @@ func (q *fromBTCLN) ends() (err error) {
 }
 
 func (q *fromBTCLN) announced() error {
-	return q.announcedFee(CheckFee, q.fee, q.sats, q.BaseFee, q.Token, q.Price)
+	return q.acceptedFee(CheckFee, q.fee, q.sats, q.BaseFee, q.Token, q.Price)
 }
 
 func (q *fromBTCLN) fair() (err error) {

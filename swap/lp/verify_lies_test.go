@@ -375,6 +375,11 @@ func TestLiesFromBTC(t *testing.T) {
 			v.data.Expiry = noon.Unix() + 16_800 + 1799
 			v.data.ClaimerBounty = bounty.At(v.data.Expiry).String()
 		}},
+		"ends in a year, and pays a watchtower for all of it": {CheckBounty, func(v *fromBTCTest) {
+			v.want.Bounty.FeePerBlock = wei(1)
+			v.data.Expiry = noon.Unix() + 365*86_400
+			v.data.ClaimerBounty = v.want.Bounty.At(v.data.Expiry).String()
+		}},
 		"fee above announced": {CheckFee, func(v *fromBTCTest) { v.got.SwapFee = n(330) }},
 		"bad price":           {CheckPrice, func(v *fromBTCTest) { v.got.Total, v.data.Amount, v.funds = n(98_000), "98000", n(98_000) }},
 		"huge deposit":        {CheckDeposit, func(v *fromBTCTest) { v.data.SecurityDeposit = wei(7001).String() }},
@@ -808,7 +813,7 @@ func TestLiesPayout(t *testing.T) {
 func TestEveryCheckCatchesItsLie(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"to bitcoin": TestLiesToBTC, "to lightning": TestLiesToBTCLN, "from bitcoin": TestLiesFromBTC, "from lightning": TestLiesFromBTCLN,
-		"from lightning, opened by the LP": TestLiesFromBTCLNAuto, "vault": TestLiesSPV, "trusted": TestLiesTrusted, "delivered": TestLiesDelivered, "payout": TestLiesPayout,
+		"from lightning, opened by the LP": TestLiesFromBTCLNAuto, "vault": TestLiesSPV, "fees": TestAnnouncedFeesAreBounded, "watchtowers": TestPriceOfVaultSwapsCountsTheWatchtowersShare, "trusted": TestLiesTrusted, "delivered": TestLiesDelivered, "payout": TestLiesPayout,
 	} {
 		t.Run(name, test)
 	}

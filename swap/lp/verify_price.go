@@ -75,12 +75,24 @@ func (a Agreed) fairGas(sats, units, feeSats *big.Int) (*price.Result, error) {
 	return &r, nil
 }
 
-// announcedFee checks a fee against the announced one for gross sats of the
-// bitcoin side (protocol: lp-protocol.md §9 no. 3).
-func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
-	if a.Policy.AnyFee {
-		return nil
+// acceptedFee checks a fee for gross sats of the bitcoin side: against the
+// announced one (protocol: lp-protocol.md §9 no. 3), and against the policy, since
+// an LP may announce what it likes.
+func (a Agreed) acceptedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
+	if !a.Policy.AnyFee {
+		if err := a.announcedFee(c, feeSats, grossSats, base, t, market); err != nil {
+			return err
+		}
 	}
+	if most := a.Policy.fee(grossSats); feeSats.Cmp(most) > 0 {
+		e := Lie("fee of %s sats for %s, at most %s are accepted", feeSats, grossSats, most)
+		e.Check, e.Lenient = CheckFeeLimit, true // dear, but no lie
+		return e
+	}
+	return nil
+}
+
+func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
 	limit := big.NewInt(roundingSats)
 	if base != nil {
 		limit.Add(limit, base)
@@ -101,30 +113,60 @@ func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t token
 	return nil
 }
 
-// smallDeposit is a security deposit, in sats, that passes whatever it secures:
-// about what a refund transaction costs.
-const smallDeposit = 2000
-
 // deposit bounds the security deposit that the user has to lock (protocol:
 // lp-protocol.md §9 no. 7).
 func (a Agreed) deposit(deposit, swapSats *big.Int) error {
 	if deposit.Sign() == 0 {
 		return nil
 	}
-	if a.NativePrice == nil {
-		return errUnknown("the price of the deposit's token is")
-	}
-	value, err := price.ToBitcoin(deposit, a.NativePrice, a.Native.Decimals)
+	value, err := a.nativeSats(deposit)
 	if err != nil {
 		return err
 	}
-	ppm := a.Policy.MaxDepositPPM
-	if ppm <= 0 {
-		ppm = 50_000
+	if most := a.Policy.deposit(swapSats); value.Cmp(most) > 0 {
+		return lie(CheckDeposit, "security deposit worth %s sats for a swap of %s, at most %s are accepted", value, swapSats, most)
 	}
-	limit := sum(mulDiv(swapSats, big.NewInt(ppm), million), big.NewInt(smallDeposit))
-	if value.Cmp(limit) > 0 {
-		return lie(CheckDeposit, "security deposit worth %s sats for a swap of %s, at most %s are accepted", value, swapSats, limit)
+	return nil
+}
+
+// nativeSats values an amount of the native token.
+func (a Agreed) nativeSats(units *big.Int) (*big.Int, error) {
+	if a.NativePrice == nil {
+		return nil, errUnknown("the price of the native token is")
+	}
+	return price.ToBitcoin(units, a.NativePrice, a.Native.Decimals)
+}
+
+// proportionate checks a watchtower's bounty against the value of the swap.
+func (a Agreed) proportionate(units, swapSats *big.Int) error {
+	if units == nil || units.Sign() == 0 {
+		return nil
+	}
+	pay, err := a.nativeSats(units)
+	if err != nil {
+		return err
+	}
+	return a.Policy.Watchtower(pay, swapSats)
+}
+
+// fairAfterWatchtower checks what the user really gets for sats, of which a
+// watchtower's pay was taken: as [Agreed.fairReceive] does, less at most the pay
+// that the policy accepts for the whole swap.
+func (a Agreed) fairAfterWatchtower(sats, units, feeSats, swapSats *big.Int) error {
+	if a.Token.Decimals < 0 {
+		return nil
+	}
+	worth, err := price.ToBitcoin(units, a.Price, a.Token.Decimals)
+	if err != nil {
+		return err
+	}
+	net := minus(sats, feeSats)
+	least := minus(net, mulDiv(net, big.NewInt(a.Policy.tolerance()), million))
+	least.Sub(least, a.Policy.watchtower(swapSats)).Sub(least, big.NewInt(roundingSats))
+	if worth.Cmp(least) < 0 {
+		e := Lie("pays out %s sats' worth for %s; after what a watchtower may get, %s are due", worth, net, least)
+		e.Check, e.Lenient = CheckWatchtower, true // the share was ours
+		return e
 	}
 	return nil
 }

@@ -208,17 +208,20 @@ func (q *spv) ends() error {
 }
 
 func (q *spv) announced() error {
-	return q.announcedFee(CheckFee, q.got.SwapFeeBTC, q.got.BTCAmountSwap, q.BaseFee, q.Token, q.Price)
+	return q.acceptedFee(CheckFee, q.got.SwapFeeBTC, q.got.BTCAmountSwap, q.BaseFee, q.Token, q.Price)
 }
 
 func (q *spv) gasAnnounced() error {
-	return q.announcedFee(CheckGasFee, q.got.GasSwapFeeBTC, q.got.BTCAmountGas, nil, q.Native, q.NativePrice)
+	return q.acceptedFee(CheckGasFee, q.got.GasSwapFeeBTC, q.got.BTCAmountGas, nil, q.Native, q.NativePrice)
 }
 
-// fair counts the watchtower's share as received: the user has asked for it.
+// fair counts the watchtower's share as received, since the user has asked for
+// it, and then as paid, within the policy's limit.
 func (q *spv) fair() (err error) {
-	q.price, err = q.fairReceive(q.got.BTCAmountSwap, withShare(q.got.Total, q.CallerShare), q.got.SwapFeeBTC)
-	return err
+	if q.price, err = q.fairReceive(q.got.BTCAmountSwap, withShare(q.got.Total, q.CallerShare), q.got.SwapFeeBTC); err != nil {
+		return err
+	}
+	return q.fairAfterWatchtower(q.got.BTCAmountSwap, q.got.Total, q.got.SwapFeeBTC, q.got.BTCAmount)
 }
 
 func (q *spv) fairGasDrop() (err error) {

@@ -149,7 +149,7 @@ func (q *toBTC) networkFee() error {
 }
 
 func (q *toBTC) announced() error {
-	return q.announcedFee(CheckFee, q.fee, q.got.Amount, q.BaseFee, q.Token, q.Price)
+	return q.acceptedFee(CheckFee, q.fee, q.got.Amount, q.BaseFee, q.Token, q.Price)
 }
 
 func (q *toBTC) fair() (err error) {

@@ -152,7 +152,7 @@ func (q *toBTCLN) routingPrice() error {
 }
 
 func (q *toBTCLN) announced() error {
-	return q.announcedFee(CheckFee, q.fee, q.sats, q.BaseFee, q.Token, q.Price)
+	return q.acceptedFee(CheckFee, q.fee, q.sats, q.BaseFee, q.Token, q.Price)
 }
 
 func (q *toBTCLN) fair() (err error) {

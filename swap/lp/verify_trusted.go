@@ -73,7 +73,7 @@ func (a Agreed) trusted(sats, total, fee, feeSats *big.Int) (Accepted, error) {
 	if a.BaseFee == nil && a.FeePPM == nil {
 		a.BaseFee, a.FeePPM = big.NewInt(TrustedBaseFeeSats), big.NewInt(TrustedFeePPM)
 	}
-	if err := a.announcedFee(CheckFee, feeSats, sats, a.BaseFee, a.Token, a.Price); err != nil {
+	if err := a.acceptedFee(CheckFee, feeSats, sats, a.BaseFee, a.Token, a.Price); err != nil {
 		return Accepted{}, err
 	}
 	r, err := a.fairReceive(sats, total, feeSats)

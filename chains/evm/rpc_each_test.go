@@ -1,0 +1,74 @@
+package evm
+
+import (
+	"math/big"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// feeNode serves blocks with a base fee and an L1 fee; it answers after a while
+// if slow is set.
+func feeNode(t *testing.T, baseFee, l1 int64, slow time.Duration) *httptest.Server {
+	return serveRPC(t, func(calls []rpcCall) any {
+		time.Sleep(slow)
+		var all []any
+		for _, c := range calls {
+			all = append(all, result(c, map[string]any{"number": "0x10", "timestamp": "0x10", "hash": "0x" + zeros(64),
+				"baseFeePerGas": "0x" + big.NewInt(baseFee).Text(16), "l1FeeRate": "0x" + big.NewInt(l1).Text(16)}))
+		}
+		return all
+	})
+}
+
+func zeros(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = '0'
+	}
+	return string(b)
+}
+
+// One node that names a thousand times the fee does not decide what a watchtower
+// is paid, wherever it stands in the list.
+func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
+	network, err := Preset(ChainCitrea, bitcoin.Mainnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.ChainID = 7
+	honest, liar := func() string { return feeNode(t, 10_000_000, 100, 0).URL }, func() string { return feeNode(t, 10_000_000_000, 100_000, 0).URL }
+	dead := "http://127.0.0.1:1"
+	silent := func() string { return feeNode(t, 10_000_000_000, 100, 5*time.Second).URL }
+	estimate := func(kind chains.CostKind, urls ...string) *big.Int {
+		c := &chain{net: network, node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}}
+		cost, err := (&contracts{chain: c}).Estimate(t.Context(), chains.Cost{Kind: kind}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost
+	}
+	for _, kind := range []chains.CostKind{chains.CostClaimHTLC, chains.CostVaultClaim, chains.CostRelayHeader} {
+		want := estimate(kind, honest())
+		for name, urls := range map[string][]string{
+			"liar first of two":    {liar(), honest()},
+			"liar last of two":     {honest(), liar()},
+			"liar first of three":  {liar(), honest(), honest()},
+			"liar and a dead node": {dead, liar(), honest()},
+		} {
+			if got := estimate(kind, urls...); got.Cmp(want) != 0 {
+				t.Errorf("%s, expense %d: %s, want %s", name, kind, got, want)
+			}
+		}
+	}
+	began := time.Now()
+	if got, want := estimate(chains.CostVaultClaim, silent(), honest()), estimate(chains.CostVaultClaim, honest()); got.Cmp(want) != 0 {
+		t.Errorf("with a silent node: %s, want %s", got, want)
+	}
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("waited %v for a silent node", took)
+	}
+}
