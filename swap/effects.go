@@ -240,7 +240,7 @@ func (g *Engine) markStarted(ctx context.Context, r *Record, e Effect) (*Record,
 		next.Lightning.Revealed, try.Started = now, now
 	}
 	next.Tried[e.key()] = try
-	if err := g.write(ctx, r, next); err != nil {
+	if err := g.write(ctx, r, next, nil); err != nil {
 		return nil, err
 	}
 	g.forget(r.ID)

@@ -139,7 +139,7 @@ const (
 // mayOpen guards the submission of opening transactions: the authorisation is
 // still good, and nothing else is under way.
 func mayOpen(in In) bool {
-	return in.Input.(Submit).Action == ActionInit && !in.busy() &&
+	return in.Input.(Submit).Action == ActionInit && !in.busy() && !in.rivalled() &&
 		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
 }
 
@@ -154,6 +154,9 @@ func (o outgoing) ask(in In) Ask {
 		if r.State == outCreated || r.State == outSoftExpired {
 			a.Escrow.Auth, a.Escrow.FeeRate = r.Escrow.Init, r.Escrow.FeeRate
 		}
+	}
+	if q := payingRival(r); q != nil && !obs.Rival.Asked {
+		a.Rival = q
 	}
 	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
@@ -233,13 +236,16 @@ func (o outgoing) view(in In) View {
 		payment = SoftExpired
 		if valid {
 			payment = Awaiting
-			if !in.busy() {
+			switch {
+			case in.rivalled():
+				v.Blocked = errPaidElsewhere
+			case !in.busy():
 				v.Action = o.openAction(r)
 			}
 		}
 	case outSoftExpired:
 		payment = SoftExpired
-		if valid && in.Obs.Escrow.Known() && !in.busy() {
+		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
 			v.Late = o.openAction(r)
 		}
 	case outExpired:
@@ -247,6 +253,7 @@ func (o outgoing) view(in In) View {
 	case outCommitted:
 		settlement = WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is paying the destination.", ExpectedSeconds: 10, PollSeconds: 5}
+		v.Blocked = r.paidTwice()
 	case outSoftClaimed:
 		settlement = SoftSettled
 	case outClaimed:

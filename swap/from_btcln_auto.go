@@ -114,7 +114,7 @@ func autoMoves() []Move {
 		}},
 		{From: []int{lnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: OnWithdraw, If: func(in In) bool {
 			use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
-			return use.With != nil && have == nil || use.With == nil && have != nil
+			return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
 		}, Do: func(in In, next *Record) {
 			if use := in.Input.(UseWithdraw); use.With != nil {
 				next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
@@ -149,6 +149,9 @@ func autoAsk(in In) Ask {
 			a.Escrow = &chains.EscrowQuery{Escrow: r.Escrow.Real}
 		}
 		return a
+	}
+	if q := hashRival(r); q != nil && !obs.Rival.Asked {
+		a.Rival = q
 	}
 	if r.LP.URL != "" && !obs.LP.Asked && r.State != lnExpired {
 		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
@@ -239,7 +242,7 @@ func autoEffects(in In) []Effect {
 	if mayPublish(in) {
 		effects = append(effects, revealing(in.R, Effect{Kind: Publish}))
 	}
-	if w := in.R.Lightning.Withdraw; in.R.State == lnCreated && w != nil && w.Asked && in.R.Tried[string(CallWithdraw)].Started == 0 {
+	if w := in.R.Lightning.Withdraw; in.R.State == lnCreated && w != nil && w.Asked && !in.rivalled() && in.R.Tried[string(CallWithdraw)].Started == 0 {
 		effects = append(effects, Effect{Kind: CallWithdraw, Mark: true})
 	}
 	return effects
@@ -260,6 +263,9 @@ func autoView(in In) View {
 		} else if r.Lightning.Invoice != "" {
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
 				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
+		}
+		if in.rivalled() {
+			v.Action, v.Blocked = nil, errHashElsewhere
 		}
 		if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
 			v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)

@@ -2,6 +2,7 @@ package swap
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"github.com/swapper-go/swapper/storage"
 )
@@ -13,7 +14,7 @@ const (
 	byWatch   = "watch"   // "", while the engine looks at the swap; by Due
 	byEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
 	byPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
-	byHash    = "hash"    // payment hash of a Lightning source that is not finished; unique
+	byHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled; unique
 	byRequest = "request" // idempotency key of createSwap; unique
 	byPurge   = "purge"   // "", while the quote is expired; by Ended
 )
@@ -24,7 +25,8 @@ func signerValue(chain, signer string) string { return chain + "\x00" + signer }
 // eventValue is the value of the event index.
 func eventValue(chain string, hash []byte) string { return chain + "\x00" + hex.EncodeToString(hash) }
 
-// keys returns the index keys of a record in a state.
+// keys returns the index keys of a record in a state. Those that r.Shared names
+// are plain: another swap holds them.
 func keys(r *Record, row StateRow) []storage.Key {
 	created := int64(r.CreatedAt)
 	var ks []storage.Key
@@ -49,13 +51,16 @@ func keys(r *Record, row StateRow) []storage.Key {
 				ks = append(ks, storage.Key{Index: byPaying, Value: r.Lightning.Hash, Unique: true})
 			}
 		case FromBTCLN, FromBTCLNAuto, TrustedFromBTCLN:
-			if !row.Finished {
+			if !row.Finished || row.Success { // whose preimage is public cannot be used again
 				ks = append(ks, storage.Key{Index: byHash, Value: r.Lightning.Hash, Unique: true})
 			}
 		}
 	}
 	if r.Request != "" {
 		ks = append(ks, storage.Key{Index: byRequest, Value: r.Request, Unique: true})
+	}
+	for i := range ks {
+		ks[i].Unique = ks[i].Unique && !slices.Contains(r.Shared, ks[i].Index)
 	}
 	return ks
 }

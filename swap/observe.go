@@ -45,6 +45,7 @@ type Observation struct {
 	GasTx      Fact[GasFact]                    // a trusted payout
 	Received   Fact[[]*bitcoin.Tx]              // what pays to the address of the swap
 	Refunded   Fact[RefundedFact]               // what an LP says it paid back
+	Rival      Fact[bool]                       // another stored swap pays for the same
 }
 
 // Ask is what a flow wants to know next; nil members are not wanted.
@@ -64,7 +65,11 @@ type Ask struct {
 	GasTx      *GasAsk
 	Received   string // Bitcoin address
 	Refunded   *RefundedAsk
+	Rival      *RivalAsk
 }
+
+// RivalAsk asks the store whether another swap holds a key of ours.
+type RivalAsk struct{ index, value string }
 
 // GasAsk asks whether a transaction of the smart chain pays native tokens to
 // somebody.
@@ -152,11 +157,17 @@ type World interface {
 	Refunded(ctx context.Context, q RefundedAsk) (RefundedFact, error)
 }
 
+// world is what one pass asks: the world, and the store.
+type world struct {
+	World
+	rival func(ctx context.Context, id string, q RivalAsk) (bool, error)
+}
+
 // maxRounds bounds how often one pass asks. No type needs more than three.
 const maxRounds = 4
 
 // observe asks until the flow knows enough, each round in parallel.
-func observe(ctx context.Context, w World, f *Flow, in In) {
+func observe(ctx context.Context, w world, f *Flow, in In) {
 	for range maxRounds {
 		if !answer(ctx, w, in, f.Ask(in)) {
 			return
@@ -165,7 +176,7 @@ func observe(ctx context.Context, w World, f *Flow, in In) {
 }
 
 // answer puts one round of answers into in.Obs and reports whether anything was asked.
-func answer(ctx context.Context, w World, in In, ask Ask) bool {
+func answer(ctx context.Context, w world, in In, ask Ask) bool {
 	r, obs := in.R, in.Obs
 	var g errgroup.Group
 	asked := 0
@@ -225,6 +236,9 @@ func answer(ctx context.Context, w World, in In, ask Ask) bool {
 	}
 	if q := ask.Refunded; q != nil {
 		add(func() { put(&obs.Refunded, in.Now)(w.Refunded(ctx, *q)) })
+	}
+	if q := ask.Rival; q != nil {
+		add(func() { put(&obs.Rival, in.Now)(w.rival(ctx, r.ID, *q)) })
 	}
 	if err := g.Wait(); err != nil { // a panic, which belongs to the pass; facts carry their own errors
 		panic(err)

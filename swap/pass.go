@@ -265,7 +265,7 @@ func (g *Engine) pass(ctx context.Context, id string, input Input) (*Result, err
 		if f == nil {
 			break // of a type that is not configured: shown, and left alone
 		}
-		observe(asking, g.world, f, in)
+		observe(asking, world{g.world, g.rival}, f, in)
 		next, move := f.step(in)
 		changed, err := g.save(ctx, r, next, move, obs)
 		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {
@@ -319,70 +319,11 @@ func (g *Engine) save(ctx context.Context, r, next *Record, move *Move, obs *Obs
 		next.Due = At(now) // more may be possible at once: a restart in between must not put it off
 	}
 	next.Seen.Chain = max(next.Seen.Chain, obs.Escrow.Value.Head.Height, obs.Found.Value.Head.Height, obs.Vault.Value.Head.Height)
-	if err := g.write(ctx, r, next); err != nil {
+	if err := g.write(ctx, r, next, move); err != nil {
 		return false, err
 	}
 	if move != nil && r.State != next.State {
 		g.log.Info("swap moved", "swap", next.ID, "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
 	}
 	return true, nil
-}
-
-// write stores next over r by compare-and-set and tells subscribers. Then next
-// carries its new version.
-func (g *Engine) write(ctx context.Context, r, next *Record) error {
-	entry, err := g.entry(next)
-	if err != nil {
-		return err
-	}
-	entry.Version = r.Version
-	if err := g.store.Update(ctx, entry); err != nil {
-		return fmt.Errorf("write swap %s: %w", r.ID, err)
-	}
-	next.Version = r.Version + 1
-	g.feed.publish(Change{Record: next, From: r.State})
-	return nil
-}
-
-func (g *Engine) entry(r *Record) (storage.Entry, error) {
-	body, err := encode(r)
-	if err != nil {
-		return storage.Entry{}, fmt.Errorf("encode swap %s: %w", r.ID, err)
-	}
-	var row StateRow
-	if f := g.flows[r.Type]; f != nil {
-		row, _ = f.State(r.State)
-	}
-	return storage.Entry{ID: r.ID, Version: r.Version, Body: body, Keys: keys(r, row)}, nil
-}
-
-// Create stores a new record. It is durable when Create returns, so that what
-// it holds may be shown to the user.
-//
-// Errors: *storage.KeyTakenError names a swap that holds the same payment hash
-// or idempotency key.
-func (g *Engine) Create(ctx context.Context, r *Record) error {
-	r.Due = dueMoment(r, g.now())
-	entry, err := g.entry(r)
-	if err != nil {
-		return err
-	}
-	if err := g.store.Create(ctx, entry); err != nil {
-		return fmt.Errorf("store swap %s: %w", r.ID, err)
-	}
-	r.Version = entry.Version + 1
-	g.feed.publish(Change{Record: r, From: r.State})
-	return nil
-}
-
-// Load reads a record. Unknown ids are fault.NotFound.
-func (g *Engine) Load(ctx context.Context, id string) (*Record, error) {
-	e, err := g.store.Get(ctx, id)
-	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
-		return nil, fault.New(fault.NotFound, "no swap %.120q", id)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read swap %s: %w", id, err)
-	}
-	return decode(e.ID, e.Version, e.Body)
 }

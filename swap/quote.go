@@ -70,13 +70,13 @@ func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
 	}
 	r.Request, r.RequestHash = q.Key, print
 	err = m.Engine.Create(ctx, r)
-	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
-		if taken.Index == byRequest { // the same request, at the same time
-			return m.repeated(ctx, q.Key, print)
-		}
-		return nil, fault.New(fault.InvalidState, "the payment hash is that of swap %s", taken.Holder)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == byRequest { // the same request, at the same time
+		return m.repeated(ctx, q.Key, print)
 	}
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // quote returns the best quote, which is not stored.

@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
@@ -87,14 +86,11 @@ func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error
 
 // unpaid refuses an invoice that another swap is paying, or has paid.
 func (o *order) unpaid(ctx context.Context, inv *lightning.Invoice) error {
-	hash := hex.EncodeToString(inv.PaymentHash[:])
-	for e, err := range o.Engine.store.Find(ctx, storage.Query{Index: byPaying, Value: hash}) {
-		if err != nil {
-			return err
-		}
-		return fault.New(fault.InvalidState, "the invoice is being paid or was paid by swap %s", e.ID)
+	paid, err := o.Engine.rival(ctx, "", RivalAsk{byPaying, hex.EncodeToString(inv.PaymentHash[:])})
+	if err == nil && paid {
+		err = errPaidElsewhere
 	}
-	return nil
+	return err
 }
 
 func (o *order) payInvoice(ctx context.Context, to payee) (*Record, error) {

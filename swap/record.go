@@ -48,17 +48,18 @@ type Head struct {
 	Signer   string `json:"signer"` // canonical address by which lists find it
 	LP       LP     `json:"lp"`
 
-	CreatedAt   Millis `json:"createdAt"`
-	Expiry      Millis `json:"expiry"`        // of the quote, as shown
-	Due         Millis `json:"due,omitempty"` // next moment that is known in advance
-	Ended       Millis `json:"ended,omitempty"`
-	Settled     bool   `json:"settled,omitempty"` // the end is final on its chains: nobody looks any more
-	Seed        Secret `json:"seed"`              // of all later randomness
-	From        uint64 `json:"from"`              // chain height at the quote: log searches start here
-	Seen        Seen   `json:"seen"`
-	Request     string `json:"request,omitempty"`     // idempotency key of createSwap
-	RequestHash string `json:"requestHash,omitempty"` // of the request that the key was used for
-	Problem     string `json:"problem,omitempty"`     // why the last submission or LP answer was no good, for a person
+	CreatedAt   Millis   `json:"createdAt"`
+	Expiry      Millis   `json:"expiry"`        // of the quote, as shown
+	Due         Millis   `json:"due,omitempty"` // next moment that is known in advance
+	Ended       Millis   `json:"ended,omitempty"`
+	Settled     bool     `json:"settled,omitempty"` // the end is final on its chains: nobody looks any more
+	Seed        Secret   `json:"seed"`              // of all later randomness
+	From        uint64   `json:"from"`              // chain height at the quote: log searches start here
+	Seen        Seen     `json:"seen"`
+	Request     string   `json:"request,omitempty"`     // idempotency key of createSwap
+	RequestHash string   `json:"requestHash,omitempty"` // of the request that the key was used for
+	Shared      []string `json:"shared,omitempty"`      // indexes of unique keys that another swap holds: see keys
+	Problem     string   `json:"problem,omitempty"`     // why the last submission or LP answer was no good, for a person
 }
 
 // LP names the liquidity provider of a swap. A recovered swap may have none.

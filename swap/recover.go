@@ -75,7 +75,7 @@ func (m recovery) one(ctx context.Context, p chains.Past) (*Record, error) {
 			return nil, err
 		}
 	}
-	if err := m.Engine.Create(ctx, r); err != nil {
+	if err := m.Engine.Restore(ctx, r); err != nil {
 		return nil, fmt.Errorf("recovered swap %s: %w", r.ID, err)
 	}
 	res, err := m.Engine.Advance(ctx, r.ID, nil)

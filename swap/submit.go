@@ -46,10 +46,14 @@ func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []
 		return nil, err
 	}
 	if !res.Record.knows(ids) {
-		a := g.View(res).signable()
+		v := g.View(res)
+		a := v.signable()
 		switch a.(type) {
 		case *Sign, *Fund:
 		default:
+			if v.Blocked != nil {
+				return nil, v.Blocked
+			}
 			return nil, fault.New(fault.InvalidState, "no transactions are expected now")
 		}
 		in, err := check.Check(ctx, res.Record, a, signed)

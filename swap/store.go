@@ -1,0 +1,111 @@
+package swap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// write stores next over r by compare-and-set and tells subscribers. Then next
+// carries its new version.
+//
+// What happened can always be stored: a unique key that another swap holds
+// becomes a plain one, and next.Shared names its index. Only a submission, which
+// has not happened yet, is refused for a key that it would claim: it would pay
+// for the same thing twice.
+func (g *Engine) write(ctx context.Context, r, next *Record, move *Move) error {
+	put := func(e storage.Entry) error {
+		e.Version = r.Version
+		return g.store.Update(ctx, e)
+	}
+	if err := g.put(next, put, func(taken *storage.KeyTakenError) bool {
+		return move == nil || move.On != OnSubmit || slices.ContainsFunc(g.keys(r), func(k storage.Key) bool {
+			return k.Index == taken.Index && k.Value == taken.Value
+		})
+	}); err != nil {
+		return stored("write", r.ID, err)
+	}
+	next.Version = r.Version + 1
+	g.feed.publish(Change{Record: next, From: r.State})
+	return nil
+}
+
+// put writes a record, with plain keys in the place of unique ones that another
+// swap holds, as far as share allows it. Each key is tried as a unique one again
+// with every write: the other swap may have given it up.
+func (g *Engine) put(r *Record, write func(storage.Entry) error, share func(*storage.KeyTakenError) bool) error {
+	r.Shared = nil
+	for {
+		body, err := encode(r)
+		if err != nil {
+			return fmt.Errorf("encode swap %s: %w", r.ID, err)
+		}
+		err = write(storage.Entry{ID: r.ID, Version: r.Version, Body: body, Keys: g.keys(r)})
+		taken, ok := errors.AsType[*storage.KeyTakenError](err)
+		switch {
+		case !ok || slices.Contains(r.Shared, taken.Index):
+			return err
+		case !share(taken):
+			return errTaken(taken.Index, err)
+		}
+		r.Shared = append(r.Shared, taken.Index)
+	}
+}
+
+// stored says which write failed; a refusal speaks for itself.
+func stored(what, id string, err error) error {
+	if fault.CodeOf(err) == fault.InvalidState {
+		return err
+	}
+	return fmt.Errorf("%s swap %s: %w", what, id, err)
+}
+
+func (g *Engine) keys(r *Record) []storage.Key {
+	var row StateRow
+	if f := g.flows[r.Type]; f != nil {
+		row, _ = f.State(r.State)
+	}
+	return keys(r, row)
+}
+
+// Create stores a new record. It is durable when Create returns, so that what
+// it holds may be shown to the user.
+//
+// Errors: *storage.KeyTakenError, wrapped, if another swap holds the same payment
+// hash or idempotency key.
+func (g *Engine) Create(ctx context.Context, r *Record) error {
+	return g.insert(ctx, r, func(*storage.KeyTakenError) bool { return false })
+}
+
+// Restore is Create for a swap that is under way already, so that it is stored
+// whatever keys others hold.
+func (g *Engine) Restore(ctx context.Context, r *Record) error {
+	return g.insert(ctx, r, func(*storage.KeyTakenError) bool { return true })
+}
+
+func (g *Engine) insert(ctx context.Context, r *Record, share func(*storage.KeyTakenError) bool) error {
+	r.Due = dueMoment(r, g.now())
+	version := r.Version
+	if err := g.put(r, func(e storage.Entry) error { return g.store.Create(ctx, e) }, share); err != nil {
+		return stored("store", r.ID, err)
+	}
+	r.Version = version + 1
+	g.feed.publish(Change{Record: r, From: r.State})
+	return nil
+}
+
+// Load reads a record. Unknown ids are fault.NotFound.
+func (g *Engine) Load(ctx context.Context, id string) (*Record, error) {
+	e, err := g.store.Get(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
+		return nil, fault.New(fault.NotFound, "no swap %.120q", id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read swap %s: %w", id, err)
+	}
+	return decode(e.ID, e.Version, e.Body)
+}
