@@ -57,6 +57,7 @@ func TestRefunds(t *testing.T) {
 			timeout bool // nobody but time helps
 		}{
 			{"cooperatively", lp.Fault{NotPayable: true}, false},
+			{"cooperatively, the LP slow", lp.Fault{NotPayable: true, On: "/getRefundAuthorization", Stall: 4200 * time.Millisecond}, false},
 			{"by timelock, the LP silent", lp.Fault{NeverPay: true}, true},
 			{"by timelock, the LP refuses", lp.Fault{NotPayable: true, NoRefund: true}, true},
 			{"by timelock, the LP is gone", lp.Fault{NeverPay: true}, true},

@@ -88,16 +88,21 @@ func (b *batch[Q, A]) drain() {
 
 // call keeps a call that panics over what a node said from ending the process.
 func (b *batch[Q, A]) call(ctx context.Context, questions []Q) (answers []A, err error) {
+	err = guard(func() (err error) { answers, err = b.run(ctx, questions); return err })
+	if err == nil && len(answers) != len(questions) {
+		err = fmt.Errorf("%d answers to %d questions", len(answers), len(questions))
+	}
+	return answers, err
+}
+
+// guard turns a panic over what somebody said into an error.
+func guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.New(fault.Internal, "the answer could not be read: %v", p)
 		}
 	}()
-	answers, err = b.run(ctx, questions)
-	if err == nil && len(answers) != len(questions) {
-		err = fmt.Errorf("%d answers to %d questions", len(answers), len(questions))
-	}
-	return answers, err
+	return call()
 }
 
 // wait returns when no call is in flight. The base context should have ended.

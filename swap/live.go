@@ -24,7 +24,7 @@ type StatusReader interface {
 type Live struct {
 	chains  map[string]chains.Chain
 	bitcoin bitcoin.Backend
-	lps     StatusReader
+	lps     *inquiries
 	base    context.Context
 	stop    context.CancelFunc
 
@@ -48,13 +48,12 @@ type questions struct {
 const (
 	mostQuestions   = 256
 	questionTimeout = 25 * time.Second
-	lpPatience      = 4 * time.Second // with an LP, repetitions included: what it says only helps, and it may be silent on purpose
 )
 
 // NewLive returns the world of the given chains, by id. Close it.
 func NewLive(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Live {
 	base, stop := context.WithCancel(context.Background())
-	w := &Live{chains: all, bitcoin: backend, lps: lps, base: base, stop: stop, asking: map[contractKey]*questions{}}
+	w := &Live{chains: all, bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop, asking: map[contractKey]*questions{}}
 	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
 		return backend.Txs(ctx, ids), nil
 	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
@@ -64,6 +63,7 @@ func NewLive(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusRea
 // Close ends the calls that are under way.
 func (w *Live) Close() {
 	w.stop()
+	w.lps.wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, q := range w.asking {
@@ -176,11 +176,9 @@ func (w *Live) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]ch
 	return all, err
 }
 
-// LPStatus implements [World].
+// LPStatus implements [World]. It waits four seconds at most.
 func (w *Live) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lpPatience, fault.New(fault.Upstream, "the provider does not answer"))
-	defer cancel()
-	return w.lps.Status(ctx, q)
+	return w.lps.ask(ctx, q)
 }
 
 // BitcoinTx implements [World].
