@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -39,6 +40,19 @@ func (w *world) redo(blocks int) {
 	}
 }
 
+// closed waits until what the user handed in counts as done: what is still under
+// way is sent again when the network forgets it.
+func (w *world) closed(id string) {
+	w.t.Helper()
+	w.eventually("closed", func() bool {
+		e, err := w.store.Get(w.t.Context(), id)
+		var r struct {
+			Submission struct{ Closed bool }
+		}
+		return err == nil && json.Unmarshal(e.Body, &r) == nil && r.Submission.Closed
+	})
+}
+
 // What a reorganisation of the chain takes away is taken back, and what it brings
 // back is believed again.
 func TestChainReorganisations(t *testing.T) {
@@ -71,6 +85,7 @@ func TestChainReorganisations(t *testing.T) {
 		s := w.create(w.outgoing()[swapper.SwapToBTC]())
 		w.act(s.SwapID)
 		w.reached(s.SwapID, "COMMITED")
+		w.closed(s.SwapID)
 		w.undo(1)
 		w.net.EVM.DropPending()
 		w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")

@@ -63,13 +63,6 @@ func tooLateToClaim(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) 
 	return e.Expiry < t.Add(chains.ClaimGrace).Unix()
 }
 
-// newer reports whether a fact takes back what was seen before: it was read above
-// the highest block that a decision was based on. Below it answers a node that
-// lags behind. Where that is not known (an imported record) nothing is taken back.
-func newer(f Fact[chains.EscrowFact], r *Record) bool {
-	return r.Seen.Chain != 0 && f.Value.Head.Height > r.Seen.Chain
-}
-
 // restAfter is how long after its expiry an escrow that was seen once, and that
 // the chain does not show any more, is still looked for before the swap rests.
 const restAfter = 14 * 24 * time.Hour

@@ -92,12 +92,12 @@ func (o outgoing) moves() []Move {
 			}
 		}},
 		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: func(in In) bool {
-			return is(statusOpen, statusRefundable)(in) && newer(in.Obs.Escrow, in.R)
+			return is(statusOpen, statusRefundable)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
 		{From: []int{outCommitted, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen, statusExpired)(in) && newer(in.Obs.Escrow, in.R) && !in.busy()
+			return is(statusNotOpen, statusExpired)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
 		}},
 		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)

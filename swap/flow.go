@@ -104,7 +104,9 @@ func (f *Flow) step(in In) (next *Record, taken *Move) {
 		if row, ok := f.State(after.State); ok && row.Finished && after.Ended == 0 {
 			after.Ended = At(in.Now)
 		}
+		in.noteSeen(after, after.State != in.R.State)
 		return after, m
 	}
+	in.noteSeen(next, false)
 	return next, nil
 }

@@ -82,7 +82,7 @@ func autoMoves() []Move {
 		{From: all, To: lnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
 		{From: all, To: lnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
 		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: func(in In) bool {
-			return is(statusOpen)(in) && newer(in.Obs.Escrow, in.R)
+			return is(statusOpen)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
 		}},
@@ -101,7 +101,7 @@ func autoMoves() []Move {
 			}
 		}},
 		{From: []int{lnCommitted}, To: lnPaid, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen)(in) && newer(in.Obs.Escrow, in.R)
+			return is(statusNotOpen)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
 		}},
 		{From: []int{lnCreated}, To: lnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 		{From: []int{lnSoftExpired}, To: lnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},

@@ -3,7 +3,6 @@ package swap
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"runtime/debug"
@@ -260,25 +259,6 @@ func byID(asked []chains.Signed) func([]chains.TxStatus, error) (map[string]chai
 			m[tx.ID] = all[i]
 		}
 		return m, nil
-	}
-}
-
-// errLagging says that a node has not reached a block that a decision was
-// already based on: what it does not know of is no news.
-var errLagging = errors.New("the node lags behind what was already seen")
-
-// notLagging turns a negative answer from behind r.Seen, or one that carries its
-// own failure, into an error.
-func notLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, error) {
-	return func(f chains.EscrowFact, err error) (chains.EscrowFact, error) {
-		switch {
-		case err != nil:
-		case f.Err != nil:
-			err = f.Err
-		case f.State == chains.EscrowNone && f.Head.Height < r.Seen.Chain:
-			err = errLagging
-		}
-		return f, err
 	}
 }
 

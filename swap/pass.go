@@ -267,7 +267,7 @@ func (g *Engine) pass(ctx context.Context, id string, input Input) (*Result, err
 		}
 		observe(asking, world{g.world, g.rival}, f, in)
 		next, move := f.step(in)
-		changed, err := g.save(ctx, r, next, move, obs)
+		changed, err := g.save(ctx, r, next, move)
 		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {
 			conflicts++
 			if r, err = g.Load(ctx, id); err != nil {
@@ -302,7 +302,7 @@ func (g *Engine) pass(ctx context.Context, id string, input Input) (*Result, err
 }
 
 // save writes what one step changed, if anything, and tells subscribers.
-func (g *Engine) save(ctx context.Context, r, next *Record, move *Move, obs *Observation) (changed bool, err error) {
+func (g *Engine) save(ctx context.Context, r, next *Record, move *Move) (changed bool, err error) {
 	before, err := encode(r)
 	if err != nil {
 		return false, err
@@ -318,7 +318,6 @@ func (g *Engine) save(ctx context.Context, r, next *Record, move *Move, obs *Obs
 	if next.Due = dueMoment(next, now); next.Due == 0 && move != nil {
 		next.Due = At(now) // more may be possible at once: a restart in between must not put it off
 	}
-	next.Seen.Chain = max(next.Seen.Chain, obs.Escrow.Value.Head.Height, obs.Found.Value.Head.Height, obs.Vault.Value.Head.Height)
 	if err := g.write(ctx, r, next, move); err != nil {
 		return false, err
 	}

@@ -86,13 +86,6 @@ func (m Millis) Passed(now time.Time) bool { return m != 0 && now.UnixMilli() > 
 // Reached reports whether a moment that is set is not after now.
 func (m Millis) Reached(now time.Time) bool { return m != 0 && now.UnixMilli() >= int64(m) }
 
-// Seen are the highest heads that a decision was based on. A negative answer
-// read below them comes from a lagging node.
-type Seen struct {
-	Chain   uint64 `json:"chain,omitempty"`
-	Bitcoin uint32 `json:"bitcoin,omitempty"`
-}
-
 // Terms are fixed by the quote: all that lists show.
 type Terms struct {
 	Input         tokens.Amount  `json:"input"`

@@ -97,7 +97,7 @@ func spvMoves() []Move {
 		{From: after, To: spvFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
 		{From: after, To: spvClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
 		{From: []int{spvClaimed, spvClosed}, To: spvConfirmed, Why: "a reorganisation undid the claim", If: func(in In) bool {
-			return withdrawal(chains.WithdrawalNone)(in) && in.Obs.Withdrawal.Value.Head.Height > in.R.Seen.Chain
+			return withdrawal(chains.WithdrawalNone)(in) && in.R.takesBack(in.Obs.Withdrawal.Value.Head)
 		}, Do: func(in In, next *Record) { next.Vault.ClaimTx, next.Ended = "", 0 }},
 
 		{From: append([]int{spvBroadcasted, spvExpired}, under...), To: spvConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {

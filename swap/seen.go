@@ -1,0 +1,66 @@
+package swap
+
+import (
+	"errors"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// Seen is what the state of a swap rests on.
+type Seen struct {
+	// Chain is the height that a node must have reached for its negative answer to
+	// count: of the block in which the escrow was opened or ended, or the vault paid;
+	// while nothing of the kind was seen, of the head that a decision was based on.
+	// Below it answers a node that lags behind. From it on, a node that does not know
+	// of what stood there has another chain, even if that is no longer than the one
+	// before. 0 is not known.
+	Chain uint64 `json:"chain,omitempty"`
+}
+
+// errLagging says that a node has not reached a block that a decision was
+// already based on: what it does not know of is no news.
+var errLagging = errors.New("the node lags behind what was already seen")
+
+// notLagging turns a negative answer from below r.Seen, or one that carries its
+// own failure, into an error.
+func notLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, error) {
+	return func(f chains.EscrowFact, err error) (chains.EscrowFact, error) {
+		switch {
+		case err != nil:
+		case f.Err != nil:
+			err = f.Err
+		case f.State == chains.EscrowNone && f.Head.Height < r.Seen.Chain:
+			err = errLagging
+		}
+		return f, err
+	}
+}
+
+// takesBack reports whether an answer read at a head that contradicts what was
+// seen before counts: the node has reached the block that it stood in. Where that
+// is not known (an imported record) nothing is taken back.
+func (r *Record) takesBack(head chains.Block) bool {
+	return r.Seen.Chain != 0 && head.Height >= r.Seen.Chain
+}
+
+// noteSeen keeps what the next record rests on. moved says that the facts at hand
+// have just decided.
+func (in In) noteSeen(next *Record, moved bool) {
+	seen := &next.Seen.Chain
+	note := func(head chains.Block, at uint64, shown bool) {
+		switch {
+		case shown && at != 0 && (moved || max(head.Height, at) >= *seen):
+			*seen = at
+		case moved && (at == 0 || !shown): // not known in which block
+			*seen = max(*seen, head.Height)
+		}
+	}
+	for _, f := range []Fact[chains.EscrowFact]{in.Obs.Found, in.Obs.Escrow} {
+		if v := f.Value; f.Known() {
+			note(v.Head, max(v.Opened.Height, v.Finished.Height), v.State != chains.EscrowNone)
+		}
+	}
+	if v := in.Obs.Withdrawal.Value; in.Obs.Withdrawal.Known() {
+		note(v.Head, v.Height, v.State != chains.WithdrawalNone)
+	}
+}
