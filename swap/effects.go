@@ -76,8 +76,8 @@ const effectTimeout = 60 * time.Second
 // placesOfAKind is how many effects of a kind are under way at a time.
 const placesOfAKind = 64
 
-// runner carries out effects beside the passes: one per swap and kind at a
-// time, a bounded number of each kind.
+// runner carries out effects beside the passes: each once at a time, a bounded
+// number of each kind.
 type runner struct {
 	do      Performer
 	still   func(ctx context.Context, id string, e Effect) (*Record, Effect, error)
@@ -92,10 +92,7 @@ type runner struct {
 	all     sync.WaitGroup
 }
 
-type effectKey struct {
-	id   string
-	kind EffectKind
-}
+type effectKey struct{ id, effect string }
 
 // start begins the effects that are due and not under way. It does not wait.
 func (x *runner) start(r *Record, effects []Effect, now time.Time) {
@@ -103,7 +100,7 @@ func (x *runner) start(r *Record, effects []Effect, now time.Time) {
 		if !e.due(r, now) {
 			continue
 		}
-		key := effectKey{r.ID, e.Kind}
+		key := effectKey{r.ID, e.key()}
 		x.mu.Lock()
 		busy := x.running[key] || x.base.Err() != nil
 		if !busy {
@@ -121,12 +118,12 @@ func (x *runner) start(r *Record, effects []Effect, now time.Time) {
 func (x *runner) run(r *Record, e Effect, key effectKey) {
 	defer x.all.Done()
 	outcome, done := x.perform(r, e)
+	if done { // first, so that no pass finds the effect neither under way nor done
+		x.report(context.WithoutCancel(x.base), r.ID, outcome)
+	}
 	x.mu.Lock()
 	delete(x.running, key)
 	x.mu.Unlock()
-	if done {
-		x.report(context.WithoutCancel(x.base), r.ID, outcome)
-	}
 }
 
 // perform reports false if nothing was done: the effect is not due any more, or

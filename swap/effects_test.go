@@ -96,6 +96,29 @@ func TestPreimagesWaitForNothingElse(t *testing.T) {
 	})
 }
 
+// A pass that runs while an effect ends does not start it a second time.
+func TestEffectIsNotRepeatedBeforeItsOutcomeIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &toyWorld{}
+		p := &toyPerformer{answer: func(int64) Outcome { time.Sleep(100 * time.Millisecond); return Outcome{Done: true} }}
+		g := toyEngine(t, new(storagetest.Memory), w, p, lamp())
+		create(t, g, "a")
+		if _, err := g.Advance(t.Context(), "a", Reveal{Secret{1}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		w.delay = time.Second
+		if _, err := g.Advance(t.Context(), "a", Look{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := p.started.Load(); n != 1 {
+			t.Errorf("done %d times, want once", n)
+		}
+		g.Close()
+	})
+}
+
 // After the wait for a place the rules are asked again, of what is the case then.
 func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 	for _, c := range []struct {

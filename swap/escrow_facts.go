@@ -63,6 +63,27 @@ func tooLateToClaim(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) 
 	return e.Expiry < t.Add(chains.ClaimGrace).Unix()
 }
 
+// forgetEnd drops the transactions that an end was seen by, when the chain takes
+// it back; what it shows now is filled in.
+func forgetEnd(in In, next *Record) {
+	next.Escrow.ClaimTx, next.Escrow.RefundTx = "", ""
+	fillEscrowTxs(in.Obs.Escrow, next.Escrow)
+}
+
+// settleAfter is how long after a swap's end a second answer has to confirm that
+// the end is final, before it is not looked at any more: one answer may be wrong.
+const settleAfter = 2 * time.Minute
+
+// settle notes what was heard of the end of a swap: that it is final.
+func (in In) settle(next *Record) {
+	switch {
+	case next.Ended == 0: // read from elsewhere: this is the first answer
+		next.Ended = At(in.Now)
+	case in.Now.Sub(next.Ended.Time()) >= settleAfter:
+		next.Settled = true
+	}
+}
+
 // restAfter is how long after its expiry an escrow that was seen once, and that
 // the chain does not show any more, is still looked for before the swap rests.
 const restAfter = 14 * 24 * time.Hour

@@ -54,13 +54,13 @@ func outgoingFlow(o outgoing) *Flow {
 }
 
 var outgoingStates = []StateRow{
-	{Number: outRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens are back.", Finished: true, Failed: true, Watched: true, Every: time.Minute},
+	{Number: outRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens are back.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: outExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
 	{Number: outSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction under way may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: outCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: outCommitted, Name: "COMMITED", Description: "The swap is open; the provider is to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: outSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has shown that it paid; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: outClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: outClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 	{Number: outRefundable, Name: "REFUNDABLE", Description: "The provider will not pay; the user can take the tokens back.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
@@ -80,25 +80,25 @@ func (o outgoing) moves() []Move {
 			return false
 		}
 	}
+	anew := func(want ...chainStatus) func(In) bool {
+		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
+	}
 	unopened := []int{outExpired, outSoftExpired, outCreated}
 	unfinished := append([]int{outCommitted, outSoftClaimed, outRefundable}, unopened...)
 	return []Move{
 		{From: unfinished, To: outClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
 		{From: unfinished, To: outRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{outRefunded}, To: outClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{outClaimed}, To: outRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: unopened, To: outRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
 		{From: unopened, To: outCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
 			if next.Escrow.OpenedAt == 0 {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: func(in In) bool {
-			return is(statusOpen, statusRefundable)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
-		}, Do: func(in In, next *Record) {
-			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
-		}},
-		{From: []int{outCommitted, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen, statusExpired)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
-		}},
+		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
+		{From: []int{outClaimed, outRefunded}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: []int{outCommitted, outSoftClaimed, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
 		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
 			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
@@ -215,7 +215,7 @@ func (o outgoing) fill(in In, next *Record) {
 		next.Escrow.Refund = in.Obs.LP.Value.Auth
 	}
 	if f.Known() && f.Value.Final && (next.State == outClaimed && f.Value.State == chains.EscrowClaimed || next.State == outRefunded && f.Value.State == chains.EscrowRefunded) {
-		next.Settled = true
+		in.settle(next)
 	}
 }
 

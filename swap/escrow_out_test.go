@@ -2,6 +2,7 @@ package swap
 
 import (
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -18,8 +19,9 @@ func TestContractNamesThePayment(t *testing.T) {
 	r := &Record{Escrow: &EscrowPart{Real: &chains.Escrow{}}}
 	r.Type, r.State = ToBTC, outCommitted
 	next := &Record{Escrow: &EscrowPart{Real: &chains.Escrow{}}}
-	next.Type, next.State = ToBTC, outClaimed
-	NewToBTC().Fill(In{R: r, Obs: obs}, next)
+	now := time.UnixMilli(1_700_000_000_000)
+	next.Type, next.State, next.Ended = ToBTC, outClaimed, At(now.Add(-settleAfter))
+	NewToBTC().Fill(In{R: r, Obs: obs, Now: now}, next)
 	if b := next.Bitcoin; b == nil || b.TxID != claimed || b.Vout != 0 || b.Address != "bc1q" || b.Sats != 5 || !next.Settled {
 		t.Errorf("settled %v with %+v, want the payment %v", next.Settled, b, claimed)
 	}

@@ -140,6 +140,10 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *Record, from in
 		return nil // an escrow that nobody has seen, and for which no payment can come any more
 	case says("EXPIRED") && !refunded && (from == lnPaid || from == lnCommitted || from == lnHTLCExpired):
 		return &rules{id: "escrow-kept-open", state: to(lnHTLCExpired)}
+	case from == lnHTLCExpired && !late(r, now) && says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now):
+		return &rules{id: "escrow-way-back", state: to(lnPaid)}
+	case from == lnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
+		return &rules{id: "escrow-way-back", state: to(lnCommitted), publish: true}
 	case says("REFUNDABLE") && from == lnPaid:
 		seen := func(f map[string]string) { takeIDs(f, cs) }
 		if late(r, now) {
@@ -371,6 +375,8 @@ func TestVectorsEvents(t *testing.T) {
 			}
 			d = &rules{id: "escrow-late-opening", state: to(late), facts: func(f map[string]string) { seen(f); f["data"] = "known" }}
 			d.publish = st.Record.Type == FromBTCLNAuto
+		case from == lnHTLCExpired && st.Record.Type == FromBTCLNAuto && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
+			d = &rules{id: "escrow-way-back", state: to(lnCommitted), publish: true}
 		case st.Record.Type == FromBTCLNAuto && from == lnCommitted && ev.Type == "Initialize":
 			d = &rules{id: "auto-publish-when-seen", publish: true} // every look publishes while it is due
 		case !known:

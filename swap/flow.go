@@ -101,6 +101,9 @@ func (f *Flow) step(in In) (next *Record, taken *Move) {
 		if m.Do != nil {
 			m.Do(filled, after)
 		}
+		if after.State != next.State {
+			after.Ended, after.Settled = 0, false
+		}
 		if row, ok := f.State(after.State); ok && row.Finished && after.Ended == 0 {
 			after.Ended = At(in.Now)
 		}

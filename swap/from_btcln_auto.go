@@ -23,14 +23,14 @@ const (
 )
 
 var autoStates = []StateRow{
-	{Number: lnFailed, Name: "FAILED", Description: "The escrow went back to the provider.", Finished: true, Failed: true, Watched: true, Every: time.Minute},
+	{Number: lnFailed, Name: "FAILED", Description: "The escrow went back to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: lnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
 	{Number: lnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment under way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: lnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; claiming it is no longer safe.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
 	{Number: lnCreated, Name: "PR_CREATED", Description: "The invoice is to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: lnPaid, Name: "PR_PAID", Description: "The provider holds the payment and opens the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: lnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and is to be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: lnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: lnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // automaticWindow is how long somebody else is given to settle before the user
@@ -77,37 +77,39 @@ func autoMoves() []Move {
 			return false
 		}
 	}
+	anew := func(want ...chainStatus) func(In) bool {
+		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
+	}
+	late := func(in In) bool { return !in.R.public() && tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now) }
 	all := []int{lnExpired, lnSoftExpired, lnHTLCExpired, lnCreated, lnPaid, lnCommitted}
+	waiting := []int{lnExpired, lnSoftExpired, lnCreated}
 	return []Move{
 		{From: all, To: lnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
 		{From: all, To: lnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: func(in In) bool {
-			return is(statusOpen)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
-		}, Do: func(in In, next *Record) {
-			next.Escrow.ClaimTx, next.Escrow.RefundTx, next.Ended = "", "", 0
-		}},
-		{From: []int{lnExpired, lnSoftExpired, lnCreated}, To: lnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
-			return in.Obs.Delivered.Known() && inTime(in)
+		{From: []int{lnFailed}, To: lnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{lnClaimed}, To: lnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: []int{lnClaimed, lnFailed}, To: lnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: waiting, To: lnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
+			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
-			next.Ended, next.Problem = 0, ""
+			next.Problem = ""
 		}},
-		{From: []int{lnPaid, lnCommitted}, To: lnHTLCExpired, Why: "the escrow is about to time out", If: func(in In) bool {
-			return tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now)
-		}},
-		{From: []int{lnPaid}, To: lnCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
+		{From: []int{lnPaid, lnCommitted}, To: lnHTLCExpired, Why: "the escrow is about to time out", If: late},
+		{From: waiting, To: lnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{lnPaid, lnHTLCExpired}, waiting...), To: lnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: func(in In, next *Record) {
 			if next.Escrow.OpenedAt == 0 {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{lnCommitted}, To: lnPaid, Why: "a reorganisation removed the escrow", If: func(in In) bool {
-			return is(statusNotOpen)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head)
-		}},
-		{From: []int{lnCreated}, To: lnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{lnSoftExpired}, To: lnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
+		{From: []int{lnCommitted}, To: lnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
 		{From: []int{lnPaid, lnHTLCExpired}, To: lnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
+		{From: []int{lnHTLCExpired}, To: lnPaid, Why: "there is time to claim the escrow, once it is opened", If: is(statusNotOpen)},
+		{From: []int{lnCreated}, To: lnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{lnSoftExpired}, To: lnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
 		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
@@ -208,7 +210,7 @@ func autoFill(in In, next *Record) {
 		}
 	}
 	if f.Value.Final && (next.State == lnClaimed && f.Value.State == chains.EscrowClaimed || next.State == lnFailed && f.Value.State == chains.EscrowRefunded) {
-		next.Settled = true
+		in.settle(next)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 )
 
 var spvStates = []StateRow{
-	{Number: spvClosed, Name: "CLOSED", Description: "The vault closed over this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: time.Minute},
+	{Number: spvClosed, Name: "CLOSED", Description: "The vault closed over this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: spvFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent otherwise.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: spvDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent otherwise.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
 	{Number: spvExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
@@ -35,7 +35,7 @@ var spvStates = []StateRow{
 	{Number: spvBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: spvFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
 	{Number: spvConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; the vault is to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: spvClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: spvClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // spvRest is how long a signed transaction that never appears is watched. It
@@ -86,6 +86,14 @@ func spvMoves() []Move {
 			return f.Known() && f.Value.State == want
 		}
 	}
+	anew := func(want chains.WithdrawalState) func(In) bool {
+		return func(in In) bool {
+			return withdrawal(want)(in) && in.R.takesBack(in.Obs.Withdrawal.Value.Head)
+		}
+	}
+	undone := func(in In, next *Record) {
+		next.Vault.ClaimTx, next.Vault.FrontTx = in.Obs.Withdrawal.Value.ClaimTx, in.Obs.Withdrawal.Value.FrontTx
+	}
 	enough := func(in In) bool {
 		n, known := spvKnown(in)
 		return known && n >= in.R.Bitcoin.Confirmations
@@ -96,28 +104,27 @@ func spvMoves() []Move {
 		{From: append([]int{spvFronted}, after...), To: spvClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
 		{From: after, To: spvFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
 		{From: after, To: spvClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
-		{From: []int{spvClaimed, spvClosed}, To: spvConfirmed, Why: "a reorganisation undid the claim", If: func(in In) bool {
-			return withdrawal(chains.WithdrawalNone)(in) && in.R.takesBack(in.Obs.Withdrawal.Value.Head)
-		}, Do: func(in In, next *Record) { next.Vault.ClaimTx, next.Ended = "", 0 }},
+		{From: []int{spvClosed}, To: spvClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
+		{From: []int{spvClaimed, spvClosed}, To: spvFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
+		{From: []int{spvClaimed}, To: spvClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
+		{From: []int{spvFronted}, To: spvClosed, Why: "the vault closed, and nobody advanced the payout", If: func(in In) bool {
+			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
+		}, Do: undone},
+		{From: []int{spvClaimed, spvClosed, spvFronted}, To: spvConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
 
 		{From: append([]int{spvBroadcasted, spvExpired}, under...), To: spvConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
-			next.Ended, next.Settled = 0, false
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: append([]int{spvExpired}, under...), To: spvBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }, Do: func(in In, next *Record) {
-			next.Ended, next.Settled = 0, false
-		}},
+		{From: append([]int{spvExpired}, under...), To: spvBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
 		{From: []int{spvConfirmed}, To: spvBroadcasted, Why: "a reorganisation took confirmations away", If: func(in In) bool {
 			_, known := spvKnown(in)
 			return known && !enough(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
 		{From: under, To: spvExpired, Why: "an input was spent otherwise", If: spvDead},
 		{From: []int{spvBroadcasted, spvConfirmed}, To: spvFailed, Why: "an input was spent otherwise", If: spvDead},
-		{From: []int{spvFailed}, To: spvBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }, Do: func(in In, next *Record) {
-			next.Ended = 0
-		}},
+		{From: []int{spvFailed}, To: spvBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
 
 		{From: []int{spvSigned, spvSoftExpired}, To: spvPosted, Why: "the provider took the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
@@ -213,7 +220,7 @@ func spvFill(in In, next *Record) {
 			next.Vault.ClaimTx = f.Value.ClaimTx
 		}
 		if f.Value.Final && (next.State == spvClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == spvClosed && f.Value.State == chains.WithdrawalClosed) {
-			next.Settled = true
+			in.settle(next)
 		}
 	}
 	switch {
