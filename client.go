@@ -45,8 +45,11 @@ type Client struct {
 var _ Service = (*Client)(nil)
 
 // Open connects to the chains and returns a client. It takes as long as the
-// slowest chain, and fails if one of them cannot be opened: a backend that
-// silently lacks a chain would strand its swaps.
+// slowest chain. A chain whose nodes do not answer now is opened all the same:
+// its swaps rest, [Client.Ready] names it, and it catches up when a node is back.
+// Open fails if a chain cannot be what it is configured as, because a node serves
+// another network or there are no contracts on it: a client that silently lacks a
+// chain would strand its swaps.
 func Open(ctx context.Context, c Config) (*Client, error) {
 	ownBackend, ownMessenger := c.Bitcoin == nil, c.Messenger == nil
 	c, err := c.fill()

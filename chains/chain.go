@@ -39,9 +39,11 @@ type Factory interface {
 	ID() string
 
 	// Open connects and verifies that the node serves the right network; it
-	// refuses a chain that has no contracts for env.Network. It returns before
-	// ctx ends and leaves nothing running when it fails. A Chain that holds
-	// resources implements io.Closer.
+	// refuses a chain that has no contracts for env.Network, and a node of
+	// another network. A node that does not answer is no failure: Open then takes
+	// some seconds at most, and the chain verifies the node when it answers and
+	// returns errors until then. Open returns before ctx ends and leaves nothing
+	// running when it fails. A Chain that holds resources implements io.Closer.
 	Open(ctx context.Context, env Env) (Chain, error)
 }
 

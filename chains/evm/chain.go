@@ -55,7 +55,12 @@ type factory struct {
 
 func (f factory) ID() string { return f.id }
 
-// Open implements [chains.Factory]: one round trip, which proves the chain id.
+// openPatience is how long Open waits for a node.
+const openPatience = 5 * time.Second
+
+// Open implements [chains.Factory]: one round trip, which proves the chain id. Of
+// nodes that do not answer now it is asked with the first request that they do
+// answer.
 func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error) {
 	n, err := f.network(env.Network)
 	if err != nil {
@@ -77,11 +82,32 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Deployment: d, memory: newMemory()})
 	}
-	if _, err := c.Heads(ctx); err != nil {
+	if err := c.greet(ctx, node); err != nil {
 		node.close()
 		return nil, fmt.Errorf("open %s: %w", f.id, err)
 	}
 	return c, nil
+}
+
+// greet asks the nodes once. That they are silent is no reason to do without the
+// chain: it may have swaps under way. That they serve another one is.
+func (c *chain) greet(ctx context.Context, node *nodes) error {
+	asking, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	var h headsRequest
+	err := node.ask(asking, h.requests(c.net))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if foreign := node.foreign(); foreign != nil {
+		return foreign
+	}
+	if err != nil {
+		c.env.Log.Warn("the chain is opened without an answer of its nodes", "err", err)
+		return nil
+	}
+	c.latest.note(h.latest, c.env.Now())
+	return nil
 }
 
 func (f factory) network(on bitcoin.Network) (Network, error) {

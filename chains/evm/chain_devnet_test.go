@@ -3,6 +3,7 @@ package evm_test
 import (
 	"context"
 	"crypto/sha256"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"strings"
@@ -225,7 +226,7 @@ func TestStoredFeeRateIsRaised(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	network := l.Network()
-	env := chains.Env{Network: network.Bitcoin, Now: l.Time, HTTP: http.DefaultTransport}
+	env := chains.Env{Network: network.Bitcoin, Now: l.Time, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)}
 	open := func(change func(*evm.Options), env chains.Env) error {
 		n := network
 		o := evm.Options{RPC: []string{l.nodes[0].URL()}, Network: &n, Tokens: l.chain.Info().Tokens}
@@ -241,16 +242,56 @@ func TestOpenRefuses(t *testing.T) {
 	l.must(open(func(*evm.Options) {}, env))
 	other := env
 	other.Network++
+	l.nodes[1].Misbehave(devnet.Fault{WrongChain: true})
 	for name, err := range map[string]error{
 		"another chain id":        open(func(o *evm.Options) { o.Network.ChainID++ }, env),
 		"no URL":                  open(func(o *evm.Options) { o.RPC = nil }, env),
 		"another Bitcoin network": open(func(*evm.Options) {}, other),
 		"no native token":         open(func(o *evm.Options) { o.Tokens = o.Tokens[1:] }, env),
 		"no escrow manager":       open(func(o *evm.Options) { o.Network.Deployments = []evm.Deployment{{Version: "v1"}} }, env),
-		"nobody there":            open(func(o *evm.Options) { o.RPC = []string{"http://127.0.0.1:1"} }, env),
+		"one of two elsewhere":    open(func(o *evm.Options) { o.RPC = []string{"http://127.0.0.1:1", l.nodes[1].URL()} }, env),
 	} {
 		if err == nil {
 			t.Errorf("%s: opened", name)
 		}
+	}
+}
+
+// A chain whose nodes do not answer is opened all the same, and is there when they
+// do. One that then turns out to be another chain is never believed.
+func TestOpensWhileNodesAreSilent(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	network := l.Network()
+	env := chains.Env{Network: network.Bitcoin, Now: l.Time, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}
+	f := evm.Custom(evm.Options{RPC: []string{l.nodes[0].URL()}, Network: &network, Tokens: l.chain.Info().Tokens})
+	for name, fault := range map[string]devnet.Fault{"cut off": {Down: true}, "hanging": {Delay: time.Minute}, "an error": {Status: 502}, "garbage": {Garbage: true}} {
+		l.nodes[0].Misbehave(fault)
+		began := time.Now()
+		c, err := f.Open(t.Context(), env)
+		if took := time.Since(began); err != nil || took > 8*time.Second {
+			t.Fatalf("%s: %v after %v", name, err, took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if _, err := c.Heads(ctx); err == nil {
+			t.Errorf("%s: heads of a silent node", name)
+		}
+		cancel()
+		l.nodes[0].Misbehave(devnet.Fault{WrongChain: true})
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		if _, err := c.Heads(ctx); err == nil {
+			t.Errorf("%s: heads of another chain", name)
+		}
+		cancel()
+		l.nodes[0].Misbehave(devnet.Fault{})
+		if _, err := c.Heads(t.Context()); err != nil {
+			t.Errorf("%s: then %v", name, err)
+		}
+		l.must(c.(interface{ Close() error }).Close())
+	}
+	l.nodes[0].Misbehave(devnet.Fault{Delay: time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := f.Open(ctx, env); err == nil {
+		t.Error("opened although the caller does not wait")
 	}
 }

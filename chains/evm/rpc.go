@@ -174,6 +174,19 @@ func (n *nodes) accept(a attempt, requests []Request) {
 	}
 }
 
+// foreign returns an error if a node has named another chain than it should serve.
+func (n *nodes) foreign() error {
+	for _, e := range n.all {
+		e.mu.Lock()
+		id := e.foreign
+		e.mu.Unlock()
+		if id != 0 {
+			return fault.Invalid("rpc", "%s serves chain %d, not %d", e.name, id, n.chainID)
+		}
+	}
+	return nil
+}
+
 // order returns the endpoints to try: those that are up first, then the rest.
 func (n *nodes) order() []*endpoint {
 	var up, down []*endpoint

@@ -23,6 +23,7 @@ type endpoint struct {
 
 	mu       sync.Mutex
 	verified bool
+	foreign  uint64    // the other chain that it named last; 0 if it did not
 	down     time.Time // when it last failed; zero if it is up
 	most     int       // calls that it takes in one request
 }
@@ -84,11 +85,14 @@ func (e *endpoint) attempt(ctx context.Context, chainID uint64, requests []Reque
 			return a
 		}
 		if uint64(id) != chainID {
+			e.mu.Lock()
+			e.foreign = uint64(id)
+			e.mu.Unlock()
 			a.err = fmt.Errorf("serves chain %d, not %d", uint64(id), chainID)
 			return a
 		}
 		e.mu.Lock()
-		e.verified = true
+		e.verified, e.foreign = true, 0
 		e.mu.Unlock()
 	}
 	a.answers = answers[:len(requests)]
