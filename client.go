@@ -110,7 +110,8 @@ func (c *Client) open(ctx context.Context) error {
 	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {
 		return err
 	}
-	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand})
+	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
+		Heard: func(url string) { c.engine.Heard(url) }})
 	verifiers := make([]lp.Chain, len(c.chains))
 	for i, ch := range c.chains {
 		verifiers[i] = ch
@@ -119,7 +120,7 @@ func (c *Client) open(ctx context.Context) error {
 		Now: c.config.Now, Log: c.config.Logger})
 	c.world = swap.NewLive(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = swap.New(swap.Config{
-		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired,
+		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, Knock: c.lps.Knock,
 		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC(), swap.NewTrustedFromBTC(), swap.NewTrustedFromBTCLN()},
 	})

@@ -83,6 +83,7 @@ type runner struct {
 	still   func(ctx context.Context, id string, e Effect) (*Record, Effect, error)
 	mark    func(ctx context.Context, r *Record, e Effect) (*Record, error)
 	report  func(ctx context.Context, id string, o Outcome)
+	absent  *absences
 	base    context.Context
 	log     *slog.Logger
 	now     func() time.Time
@@ -97,7 +98,10 @@ type effectKey struct{ id, effect string }
 // start begins the effects that are due and not under way. It does not wait.
 func (x *runner) start(r *Record, effects []Effect, now time.Time) {
 	for _, e := range effects {
-		if !e.due(r, now) {
+		if !x.absent.due(r, e, now) {
+			if e.toLP() {
+				x.absent.await(r)
+			}
 			continue
 		}
 		key := effectKey{r.ID, e.key()}
@@ -213,7 +217,7 @@ func (g *Engine) stillDue(ctx context.Context, id string, e Effect) (*Record, Ef
 	}
 	now := g.now()
 	for _, due := range f.Effects(In{R: res.Record, Obs: res.Observation, Now: now}) {
-		if due.key() == e.key() && due.place() == e.place() && due.due(res.Record, now) {
+		if due.key() == e.key() && due.place() == e.place() && g.absences.due(res.Record, due, now) {
 			return res.Record, due, nil
 		}
 	}

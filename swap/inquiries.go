@@ -155,7 +155,11 @@ func (n *inquiries) sweep() bool {
 }
 
 // wait returns when no inquiry is under way. The base context should have ended.
-func (n *inquiries) wait() { n.all.Wait() }
+func (n *inquiries) wait() {
+	n.mu.Lock() // whoever begins one has done so, or sees that the context has ended
+	n.mu.Unlock()
+	n.all.Wait()
+}
 
 // hostOf returns what of an LP's URL all its services share.
 func hostOf(base string) string {

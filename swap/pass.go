@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Config is what an [Engine] is made of. All fields are needed.
+// Config is what an [Engine] is made of. All fields but Knock are needed.
 type Config struct {
 	Store     storage.Store
 	World     World
@@ -23,6 +23,10 @@ type Config struct {
 	Flows     []*Flow
 	Now       func() time.Time
 	Log       *slog.Logger
+
+	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
+	// anything. Nil: an LP that was away is found to be back by other calls alone.
+	Knock func(ctx context.Context, url string) error
 
 	PassTimeout time.Duration // for the questions of one pass; 0 is 30 s
 	KeepExpired time.Duration // how long an expired quote stays in the store; 0 is 24 h
@@ -43,6 +47,7 @@ type Engine struct {
 	effects     *runner
 	feed        feed
 	hints       hints
+	absences    *absences
 	settled     *lru.Cache[string, *Record] // decoded, by id; for lists
 	base        context.Context
 	stop        context.CancelFunc
@@ -70,8 +75,9 @@ func New(c Config) *Engine {
 	for _, f := range c.Flows {
 		g.flows[f.Type] = f
 	}
+	g.absences = &absences{knock: c.Knock, base: base, now: c.Now}
 	g.effects = &runner{
-		do: c.Performer, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, base: base,
+		do: c.Performer, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, absent: g.absences, base: base,
 		log: c.Log, now: c.Now, running: map[effectKey]bool{},
 	}
 	return g
@@ -83,6 +89,7 @@ func (g *Engine) Close() {
 	g.stop()
 	g.effects.wait()
 	g.passes.Wait()
+	g.absences.wait()
 	g.feed.close()
 }
 

@@ -3,7 +3,6 @@ package swap
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -99,14 +98,20 @@ func (p *toyPerformer) Perform(ctx context.Context, r *Record, e Effect) Outcome
 func toyEngine(t *testing.T, store storage.Store, w World, p Performer, f *Flow) *Engine {
 	t.Helper()
 	g := New(Config{Store: store, World: w, Performer: p, Flows: []*Flow{f}, Now: time.Now, KeepExpired: time.Minute,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		Log: quiet})
 	t.Cleanup(g.Close)
 	return g
 }
 
+var quiet = slog.New(slog.DiscardHandler)
+
+func newToy(id string) *Record {
+	return &Record{Head: Head{ID: id, Type: ToBTC, Chain: "CITREA", Signer: "0x1", CreatedAt: At(time.Now()), Expiry: At(time.Now().Add(time.Hour))}}
+}
+
 func create(t *testing.T, g *Engine, id string) *Record {
 	t.Helper()
-	r := &Record{Head: Head{ID: id, Type: ToBTC, Chain: "CITREA", Signer: "0x1", CreatedAt: At(time.Now()), Expiry: At(time.Now().Add(time.Hour))}}
+	r := newToy(id)
 	if err := g.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,7 @@ func (g *Engine) Run(ctx context.Context) error {
 		}
 		now := g.now()
 		g.hints.schedule(s, now)
+		g.absences.schedule(s, now)
 		for {
 			t := s.next(now)
 			if t == nil {

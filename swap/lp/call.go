@@ -54,6 +54,12 @@ func (c *Client) post(ctx context.Context, why purpose, p retry.Policy, base, pa
 
 // attempt makes one request and reads its answer.
 func (c *Client) attempt(ctx context.Context, why purpose, base, path string, b body, stream bool, early Early) (json.RawMessage, error) {
+	data, err := c.streamed(ctx, why, base, path, b, stream, early)
+	c.note(base, err)
+	return data, err
+}
+
+func (c *Client) streamed(ctx context.Context, why purpose, base, path string, b body, stream bool, early Early) (json.RawMessage, error) {
 	release, err := c.place(ctx, base, why, c.o.PostTimeout)
 	if err != nil {
 		return nil, err
@@ -291,6 +297,12 @@ func (c *Client) get(ctx context.Context, why purpose, base, path string) ([]byt
 
 // once makes one plain request.
 func (c *Client) once(ctx context.Context, why purpose, base, method, path string, payload []byte) ([]byte, error) {
+	text, err := c.plain(ctx, why, base, method, path, payload)
+	c.note(base, err)
+	return text, err
+}
+
+func (c *Client) plain(ctx context.Context, why purpose, base, method, path string, payload []byte) ([]byte, error) {
 	release, err := c.place(ctx, base, why, c.o.GetTimeout)
 	if err != nil {
 		return nil, err

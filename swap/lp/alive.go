@@ -1,0 +1,44 @@
+package lp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Knock asks the LP at base for a sign of life, once, and returns nil if it
+// answers anything. What it says is not looked at.
+func (c *Client) Knock(ctx context.Context, base string) error {
+	base, err := c.CheckURL(base)
+	if err != nil {
+		return err
+	}
+	var nonce [32]byte
+	if _, err := io.ReadFull(rand.Reader, nonce[:]); err != nil {
+		return fmt.Errorf("randomness for a nonce: %w", err)
+	}
+	if _, err = c.once(ctx, toAct, base, http.MethodGet, "/info"+query("nonce", hex.EncodeToString(nonce[:])), nil); answered(err) {
+		return nil
+	}
+	return err
+}
+
+// note tells [Options].Heard of a call that was answered.
+func (c *Client) note(base string, err error) {
+	if c.o.Heard != nil && answered(err) {
+		c.o.Heard(base)
+	}
+}
+
+// answered reports whether a call with this outcome reached the LP: a status of
+// 5xx without a code of the protocol comes from what stands in front of it.
+func answered(err error) bool {
+	if e, ok := errors.AsType[*RequestError](err); ok {
+		return e.Code != 0 || e.Status < http.StatusInternalServerError
+	}
+	return err == nil
+}
