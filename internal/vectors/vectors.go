@@ -149,6 +149,7 @@ func (f *File) Each(t *testing.T, check func(t *testing.T, c *Case)) {
 				}
 			}()
 			c.failed = true // stands if check panics or leaves through Fatal
+			c.wellFormed(t)
 			check(t, c)
 		})
 	}
@@ -213,6 +214,26 @@ func Refused(want json.RawMessage) bool {
 	}
 	refused, _ := e.Error.(bool)
 	return refused
+}
+
+// wellFormed fails a case that neither refuses nor answers: a refusal says
+// `"error": true`, an approval `"ok": true`, and nothing else says false.
+func (c *Case) wellFormed(t *testing.T) {
+	t.Helper()
+	var better struct{ Expected json.RawMessage }
+	_ = json.Unmarshal(c.fields["better"], &better)
+	for _, answer := range []json.RawMessage{c.fields["expected"], better.Expected} {
+		var says struct {
+			Error, OK any
+			NotAToken bool
+		}
+		if json.Unmarshal(answer, &says) != nil {
+			continue // a text, a number or a list
+		}
+		if says.OK == false || says.Error == false && !says.NotAToken {
+			t.Errorf("neither a refusal nor an answer: %.200s", answer)
+		}
+	}
 }
 
 // Differ says that the project answers this case otherwise than the reference,

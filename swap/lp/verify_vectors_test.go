@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ type verdict struct {
 // to compare.
 func (w verdict) compare(t *testing.T, c *vectors.Case, err error) bool {
 	t.Helper()
+	if known := []string{"", "Error", "IntermediaryError", "SignatureVerificationError"}; !slices.Contains(known, w.Class) || w.Class != "" && !w.Error {
+		t.Errorf("refused %v with an error of the class %q", w.Error, w.Class)
+	}
 	if (err != nil) != w.Error {
 		t.Errorf("error %v, want one: %v", err, w.Error)
 		return true
