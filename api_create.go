@@ -40,8 +40,9 @@ type CreateSwapInput struct {
 
 	// IdempotencyKey makes it safe to repeat a call whose answer was lost: a second
 	// call with the same key and the same input answers with the swap of the first,
-	// and one with another input is refused. At most 128 printable ASCII
-	// characters, best random. It is an addition to the published interface.
+	// and one with another input is refused. Keys belong to a caller, see
+	// [WithCaller]. At most 128 printable ASCII characters, best random. It is an
+	// addition to the published interface.
 	IdempotencyKey string
 }
 

@@ -25,6 +25,7 @@ func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (_ *CreateS
 	if err != nil {
 		return nil, err
 	}
+	q.Caller = CallerOf(ctx)
 	if err := c.loaded(ctx); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ type CreateGasSwapInput struct {
 	DstAddress    string   // who is paid
 	RefundAddress string   // on Bitcoin, where a payment that the provider cannot use goes back to; may be said later
 	LP            string   // base URL of the provider; "": Config.LPs.Trusted
-	// IdempotencyKey makes a repeated call return the swap of the first; "": none.
+	// IdempotencyKey makes a repeated call of the same caller return the swap of
+	// the first; "": none. See [WithCaller].
 	IdempotencyKey string
 }
 
@@ -45,7 +46,7 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 		return nil, fault.At("srcToken", err)
 	}
 	q := swap.GasRequest{Src: src, Chain: in.ChainID, Amount: in.Amount, Address: in.DstAddress,
-		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Key: in.IdempotencyKey}
+		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Caller: CallerOf(ctx), Key: in.IdempotencyKey}
 	if q.LP == "" {
 		q.LP = c.config.LPs.Trusted
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -54,7 +55,7 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 	todo, err := ahead.Todo(late, res.Record, v.Action)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Internal {
-			c.config.Logger.Warn("action not built", "swap", in.SwapID, "err", err)
+			c.config.Logger.Warn("action not built", "swap", storage.Label(in.SwapID), "err", err)
 			err = fault.New(fault.Internal, "the action cannot be built now")
 		}
 		out.ActionError = &ActionError{Code: CodeOf(err), Error: err.Error()}

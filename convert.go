@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -160,7 +161,7 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 	}
 	data, err := k.Public(*r.Escrow.Real)
 	if err != nil {
-		c.config.Logger.Warn("the escrow cannot be shown", "swap", r.ID, "err", err)
+		c.config.Logger.Warn("the escrow cannot be shown", "swap", storage.Label(r.ID), "err", err)
 		return nil
 	}
 	return &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}

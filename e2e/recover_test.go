@@ -1,12 +1,16 @@
 package e2e
 
 import (
+	"encoding/hex"
+	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Whoever loses the store gets the money back by what the chain remembers.
@@ -33,6 +37,18 @@ func TestLostStore(t *testing.T) {
 	}
 	if len(found) != 1 || found[0].SwapType != swapper.SwapToBTC || found[0].IsFinished {
 		t.Fatalf("found %+v", found)
+	}
+	e, err := w.store.Get(t.Context(), found[0].SwapID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r swap.Record
+	if err := json.Unmarshal(e.Body, &r); err != nil {
+		t.Fatal(err)
+	}
+	// The chain shows the escrow to all, and an id lets its holder act on the swap.
+	if public := hex.EncodeToString(r.Escrow.Real.Hash[:16]); strings.Contains(found[0].SwapID, public) {
+		t.Errorf("id %s can be computed", found[0].SwapID)
 	}
 	if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -46,7 +47,7 @@ func forms(secret []byte) map[string]string {
 }
 
 // Whatever is logged, at whatever level, no preimage is in it, nor what the
-// randomness of a swap is made of.
+// randomness of a swap is made of, nor an id.
 func TestLogsHoldNoSecret(t *testing.T) {
 	var log written
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -107,6 +108,14 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	text := log.String()
 	if strings.Count(text, "swap moved") < 8 {
 		t.Fatalf("hardly anything was logged:\n%s", text)
+	}
+	for _, id := range []string{ours, theirs, outgoing, vault} { // whoever knows one can act on the swap
+		if strings.Contains(text, id) {
+			t.Errorf("the id %s is in the log", id)
+		}
+		if !strings.Contains(text, storage.Label(id)) {
+			t.Errorf("the log does not name %s at all", id)
+		}
 	}
 	for name, secret := range secrets {
 		for form, s := range forms(secret) {

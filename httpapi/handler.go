@@ -103,6 +103,9 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), deadline)
 	defer cancel()
+	if h.caller != nil {
+		ctx = swapper.WithCaller(ctx, h.caller(r))
+	}
 	out, err := run(ctx, h.service)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"log/slog"
+	"net/http"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type options struct {
 	acceptUnknown bool
 	deadlines     Deadlines
 	logger        *slog.Logger
+	caller        func(*http.Request) string
 }
 
 // BasePath makes the handler answer below a base path, as in "/api". Slashes at
@@ -43,4 +45,14 @@ func WithDeadlines(d Deadlines) Option {
 // WithLogger sets where internal errors are logged; slog.Default() if not given.
 func WithLogger(l *slog.Logger) Option {
 	return func(o *options) { o.logger = l }
+}
+
+// WithCaller says who sends a request, for servers with more than one caller:
+// name returns any text that tells them apart, as the account that the
+// authentication in front of the handler found out, and never what the caller
+// could choose to be another. Idempotency keys are kept apart by it, see
+// [swapper.WithCaller]. Without this option all callers share one set of keys, and
+// who repeats another's request with its key gets the id of its swap.
+func WithCaller(name func(*http.Request) string) Option {
+	return func(o *options) { o.caller = name }
 }

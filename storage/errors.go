@@ -27,10 +27,11 @@ var (
 // KeyTakenError says that another entry holds a unique key.
 type KeyTakenError struct {
 	Index, Value string
-	Holder       string // ID of the entry that holds the key
+	Holder       string // ID of the entry that holds the key; not to be shown
 }
 
-// Error names the key and its holder.
+// Error names the index alone: the value may be a caller's, and the holder's id is
+// not for whoever reads errors.
 func (e *KeyTakenError) Error() string {
-	return fmt.Sprintf("key %q of index %q is taken by entry %q", e.Value, e.Index, e.Holder)
+	return fmt.Sprintf("a key of index %q is taken by another entry", e.Index)
 }

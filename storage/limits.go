@@ -23,19 +23,19 @@ func (e Entry) Validate() error {
 	case e.ID == "" || len(e.ID) > MaxID:
 		return fmt.Errorf("id of %d bytes, want 1 to %d: %w", len(e.ID), MaxID, ErrInvalid)
 	case e.Version == math.MaxUint64:
-		return fmt.Errorf("entry %q: no version follows %d: %w", e.ID, e.Version, ErrInvalid)
+		return fmt.Errorf("entry %q: no version follows %d: %w", Label(e.ID), e.Version, ErrInvalid)
 	case len(e.Body) > MaxBody:
-		return fmt.Errorf("entry %q: body of %d bytes, want at most %d: %w", e.ID, len(e.Body), MaxBody, ErrInvalid)
+		return fmt.Errorf("entry %q: body of %d bytes, want at most %d: %w", Label(e.ID), len(e.Body), MaxBody, ErrInvalid)
 	case len(e.Keys) > MaxKeys:
-		return fmt.Errorf("entry %q: %d keys, want at most %d: %w", e.ID, len(e.Keys), MaxKeys, ErrInvalid)
+		return fmt.Errorf("entry %q: %d keys, want at most %d: %w", Label(e.ID), len(e.Keys), MaxKeys, ErrInvalid)
 	}
 	for i, k := range e.Keys {
 		if err := validateKey(k.Index, k.Value); err != nil {
-			return fmt.Errorf("entry %q: key %d: %w", e.ID, i, err)
+			return fmt.Errorf("entry %q: key %d: %w", Label(e.ID), i, err)
 		}
 		for _, other := range e.Keys[:i] {
 			if other.Index == k.Index && other.Value == k.Value {
-				return fmt.Errorf("entry %q: key %d: index %q and value %q are there twice: %w", e.ID, i, k.Index, k.Value, ErrInvalid)
+				return fmt.Errorf("entry %q: key %d: index %q and value %q are there twice: %w", Label(e.ID), i, k.Index, k.Value, ErrInvalid)
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (x *runner) perform(r *Record, e Effect) (o Outcome, done bool) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			x.log.Error("effect panicked", "swap", r.ID, "effect", e.Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			x.log.Error("effect panicked", "swap", storage.Label(r.ID), "effect", e.Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			o, done = Outcome{Effect: e.Kind, Reason: "internal error", Step: e.Step}, true
 		}
 	}()
@@ -254,6 +254,6 @@ func (g *Engine) reportOutcome(ctx context.Context, id string, o Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, g.passTimeout)
 	defer cancel()
 	if _, err := g.Advance(ctx, id, o); err != nil && !errors.Is(err, errNotTaken) {
-		g.log.Warn("outcome not recorded", "swap", id, "effect", o.Effect, "err", err)
+		g.log.Warn("outcome not recorded", "swap", storage.Label(id), "effect", o.Effect, "err", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -31,7 +32,7 @@ func ImportRecord(c chains.Chain, body []byte) (*Record, error) {
 	i := importer{chain: c, o: &o}
 	r, err := i.record()
 	if err != nil {
-		return nil, fmt.Errorf("record %s: %w", o.ID, err)
+		return nil, fmt.Errorf("record %s: %w", storage.Label(o.ID), err)
 	}
 	return r, nil
 }

@@ -14,8 +14,8 @@ const (
 	byWatch   = "watch"   // "", while the engine looks at the swap; by Due
 	byEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
 	byPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
-	byHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled; unique
-	byRequest = "request" // idempotency key of createSwap; unique
+	byHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a swap for gas; unique
+	byRequest = "request" // caller and idempotency key of createSwap, hashed; unique
 	byPurge   = "purge"   // "", while the quote is expired; by Ended
 )
 
@@ -24,6 +24,9 @@ func signerValue(chain, signer string) string { return chain + "\x00" + signer }
 
 // eventValue is the value of the event index.
 func eventValue(chain string, hash []byte) string { return chain + "\x00" + hex.EncodeToString(hash) }
+
+// gasValue is the value of the hash index of a swap for gas from Bitcoin.
+func gasValue(hash string) string { return "gas\x00" + hash }
 
 // keys returns the index keys of a record in a state. Those that r.Shared names
 // are plain: another swap holds them.
@@ -55,6 +58,9 @@ func keys(r *Record, row StateRow) []storage.Key {
 				ks = append(ks, storage.Key{Index: byHash, Value: r.Lightning.Hash, Unique: true})
 			}
 		}
+	}
+	if r.Gas != nil && r.Gas.Hash != "" { // an LP that uses one twice may mix up who paid
+		ks = append(ks, storage.Key{Index: byHash, Value: gasValue(r.Gas.Hash), Unique: true})
 	}
 	if r.Request != "" {
 		ks = append(ks, storage.Key{Index: byRequest, Value: r.Request, Unique: true})

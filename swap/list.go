@@ -60,7 +60,7 @@ type found struct {
 func (g *Engine) decodeFound(f *found) {
 	defer func() { // a damaged body must not end the process
 		if p := recover(); p != nil {
-			f.record, f.err = nil, fmt.Errorf("%s: %w: %v", f.entry.ID, ErrUnreadable, p)
+			f.record, f.err = nil, fmt.Errorf("%s: %w: %v", storage.Label(f.entry.ID), ErrUnreadable, p)
 		}
 	}()
 	if known, ok := g.settled.Get(f.entry.ID); ok && f.err == nil && known.Version == f.entry.Version {
@@ -74,7 +74,7 @@ func (g *Engine) decodeFound(f *found) {
 		g.settled.Add(f.entry.ID, f.record)
 	}
 	if f.err != nil {
-		f.record, f.err = nil, fmt.Errorf("%s: %w: %w", f.entry.ID, ErrUnreadable, f.err)
+		f.record, f.err = nil, fmt.Errorf("%s: %w: %w", storage.Label(f.entry.ID), ErrUnreadable, f.err)
 	}
 }
 

@@ -251,7 +251,7 @@ func (g *Engine) guarded(id string, input Input) (res *Result, err error) {
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			g.log.Error("pass panicked", "swap", id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			g.log.Error("pass panicked", "swap", storage.Label(id), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			res, err = nil, fault.New(fault.Internal, "internal error while looking at the swap")
 		}
 	}()
@@ -329,7 +329,7 @@ func (g *Engine) save(ctx context.Context, r, next *Record, move *Move) (changed
 		return false, err
 	}
 	if move != nil && r.State != next.State {
-		g.log.Info("swap moved", "swap", next.ID, "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
+		g.log.Info("swap moved", "swap", storage.Label(next.ID), "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
 	}
 	return true, nil
 }

@@ -17,7 +17,7 @@ func (g *Engine) purge(ctx context.Context) {
 	for e, err := range g.store.Find(ctx, q) {
 		if err != nil {
 			if ctx.Err() == nil {
-				g.log.Warn("expired swap cannot be read", "swap", e.ID, "err", err)
+				g.log.Warn("expired swap cannot be read", "swap", storage.Label(e.ID), "err", err)
 			}
 			continue
 		}
@@ -30,7 +30,7 @@ func (g *Engine) purge(ctx context.Context) {
 			continue
 		}
 		if err := g.store.Delete(ctx, r.ID, res.Record.Version); err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
-			g.log.Warn("expired swap not deleted", "swap", r.ID, "err", err)
+			g.log.Warn("expired swap not deleted", "swap", storage.Label(r.ID), "err", err)
 		}
 		g.forget(r.ID)
 	}

@@ -49,15 +49,16 @@ type Request struct {
 	HTLCTimeout     time.Duration // 0: 5 days
 	MaxHTLCTimeout  time.Duration // 0: 10 days
 
-	Key string // idempotency key, or ""
+	Caller string // whose idempotency key it is, or ""
+	Key    string // idempotency key, or ""
 }
 
 // Create quotes a swap and stores it. The record is durable when it returns.
 // With an idempotency key that was used for the same request before, the swap of
 // that time is returned.
 func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
-	print := fingerprint(q)
-	if r, err := m.repeated(ctx, q.Key, print); r != nil || err != nil {
+	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
+	if r, err := m.repeated(ctx, key, print); r != nil || err != nil {
 		return r, err
 	}
 	o, err := m.read(q)
@@ -68,10 +69,10 @@ func (m *Market) Create(ctx context.Context, q Request) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Request, r.RequestHash = q.Key, print
+	r.Request, r.RequestHash = key, print
 	err = m.Engine.Create(ctx, r)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == byRequest { // the same request, at the same time
-		return m.repeated(ctx, q.Key, print)
+		return m.repeated(ctx, key, print)
 	}
 	if err != nil {
 		return nil, err
@@ -92,6 +93,17 @@ func (o *order) quote(ctx context.Context) (*Record, error) {
 		return o.spvFromBTC(ctx)
 	}
 	return nil, fault.New(fault.Unsupported, "swaps of type %s are not offered", o.typ)
+}
+
+// requestKey is what the store keeps of an idempotency key: of two callers' equal
+// keys two values, from which neither can be read.
+func requestKey(caller, key string) string {
+	if key == "" {
+		return ""
+	}
+	of := sha256.Sum256([]byte(caller))
+	sum := sha256.Sum256(append(of[:], key...))
+	return hex.EncodeToString(sum[:])
 }
 
 // fingerprint tells requests with the same idempotency key apart.

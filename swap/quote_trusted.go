@@ -26,14 +26,15 @@ type GasRequest struct {
 	Address       string   // who is paid
 	RefundAddress string   // on Bitcoin, for a payment that the LP cannot use; "": said later
 	LP            string   // base URL of the LP that is trusted
+	Caller        string   // whose idempotency key it is, or ""
 	Key           string   // idempotency key, or ""
 }
 
 // CreateGas quotes a swap of the types for gas on trust with one LP, and stores
 // it, as [Market.Create] does.
 func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*Record, error) {
-	print := fingerprint(q)
-	if r, err := m.repeated(ctx, q.Key, print); r != nil || err != nil {
+	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
+	if r, err := m.repeated(ctx, key, print); r != nil || err != nil {
 		return r, err
 	}
 	o, err := m.readGas(q)
@@ -55,11 +56,11 @@ func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*Record, error) {
 		m.Offers.Punish(q.LP, err)
 		return nil, err
 	}
-	r.Request, r.RequestHash = q.Key, print
+	r.Request, r.RequestHash = key, print
 	err = m.Engine.Create(ctx, r)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == byRequest {
-		return m.repeated(ctx, q.Key, print)
-	} else if ok || errors.Is(err, storage.ErrExists) {
+		return m.repeated(ctx, key, print)
+	} else if ok {
 		return nil, fault.New(fault.Upstream, "%s gave the identifier of another swap", q.LP)
 	}
 	return r, err
@@ -140,7 +141,8 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*Record, err
 	if err != nil {
 		return nil, err
 	}
-	r, err := o.gasRecord(c, hex.EncodeToString(a.Invoice.PaymentHash[:]), a)
+	hash := hex.EncodeToString(a.Invoice.PaymentHash[:])
+	r, err := o.gasRecord(c, hash, a)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,7 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*Record, err
 	if err != nil {
 		return nil, lp.Lie("the invoice: %w", err)
 	}
-	r.Lightning = &LightningPart{Invoice: got.Invoice, Hash: r.ID, EndsAt: Millis(ends * 1000)}
+	r.Lightning = &LightningPart{Invoice: got.Invoice, Hash: hash, EndsAt: Millis(ends * 1000)}
 	return r, nil
 }
 
@@ -194,13 +196,13 @@ func (o *order) gasRequest(q GasRequest) lp.TrustedRequest {
 	return lp.TrustedRequest{Chain: o.info.ID, Address: o.user, Amount: o.Amount, Token: o.info.Native.Address, RefundAddress: q.RefundAddress}
 }
 
-// gasRecord makes the record; id is the LP's identifier, and the swap's.
+// gasRecord makes the record; id is the LP's identifier. The network's clients
+// take it for the swap's too, but it is no secret, and a swap's id grants access.
 func (o *order) gasRecord(c lp.Candidate, id string, a lp.Accepted) (*Record, error) {
 	r, err := o.record(c, id, a)
 	if err != nil {
 		return nil, err
 	}
-	r.ID = id
 	r.Terms.SwapFee = tokens.NewAmount(a.SwapFeeSats, o.Src)
 	return r, nil
 }

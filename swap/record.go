@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -56,7 +57,7 @@ type Head struct {
 	Seed        Secret   `json:"seed"`              // of all later randomness
 	From        uint64   `json:"from"`              // chain height at the quote: log searches start here
 	Seen        Seen     `json:"seen"`
-	Request     string   `json:"request,omitempty"`     // idempotency key of createSwap
+	Request     string   `json:"request,omitempty"`     // caller and idempotency key of createSwap, hashed: see requestKey
 	RequestHash string   `json:"requestHash,omitempty"` // of the request that the key was used for
 	Shared      []string `json:"shared,omitempty"`      // indexes of unique keys that another swap holds: see keys
 	Problem     string   `json:"problem,omitempty"`     // why the last submission or LP answer was no good, for a person
@@ -244,13 +245,13 @@ func decode(id string, version uint64, body []byte) (*Record, error) {
 	var r Record
 	d := json.NewDecoder(bytes.NewReader(body))
 	if err := d.Decode(&r); err != nil {
-		return nil, fmt.Errorf("record %s: %w", id, err)
+		return nil, fmt.Errorf("record %s: %w", storage.Label(id), err)
 	}
 	if r.Schema > schema {
-		return nil, fmt.Errorf("record %s: %w %d", id, ErrNewer, r.Schema)
+		return nil, fmt.Errorf("record %s: %w %d", storage.Label(id), ErrNewer, r.Schema)
 	}
 	if r.ID != id || !r.Type.Valid() {
-		return nil, fmt.Errorf("record %s: not a swap record", id)
+		return nil, fmt.Errorf("record %s: not a swap record", storage.Label(id))
 	}
 	r.Version = version
 	return &r, nil
@@ -285,7 +286,7 @@ func dup[T any](p *T) *T {
 	return &c
 }
 
-// LogValue keeps secrets out of logs: only what identifies the swap is printed.
+// LogValue keeps secrets out of logs, the id among them, which grants access.
 func (r *Record) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", r.ID), slog.String("type", r.Type.String()), slog.Int("state", r.State))
+	return slog.GroupValue(slog.String("id", storage.Label(r.ID)), slog.String("type", r.Type.String()), slog.Int("state", r.State))
 }

@@ -2,8 +2,12 @@ package swap
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
@@ -29,6 +33,9 @@ func (m *Market) Recover(ctx context.Context, chain, signer string) ([]*Record, 
 		return nil, fault.At("signer", err)
 	}
 	rec := recovery{Market: m, chain: c, info: c.Info(), signer: signer}
+	if rec.secret, err = m.recoverySecret(ctx); err != nil {
+		return nil, err
+	}
 	var found []*Record
 	var failed error
 	for p, err := range c.History(ctx, signer, 0) {
@@ -53,6 +60,27 @@ type recovery struct {
 	chain  chains.Chain
 	info   chains.Info
 	signer string
+	secret []byte
+}
+
+// secretNote is the store's note of what ids of recovered swaps are made with.
+const secretNote = "recovery"
+
+// recoverySecret returns the store's own secret. With it a swap that is recovered
+// twice gets the same id, and nobody can compute that from what the chain shows.
+func (m *Market) recoverySecret(ctx context.Context) ([]byte, error) {
+	secret, version, err := m.Engine.store.Note(ctx, secretNote)
+	if err != nil || len(secret) > 0 {
+		return secret, err
+	}
+	secret = make([]byte, 32)
+	if _, err := io.ReadFull(m.Rand, secret); err != nil {
+		return nil, fmt.Errorf("random source: %w", err)
+	}
+	if err = m.Engine.store.SetNote(ctx, secretNote, secret, version); errors.Is(err, storage.ErrConflict) { // somebody was faster
+		secret, _, err = m.Engine.store.Note(ctx, secretNote)
+	}
+	return secret, err
 }
 
 // one stores one swap, unless it is known. It returns nil then, and for an
@@ -76,11 +104,11 @@ func (m recovery) one(ctx context.Context, p chains.Past) (*Record, error) {
 		}
 	}
 	if err := m.Engine.Restore(ctx, r); err != nil {
-		return nil, fmt.Errorf("recovered swap %s: %w", r.ID, err)
+		return nil, fmt.Errorf("recovered swap %s: %w", storage.Label(r.ID), err)
 	}
 	res, err := m.Engine.Advance(ctx, r.ID, nil)
 	if err != nil {
-		return nil, fmt.Errorf("recovered swap %s: %w", r.ID, err)
+		return nil, fmt.Errorf("recovered swap %s: %w", storage.Label(r.ID), err)
 	}
 	return res.Record, nil
 }
@@ -102,12 +130,16 @@ func (m recovery) known(ctx context.Context, hash []byte) (bool, error) {
 	return false, nil
 }
 
-// head is what every recovered record has. unique makes the id.
+// head is what every recovered record has. unique tells swaps apart; with the
+// store's secret it makes the id.
 func (m recovery) head(typ Type, state int, version, lpAddress string, at chains.Block, name string, unique []byte) Head {
 	created := Millis(at.Time * 1000)
 	if created == 0 {
 		created = At(m.Engine.now())
 	}
+	mac := hmac.New(sha256.New, m.secret)
+	mac.Write(unique)
+	unique = mac.Sum(nil)
 	h := Head{ID: name + hex.EncodeToString(unique[:16]), Type: typ, Chain: m.info.ID, Contract: version, State: state, Signer: m.signer,
 		LP: LP{Address: lpAddress}, CreatedAt: created, From: at.Height}
 	copy(h.Seed[:], unique)

@@ -42,7 +42,7 @@ func (g *Engine) put(r *Record, write func(storage.Entry) error, share func(*sto
 	for {
 		body, err := encode(r)
 		if err != nil {
-			return fmt.Errorf("encode swap %s: %w", r.ID, err)
+			return fmt.Errorf("encode swap %s: %w", storage.Label(r.ID), err)
 		}
 		err = write(storage.Entry{ID: r.ID, Version: r.Version, Body: body, Keys: g.keys(r)})
 		taken, ok := errors.AsType[*storage.KeyTakenError](err)
@@ -61,7 +61,7 @@ func stored(what, id string, err error) error {
 	if fault.CodeOf(err) == fault.InvalidState {
 		return err
 	}
-	return fmt.Errorf("%s swap %s: %w", what, id, err)
+	return fmt.Errorf("%s swap %s: %w", what, storage.Label(id), err)
 }
 
 func (g *Engine) keys(r *Record) []storage.Key {
@@ -105,7 +105,7 @@ func (g *Engine) Load(ctx context.Context, id string) (*Record, error) {
 		return nil, fault.New(fault.NotFound, "no swap %.120q", id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read swap %s: %w", id, err)
+		return nil, fmt.Errorf("read swap %s: %w", storage.Label(id), err)
 	}
 	return decode(e.ID, e.Version, e.Body)
 }

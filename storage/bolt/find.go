@@ -82,9 +82,9 @@ func (b buckets) page(q storage.Query, limit int) (page []found, more bool, err 
 		f := found{at: at}
 		f.entry, f.err = b.get(at.ID)
 		if f.err == nil && !holds(f.entry, q, at) {
-			f.err = fmt.Errorf("entry %q does not hold its key: %w", at.ID, storage.ErrCorrupt)
+			f.err = fmt.Errorf("entry %q does not hold its key: %w", storage.Label(at.ID), storage.ErrCorrupt)
 		} else if errors.Is(f.err, storage.ErrNotFound) {
-			f.err = fmt.Errorf("entry %q is missing: %w", at.ID, storage.ErrCorrupt)
+			f.err = fmt.Errorf("entry %q is missing: %w", storage.Label(at.ID), storage.ErrCorrupt)
 		}
 		if f.err != nil {
 			f.entry = storage.Entry{ID: at.ID}

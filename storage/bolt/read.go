@@ -16,7 +16,7 @@ func (s *Store) Get(ctx context.Context, id string) (e storage.Entry, err error)
 		return err
 	})
 	if err != nil {
-		return storage.Entry{}, fmt.Errorf("get %q: %w", id, err)
+		return storage.Entry{}, fmt.Errorf("get %q: %w", storage.Label(id), err)
 	}
 	return e, nil
 }

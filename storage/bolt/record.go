@@ -71,9 +71,9 @@ func flag(set bool) byte {
 func decodeEntry(id string, sealed []byte) (storage.Entry, error) {
 	b, err := unseal(sealed, id)
 	if err != nil {
-		return storage.Entry{}, fmt.Errorf("entry %q: %w", id, err)
+		return storage.Entry{}, fmt.Errorf("entry %q: %w", storage.Label(id), err)
 	}
-	damaged := fmt.Errorf("entry %q: layout: %w", id, storage.ErrCorrupt)
+	damaged := fmt.Errorf("entry %q: layout: %w", storage.Label(id), storage.ErrCorrupt)
 	if len(b) < 10 {
 		return storage.Entry{}, damaged
 	}

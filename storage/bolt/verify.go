@@ -95,7 +95,7 @@ func (v *verifier) entry(key, value []byte) error {
 			v.shared++
 		}
 		if !bytes.Equal(v.buckets.keysOf(p).Get(p.bucket), p.value) {
-			return damaged("entry %q: key %q of index %q is not kept", e.ID, p.key.Value, p.key.Index)
+			return damaged("entry %q: key %q of index %q is not kept", storage.Label(e.ID), p.key.Value, p.key.Index)
 		}
 	}
 	return nil

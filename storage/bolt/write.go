@@ -47,7 +47,7 @@ func (s *Store) put(ctx context.Context, doing string, e storage.Entry, allow fu
 		return aborting(b.replace(e.ID, record, gone, come))
 	})
 	if err != nil {
-		return fmt.Errorf("%s %q: %w", doing, e.ID, err)
+		return fmt.Errorf("%s %q: %w", doing, storage.Label(e.ID), err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (s *Store) Delete(ctx context.Context, id string, version uint64) error {
 		return aborting(b.replace(id, nil, placesOf(id, old), nil))
 	})
 	if err != nil {
-		return fmt.Errorf("delete %q: %w", id, err)
+		return fmt.Errorf("delete %q: %w", storage.Label(id), err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (m *Memory) Get(ctx context.Context, id string) (storage.Entry, error) {
 	defer m.mu.Unlock()
 	e, ok := m.entries[id]
 	if !ok {
-		return storage.Entry{}, fmt.Errorf("get %q: %w", id, storage.ErrNotFound)
+		return storage.Entry{}, fmt.Errorf("get %q: %w", storage.Label(id), storage.ErrNotFound)
 	}
 	return clone(e), nil
 }
@@ -70,11 +70,11 @@ func (m *Memory) write(ctx context.Context, doing string, e storage.Entry, allow
 	defer m.mu.Unlock()
 	old, found := m.entries[e.ID]
 	if err := allow(old, found); err != nil {
-		return fmt.Errorf("%s %q: %w", doing, e.ID, err)
+		return fmt.Errorf("%s %q: %w", doing, storage.Label(e.ID), err)
 	}
 	for _, k := range e.Keys {
 		if holder := m.holder(k); k.Unique && holder != "" && holder != e.ID {
-			return fmt.Errorf("%s %q: %w", doing, e.ID, &storage.KeyTakenError{Index: k.Index, Value: k.Value, Holder: holder})
+			return fmt.Errorf("%s %q: %w", doing, storage.Label(e.ID), &storage.KeyTakenError{Index: k.Index, Value: k.Value, Holder: holder})
 		}
 	}
 	if m.entries == nil {
@@ -107,7 +107,7 @@ func (m *Memory) Delete(ctx context.Context, id string, version uint64) error {
 	defer m.mu.Unlock()
 	old, found := m.entries[id]
 	if err := allowed(old, found, version); err != nil {
-		return fmt.Errorf("delete %q: %w", id, err)
+		return fmt.Errorf("delete %q: %w", storage.Label(id), err)
 	}
 	delete(m.entries, id)
 	return nil
