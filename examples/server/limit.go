@@ -43,17 +43,6 @@ func newLimiter(now func() time.Time) *limiter {
 // allow counts a request and reports whether it is within the limit; if not, it
 // says when to come again. A nil limit allows everything.
 func (l *limiter) allow(entry string, client netip.Addr, at *limit) (ok bool, retry time.Duration) {
-	return l.count(entry, client, at, 1)
-}
-
-// blocked reports whether the next request would be beyond the limit, and counts
-// nothing.
-func (l *limiter) blocked(entry string, client netip.Addr, at *limit) (bool, time.Duration) {
-	ok, retry := l.count(entry, client, at, 0)
-	return !ok, retry
-}
-
-func (l *limiter) count(entry string, client netip.Addr, at *limit, n int64) (bool, time.Duration) {
 	if at == nil {
 		return true, 0
 	}
@@ -74,10 +63,7 @@ func (l *limiter) count(entry string, client netip.Addr, at *limit, n int64) (bo
 	if b.used >= at.MaxRequests {
 		return false, b.ends.Sub(now)
 	}
-	if n == 0 {
-		return true, 0
-	}
-	b.used += n
+	b.used++
 	l.sweep(now)
 	l.buckets[key] = b
 	return true, 0

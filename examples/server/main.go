@@ -73,6 +73,9 @@ func run(ctx context.Context, path, listen string) (err error) {
 	defer func() { err = errors.Join(err, client.Close()) }()
 
 	s := &service{gate: gate, limits: newLimiter(time.Now), global: c.RateLimit, trusted: c.TrustedProxies, log: log, ready: client.Ready}
+	for _, f := range swaps.Chains {
+		s.chains = append(s.chains, f.ID())
+	}
 	server := &http.Server{
 		Handler: s.handler(client, c.BasePath, c.CORS), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,

@@ -20,11 +20,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/recent"
 )
 
 func TestLoad(t *testing.T) {
@@ -171,19 +173,17 @@ func TestProtect(t *testing.T) {
 	ask := func(key string) (int, http.Header, string) {
 		return call(t, server.URL, "GET", "/api/parseAddress?address=0x1", "", map[string]string{"x-api-key": key})
 	}
+	for i, want := range []int{401, 401, 401, 429, 429} {
+		if status, _, text := ask("guess"); status != want {
+			t.Errorf("guess %d: %d %s", i, status, text)
+		}
+	}
+	// Whoever guesses takes nothing from the holder of the key at the same address.
 	for i, want := range []int{200, 200, 429} {
 		status, head, text := ask("secret")
 		if status != want || want == 429 && (head.Get("Retry-After") != "60" || !strings.Contains(text, `"retryAfter":60`)) {
 			t.Errorf("request %d: %d %v %s", i, status, head, text)
 		}
-	}
-	for i, want := range []int{401, 401, 401, 429} {
-		if status, _, text := ask("guess"); status != want {
-			t.Errorf("guess %d: %d %s", i, status, text)
-		}
-	}
-	if status, _, _ := ask("secret"); status != http.StatusTooManyRequests {
-		t.Errorf("who guesses may go on: %d", status)
 	}
 	if status, _, _ := call(t, server.URL, "GET", "/healthz", "", nil); status != http.StatusOK {
 		t.Errorf("health %d", status)
@@ -211,6 +211,10 @@ func TestReady(t *testing.T) {
 	if w := get("/readyz"); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "node") || !strings.Contains(log.String(), "node.internal") {
 		t.Errorf("%d %s, log %s", w.Code, w.Body, &log)
 	}
+	if w := get("/readyz"); w.Code != http.StatusServiceUnavailable || asked != 1 {
+		t.Errorf("asked %d times within 5 s: %d", asked, w.Code)
+	}
+	s.checked = recent.Value[readiness]{} // 5 s have passed
 	for range 3 {
 		if w := get("/readyz"); w.Code != http.StatusOK {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -226,6 +230,25 @@ func TestReady(t *testing.T) {
 	get("/api/parseAddress?address=0x1&secret=abcdef")
 	if text := log.String(); strings.Contains(text, "abcdef") || !strings.Contains(text, "path=/api/parseAddress") || !strings.Contains(text, "entry=public") {
 		t.Errorf("log %s", text)
+	}
+	s.chains = []string{"CITREA", "BOTANIX"}
+	for _, tt := range []struct {
+		parts  []string
+		status int
+	}{
+		{[]string{"BOTANIX"}, 200}, {[]string{"BOTANIX", "CITREA"}, 503}, {[]string{"bitcoin"}, 503}, {[]string{"CITREA", "bitcoin"}, 503},
+	} {
+		parts := map[string]error{}
+		for _, p := range tt.parts {
+			parts[p] = errors.New("node.internal is down")
+		}
+		s.checked = recent.Value[readiness]{}
+		s.ready = func(context.Context) error { return &swapper.NotReady{Parts: parts} }
+		w := get("/readyz")
+		var got struct{ NotReady []string }
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || !slices.Equal(got.NotReady, tt.parts) {
+			t.Errorf("%v: %d %s, want %d", tt.parts, w.Code, w.Body, tt.status)
+		}
 	}
 	s.closing.Store(true)
 	if w := get("/readyz"); w.Code != http.StatusServiceUnavailable {

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -26,7 +29,8 @@ type service struct {
 	log     *slog.Logger
 	ready   func(context.Context) error
 	closing atomic.Bool
-	checked recent.Value[struct{}]
+	chains  []string // ids, of which one is enough to be ready
+	checked recent.Value[readiness]
 }
 
 // handler puts the operations behind, from the outside in: access log, CORS,
@@ -48,19 +52,18 @@ func (s *service) handler(ops swapper.Service, base string, c *cors) http.Handle
 }
 
 // protect lets a request through whose caller is known and within its limit.
-// Failed logins have a bucket too, and a full one is answered before any key is
-// looked at.
+// Failed logins have a bucket of their own, which a valid key never meets: others
+// may share its address, behind one gateway or by a wrong key left in a script.
 func (s *service) protect(next http.Handler) http.Handler {
 	const failed = "" // no entry has this name
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client := clientOf(r, s.trusted)
-		if full, retry := s.limits.blocked(failed, client, &s.global); full {
-			tooMany(w, retry)
-			return
-		}
 		e, ok := s.gate.admit(r.Header)
 		if !ok {
-			s.limits.allow(failed, client, &s.global)
+			if ok, retry := s.limits.allow(failed, client, &s.global); !ok {
+				tooMany(w, retry)
+				return
+			}
 			answer(w, http.StatusUnauthorized, body{"error": "Unauthorized", "code": "unauthorized"})
 			return
 		}
@@ -75,6 +78,9 @@ func (s *service) protect(next http.Handler) http.Handler {
 	})
 }
 
+// readiness is what [swapper.Client.Ready] said.
+type readiness struct{ err error }
+
 // readyz is for everybody, so what it finds is good for five seconds: a flood of
 // questions must not become one of calls to the chains.
 func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
@@ -84,13 +90,42 @@ func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusServiceUnavailable, body{"status": "closing"})
 		return
 	}
-	_, err := s.checked.Get(ctx, 5*time.Second, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.ready(ctx) })
-	if err != nil { // the reason may name hosts: it belongs in the log
-		s.log.Warn("not ready", "err", err)
-		answer(w, http.StatusServiceUnavailable, body{"status": "not ready"})
+	found, err := s.checked.Get(ctx, 5*time.Second, func(ctx context.Context) (readiness, error) {
+		ctx, cancel := context.WithTimeout(ctx, 4*time.Second) // time to say which part is silent
+		defer cancel()
+		err := s.ready(ctx)
+		if err != nil { // the reason may name hosts: it belongs in the log
+			s.log.Warn("not ready", "err", err)
+		}
+		return readiness{err}, nil
+	})
+	if err = errors.Join(err, found.err); err == nil {
+		answer(w, http.StatusOK, body{"status": "ready"})
 		return
 	}
-	answer(w, http.StatusOK, body{"status": "ready"})
+	var missing []string
+	if e, ok := errors.AsType[*swapper.NotReady](err); ok {
+		missing = slices.Sorted(maps.Keys(e.Parts))
+	}
+	if s.partly(missing) {
+		answer(w, http.StatusOK, body{"status": "ready", "notReady": missing})
+		return
+	}
+	answer(w, http.StatusServiceUnavailable, body{"status": "not ready", "notReady": missing})
+}
+
+// partly reports whether swaps are possible without what is missing: some of the
+// chains, but not all. Turning every caller away would not mend one chain.
+func (s *service) partly(missing []string) bool {
+	if len(missing) == 0 || len(missing) >= len(s.chains) {
+		return false
+	}
+	for _, part := range missing {
+		if !slices.Contains(s.chains, part) {
+			return false
+		}
+	}
+	return true
 }
 
 type body map[string]any
