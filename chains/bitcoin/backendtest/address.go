@@ -120,6 +120,57 @@ func testAddressPages(t *testing.T, s Setup) {
 	s.Chain.Mine(t, 1)
 }
 
+// testCrowdedAddress counts what comes and goes at an address with more unconfirmed
+// transactions than fit on any page, above confirmed ones.
+func testCrowdedAddress(t *testing.T, s Setup) {
+	const many, each = 130, int64(5_000)
+	a, elsewhere := s.Chain.Address(t, bitcoin.P2WPKH), s.Chain.Address(t, bitcoin.P2WPKH)
+	op := s.Chain.Pay(t, a, 2*many*each)
+	s.Chain.Mine(t, 1)
+	outs := make([]*wire.TxOut, many)
+	for i := range outs {
+		outs[i] = wire.NewTxOut(each, a.Script())
+	}
+	fan := s.Chain.Spend(t, a, []bitcoin.OutPoint{op}, 2, outs...) // the change is the last output
+	broadcast(t, s, fan)
+	s.Chain.Mine(t, 1)
+	height, _ := s.Chain.Tip(t)
+	change := fan.TxOut[many].Value
+	utxos := []bitcoin.UTXO{{OutPoint: bitcoin.OutPoint{Hash: fan.TxHash(), Index: many}, Value: change, Height: height}}
+	confirmed, coming := many*each+change, int64(0)
+	want := map[bitcoin.Hash]bool{op.Hash: true, fan.TxHash(): true}
+	for i := range uint32(many) {
+		tx := s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: fan.TxHash(), Index: i}}, 2, wire.NewTxOut(1_000, elsewhere.Script()))
+		id := broadcast(t, s, tx)
+		want[id] = true
+		coming -= each
+		if !s.ConfirmedOnly {
+			coming += tx.TxOut[1].Value
+			utxos = append(utxos, bitcoin.UTXO{OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: tx.TxOut[1].Value})
+		}
+	}
+	for range 3 { // nodes may list them in another order each time
+		holds(t, s, a, confirmed, coming, utxos...)
+		if s.NoAddressTxs {
+			continue
+		}
+		seen := map[bitcoin.Hash]bool{}
+		for tx, err := range s.Backend.AddressTxs(t.Context(), a) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[tx.ID] || !want[tx.ID] || tx.Confirmed() && len(seen) < many {
+				t.Errorf("transaction %s (height %d, after %d) is foreign, came twice or too early", tx.ID, tx.Height, len(seen))
+			}
+			seen[tx.ID] = true
+		}
+		if len(seen) != len(want) {
+			t.Errorf("%d of %d transactions", len(seen), len(want))
+		}
+	}
+	s.Chain.Mine(t, 1)
+}
+
 func testFees(t *testing.T, s Setup) {
 	rates, err := s.Backend.FeeRates(t.Context())
 	if err != nil || rates.Fastest <= 0 || rates.Minimum <= 0 {

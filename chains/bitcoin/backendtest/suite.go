@@ -61,6 +61,7 @@ func Run(t *testing.T, s Setup) {
 		{"broadcast", testBroadcast},
 		{"addresses", testAddresses},
 		{"address pages", testAddressPages},
+		{"crowded address", testCrowdedAddress},
 		{"fees", testFees},
 		{"reorganisation", testReorg},
 		{"replacement", testReplacement},

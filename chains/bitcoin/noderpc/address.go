@@ -13,12 +13,14 @@ import (
 
 const (
 	addressPage  = 100    // transactions in one answer of the address index
+	addressMoves = 8      // how often its pages may move while they are read
 	addressLimit = 20_000 // transactions of one address that outputs are summed up from
 )
 
 // AddressTxs yields the transactions of an address. btcd: one request per 100
-// transactions and one for the headers of blocks that were not asked for lately.
-// Core: Unsupported.
+// transactions and one for the headers of blocks that were not asked for lately; if
+// more than 100 wait, further ones until all that wait are in one answer. Core:
+// Unsupported.
 func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {
 		n, err := c.addressNode(ctx, a)
@@ -29,28 +31,72 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 			yield(nil, err)
 			return
 		}
-		seen := make(map[bitcoin.Hash]bool)
-		for skip := 0; ; skip += addressPage {
-			page, err := c.searchAddress(ctx, a, skip)
+		h := history{c: c, a: a, count: addressPage, seen: map[bitcoin.Hash]bool{}}
+		for {
+			page, err := h.next(ctx)
 			if err != nil {
 				yield(nil, c.blamed(ctx, err))
 				return
 			}
 			for _, r := range blamedEach(ctx, c, page) {
-				if r.Err == nil && seen[r.Value.ID] {
-					continue // the pages moved
+				if r.Err == nil && h.seen[r.Value.ID] {
+					continue // the pages overlap
 				}
 				if !yield(r.Value, r.Err) || r.Err != nil {
 					return
 				}
-				seen[r.Value.ID] = true
+				h.seen[r.Value.ID] = true
 			}
-			if len(page) < addressPage {
+			if h.last {
 				return
 			}
 		}
 	}
 }
+
+// history reads btcd's address index, the newest first. What waits comes first, in
+// an order that changes from answer to answer, so that all of it must be in one;
+// what is confirmed keeps its order, so that pages which overlap leave nothing out.
+type history struct {
+	c     *Client
+	a     bitcoin.Address
+	count int // transactions that are asked for in the first answer
+	skip  int
+	again int // how often the pages moved
+	seen  map[bitcoin.Hash]bool
+	last  bool // nothing follows
+}
+
+func (h *history) next(ctx context.Context) ([]bitcoin.Result[*bitcoin.Tx], error) {
+	for {
+		count := addressPage
+		if h.skip == 0 {
+			count = h.count
+		}
+		page, err := h.c.searchAddress(ctx, h.a, h.skip, count)
+		if err != nil {
+			return nil, err
+		}
+		h.last = len(page) < count
+		switch {
+		case h.skip == 0 && !h.last && waits(page[count-1]):
+			if h.count >= addressLimit {
+				return nil, unsupported("the transactions of an address with more than %d that wait", addressLimit)
+			}
+			h.count = min(4*h.count, addressLimit)
+		case h.skip > 0 && (len(page) == 0 || page[0].Err == nil && !h.seen[page[0].Value.ID]):
+			if h.again++; h.again > addressMoves {
+				return nil, errors.New("the transactions of an address change faster than they can be read")
+			}
+			h.skip = 0
+		default:
+			h.skip += max(len(page)-1, 0)
+			return page, nil
+		}
+	}
+}
+
+func waits(r bitcoin.Result[*bitcoin.Tx]) bool { return r.Err == nil && !r.Value.Confirmed() }
 
 // addressNode checks an address and learns about the node.
 func (c *Client) addressNode(ctx context.Context, a bitcoin.Address) (*node, error) {
@@ -61,9 +107,9 @@ func (c *Client) addressNode(ctx context.Context, a bitcoin.Address) (*node, err
 }
 
 // searchAddress returns a page of btcd's address index, the newest first.
-func (c *Client) searchAddress(ctx context.Context, a bitcoin.Address, skip int) ([]bitcoin.Result[*bitcoin.Tx], error) {
+func (c *Client) searchAddress(ctx context.Context, a bitcoin.Address, skip, count int) ([]bitcoin.Result[*bitcoin.Tx], error) {
 	const verbose, withPrevouts, newestFirst = 1, 0, true
-	answers, err := c.do(ctx, method("searchrawtransactions", a.String(), verbose, skip, addressPage, withPrevouts, newestFirst))
+	answers, err := c.do(ctx, method("searchrawtransactions", a.String(), verbose, skip, count, withPrevouts, newestFirst))
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,9 @@ type core struct {
 	cookie  atomic.Pointer[string] // user:password; nil: anybody
 	warming atomic.Int32           // so many requests are answered with "loading"
 	noIndex atomic.Bool
-	old     atomic.Bool        // lacks gettxspendingprevout
-	scans   chan chan struct{} // if not nil: each scan says that it began, and goes on when what it sent is closed
+	old     atomic.Bool               // lacks gettxspendingprevout
+	address func(skip, count int) any // if not nil: the node is btcd, and this its address index
+	scans   chan chan struct{}        // if not nil: each scan says that it began, and goes on when what it sent is closed
 }
 
 type coreError struct {
@@ -116,6 +117,13 @@ func intOf(v any) uint32 {
 
 func (c *core) answer(r *http.Request, name string, p []any) (any, error) {
 	ctx := r.Context()
+	switch {
+	case c.address == nil:
+	case name == "version":
+		return map[string]any{"btcdjsonrpcapi": map[string]any{}}, nil
+	case name == "searchrawtransactions":
+		return c.address(int(intOf(p[2])), int(intOf(p[3]))), nil
+	}
 	switch name {
 	case "getindexinfo":
 		if c.noIndex.Load() {
