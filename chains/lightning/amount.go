@@ -2,7 +2,6 @@ package lightning
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -13,26 +12,6 @@ const maxMsat = 21_000_000 * msatPerBTC
 const msatPerBTC = 100_000_000_000
 
 var errAmount = errors.New("amount is not a number of at most 21 million bitcoin in whole millisatoshis")
-
-// parsePrefix splits what follows "ln" in the human-readable part into the
-// network and the amount, which is nil if there is none.
-func parsePrefix(hrp string) (network string, msat *int64, err error) {
-	for _, network := range []string{"bcrt", "tbs", "bc", "tb", "sb"} { // longer ones first
-		amount, ok := strings.CutPrefix(hrp, network)
-		if !ok || amount != "" && (amount[0] < '0' || amount[0] > '9') {
-			continue
-		}
-		if amount == "" {
-			return network, nil, nil
-		}
-		v, err := parseAmount(amount)
-		if err != nil {
-			return "", nil, err
-		}
-		return network, &v, nil
-	}
-	return "", nil, fmt.Errorf("unknown network prefix %.8q", "ln"+hrp)
-}
 
 // parseAmount reads digits and an optional multiplier.
 func parseAmount(s string) (msat int64, err error) {
@@ -49,10 +28,7 @@ func parseAmount(s string) (msat int64, err error) {
 		if !strings.HasSuffix(digits, "0") {
 			return 0, errAmount
 		}
-		unit = 1
-		if digits = digits[:len(digits)-1]; digits == "" {
-			digits = "0"
-		}
+		unit, digits = 1, digits[:len(digits)-1]
 	default:
 		digits = s
 	}

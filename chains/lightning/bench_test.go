@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
-	"github.com/btcsuite/btcd/chaincfg"
-	"github.com/lightningnetwork/lnd/zpay32"
 )
 
 // benchInvoice has an amount, a payment secret, a description, an expiry, a
@@ -22,15 +20,6 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-func BenchmarkDecodeKnown(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := DecodeKnown(benchInvoice); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkRecoverCompact is what Decode cannot go below.
 func BenchmarkRecoverCompact(b *testing.B) {
 	digest := sha256.Sum256([]byte("x"))
@@ -38,16 +27,6 @@ func BenchmarkRecoverCompact(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := ecdsa.RecoverCompact(sig, digest[:]); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkZpay32 is another implementation on the same invoice.
-func BenchmarkZpay32(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := zpay32.Decode(benchInvoice, &chaincfg.MainNetParams); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,7 +2,8 @@ package lightning
 
 import (
 	"bytes"
-	"reflect"
+	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -19,17 +20,14 @@ func FuzzDecode(f *testing.F) {
 		f.Add(in.Invoice)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		compareWithOracle(t, text)
-		if inv, err := Decode(text); err == nil {
-			useAll(t, inv)
-			known, err := DecodeKnown(text)
-			if err != nil {
-				t.Fatalf("known: %v", err)
+		inv, err := Decode(text)
+		if err != nil {
+			if !errors.Is(err, ErrNotInvoice) || len(err.Error()) > 300 {
+				t.Errorf("error %q", err)
 			}
-			if known.Payee = inv.Payee; !reflect.DeepEqual(known, inv) {
-				t.Errorf("known: %+v, decoded: %+v", known, inv)
-			}
+			return
 		}
+		useAll(t, inv)
 	})
 }
 
@@ -58,14 +56,29 @@ func FuzzDecodeFields(f *testing.F) {
 			return
 		}
 		text := invoiceOf(t, hrp, words, testKey)
-		compareWithOracle(t, text)
 		if inv, err := Decode(text); err == nil {
 			if !bytes.Equal(inv.Payee[:], testKey.PubKey().SerializeCompressed()) {
 				t.Errorf("payee %x", inv.Payee)
 			}
+			if wraps(hrp) {
+				t.Errorf("%s read as %d msat", hrp, *inv.AmountMsat)
+			}
 			useAll(t, inv)
 		}
 	})
+}
+
+// wraps reports whether the amount in hrp is above 21 million bitcoin, where
+// 64-bit arithmetic may wrap around.
+func wraps(hrp string) bool {
+	start := strings.IndexAny(hrp, "0123456789")
+	if start < 0 {
+		return false
+	}
+	digits := strings.TrimRight(hrp[start:], "munp")
+	tenthsOfMsat := map[string]int64{"": 1e12, "m": 1e9, "u": 1e6, "n": 1e3, "p": 1}[hrp[start+len(digits):]]
+	amount, ok := new(big.Int).SetString(digits, 10)
+	return !ok || amount.Mul(amount, big.NewInt(tenthsOfMsat)).Cmp(new(big.Int).Mul(big.NewInt(maxMsat), big.NewInt(10))) > 0
 }
 
 // useAll calls every rule on an invoice: none may panic or overflow.

@@ -14,8 +14,8 @@ const (
 )
 
 // Invoice is a decoded BOLT11 invoice whose signature was verified. Of a field
-// that is there more than once the first valid one counts, except route hints
-// and fallbacks, which are all kept. Pointers are nil where a field is absent.
+// that is there more than once the first valid one counts, except route hints,
+// which are all kept. Pointers are nil where a field is absent.
 // An Invoice is not changed after [Decode] and may be shared.
 type Invoice struct {
 	Prefix          string // what follows "ln": bc, tb, tbs, bcrt or sb
@@ -31,8 +31,7 @@ type Invoice struct {
 	HasMinFinalCLTV bool
 	Payee           [33]byte // compressed key that signed the invoice
 	RouteHints      [][]Hop
-	Fallbacks       []Fallback
-	Features        Features
+	Fallback        string // on-chain address to pay instead, or ""
 	HasBlindedPaths bool
 }
 
@@ -44,25 +43,6 @@ type Hop struct {
 	FeeBaseMsat     uint32
 	FeePPM          uint32 // millionths of the amount
 	CLTVExpiryDelta uint16 // blocks
-}
-
-// Fallback is an on-chain address of an invoice: a witness version 0 to 16 with
-// its program, or 17 (pay to public key hash) and 18 (pay to script hash) with
-// the hash. It is not checked further.
-type Fallback struct {
-	Version byte
-	Program []byte
-}
-
-// Features are the feature bits of an invoice.
-type Features struct {
-	words []byte // 5 bits each, most significant first
-}
-
-// Has reports whether a bit is set; bit 0 is the least significant.
-func (f Features) Has(bit int) bool {
-	i := len(f.words) - 1 - bit/5
-	return bit >= 0 && i >= 0 && f.words[i]>>(bit%5)&1 == 1
 }
 
 // AmountSats returns the amount in sats, rounded up, and whether the invoice has
