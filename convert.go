@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -102,10 +101,8 @@ func flagsOf(r *swap.Record) *SwapOutputFlags {
 	if r.Lightning == nil {
 		return f
 	}
-	if inv, err := lightning.DecodeKnown(r.Lightning.Invoice); err == nil {
-		f.LightningRecipientIsNonCustodialWallet = inv.IsNonCustodial()
-		f.LightningPaymentWillLikelyFail = r.Terms.Confidence != nil && inv.WillLikelyFail(*r.Terms.Confidence)
-	}
+	f.LightningRecipientIsNonCustodialWallet = r.Lightning.NonCustodial
+	f.LightningPaymentWillLikelyFail = r.Lightning.LikelyFails
 	return f
 }
 

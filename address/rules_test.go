@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/btcsuite/btcd/btcutil/bech32"
+
 	"github.com/swapper-go/swapper/chains/evm"
 )
 
@@ -42,7 +44,35 @@ func refusedByRule(text string) (id string, ok bool) {
 	if zeroAddress.MatchString(schemes.ReplaceAllString(text, "")) {
 		return "address-zero", true
 	}
+	if refusedByZpay32(schemes.ReplaceAllString(text, "")) {
+		return "bolt11-zpay32", true
+	}
 	return "", false
+}
+
+var zeroPico = regexp.MustCompile(`^ln(bcrt|tbs|bc|tb|sb)0+p$`)
+
+// refusedByZpay32 reports whether a text is an invoice of a form that BOLT11
+// forbids: an amount of 0p, or other than one description.
+func refusedByZpay32(text string) bool {
+	text, _, _ = strings.Cut(text, "?")
+	hrp, words, err := bech32.DecodeNoLimit(text)
+	const timestamp, signature, description, descriptionHash = 7, 104, 13, 23
+	if err != nil || !strings.HasPrefix(hrp, "ln") || len(words) < timestamp+signature {
+		return false
+	}
+	described, hashed := 0, 0
+	for words = words[timestamp : len(words)-signature]; len(words) >= 3; {
+		tag, n := words[0], min(int(words[1])*32+int(words[2]), len(words)-3)
+		switch {
+		case tag == description:
+			described = 1
+		case tag == descriptionHash && n == 52:
+			hashed = 1
+		}
+		words = words[3+n:]
+	}
+	return zeroPico.MatchString(hrp) || described+hashed != 1
 }
 
 // onlyLength reports whether a text is an EVM address to the reference, because

@@ -301,7 +301,6 @@ func (i *importer) outgoing() error {
 		if r.Terms.Recipient == "" {
 			r.Terms.Recipient = o.Invoice
 		}
-		r.Terms.Confidence = o.Confidence
 	}
 	i.feeSats(r.Terms.Output.Raw, new(big.Int).Sub(new(big.Int).Sub(e.Amount, o.SwapFee.orZero()), o.NetworkFee.orZero()))
 	return nil
@@ -338,6 +337,7 @@ func (i *importer) lightning() error {
 			return fmt.Errorf("pr: %w", err)
 		}
 		l.Invoice, l.Hash = o.Invoice, hex.EncodeToString(inv.PaymentHash[:])
+		l.NonCustodial, l.LikelyFails = inv.IsNonCustodial(), o.Confidence != nil && inv.WillLikelyFail(*o.Confidence)
 		if end, err := inv.DefinitiveExpiry(false); err == nil {
 			l.EndsAt = Millis(end * 1000)
 		}

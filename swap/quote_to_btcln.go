@@ -186,12 +186,12 @@ func (o *order) acceptToBTCLN(ctx context.Context, c lp.Candidate, k chains.Cont
 	if err != nil {
 		return nil, err
 	}
-	r.Lightning = &LightningPart{Invoice: to.text, Hash: hex.EncodeToString(to.invoice.PaymentHash[:]), SuccessAction: to.action}
+	r.Lightning = &LightningPart{Invoice: to.text, Hash: hex.EncodeToString(to.invoice.PaymentHash[:]), SuccessAction: to.action,
+		NonCustodial: to.invoice.IsNonCustodial(), LikelyFails: to.invoice.WillLikelyFail(a.Confidence)}
 	if to.link != nil {
 		r.Lightning.Link = to.link.Params.URL
 	}
 	r.Terms.LongHTLC, r.Terms.HTLCExpiry = long, want.Expiry
-	r.Terms.Confidence = &a.Confidence
 	return r, nil
 }
 

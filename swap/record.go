@@ -99,7 +99,6 @@ type Terms struct {
 	Price         PriceInfo      `json:"price"`
 	GasPrice      *PriceInfo     `json:"gasPrice,omitempty"`
 	LongHTLC      bool           `json:"longHTLC,omitempty"`
-	Confidence    *float64       `json:"confidence,omitempty"` // LP's probe of the Lightning route, 0 to 1
 	ShownEarlier  Millis         `json:"shownEarlier,omitempty"`
 	FeeSats       *big.Int       `json:"feeSats,omitempty"`
 	NetworkSats   *big.Int       `json:"networkSats,omitempty"`
@@ -143,6 +142,8 @@ type LightningPart struct {
 	Withdraw      *Withdraw       `json:"withdraw,omitempty"`
 	SuccessAction json.RawMessage `json:"successAction,omitempty"` // as the LNURL service sent it
 	EndsAt        Millis          `json:"endsAt,omitempty"`        // after which the LP cannot have been paid any more
+	NonCustodial  bool            `json:"nonCustodial,omitempty"`  // the payee is most likely a wallet that must be online
+	LikelyFails   bool            `json:"likelyFails,omitempty"`   // the LP's probe found no route to the payee
 }
 
 // Withdraw is an LNURL-withdraw link, and how far its use has come.

@@ -189,7 +189,7 @@ func TestVectorsBOLT11(t *testing.T) {
 			}
 			return
 		case descriptions != 1:
-			c.Differ(t, "bolt11-one-description")
+			c.Differ(t, "bolt11-zpay32")
 			if err == nil {
 				t.Errorf("accepted with %d descriptions", descriptions)
 			}
