@@ -2,6 +2,8 @@ package swap
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"sync"
 	"testing"
@@ -225,6 +227,94 @@ func TestPublishingEndsInTime(t *testing.T) {
 		}
 		g.Close()
 	})
+}
+
+// Once others may know the preimage, neither the time nor a chain that is not final
+// yet stops the claim: the open escrow alone counts.
+func TestPublicPreimageIsClaimedWhateverTheTime(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	for _, c := range []struct {
+		name     string
+		revealed bool
+		left     time.Duration
+		final    bool
+		state    int
+		publish  bool
+	}{
+		{"secret, in time", false, time.Hour, true, lnCommitted, true},
+		{"secret, not final", false, time.Hour, false, lnCommitted, false},
+		{"secret, too late", false, 9 * time.Minute, true, lnHTLCExpired, false},
+		{"public, not final", true, time.Hour, false, lnCommitted, true},
+		{"public, late", true, 9 * time.Minute, true, lnCommitted, true},
+		{"public, after the expiry", true, -time.Hour, true, lnCommitted, true},
+	} {
+		for _, from := range []int{lnPaid, lnCommitted, lnHTLCExpired} {
+			f := NewFromBTCLNAuto()
+			r := &Record{Head: Head{Type: FromBTCLNAuto, State: from, CreatedAt: At(now.Add(-time.Hour)), Expiry: At(now.Add(-time.Minute))},
+				Escrow:    &EscrowPart{Real: &chains.Escrow{Expiry: now.Add(c.left).Unix()}, OpenedAt: At(now.Add(-30 * time.Minute))},
+				Lightning: &LightningPart{Preimage: Secret{1}, EndsAt: At(now.Add(8 * time.Hour))}}
+			if c.revealed {
+				r.Lightning.Revealed = At(now.Add(-time.Minute))
+			}
+			all := &Observation{}
+			all.Escrow.Value = chains.EscrowFact{State: chains.EscrowOpen, Final: c.final, Head: chains.Block{Height: 9, Time: now.Unix()}}
+			r = settle(t, f, r, all, nil, now)
+			obs := &Observation{Escrow: all.Escrow}
+			obs.Escrow.Asked = true
+			in := In{R: r, Obs: obs, Now: now}
+			if r.State != c.state || len(f.Effects(in)) > 0 != c.publish {
+				t.Errorf("%s, from %d: state %d, effects %v; want %d, published %v", c.name, from, r.State, f.Effects(in), c.state, c.publish)
+			}
+			if sign, ok := f.View(in).Action.(*Sign); ok != c.publish || ok && sign.Plan.Steps[0].Public != c.revealed {
+				t.Errorf("%s, from %d: action %+v", c.name, from, f.View(in).Action)
+			}
+		}
+	}
+}
+
+// What makes a preimage public is an attempt to publish it that may have succeeded,
+// or the claim that carries it: not that somebody says that there was a claim.
+func TestWhatMakesAPreimagePublic(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	secret := Secret{1}
+	sum := sha256.Sum256(secret[:])
+	for _, c := range []struct {
+		name   string
+		result []byte
+		want   bool
+	}{{"the preimage", secret[:], true}, {"nothing", nil, false}, {"another one", make([]byte, 32), false}} {
+		r := openAuto("a", now.Add(time.Hour))
+		r.Lightning.Hash, r.Lightning.Preimage = hex.EncodeToString(sum[:]), secret
+		all := &Observation{}
+		all.Escrow.Value = chains.EscrowFact{State: chains.EscrowClaimed, Result: c.result}
+		if got := settle(t, NewFromBTCLNAuto(), r, all, nil, now); got.public() != c.want {
+			t.Errorf("a claim that shows %s: public %v", c.name, got.public())
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		answer Outcome
+		want   bool
+	}{{"taken", Outcome{Done: true}, true}, {"no answer", Outcome{}, true}, {"nobody to tell", Outcome{Refused: true}, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &toyWorld{}
+			w.set(openFact(), nil)
+			g := autoEngine(t, w, performerFunc(func(context.Context, *Record, Effect) Outcome { return c.answer }))
+			if err := g.Create(t.Context(), openAuto("a", time.Now().Add(time.Hour))); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				if _, err := g.Advance(t.Context(), "a", Look{}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Second)
+			}
+			if r, err := g.Load(t.Context(), "a"); err != nil || r.public() != c.want {
+				t.Errorf("%s: public %v, %v", c.name, r.public(), err)
+			}
+			g.Close()
+		})
+	}
 }
 
 type performerFunc func(ctx context.Context, r *Record, e Effect) Outcome

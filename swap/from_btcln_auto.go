@@ -205,8 +205,8 @@ func autoFill(in In, next *Record) {
 		return
 	}
 	if f.Value.State == chains.EscrowClaimed {
-		if keepPreimage(f.Value.Result, next); next.Lightning.Revealed == 0 {
-			next.Lightning.Revealed = At(in.Now)
+		if keepPreimage(f.Value.Result, next) && next.Lightning.Revealed == 0 {
+			next.Lightning.Revealed = At(in.Now) // whatever becomes of the claim
 		}
 	}
 	if f.Value.Final && (next.State == lnClaimed && f.Value.State == chains.EscrowClaimed || next.State == lnFailed && f.Value.State == chains.EscrowRefunded) {

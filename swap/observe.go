@@ -192,10 +192,14 @@ func answer(ctx context.Context, w world, in In, ask Ask) bool {
 		})
 	}
 	if q := ask.Escrow; q != nil {
-		add(func() { put(&obs.Escrow, in.Now)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))) })
+		add(func() {
+			put(&obs.Escrow, in.Now)(inOurTime(in.Now, escrowHead)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
+		})
 	}
 	if q := ask.Found; q != nil {
-		add(func() { put(&obs.Found, in.Now)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))) })
+		add(func() {
+			put(&obs.Found, in.Now)(inOurTime(in.Now, escrowHead)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
+		})
 	}
 	if q := ask.LP; q != nil {
 		add(func() { put(&obs.LP, in.Now)(w.LPStatus(ctx, *q)) })
@@ -219,10 +223,12 @@ func answer(ctx context.Context, w world, in In, ask Ask) bool {
 		add(func() { put(&obs.Spends, in.Now)(w.Spends(ctx, q)) })
 	}
 	if q := ask.Vault; q != nil {
-		add(func() { put(&obs.Vault, in.Now)(w.Vault(ctx, r.Chain, r.Contract, *q)) })
+		add(func() { put(&obs.Vault, in.Now)(inOurTime(in.Now, vaultHead)(w.Vault(ctx, r.Chain, r.Contract, *q))) })
 	}
 	if q := ask.Withdrawal; q != nil {
-		add(func() { put(&obs.Withdrawal, in.Now)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)) })
+		add(func() {
+			put(&obs.Withdrawal, in.Now)(inOurTime(in.Now, withdrawalHead)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)))
+		})
 	}
 	if q := ask.Txs; q != nil {
 		add(func() { put(&obs.Txs, in.Now)(byID(q)(w.Txs(ctx, r.Chain, q))) })

@@ -48,7 +48,8 @@ type Engine struct {
 	feed        feed
 	hints       hints
 	absences    *absences
-	settled     *lru.Cache[string, *Record] // decoded, by id; for lists
+	settled     *lru.Cache[string, *Record]   // decoded, by id; for lists
+	spared      *lru.Cache[string, time.Time] // quotes that could not be deleted, until when
 	base        context.Context
 	stop        context.CancelFunc
 
@@ -65,6 +66,7 @@ func New(c Config) *Engine {
 		store: c.Store, world: c.World, flows: map[Type]*Flow{}, now: c.Now, log: c.Log,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
 		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *Record](settledKept),
+		spared: lru.New[string, time.Time](sparedKept),
 	}
 	if g.passTimeout <= 0 {
 		g.passTimeout = 30 * time.Second

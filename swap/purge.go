@@ -4,10 +4,19 @@ import (
 	"context"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap/lp"
 )
+
+// sparedFor is how long a quote that could not be deleted is left alone: whoever
+// was silent is not asked every minute.
+const sparedFor = time.Hour
+
+// sparedKept is how many of those are remembered.
+const sparedKept = 16_384
 
 // purge deletes quotes that expired long ago and can hold no money. Nothing is
 // deleted on anybody's word: see mayPurge.
@@ -25,8 +34,13 @@ func (g *Engine) purge(ctx context.Context) {
 		if err != nil || !r.mayPurge() {
 			continue
 		}
+		now := g.now()
+		if again, ok := g.spared.Get(r.ID); ok && now.Before(again) {
+			continue
+		}
 		res, err := g.Advance(ctx, r.ID, Look{}) // the chain's last word
 		if err != nil || !g.harmless(res) {
+			g.spared.Add(r.ID, now.Add(sparedFor))
 			continue
 		}
 		if err := g.store.Delete(ctx, r.ID, res.Record.Version); err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
@@ -73,8 +87,10 @@ func (g *Engine) harmless(res *Result) bool {
 	switch {
 	case r.Gas != nil:
 		return res.Observation.Received.Known() && len(res.Observation.Received.Value) == 0
-	case r.Lightning != nil && r.Type == TrustedFromBTCLN && !r.Lightning.EndsAt.Passed(res.At):
-		return false // a payment may still hang
+	case r.Type == TrustedFromBTCLN:
+		// A payment may still hang; whether one came only the LP knows.
+		in := In{R: r, Obs: res.Observation, Now: res.At}
+		return gasOver(in) && (lpSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) || r.Settled)
 	case r.Escrow == nil:
 		return true
 	}

@@ -2,8 +2,10 @@ package swap
 
 import (
 	"errors"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // Seen is what the state of a swap rests on.
@@ -15,7 +17,39 @@ type Seen struct {
 	// of what stood there has another chain, even if that is no longer than the one
 	// before. 0 is not known.
 	Chain uint64 `json:"chain,omitempty"`
+	// At is when that was heard. A head that is younger by lagMost does not lag,
+	// whatever its height: the one that was heard may have been wrong.
+	At Millis `json:"at,omitempty"`
 }
+
+// lagMost is how far behind the clock the head of a node that keeps up may be.
+const lagMost = 10 * time.Minute
+
+// reached reports whether a node whose head this is knows of what was seen.
+func (s Seen) reached(head chains.Block) bool {
+	return head.Height >= s.Chain || s.At != 0 && head.Time > s.At.Time().Add(lagMost).Unix()
+}
+
+// aheadMost is how far ahead of our clock the time of a block may be.
+const aheadMost = 2 * time.Hour
+
+// errAhead says that the time of a node's head lies in the future. Nothing else
+// that it says counts then.
+var errAhead = fault.New(fault.Upstream, "the time of the chain's newest block is more than %s ahead of the clock here: one of the two is wrong", aheadMost)
+
+// inOurTime turns an answer that was read at a head in the future into an error.
+func inOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (T, error) {
+	return func(f T, err error) (T, error) {
+		if err == nil && head(f).Time > now.Add(aheadMost).Unix() {
+			err = errAhead
+		}
+		return f, err
+	}
+}
+
+func escrowHead(f chains.EscrowFact) chains.Block         { return f.Head }
+func vaultHead(f chains.VaultFact) chains.Block           { return f.Head }
+func withdrawalHead(f chains.WithdrawalFact) chains.Block { return f.Head }
 
 // errLagging says that a node has not reached a block that a decision was
 // already based on: what it does not know of is no news.
@@ -29,7 +63,7 @@ func notLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, er
 		case err != nil:
 		case f.Err != nil:
 			err = f.Err
-		case f.State == chains.EscrowNone && f.Head.Height < r.Seen.Chain:
+		case f.State == chains.EscrowNone && !r.Seen.reached(f.Head):
 			err = errLagging
 		}
 		return f, err
@@ -40,13 +74,18 @@ func notLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, er
 // seen before counts: the node has reached the block that it stood in. Where that
 // is not known (an imported record) nothing is taken back.
 func (r *Record) takesBack(head chains.Block) bool {
-	return r.Seen.Chain != 0 && head.Height >= r.Seen.Chain
+	return r.Seen.Chain != 0 && r.Seen.reached(head)
 }
 
 // noteSeen keeps what the next record rests on. moved says that the facts at hand
 // have just decided.
 func (in In) noteSeen(next *Record, moved bool) {
 	seen := &next.Seen.Chain
+	defer func(before uint64) {
+		if *seen != before {
+			next.Seen.At = At(in.Now)
+		}
+	}(*seen)
 	note := func(head chains.Block, at uint64, shown bool) {
 		switch {
 		case shown && at != 0 && (moved || max(head.Height, at) >= *seen):

@@ -24,8 +24,8 @@ func NewToBTCLN() *Flow {
 			}
 			return &PayoutAsk{Escrow: *in.R.Escrow.Real, Secret: in.Obs.LP.Value.Secret}
 		},
-		keep:      func(in In, next *Record) { keepPreimage(in.Obs.LP.Value.Secret, next) },
-		fromChain: func(result []byte, next *Record) { keepPreimage(result, next) },
+		keep:      func(in In, next *Record) { _ = keepPreimage(in.Obs.LP.Value.Secret, next) },
+		fromChain: func(result []byte, next *Record) { _ = keepPreimage(result, next) },
 		output: func(r *Record) string {
 			if r.Lightning == nil {
 				return ""
@@ -35,11 +35,11 @@ func NewToBTCLN() *Flow {
 	})
 }
 
-// keepPreimage stores a preimage if it is the one of the payment hash. A
-// recovered swap that does not know the hash learns it.
-func keepPreimage(preimage []byte, next *Record) {
+// keepPreimage stores a preimage if it is the one of the payment hash, and reports
+// whether it is. A recovered swap that does not know the hash learns it.
+func keepPreimage(preimage []byte, next *Record) bool {
 	if len(preimage) != len(Secret{}) {
-		return
+		return false
 	}
 	sum := sha256.Sum256(preimage)
 	hash := hex.EncodeToString(sum[:])
@@ -51,7 +51,8 @@ func keepPreimage(preimage []byte, next *Record) {
 		next.Lightning.Hash = hash
 	case hash:
 	default:
-		return
+		return false
 	}
 	next.Lightning.Preimage = Secret(preimage)
+	return true
 }

@@ -53,6 +53,6 @@ func gasDoubt(in In) error {
 // fillGasEnd notes that a payout is final: nobody looks at the swap any more.
 func fillGasEnd(in In, next *Record, finished int) {
 	if f := in.Obs.GasTx; next.State == finished && f.Known() && f.Value.Status.Final && f.Value.Status.State == chains.TxConfirmed {
-		next.Settled = true
+		in.settle(next)
 	}
 }

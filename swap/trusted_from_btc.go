@@ -23,13 +23,17 @@ const (
 var coinStates = []StateRow{
 	{Number: coinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
 	{Number: coinFailed, Name: "FAILED", Description: "The provider gave up after the payment, calls it spent twice, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: coinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true},
+	{Number: coinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
 	{Number: coinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: coinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: coinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 	{Number: coinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and sends it back, once it knows an address.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
-// coinRest is how long a payment is looked for after a swap has failed.
+// coinRefundFinal is from how many confirmations on a refund is final.
+const coinRefundFinal = 6
+
+// coinRest is how long a payment is looked for after a swap has failed, and a
+// silent LP waited for after a payment.
 const coinRest = 14 * 24 * time.Hour
 
 // coinSilence is how long after a quote's end its LP is waited for, if nobody paid.
@@ -67,22 +71,24 @@ func coinMoves() []Move {
 			return says(in) && (in.R.State == coinCreated || in.R.State == coinRefundable || coinPaid(in))
 		}
 	}
-	resume := func(in In, next *Record) { next.Ended = 0 }
 	return []Move{
 		{From: any, To: coinFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
 			return lpSays(lp.CodeDone)(in) && gasArrived(in)
 		}), Do: func(in In, next *Record) {
-			next.PayoutTx, next.Ended = in.Obs.LP.Value.PayoutTxID, 0
+			next.PayoutTx = in.Obs.LP.Value.PayoutTxID
 		}},
-		{From: []int{coinFinished}, To: coinCreated, Why: "a reorganisation undid the payout", If: gasUndone, Do: resume},
+		{From: []int{coinFinished}, To: coinCreated, Why: "a reorganisation undid the payout", If: gasUndone},
 		{From: any, To: coinRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
 			return lpSays(lp.CodeGasRefunded)(in) && coinRefundSeen(in)
 		}), Do: func(in In, next *Record) {
-			next.Gas.RefundTx, next.Ended = in.Obs.LP.Value.TxID, 0
+			next.Gas.RefundTx = in.Obs.LP.Value.TxID
 		}},
-		{From: append([]int{coinCreated}, given...), To: coinRefundable, Why: "the provider cannot use the payment", If: late(lpSays(lp.CodeGasRefundable)), Do: resume},
-		{From: []int{coinExpired}, To: coinCreated, Why: "a payment was seen after all", If: coinPaid, Do: resume},
-		{From: []int{coinFailed}, To: coinCreated, Why: "the provider has a payment after all", If: late(lpSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending)), Do: resume},
+		{From: append([]int{coinCreated}, given...), To: coinRefundable, Why: "the provider cannot use the payment", If: late(lpSays(lp.CodeGasRefundable))},
+		{From: []int{coinExpired}, To: coinCreated, Why: "a payment was seen after all", If: coinPaid},
+		{From: []int{coinFailed}, To: coinCreated, Why: "the provider has a payment after all", If: late(lpSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
+		{From: []int{coinRefunded}, To: coinRefundable, Why: "a reorganisation undid the refund", If: coinRefundUndone, Do: func(in In, next *Record) {
+			next.Gas.RefundTx = ""
+		}},
 
 		{From: open, To: coinFailed, Why: "the payment was spent twice", If: lpSays(lp.CodeGasDoubleSpent)},
 		{From: open, To: coinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
@@ -97,6 +103,9 @@ func coinMoves() []Move {
 		}},
 		{From: []int{coinRefundable}, To: coinExpired, Why: "the provider knows of no payment, and there is none", If: func(in In) bool {
 			return lpSays(lp.CodeExpired)(in) && coinUnpaid(in)
+		}},
+		{From: open, To: coinFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
+			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > coinRest && (coinPaid(in) || in.R.State == coinRefundable)
 		}},
 		{From: open, To: coinFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
@@ -130,6 +139,12 @@ func coinRefundSeen(in In) bool {
 	return f.Known() && f.Value.Confirmations > 0 && f.Value.Sats > 0
 }
 
+// coinRefundUndone reports whether Bitcoin does not show a refund any more.
+func coinRefundUndone(in In) bool {
+	f := in.Obs.Refunded
+	return f.Known() && (f.Value.Confirmations == 0 || f.Value.Sats == 0)
+}
+
 func coinAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
@@ -140,6 +155,9 @@ func coinAsk(in In) Ask {
 		}
 		return a
 	case coinRefunded:
+		if id, err := bitcoin.ParseHash(r.Gas.RefundTx); err == nil && !r.Settled && !obs.Refunded.Asked {
+			a.Refunded = &RefundedAsk{TxID: id, To: r.Gas.RefundTo}
+		}
 		return a
 	}
 	if r.Settled {
@@ -201,6 +219,9 @@ func coinPayment(in In, r *Record) *bitcoin.Tx {
 
 func coinFill(in In, next *Record) {
 	fillGasEnd(in, next, coinFinished)
+	if f := in.Obs.Refunded; next.State == coinRefunded && f.Known() && f.Value.Confirmations >= coinRefundFinal {
+		in.settle(next)
+	}
 	if next.Settled || next.State == coinFinished || next.State == coinRefunded {
 		return
 	}
@@ -211,7 +232,7 @@ func coinFill(in In, next *Record) {
 		}
 	}
 	fillPayment(in, next)
-	if given := next.State == coinFailed || next.State == coinExpired && !next.mayPurge(); given && in.Now.Sub(next.CreatedAt.Time()) > coinRest {
+	if given := next.State == coinFailed || next.State == coinExpired && !next.mayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > coinRest {
 		next.Settled = true
 	}
 	if !in.Obs.LP.Known() {

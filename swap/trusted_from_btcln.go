@@ -17,11 +17,23 @@ const (
 )
 
 var gasStates = []StateRow{
-	{Number: gasExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true},
-	{Number: gasFailed, Name: "FAILED", Description: "The provider gave up after the payment, or answers nothing that makes sense.", Finished: true, Failed: true},
+	{Number: gasExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: gasFailed, Name: "FAILED", Description: "The provider gave up after the payment, is silent, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: gasCreated, Name: "PR_CREATED", Description: "The invoice is to be paid. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: gasPaid, Name: "PR_PAID", Description: "The provider has the payment and sends the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: gasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: gasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+}
+
+// gasRest is how long the provider of a swap that has failed, or of a payment that
+// nobody has heard of, is asked again.
+const gasRest = 14 * 24 * time.Hour
+
+// gasOver reports whether the invoice cannot have been paid any more.
+func gasOver(in In) bool {
+	if ends := in.R.Lightning.EndsAt; ends != 0 {
+		return ends.Passed(in.Now)
+	}
+	return (in.R.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now)
 }
 
 // NewTrustedFromBTCLN returns the type TRUSTED_FROM_BTCLN: a little of the native
@@ -42,15 +54,27 @@ func NewTrustedFromBTCLN() *Flow {
 func gasMoves() []Move {
 	known := lpSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
 	open := []int{gasCreated, gasPaid}
+	given := []int{gasExpired, gasFailed}
+	silent := func(in In) bool { return !in.Obs.LP.Known() }
 	return []Move{
-		{From: open, To: gasFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
+		{From: append([]int{}, gasExpired, gasFailed, gasCreated, gasPaid), To: gasFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
 			return lpSays(lp.CodeDone)(in) && gasArrived(in)
 		}},
-		{From: []int{gasFinished}, To: gasPaid, Why: "a reorganisation undid the payout", If: gasUndone, Do: func(in In, next *Record) { next.Ended = 0 }},
+		{From: []int{gasFinished}, To: gasPaid, Why: "a reorganisation undid the payout", If: gasUndone},
 		{From: []int{gasCreated}, To: gasPaid, Why: "the provider has the payment", If: lpSays(lp.CodeGasReceived, lp.CodeGasSent)},
+		{From: given, To: gasPaid, Why: "the provider has the payment after all", If: lpSays(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)},
+		{From: []int{gasFailed}, To: gasCreated, Why: "the provider still waits for the payment", If: func(in In) bool {
+			return lpSays(lp.CodeGasUnpaid)(in) && !in.R.Expiry.Passed(in.Now)
+		}},
 		// Before its expiry the invoice may still be paid, whatever the LP says.
 		{From: []int{gasCreated}, To: gasExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
 			return lpSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
+		}},
+		{From: []int{gasCreated}, To: gasExpired, Why: "no payment can arrive any more, and the provider is silent", If: func(in In) bool {
+			return silent(in) && gasOver(in)
+		}},
+		{From: []int{gasPaid}, To: gasFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
+			return silent(in) && in.Now.Sub(in.R.CreatedAt.Time()) > gasRest
 		}},
 		{From: []int{gasPaid}, To: gasFailed, Why: "the provider calls the paid swap expired", If: lpSays(lp.CodeExpired)},
 		{From: open, To: gasFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
@@ -66,7 +90,7 @@ func gasAsk(in In) Ask {
 	case r.Settled:
 	case r.State == gasFinished && !obs.GasTx.Asked && r.PayoutTx != "":
 		a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
-	case r.State != gasCreated && r.State != gasPaid || r.LP.URL == "":
+	case r.State == gasFinished || r.LP.URL == "":
 	case !obs.LP.Asked:
 		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	case lpSays(lp.CodeDone)(in) && obs.LP.Value.TxID != "" && !obs.GasTx.Asked:
@@ -77,7 +101,13 @@ func gasAsk(in In) Ask {
 
 func gasFill(in In, next *Record) {
 	fillGasEnd(in, next, gasFinished)
-	if next.State != gasCreated && next.State != gasPaid || !in.Obs.LP.Known() {
+	if next.State == gasFinished {
+		return
+	}
+	if given := next.State == gasFailed || next.State == gasExpired; given && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > gasRest {
+		next.Settled = true
+	}
+	if !in.Obs.LP.Known() {
 		return
 	}
 	if s := in.Obs.LP.Value; s.TxID != "" && (s.Code == lp.CodeDone || s.Code == lp.CodeGasSent) {

@@ -1,0 +1,283 @@
+package swap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap/lp"
+)
+
+// truth is what the outside world shows of a swap, and where a swap of which it
+// shows that has to be in the end, whatever state it was in.
+type truth struct {
+	name       string
+	escrow     chains.EscrowFact
+	lp         *lp.Status // nil: the LP is gone
+	payment    *bitcoin.Tx
+	spend      bitcoin.Spend
+	withdrawal chains.WithdrawalFact
+	gas        GasFact
+	received   []*bitcoin.Tx
+	refunded   RefundedFact
+
+	want []int
+	// end is where the swap is 40 days later, if nothing else happens; nil: where it was.
+	end []int
+}
+
+// liar is a world that tells a truth, or is wrong about the chain's head as well.
+type liar struct {
+	World
+	now   time.Time
+	truth *truth
+	ahead time.Duration // of the head's time
+	tall  uint64        // added to all heights
+}
+
+func (w *liar) head() chains.Block {
+	return chains.Block{Height: uint64(w.now.Unix()/60) + w.tall, Time: w.now.Add(w.ahead).Unix()}
+}
+
+func (w *liar) Escrow(context.Context, string, string, chains.EscrowQuery) (chains.EscrowFact, error) {
+	f := w.truth.escrow
+	f.Head = w.head()
+	if f.State != chains.EscrowNone {
+		f.Opened = chains.Block{Height: 900 + w.tall}
+		f.InitTx = "0x01"
+	}
+	switch f.State {
+	case chains.EscrowClaimed:
+		f.Finished, f.ClaimTx = chains.Block{Height: 950 + w.tall}, "0x02"
+	case chains.EscrowRefunded:
+		f.Finished, f.RefundTx = chains.Block{Height: 950 + w.tall}, "0x03"
+	}
+	return f, nil
+}
+
+func (w *liar) Vault(context.Context, string, string, chains.VaultID) (chains.VaultFact, error) {
+	return chains.VaultFact{Head: w.head()}, nil // it has moved
+}
+
+func (w *liar) Withdrawal(context.Context, string, string, chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
+	f := w.truth.withdrawal
+	f.Head = w.head()
+	switch f.State {
+	case chains.WithdrawalFronted:
+		f.FrontTx, f.Height = "0x04", 940+w.tall
+	case chains.WithdrawalClaimed:
+		f.ClaimTx, f.Height = "0x05", 950+w.tall
+	case chains.WithdrawalClosed:
+		f.Height = 950 + w.tall
+	}
+	return f, nil
+}
+
+func (w *liar) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
+	if w.truth.lp == nil {
+		return lp.Status{}, errors.New("gone")
+	}
+	return *w.truth.lp, nil
+}
+
+func (w *liar) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
+	return w.truth.payment, nil
+}
+func (w *liar) Wait(context.Context, WaitAsk) (int, error) { return -1, nil }
+func (w *liar) Spends(_ context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
+	all := make([]bitcoin.Spend, len(ops))
+	for i := range all {
+		all[i] = w.truth.spend
+	}
+	return all, nil
+}
+func (w *liar) GasPayout(context.Context, string, GasAsk) (GasFact, error) { return w.truth.gas, nil }
+func (w *liar) Received(context.Context, string) ([]*bitcoin.Tx, error)    { return w.truth.received, nil }
+func (w *liar) Refunded(context.Context, RefundedAsk) (RefundedFact, error) {
+	return w.truth.refunded, nil
+}
+func (w *liar) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chains.TxStatus, error) {
+	return make([]chains.TxStatus, len(txs)), nil
+}
+func (w *liar) Payout(context.Context, string, string, PayoutAsk) (PayoutFact, error) {
+	return PayoutFact{}, nil
+}
+func (w *liar) VerifyRefund(context.Context, string, string, RefundAsk) error {
+	return errors.New("no authorisation")
+}
+func (w *liar) Delivered(context.Context, string, string, DeliveredAsk) (*chains.Escrow, error) {
+	return nil, errors.New("nothing was delivered")
+}
+
+// scenario is a type with a record in the middle of it, and all that can be true.
+type scenario struct {
+	flow   *Flow
+	record func(state int, start time.Time) *Record
+	truths []truth
+}
+
+func waysOut() []scenario {
+	tx := wire.NewMsgTx(2)
+	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
+	tx.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
+	raw, err := bitcoin.EncodeTx(tx)
+	if err != nil {
+		panic(err)
+	}
+	seen := func(confirmations uint32) *bitcoin.Tx {
+		return &bitcoin.Tx{ID: tx.TxHash(), Msg: tx, Confirmations: confirmations}
+	}
+	head := func(typ Type, state int, start time.Time) Head {
+		return Head{ID: "a", Type: typ, Chain: "CITREA", State: state, Signer: "0x1", Seen: Seen{Chain: 900}, CreatedAt: At(start), Expiry: At(start.Add(10 * time.Minute)), LP: LP{URL: "https://lp.example"}}
+	}
+	escrow := func(start time.Time, lasts time.Duration) *EscrowPart {
+		return &EscrowPart{Real: &chains.Escrow{Expiry: start.Add(lasts).Unix(), Hash: []byte{1}}}
+	}
+	says := func(code int) *lp.Status {
+		return &lp.Status{Code: code, TxID: tx.TxHash().String(), PayoutTxID: "0x06"}
+	}
+	arrived := GasFact{Status: chains.TxStatus{State: chains.TxConfirmed, Final: true}, Paid: big.NewInt(5)}
+	claimed, refunded := chains.EscrowFact{State: chains.EscrowClaimed, Final: true}, chains.EscrowFact{State: chains.EscrowRefunded, Final: true}
+	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
+	spent := bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{9}}
+	paid := []*bitcoin.Tx{seen(1)}
+	out := func(f *Flow) scenario {
+		return scenario{f, func(state int, start time.Time) *Record {
+			return &Record{Head: head(f.Type, state, start), Escrow: escrow(start, 6*time.Hour), Lightning: &LightningPart{Hash: fmt.Sprintf("%064x", 1)}, Bitcoin: &BitcoinPart{}}
+		}, []truth{
+			{name: "claimed", escrow: claimed, want: []int{outClaimed}},
+			{name: "refunded", escrow: refunded, want: []int{outRefunded}},
+			{name: "open", escrow: open, want: []int{outCommitted, outSoftClaimed, outRefundable}, end: []int{outRefundable}},
+			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{outSoftExpired, outExpired}, end: []int{outExpired}},
+			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{outSoftExpired, outExpired}, end: []int{outExpired}},
+		}}
+	}
+	return []scenario{out(NewToBTC()), out(NewToBTCLN()),
+		{NewFromBTCLNAuto(), func(state int, start time.Time) *Record {
+			return &Record{Head: head(FromBTCLNAuto, state, start), Escrow: escrow(start, 24*time.Hour),
+				Lightning: &LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: At(start.Add(8 * time.Hour))}}
+		}, []truth{
+			{name: "claimed", escrow: claimed, want: []int{lnClaimed}},
+			{name: "refunded", escrow: refunded, want: []int{lnFailed}},
+			{name: "open", escrow: open, want: []int{lnCommitted}, end: []int{lnHTLCExpired}},
+			{name: "not open", want: []int{lnPaid, lnSoftExpired, lnExpired}, end: []int{lnExpired}},
+		}},
+		{NewSPVFromBTC(), func(state int, start time.Time) *Record {
+			r := &Record{Head: head(SPVFromBTC, state, start), Bitcoin: &BitcoinPart{Confirmations: 3, Posted: true, Tx: raw, TxID: tx.TxHash()},
+				Vault: &VaultPart{VaultID: big.NewInt(1), UTXO: bitcoin.OutPoint{}.String(), Deadline: At(start.Add(11 * time.Minute))}}
+			r.Tried = map[string]Try{string(PostPSBT): {Attempts: 1, Outcome: Done}}
+			return r
+		}, []truth{
+			{name: "claimed", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalClaimed, Final: true}, want: []int{spvClaimed}},
+			{name: "fronted", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalFronted, Final: true}, want: []int{spvFronted}},
+			{name: "closed", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalClosed, Final: true}, want: []int{spvClosed}},
+			{name: "confirmed", payment: seen(9), want: []int{spvConfirmed}},
+			{name: "waiting", payment: seen(0), want: []int{spvBroadcasted}},
+			{name: "never seen", want: []int{spvSoftExpired, spvDeclined, spvBroadcasted, spvConfirmed, spvExpired, spvFailed}},
+			{name: "spent otherwise", spend: spent, want: []int{spvExpired, spvFailed}},
+		}},
+		{NewTrustedFromBTCLN(), func(state int, start time.Time) *Record {
+			r := &Record{Head: head(TrustedFromBTCLN, state, start), Lightning: &LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: At(start.Add(8 * time.Hour))}}
+			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
+			return r
+		}, []truth{
+			{name: "paid out", lp: says(lp.CodeDone), gas: arrived, want: []int{gasFinished}},
+			{name: "received", lp: says(lp.CodeGasReceived), want: []int{gasPaid}},
+			{name: "expired", lp: says(lp.CodeExpired), want: []int{gasExpired, gasFailed}},
+			{name: "gone", want: []int{gasCreated, gasPaid, gasExpired, gasFailed}, end: []int{gasExpired, gasFailed}},
+		}},
+		{NewTrustedFromBTC(), func(state int, start time.Time) *Record {
+			r := &Record{Head: head(TrustedFromBTC, state, start), Bitcoin: &BitcoinPart{Address: coinAddress, Sats: 1000, Confirmations: 1},
+				Gas: &GasPart{Hash: "h", Sequence: big.NewInt(1), Total: big.NewInt(5), RefundTo: coinBack}}
+			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
+			if state == coinRefunded {
+				r.Gas.RefundTx = tx.TxHash().String()
+			}
+			return r
+		}, []truth{
+			{name: "paid out", lp: says(lp.CodeDone), received: paid, gas: arrived, want: []int{coinFinished}},
+			{name: "pending", lp: says(lp.CodeGasPending), received: paid, want: []int{coinCreated, coinRefundable}},
+			{name: "to be refunded", lp: says(lp.CodeGasRefundable), received: paid, want: []int{coinRefundable}},
+			{name: "refunded", lp: says(lp.CodeGasRefunded), received: paid, refunded: RefundedFact{Confirmations: 6, Sats: 900}, want: []int{coinRefunded}},
+			{name: "expired unpaid", lp: says(lp.CodeExpired), want: []int{coinExpired, coinFailed}},
+			{name: "gone unpaid", want: []int{coinCreated, coinExpired, coinFailed, coinRefundable}, end: []int{coinExpired, coinFailed}},
+			{name: "gone paid", received: paid, want: []int{coinCreated, coinFailed, coinRefundable}, end: []int{coinFailed}},
+		}},
+	}
+}
+
+// From every state of every type, and after any single answer that was wrong (about
+// the swap, and about the height and the time of the head), the facts lead to where
+// they belong.
+func TestFactsDecideFromEveryState(t *testing.T) {
+	lies := []struct {
+		name  string
+		ahead time.Duration
+		tall  uint64
+	}{{"", 0, 0}, {"ten days ahead", 240 * time.Hour, 0}, {"a week behind", -168 * time.Hour, 0}, {"far above", 0, 1 << 50}}
+	start := time.Unix(1_700_000_000, 0)
+	for _, c := range waysOut() {
+		for _, s := range c.flow.States {
+			for _, is := range c.truths {
+				for wrong := range len(c.truths)*len(lies) + 1 {
+					w := &liar{now: start}
+					g := New(Config{Store: new(storagetest.Memory), World: w, Flows: []*Flow{c.flow}, Now: func() time.Time { return w.now },
+						Performer: performerFunc(func(context.Context, *Record, Effect) Outcome { return Outcome{Reason: "no answer"} }), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+					r := c.record(s.Number, start)
+					if s.Finished {
+						r.Ended = At(start.Add(time.Hour)) // one answer has said so
+					}
+					if err := g.Create(t.Context(), r); err != nil {
+						t.Fatal(err)
+					}
+					var path []int
+					look := func(after time.Duration) *Record {
+						w.now = start.Add(after)
+						res, err := g.Advance(t.Context(), "a", nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						g.effects.wait()
+						path = append(path, res.Record.State)
+						return res.Record
+					}
+					name := fmt.Sprintf("%s %s, %s", c.flow.Type, s.Name, is.name)
+					if wrong > 0 {
+						lie := lies[(wrong-1)/len(c.truths)]
+						w.truth, w.ahead, w.tall = &c.truths[(wrong-1)%len(c.truths)], lie.ahead, lie.tall
+						name += fmt.Sprintf(", once said to be %s %s", w.truth.name, lie.name)
+						look(time.Hour)
+					}
+					w.truth, w.ahead, w.tall = &is, 0, 0
+					for _, after := range []time.Duration{80, 120, 180, 240} {
+						r = look(after * time.Minute)
+					}
+					if !slices.Contains(is.want, r.State) {
+						t.Errorf("%s: ends in %v, want %v", name, path, is.want)
+					}
+					if is.end == nil {
+						is.end = is.want
+					}
+					for _, day := range []time.Duration{1, 16, 24, 40} {
+						r = look(day * 24 * time.Hour)
+					}
+					if !slices.Contains(is.end, r.State) {
+						t.Errorf("%s: is %v after 40 days (%v), want %v", name, r.State, path, is.end)
+					}
+					g.Close()
+				}
+			}
+		}
+	}
+}
