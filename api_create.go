@@ -28,8 +28,8 @@ type CreateSwapInput struct {
 
 	GasAmount                       *big.Int // base units of the destination chain's native token to get in addition; nil or 0: none. Bitcoin and Lightning sources
 	PaymentHash                     string   // 64 hexadecimal digits: the preimage stays with the caller, who reveals it by getSwapStatus. Lightning sources
-	LightningInvoiceDescription     string   // description on the invoice, at most 639 bytes. Lightning sources
-	LightningInvoiceDescriptionHash string   // 64 hexadecimal digits: description hash on the invoice. Lightning sources
+	LightningInvoiceDescription     string   // description on the invoice, at most 500 bytes. Lightning sources
+	LightningInvoiceDescriptionHash string   // 64 hexadecimal digits: description hash on the invoice, in place of a description. Lightning sources
 
 	// LightningPaymentHTLCTimeout is the longest time for which the payment may
 	// hang before it can be refunded, in whole seconds; nil: 5 days.
@@ -68,7 +68,7 @@ func (in *CreateSwapInput) Validate() error {
 		optional("srcAddress", in.SrcAddress, maxAddressText),
 		required("dstAddress", in.DstAddress, maxAddressText),
 		optionalHex("paymentHash", in.PaymentHash, 64),
-		optional("lightningInvoiceDescription", in.LightningInvoiceDescription, maxInvoiceText),
+		optional("lightningInvoiceDescription", in.LightningInvoiceDescription, maxDescription),
 		optionalHex("lightningInvoiceDescriptionHash", in.LightningInvoiceDescriptionHash, 64),
 		wholeSeconds("lightningPaymentHTLCTimeout", in.LightningPaymentHTLCTimeout),
 		wholeSeconds("lightningPaymentMaxHTLCTimeout", in.LightningPaymentMaxHTLCTimeout),

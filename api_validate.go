@@ -15,7 +15,7 @@ import (
 const (
 	maxID             = 256                  // swap and token identifiers, chain identifiers, signers, wallets
 	maxAddressText    = 8192                 // addresses that may be invoices or links
-	maxInvoiceText    = 639                  // the longest description of an invoice (BOLT 11: 1023 groups of 5 bits)
+	maxDescription    = 500                  // the longest description of an invoice that liquidity providers take
 	maxIdempotencyKey = 128                  //
 	maxFeeRateText    = 256                  //
 	maxSignedTxs      = 256                  // transactions in one submission

@@ -107,7 +107,7 @@ func longest(name string) int {
 	case "srcAddress", "dstAddress", "address", "lnurlWithdraw":
 		return 8192
 	case "lightningInvoiceDescription":
-		return 639
+		return 500
 	}
 	return 256
 }

@@ -7,26 +7,23 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/swap/price"
 	"github.com/swapper-go/swapper/tokens"
 )
-
-// maxDescription is how many bytes LPs take (protocol: swap-flows-escrow.md §7.3).
-const maxDescription = 500
 
 func toBitcoin(units, market *big.Int, decimals int) (*big.Int, error) {
 	return price.ToBitcoin(units, market, decimals)
 }
 
 func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
-	if len(o.Description) > maxDescription {
-		return nil, fault.Invalid("lightningInvoiceDescription", "must not be longer than %d bytes", maxDescription)
-	}
 	source, err := o.withdrawLink(ctx)
 	if err != nil {
 		return nil, err
@@ -34,8 +31,11 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 	var preimage Secret
 	var hash [32]byte
 	if o.PaymentHash != "" {
-		if n, err := hex.Decode(hash[:], []byte(o.PaymentHash)); err != nil || n != len(hash) {
-			return nil, fault.Invalid("paymentHash", "must be 64 hexadecimal digits")
+		if hash, err = lightning.ParseHash(o.PaymentHash); err != nil {
+			return nil, invalid("paymentHash", err)
+		}
+		if err := o.fresh(ctx, hash); err != nil {
+			return nil, err
 		}
 	} else {
 		if _, err := io.ReadFull(o.Rand, preimage[:]); err != nil {
@@ -43,6 +43,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 		}
 		hash = sha256.Sum256(preimage[:])
 	}
+	described := strings.ToLower(o.DescriptionHash) // some LPs read lower case only
 	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
 	heads := lp.Start(ctx, o.chain.Heads)
 	bounties := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
@@ -57,7 +58,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 		early, node := o.node(ctx)
 		funds := lp.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTCLNAuto(ctx, c.LP.URL, lp.FromBTCLNAutoRequest{Chain: o.info.ID, PaymentHash: hex.EncodeToString(hash[:]), Amount: o.Amount, Claimer: o.user,
-			Token: c.Token, Description: o.Description, DescriptionHash: o.DescriptionHash, ExactOut: !o.ExactIn, GasToken: o.info.Native.Address, GasAmount: o.GasAmount, ClaimerBounty: promised}, early)
+			Token: c.Token, Description: o.Description, DescriptionHash: described, ExactOut: !o.ExactIn, GasToken: o.info.Native.Address, GasAmount: o.GasAmount, ClaimerBounty: promised}, early)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +79,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 			return nil, err
 		}
 		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: o.agreed(c, k, p, np),
-			InvoiceExpected: lp.InvoiceExpected{Network: o.World.bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: o.DescriptionHash},
+			InvoiceExpected: lp.InvoiceExpected{Network: o.World.bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: described},
 			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, node(got.Invoice))
 		if err != nil {
 			return nil, err
@@ -92,6 +93,18 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 		}
 		return o.autoRecord(c, k, a, got, preimage, hash, source, final.Final.Height)
 	})
+}
+
+// fresh refuses a payment hash for which a swap waits already: its preimage may be
+// shown at any moment, and LPs make one invoice for a hash.
+func (o *order) fresh(ctx context.Context, hash [32]byte) error {
+	for _, err := range o.Engine.store.Find(ctx, storage.Query{Index: byHash, Value: hex.EncodeToString(hash[:])}) {
+		if err != nil {
+			return err
+		}
+		return fault.Invalid("paymentHash", "is that of another swap: each needs a preimage of its own")
+	}
+	return nil
 }
 
 // perVersion computes something once for each contract version among the

@@ -2,6 +2,7 @@ package swap
 
 import (
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -90,11 +91,18 @@ func (o *order) readUser(field, text string) (err error) {
 	return invalid(field, err)
 }
 
+// maxInvoice bounds an invoice in bytes: LPs cut requests at 8192 bytes (protocol:
+// lp-protocol.md §3.7).
+const maxInvoice = 7500
+
 // readPayee reads who a Lightning payout goes to. An invoice decides the amount;
 // a request for another one is a mistake (protocol: swap-flows-escrow.md §12.14).
 func (o *order) readPayee() error {
 	if lnurl.IsLink(o.DstAddress) {
 		return readLink("dstAddress", o.DstAddress, lnurl.TagPay)
+	}
+	if len(o.DstAddress) > maxInvoice {
+		return fault.Invalid("dstAddress", "must not be longer than %d bytes, which is what liquidity providers read", maxInvoice)
 	}
 	inv, err := lightning.Decode(o.DstAddress)
 	if err != nil {
@@ -153,6 +161,10 @@ func (o *order) readOptions() error {
 		}
 	}
 	switch {
+	case o.PaymentHash != "" && strings.Trim(o.PaymentHash, "0") == "":
+		return fault.Invalid("paymentHash", "must be the hash of a preimage, and no preimage is known to have a hash of zeros")
+	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
+		return fault.Invalid("lightningInvoiceDescriptionHash", "must not be given together with lightningInvoiceDescription: an invoice has one of them")
 	case gas && o.GasAmount.Sign() < 0:
 		return fault.Invalid("gasAmount", "must not be negative")
 	case gas && o.token.Address == o.info.Native.Address && !o.info.GasDropNative:

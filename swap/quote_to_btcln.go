@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -84,6 +85,30 @@ func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error
 	return o.now.Unix() + wait, long, err
 }
 
+// Time that LPs need to pay an invoice: a block may take half as long again as it
+// should, they want an hour of grace, and the way to the recipient takes blocks of
+// its own (protocol: lp-protocol.md §8.4).
+const (
+	lpBlockTime = 900 * time.Second
+	lpGrace     = time.Hour
+	routeBlocks = 144
+)
+
+// tight returns err as the caller's where an LP found no way to pay in the time
+// that the caller leaves it: the invoice alone needs most of it.
+func (o *order) tight(err error, inv *lightning.Invoice, expiry int64) error {
+	r, refused := errors.AsType[*lp.RequestError](err)
+	left := time.Duration(expiry-o.now.Unix()) * time.Second
+	if !refused || r.Code != lp.CodeNoRoute || left >= lpGrace+time.Duration(min(inv.MinFinalCLTV, 1<<20)+routeBlocks)*lpBlockTime {
+		return err
+	}
+	field := "lightningPaymentHTLCTimeout"
+	if o.MaxHTLCTimeout != 0 || o.HTLCTimeout == 0 {
+		field = "lightningPaymentMaxHTLCTimeout"
+	}
+	return fault.Invalid(field, "leaves too little time: the invoice alone needs %d blocks (%w)", inv.MinFinalCLTV, err)
+}
+
 // unpaid refuses an invoice that another swap is paying, or has paid.
 func (o *order) unpaid(ctx context.Context, inv *lightning.Invoice) error {
 	paid, err := o.Engine.rival(ctx, "", RivalAsk{byPaying, hex.EncodeToString(inv.PaymentHash[:])})
@@ -107,7 +132,7 @@ func (o *order) payInvoice(ctx context.Context, to payee) (*Record, error) {
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*Record, error) {
 		got, err := o.LPs.ToBTCLN(ctx, c.LP.URL, lp.ToBTCLNRequest{Chain: o.info.ID, Invoice: to.text, MaxFee: routing, Expiry: expiry, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
 		if err != nil {
-			return nil, err
+			return nil, o.tight(err, to.invoice, expiry)
 		}
 		p, err := market.Wait(ctx)
 		if err != nil {
@@ -142,7 +167,7 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*Record, er
 		}
 		prepared, err := o.LPs.PrepareToBTCLN(ctx, c.LP.URL, lp.PrepareToBTCLNRequest{Chain: o.info.ID, Invoice: probe.text, Amount: o.Amount, MaxFee: routing, Expiry: expiry, Token: c.Token, Offerer: o.user}, lp.Early{})
 		if err != nil {
-			return nil, err
+			return nil, o.tight(err, probe.invoice, expiry)
 		}
 		if err := lp.VerifyPreparedToBTCLN(prepared); err != nil {
 			return nil, err

@@ -53,7 +53,11 @@ func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*Record, error) {
 		if lied, ok := errors.AsType[*lp.LPError](err); ok && lied.LP == "" {
 			lied.LP = q.LP
 		}
-		m.Offers.Punish(q.LP, err)
+		wanted := lp.Query{Service: lp.Service(o.typ), Chain: q.Chain, Token: o.token.Address, Amount: q.Amount}
+		m.Offers.Punish(q.LP, wanted.Pair(), err)
+		if e := lp.CallersFault(wanted, err); e != nil {
+			return nil, e
+		}
 		return nil, err
 	}
 	r.Request, r.RequestHash = key, print

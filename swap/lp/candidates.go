@@ -15,6 +15,7 @@ type Query struct {
 	Token   string // address of the smart chain's token
 	ExactIn bool
 	Amount  *big.Int // base units of the fixed side; nil: not known yet, as for a whole wallet
+	Gas     *big.Int // base units of the native token that are wanted besides; nil: none
 }
 
 // sats returns the amount if it is the bitcoin side that is fixed.
@@ -54,7 +55,7 @@ func (d *Directory) Candidates(q Query) []Candidate {
 		spelled, listed := d.spelling(s, q.Chain, q.Token)
 		name := lp.version(q.Chain)
 		v, known := version(chain.Info(), name)
-		if !listed || !known || !serves(v, q.Service) || !d.penalties.free(lp.URL, now) {
+		if !listed || !known || !serves(v, q.Service) || !d.penalties.free(lp.URL, q.Pair(), now) {
 			continue
 		}
 		out = append(out, Candidate{LP: lp, Service: s, Token: spelled, Address: lp.Addresses[q.Chain], Version: name})
@@ -75,32 +76,35 @@ func (lp *LP) version(chain string) string {
 	return "v1"
 }
 
-// noCandidate says why nobody can serve a query.
+// noCandidate says why nobody can be asked.
 func (d *Directory) noCandidate(q Query) error {
-	amount := q.sats()
-	if amount != nil {
-		var r Range
-		for _, lp := range d.LPs() {
-			s, offers := lp.Services[q.Service]
-			if _, listed := d.spelling(s, q.Chain, q.Token); offers && listed {
-				r.widen(Range{big.NewInt(s.Min), big.NewInt(s.Max)})
-			}
-		}
-		if r.Min != nil && (amount.Cmp(r.Min) < 0 || amount.Cmp(r.Max) > 0) {
-			return outOfBounds(200, amount, r)
+	lps := d.LPs()
+	if len(lps) == 0 {
+		return fault.New(fault.Upstream, "no liquidity provider can be reached")
+	}
+	amount, now := q.sats(), d.s.Now()
+	var ranges []Range
+	boxed := false
+	for _, lp := range lps {
+		s, offers := lp.Services[q.Service]
+		if _, listed := d.spelling(s, q.Chain, q.Token); offers && listed {
+			r := Range{big.NewInt(s.Min), big.NewInt(s.Max)}
+			ranges = append(ranges, r)
+			boxed = boxed || (amount == nil || q.inside(r)) && !d.penalties.free(lp.URL, q.Pair(), now)
 		}
 	}
-	return fault.New(fault.Unsupported, "no liquidity provider offers this swap for this amount now")
+	switch {
+	case boxed:
+		return fault.New(fault.Upstream, "the liquidity providers of this swap gave wrong answers and are left alone for a while")
+	case amount != nil && len(ranges) > 0:
+		if r := q.nearest(ranges); !q.inside(r) {
+			return outOfBounds(200, r)
+		}
+	}
+	return fault.New(fault.Unsupported, "no liquidity provider offers this swap now")
 }
 
 // outOfBounds is the refusal of an amount by all LPs together.
-func outOfBounds(status int, amount *big.Int, r Range) error {
-	message := "amount too high or too low"
-	if amount != nil && amount.Cmp(r.Min) < 0 {
-		message = "amount too low"
-	}
-	if amount != nil && amount.Cmp(r.Max) > 0 {
-		message = "amount too high"
-	}
-	return &OutOfBoundsError{RequestError: RequestError{Status: status, Message: message}, Min: r.Min, Max: r.Max}
+func outOfBounds(status int, r Range) error {
+	return &OutOfBoundsError{RequestError: RequestError{Status: status, Message: fault.OutOfBounds("amount", r.Min, r.Max).Error()}, Min: r.Min, Max: r.Max}
 }

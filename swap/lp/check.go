@@ -72,6 +72,22 @@ func lie(c Check, format string, args ...any) error {
 	return e
 }
 
+// doubt is [lie] where an honest LP can get: the answer is refused, and nobody is
+// punished. It is for whatever depends on what another node sees of a chain, on
+// an estimate, or on how an LP has set up its business.
+func doubt(c Check, format string, args ...any) error {
+	e := Lie(format, args...)
+	e.Check, e.Lenient = c, true
+	return e
+}
+
+// late is [doubt] where the local clock may be the one that is wrong.
+func late(c Check, format string, args ...any) error {
+	e := Lie(format, args...)
+	e.Check, e.Clock = c, true
+	return e
+}
+
 // first runs checks in order and returns the first failure.
 func first(checks ...func() error) error {
 	for _, check := range checks {

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -85,7 +86,7 @@ func (d *Directory) LPs() []*LP {
 // Penalties returns who is in the penalty box, and why.
 func (d *Directory) Penalties() []Penalty {
 	out := d.penalties.list(d.s.Now())
-	slices.SortFunc(out, func(a, b Penalty) int { return strings.Compare(a.URL, b.URL) })
+	slices.SortFunc(out, func(a, b Penalty) int { return cmp.Or(strings.Compare(a.URL, b.URL), a.Until.Compare(b.Until)) })
 	return out
 }
 
@@ -283,7 +284,7 @@ func (d *Directory) Limits(service Service, chain, token string) Bounds {
 	for _, lp := range d.LPs() {
 		s, offers := lp.Services[service]
 		spelled, listed := d.spelling(s, chain, token)
-		if !offers || !listed || !d.penalties.free(lp.URL, now) {
+		if !offers || !listed || !d.penalties.free(lp.URL, Pair{service, chain, token}, now) {
 			continue
 		}
 		b := d.bounds(lp, service, chain, spelled)
@@ -321,12 +322,15 @@ func (d *Directory) learn(c Candidate, q Query, min, max *big.Int) {
 }
 
 // Punish puts an LP into the penalty box if err says that it lied, for a minute
-// at first and twice as long each time. It is for lies that come to light after
-// the quote; quote rounds punish by themselves.
-func (d *Directory) Punish(url string, err error) {
-	if !Punishable(err) {
+// at first and twice as long each time: for the pair that the lie was about, or
+// altogether if the pair is the zero value or the lie shows that it means to
+// steal. It is for lies that come to light after the quote; quote rounds punish
+// by themselves.
+func (d *Directory) Punish(url string, about Pair, err error) {
+	e, lied := errors.AsType[*LPError](err)
+	if !lied || !Punishable(err) {
 		return
 	}
-	until := d.penalties.punish(url, err.Error(), d.s.Now())
+	until := d.penalties.punish(box{url, e.pair(about)}, err.Error(), d.s.Now())
 	d.s.Log.Warn("LP lied", "lp", url, "until", until, "err", err)
 }

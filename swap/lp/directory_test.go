@@ -147,18 +147,19 @@ func TestPenaltiesGrowAndEnd(t *testing.T) {
 	d := NewDirectory(Setup{Chains: clientChains(), Now: func() time.Time { return now }})
 	d.lps = []*LP{{URL: "lp", Services: map[Service]ServiceInfo{ToBTC: {Min: 1, Max: 10, Chains: []ChainTokens{{"CITREA", []string{"T"}}}}}}}
 	free := func() bool { return len(d.Candidates(Query{Service: ToBTC, Chain: "CITREA", Token: "T"})) == 1 }
+	pair := Pair{ToBTC, "CITREA", "T"}
 
 	for name, err := range map[string]error{
 		"network": &CallError{"lp", errors.New("reset")}, "refusal": &RequestError{}, "bounds": &OutOfBoundsError{},
 		"recoverable": &LPError{Recoverable: true}, "clock": &LPError{Clock: true}, "ours": errors.New("x"),
 	} {
-		if d.Punish("lp", err); !free() {
+		if d.Punish("lp", pair, err); !free() {
 			t.Errorf("%s: punished", name)
 		}
 	}
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360, 360} {
 		want *= time.Minute
-		d.Punish("lp", fmt.Errorf("quote: %w", &LPError{Reason: "lie"}))
+		d.Punish("lp", pair, fmt.Errorf("quote: %w", &LPError{Reason: "lie"}))
 		if free() || d.Limits(ToBTC, "CITREA", "T").Output.Min != nil || len(d.Penalties()) != 1 {
 			t.Fatalf("not punished for %v", want)
 		}
@@ -171,7 +172,7 @@ func TestPenaltiesGrowAndEnd(t *testing.T) {
 		}
 	}
 	now = now.Add(forgiveness)
-	d.Punish("lp", &LPError{Reason: "lie"})
+	d.Punish("lp", pair, &LPError{Reason: "lie"})
 	if now = now.Add(time.Minute); !free() {
 		t.Error("old lies are not forgotten")
 	}

@@ -20,6 +20,8 @@ type RequestError struct {
 	Status  int    // HTTP status; 400 for an error code in an answer with status 200, as the network's clients count it
 	Code    int    // of the protocol (lp-protocol.md §4.2); 0 if there was none
 	Message string // the LP's words, cut to a bounded length
+
+	Most *big.Int // with code 20504 the most gas that the LP sells, native base units; nil if it does not say
 }
 
 func (e *RequestError) Error() string {

@@ -72,9 +72,6 @@ func (d *Directory) offered(btc tokens.Token, side Side) []tokens.Token {
 func (d *Directory) each(yield func(Service, tokens.Token)) {
 	now := d.s.Now()
 	for _, lp := range d.LPs() {
-		if !d.penalties.free(lp.URL, now) {
-			continue
-		}
 		for _, service := range offerOrder {
 			s := lp.Services[service]
 			for _, c := range s.Chains {
@@ -83,7 +80,8 @@ func (d *Directory) each(yield func(Service, tokens.Token)) {
 					continue
 				}
 				for _, address := range c.Tokens {
-					if t, known := d.s.Tokens.ByAddress(c.Chain, address); known {
+					t, known := d.s.Tokens.ByAddress(c.Chain, address)
+					if known && d.penalties.free(lp.URL, Pair{service, t.Chain, t.Address}, now) {
 						yield(service, t)
 					}
 				}

@@ -13,12 +13,27 @@ const (
 	forgiveness  = 24 * time.Hour
 )
 
-// penalties says which LPs are left alone, and until when. Unlike a removal
-// from the list it ends by itself, and a reload does not end it (protocol:
-// lp-protocol.md §9 no. 14).
+// Pair is a service between bitcoin and one token of a smart chain: what a quote
+// is about. The zero value is everything that an LP does.
+type Pair struct {
+	Service      Service
+	Chain, Token string
+}
+
+// Pair returns what the query is about.
+func (q Query) Pair() Pair { return Pair{q.Service, q.Chain, q.Token} }
+
+// penalties says which LPs are left alone for what, and until when. Unlike a
+// removal from the list it ends by itself, and a reload does not end it
+// (protocol: lp-protocol.md §9 no. 14).
 type penalties struct {
-	mu  sync.Mutex
-	lps map[string]penalty
+	mu    sync.Mutex
+	boxes map[box]penalty
+}
+
+type box struct {
+	url  string
+	pair Pair
 }
 
 type penalty struct {
@@ -29,38 +44,39 @@ type penalty struct {
 }
 
 // punish notes a lie and returns the end of the penalty.
-func (p *penalties) punish(url, reason string, now time.Time) time.Time {
+func (p *penalties) punish(b box, reason string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for url, x := range p.lps { // nobody is remembered for ever
+	for b, x := range p.boxes { // nobody is remembered for ever
 		if now.Sub(x.last) > forgiveness && now.After(x.until) {
-			delete(p.lps, url)
+			delete(p.boxes, b)
 		}
 	}
-	x := p.lps[url]
+	x := p.boxes[b]
 	length := mostPenalty
 	if x.strikes < 9 { // 2^9 minutes are beyond the longest
 		length = min(firstPenalty<<x.strikes, mostPenalty)
 	}
 	x.strikes++
 	x.last, x.until, x.reason = now, now.Add(length), reason
-	if p.lps == nil {
-		p.lps = map[string]penalty{}
+	if p.boxes == nil {
+		p.boxes = map[box]penalty{}
 	}
-	p.lps[url] = x
+	p.boxes[b] = x
 	return x.until
 }
 
-// free reports whether an LP may be asked.
-func (p *penalties) free(url string, now time.Time) bool {
+// free reports whether an LP may be asked about a pair.
+func (p *penalties) free(url string, pair Pair, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !now.Before(p.lps[url].until)
+	return !now.Before(p.boxes[box{url, pair}].until) && !now.Before(p.boxes[box{url: url}].until)
 }
 
 // Penalty is an LP that is left alone for a while.
 type Penalty struct {
 	URL    string
+	Pair   Pair // zero: it is not asked at all
 	Until  time.Time
 	Reason string // its last lie
 }
@@ -69,10 +85,21 @@ func (p *penalties) list(now time.Time) []Penalty {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []Penalty
-	for url, x := range p.lps {
+	for b, x := range p.boxes {
 		if now.Before(x.until) {
-			out = append(out, Penalty{url, x.until, x.reason})
+			out = append(out, Penalty{b.url, b.pair, x.until, x.reason})
 		}
 	}
 	return out
+}
+
+// pair returns what an LP is left alone for after err: the pair, unless the lie
+// shows that it means to steal, or is not who it says it is. Then it is believed
+// about nothing.
+func (e *LPError) pair(p Pair) Pair {
+	switch e.Check {
+	case CheckEscrow, CheckAuth, CheckLPKey, CheckPaymentHash, CheckVaultOwner, CheckSecret, CheckPayout, CheckCommitted, CheckTooLate:
+		return Pair{}
+	}
+	return p
 }

@@ -22,6 +22,12 @@ func refusal(base string, status int, text string) error {
 			return &OutOfBoundsError{RequestError: e, Min: min, Max: max}
 		}
 	}
+	if code == codeGasTooHigh {
+		a := newAnswer(data)
+		if most := a.amount("max"); a.err == nil {
+			e.Most = most
+		}
+	}
 	return &e
 }
 

@@ -44,31 +44,6 @@ type Offer[T any] struct {
 	LimitsChanged bool      // an LP has named its bounds or was put into the penalty box
 }
 
-// RoundError says that no candidate gave a quote. Its code and cause are those
-// of the last failure.
-type RoundError struct{ Failures []Failure }
-
-// maxNamed is how many failures an error names.
-const maxNamed = 5
-
-func (e *RoundError) Error() string {
-	var out strings.Builder
-	out.WriteString("no liquidity provider gave a usable quote: ")
-	for i, f := range e.Failures {
-		if i == maxNamed {
-			fmt.Fprintf(&out, "; and %d more", len(e.Failures)-i)
-			break
-		}
-		if i > 0 {
-			out.WriteString("; ")
-		}
-		out.WriteString(f.Err.Error())
-	}
-	return out.String()
-}
-
-func (e *RoundError) Unwrap() error { return e.Failures[len(e.Failures)-1].Err }
-
 // run asks all candidates and returns the best quote. From the first good one on
 // the others have r.Wait left, and none has more than r.Budget; who is late is no
 // failure. Of equal quotes the first to arrive wins. A candidate that misbehaves
@@ -108,7 +83,7 @@ func (r Round[T]) run(ctx context.Context, candidates []Candidate) (Offer[T], bo
 		case <-enough:
 			return offer, found
 		case <-ctx.Done():
-			offer.Failures = append(offer.Failures, late(ctx, candidates, offer, found)...)
+			offer.Failures = append(offer.Failures, silent(ctx, candidates, offer, found)...)
 			return offer, found
 		}
 		switch {
@@ -126,9 +101,9 @@ func (r Round[T]) run(ctx context.Context, candidates []Candidate) (Offer[T], bo
 	return offer, found
 }
 
-// late is the failure of the candidates that had not answered when a round
+// silent is the failure of the candidates that had not answered when a round
 // without a quote ended.
-func late[T any](ctx context.Context, candidates []Candidate, offer Offer[T], found bool) []Failure {
+func silent[T any](ctx context.Context, candidates []Candidate, offer Offer[T], found bool) []Failure {
 	if found || len(offer.Failures) == len(candidates) {
 		return nil
 	}
@@ -184,9 +159,10 @@ func or[N int | time.Duration](v, otherwise N) N {
 
 // Collect asks all LPs that can serve a query and returns the best quote. With
 // no candidate the LPs are reloaded once. LPs that lied go to the penalty box,
-// bounds that were answered are remembered. The error is an *[OutOfBoundsError]
-// if an LP named bounds and none gave a quote, a *[RoundError] with the last
-// failure as its cause, or says that nobody offers the swap. It returns when the
+// bounds that were answered are remembered. The error of a round without a quote
+// is an *[OutOfBoundsError] if an LP named bounds, a *[fault.Error] that names the
+// field if the caller can mend what another found, else a *[RoundError]; or it
+// says that nobody offers the swap. It returns when the
 // round's budget is used up, at the latest, not counting the reload.
 func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Offer[T], error) {
 	candidates := d.Candidates(q)
@@ -202,15 +178,13 @@ func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Off
 		}
 	}
 	offer, found := r.run(ctx, candidates)
-	var learned Range
 	for _, f := range offer.Failures {
 		if b, ok := errors.AsType[*OutOfBoundsError](f.Err); ok {
 			d.learn(f.Candidate, q, b.Min, b.Max)
-			learned.widen(Range{b.Min, b.Max})
 			offer.LimitsChanged = true
 		}
 		if Punishable(f.Err) {
-			d.Punish(f.Candidate.LP.URL, f.Err)
+			d.Punish(f.Candidate.LP.URL, q.Pair(), f.Err)
 			offer.LimitsChanged = true
 		}
 	}
@@ -219,8 +193,6 @@ func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Off
 		return offer, nil
 	case ctx.Err() != nil:
 		return offer, context.Cause(ctx)
-	case learned.Min != nil:
-		return offer, outOfBounds(400, q.Amount, learned)
 	}
-	return offer, &RoundError{offer.Failures}
+	return offer, q.verdict(offer.Failures)
 }

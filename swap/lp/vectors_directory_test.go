@@ -500,7 +500,7 @@ func TestVectorsLPChoice(t *testing.T) {
 		}
 		var remaining []string
 		for _, lp := range d.LPs() {
-			if d.penalties.free(lp.URL, time.Now()) {
+			if d.penalties.free(lp.URL, Pair{SPVFromBTC, "CITREA", "T"}, time.Now()) {
 				remaining = append(remaining, lp.URL)
 			}
 		}

@@ -77,10 +77,10 @@ func ReadEscrow(k chains.Contract, data json.RawMessage) (chains.Escrow, error) 
 
 // twoParties refuses an escrow between an LP and itself, whose status would mean
 // nothing: the rights of either side are the other's (protocol: chain-evm.md
-// §13.16). It blames nobody.
-func (a Agreed) twoParties() error {
+// §13.16). field is where the user's address came from.
+func (a Agreed) twoParties(field string) error {
 	if sameAddress(a.User, a.LP) {
-		return fault.New(fault.InvalidInput, "the user's address is that of the liquidity provider")
+		return fault.Invalid(field, "is the liquidity provider's own address")
 	}
 	return nil
 }
@@ -89,14 +89,18 @@ func (a Agreed) twoParties() error {
 // builds; the sequence and the expiry in the spec are the answer's own unless
 // the caller replaces them.
 func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) chains.Spec, may ...chains.Field) (chains.Escrow, error) {
-	if err := a.twoParties(); err != nil {
-		return chains.Escrow{}, err
-	}
 	got, err := ReadEscrow(a.Contract, data)
 	if err != nil {
 		return chains.Escrow{}, err
 	}
 	s := spec(got)
+	field := "srcAddress"
+	if s.PayOut {
+		field = "dstAddress"
+	}
+	if err := a.twoParties(field); err != nil {
+		return chains.Escrow{}, err
+	}
 	want, err := a.Contract.Expect(s)
 	if err != nil {
 		return chains.Escrow{}, lie(CheckEscrow, "escrow cannot be: %w", err)
@@ -127,9 +131,7 @@ func (a Agreed) authorized(f Authorized) error {
 		return err
 	}
 	if f.UntilMS <= a.Now.UnixMilli() {
-		e := Lie("the authorisation has run out")
-		e.Check, e.Clock = CheckAuth, true
-		return e
+		return late(CheckAuth, "the authorisation has run out")
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func covers(funds, amount *big.Int) error {
 	case funds == nil:
 		return errUnknown("the LP's funds are")
 	case funds.Cmp(amount) < 0:
-		return lie(CheckFunds, "pays out %s, but the LP has %s", amount, funds)
+		return doubt(CheckFunds, "pays out %s, but the LP has %s", amount, funds)
 	}
 	return nil
 }

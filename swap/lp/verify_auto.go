@@ -54,7 +54,8 @@ func (q *fromBTCLNAuto) data() error {
 }
 
 func (q *fromBTCLNAuto) market() error {
-	return first(q.announced, q.gasAnnounced, q.fair, q.fairGasAndBounty, func() error { return q.proportionate(q.Bounty, q.sats) })
+	return first(q.announced, q.gasAnnounced, q.fairGasAndBounty, q.fair, // gas first: what it costs decides what is left
+		func() error { return q.proportionate(q.Bounty, q.sats) })
 }
 
 func (q *fromBTCLNAuto) numbers() error {
@@ -123,7 +124,7 @@ func (q *fromBTCLNAuto) gasAnnounced() error {
 }
 
 func (q *fromBTCLNAuto) fair() (err error) {
-	q.price, err = q.fairReceive(q.got.BTCAmountSwap, q.got.Total, q.got.SwapFeeBTC)
+	q.price, err = q.fairReceive(q.got.BTCAmountSwap, q.got.Total, q.got.SwapFeeBTC, nil)
 	return err
 }
 

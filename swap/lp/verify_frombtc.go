@@ -125,6 +125,6 @@ func (q *fromBTC) announced() error {
 }
 
 func (q *fromBTC) fair() (err error) {
-	q.price, err = q.fairReceive(q.got.Amount, q.got.Total, q.fee)
+	q.price, err = q.fairReceive(q.got.Amount, q.got.Total, q.fee, nil)
 	return err
 }

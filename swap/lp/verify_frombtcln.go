@@ -101,7 +101,7 @@ func (q *fromBTCLN) announced() error {
 }
 
 func (q *fromBTCLN) fair() (err error) {
-	q.price, err = q.fairReceive(q.sats, q.got.Total, q.fee)
+	q.price, err = q.fairReceive(q.sats, q.got.Total, q.fee, nil)
 	return err
 }
 
@@ -109,7 +109,7 @@ func (q *fromBTCLN) fair() (err error) {
 // payment, but for its expiry (protocol: chain-evm.md §3.5). The deposit and the
 // bounty are native base units; nil is 0.
 func (a Agreed) lightningEscrow(paymentHash [32]byte, amount, deposit, bounty *big.Int) (chains.Escrow, error) {
-	if err := a.twoParties(); err != nil {
+	if err := a.twoParties("dstAddress"); err != nil {
 		return chains.Escrow{}, err
 	}
 	return a.Contract.Expect(chains.Spec{

@@ -78,9 +78,7 @@ func (w InvoiceExpected) amount(inv *lightning.Invoice) error {
 func (a Agreed) expires(inv *lightning.Invoice) (time.Time, error) {
 	at := time.Unix(inv.ExpiresAt(), 0)
 	if !at.After(a.Now) {
-		e := Lie("the invoice ended at %d", inv.ExpiresAt())
-		e.Check, e.Clock = CheckQuoteExpiry, true
-		return at, e
+		return at, late(CheckQuoteExpiry, "the invoice ended at %d", inv.ExpiresAt())
 	}
 	return at, nil
 }
@@ -102,19 +100,17 @@ func VerifyNode(inv *lightning.Invoice, f NodeFact, p Policy) error {
 		return f.Err
 	}
 	if f.Node == nil {
-		return lie(CheckNode, "the public graph does not know node %x", inv.Payee)
+		return doubt(CheckNode, "the public graph does not know node %x", inv.Payee)
 	}
 	if !strings.EqualFold(f.Node.PublicKey, hex.EncodeToString(inv.Payee[:])) {
 		return lie(CheckNode, "the invoice is of node %x, the LP named %s", inv.Payee, f.Node.PublicKey)
 	}
 	need := sats(inv).Int64()
 	if f.Node.Capacity < need {
-		return lie(CheckNode, "the node's channels hold %d sats, the invoice is for %d", f.Node.Capacity, need)
+		return doubt(CheckNode, "the node's channels hold %d sats, the invoice is for %d", f.Node.Capacity, need)
 	}
 	if f.Node.Capacity/2 < need {
-		e := Lie("the node's channels hold %d sats, too few to receive %d with any likelihood", f.Node.Capacity, need)
-		e.Check, e.Lenient = CheckNode, true
-		return e
+		return doubt(CheckNode, "the node's channels hold %d sats, too few to receive %d with any likelihood", f.Node.Capacity, need)
 	}
 	return nil
 }

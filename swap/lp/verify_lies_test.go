@@ -495,7 +495,7 @@ func TestLiesFromBTCLNAuto(t *testing.T) {
 		"fee above announced": {CheckFee, func(v *autoTest) { v.got.SwapFeeBTC, v.got.TotalFeeBTC = n(310), n(325) }},
 		"gas fee too high":    {CheckGasFee, func(v *autoTest) { v.got.GasSwapFeeBTC, v.got.TotalFeeBTC = n(30), n(325) }},
 		"bad price":           {CheckPrice, func(v *autoTest) { v.got.Total, v.funds = n(93_000), n(93_000) }},
-		"all of it is gas": {CheckPrice, func(v *autoTest) {
+		"all of it is gas": {CheckGasPrice, func(v *autoTest) {
 			v.got.BTCAmountSwap, v.got.BTCAmountGas = n(0), n(100_000)
 			v.got.SwapFeeBTC, v.got.GasSwapFeeBTC, v.got.TotalFeeBTC = n(0), n(300), n(300)
 		}},
@@ -608,7 +608,6 @@ func TestLiesSPV(t *testing.T) {
 		"inputs nobody sent":  {CheckInputs, func(v *spvTest) { v.got.UsedInputsOfRequest = true }},
 		"gas unasked":         {CheckGas, func(v *spvTest) { v.want.GasAmount = nil }},
 		"less gas":            {CheckGas, func(v *spvTest) { v.got.TotalGas = wei(4979) }},
-		"gas units coarse":    {CheckMultiplier, func(v *spvTest) { v.facts.Vault.Multipliers[1] = wei(4979) }},
 		"units coarse":        {CheckMultiplier, func(v *spvTest) { v.facts.Vault.Multipliers[0] = n(7) }},
 		"no units":            {CheckMultiplier, func(v *spvTest) { v.facts.Vault.Multipliers[0] = n(0) }},
 		"output unknown":      {CheckUTXO, func(v *spvTest) { v.facts.Output = nil }},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/price"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -20,14 +21,15 @@ var (
 // fairSend checks what the user pays for sats on Bitcoin or Lightning: units of
 // the token, without the network fee.
 func (a Agreed) fairSend(sats, units, feeSats *big.Int) (price.Result, error) {
-	return a.fair(CheckPrice, price.CheckSend, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
-		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price})
+	return a.fairButRounded(CheckPrice, true, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price}, nil)
 }
 
-// fairReceive checks what the user gets for sats.
-func (a Agreed) fairReceive(sats, units, feeSats *big.Int) (price.Result, error) {
-	return a.fair(CheckPrice, price.CheckReceive, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
-		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price})
+// fairReceive checks what the user gets for sats. unit is the smallest amount that
+// a vault pays out; nil: a base unit.
+func (a Agreed) fairReceive(sats, units, feeSats, unit *big.Int) (price.Result, error) {
+	return a.fairButRounded(CheckPrice, false, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price}, unit)
 }
 
 func (a Agreed) fair(c Check, check func(price.Quote) (price.Result, error), q price.Quote) (price.Result, error) {
@@ -35,16 +37,53 @@ func (a Agreed) fair(c Check, check func(price.Quote) (price.Result, error), q p
 		return price.Result{}, errUnknown("the market price is")
 	}
 	r, err := check(q)
-	if errors.Is(err, price.ErrQuote) {
+	switch {
+	case errors.Is(err, price.ErrQuote):
 		return price.Result{}, lie(c, "%w", err)
-	}
-	if err != nil {
+	case err != nil:
 		return price.Result{}, err
-	}
-	if !r.Within(a.Policy.tolerance()) {
+	case !r.Within(a.Policy.tolerance()):
 		return r, lie(c, "%s ppm worse than the market, at most %d are accepted", r.DifferencePPM, a.Policy.tolerance())
 	}
 	return r, nil
+}
+
+// rounded is what honest arithmetic may cost at most: LPs round amounts to whole
+// sats and base units a few times, which is much of a small amount.
+var (
+	roundedSats  = big.NewInt(2)
+	roundedUnits = big.NewInt(3)
+)
+
+// fairButRounded is [Agreed.fair] for amounts of any size. What two sats make up
+// for is accepted. Where it takes coarse base units too, or unit, the smallest that
+// the LP's vault can pay out, the amount is too small for them, which is nobody's
+// lie. unit may be nil.
+func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int) (price.Result, error) {
+	check, sign := price.CheckReceive, int64(-1)
+	if send {
+		check, sign = price.CheckSend, 1
+	}
+	r, err := a.fair(c, check, q)
+	if _, lied := errors.AsType[*LPError](err); !lied {
+		return r, err
+	}
+	kind := q
+	kind.Sats = sum(q.Sats, new(big.Int).Mul(roundedSats, big.NewInt(sign)))
+	if r.DifferencePPM != nil && kind.Sats.Cmp(q.FeeSats) > 0 {
+		if _, again := a.fair(c, check, kind); again == nil {
+			return r, nil
+		}
+	}
+	units := roundedUnits
+	if unit != nil {
+		units = sum(units, unit)
+	}
+	kind.Units = sum(q.Units, new(big.Int).Mul(units, big.NewInt(-sign)))
+	if _, again := a.fair(c, check, kind); again == nil || !send && kind.Sats.Cmp(q.FeeSats) <= 0 {
+		return r, fault.Invalid("amount", "is too small: fees and gas leave %s sats, which cannot be paid out exactly enough", minus(q.Sats, q.FeeSats))
+	}
+	return r, err
 }
 
 // fairGas checks the sats that are charged for native tokens: gas drop, bounty

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap/price"
 )
 
@@ -95,13 +96,14 @@ func VerifySPV(want SPVExpected, got SPVQuote, facts VaultFacts) (Accepted, erro
 	}, nil
 }
 
-// data checks what the answer alone shows.
+// data checks what the answer alone shows, and that the vault can express what was
+// asked for.
 func (q *spv) data() error {
-	return first(q.numbers, q.feeRate, q.quoteID, q.addresses, q.owner, q.output, q.btcSum, q.feeSum, q.shares, q.ends)
+	return first(q.numbers, q.feeRate, q.quoteID, q.addresses, q.owner, q.output, q.btcSum, q.feeSum, q.shares, q.ends, q.fine)
 }
 
 func (q *spv) market() error {
-	return first(q.announced, q.gasAnnounced, q.fair, q.fairGasDrop)
+	return first(q.announced, q.gasAnnounced, q.fairGasDrop, q.fair) // gas first: what it costs decides what is left
 }
 
 // chain checks the answer against Bitcoin and the smart chain.
@@ -137,7 +139,7 @@ func (q *spv) feeRate() error {
 		return errUnknown("the limit of the fee rate is")
 	}
 	if r > q.MaxFeeRate {
-		return lie(CheckFeeRate, "demands %v sats/vB, at most %v are accepted", r, q.MaxFeeRate)
+		return doubt(CheckFeeRate, "demands %v sats/vB, at most %v are accepted", r, q.MaxFeeRate)
 	}
 	return nil
 }
@@ -200,9 +202,7 @@ func (q *spv) shares() error {
 
 func (q *spv) ends() error {
 	if q.got.Expiry > math.MaxInt64/1000 || q.got.Expiry < q.Now.Unix() {
-		e := Lie("the quote ended at %d, it is %d", q.got.Expiry, q.Now.Unix())
-		e.Check, e.Clock = CheckQuoteExpiry, true
-		return e
+		return late(CheckQuoteExpiry, "the quote ended at %d, it is %d", q.got.Expiry, q.Now.Unix())
 	}
 	return nil
 }
@@ -218,10 +218,49 @@ func (q *spv) gasAnnounced() error {
 // fair counts the watchtower's share as received, since the user has asked for
 // it, and then as paid, within the policy's limit.
 func (q *spv) fair() (err error) {
-	if q.price, err = q.fairReceive(q.got.BTCAmountSwap, withShare(q.got.Total, q.CallerShare), q.got.SwapFeeBTC); err != nil {
+	if q.price, err = q.fairReceive(q.got.BTCAmountSwap, withShare(q.got.Total, q.CallerShare), q.got.SwapFeeBTC, q.unit()); err != nil {
 		return err
 	}
 	return q.fairAfterWatchtower(q.got.BTCAmountSwap, q.got.Total, q.got.SwapFeeBTC, q.got.BTCAmount)
+}
+
+// unit is what the vault's unit of the token is to the user, with the watchtower's
+// share; nil if the vault is not known.
+func (q *spv) unit() *big.Int {
+	if q.facts.Vault == nil || q.facts.Vault.Multipliers[0] == nil {
+		return nil
+	}
+	return withShare(q.facts.Vault.Multipliers[0], q.CallerShare)
+}
+
+// fine refuses amounts that are finer than what the vault counts in. The units are
+// the vault's own, so that the request shows nothing wrong, and an honest LP can
+// only cut.
+func (q *spv) fine() error {
+	v := q.facts.Vault
+	if v == nil {
+		return nil // refused below
+	}
+	if !q.ExactIn {
+		if err := fineEnough("amount", q.Amount, v.Multipliers[0]); err != nil {
+			return err
+		}
+	}
+	return fineEnough("gasAmount", zeroIfNil(q.GasAmount), v.Multipliers[1])
+}
+
+// maxLostPPM is how much of an amount may be lost because vault units are
+// coarser than base units.
+const maxLostPPM = 100
+
+func fineEnough(field string, want, unit *big.Int) error {
+	if unit == nil || unit.Sign() <= 0 || want.Sign() <= 0 {
+		return nil
+	}
+	if rest := new(big.Int).Rem(want, unit); mulDiv(rest, million, want).Cmp(big.NewInt(maxLostPPM)) > 0 {
+		return fault.Invalid(field, "is too fine: the liquidity provider's vault counts in units of %s", unit)
+	}
+	return nil
 }
 
 func (q *spv) fairGasDrop() (err error) {
@@ -231,7 +270,7 @@ func (q *spv) fairGasDrop() (err error) {
 
 func (q *spv) confirmations() error {
 	if n := q.facts.Vault.Confirmations; n > MaxVaultConfirmations {
-		return lie(CheckConfirmations, "the vault needs %d confirmations, at most %d are accepted", n, MaxVaultConfirmations)
+		return doubt(CheckConfirmations, "the vault needs %d confirmations, at most %d are accepted", n, MaxVaultConfirmations)
 	}
 	return nil
 }
@@ -282,21 +321,12 @@ func (q *spv) gasDrop() error {
 	return inUnits("totalGas", want, q.got.TotalGas, q.facts.Vault.Multipliers[1], CheckGas)
 }
 
-// maxLostPPM is how much of an amount may be lost because vault units are
-// coarser than base units.
-const maxLostPPM = 100
-
-// inUnits checks that got is want cut to multiples of a vault's unit, and that
-// the cut is small.
+// inUnits checks that got is want cut to multiples of a vault's unit.
 func inUnits(name string, want, got, unit *big.Int, c Check) error {
 	if unit == nil || unit.Sign() <= 0 {
 		return lie(CheckMultiplier, "the vault has no units")
 	}
-	rest := new(big.Int).Rem(want, unit)
-	if want.Sign() > 0 && mulDiv(rest, million, want).Cmp(big.NewInt(maxLostPPM)) > 0 {
-		return lie(CheckMultiplier, "%s: units of %s are too coarse for %s", name, unit, want)
-	}
-	if cut := minus(want, rest); !same(got, cut) {
+	if cut := minus(want, new(big.Int).Rem(want, unit)); !same(got, cut) {
 		return lie(c, "%s is %s, requested were %s", name, got, cut)
 	}
 	return nil
@@ -318,10 +348,10 @@ func (q *spv) units() (err error) {
 		q.raw[i] = raw.Uint64()
 	}
 	if q.raw[0] == 0 {
-		return lie(CheckMultiplier, "nothing is paid out")
+		return fault.Invalid("amount", "is too small: the liquidity provider's vault counts in units of %s", q.facts.Vault.Multipliers[0])
 	}
 	if q.amounts, err = (bitcoin.FeeShares{Caller: q.CallerShare}).Amounts(q.raw); err != nil {
-		return lie(CheckMultiplier, "%w", err)
+		return doubt(CheckMultiplier, "%w", err)
 	}
 	return nil
 }
@@ -330,10 +360,10 @@ func (q *spv) units() (err error) {
 func (q *spv) confirmed() error {
 	tx := q.facts.Output
 	if tx == nil {
-		return lie(CheckUTXO, "transaction %s is not known", q.utxo.Hash)
+		return doubt(CheckUTXO, "transaction %s is not known", q.utxo.Hash)
 	}
 	if !tx.Confirmed() {
-		return lie(CheckUTXO, "output %s is not confirmed", q.utxo)
+		return doubt(CheckUTXO, "output %s is not confirmed", q.utxo)
 	}
 	out, ok := tx.Output(q.utxo.Index)
 	if !ok || tx.ID != q.utxo.Hash {

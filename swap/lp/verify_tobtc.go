@@ -105,10 +105,10 @@ func (q *toBTC) agreedEscrow() (err error) {
 
 func (q *toBTC) expiry() error {
 	if limit := ToBTCMaxExpiry(q.Now, q.Confirmations, q.ConfirmationTarget); q.escrow.Expiry > limit {
-		return lie(CheckExpiry, "escrow ends at %d, accepted is %d at the latest", q.escrow.Expiry, limit)
+		return late(CheckExpiry, "escrow ends at %d, accepted is %d at the latest", q.escrow.Expiry, limit)
 	}
 	if q.escrow.Expiry <= q.Now.Unix() {
-		return lie(CheckExpiry, "escrow has ended at %d", q.escrow.Expiry)
+		return late(CheckExpiry, "escrow has ended at %d", q.escrow.Expiry)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (q *toBTC) networkFee() error {
 		return err
 	}
 	if f, _ := new(big.Float).SetInt(rate).Float64(); f > MaxFeeRate(q.FeeRate) {
-		return lie(CheckNetworkFee, "pays out at %s sats/vB, at most %g are accepted", rate, MaxFeeRate(q.FeeRate))
+		return doubt(CheckNetworkFee, "pays out at %s sats/vB, at most %g are accepted", rate, MaxFeeRate(q.FeeRate))
 	}
 	if q.Price == nil && q.Token.Decimals >= 0 {
 		return errUnknown("the market price is")
@@ -143,7 +143,7 @@ func (q *toBTC) networkFee() error {
 	limit := new(big.Int).Mul(rate, big.NewInt(vsize))
 	limit.Add(limit, mulDiv(limit, big.NewInt(q.Policy.tolerance()), million))
 	if sats.Cmp(limit) > 0 {
-		return lie(CheckNetworkFee, "network fee worth %s sats, a payout at %s sats/vB costs at most %s", sats, rate, limit)
+		return doubt(CheckNetworkFee, "network fee worth %s sats, a payout at %s sats/vB costs at most %s", sats, rate, limit)
 	}
 	return nil
 }

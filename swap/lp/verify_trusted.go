@@ -56,9 +56,7 @@ func VerifyTrustedBTC(want Agreed, network bitcoin.Network, got TrustedBTCQuote)
 		return Accepted{}, lie(CheckAddress, "%w", err)
 	}
 	if got.ExpiresAt <= want.Now.UnixMilli() {
-		e := Lie("the quote ended at %d ms", got.ExpiresAt)
-		e.Check, e.Clock = CheckQuoteExpiry, true
-		return Accepted{}, e
+		return Accepted{}, late(CheckQuoteExpiry, "the quote ended at %d ms", got.ExpiresAt)
 	}
 	a, err := want.trusted(got.AmountSats, got.Total, got.SwapFee, got.SwapFeeSats)
 	a.Expires = time.UnixMilli(got.ExpiresAt)
@@ -76,7 +74,7 @@ func (a Agreed) trusted(sats, total, fee, feeSats *big.Int) (Accepted, error) {
 	if err := a.acceptedFee(CheckFee, feeSats, sats, a.BaseFee, a.Token, a.Price); err != nil {
 		return Accepted{}, err
 	}
-	r, err := a.fairReceive(sats, total, feeSats)
+	r, err := a.fairReceive(sats, total, feeSats, nil)
 	if err != nil {
 		return Accepted{}, err
 	}

@@ -30,7 +30,7 @@ func VaultPays(f VaultFacts, ours bitcoin.PendingWithdrawal) error {
 func (f VaultFacts) open() error {
 	switch {
 	case f.Vault == nil || !f.Vault.Open:
-		return lie(CheckVaultOpen, "the vault is not open")
+		return doubt(CheckVaultOpen, "the vault is not open")
 	case !f.Vault.OurRelay:
 		return lie(CheckVaultOpen, "the vault believes another relay")
 	}
@@ -53,10 +53,10 @@ func (f VaultFacts) unspent() error {
 
 func (f VaultFacts) traced() error {
 	if f.Trace != nil {
-		return lie(CheckVaultPending, "the vault's pending withdrawals: %w", f.Trace)
+		return doubt(CheckVaultPending, "the vault's pending withdrawals: %w", f.Trace)
 	}
 	if len(f.Pending) > bitcoin.MaxPendingQuoted {
-		return lie(CheckVaultPending, "%d withdrawals are pending, at most %d are accepted", len(f.Pending), bitcoin.MaxPendingQuoted)
+		return doubt(CheckVaultPending, "%d withdrawals are pending, at most %d are accepted", len(f.Pending), bitcoin.MaxPendingQuoted)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (f VaultFacts) covered(ours bitcoin.PendingWithdrawal) error {
 		pending = append(pending, bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
 	}
 	if _, err := f.Vault.VaultState.After(append(pending, ours)...); err != nil {
-		return lie(CheckVaultBalance, "the vault cannot pay: %w", err)
+		return doubt(CheckVaultBalance, "the vault cannot pay: %w", err)
 	}
 	return nil
 }
@@ -77,7 +77,5 @@ func (f VaultFacts) readable() error {
 	if f.Parse == nil {
 		return nil
 	}
-	e := Lie("a withdrawal of the vault: %w", f.Parse)
-	e.Check, e.Lenient = CheckVaultWithdrawal, true
-	return e
+	return doubt(CheckVaultWithdrawal, "a withdrawal of the vault: %w", f.Parse)
 }

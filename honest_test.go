@@ -1,0 +1,318 @@
+package swapper
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage/bolt"
+	client "github.com/swapper-go/swapper/swap/lp"
+)
+
+// honest is a client of a local network whose LPs are honest.
+type honest struct {
+	*Client
+	net   *devnet.Net
+	spent []string // payment hashes that were used
+}
+
+// newHonest starts a network on which nothing but quotes happens, as fast as can
+// be: the LPs do not look at the chains.
+func newHonest(t *testing.T) *honest {
+	t.Helper()
+	n, err := devnet.Start(t.Context(), devnet.Options{LP: func(_ int, o *lp.Options) { o.Poll = time.Hour }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	store, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
+		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: lnurl.Config{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &honest{Client: c, net: n}
+}
+
+// whole draws a number that is as likely small as large: bits first.
+func whole(t *rapid.T, label string, bits int) *big.Int {
+	n := rapid.IntRange(1, bits).Draw(t, label+" bits")
+	raw := rapid.SliceOfN(rapid.Byte(), (n+7)/8, (n+7)/8).Draw(t, label)
+	v := new(big.Int).SetBytes(raw)
+	v.Rsh(v, uint(len(raw)*8-n))
+	return v.SetBit(v, n-1, 1)
+}
+
+// units draws an amount around what sats are worth in a token, to its last digit.
+func (h *honest) units(t *rapid.T, label, token string) *big.Int {
+	if rapid.IntRange(0, 9).Draw(t, label+" anything") == 0 {
+		return whole(t, label, 256)
+	}
+	sats := whole(t, label+" worth", 23)
+	unit := map[string]int64{"BITCOIN-BTC": 1, "LIGHTNING-BTC": 1, "CITREA-CBTC": 1e10, "CITREA-WBTC": 1, "CITREA-USDC": 1000}[token]
+	v := sats.Mul(sats, big.NewInt(unit))
+	switch rapid.IntRange(0, 2).Draw(t, label+" form") {
+	case 0:
+		v.Add(v, big.NewInt(rapid.Int64Range(0, unit-1).Draw(t, label+" rest")))
+	case 1: // a round decimal
+		digits := int64(len(v.String()))
+		round := new(big.Int).Exp(big.NewInt(10), big.NewInt(rapid.Int64Range(0, digits-1).Draw(t, label+" zeros")), nil)
+		v.Sub(v, new(big.Int).Rem(v, round))
+	}
+	return v
+}
+
+func (h *honest) address(t *rapid.T, label string) string {
+	switch rapid.IntRange(0, 19).Draw(t, label+" kind") {
+	case 0:
+		return h.net.LPs[0].Account().Address.Hex()
+	case 1:
+		return "0x" + strings.Repeat("0", 40)
+	case 2:
+		return strings.ToLower(h.net.EVM.User.Address.Hex())
+	case 3, 4, 5:
+		return "0x" + hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, label))
+	}
+	return h.net.EVM.User.Address.Hex()
+}
+
+func (h *honest) bitcoinAddress(t *rapid.T) string {
+	kind := rapid.SampledFrom([]bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2WSH}).Draw(t, "address type")
+	length := 20
+	if kind == bitcoin.P2WSH {
+		length = 32
+	}
+	if rapid.Bool().Draw(t, "taproot") {
+		return h.net.Taproot.Address.String()
+	}
+	a, err := bitcoin.NewAddress(kind, rapid.SliceOfN(rapid.Byte(), length, length).Draw(t, "program"), h.net.Bitcoin.Network())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.String()
+}
+
+func (h *honest) smart(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"}).Draw(t, "token")
+}
+
+func kindOfAmount(t *rapid.T) AmountType {
+	return rapid.SampledFrom([]AmountType{ExactIn, ExactOut}).Draw(t, "amount type")
+}
+
+func (h *honest) toBitcoin(t *rapid.T) CreateSwapInput {
+	in := CreateSwapInput{SrcToken: h.smart(t), DstToken: "BITCOIN-BTC", AmountType: kindOfAmount(t), SrcAddress: h.address(t, "payer"), DstAddress: h.bitcoinAddress(t)}
+	in.Amount = h.units(t, "amount", in.fixed())
+	return in
+}
+
+func (in CreateSwapInput) fixed() string {
+	if in.AmountType == ExactIn {
+		return in.SrcToken
+	}
+	return in.DstToken
+}
+
+func timeout(t *rapid.T, label string) *time.Duration {
+	if rapid.Bool().Draw(t, label+" left out") {
+		return nil
+	}
+	d := min(time.Duration(whole(t, label, 25).Int64())*time.Second, maxTimeout)
+	return &d
+}
+
+func (h *honest) toLightning(t *rapid.T) CreateSwapInput {
+	in := CreateSwapInput{SrcToken: h.smart(t), DstToken: "LIGHTNING-BTC", AmountType: ExactOut, SrcAddress: h.address(t, "payer"),
+		LightningPaymentHTLCTimeout: timeout(t, "timeout"), LightningPaymentMaxHTLCTimeout: timeout(t, "longest timeout")}
+	if rapid.IntRange(0, 3).Draw(t, "link") == 0 {
+		in.AmountType, in.DstAddress = kindOfAmount(t), h.net.Alice.LNURL
+		in.Amount = h.units(t, "amount", in.fixed())
+		return in
+	}
+	o := lightning.InvoiceOptions{Preimage: sha256.Sum256(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "preimage")), AmountMsat: whole(t, "msat", 33).Int64(),
+		Expiry: time.Duration(rapid.Int64Range(1, 1_000_000).Draw(t, "invoice expiry")) * time.Second, FinalCLTV: rapid.Uint64Range(1, 3000).Draw(t, "final CLTV")}
+	switch rapid.IntRange(0, 3).Draw(t, "text") {
+	case 0:
+		o.Description = cut(rapid.String().Draw(t, "description"), 600)
+	case 1:
+		o.DescriptionHash = &o.Preimage
+	}
+	sats := (o.AmountMsat + 999) / 1000
+	in.Amount = big.NewInt(sats)
+	text, err := h.net.Recipient.NewInvoice(o)
+	if err != nil { // drawn before
+		text = h.net.Alice.LNURL
+	}
+	in.DstAddress = text
+	return in
+}
+
+// cut shortens a text to whole characters within a number of bytes.
+func cut(s string, most int) string {
+	for len(s) > most {
+		r := []rune(s)
+		s = string(r[:len(r)-1])
+	}
+	return s
+}
+
+func (h *honest) gas(t *rapid.T) *big.Int {
+	switch rapid.IntRange(0, 3).Draw(t, "gas") {
+	case 0:
+		return nil
+	case 1:
+		return whole(t, "gas amount", 60)
+	}
+	return h.units(t, "gas amount", "CITREA-CBTC")
+}
+
+func (h *honest) fromLightning(t *rapid.T) CreateSwapInput {
+	in := CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: h.smart(t), AmountType: kindOfAmount(t), DstAddress: h.address(t, "recipient"), GasAmount: h.gas(t)}
+	in.Amount = h.units(t, "amount", in.fixed())
+	switch rapid.IntRange(0, 5).Draw(t, "hash") {
+	case 0:
+		in.PaymentHash = strings.Repeat("0", 64)
+	case 1, 2:
+		in.PaymentHash = hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "payment hash"))
+	case 3:
+		if len(h.spent) > 0 {
+			in.PaymentHash = h.spent[len(h.spent)-1]
+		}
+	}
+	if rapid.IntRange(0, 2).Draw(t, "described") == 0 {
+		in.LightningInvoiceDescription = cut(rapid.StringN(0, 700, -1).Draw(t, "description"), maxDescription)
+	}
+	if rapid.IntRange(0, 2).Draw(t, "hashed") == 0 {
+		in.LightningInvoiceDescriptionHash = hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "description hash"))
+		if rapid.Bool().Draw(t, "upper case") {
+			in.LightningInvoiceDescriptionHash = strings.ToUpper(in.LightningInvoiceDescriptionHash)
+		}
+	}
+	if rapid.IntRange(0, 9).Draw(t, "voucher") == 0 {
+		in.SrcAddress = h.net.Voucher.LNURL
+	}
+	return in
+}
+
+func (h *honest) fromBitcoin(t *rapid.T) CreateSwapInput {
+	in := CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: h.smart(t), AmountType: kindOfAmount(t), DstAddress: h.address(t, "recipient"), GasAmount: h.gas(t)}
+	in.Amount = h.units(t, "amount", in.fixed())
+	return in
+}
+
+func (h *honest) gasOnTrust(t *rapid.T) CreateGasSwapInput {
+	in := CreateGasSwapInput{SrcToken: rapid.SampledFrom([]string{"BITCOIN-BTC", "LIGHTNING-BTC"}).Draw(t, "paid with"), ChainID: "CITREA",
+		Amount: h.units(t, "amount", "CITREA-CBTC"), DstAddress: h.address(t, "recipient")}
+	if in.SrcToken == "BITCOIN-BTC" && rapid.Bool().Draw(t, "refundable") {
+		in.RefundAddress = h.bitcoinAddress(t)
+	}
+	return in
+}
+
+// judge demands that a refusal names what is wrong with the request, the same
+// over Go and HTTP, and that it cost nobody anything.
+func (h *honest) judge(t *rapid.T, in any, err error) {
+	t.Helper()
+	if boxed := h.offers.Penalties(); len(boxed) > 0 {
+		t.Fatalf("%+v\nmade an honest LP a liar: %s", in, boxed[0].Reason)
+	}
+	if err == nil {
+		return
+	}
+	e, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case !ok || e.Field == "":
+		t.Fatalf("%+v\nis refused without a field: %v", in, err)
+	case e.Code != fault.InvalidInput && e.Code != fault.AmountOutOfBounds:
+		t.Fatalf("%+v\nis refused with the code %s: %v", in, e.Code, err)
+	case e.Error() != err.Error():
+		t.Fatalf("%+v\nis refused over HTTP with %q, over Go with %q", in, e, err)
+	}
+}
+
+// meet gives the client a list of LPs in which nobody has lied yet.
+func (h *honest) meet(t *rapid.T) {
+	verifiers := make([]client.Chain, len(h.chains))
+	for i, ch := range h.chains {
+		verifiers[i] = ch
+	}
+	h.offers = client.NewDirectory(client.Setup{Client: h.lps, Chains: verifiers, Tokens: h.registry, URLs: h.config.LPs.URLs, Now: h.config.Now})
+	h.market.Offers = h.offers
+	if err := h.offers.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A legal request, however odd, makes no honest LP a liar, and what is refused is
+// refused by the name of the field. More requests: -rapid.checks.
+func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
+	h := newHonest(t)
+	for name, draw := range map[string]func(*rapid.T) CreateSwapInput{
+		"to bitcoin": h.toBitcoin, "to lightning": h.toLightning, "from lightning": h.fromLightning, "from bitcoin": h.fromBitcoin,
+	} {
+		t.Run(name, func(t *testing.T) {
+			quoted, refused := 0, map[string]int{}
+			rapid.Check(t, func(r *rapid.T) {
+				h.meet(r)
+				in := draw(r)
+				_, err := h.CreateSwap(t.Context(), in)
+				h.judge(r, in, err)
+				if err == nil {
+					quoted++
+					h.spent = append(h.spent, in.PaymentHash)
+				} else if e, ok := errors.AsType[*fault.Error](err); ok {
+					refused[e.Field]++
+				}
+			})
+			t.Logf("quoted %d, refused for %v", quoted, refused)
+		})
+	}
+	t.Run("gas on trust", func(t *testing.T) {
+		quoted := 0
+		rapid.Check(t, func(r *rapid.T) {
+			h.meet(r)
+			in := h.gasOnTrust(r)
+			_, err := h.CreateGasSwap(t.Context(), in)
+			h.judge(r, in, err)
+			if err == nil {
+				quoted++
+			}
+		})
+		t.Logf("quoted %d", quoted)
+	})
+}
