@@ -124,7 +124,7 @@ func (c *Client) open(ctx context.Context) error {
 		Performer: &swap.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:     []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto(), swap.NewSPVFromBTC(), swap.NewTrustedFromBTC(), swap.NewTrustedFromBTCLN()},
 	})
-	c.market = &swap.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl,
+	c.market = &swap.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
 		Policy: c.config.Policy, Rand: c.config.Rand}
 	return nil
 }

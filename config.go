@@ -33,10 +33,22 @@ type Config struct {
 
 	LPs LPs // the zero value: the network's registry
 
-	Bitcoin bitcoin.Backend // nil: mempool.space's servers for the network; none for regtest
-	Prices  price.Source    // nil: the median of the public services, see [price.Market]
-	LNURL   lnurl.Config    // its Network is the client's
-	HTTP    http.RoundTripper
+	// Bitcoin reads Bitcoin. nil: mempool.space's servers for the network; none for
+	// regtest. [mempoolspace.New] with URLs is an instance of the caller's own, or an
+	// Esplora server, and has all that is needed. Package noderpc asks a node: btcd
+	// with both indexes has all but a Graph; Bitcoin Core has no index of addresses
+	// either, so that a spendable balance takes a scan of all outputs and leaves out
+	// what is not confirmed, and gas for on-chain bitcoin ([Client.CreateGasSwap]) is
+	// not followed.
+	Bitcoin bitcoin.Backend
+	// Graph knows the nodes of the Lightning network, by which the invoices of swaps
+	// from Lightning are checked. nil: the backend, if it does, as those of
+	// mempoolspace do. One is needed on mainnet and testnet3, unless Policy.AnyNode is
+	// set; beside package noderpc it is the only thing that mempoolspace is asked for.
+	Graph  bitcoin.LightningGraph
+	Prices price.Source // nil: the median of the public services, see [price.Market]
+	LNURL  lnurl.Config // its Network is the client's
+	HTTP   http.RoundTripper
 
 	// Policy is how strict quotes are checked. AnyNode is set on every network
 	// but mainnet and testnet3, because no public graph knows the others' nodes.
@@ -120,6 +132,12 @@ func (c Config) fill() (Config, error) {
 			return c, fmt.Errorf("messenger: %w", err)
 		}
 		c.Messenger = swap.OverNostr(m)
+	}
+	if graph, ok := c.Bitcoin.(bitcoin.LightningGraph); ok && c.Graph == nil {
+		c.Graph = graph
+	}
+	if c.Graph == nil && !c.Policy.AnyNode {
+		return c, fault.Invalid("graph", "is required on %s with a Bitcoin backend that does not know the Lightning network: give a mempoolspace client, or set policy.anyNode", c.Network)
 	}
 	if c.Bitcoin.Network() != c.Network {
 		return c, fault.Invalid("bitcoin", "the backend is of %s, not of %s", c.Bitcoin.Network(), c.Network)

@@ -2,12 +2,59 @@ package swapper
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/swap/lp"
 )
+
+// Where invoices are checked by the graph, a backend that knows none is refused,
+// with what to do about it, and not every quote.
+func TestGraphIsGivenOrRefused(t *testing.T) {
+	store, err := bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet3, bitcoin.Testnet4, bitcoin.Regtest, bitcoin.Signet} {
+		node, err := noderpc.New(noderpc.Options{Network: n, URL: "http://127.0.0.1:1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer node.Close()
+		esplora, err := mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer esplora.Close()
+		needed := n == bitcoin.Mainnet || n == bitcoin.Testnet3
+		own := Config{Network: n, Store: store, Bitcoin: node, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}
+		if _, err := Open(t.Context(), own); needed && (err == nil || !strings.Contains(err.Error(), "graph: is required")) {
+			t.Errorf("%s: %v; want the graph asked for", n, err)
+		} else if !needed && err != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+		for name, config := range map[string]Config{
+			"a graph beside it":  {Graph: esplora},
+			"any node":           {Policy: lp.Policy{AnyNode: true}},
+			"a backend with one": {Bitcoin: esplora},
+		} {
+			c := own
+			c.Graph, c.Policy.AnyNode = config.Graph, config.Policy.AnyNode
+			if config.Bitcoin != nil {
+				c.Bitcoin = config.Bitcoin
+			}
+			filled, err := c.fill()
+			if err != nil || needed && name != "any node" && filled.Graph != bitcoin.LightningGraph(esplora) {
+				t.Errorf("%s, %s: %v, graph %v", n, name, err, filled.Graph)
+			}
+		}
+	}
+}
 
 // Preimages go nowhere on networks without public relays unless the caller says
 // where; elsewhere the relays are the network's. Prices are there everywhere.

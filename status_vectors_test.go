@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // silent is a messenger that takes everything.
@@ -25,7 +26,7 @@ func (silent) Publish(context.Context, swap.Witness) error { return nil }
 // onStage opens a client on the world of a case, with the case's record stored.
 func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
 	t.Helper()
-	c, err := Open(t.Context(), Config{Network: bitcoin.Mainnet, Store: new(storagetest.Memory), Chains: []chains.Factory{s.Chain},
+	c, err := Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: lp.Policy{AnyNode: true}, Store: new(storagetest.Memory), Chains: []chains.Factory{s.Chain},
 		LPs: LPs{URLs: []string{"https://lp.example.com:24000"}, Transport: s.World}, Bitcoin: s.World.Bitcoin(bitcoin.Mainnet), HTTP: s.World,
 		Messenger: silent{}, Now: s.World.Now})
 	if err != nil {

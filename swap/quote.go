@@ -30,6 +30,7 @@ type Market struct {
 	LPs    *lp.Client
 	Prices price.Source
 	LNURL  *lnurl.Client
+	Graph  bitcoin.LightningGraph // nil: invoices of LPs are taken with Policy.AnyNode only
 	Policy lp.Policy
 	Rand   io.Reader
 }

@@ -17,14 +17,13 @@ import (
 // invoice's payee. The second result is asked once the invoice is there (protocol:
 // lp-protocol.md §6.8).
 func (o *order) node(ctx context.Context) (lp.Early, func(invoice string) lp.NodeFact) {
-	graph, ok := o.World.bitcoin.(bitcoin.LightningGraph)
-	if o.Policy.AnyNode || !ok {
+	if o.Policy.AnyNode || o.Graph == nil {
 		return lp.Early{}, func(string) lp.NodeFact {
-			return lp.NodeFact{Err: fault.New(fault.Unsupported, "the Bitcoin backend knows no Lightning nodes")}
+			return lp.NodeFact{Err: fault.New(fault.Unsupported, "no graph of Lightning nodes is configured")}
 		}
 	}
 	ask := func(ctx context.Context, key string) (*bitcoin.NodeLiquidity, error) {
-		n, err := graph.NodeLiquidity(ctx, key)
+		n, err := o.Graph.NodeLiquidity(ctx, key)
 		if errors.Is(err, bitcoin.ErrNotFound) {
 			return nil, nil
 		}

@@ -13,11 +13,12 @@
 //	confirmed output      height of others: yes)
 //	spent outputs of a    with the transaction (Core 25)      from the parents, see bitcoin.FillPrevouts
 //	transaction
-//	spends in the mempool Core 24 and later                   btcd 0.24.3 and later
+//	spends in the mempool Core 24 and later                   btcd 0.24.2 and later
 //
-// What a node cannot tell is an error with code Unsupported. Whoever needs
-// addresses with Core points package mempoolspace at an Esplora server in front
-// of it.
+// Neither knows the Lightning network: on mainnet and testnet3 the client's
+// configuration needs a graph beside it. What a node cannot tell is an error with
+// code Unsupported. Whoever needs addresses with Core points package mempoolspace
+// at an Esplora server in front of it.
 package noderpc
 
 import (
