@@ -68,7 +68,9 @@ func (q *fromBTCLNAuto) numbers() error {
 func (q *fromBTCLNAuto) key() error { return q.ownKey(q.got.Address) }
 
 func (q *fromBTCLNAuto) decode() (err error) {
-	q.invoice, err = q.readInvoice(q.got.Invoice)
+	if q.invoice == nil {
+		q.invoice, err = q.readInvoice(q.got.Invoice)
+	}
 	return err
 }
 

@@ -76,7 +76,9 @@ func (a Agreed) ownKey(address string) error {
 }
 
 func (q *fromBTCLN) decode() (err error) {
-	q.invoice, err = q.readInvoice(q.got.Invoice)
+	if q.invoice == nil {
+		q.invoice, err = q.readInvoice(q.got.Invoice)
+	}
 	return err
 }
 

@@ -122,7 +122,14 @@ func TestVectorsVerifySPV(t *testing.T) {
 			},
 			got: got, facts: in.facts(t, a.Address, native.Address, in.Resp.VaultBtcAddress, in.Resp.BtcUtxo),
 		}
+		// What the reference wrongly accepts is put right, and the rest judged again.
 		err := first(q.data, q.chain)
+		for range 3 {
+			if want.Error || err == nil || !q.mend(t, c, err) {
+				break
+			}
+			err = first(q.data, q.chain)
+		}
 		switch e, _ := errors.AsType[*LPError](err); {
 		case want.Error && sameBytes(in.Resp.Address, in.LpAddress):
 			// An address is its bytes: what is left of the answer decides.
@@ -131,33 +138,8 @@ func TestVectorsVerifySPV(t *testing.T) {
 				t.Error(err)
 			}
 			return
-		case !want.Error && e != nil && e.Check == CheckMultiplier && new(big.Int).Rem(q.got.Total, q.facts.Vault.Multipliers[0]).Sign() != 0:
-			c.Differ(t, "spv-gas-multiplier")
-			return
-		case !want.Error && e != nil && e.Check == CheckVaultBalance:
-			c.Differ(t, "spv-fee-balance")
-			short := false
-			for i, left := range q.facts.Vault.Raw {
-				for _, w := range q.facts.Pending {
-					left -= w.Amounts.Total[i]
-				}
-				if left < q.amounts.Payout[i] {
-					t.Errorf("%v, with %d for %+v", err, left, q.amounts)
-				}
-				short = short || left < q.amounts.Total[i]
-			}
-			if q.CallerShare == 0 || !short {
-				t.Errorf("%v for %+v", err, q.amounts)
-			}
-			return
 		case !want.Error && e != nil && q.got.Total.Sign() == 0:
 			c.Differ(t, "price-negative")
-			return
-		case !want.Error && e != nil && q.GasAmount.Sign() > 0 && (e.Check == CheckGas || e.Check == CheckMultiplier):
-			c.Differ(t, "spv-gas-multiplier")
-			if same(q.got.TotalGas, minus(q.GasAmount, new(big.Int).Rem(q.GasAmount, q.facts.Vault.Multipliers[1]))) {
-				t.Errorf("%v, although the gas is cut to the vault's units", err)
-			}
 			return
 		}
 		if want.compare(t, c, err) {
@@ -167,6 +149,50 @@ func TestVectorsVerifySPV(t *testing.T) {
 			t.Errorf("%d sats in the vault's output, want %d", q.sats, want.VaultUtxoValue)
 		}
 	})
+}
+
+// mend puts right what err says is wrong with an answer that the reference
+// accepts, if it is known that the reference does not look at it.
+func (q *spv) mend(t *testing.T, c *vectors.Case, err error) bool {
+	t.Helper()
+	e, _ := errors.AsType[*LPError](err)
+	if e == nil || q.facts.Vault == nil {
+		return false
+	}
+	units := q.facts.Vault.Multipliers
+	cut := func(v *big.Int, unit int) *big.Int { return minus(v, new(big.Int).Rem(v, units[unit])) }
+	switch e.Check {
+	case CheckMultiplier, CheckGas:
+		total, gas := cut(q.got.Total, 0), cut(q.GasAmount, 1)
+		if same(total, q.got.Total) && same(gas, q.got.TotalGas) {
+			return false // nothing wrong with it
+		}
+		if q.got.Total, q.got.TotalGas = total, gas; !q.ExactIn { // the request is in whole units too, now
+			q.Amount = cut(q.Amount, 0)
+		}
+		c.Differ(t, "spv-gas-multiplier")
+	case CheckVaultBalance:
+		short := false
+		for i, left := range q.facts.Vault.Raw {
+			for _, w := range q.facts.Pending {
+				left -= w.Amounts.Total[i]
+			}
+			if left < q.amounts.Payout[i] {
+				t.Errorf("%v, with %d for %+v", err, left, q.amounts)
+			}
+			if need := q.amounts.Total[i]; left < need {
+				short = true
+				q.facts.Vault.Raw[i] += need - left
+			}
+		}
+		if q.CallerShare == 0 || !short {
+			return false
+		}
+		c.Differ(t, "spv-fee-balance")
+	default:
+		return false
+	}
+	return true
 }
 
 // spvResponse is an answer as vectors write it.

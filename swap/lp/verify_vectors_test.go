@@ -286,7 +286,7 @@ func TestVectorsVerifyFromBTCLN(t *testing.T) {
 		q := &fromBTCLN{FromBTCLNExpected: FromBTCLNExpected{a, i},
 			got:     FromBTCLNQuote{Address: in.Resp.IntermediaryKey, Total: big10(t, in.Resp.Total), SwapFee: big10(t, in.Resp.SwapFee), SecurityDeposit: new(big.Int)},
 			invoice: in.Invoice.invoice(t)}
-		err := first(q.numbers, q.key, q.pays, q.asked)
+		err := q.data()
 		verdict := in.spoken(t, c, want.verdict, in.Resp.IntermediaryKey, in.Resp.Total, err)
 		if verdict.compare(t, c, err) || want.Error {
 			return
@@ -319,7 +319,7 @@ func TestVectorsVerifyFromBTCLNAuto(t *testing.T) {
 				GasSwapFeeBTC: big10(t, r.GasSwapFeeBtc), GasSwapFee: big10(t, r.GasSwapFee), ClaimerBounty: big10(t, r.ClaimerBounty)},
 			invoice: in.Invoice.invoice(t),
 		}
-		err := first(q.numbers, q.key, q.pays, q.btcSum, q.feeSum, q.bounty, q.gasDrop, q.asked)
+		err := q.data()
 		in.spoken(t, c, want, r.IntermediaryKey, r.Total, err).compare(t, c, err)
 	})
 }
