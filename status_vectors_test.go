@@ -2,7 +2,10 @@ package swapper
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +127,8 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	var want struct {
 		Error  bool
 		Status object
+		Flags  struct{ IsFinished, IsSuccessful, IsFailed, IsQuoteExpired bool }
+		IDs    map[string]*string
 	}
 	c.Expected(t, &want)
 	s := file.Setup(t, in.Input)
@@ -131,11 +136,19 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	got, err := client.GetSwapStatus(t.Context(), GetSwapStatusInput{SwapID: r.ID, Secret: Secret(in.Query.Secret), Signer: in.Query.Signer})
 	client.engine.Close()
 	if err != nil {
-		if !want.Error {
+		// Refused is nothing but a preimage of something else.
+		preimage, _ := hex.DecodeString(in.Query.Secret)
+		hash := sha256.Sum256(preimage)
+		e, _ := errors.AsType[*Error](err)
+		if !want.Error || e == nil || e.Code != CodeInvalidInput || e.Field != "secret" || r.Lightning == nil || hex.EncodeToString(hash[:]) == r.Lightning.Hash {
 			t.Fatal(err)
 		}
 		return
 	}
+	if is := want.Status; !want.Error && (want.Flags.IsFinished != is["isFinished"] || want.Flags.IsSuccessful != is["isSuccess"] || want.Flags.IsFailed != is["isFailed"] || want.Flags.IsQuoteExpired != is["isExpired"]) {
+		t.Errorf("the reference's flags are %+v", want.Flags)
+	}
+	checkIDs(t, s, r, want.IDs)
 	is := objectOf(t, got)
 	withoutProse(is)
 	delete(is, "flags") // an addition of interface version 1.0.1
@@ -161,6 +174,41 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	}
 	if !hashed && !t.Failed() {
 		c.NotRun(t, "escrow.data of "+s.Chain.ID()) // all else was compared
+	}
+}
+
+// checkIDs compares the ids and addresses of a swap.
+func checkIDs(t *testing.T, s *flowtest.Setup, r *swap.Record, want map[string]*string) {
+	t.Helper()
+	e := r.Escrow
+	is := map[string]string{"swapId": r.ID, "initiator": r.Signer, "outputAddress": r.Terms.Recipient, "claimHash": hex.EncodeToString(e.Expected.ClaimHash),
+		"inputAddress": r.Signer, "inputTxId": e.InitTx}
+	if e.Real == nil {
+		is["escrowHash"] = is["claimHash"]
+	} else if s.Chain.Hashed(e.Real.Data) {
+		is["escrowHash"] = hex.EncodeToString(e.Real.Hash)
+	}
+	switch {
+	case r.Type == swap.FromBTCLNAuto:
+		is["inputTxId"], is["outputTxId"], is["inputAddress"] = r.Lightning.Hash, e.ClaimTx, r.Lightning.Invoice
+		if r.Lightning.Invoice == "" {
+			is["inputAddress"] = r.Lightning.Hash
+		}
+		if r.Lightning.Link != "" {
+			is["inputAddress"] = r.Lightning.Link
+		}
+	case r.Type == swap.ToBTCLN && s.Record["pr"] != nil:
+		is["outputTxId"] = r.Lightning.Hash
+	case r.Bitcoin != nil && r.Bitcoin.TxID != bitcoin.Hash{}:
+		is["outputTxId"] = r.Bitcoin.TxID.String()
+	}
+	for name, w := range want {
+		if w == nil {
+			w = new(string)
+		}
+		if got, known := is[name]; got != *w && (known || name != "escrowHash") {
+			t.Errorf("%s is %q, want %q", name, got, *w)
+		}
 	}
 }
 
@@ -212,6 +260,15 @@ func checkDegraded(t *testing.T, got *GetSwapStatusOutput, r *swap.Record, s *fl
 		t.Errorf("state %d with %d steps, want %d", got.State.Number, len(got.Steps), r.State)
 	}
 	if r.Lightning != nil && !r.Lightning.Preimage.IsZero() && len(r.Lightning.SuccessAction) > 0 {
+		// What the paid service says cannot be read, and is left out; the rest is told.
+		if got.LNURL == nil || got.LNURL.Pay == "" || got.LNURL.SuccessAction != nil || got.CurrentAction != nil || failure != nil {
+			t.Errorf("LNURL %+v, action %v, %v", got.LNURL, got.CurrentAction, failure)
+		}
+		for i, want := range []StepStatus{StatusConfirmed, StatusSettled} {
+			if got.Steps[i].Status != want {
+				t.Errorf("step %d is %s, want %s", i, got.Steps[i].Status, want)
+			}
+		}
 		return "status-success-action"
 	}
 	if got.CurrentAction != nil {
