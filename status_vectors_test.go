@@ -245,6 +245,13 @@ func differStatus(t *testing.T, c *vectors.Case, s *flowtest.Setup, r *swap.Reco
 			want["state"] = map[string]any{"number": float64(-1), "name": "EXPIRED"}
 			want["isFailed"], want["currentAction"], want["requiresSecretReveal"] = true, nil, false
 			want.expectSteps("expired", "expired")
+		case r.State == -1 && r.Escrow.Real != nil && now.Add(chains.ClaimGrace).Before(time.Unix(r.Escrow.Real.Expiry, 0)):
+			// The chain shows the escrow open, with time to claim it.
+			c.Differ(t, "escrow-way-back")
+			want["state"] = map[string]any{"number": float64(2), "name": "CLAIM_COMMITED"}
+			want["isFailed"] = false
+			want["currentAction"] = map[string]any{"type": "Wait", "name": "Automatic settlement", "pollTimeSeconds": float64(5), "expectedTimeSeconds": float64(10)}
+			want.expectSteps("received", "awaiting_automatic")
 		}
 	}
 }
