@@ -34,7 +34,8 @@ type CreateSwapInput struct {
 	// LightningPaymentHTLCTimeout is the longest time for which the payment may
 	// hang before it can be refunded, in whole seconds; nil: 5 days.
 	// LightningPaymentMaxHTLCTimeout is to what it may be extended for an invoice
-	// that needs more than 144 blocks; nil: 10 days. Lightning destinations.
+	// that needs more than 144 blocks; nil: 10 days. Given alone it bounds the former
+	// as well. Lightning destinations.
 	LightningPaymentHTLCTimeout    *time.Duration
 	LightningPaymentMaxHTLCTimeout *time.Duration
 

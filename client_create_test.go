@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +58,11 @@ func offline(t *testing.T, now time.Time) *Client {
 		case "STARKNET":
 			read, tokenAddress = starknet.Address, starknet.TokenAddress
 		}
-		info := chains.Info{ID: id, Tokens: tokens.Known(id), Native: native, Default: "v1", Versions: []chains.Version{v}}
+		var contracts []string
+		if id == "CITREA" {
+			contracts = []string{manager}
+		}
+		info := chains.Info{Contracts: contracts, ID: id, Tokens: tokens.Known(id), Native: native, Default: "v1", Versions: []chains.Version{v}}
 		c.byID[id] = constantChain{info: info, address: read}
 		lists = append(lists, tokens.Chain{ID: id, Tokens: info.Tokens, TokenAddress: tokenAddress})
 	}
@@ -196,6 +201,8 @@ func TestVectorsSwapArguments(t *testing.T) {
 
 const (
 	citreaUser = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+	usdc       = "0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839" // the token, on Citrea
+	manager    = "0xc98Ef084d3911C8447DBbE4dDa18bC2c9bB0584e" // a contract of the network there
 	payee      = "bc1qdv78f6kmsjywv0033r54seycsapfq8zmhtl9q7"
 )
 
@@ -234,6 +241,12 @@ func TestWhatASwapCannotUseIsRefusedByName(t *testing.T) {
 		"pay link as payer":               {fromLN, func(in *CreateSwapInput) { in.SrcAddress = "lnurlp://example.com/p" }, "srcAddress"},
 		"address of a person as payer":    {fromLN, func(in *CreateSwapInput) { in.SrcAddress = "user@example.com" }, "srcAddress"},
 		"zero address":                    {fromBTC, func(in *CreateSwapInput) { in.DstAddress = "0x0000000000000000000000000000000000000000" }, "dstAddress"},
+		"a token as payee":                {fromBTC, func(in *CreateSwapInput) { in.DstAddress = usdc }, "dstAddress"},
+		"another token as payee":          {fromLN, func(in *CreateSwapInput) { in.DstAddress = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d" }, "dstAddress"},
+		"a token of another chain":        {fromLN, func(in *CreateSwapInput) { in.DstToken, in.DstAddress = "BOTANIX-BTC", usdc }, "dstAddress"},
+		"a token in lower case":           {fromBTC, func(in *CreateSwapInput) { in.DstAddress = strings.ToLower(usdc) }, "dstAddress"},
+		"a token as payer":                {toBTC, func(in *CreateSwapInput) { in.SrcAddress = usdc }, "srcAddress"},
+		"a contract as payee":             {fromBTC, func(in *CreateSwapInput) { in.DstAddress = manager }, "dstAddress"},
 		"broken checksum":                 {fromBTC, func(in *CreateSwapInput) { in.DstAddress = "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" }, "dstAddress"},
 		"Bitcoin address of another form": {toBTC, func(in *CreateSwapInput) { in.DstAddress = citreaUser }, "dstAddress"},
 		"no payer":                        {toLN, func(in *CreateSwapInput) { in.SrcAddress = "" }, "srcAddress"},

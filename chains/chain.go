@@ -158,6 +158,9 @@ type Info struct {
 	Native   tokens.Token
 	Versions []Version
 	Default  string // the contract version that new swaps use, by which routes are chosen
+	// Contracts are the addresses of the network's own contracts on the chain:
+	// nobody can be paid there.
+	Contracts []string
 	// GasDropNative says that a gas drop is possible even when the token that is
 	// bought is the native one (protocol: swap-flows-spv-and-core.md A4).
 	GasDropNative bool

@@ -29,6 +29,7 @@ type Live struct {
 	stop    context.CancelFunc
 
 	building shared.Group
+	nobodys  func() map[string]string // addresses that belong to nobody who swaps, and what they are
 
 	mu     sync.Mutex
 	asking map[contractKey]*questions
@@ -57,7 +58,29 @@ func NewLive(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusRea
 	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
 		return backend.Txs(ctx, ids), nil
 	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
+	w.nobodys = sync.OnceValue(func() map[string]string { return nobodys(all) })
 	return w
+}
+
+// nobodys collects the tokens and contracts of all chains, whatever chain they
+// are of: where two chains have one form of address, a contract's on one is
+// nobody's on the other. What is sent there is lost.
+func nobodys(all map[string]chains.Chain) map[string]string {
+	of := map[string]string{}
+	for id, c := range all {
+		info := c.Info()
+		for _, t := range info.Tokens {
+			if a, err := c.Address(t.Address, false); err == nil {
+				of[a] = "the token " + t.ID()
+			}
+		}
+		for _, text := range info.Contracts {
+			if a, err := c.Address(text, false); err == nil && of[a] == "" {
+				of[a] = "a contract of the network on " + id
+			}
+		}
+	}
+	return of
 }
 
 // Close ends the calls that are under way.

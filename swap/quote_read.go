@@ -87,8 +87,13 @@ func (o *order) readUser(field, text string) (err error) {
 	if text == "" {
 		return fault.Invalid(field, "is required")
 	}
-	o.user, err = o.chain.Address(text, false)
-	return invalid(field, err)
+	if o.user, err = o.chain.Address(text, false); err != nil {
+		return invalid(field, err)
+	}
+	if what, taken := o.World.nobodys()[o.user]; taken {
+		return fault.Invalid(field, "is %s, where nobody can be paid", what)
+	}
+	return nil
 }
 
 // maxInvoice bounds an invoice in bytes: LPs cut requests at 8192 bytes (protocol:

@@ -72,11 +72,14 @@ func (o *order) invoiceOf(ctx context.Context, link *lnurl.Pay, amountSats int64
 }
 
 // htlc returns when the escrow is to end, in Unix seconds, and whether that is
-// later than usual.
+// later than usual. A maximum that is given alone is one for the usual time too.
 func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error) {
 	base, most := o.HTLCTimeout, o.MaxHTLCTimeout
 	if base == 0 {
 		base = defaultHTLCTimeout
+		if most != 0 {
+			base = min(base, most)
+		}
 	}
 	if most == 0 {
 		most = defaultMaxHTLCTimeout

@@ -153,6 +153,9 @@ func (c *chain) Info() chains.Info {
 	for _, k := range c.contracts {
 		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})
 	}
+	for _, a := range c.net.contracts() {
+		info.Contracts = append(info.Contracts, a.Hex())
+	}
 	return info
 }
 

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -142,6 +143,17 @@ func (d Deployment) validate() error {
 		seen[at] = k
 	}
 	return nil
+}
+
+// contracts returns the addresses that are contracts of the network.
+func (n Network) contracts() []common.Address {
+	var all []common.Address
+	for _, d := range n.Deployments {
+		all = append(all, d.EscrowManager.Address, d.BtcRelay.Address, d.VaultManager.Address, d.Execution, d.RefundHandler)
+		all = append(all, d.ClaimHandlers[:]...)
+	}
+	all = append(all, n.WrappedNative)
+	return slices.DeleteFunc(all, func(a common.Address) bool { return a == Native })
 }
 
 // KindOf returns the kind whose claim handler stands at an address.

@@ -1,6 +1,8 @@
 package evm
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,5 +194,22 @@ func TestValidateNetwork(t *testing.T) {
 	}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whatever contract a preset names, nobody can be paid there.
+func TestContractsOfANetwork(t *testing.T) {
+	for _, p := range published() {
+		n, err := Preset(p.chain, p.bitcoin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := fmt.Sprintf("%+v", n)
+		for _, a := range n.contracts() {
+			named = strings.ReplaceAll(named, a.Hex(), "")
+		}
+		if i := strings.Index(strings.ReplaceAll(named, Native.Hex(), ""), "0x"); i >= 0 {
+			t.Errorf("%s on %v: an address is left out of its contracts: %s", p.chain, p.bitcoin, named)
+		}
 	}
 }
