@@ -15,8 +15,8 @@ import (
 
 // Poster tells an LP what a user signed or wants. *lp.Client is one.
 type Poster interface {
-	// PostSPV returns nil when the LP took it. A *lp.RequestError is the LP's
-	// refusal; any other error leaves it unknown whether the LP has the PSBT.
+	// PostSPV returns nil when the LP took it. An error that lp.PostRefused knows
+	// is a refusal; any other leaves it unknown whether the LP has the PSBT.
 	PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error)
 	// SetRefundAddress says where a payment of gas on trust goes back to; url is
 	// that of the swap. Saying it twice is a refusal with the code lp.CodeRefundIsSet.
@@ -67,8 +67,7 @@ func (p *Performing) Perform(ctx context.Context, r *Record, e Effect) Outcome {
 		return p.send(ctx, r, e.Step)
 	case PostPSBT:
 		_, err := p.LPs.PostSPV(ctx, r.LP.URL, r.Chain, r.Vault.QuoteID, r.Bitcoin.PSBT)
-		_, refused := errors.AsType[*lp.RequestError](err)
-		return outcome(refused, err)
+		return outcome(lp.PostRefused(err), err)
 	case CallWithdraw:
 		w := r.Lightning.Withdraw
 		err := p.LNURL.SubmitInvoice(ctx, w.Params, r.Lightning.Invoice)

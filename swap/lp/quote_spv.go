@@ -3,8 +3,10 @@ package lp
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/retry"
@@ -122,9 +124,9 @@ func (c *Client) SPV(ctx context.Context, base string, r SPVRequest) (SPVQuote, 
 const maxPost = 8192
 
 // PostSPV hands over the signed PSBT of a quote and returns the transaction id
-// that the LP names. It is sent once: after an error that is no *[RequestError]
-// the LP may have the PSBT or not. A PSBT that is too large for LPs is refused
-// with the code fault.InvalidInput and not sent.
+// that the LP names. It is sent once: after an error that [PostRefused] does not
+// know the LP may have the PSBT or not, whatever it answered. A PSBT that is too large
+// for LPs is refused with the code fault.InvalidInput and not sent.
 func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error) {
 	var b body
 	b.add("quoteId", quoteID)
@@ -137,4 +139,19 @@ func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt 
 		return "", fmt.Errorf("post the PSBT: %w", err)
 	}
 	return readData(base, data, func(a *answer) string { return a.str("txId") })
+}
+
+// postRefusals are the codes by which an LP says that it does not have a posted
+// PSBT: it found fault with the quote or the transaction before it signed. Other
+// codes leave it open. 20001 says that the transaction may have been sent, 20517
+// that it is being sent; 20512 is a broadcast that failed, or whose answer was
+// lost; 0 is an error that nobody foresaw; and what stands in front of an LP, as a
+// limit of calls, has none (protocol: lp-protocol.md §4.2, §5.8, lp-next.md).
+var postRefusals = []int{20013, 20100, 20200, 20505, 20506, 20507, 20508, 20509, 20510, 20511, 20513, 20514, 20515, 20516, 29999}
+
+// PostRefused reports whether an error of [Client.PostSPV] says that the LP does
+// not have the PSBT.
+func PostRefused(err error) bool {
+	e, ok := errors.AsType[*RequestError](err)
+	return ok && slices.Contains(postRefusals, e.Code)
 }

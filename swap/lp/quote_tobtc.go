@@ -27,7 +27,8 @@ type ToBTCRequest struct {
 type ToBTCQuote struct {
 	Amount            *big.Int // sats that the LP will pay out
 	Address           string   // the LP's on the smart chain
-	SatsPerVB         *big.Int
+	SatsPerVB         *big.Int // of the payout, cut to a whole number
+	ExactSatsPerVB    *float64 // the same, which may be a fraction; nil: older LPs do not say
 	NetworkFee        *big.Int // base units, as the rest
 	SwapFee           *big.Int
 	TotalFee          *big.Int
@@ -52,7 +53,7 @@ func (c *Client) ToBTC(ctx context.Context, base string, r ToBTCRequest, early E
 	addLate(&b, "feeRate", r.FeeRate, unlessEmpty)
 	return decoded(c, ctx, base, ToBTC.Path()+"/payInvoice"+query("chain", r.Chain), b, early, func(a *answer) ToBTCQuote {
 		return ToBTCQuote{
-			Amount: a.amount("amount"), Address: a.str("address"), SatsPerVB: a.amount("satsPervByte"),
+			Amount: a.amount("amount"), Address: a.str("address"), SatsPerVB: a.amount("satsPervByte"), ExactSatsPerVB: a.optionalNumber("satsPervByteNumber"),
 			NetworkFee: a.amount("networkFee"), SwapFee: a.amount("swapFee"), TotalFee: a.amount("totalFee"), Total: a.amount("total"),
 			MinRequiredExpiry: a.unix("minRequiredExpiry"), Escrow: a.escrow("data"), Auth: a.auth(),
 		}

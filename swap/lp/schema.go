@@ -64,6 +64,14 @@ func (a *answer) number(name string) float64 {
 	return v
 }
 
+func (a *answer) optionalNumber(name string) *float64 {
+	if !a.has(name) {
+		return nil
+	}
+	v := a.number(name)
+	return &v
+}
+
 // whole reads a JSON number that is a whole number, not negative, and fits.
 func (a *answer) whole(name string) int64 {
 	v, ok := jsonNumber(a.fields[name])

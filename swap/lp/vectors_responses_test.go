@@ -20,7 +20,7 @@ import (
 // wireNames are the names of answers' members where they are not the Go name
 // with a small first letter.
 var wireNames = map[string]string{
-	"SatsPerVB": "satsPervByte", "Escrow": "data", "Invoice": "pr", "ReqID": "reqId", "BTCAddress": "btcAddress", "QuoteID": "quoteId", "VaultID": "vaultId",
+	"SatsPerVB": "satsPervByte", "ExactSatsPerVB": "satsPervByteNumber", "Escrow": "data", "Invoice": "pr", "ReqID": "reqId", "BTCAddress": "btcAddress", "QuoteID": "quoteId", "VaultID": "vaultId",
 	"VaultBTCAddress": "vaultBtcAddress", "BTCUTXO": "btcUtxo", "BTCFeeRate": "btcFeeRate", "BTCAmount": "btcAmount", "BTCAmountSwap": "btcAmountSwap",
 	"BTCAmountGas": "btcAmountGas", "TotalFeeBTC": "totalFeeBtc", "SwapFeeBTC": "swapFeeBtc", "GasSwapFeeBTC": "gasSwapFeeBtc", "UsedInputsOfRequest": "usedUtxoInputCalculation",
 }
@@ -41,6 +41,10 @@ func onWire(v any, method string) map[string]any {
 		switch f := r.Field(i).Interface().(type) {
 		case *big.Int:
 			out[wire] = f.String()
+		case *float64: // of later LPs alone
+			if f != nil {
+				out[wire] = *f
+			}
 		case chains.Auth:
 			out["prefix"], out["timeout"], out["signature"] = f.Prefix, fmt.Sprint(f.Timeout), f.Signature
 		default:

@@ -179,11 +179,28 @@ func TestLiesToBTC(t *testing.T) {
 			total(v, 101_210)
 		}},
 		"dear rate":             {CheckNetworkFee, func(v *toBTCTest) { v.got.SatsPerVB = n(13) }},
+		"dear fractional rate":  {CheckNetworkFee, func(v *toBTCTest) { v.rate(13.5) }},
+		"another rate's floor":  {CheckNetworkFee, func(v *toBTCTest) { v.rate(2.5); v.got.SatsPerVB = n(3) }},
+		"a fraction's ceiling":  {CheckNetworkFee, func(v *toBTCTest) { v.rate(0.5); v.got.SatsPerVB = n(1) }},
+		"rate below zero":       {CheckNetworkFee, func(v *toBTCTest) { v.rate(-0.5) }},
+		"rate beyond numbers":   {CheckNetworkFee, func(v *toBTCTest) { v.rate(math.Inf(1)) }},
+		"no rate, but a fee":    {CheckNetworkFee, func(v *toBTCTest) { v.rate(0) }},
+		"dear payout, fraction": {CheckNetworkFee, func(v *toBTCTest) { v.rate(0.9); v.want.Policy.PayoutVSize = 400 }},
 		"fee above announced":   {CheckFee, func(v *toBTCTest) { v.got.SwapFee, v.got.TotalFee = n(320), n(720); total(v, 100_720) }},
 		"bad price":             {CheckPrice, func(v *toBTCTest) { total(v, 101_720) }},
 		"authorisation forged":  {CheckAuth, func(v *toBTCTest) { v.auth.Err = &chains.AuthError{Reason: "signed by somebody else"} }},
 		"authorisation run out": {CheckAuth, func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() }},
 	})
+	for _, rate := range []float64{0.5, 1, 1.25, 2.9} {
+		v := honestToBTC()
+		v.rate(rate)
+		fee := int64(math.Ceil(rate * 200))
+		v.got.NetworkFee, v.got.TotalFee = n(fee), n(310+fee)
+		total(&v, 100_310+fee)
+		if err := v.verify(); err != nil {
+			t.Errorf("%v sats/vB: %v", rate, err)
+		}
+	}
 	v := honestToBTC()
 	v.want.ExactIn, v.want.Amount = true, n(100_710)
 	if err := v.verify(); err != nil {
@@ -196,6 +213,11 @@ func TestLiesToBTC(t *testing.T) {
 	if err := v.verify(); err != nil {
 		t.Errorf("with the payout's own hints: %v", err)
 	}
+}
+
+// rate is what LPs answer at a rate that may be a fraction.
+func (v *toBTCTest) rate(rate float64) {
+	v.got.ExactSatsPerVB, v.got.SatsPerVB = &rate, n(int64(math.Max(-1, math.Min(rate, 1e6))))
 }
 
 // What the caller did not find out is nobody's lie.
@@ -667,12 +689,47 @@ func TestSPVWholeWallet(t *testing.T) {
 		t.Run(name, func(t *testing.T) { lied(t, CheckRequested, v.verify()) })
 	}
 	for _, coins := range [][]InputCost{nil, {{Value: 100, VSize: 68}}, {{Value: 700, VSize: 68}}} {
-		if left := WholeWallet(coins, 28, 3); left.Sign() != 0 {
-			t.Errorf("%v leave %s", coins, left)
+		for _, left := range WholeWallet(coins, 28, 3) {
+			if left.Sign() != 0 {
+				t.Errorf("%v leave %s", coins, left)
+			}
 		}
 	}
-	if short, long := WholeWallet([]InputCost{{Value: 1e6}}, 75, 1), WholeWallet([]InputCost{{Value: 1e6}}, 76, 1); minus(short, long).Int64() != 2 {
-		t.Errorf("%s with 75 bytes of data, %s with 76", short, long)
+	short, long := WholeWallet([]InputCost{{Value: 1e6}}, 75, 1), WholeWallet([]InputCost{{Value: 1e6}}, 76, 1)
+	for i := range short {
+		if minus(short[i], long[i]).Int64() != 2 {
+			t.Errorf("%s with 75 bytes of data, %s with 76", short[i], long[i])
+		}
+	}
+}
+
+// Older and newer LPs round once, in different places (protocol: lp-next.md).
+func TestWholeWalletOfBothVersions(t *testing.T) {
+	parents := &CPFP{EffectiveVSize: 141, EffectiveFeeRate: 1}
+	// With 28 bytes of data the rest of a transaction has 181.25 vB, so 182.
+	for _, at := range []struct {
+		rate         float64
+		coins        []InputCost
+		older, newer int64
+	}{
+		{1.7, []InputCost{{Value: 100_000, VSize: 68}, {Value: 200_000, VSize: 57.5}}, 300_000 - 523, 300_000 - 522}, // 213.35 + 309.4; 307 * 1.7 = 521.9
+		{2, []InputCost{{Value: 100_000, VSize: 68}}, 100_000 - 500, 100_000 - 500},
+		{1.7, []InputCost{{Value: 100_000, VSize: 68, CPFP: parents}}, 100_000 - 524, 100_000 - 524}, // 115.6 + 99 + 309.4; 250 * 1.7 + 99
+		{1.1, []InputCost{{Value: 100_000, VSize: 68.25}, {Value: 100_000, VSize: 68.25}}, 200_000 - 351, 200_000 - 350},
+	} {
+		got := WholeWallet(at.coins, 28, at.rate)
+		if got[0].Int64() != at.older || got[1].Int64() != at.newer {
+			t.Errorf("%v sats/vB: %s and %s are left, want %d and %d", at.rate, got[0], got[1], at.older, at.newer)
+		}
+		for i, left := range got {
+			v := honestSPV(t)
+			v.got.UsedInputsOfRequest, v.got.BTCFeeRate = true, 1
+			v.want.InputFeeRate, v.want.DataLen, v.want.Inputs = at.rate, 28, append([]InputCost(nil), at.coins...)
+			v.want.Inputs[len(at.coins)-1].Value += 100_000 - left.Int64()
+			if err := v.verify(); err != nil {
+				t.Errorf("version %d at %v sats/vB: %v", i, at.rate, err)
+			}
+		}
 	}
 }
 

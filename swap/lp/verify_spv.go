@@ -294,8 +294,8 @@ func (q *spv) asked() error {
 	case q.got.UsedInputsOfRequest && q.Inputs == nil:
 		return lie(CheckInputs, "computed from inputs that were not sent")
 	case q.got.UsedInputsOfRequest:
-		if left := WholeWallet(q.Inputs, q.DataLen, q.minFeeRate()); !same(left, q.got.BTCAmount) {
-			return lie(CheckRequested, "amount is %s sats, the inputs leave %s", q.got.BTCAmount, left)
+		if left := WholeWallet(q.Inputs, q.DataLen, q.minFeeRate()); !same(left[0], q.got.BTCAmount) && !same(left[1], q.got.BTCAmount) {
+			return lie(CheckRequested, "amount is %s sats, the inputs leave %s or %s", q.got.BTCAmount, left[0], left[1])
 		}
 		return nil
 	}

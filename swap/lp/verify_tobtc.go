@@ -2,6 +2,7 @@ package lp
 
 import (
 	"math/big"
+	"strconv"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -119,19 +120,18 @@ func (q *toBTC) networkFee() error {
 	if !(q.FeeRate > 0) {
 		return errUnknown("the Bitcoin fee rate is")
 	}
-	rate := q.got.SatsPerVB
-	if err := sane(figure{"satsPervByte", rate}); err != nil {
+	rate, err := q.rate()
+	if err != nil {
 		return err
 	}
-	if f, _ := new(big.Float).SetInt(rate).Float64(); f > MaxFeeRate(q.FeeRate) {
-		return doubt(CheckNetworkFee, "pays out at %s sats/vB, at most %g are accepted", rate, MaxFeeRate(q.FeeRate))
+	if f, _ := rate.Float64(); f > MaxFeeRate(q.FeeRate) {
+		return doubt(CheckNetworkFee, "pays out at %s sats/vB, at most %g are accepted", rateText(rate), MaxFeeRate(q.FeeRate))
 	}
 	if q.Price == nil && q.Token.Decimals >= 0 {
 		return errUnknown("the market price is")
 	}
 	sats := q.network
 	if q.Token.Decimals >= 0 {
-		var err error
 		if sats, err = price.ToBitcoin(q.got.NetworkFee, q.Price, q.Token.Decimals); err != nil {
 			return err
 		}
@@ -140,12 +140,43 @@ func (q *toBTC) networkFee() error {
 	if vsize <= 0 {
 		vsize = 400
 	}
-	limit := new(big.Int).Mul(rate, big.NewInt(vsize))
+	limit := ceil(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(vsize)))
 	limit.Add(limit, mulDiv(limit, big.NewInt(q.Policy.tolerance()), million))
 	if sats.Cmp(limit) > 0 {
-		return doubt(CheckNetworkFee, "network fee worth %s sats, a payout at %s sats/vB costs at most %s", sats, rate, limit)
+		return doubt(CheckNetworkFee, "network fee worth %s sats, a payout at %s sats/vB costs at most %s", sats, rateText(rate), limit)
 	}
 	return nil
+}
+
+// rate is the fee rate of the payout, in sats/vB: what the LP calls the exact one,
+// if it does, which must agree with the other (protocol: lp-next.md).
+func (q *toBTC) rate() (*big.Rat, error) {
+	if err := sane(figure{"satsPervByte", q.got.SatsPerVB}); err != nil {
+		return nil, err
+	}
+	whole := new(big.Rat).SetInt(q.got.SatsPerVB)
+	if q.got.ExactSatsPerVB == nil {
+		return whole, nil
+	}
+	exact := new(big.Rat).SetFloat64(*q.got.ExactSatsPerVB)
+	if exact == nil || exact.Sign() < 0 || new(big.Int).Quo(exact.Num(), exact.Denom()).Cmp(q.got.SatsPerVB) != 0 {
+		return nil, lie(CheckNetworkFee, "pays out at %v sats/vB, and at %s cut to a whole number", *q.got.ExactSatsPerVB, q.got.SatsPerVB)
+	}
+	return exact, nil
+}
+
+func rateText(rate *big.Rat) string {
+	f, _ := rate.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// ceil returns the smallest whole number that is not below r.
+func ceil(r *big.Rat) *big.Int {
+	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return q
 }
 
 func (q *toBTC) announced() error {

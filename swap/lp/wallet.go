@@ -19,31 +19,39 @@ const (
 )
 
 // WholeWallet returns the sats that are left for the LP when a user swaps all
-// coins that are worth their fee at a rate in sats/vB, as LPs compute it; 0 if
-// nothing is left. dataLen is the length of the withdrawal's data. What coins
-// pay for their unconfirmed parents is their own cost (protocol: lp-protocol.md
-// §8.4).
-func WholeWallet(coins []InputCost, dataLen int, rate float64) *big.Int {
+// coins that are worth their fee at a rate in sats/vB, as the older and the newer
+// version of LPs compute it; 0 if nothing is left. dataLen is the length of the
+// withdrawal's data. What coins pay for their unconfirmed parents is their own
+// cost (protocol: lp-protocol.md §8.4, lp-next.md).
+func WholeWallet(coins []InputCost, dataLen int, rate float64) [2]*big.Int {
 	push := shortPush
 	if dataLen > longestPush {
 		push = longPush
 	}
-	size := math.Ceil(frameVSize + vaultVSize + dataVSize + float64(push+dataLen) + payeeVSize)
+	base := frameVSize + vaultVSize + dataVSize + float64(push+dataLen) + payeeVSize
 	var value int64
-	var fees float64
+	var fees, size, parents float64
 	for _, c := range coins {
-		fee := float64(c.VSize * rate)
+		extra := 0.0
 		if c.CPFP != nil {
-			fee += math.Ceil(c.CPFP.EffectiveVSize * max(0, rate-c.CPFP.EffectiveFeeRate))
+			extra = math.Ceil(c.CPFP.EffectiveVSize * max(0, rate-c.CPFP.EffectiveFeeRate))
 		}
-		if fee <= float64(c.Value) {
+		// Conversions keep products from being fused with sums: LPs round each.
+		if fee := extra + float64(c.VSize*rate); fee <= float64(c.Value) {
 			value += c.Value
 			fees += fee
+			size += c.VSize
+			parents += extra
 		}
 	}
-	left := math.Floor(float64(value) - math.Ceil(fees) - float64(size*rate))
-	if !(left > 0) {
-		return new(big.Int)
+	older := math.Ceil(fees + float64(math.Ceil(base)*rate))
+	newer := math.Ceil(float64(math.Ceil(base+size)*rate) + parents)
+	var left [2]*big.Int
+	for i, cost := range []float64{older, newer} {
+		left[i] = new(big.Int)
+		if rest := float64(value) - cost; rest > 0 {
+			left[i].SetInt64(int64(rest))
+		}
 	}
-	return big.NewInt(int64(left))
+	return left
 }

@@ -56,7 +56,7 @@ type Fault struct {
 
 	Withhold    bool // posted PSBTs are not broadcast, though the answer says so
 	LosePost    bool // posted PSBTs are broadcast, and the connection is cut
-	RefusePost  bool // posted PSBTs are broadcast, and the answer is an error
+	RefusePost  bool // posted PSBTs are broadcast, and the answer is a refusal
 	DoubleSpend bool // the vault's output is spent otherwise instead, and the answer says that the PSBT was broadcast
 }
 

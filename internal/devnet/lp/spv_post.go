@@ -61,7 +61,7 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 	case f.LosePost:
 		panic(http.ErrAbortHandler)
 	case f.RefusePost:
-		return nil, refuse(20512, "Broadcast failed")
+		return nil, refuse(20511, "Fee rate too low")
 	}
 	return answer, nil
 }
