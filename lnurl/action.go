@@ -10,20 +10,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	golnurl "github.com/fiatjaf/go-lnurl"
+
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
-// SuccessAction is what an LNURL-pay service wants shown once it was paid. Its
-// JSON is that of the service, without what the action does not need; reading it
-// checks it as [ParseSuccessAction] does (protocol: utilities.md §8).
-type SuccessAction struct {
-	Tag         string // message, url or aes
-	Message     string // message
-	Description string // url, aes
-	URL         string // url
-	Ciphertext  string // aes; base64
-	IV          string // aes; base64 of 16 bytes
-}
+// SuccessAction is what an LNURL-pay service wants shown once it was paid: Tag is
+// message, url or aes; Ciphertext and IV of an aes action are base64. Its JSON is
+// that of the service, without what the action does not need; reading it checks
+// it as [ParseSuccessAction] does (protocol: utilities.md §8).
+type SuccessAction golnurl.SuccessAction
 
 // MarshalJSON implements [json.Marshaler].
 func (a SuccessAction) MarshalJSON() ([]byte, error) {
@@ -119,7 +115,7 @@ func (a *SuccessAction) Decode(preimage []byte) *DecodedAction {
 		address := a.URL
 		return &DecodedAction{Description: a.Description, URL: &address}
 	case "aes":
-		if text, err := decipher(a.Ciphertext, a.IV, preimage); err == nil {
+		if text, err := a.decipher(preimage); err == nil {
 			return &DecodedAction{Description: a.Description, Text: &text}
 		}
 	}
@@ -145,37 +141,52 @@ func checkActionURL(text string) error {
 	return nil
 }
 
-// decipher is AES-256-CBC with PKCS#7 padding, as LUD-10 has it.
-func decipher(ciphertext, iv string, key []byte) (string, error) {
-	v, err := decodeBase64(iv)
+// decipher reads an aes action as LUD-10 says: AES-256-CBC with PKCS#7 padding.
+// go-lnurl trusts lengths and padding, so they are checked before it is called.
+func (a *SuccessAction) decipher(key []byte) (string, error) {
+	iv, err := decodeBase64(a.IV)
 	if err != nil {
 		return "", err
 	}
-	text, err := decodeBase64(ciphertext)
+	sealed, err := decodeBase64(a.Ciphertext)
 	if err != nil {
 		return "", err
 	}
-	if len(v) != aes.BlockSize || len(text) == 0 || len(text)%aes.BlockSize != 0 {
+	if len(iv) != aes.BlockSize || len(sealed) == 0 || len(sealed)%aes.BlockSize != 0 {
 		return "", errAction
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return "", err
 	}
-	cipher.NewCBCDecrypter(block, v).CryptBlocks(text, text)
-	pad := int(text[len(text)-1])
-	if pad == 0 || pad > aes.BlockSize {
+	if !padded(block, iv, sealed) {
 		return "", errAction
 	}
-	for _, b := range text[len(text)-pad:] {
+	text, err := (*golnurl.SuccessAction)(a).Decipher(key)
+	if err != nil || !utf8.ValidString(text) {
+		return "", errAction
+	}
+	return text, nil
+}
+
+// padded reports whether the last block ends in a PKCS#7 padding.
+func padded(block cipher.Block, iv, sealed []byte) bool {
+	before := iv // the block that the last one is chained to
+	if n := len(sealed); n > aes.BlockSize {
+		before = sealed[n-2*aes.BlockSize : n-aes.BlockSize]
+	}
+	last := make([]byte, aes.BlockSize)
+	cipher.NewCBCDecrypter(block, before).CryptBlocks(last, sealed[len(sealed)-aes.BlockSize:])
+	pad := int(last[aes.BlockSize-1])
+	if pad == 0 || pad > aes.BlockSize {
+		return false
+	}
+	for _, b := range last[aes.BlockSize-pad:] {
 		if int(b) != pad {
-			return "", errAction
+			return false
 		}
 	}
-	if text = text[:len(text)-pad]; !utf8.Valid(text) {
-		return "", errAction
-	}
-	return string(text), nil
+	return true
 }
 
 // decodeBase64 refuses the line breaks that the standard decoder skips.

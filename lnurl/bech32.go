@@ -3,41 +3,52 @@ package lnurl
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/btcsuite/btcd/btcutil/bech32"
+	golnurl "github.com/fiatjaf/go-lnurl"
 )
 
 // Encode returns the bech32 form of the address of a service, in lower case.
 func Encode(url string) (string, error) {
-	words, err := bech32.ConvertBits([]byte(url), 8, 5, true)
+	text, err := golnurl.LNURLEncode(url)
 	if err != nil {
 		return "", fmt.Errorf("encode LNURL: %w", err)
 	}
-	return bech32.Encode("lnurl", words)
+	return strings.ToLower(text), nil
 }
 
 // Decode returns the address in a bech32 LNURL, in one case throughout. It is
 // not checked any further than being UTF-8.
 func Decode(text string) (url string, err error) {
-	hrp, words, version, err := bech32.DecodeNoLimitWithVersion(text)
-	switch {
-	case err != nil:
-		if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok {
-			err = errors.New("wrong checksum")
+	for _, r := range text {
+		if r > unicode.MaxASCII { // some letters of other alphabets have ASCII letters as their lower case
+			return "", errors.New("LNURL with characters other than letters and digits")
 		}
-		return "", fmt.Errorf("LNURL: %w", err)
-	case version != bech32.Version0:
-		return "", errors.New("LNURL with a bech32m checksum")
-	case hrp != "lnurl":
-		return "", fmt.Errorf("bech32 text of %q is no LNURL", hrp)
 	}
-	data, err := bech32.ConvertBits(words, 5, 8, false)
+	lower := strings.ToLower(text)
+	switch {
+	case !strings.HasPrefix(lower, "lnurl1"): // go-lnurl takes other forms too, which [Parse] reads
+		return "", errors.New("not a bech32 LNURL: it does not begin with lnurl1")
+	case text != lower && text != strings.ToUpper(text): // go-lnurl does not mind
+		return "", errors.New("LNURL in upper and lower case: it was damaged")
+	}
+	url, err = golnurl.LNURLDecode(lower)
 	if err != nil {
-		return "", fmt.Errorf("LNURL: %w", err)
+		return "", fmt.Errorf("LNURL cannot be decoded: %w", shortened(err))
 	}
-	if !utf8.Valid(data) {
+	if !utf8.ValidString(url) {
 		return "", errors.New("LNURL of an address that is not UTF-8")
 	}
-	return string(data), nil
+	return url, nil
+}
+
+// shortened drops what the decoder would have expected in place of a wrong
+// checksum: a person can only make a damaged link look good with it.
+func shortened(err error) error {
+	if strings.Contains(err.Error(), "checksum") {
+		return errors.New("wrong checksum: a character was changed or is missing")
+	}
+	return err
 }

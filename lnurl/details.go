@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"strconv"
 	"strings"
+
+	golnurl "github.com/fiatjaf/go-lnurl"
 
 	"github.com/swapper-go/swapper/fault"
 )
@@ -117,35 +118,32 @@ func (c *Client) Fetch(ctx context.Context, l Link) (Details, error) {
 }
 
 func (c *Client) readPay(o object, l Link, host string) (*Pay, error) {
-	p := &Pay{Params: PayParams{Tag: TagPay, Domain: host, URL: l.text}}
-	var err error
-	if p.Params.Callback, err = c.callback(o, host); err != nil {
+	if err := o.bounds(host, "minSendable", "maxSendable"); err != nil {
 		return nil, err
 	}
-	var min, max, comment int64
-	var ok bool
-	if min, ok = o.integer("minSendable"); !ok {
-		return nil, wrong(host, "gave no valid minSendable")
+	wire, err := wireOf[golnurl.LNURLPayParams](o, []string{"callback", "metadata"}, []string{"minSendable", "maxSendable", "commentAllowed"})
+	if err != nil {
+		return nil, wrong(host, "gave an answer that cannot be read: %v", err)
 	}
-	if max, ok = o.integer("maxSendable"); !ok {
-		return nil, wrong(host, "gave no valid maxSendable")
-	}
-	if p.MinSats, p.MaxSats, err = satRange(min, max, host); err != nil {
+	p := &Pay{Params: PayParams{
+		Tag: TagPay, Domain: host, URL: l.text, Callback: wire.Callback, MinSendable: wire.MinSendable, MaxSendable: wire.MaxSendable,
+		Metadata: wire.EncodedMetadata, CommentAllowed: max(0, wire.CommentAllowed), // what is not understood is not used: comments are optional
+	}}
+	if err := c.checkCallback(o, wire.Callback, host); err != nil {
 		return nil, err
 	}
-	if comment, ok = o.integer("commentAllowed"); !ok || comment < 0 {
-		comment = 0 // what is not understood is not used: comments are optional
+	if p.MinSats, p.MaxSats, err = satRange(wire.MinSendable, wire.MaxSendable, host); err != nil {
+		return nil, err
 	}
-	p.Params.MinSendable, p.Params.MaxSendable, p.Params.CommentAllowed = min, max, comment
-	if p.Params.Metadata, ok = o.text("metadata"); !ok {
+	if _, ok := o.text("metadata"); !ok {
 		return nil, wrong(host, "gave no metadata")
 	}
-	return p, p.readMetadata(host)
+	return p, p.readMetadata(wire, host)
 }
 
 // readMetadata decodes the metadata. Of repeated entries the last one counts;
 // both kinds of images count as one (protocol: utilities.md §7.1).
-func (p *Pay) readMetadata(host string) error {
+func (p *Pay) readMetadata(wire golnurl.LNURLPayParams, host string) error {
 	var entries [][]json.RawMessage
 	if err := json.Unmarshal([]byte(p.Params.Metadata), &entries); err != nil || entries == nil {
 		return wrong(host, "gave metadata that is not a list of lists")
@@ -165,66 +163,54 @@ func (p *Pay) readMetadata(host string) error {
 			return wrong(host, "gave metadata with an entry of no kind")
 		}
 		p.Params.DecodedMetadata = append(p.Params.DecodedMetadata, texts)
-		if len(texts) < 2 {
-			continue
-		}
-		switch kind, value := texts[0], texts[1]; kind {
-		case "text/plain":
-			p.ShortDescription = value
-		case "text/long-desc":
-			p.LongDescription = value
-		case "image/png;base64", "image/jpeg;base64":
-			p.Icon = "data:" + kind + "," + value
-		}
 	}
+	if err := wire.Normalize(); err != nil {
+		return wrong(host, "gave metadata that cannot be read: %v", err)
+	}
+	p.ShortDescription, p.LongDescription, p.Icon = wire.Metadata.Description, wire.Metadata.LongDescription, wire.Metadata.Image.DataURI
 	return nil
 }
 
 func (c *Client) readWithdraw(o object, l Link, host string) (*Withdraw, error) {
-	w := &Withdraw{Params: WithdrawParams{Tag: TagWithdraw, Domain: host, URL: l.text}}
-	var err error
-	if w.Params.Callback, err = c.callback(o, host); err != nil {
+	if o.absent("minWithdrawable") { // LUD-03: the minimum is optional
+		o["minWithdrawable"] = json.RawMessage("1")
+	}
+	if err := o.bounds(host, "minWithdrawable", "maxWithdrawable"); err != nil {
 		return nil, err
 	}
-	if w.Params.K1, _ = o.text("k1"); w.Params.K1 == "" {
+	wire, err := wireOf[golnurl.LNURLWithdrawResponse](o, []string{"callback", "k1", "defaultDescription", "balanceCheck", "payLink"}, []string{"minWithdrawable", "maxWithdrawable"})
+	if err != nil {
+		return nil, wrong(host, "gave an answer that cannot be read: %v", err)
+	}
+	if err := c.checkCallback(o, wire.Callback, host); err != nil {
+		return nil, err
+	}
+	if wire.K1 == "" {
 		return nil, wrong(host, "gave no k1")
 	}
-	min, max := int64(1), int64(0) // LUD-03: the minimum is optional
-	var ok bool
-	if min, ok = o.integer("minWithdrawable"); !ok {
-		if !o.absent("minWithdrawable") {
-			return nil, wrong(host, "gave no valid minWithdrawable")
-		}
-		min = 1
-	}
-	if max, ok = o.integer("maxWithdrawable"); !ok {
-		return nil, wrong(host, "gave no valid maxWithdrawable")
-	}
-	if w.MinSats, w.MaxSats, err = satRange(min, max, host); err != nil {
+	w := &Withdraw{Params: WithdrawParams{
+		Tag: TagWithdraw, Domain: host, URL: l.text, K1: wire.K1, Callback: wire.Callback, MinWithdrawable: wire.MinWithdrawable, MaxWithdrawable: wire.MaxWithdrawable,
+		DefaultDescription: wire.DefaultDescription, BalanceCheck: wire.BalanceCheck, PayLink: wire.PayLink,
+	}}
+	if w.MinSats, w.MaxSats, err = satRange(wire.MinWithdrawable, wire.MaxWithdrawable, host); err != nil {
 		return nil, err
 	}
-	w.Params.MinWithdrawable, w.Params.MaxWithdrawable = min, max
-	w.Params.DefaultDescription, _ = o.text("defaultDescription")
-	w.Params.BalanceCheck, _ = o.text("balanceCheck")
-	w.Params.PayLink, _ = o.text("payLink")
 	return w, nil
 }
 
-// callback returns the callback address, which must itself be one that the
-// client would call.
-func (c *Client) callback(o object, host string) (string, error) {
-	text, ok := o.text("callback")
-	if !ok {
-		return "", wrong(host, "gave no callback")
+// checkCallback demands that the callback is one that the client would call.
+func (c *Client) checkCallback(o object, callback, host string) error {
+	if _, ok := o.text("callback"); !ok {
+		return wrong(host, "gave no callback")
 	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(callback)
 	if err != nil {
-		return "", wrong(host, "gave a callback that is not a web address")
+		return wrong(host, "gave a callback that is not a web address")
 	}
 	if err := c.checkURL(u); err != nil {
-		return "", wrong(host, "gave a callback that may not be called: %v", err)
+		return wrong(host, "gave a callback that may not be called: %v", err)
 	}
-	return text, nil
+	return nil
 }
 
 // satRange rounds bounds in millisatoshis inwards to whole sats.
@@ -245,14 +231,4 @@ func satsUp(msat int64) int64 {
 		return msat/1000 + 1
 	}
 	return msat / 1000
-}
-
-// integer returns a member that is a JSON number without fraction and fits int64.
-func (o object) integer(name string) (int64, bool) {
-	text := string(o[name])
-	if whole, zeros, ok := strings.Cut(text, "."); ok && zeros != "" && strings.Trim(zeros, "0") == "" {
-		text = whole
-	}
-	v, err := strconv.ParseInt(text, 10, 64)
-	return v, err == nil
 }

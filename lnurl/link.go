@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	golnurl "github.com/fiatjaf/go-lnurl"
+
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
@@ -75,8 +77,8 @@ func Parse(text string) (Link, error) {
 	case looksBech32(text):
 		return bech32Link(text)
 	}
-	if identifier := strings.ToLower(text); isIdentifier(identifier) {
-		name, host, _ := strings.Cut(identifier, "@")
+	identifier := strings.ToLower(text)
+	if name, host, ok := golnurl.ParseInternetIdentifier(identifier); ok && validIdentifier(name, host) {
 		return Link{text: identifier, url: baseURL(host) + "/.well-known/lnurlp/" + name, want: TagPay}, nil
 	}
 	return Link{}, notLink("not an LNURL")
@@ -123,7 +125,7 @@ func schemeLink(scheme, rest string, want Tag) (Link, error) {
 func webLink(text string) (Link, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return Link{}, notLink("a web address that is no LNURL")
+		return Link{}, notLink("a web address without an LNURL in its lightning parameter")
 	}
 	var found []string
 	for key, values := range u.Query() {
@@ -132,7 +134,7 @@ func webLink(text string) (Link, error) {
 		}
 	}
 	if len(found) != 1 || !looksBech32(found[0]) {
-		return Link{}, notLink("a web address that is no LNURL") // or two: which one would be paid?
+		return Link{}, notLink("a web address without an LNURL in its lightning parameter") // or two: which one would be paid?
 	}
 	return bech32Link(found[0])
 }
@@ -147,9 +149,8 @@ var (
 	dnsName        = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 )
 
-func isIdentifier(text string) bool {
-	name, host, ok := strings.Cut(text, "@")
-	return ok && identifierName.MatchString(name) && len(host) <= 253 && dnsName.MatchString(host) && !endsInNumber(host)
+func validIdentifier(name, host string) bool {
+	return identifierName.MatchString(name) && len(host) <= 253 && dnsName.MatchString(host) && !endsInNumber(host)
 }
 
 // baseURL is the scheme and host of a service: onion hosts have no certificates

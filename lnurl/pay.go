@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 
+	golnurl "github.com/fiatjaf/go-lnurl"
+
 	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 )
@@ -59,11 +61,15 @@ func (c *Client) RequestInvoice(ctx context.Context, p PayParams, amountSats int
 
 func (c *Client) readPayment(o object, p PayParams, callback *url.URL, amountMsat int64) (*Payment, error) {
 	host := callback.Hostname()
-	pr, ok := o.text("pr")
+	wire, err := wireOf[golnurl.LNURLPayValues](o, []string{"pr"}, nil)
+	if err != nil {
+		return nil, wrong(host, "gave an answer that cannot be read: %v", err)
+	}
+	pr := wire.PR
 	var routes []json.RawMessage
 	var disposable bool
 	switch {
-	case !ok:
+	case pr == "":
 		return nil, wrong(host, "gave no invoice")
 	case !o.absent("routes") && json.Unmarshal(o["routes"], &routes) != nil:
 		return nil, wrong(host, "gave routes that are not a list")
