@@ -2,10 +2,12 @@ package swapper
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/swap/lp"
@@ -15,9 +17,11 @@ import (
 // GetSwapLimits implements [Service]: the bounds that the liquidity providers
 // have announced for the bitcoin side and, of the other side, what their answers
 // to quote requests have taught. If there were none, the providers are asked for
-// a quote that they will refuse. What nobody has said is a minimum of 1 base unit
-// and no maximum; for payouts over Lightning, which cannot be asked for without
-// an invoice, that is usual (protocol: swap-flows-spv-and-core.md C7).
+// a quote that they will refuse. Of a provider that has not named its bounds of the
+// other side, as for payouts over Lightning, which cannot be asked for without an
+// invoice, they follow from those of the bitcoin side, the announced fees and the
+// market's price, rounded inwards (protocol: swap-flows-spv-and-core.md C7). That
+// nobody offers the pair is an error with the code fault.Upstream.
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -47,18 +51,51 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *G
 		smart = src
 	}
 	b := c.offers.Limits(service, smart.Chain, smart.Address)
-	offered := b.Input.Min != nil || b.Output.Min != nil
-	if exactIn, worthwhile := b.Probe(service); offered && worthwhile && c.probes.due(src.ID()+" "+dst.ID(), time.Now()) {
+	if b.Input.Min == nil && b.Output.Min == nil {
+		return nil, c.offers.NoOffer()
+	}
+	if exactIn, worthwhile := b.Probe(service); worthwhile && c.probes.due(src.ID()+" "+dst.ID(), time.Now()) {
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
 		if err := c.market.Probe(ctx, src, dst, exactIn); err != nil {
 			c.config.Logger.Debug("limits not asked for", "src", src.ID(), "dst", dst.ID(), "err", err)
 		}
-		b = c.offers.Limits(service, smart.Chain, smart.Address)
+	}
+	if b, err = c.limitsAt(ctx, service, smart); err != nil {
+		return nil, err
 	}
 	b = b.Shown()
 	return &GetSwapLimitsOutput{Input: limitsOf(b.Input, src), Output: limitsOf(b.Output, dst)}, nil
 }
+
+// limitsAt are the bounds of both sides at the market's price.
+func (c *Client) limitsAt(ctx context.Context, service lp.Service, t tokens.Token) (lp.Bounds, error) {
+	known := c.offers.Limits(service, t.Chain, t.Address)
+	if t.Decimals < 0 { // it has no price
+		return known, nil
+	}
+	market, err := c.config.Prices.Price(ctx, t)
+	if err != nil {
+		if known.Input.Min != nil && known.Output.Min != nil {
+			return known, nil // what the providers have said needs no price
+		}
+		return known, err
+	}
+	w := lp.Worth{Price: market, Decimals: t.Decimals}
+	switch {
+	case service == lp.ToBTCLN && known.Output.Min != nil:
+		w.NetworkSats = lightning.MaxRoutingFee(known.Output.Min.Int64(), lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM)
+	case service == lp.ToBTC:
+		if rates, err := c.config.Bitcoin.FeeRates(ctx); err == nil { // else the least amount is a little too low
+			w.NetworkSats = int64(math.Ceil(max(rates.Fastest, rates.Minimum) * payoutVSize))
+		}
+	}
+	return c.offers.LimitsAt(service, t.Chain, t.Address, w)
+}
+
+// payoutVSize is the size, in vB, of a usual payout on Bitcoin, with the quarter
+// that providers add to the fee rate (protocol: lp-protocol.md §8.1).
+const payoutVSize = 200
 
 const (
 	probeTimeout = 10 * time.Second

@@ -31,9 +31,10 @@ func (e *NotReady) Error() string {
 // Unwrap returns the reasons.
 func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)) }
 
-// Ready reports whether swaps can be made now: liquidity providers are known,
-// and the smart chains and the Bitcoin backend answer. It takes one round trip,
-// all of them at once, and the loading of the providers if none is known. Errors:
+// Ready reports whether swaps can be made now: some liquidity provider can be
+// asked for a quote, and the smart chains and the Bitcoin backend answer. It takes
+// one round trip, all of them at once, and the loading of the providers if none is
+// known or none could be reached lately. Errors:
 // *[NotReady] with all that is missing.
 func (c *Client) Ready(ctx context.Context) (err error) {
 	ctx, end, err := c.life.begin(ctx)
@@ -42,7 +43,7 @@ func (c *Client) Ready(ctx context.Context) (err error) {
 	}
 	defer end(&err)
 	parts := map[string]func() error{
-		PartProviders: func() error { return c.loaded(ctx) },
+		PartProviders: func() error { return c.offers.Ready(ctx) },
 		PartBitcoin:   func() error { _, err := c.config.Bitcoin.TipHeight(ctx); return err },
 	}
 	for _, ch := range c.chains {

@@ -9,7 +9,8 @@ import (
 )
 
 // GetSupportedTokens implements [Service]: what the liquidity providers offer
-// that have answered. They are loaded first if none is known.
+// that can be asked. They are loaded first if none is known. That nothing is
+// offered is an error with the code fault.Upstream.
 func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensInput) (_ []Token, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -22,7 +23,11 @@ func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensIn
 	if err := c.loaded(ctx); err != nil {
 		return nil, err
 	}
-	return tokensOf(c.offers.Supported(sideOfToken(in.Side))), nil
+	list := c.offers.Supported(sideOfToken(in.Side))
+	if len(list) == 0 {
+		return nil, c.offers.NoOffer()
+	}
+	return tokensOf(list), nil
 }
 
 // GetSwapCounterTokens implements [Service].
@@ -42,7 +47,13 @@ func (c *Client) GetSwapCounterTokens(ctx context.Context, in GetSwapCounterToke
 	if err := c.loaded(ctx); err != nil {
 		return nil, err
 	}
-	return tokensOf(c.offers.Counter(t, sideOfToken(in.Side))), nil
+	list := c.offers.Counter(t, sideOfToken(in.Side))
+	if len(list) == 0 { // nothing is offered for this token, unless nothing is offered at all
+		if err := c.offers.Offering(); err != nil {
+			return nil, err
+		}
+	}
+	return tokensOf(list), nil
 }
 
 // loaded makes sure that the liquidity providers were asked once.

@@ -80,7 +80,7 @@ func (lp *LP) version(chain string) string {
 func (d *Directory) noCandidate(q Query) error {
 	lps := d.LPs()
 	if len(lps) == 0 {
-		return fault.New(fault.Upstream, "no liquidity provider can be reached")
+		return d.NoOffer()
 	}
 	amount, now := q.sats(), d.s.Now()
 	var ranges []Range
@@ -95,13 +95,13 @@ func (d *Directory) noCandidate(q Query) error {
 	}
 	switch {
 	case boxed:
-		return fault.New(fault.Upstream, "the liquidity providers of this swap gave wrong answers and are left alone for a while")
+		return errBoxed()
 	case amount != nil && len(ranges) > 0:
 		if r := q.nearest(ranges); !q.inside(r) {
 			return outOfBounds(200, r)
 		}
 	}
-	return fault.New(fault.Unsupported, "no liquidity provider offers this swap now")
+	return fault.New(fault.Upstream, "no liquidity provider offers this now")
 }
 
 // outOfBounds is the refusal of an amount by all LPs together.

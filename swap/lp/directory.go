@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/big"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -49,6 +49,7 @@ type Directory struct {
 
 	mu      sync.Mutex
 	lps     []*LP                // replaced as a whole
+	gone    bool                 // none of them could be reached lately
 	learned map[boundsKey]Bounds // what LPs of the list have answered
 }
 
@@ -123,7 +124,8 @@ func (d *Directory) reload(ctx context.Context) error {
 	defer cancel()
 	urls, err := d.urls(ctx)
 	if err != nil {
-		return err
+		d.setGone()
+		return fault.New(fault.Upstream, "the list of liquidity providers: %w", err)
 	}
 	type outcome struct {
 		place int
@@ -152,10 +154,12 @@ func (d *Directory) reload(ctx context.Context) error {
 		loaded++
 	}
 	if loaded == 0 && len(urls) > 0 {
-		return errors.New("no liquidity provider could be reached")
+		d.setGone()
+		return fault.New(fault.Upstream, "no liquidity provider can be reached")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.gone = false
 	d.lps = slices.DeleteFunc(found, func(lp *LP) bool { return lp == nil })
 	clear(d.learned)
 	return nil
@@ -273,52 +277,6 @@ func (d *Directory) spelling(s ServiceInfo, chain, token string) (string, bool) 
 		}
 	}
 	return "", false
-}
-
-// Limits returns what amounts of a swap some LP takes: the announced bounds of
-// the bitcoin side, and what LPs have answered to quote requests (protocol:
-// lp-protocol.md §2.7). What nobody has said is nil.
-func (d *Directory) Limits(service Service, chain, token string) Bounds {
-	var all Bounds
-	now := d.s.Now()
-	for _, lp := range d.LPs() {
-		s, offers := lp.Services[service]
-		spelled, listed := d.spelling(s, chain, token)
-		if !offers || !listed || !d.penalties.free(lp.URL, Pair{service, chain, token}, now) {
-			continue
-		}
-		b := d.bounds(lp, service, chain, spelled)
-		all.Input.widen(b.Input)
-		all.Output.widen(b.Output)
-	}
-	return all
-}
-
-// bounds returns what is known of the bounds of one LP.
-func (d *Directory) bounds(lp *LP, service Service, chain, spelled string) Bounds {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if b, ok := d.learned[boundsKey{lp.URL, service, chain, spelled}]; ok {
-		return b
-	}
-	return lp.Services[service].announced(service)
-}
-
-// learn notes the bounds that an LP has answered with: those of the input for an
-// exact input, else of the output. They replace what was known, the announced
-// ones too.
-func (d *Directory) learn(c Candidate, q Query, min, max *big.Int) {
-	b := d.bounds(c.LP, q.Service, q.Chain, c.Token)
-	if q.ExactIn {
-		b.Input = Range{min, max}
-	} else {
-		b.Output = Range{min, max}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if slices.Contains(d.lps, c.LP) { // else it was replaced meanwhile
-		d.learned[boundsKey{c.LP.URL, q.Service, q.Chain, c.Token}] = b
-	}
 }
 
 // Punish puts an LP into the penalty box if err says that it lied, for a minute

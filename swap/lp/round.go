@@ -193,6 +193,8 @@ func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Off
 		return offer, nil
 	case ctx.Err() != nil:
 		return offer, context.Cause(ctx)
+	case unreached(offer.Failures):
+		d.setGone()
 	}
 	return offer, q.verdict(offer.Failures)
 }

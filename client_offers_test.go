@@ -1,0 +1,133 @@
+package swapper
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/swap/lp"
+)
+
+// nobodyOffers demands that every question about offers says that the fault is
+// upstream, instead of an empty list or bounds that nobody has named.
+func (h *honest) nobodyOffers(t *testing.T) {
+	t.Helper()
+	missing, ok := errors.AsType[*NotReady](h.Ready(t.Context()))
+	if !ok || fault.CodeOf(missing.Parts[PartProviders]) != fault.Upstream || len(missing.Parts) != 1 {
+		t.Errorf("ready: %v", missing)
+	}
+	for _, side := range []Side{SideInput, SideOutput} {
+		if list, err := h.GetSupportedTokens(t.Context(), GetSupportedTokensInput{Side: side}); fault.CodeOf(err) != fault.Upstream {
+			t.Errorf("%s: %v, %v", side, list, err)
+		}
+		if list, err := h.GetSwapCounterTokens(t.Context(), GetSwapCounterTokensInput{Token: "BITCOIN-BTC", Side: side}); fault.CodeOf(err) != fault.Upstream {
+			t.Errorf("%s of bitcoin: %v, %v", side, list, err)
+		}
+	}
+	if l, err := h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC"}); fault.CodeOf(err) != fault.Upstream {
+		t.Errorf("limits: %+v, %v", l, err)
+	}
+	if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {
+		t.Errorf("swap: %v", err)
+	}
+}
+
+func (h *honest) plain() CreateSwapInput {
+	return CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: ExactOut,
+		SrcAddress: h.net.EVM.User.Address.Hex(), DstAddress: h.net.Wallet.Address.String()}
+}
+
+func TestNobodyOffers(t *testing.T) {
+	t.Run("nobody is known", func(t *testing.T) {
+		t.Parallel()
+		h := newHonest(t)
+		h.offers = client.NewDirectory(client.Setup{Client: h.lps, Tokens: h.registry})
+		h.market.Offers = h.offers
+		h.nobodyOffers(t)
+	})
+	t.Run("all lied", func(t *testing.T) {
+		t.Parallel()
+		h := newHonest(t)
+		if err := h.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.offers.Punish(h.net.LPURLs()[0], client.Pair{}, client.Lie("it is %d", 5))
+		h.nobodyOffers(t)
+	})
+	t.Run("all are gone", func(t *testing.T) {
+		t.Parallel()
+		h := newHonest(t)
+		if err := h.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.net.LPs[0].Misbehave(lp.Fault{Down: true})
+		if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {
+			t.Errorf("swap: %v", err)
+		}
+		missing, ok := errors.AsType[*NotReady](h.Ready(t.Context()))
+		if !ok || fault.CodeOf(missing.Parts[PartProviders]) != fault.Upstream {
+			t.Errorf("ready: %v", missing)
+		}
+		h.net.LPs[0].Misbehave(lp.Fault{})
+		if err := h.Ready(t.Context()); err != nil {
+			t.Errorf("back again: %v", err)
+		}
+	})
+	t.Run("one pair is left alone", func(t *testing.T) {
+		t.Parallel()
+		h := newHonest(t)
+		if err := h.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wbtc, err := h.registry.Resolve("CITREA-WBTC")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.offers.Punish(h.net.LPURLs()[0], client.Pair{Service: client.ToBTC, Chain: "CITREA", Token: wbtc.Address}, client.Lie("too dear"))
+		if err := h.Ready(t.Context()); err != nil {
+			t.Errorf("ready: %v", err)
+		}
+		if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {
+			t.Errorf("swap: %v", err)
+		}
+		other := h.plain()
+		other.SrcToken = "CITREA-CBTC"
+		if _, err := h.CreateSwap(t.Context(), other); err != nil {
+			t.Errorf("of another token: %v", err)
+		}
+		for dst, want := range map[string]fault.Code{"BITCOIN-BTC": fault.Upstream, "LIGHTNING-BTC": ""} {
+			if l, err := h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "CITREA-WBTC", DstToken: dst}); fault.CodeOf(err) != want {
+				t.Errorf("limits to %s: %+v, %v", dst, l, err)
+			}
+		}
+	})
+}
+
+// What is shown as the least and the most is accepted, on either side.
+func TestShownLimitsAreAccepted(t *testing.T) {
+	h := newHonest(t)
+	user := h.net.EVM.User.Address.Hex()
+	for _, smart := range []string{"CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"} {
+		for _, in := range []CreateSwapInput{
+			{SrcToken: smart, DstToken: "LIGHTNING-BTC", SrcAddress: user, DstAddress: h.net.Alice.LNURL},
+			{SrcToken: smart, DstToken: "BITCOIN-BTC", SrcAddress: user, DstAddress: h.net.Wallet.Address.String()},
+			{SrcToken: "LIGHTNING-BTC", DstToken: smart, DstAddress: user},
+			{SrcToken: "BITCOIN-BTC", DstToken: smart, DstAddress: user},
+		} {
+			l, err := h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: in.SrcToken, DstToken: in.DstToken})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for side, amount := range map[AmountType]GetSwapLimitsSide{ExactIn: l.Input, ExactOut: l.Output} {
+				for _, units := range []Amount{amount.Min, *amount.Max} {
+					in.AmountType, in.Amount = side, units.RawAmount
+					if _, err := h.CreateSwap(t.Context(), in); err != nil {
+						t.Errorf("%s to %s, %s of %s: %v", in.SrcToken, in.DstToken, side, units.RawAmount, err)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package lp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Ready reports whether some LP can be asked for a quote now. It loads the LPs if
+// none is known, or if none could be reached lately. Errors have the code
+// fault.Upstream, or fault.Timeout.
+func (d *Directory) Ready(ctx context.Context) error {
+	d.mu.Lock()
+	load := len(d.lps) == 0 || d.gone
+	d.mu.Unlock()
+	if load {
+		if err := d.Reload(ctx); err != nil {
+			return err
+		}
+	}
+	return d.Offering()
+}
+
+// Offering returns nil if some LP can be asked about something, else
+// [Directory.NoOffer].
+func (d *Directory) Offering() error {
+	if len(d.Supported(Input)) > 0 || len(d.Supported(Output)) > 0 {
+		return nil
+	}
+	return d.NoOffer()
+}
+
+// NoOffer is why nobody offers what was asked about, with the code fault.Upstream.
+func (d *Directory) NoOffer() error {
+	switch {
+	case len(d.LPs()) == 0:
+		return fault.New(fault.Upstream, "no liquidity provider can be reached")
+	case len(d.Penalties()) > 0:
+		return errBoxed()
+	}
+	return fault.New(fault.Upstream, "no liquidity provider offers this now")
+}
+
+func errBoxed() error {
+	return fault.New(fault.Upstream, "the liquidity providers gave wrong answers and are left alone for a while")
+}
+
+// setGone notes that no LP could be reached, so that the next question whether
+// there is one does not believe in those that were loaded.
+func (d *Directory) setGone() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gone = true
+}
+
+// unreached reports that not one LP of a round has answered.
+func unreached(failures []Failure) bool {
+	for _, f := range failures {
+		if _, ok := errors.AsType[*CallError](f.Err); !ok {
+			return false
+		}
+	}
+	return len(failures) > 0
+}
