@@ -139,7 +139,7 @@ func (m *Market) repeated(ctx context.Context, key, print string) (*Record, erro
 
 // collect asks all LPs and returns the best record.
 func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.Candidate, k chains.Contract) (*Record, error)) (*Record, error) {
-	offer, err := lp.Collect(ctx, o.Offers, lp.Query{Service: lp.Service(o.typ), Chain: o.info.ID, Token: o.token.Address, ExactIn: o.ExactIn, Amount: o.Amount, Gas: o.GasAmount}, lp.Round[*Record]{
+	offer, err := lp.Collect(ctx, o.Offers, lp.Query{Service: lp.Service(o.typ), Chain: o.info.ID, Token: o.token.Address, ExactIn: o.ExactIn, Amount: o.Amount, Gas: o.GasAmount, Lasts: o.lasts}, lp.Round[*Record]{
 		Ask: func(ctx context.Context, c lp.Candidate) (*Record, error) {
 			k, ok := o.chain.Contract(c.Version)
 			if !ok {

@@ -25,6 +25,7 @@ type order struct {
 	user  string       // canonical address on the smart chain
 	token tokens.Token // of the smart chain
 	trial bool         // asked to learn bounds; no swap comes of it
+	lasts int64        // seconds until the escrow of a Lightning payout ends
 
 	to      bitcoin.Address    // payouts to Bitcoin
 	invoice *lightning.Invoice // payouts to an invoice; nil for those to a link

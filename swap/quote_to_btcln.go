@@ -85,6 +85,7 @@ func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error
 		most = defaultMaxHTLCTimeout
 	}
 	wait, long, err := lightning.HTLCTimeout(int64(base/time.Second), int64(max(base, most)/time.Second), inv.MinFinalCLTV)
+	o.lasts = wait
 	return o.now.Unix() + wait, long, err
 }
 

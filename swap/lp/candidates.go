@@ -16,6 +16,16 @@ type Query struct {
 	ExactIn bool
 	Amount  *big.Int // base units of the fixed side; nil: not known yet, as for a whole wallet
 	Gas     *big.Int // base units of the native token that are wanted besides; nil: none
+	Lasts   int64    // seconds until the escrow of a Lightning payout ends; 0: not known yet
+}
+
+// onItsWay is how much of [Query].Lasts, in seconds, may be over when an LP looks
+// at its clock.
+const onItsWay = 60
+
+// lasts reports whether an LP is left enough time.
+func (q Query) lasts(s ServiceInfo) bool {
+	return q.Service != ToBTCLN || q.Lasts == 0 || s.MinTime == 0 || q.Lasts >= s.MinTime+onItsWay
 }
 
 // sats returns the amount if it is the bitcoin side that is fixed.
@@ -38,7 +48,8 @@ type Candidate struct {
 // Candidates returns the LPs that can serve a query, the cheapest by their
 // announced fee first; the order means nothing more, since all are asked. The
 // amount counts only when the bitcoin side is fixed (protocol: lp-protocol.md
-// §2.6). LPs in the penalty box are left out.
+// §2.6). LPs in the penalty box are left out, and those that need more time than
+// the escrow of a Lightning payout lasts.
 func (d *Directory) Candidates(q Query) []Candidate {
 	chain := d.chain(q.Chain)
 	if chain == nil {
@@ -49,7 +60,7 @@ func (d *Directory) Candidates(q Query) []Candidate {
 	var out []Candidate
 	for _, lp := range d.LPs() {
 		s, offers := lp.Services[q.Service]
-		if !offers || amount != nil && (amount.Cmp(big.NewInt(s.Min)) < 0 || amount.Cmp(big.NewInt(s.Max)) > 0) {
+		if !offers || !q.lasts(s) || amount != nil && (amount.Cmp(big.NewInt(s.Min)) < 0 || amount.Cmp(big.NewInt(s.Max)) > 0) {
 			continue
 		}
 		spelled, listed := d.spelling(s, q.Chain, q.Token)
@@ -84,16 +95,25 @@ func (d *Directory) noCandidate(q Query) error {
 	}
 	amount, now := q.sats(), d.s.Now()
 	var ranges []Range
+	var least int64 // seconds that an escrow must last
 	boxed := false
 	for _, lp := range lps {
 		s, offers := lp.Services[q.Service]
 		if _, listed := d.spelling(s, q.Chain, q.Token); offers && listed {
 			r := Range{big.NewInt(s.Min), big.NewInt(s.Max)}
 			ranges = append(ranges, r)
-			boxed = boxed || (amount == nil || q.inside(r)) && !d.penalties.free(lp.URL, q.Pair(), now)
+			switch {
+			case amount != nil && !q.inside(r):
+			case !d.penalties.free(lp.URL, q.Pair(), now):
+				boxed = true
+			case !q.lasts(s) && (least == 0 || s.MinTime < least):
+				least = s.MinTime
+			}
 		}
 	}
 	switch {
+	case least > 0:
+		return fault.Invalid("lightningPaymentHTLCTimeout", "must be %d seconds at least: the liquidity providers need as long", least+onItsWay)
 	case boxed:
 		return errBoxed()
 	case amount != nil && len(ranges) > 0:

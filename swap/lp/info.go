@@ -36,6 +36,7 @@ type ServiceInfo struct {
 	FeePPM   int64 // millionths of the bitcoin amount
 	BaseFee  int64 // sats
 	Min, Max int64 // sats, of the bitcoin side
+	MinTime  int64 // seconds that the escrow of a Lightning payout must last; 0: the LP does not say
 	Chains   []ChainTokens
 }
 
@@ -180,6 +181,7 @@ func readService(raw json.RawMessage) (ServiceInfo, error) {
 	if s.Max > maxSats {
 		s.Max = maxSats
 	}
+	s.MinTime = readMinTime(a.any("data"))
 	if !a.has("chainTokens") { // LPs from before there was more than one chain
 		list, err := readTokens(a.any("tokens"))
 		s.Chains = []ChainTokens{{"SOLANA", list}}
@@ -191,6 +193,23 @@ func readService(raw json.RawMessage) (ServiceInfo, error) {
 		return err
 	})
 }
+
+// readMinTime reads what an LP says of the time that it needs; what makes no sense
+// says nothing (protocol: lp-next.md).
+func readMinTime(data json.RawMessage) int64 {
+	a := newAnswer(data)
+	if !a.has("minTimestampCltv") {
+		return 0
+	}
+	seconds := a.whole("minTimestampCltv")
+	if a.err != nil || seconds > maxMinTime {
+		return 0
+	}
+	return seconds
+}
+
+// maxMinTime is far beyond any escrow, in seconds.
+const maxMinTime = 1 << 32
 
 // maxSats is all the bitcoin that there will ever be.
 const maxSats = 21_000_000 * 100_000_000
