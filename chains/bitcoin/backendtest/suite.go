@@ -44,6 +44,7 @@ type Setup struct {
 	NoSpenders    bool // which confirmed transaction spends an output
 	NoAddressTxs  bool // the transactions of an address: Unsupported
 	ConfirmedOnly bool // outputs of an address that are not confirmed yet
+	MostWaiting   int  // transactions of an address beyond so many that are not confirmed: Unsupported, after the others; 0: all are told
 }
 
 // Run runs the suite.

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
@@ -14,9 +15,15 @@ import (
 // a page with fewer is the last.
 const smallestPage = 10
 
+// mostWaiting is how many unconfirmed transactions of an address servers list.
+// There is no page after it.
+const mostWaiting = 50
+
 // AddressTxs yields the transactions of an address. One request per page (50
 // unconfirmed and 25 confirmed ones on the first, 25 on the others), the first
-// one side by side with one for the tip.
+// one side by side with one for the tip. Where more than 50 wait it ends with an
+// Unsupported error, after what the server lists; one more request finds that out
+// when it lists 50.
 func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {
 		if err := bitcoin.CheckAddress(a, c.network); err != nil {
@@ -26,6 +33,7 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 		tip := c.tipBeside(ctx)
 		seen := make(map[bitcoin.Hash]bool)
 		base := "address/" + a.String() + "/txs"
+		waiting := 0
 		for path := base; ; {
 			page, err := c.txPage(ctx, path)
 			if err != nil {
@@ -41,6 +49,8 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 				seen[tx.ID] = true
 				if tx.BlockHash != (bitcoin.Hash{}) {
 					last, confirmed = tx.ID, confirmed+1
+				} else {
+					waiting++
 				}
 				tx, err := c.confirm(tx, tip)
 				if !yield(tx, err) || err != nil {
@@ -48,9 +58,16 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 				}
 			}
 			if confirmed < smallestPage {
-				return
+				break
 			}
 			path = base + "/chain/" + last.String()
+		}
+		if waiting >= mostWaiting {
+			if sums, err := c.addressSums(ctx, a); err != nil {
+				yield(nil, err)
+			} else if sums.waiting > waiting {
+				yield(nil, fault.New(fault.Unsupported, "%d transactions of %s wait, of which the server lists %d only", sums.waiting, a, waiting))
+			}
 		}
 	}
 }
@@ -129,6 +146,7 @@ func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin
 type statsJSON struct {
 	Funded *int64 `json:"funded_txo_sum"`
 	Spent  *int64 `json:"spent_txo_sum"`
+	Count  int    `json:"tx_count"`
 }
 
 func (j statsJSON) balance() (int64, error) {
@@ -146,29 +164,40 @@ func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirm
 	if err := bitcoin.CheckAddress(a, c.network); err != nil {
 		return 0, 0, err
 	}
+	sums, err := c.addressSums(ctx, a)
+	return sums.confirmed, sums.unconfirmed, err
+}
+
+// addressSums are what a server says of an address without listing it.
+type addressSums struct {
+	confirmed, unconfirmed int64 // sats
+	waiting                int   // transactions
+}
+
+func (c *Client) addressSums(ctx context.Context, a bitcoin.Address) (addressSums, error) {
 	path := "address/" + a.String()
-	sums, err := flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([2]int64, error) {
-		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([2]int64, error) {
+	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (addressSums, error) {
+		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (addressSums, error) {
 			var j struct {
 				Chain statsJSON `json:"chain_stats"`
 				Pool  statsJSON `json:"mempool_stats"`
 			}
 			if err := s.getJSON(ctx, path, textLimit, &j); err != nil {
-				return [2]int64{}, err
+				return addressSums{}, err
 			}
-			return j.Chain.balances(j.Pool)
+			return j.Chain.sums(j.Pool)
 		})
 	})
-	return sums[0], sums[1], err
 }
 
-func (j statsJSON) balances(pool statsJSON) (sums [2]int64, err error) {
-	if sums[0], err = j.balance(); err != nil {
+func (j statsJSON) sums(pool statsJSON) (sums addressSums, err error) {
+	if sums.confirmed, err = j.balance(); err != nil {
 		return sums, err
 	}
-	if sums[0] < 0 {
+	if sums.confirmed < 0 {
 		return sums, errors.New("address has spent more confirmed sats than it got")
 	}
-	sums[1], err = pool.balance()
+	sums.waiting = pool.Count
+	sums.unconfirmed, err = pool.balance()
 	return sums, err
 }

@@ -37,7 +37,7 @@ func client(t testing.TB, o mempoolspace.Options) *mempoolspace.Client {
 func TestConformance(t *testing.T) {
 	n := start(t, devnet.Options{})
 	backendtest.Run(t, backendtest.Setup{
-		Chain:   playground.New(n),
-		Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
+		Chain:       playground.New(n),
+		MostWaiting: 50, Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
 	})
 }

@@ -70,19 +70,25 @@ func (c *call) utxos() (any, error) {
 	return list, nil
 }
 
-// addressTxs answers what waits and the newest 25 confirmed transactions, or the
-// 25 after the last one of a page.
+// addressTxs answers up to 50 that wait and the newest 25 confirmed transactions,
+// or the 25 after the last one of a page.
 func (c *call) addressTxs() (any, error) {
 	script, err := c.script()
 	if err != nil {
 		return nil, err
 	}
-	const page = 25
+	const page, mostWaiting = 25, 50
+	waiting := 0
 	after := c.PathValue("last")
 	list := []txJSON{}
 	confirmed, found := 0, after == ""
 	for _, e := range c.history(script) {
 		isConfirmed := c.sees(e.block)
+		if !isConfirmed {
+			if waiting++; waiting > mostWaiting {
+				continue
+			}
+		}
 		if found && (isConfirmed || after == "") && confirmed < page {
 			list = append(list, c.txJSON(e))
 			if isConfirmed {
