@@ -167,7 +167,7 @@ const gasWei int64 = 1e14 // wei
 // flows are all ways to an end.
 var flows = []flow{
 	{name: "TO_BTC", prepare: toBitcoin, phases: toTheEnd, blocks: true, check: paidOut},
-	{name: "TO_BTC refunded cooperatively", prepare: toBitcoin, phases: toTheEnd, end: "REFUNDED", fault: lp.Fault{NotPayable: true}, check: paidBack},
+	{name: "TO_BTC refunded cooperatively, the LP slow", prepare: toBitcoin, phases: toTheEnd, end: "REFUNDED", fault: lp.Fault{NotPayable: true, On: "/getRefundAuthorization", Stall: 4200 * time.Millisecond}, check: paidBack},
 	{name: "TO_BTC refunded by timelock", prepare: toBitcoin, phases: whenOpen, pass: 8 * 24 * time.Hour, end: "REFUNDED", fault: lp.Fault{NeverPay: true}, check: paidBack},
 	{name: "TO_BTCLN to an invoice", prepare: toInvoice, phases: toTheEnd, check: paidOut},
 	{name: "TO_BTCLN to a link", prepare: toLink, phases: toTheEnd, check: paidOut},
