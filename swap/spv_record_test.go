@@ -60,18 +60,27 @@ func vaultCase(t *testing.T, fields map[string]json.RawMessage, now int64) *flow
 	return s
 }
 
+// inner is the text at a path of members, "" if there is none.
+func inner(v any, path ...string) string {
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	s, _ := v.(string)
+	return s
+}
+
 func TestVectorsVaultFeesAndRecord(t *testing.T) {
 	vectors.Each(t, "swap-flows-spv-and-core", "fees_and_record", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Now json.Number }
 		c.Input(t, &in)
-		type amount struct{ Amount, RawAmount, Symbol, Chain string }
 		var want struct {
-			Input, Output, GasDropOutput        amount
-			SwapFee, NetworkOutputFee, TotalFee struct{ Src amount }
-			QuoteExpiry                         int64
-			Record                              map[string]json.RawMessage
+			Record      map[string]json.RawMessage
+			QuoteExpiry int64
 		}
 		c.Expected(t, &want)
+		var shown map[string]any
+		c.Expected(t, &shown)
 		var fields map[string]json.RawMessage
 		c.Input(t, &fields)
 		now, err := in.Now.Int64()
@@ -79,34 +88,54 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := vaultCase(t, fields, now)
-		text, err := json.Marshal(want.Record) // the record as the reference writes it
+		// The record as the reference writes it, from the members of the case.
+		record := maps.Clone(s.Record)
+		for name, text := range map[string]string{"escrowHash": "null", "state": "0", "initiated": "false", "gasPricingInfo": "null", "randomNonce": `"` + strings.Repeat("0", 32) + `"`} {
+			record[name] = json.RawMessage(text)
+		}
+		var pricing map[string]json.RawMessage
+		if err := json.Unmarshal(fields["pricingInfo"], &pricing); err != nil {
+			t.Fatal(err)
+		}
+		for name, v := range pricing {
+			record["_"+name] = v
+		}
+		for _, name := range []string{"chain", "now", "pricingInfo"} {
+			delete(record, name)
+		}
+		vectors.SameJSON(t, vectors.JSON(t, want.Record), record)
+		r, err := ImportRecord(s.Chain, vectors.JSON(t, record))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := ImportRecord(s.Chain, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		is := func(what string, got tokens.Amount, want amount) {
-			if got.Raw.String() != want.RawAmount || got.Decimal() != want.Amount || got.Token.Ticker != want.Symbol || got.Token.Chain != want.Chain {
-				t.Errorf("%s is %s (%s %s), want %+v", what, got.Raw, got.Decimal(), got.Token.ID(), want)
-			}
-		}
-		fees := new(big.Int).Add(r.Terms.SwapFee.Raw, r.Terms.NetworkFee.Raw)
-		is("input", r.Terms.Input, want.Input)
-		is("output", r.Terms.Output, want.Output)
-		is("swap fee", r.Terms.SwapFee, want.SwapFee.Src)
-		is("network fee", *r.Terms.NetworkFee, want.NetworkOutputFee.Src)
-		is("fees", tokens.NewAmount(fees, r.Terms.Input.Token), want.TotalFee.Src)
+		btc, of := r.Terms.Input.Token, shownAmount
+		// Fees in the token that is bought are no part of the interface: the LP's own
+		// figure is known, the network's is what the total leaves.
+		token := r.Terms.Output.Token
+		sats, whole := amountText(t, string(fields["swapFeeBtc"])), amountText(t, string(fields["swapFee"]))
+		bought := new(big.Int).Add(whole, mulDiv(amountText(t, string(fields["gasSwapFeeBtc"])), whole, sats))
+		total := inner(shown, "totalFee", "dst", "rawAmount")
+		network := new(big.Int).Sub(amountText(t, total), bought)
 		drop := tokens.NewAmount(new(big.Int), s.Chain.Info().Native)
 		if r.Terms.GasDrop != nil {
 			drop = *r.Terms.GasDrop
 		}
-		is("gas drop", drop, want.GasDropOutput)
-		var id string
-		if err := json.Unmarshal(want.Record["id"], &id); err != nil || r.ID != id || int64(r.Expiry) != want.QuoteExpiry || r.posted() {
-			t.Errorf("%s until %d, want %s until %d", r.ID, r.Expiry, id, want.QuoteExpiry)
+		without := amountText(t, inner(shown, "inputWithoutFee", "rawAmount")) // no part of the interface
+		got := map[string]any{
+			"input":            of(r.Terms.Input.Raw, btc),
+			"output":           of(r.Terms.Output.Raw, r.Terms.Output.Token),
+			"gasDropOutput":    of(drop.Raw, drop.Token),
+			"swapFee":          map[string]any{"src": of(r.Terms.SwapFee.Raw, btc), "dst": of(bought, token), "base": of(r.Terms.Price.BaseFeeSats, btc), "ppm": inner(shown, "swapFee", "ppm")},
+			"networkOutputFee": map[string]any{"src": of(r.Terms.NetworkFee.Raw, btc), "dst": of(network, token)},
+			"totalFee":         map[string]any{"src": of(new(big.Int).Add(r.Terms.SwapFee.Raw, r.Terms.NetworkFee.Raw), btc), "dst": of(amountText(t, total), token)},
+			"inputWithoutFee":  of(without, btc),
+			"quoteExpiry":      int64(r.Expiry),
 		}
+		delete(shown, "record")
+		if r.posted() {
+			t.Error("handed over")
+		}
+		vectors.SameJSON(t, vectors.JSON(t, shown), got)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -202,7 +203,7 @@ func TestVectorsTrustedStatus(t *testing.T) {
 
 func amountText(t *testing.T, s string) *big.Int {
 	t.Helper()
-	n, ok := new(big.Int).SetString(s, 10)
+	n, ok := new(big.Int).SetString(strings.Trim(s, `"`), 10)
 	if !ok {
 		t.Fatalf("%q is not an amount", s)
 	}

@@ -194,9 +194,12 @@ func TestVectorsSwapDataEquals(t *testing.T) {
 		var want struct{ Equals, SameEscrowHash bool }
 		c.Expected(t, &want)
 		a, b := swapOf(t, typed(in.A)), swapOf(t, typed(in.B))
-		if want.Equals && !want.SameEscrowHash {
+		switch {
+		case want.Equals && !want.SameEscrowHash && a.DepositToken != b.DepositToken:
 			c.Differ(t, "evm-deposit-token")
 			want.Equals = false
+		case want.Equals != want.SameEscrowHash:
+			t.Errorf("the reference says equal %v, the same hash %v", want.Equals, want.SameEscrowHash)
 		}
 		if got := a.SameEscrow(b); got != want.Equals {
 			t.Errorf("same escrow: got %v, want %v", got, want.Equals)

@@ -26,20 +26,24 @@ type binaries []binary
 // compile builds the tests of every package that has a vector test and names one
 // of the files.
 func compile(ctx context.Context, dir string, files []string) (binaries, error) {
-	folders := map[string]bool{}
+	texts := map[string][]byte{} // of the tests of each folder
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		names := func(file string) bool { return bytes.Contains(text, []byte(`"`+file[strings.Index(file, "/")+1:]+`"`)) }
-		if bytes.Contains(text, []byte("\nfunc TestVectors")) && slices.ContainsFunc(files, names) {
-			folders[filepath.Dir(path)] = true
-		}
+		texts[filepath.Dir(path)] = append(texts[filepath.Dir(path)], text...)
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	folders := map[string]bool{}
+	for folder, text := range texts {
+		names := func(file string) bool { return bytes.Contains(text, []byte(`"`+file[strings.Index(file, "/")+1:]+`"`)) }
+		if bytes.Contains(text, []byte("\nfunc TestVectors")) && slices.ContainsFunc(files, names) {
+			folders[folder] = true
+		}
 	}
 	var out binaries
 	for folder := range folders {
