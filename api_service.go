@@ -19,8 +19,13 @@ type Service interface {
 	// such swap is stored; an expired quote is deleted after a while.
 	GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*GetSwapStatusOutput, error)
 	// SubmitTransaction hands in what the user signed for the current action. It
-	// returns when the swap has moved, which can take as long as a confirmation;
-	// a caller that gives up may submit the same transactions again.
+	// returns when the swap has moved, and within 15 seconds anyhow: with the hashes
+	// if the network has the transactions by then, else with [CodeTimeout] and a
+	// sentence that says whether they are stored. What is stored is sent without
+	// further ado, and GetSwapStatus tells the rest; handing in the same transactions
+	// again joins what is under way. Transactions that cannot be executed as they are
+	// (a fee cap below the base fee, the last of two without the first) are refused
+	// by name before anything is stored.
 	SubmitTransaction(ctx context.Context, in SubmitTransactionInput) (*SubmitTransactionOutput, error)
 	// SettleWithLnurl has the swap's invoice paid through an LNURL-withdraw link
 	// and waits for the payment. Outside of the state PR_CREATED it fails with

@@ -38,10 +38,10 @@ func (in *GetSwapStatusInput) Validate() error {
 // GetSwapStatusOutput is the answer of getSwapStatus.
 type GetSwapStatusOutput struct {
 	ListSwapOutput
-	CurrentAction *Action `json:"currentAction"` // nil when nothing is to be done, or ActionError says why it is missing
-	// ActionError says why the action could not be built; state and steps are right
-	// nevertheless, and a later call may succeed. It is an addition to the published
-	// interface.
+	CurrentAction *Action `json:"currentAction"` // nil when nothing is to be done; before anything is paid also when ActionError says why nothing should or can be
+	// ActionError says why the action could not be built, and a Wait may take its
+	// place; state and steps are right nevertheless, and a later call may succeed. It is
+	// an addition to the published interface.
 	ActionError          *ActionError `json:"actionError,omitempty"`
 	RequiresSecretReveal *bool        `json:"requiresSecretReveal,omitempty"` // Lightning sources only: the preimage is wanted now
 	Escrow               *EscrowInfo  `json:"escrow,omitempty"`               // escrow swaps whose escrow is known

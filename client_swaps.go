@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -17,7 +18,8 @@ import (
 
 // GetSwapStatus implements [Service]. The facts are at most a second old; a
 // secret is durable when it returns. An action that cannot be built now does not
-// hide the state: ActionError says why.
+// hide the state: ActionError says why. One that the caller's wallet or fee rate
+// makes impossible is an error that names the field.
 func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *GetSwapStatusOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -54,11 +56,17 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 	defer cancel()
 	todo, err := ahead.Todo(late, res.Record, v.Action)
 	if err != nil {
+		if ofCaller(err) {
+			return nil, err
+		}
 		if fault.CodeOf(err) == fault.Internal {
 			c.config.Logger.Warn("action not built", "swap", storage.Label(in.SwapID), "err", err)
 			err = fault.New(fault.Internal, "the action cannot be built now")
 		}
 		out.ActionError = &ActionError{Code: CodeOf(err), Error: err.Error()}
+		if s, ok := v.Action.(*swap.Sign); ok && s.For != swap.ActionInit { // null would say that nothing is to be done any more
+			out.CurrentAction = actionOf(swap.Todo{Wait: s.Delayed()})
+		}
 		return out, nil
 	}
 	out.CurrentAction = actionOf(todo)
@@ -66,6 +74,13 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 		out.ActionError = &ActionError{Code: CodeOf(v.Blocked), Error: v.Blocked.Error()}
 	}
 	return out, nil
+}
+
+// ofCaller reports whether an action cannot be built for the wallet or at the rate
+// that the caller names, and could be for another.
+func ofCaller(err error) bool {
+	e, ok := errors.AsType[*fault.Error](err)
+	return ok && e.Code == fault.InvalidInput && slices.Contains([]string{"bitcoinAddress", "bitcoinPublicKey", "bitcoinFeeRate", "signer"}, e.Field)
 }
 
 // statusPatience is how long a status waits for the outside world, and again for

@@ -283,8 +283,11 @@ func checkDegraded(t *testing.T, got *GetSwapStatusOutput, r *swap.Record, s *fl
 		}
 		return "status-success-action"
 	}
-	if got.CurrentAction != nil {
-		t.Errorf("action %+v cannot be", got.CurrentAction)
+	switch a := got.CurrentAction; { // null would say that nothing is to be done
+	case r.State <= 0 && a != nil, a != nil && a.Wait == nil:
+		t.Errorf("action %+v cannot be", a)
+	case r.State > 0 && a == nil:
+		t.Error("no action where one is required")
 	}
 	if r.State == 0 && r.Escrow.Init == nil {
 		if got.Steps[0].Status != StatusSoftExpired {

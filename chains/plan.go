@@ -61,6 +61,14 @@ type Contract interface {
 	// signedTxs[i]. Pure.
 	Check(plan Plan, signed []string) ([]Signed, error)
 
+	// Admit asks the chain whether what passed Check can be executed as it is: its fee
+	// covers what the newest block demands, nothing that has to come before it is
+	// missing (transactions with lower nonces, approvals), and the contract would not
+	// refuse it. What shows a preimage is not shown to a node for this, and of what
+	// the network has already nothing is asked. Errors with the code
+	// fault.InvalidInput name signedTxs[i]; after any other error it is not known.
+	Admit(ctx context.Context, plan Plan, txs []Signed) error
+
 	// IDs returns the ids of signed transactions without judging them, to
 	// recognise a repeated submission. Pure.
 	IDs(signed []string) ([]string, error)
@@ -97,6 +105,13 @@ type Plan struct {
 	Signer  string   // canonical address that signs and pays; "" in Check: any, the same for all transactions
 	FeeRate string   // "" is the current one; init needs the one that the LP signed for
 	Steps   []Step
+
+	// Replaces are transactions under way that the plan takes the place of. As far as
+	// its signer signed them, Build and Check see to it that only one of both can be
+	// executed, and that nodes prefer the new one: on EVM the same nonce and a higher
+	// fee, on Solana a block hash after the end of the other's, on Starknet the same
+	// nonce and higher bounds.
+	Replaces []Signed
 }
 
 // Step is one step of a plan. Which members count depends on the kind.

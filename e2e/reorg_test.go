@@ -143,7 +143,7 @@ func TestChainReorganisations(t *testing.T) {
 		w.reached(s.SwapID, "CLAIM_COMMITED")
 		w.advance(2 * time.Minute) // nobody is told the preimage, and the user is not asked to publish it
 		early := w.status(s.SwapID)
-		if early.CurrentAction != nil || early.ActionError == nil || early.ActionError.Code != swapper.CodeInvalidState {
+		if nameOf(early.CurrentAction) != swapper.NameAutomaticSettlement || early.ActionError == nil || early.ActionError.Code != swapper.CodeInvalidState {
 			t.Errorf("asks for %q, %+v, before the escrow is final", nameOf(early.CurrentAction), early.ActionError)
 		}
 		if n := len(w.tower.Claims()); n != claimed {

@@ -6,7 +6,7 @@ import "time"
 type Deadlines struct {
 	Default           time.Duration // all operations that are not named here; 30 s
 	CreateSwap        time.Duration // asks several liquidity providers; 1 min
-	SubmitTransaction time.Duration // waits for confirmations; 10 min
+	SubmitTransaction time.Duration // answers within 15 s by itself; 30 s
 	SettleWithLnurl   time.Duration // waits for a Lightning payment; 10 min
 }
 
@@ -18,7 +18,7 @@ func (d Deadlines) orDefault() Deadlines {
 		d.CreateSwap = time.Minute
 	}
 	if d.SubmitTransaction <= 0 {
-		d.SubmitTransaction = 10 * time.Minute
+		d.SubmitTransaction = 30 * time.Second
 	}
 	if d.SettleWithLnurl <= 0 {
 		d.SettleWithLnurl = 10 * time.Minute

@@ -52,7 +52,7 @@
 //
 // # Time
 //
-// Every operation has a deadline ([Deadlines]). submitTransaction and
+// Every operation has a deadline ([Deadlines]). submitTransaction, for 15 s, and
 // settleWithLnurl wait for the swap to move; they push back the deadline for writing
 // on their connection, so that the server's WriteTimeout can stay short. A server
 // should have a ReadTimeout: nothing else limits how slowly a body arrives.

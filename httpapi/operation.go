@@ -22,7 +22,7 @@ type operation struct {
 	get      bool // by GET and HEAD
 	post     bool // by POST
 	maxBody  int64
-	waits    bool // for the outside world, for minutes
+	waits    bool // for the outside world, longer than a server's WriteTimeout may be
 	deadline func(Deadlines) time.Duration
 	// read turns the input into a call of the service. Its error is the caller's fault.
 	read func(input value, acceptUnknown bool) (call, error)

@@ -81,6 +81,10 @@ func todoKey(r *Record, a Action, c Caller) string {
 		for _, step := range s.Plan.Steps {
 			key += " " + step.Kind.String()
 		}
+		for _, tx := range s.Plan.Replaces {
+			key += " " + tx.ID
+		}
+		key += " " + s.Waiting
 	}
 	return key
 }

@@ -115,7 +115,7 @@ func (o outgoing) moves() []Move {
 				return false
 			}
 			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
-		}},
+		}, Do: func(in In, next *Record) { closeSubmission(next, "the time to open the swap is over") }},
 		{From: []int{outCreated}, To: outSoftExpired, Why: "the quote expired", If: func(in In) bool {
 			f := in.Obs.Escrow
 			return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
@@ -123,7 +123,8 @@ func (o outgoing) moves() []Move {
 
 		{From: []int{outCreated, outSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
 		{From: []int{outRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
-			return in.Input.(Submit).Action == ActionRefund && !in.busy()
+			sub := in.Input.(Submit)
+			return sub.Action == ActionRefund && in.takes(sub)
 		}, Do: accept},
 	}
 }
@@ -139,7 +140,8 @@ const (
 // mayOpen guards the submission of opening transactions: the authorisation is
 // still good, and nothing else is under way.
 func mayOpen(in In) bool {
-	return in.Input.(Submit).Action == ActionInit && !in.busy() && !in.rivalled() &&
+	sub := in.Input.(Submit)
+	return sub.Action == ActionInit && in.takes(sub) && !in.rivalled() &&
 		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
 }
 
@@ -240,13 +242,13 @@ func (o outgoing) view(in In) View {
 			case in.rivalled():
 				v.Blocked = errPaidElsewhere
 			case !in.busy():
-				v.Action = o.openAction(r)
+				v.Action = o.openAction(in)
 			}
 		}
 	case outSoftExpired:
 		payment = SoftExpired
 		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
-			v.Late = o.openAction(r)
+			v.Late = o.openAction(in)
 		}
 	case outExpired:
 		payment = ExpiredStatus
@@ -266,6 +268,9 @@ func (o outgoing) view(in In) View {
 		case v.Action == nil && !in.busy():
 			v.Blocked = fault.New(fault.Upstream, "the provider has not authorised an early refund; without it the refund is possible from %s on",
 				time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace).UTC().Format(time.RFC3339))
+		}
+		if v.Blocked != nil {
+			v.Action = (&Sign{For: ActionRefund}).Delayed()
 		}
 	case outRefunded:
 		settlement, refund = ExpiredStatus, Refunded
@@ -287,8 +292,8 @@ func (o outgoing) view(in In) View {
 	return v
 }
 
-func (o outgoing) openAction(r *Record) Action {
-	return &Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(r, chains.StepInit)}
+func (o outgoing) openAction(in In) Action {
+	return in.again(&Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(in.R, chains.StepInit)})
 }
 
 // refundAction offers the way back that is open: by time-out without anybody's
@@ -305,7 +310,7 @@ func (o outgoing) refundAction(in In) Action {
 	case !usable(r.Escrow.Refund, in.Now):
 		return nil // wantsLP asks for a new one
 	}
-	return &Sign{Name: "Refund", Description: "Sign and submit the transactions that take the tokens back.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true}
+	return in.again(&Sign{Name: "Refund", Description: "Sign and submit the transactions that take the tokens back.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true})
 }
 
 func (o outgoing) plan(r *Record, kind chains.StepKind) chains.Plan {

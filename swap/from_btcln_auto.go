@@ -125,7 +125,8 @@ func autoMoves() []Move {
 			askAgain(next, CallWithdraw)
 		}},
 		{From: []int{lnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
-			return in.Input.(Submit).Action == ActionClaim && !in.busy()
+			sub := in.Input.(Submit)
+			return sub.Action == ActionClaim && in.takes(sub)
 		}, Do: accept},
 	}
 }
@@ -291,17 +292,20 @@ func autoView(in In) View {
 			// The claim carries the preimage, so it is handed out only when
 			// publishing that is safe.
 			switch {
-			case in.R.Submission.open() || r.Lightning.Preimage.IsZero():
+			case r.Lightning.Preimage.IsZero():
 			case in.blind():
 				v.Blocked = errBlind
 			case in.busy():
 			case mayPublish(in):
-				v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
-					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.public()}}}}
+				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
+					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.public()}}}})
 			case !autoFact(in).Known():
 				v.Blocked = fault.New(fault.Upstream, "the chain cannot be asked for the escrow now, without which the preimage must not be shown")
 			default:
 				v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet, and until then the preimage must not be shown")
+			}
+			if v.Blocked != nil {
+				v.Action = (&Sign{For: ActionClaim}).Delayed()
 			}
 		}
 	case lnClaimed:

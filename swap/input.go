@@ -57,6 +57,7 @@ type Outcome struct {
 	Refused bool   // it did not happen and never will; Reason says why
 	Reason  string // else it is not known whether it happened
 	Step    int    // send: which transaction
+	Tx      string // send: its id
 }
 
 // Look is a hint: it asks for a pass that begins now.
@@ -74,6 +75,9 @@ func (in In) noteOutcome(next *Record) {
 	o, ok := in.Input.(Outcome)
 	if !ok {
 		return
+	}
+	if s := next.Submission; o.Tx != "" && (s == nil || o.Step >= len(s.Txs) || s.Txs[o.Step].ID != o.Tx) {
+		return // of a submission that another one has replaced
 	}
 	key := Effect{Kind: o.Effect, Step: o.Step}.key()
 	if next.Tried == nil {

@@ -89,12 +89,17 @@ func eventHash(r *Record) (hash []byte, unique bool) {
 }
 
 // mayHavePaid reports whether the user's money may be on its way through this
-// swap: from the submission on, unless it came back.
+// swap: from the submission on, unless it came back. What nodes have forgotten may
+// still be remembered by others until it is too late for it.
 func (r *Record) mayHavePaid() bool {
 	if r.Escrow == nil || r.Escrow.RefundTx != "" {
 		return false
 	}
-	return r.Escrow.InitTx != "" || r.Submission != nil && !(r.Submission.Closed && r.Submission.Reason != "")
+	if r.Escrow.InitTx != "" || r.Submission.open() {
+		return true
+	}
+	s := r.Submission
+	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != outExpired)
 }
 
 func isZero(h [32]byte) bool { return h == [32]byte{} }

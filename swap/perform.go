@@ -92,8 +92,11 @@ func (p *Performing) send(ctx context.Context, r *Record, step int) Outcome {
 	if !ok || r.Submission == nil || step >= len(r.Submission.Txs) {
 		return Outcome{Reason: "the chain is not configured"}
 	}
-	err := c.Send(ctx, r.Submission.Txs[step].Signed)
-	return outcome(fault.CodeOf(err) == fault.InvalidState, err)
+	tx := r.Submission.Txs[step].Signed
+	err := c.Send(ctx, tx)
+	o := outcome(fault.CodeOf(err) == fault.InvalidState, err)
+	o.Tx = tx.ID
+	return o
 }
 
 // setRefund counts an address that is set already as set: an answer may have

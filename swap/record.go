@@ -203,13 +203,15 @@ type uint64s = *big.Int
 // Submission is what the user signed and handed in, and how far sending it has
 // come.
 type Submission struct {
-	Action string       `json:"action"` // what it was for: init, refund, claim
-	Txs    []SignedTx   `json:"txs"`
-	Closed bool         `json:"closed,omitempty"`
-	Reason string       `json:"reason,omitempty"` // why it was closed without success
-	Since  Millis       `json:"since"`
-	Block  uint64       `json:"block,omitempty"` // of the last transaction that is confirmed
-	PSBT   bitcoin.Hash `json:"psbt,omitzero"`   // txid, for a submitted PSBT
+	Action  string       `json:"action"` // what it was for: init, refund, claim
+	Txs     []SignedTx   `json:"txs"`
+	Closed  bool         `json:"closed,omitempty"`
+	Reason  string       `json:"reason,omitempty"` // why it was closed without success
+	Since   Millis       `json:"since"`
+	Moved   Millis       `json:"moved,omitempty"`   // when a transaction of several was confirmed last
+	Missing Millis       `json:"missing,omitempty"` // since when no node knows a transaction that was sent
+	Block   uint64       `json:"block,omitempty"`   // of the last transaction that is confirmed
+	PSBT    bitcoin.Hash `json:"psbt,omitzero"`     // txid, for a submitted PSBT
 }
 
 // SignedTx is one submitted transaction.

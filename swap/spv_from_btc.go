@@ -154,7 +154,8 @@ func spvMoves() []Move {
 			next.Bitcoin = b
 		}},
 		{From: []int{spvConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
-			return in.Input.(Submit).Action == ActionClaim && !in.busy()
+			sub := in.Input.(Submit)
+			return sub.Action == ActionClaim && in.takes(sub)
 		}, Do: accept},
 	}
 }
@@ -316,10 +317,10 @@ func spvView(in In) View {
 			settle.Status = AwaitingAutomatic
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		} else if in.blind() {
-			v.Blocked = errBlind
+			v.Action, v.Blocked = (&Sign{For: ActionClaim}).Delayed(), errBlind
 		} else if !in.busy() {
-			v.Action = &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: ActionClaim, AnySigner: true,
-				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}}
+			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: ActionClaim, AnySigner: true,
+				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
 		}
 	case spvClaimed:
 		pay.Status, settle.Status = Confirmed, Settled

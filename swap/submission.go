@@ -1,27 +1,104 @@
 package swap
 
 import (
+	"time"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+)
+
+// A submission is a claim on a swap's next step, not a lock. It ends by being
+// final, reverted, replaced, refused, forgotten by the nodes, superseded, or by
+// time, and every end but the first gives the action back:
+//
+//   - the owner's takes the place of a stranger's at once: whoever knows a swap's id
+//     may hand in a claim or a refund, with a fee that nobody mines;
+//   - one that waits longer than its patience is offered again in a form that
+//     excludes it, so that only one of them can be mined;
+//   - one that no node knows for long is closed.
+
+// How long a submission may wait until its step is offered again, and how long
+// nodes may not know of a transaction until it counts as forgotten. A claim has a
+// deadline, so it comes first.
+const (
+	claimMinedWithin = time.Minute
+	minedWithin      = 3 * time.Minute
+	forgottenAfter   = 10 * time.Minute
 )
 
 // open reports whether submitted transactions are still to be sent or confirmed.
 func (s *Submission) open() bool { return s != nil && !s.Closed }
 
-// busy reports whether what the user signed is under way, or done in a block
-// that the facts at hand do not know yet: until then nobody signs again.
+// signer is who signed a submission, "" if that is not known.
+func signer(txs []SignedTx) string {
+	if len(txs) == 0 {
+		return ""
+	}
+	return txs[0].From
+}
+
+// byStranger reports whether somebody else than the swap's owner signed it.
+func (r *Record) byStranger(txs []SignedTx) bool {
+	who := signer(txs)
+	return who != "" && who != r.Signer
+}
+
+// stale reports whether an open submission has waited longer than its patience.
+func (s *Submission) stale(now time.Time) bool {
+	patience := minedWithin
+	if s.Action == ActionClaim {
+		patience = claimMinedWithin
+	}
+	return now.Sub(max(s.Since, s.Moved).Time()) > patience
+}
+
+// busy reports whether what the owner signed is under way, or anything is done in
+// a block that the facts at hand do not know yet: until then nobody signs again.
 func (in In) busy() bool {
 	s := in.R.Submission
-	if s == nil || !s.Closed {
-		return s.open()
+	switch {
+	case s == nil:
+		return false
+	case s.Closed:
+		return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
+	case in.R.byStranger(s.Txs):
+		return false
 	}
-	return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
+	return !s.stale(in.Now) || !in.Obs.Txs.Known()
+}
+
+// takes reports whether a submission may take the place of what there is.
+func (in In) takes(sub Submit) bool {
+	s := in.R.Submission
+	return !in.busy() && (!s.open() || s.stale(in.Now) || !in.R.byStranger(sub.Txs))
 }
 
 // blind reports that it cannot be told whether what the user signed is known to
 // the chain, because that does not answer: nothing is handed out to be signed again.
 func (in In) blind() bool {
-	return !in.R.Submission.open() && !in.Obs.Escrow.Known() && !in.Obs.Withdrawal.Known() && !in.Obs.Vault.Known() && in.busy()
+	s := in.R.Submission
+	return in.busy() && (s.Closed || s.stale(in.Now)) && !in.Obs.Escrow.Known() && !in.Obs.Withdrawal.Known() && !in.Obs.Vault.Known()
+}
+
+// again makes an action exclude what is under way for it. As long as a stranger's
+// transactions may still be mined only the owner is asked beside them.
+func (in In) again(a *Sign) *Sign {
+	s := in.R.Submission
+	if !s.open() {
+		return a
+	}
+	a.Plan.Replaces = s.pending()
+	if !s.stale(in.Now) {
+		a.AnySigner, a.Waiting = false, signer(s.Txs)
+	}
+	return a
+}
+
+// closeSubmission ends a submission of which nothing can come any more.
+func closeSubmission(next *Record, reason string) {
+	if s := next.Submission; s.open() {
+		s.Closed, s.Reason = true, reason
+	}
 }
 
 // errBlind is shown then.
@@ -45,7 +122,7 @@ func (s *Submission) pending() []chains.Signed {
 func accept(in In, next *Record) {
 	sub := in.Input.(Submit)
 	next.Submission = &Submission{Action: sub.Action, Txs: sub.Txs, Since: At(in.Now)}
-	for key := range next.Tried {
+	for key := range next.Tried { // of the submission before
 		if isSend(key) {
 			delete(next.Tried, key)
 		}
@@ -67,6 +144,7 @@ func fillSubmission(in In, next *Record) {
 		return
 	}
 	refused, _ := in.Input.(Outcome)
+	missing := false
 	for i := range s.Txs {
 		tx := &s.Txs[i]
 		status, asked := in.Obs.Txs.Value[tx.ID]
@@ -74,22 +152,37 @@ func fillSubmission(in In, next *Record) {
 			continue
 		}
 		switch status.State {
-		case chains.TxUnknown: // refused for good, and not because it is done already
-			if refused.Effect == SendTx && refused.Refused && refused.Step == i {
-				s.Closed, s.Reason = true, reasonOr(refused.Reason, "the network refused the transaction")
+		case chains.TxUnknown:
+			if refused.Refused && refused.isSend(tx.ID, i) { // for good, and not because it is done already
+				closeSubmission(next, reasonOr(refused.Reason, "the network refused the transaction"))
 			}
+			missing = missing || next.Tried[Effect{Kind: SendTx, Step: i}.key()].Attempts > 0
 		case chains.TxConfirmed:
-			tx.Sent = true
+			tx.Sent, s.Moved = true, At(in.Now)
 			s.Block = max(s.Block, status.Block.Height)
 		case chains.TxReverted:
-			s.Closed, s.Reason = true, reasonOr(status.Reason, "the transaction was reverted")
+			closeSubmission(next, reasonOr(status.Reason, "the transaction was reverted"))
 		case chains.TxReplaced:
-			s.Closed, s.Reason = true, reasonOr(status.Reason, "the transaction was replaced by another one")
+			closeSubmission(next, reasonOr(status.Reason, "the transaction was replaced by another one"))
 		}
+	}
+	switch {
+	case !missing:
+		s.Missing = 0
+	case s.Missing == 0:
+		s.Missing = At(in.Now)
+	case in.Now.Sub(s.Missing.Time()) > forgottenAfter:
+		closeSubmission(next, "the network does not know the transaction any more")
 	}
 	if !s.Closed && len(s.pending()) == 0 {
 		s.Closed = true
 	}
+}
+
+// isSend reports whether an outcome is that of sending a transaction, and not one
+// that another submission has replaced meanwhile.
+func (o Outcome) isSend(id string, step int) bool {
+	return o.Effect == SendTx && o.Step == step && (o.Tx == "" || o.Tx == id)
 }
 
 func reasonOr(reason, otherwise string) string {

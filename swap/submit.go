@@ -2,6 +2,7 @@ package swap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,19 +25,46 @@ type Checker interface {
 	Check(ctx context.Context, r *Record, a Action, signed []string) (Submit, error)
 }
 
+// callerPatience is how long whoever hands something in is kept waiting.
+const callerPatience = 15 * time.Second
+
 // Submit takes what the user signed for the current action, stores it, and waits
-// until the swap has moved on or the submission has failed. It returns the ids
-// of the transactions.
+// until the swap has moved on, the submission has failed, or callerPatience is
+// over. It returns the ids of the transactions once the network has them.
 //
 // Handing in the same transactions again joins what is under way, in every
-// state. If ctx ends first the error has the code fault.Timeout, and the
-// submission goes on. Errors: fault.InvalidInput for transactions that are not
-// what was asked for; fault.InvalidState when nothing is to be signed now, when
-// another submission is under way, or with the reason why this one failed.
+// state. If the time or ctx ends before the network has them, the error has the
+// code fault.Timeout and says whether they are stored; then the submission goes on,
+// and the status tells the rest. Errors: fault.InvalidInput for transactions that
+// are not what was asked for, or cannot be executed as they are; fault.InvalidState
+// when nothing is to be signed now, when another submission is under way, or with
+// the reason why this one failed.
 func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
 	if len(signed) == 0 {
 		return nil, fault.Invalid("signedTxs", "must not be empty")
 	}
+	ctx, cancel := context.WithTimeout(ctx, callerPatience)
+	defer cancel()
+	ids, err := g.submit(ctx, check, id, signed)
+	if err == nil || ctx.Err() == nil || g.base.Err() != nil {
+		return ids, err
+	}
+	brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	r, loadErr := g.Load(brief, id)
+	switch {
+	case loadErr != nil:
+		return nil, fault.New(fault.Timeout, "it is not known whether the transactions are stored, hand them in again: %w", err)
+	case !r.underWay(ids) && !r.knows(ids):
+		return nil, fault.New(fault.Timeout, "the transactions are not stored yet, hand them in again: %w", err)
+	case r.taken():
+		return ids, nil
+	}
+	return nil, fault.New(fault.Timeout, "the transactions are stored and are being sent, the swap's status tells the rest")
+}
+
+// submit also returns the ids, once they are known, beside an error.
+func (g *Engine) submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
 	res, err := g.Advance(ctx, id, nil)
 	if err != nil {
 		return nil, err
@@ -45,39 +73,86 @@ func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []
 	if err != nil {
 		return nil, err
 	}
-	if !res.Record.knows(ids) {
-		v := g.View(res)
-		a := v.signable()
-		switch a.(type) {
-		case *Sign, *Fund:
-		default:
-			if v.Blocked != nil {
-				return nil, v.Blocked
+	// What a reorganisation took out of the chain is expected again, though it is known.
+	if r := res.Record; !r.underWay(ids) && (!r.knows(ids) || r.submitted(ids)) {
+		in, err := g.expected(ctx, check, res, signed)
+		switch {
+		case err == nil:
+			if res, err = g.accepted(ctx, id, in, ids); err != nil {
+				return ids, err
 			}
-			return nil, fault.New(fault.InvalidState, "no transactions are expected now")
-		}
-		in, err := check.Check(ctx, res.Record, a, signed)
-		if err != nil {
-			return nil, err
-		}
-		if res, err = g.Advance(ctx, id, in); err != nil {
-			return nil, err
+		case ctx.Err() != nil || !r.knows(ids):
+			return ids, err
 		}
 	}
-	return ids, g.await(ctx, id, res.Record)
+	if err := g.await(ctx, id, res.Record); err != nil {
+		return ids, err
+	}
+	return ids, nil
 }
 
-// knows reports whether the ids are those of a submission, or one of them is a
-// transaction of the user that the chain has shown (protocol:
-// swap-flows-escrow.md §4.5): then what was handed in has had its effect already.
+// expected compares what was signed with the current action.
+func (g *Engine) expected(ctx context.Context, check Checker, res *Result, signed []string) (Submit, error) {
+	v := g.View(res)
+	switch a := v.signable().(type) {
+	case *Sign, *Fund:
+		return check.Check(ctx, res.Record, a, signed)
+	}
+	if v.Blocked != nil {
+		return Submit{}, v.Blocked
+	}
+	return Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")
+}
+
+// accepted stores a submission. Another caller may have handed in the same at the
+// same moment.
+func (g *Engine) accepted(ctx context.Context, id string, in Submit, ids []string) (*Result, error) {
+	res, err := g.Advance(ctx, id, in)
+	if !errors.Is(err, errNotTaken) {
+		return res, err
+	}
+	r, loadErr := g.Load(ctx, id)
+	if loadErr != nil || !r.underWay(ids) {
+		return nil, err
+	}
+	return &Result{Record: r, Observation: &Observation{}, At: g.now()}, nil
+}
+
+// underWay reports whether the ids are those of an open submission.
+func (r *Record) underWay(ids []string) bool { return r.Submission.open() && r.submitted(ids) }
+
+// submitted reports whether the ids are those of the last submission.
+func (r *Record) submitted(ids []string) bool {
+	s := r.Submission
+	if s == nil {
+		return false
+	}
+	foreign := func(id string) bool {
+		return !slices.ContainsFunc(s.Txs, func(tx SignedTx) bool { return tx.ID == id })
+	}
+	return len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !isZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()})
+}
+
+// taken reports whether the network has all that was submitted.
+func (r *Record) taken() bool {
+	s := r.Submission
+	if s == nil || len(s.Txs) == 0 {
+		return s != nil && r.Tried[string(Broadcast)].Outcome == Done
+	}
+	for i, tx := range s.Txs {
+		if !tx.Sent && r.Tried[Effect{Kind: SendTx, Step: i}.key()].Outcome != Done {
+			return false
+		}
+	}
+	return true
+}
+
+// knows reports whether the ids are those of a submission that had its effect, or
+// one of them is a transaction of the user that the chain has shown (protocol:
+// swap-flows-escrow.md §4.5).
 func (r *Record) knows(ids []string) bool {
-	if s := r.Submission; s != nil && !(s.Closed && s.Reason != "") {
-		foreign := func(id string) bool {
-			return !slices.ContainsFunc(s.Txs, func(tx SignedTx) bool { return tx.ID == id })
-		}
-		if len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !isZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()}) {
-			return true
-		}
+	if s := r.Submission; s != nil && !(s.Closed && s.Reason != "") && r.submitted(ids) {
+		return true
 	}
 	own := r.ownTxs()
 	return slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(own, id) })
@@ -117,6 +192,9 @@ func (g *Engine) await(ctx context.Context, id string, from *Record) error {
 		}
 		if r.State != from.State {
 			return true, nil
+		}
+		if s := from.Submission; s.open() && (r.Submission == nil || r.Submission.Since != s.Since) {
+			return true, fault.New(fault.InvalidState, "another submission took the place of this one")
 		}
 		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
 			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)
@@ -160,7 +238,7 @@ func (g *Engine) await(ctx context.Context, id string, from *Record) error {
 	case g.base.Err() != nil:
 		return ErrClosed
 	}
-	return fault.New(fault.Timeout, "the submission is under way, ask for its status: %w", context.Cause(ctx))
+	return context.Cause(ctx)
 }
 
 // IDs implements [Checker].
@@ -206,6 +284,10 @@ func (w *Live) Check(ctx context.Context, r *Record, a Action, signed []string) 
 		}
 		txs, err := k.Check(plan, signed)
 		if err != nil {
+			return Submit{}, err
+		}
+		// A chain that cannot be asked hinders nobody: what cannot be executed comes back.
+		if err := k.Admit(ctx, plan, txs); fault.CodeOf(err) == fault.InvalidInput {
 			return Submit{}, err
 		}
 		in := Submit{Action: a.For}

@@ -76,6 +76,9 @@ func (w *Live) toSign(ctx context.Context, r *Record, a *Sign, c Caller) (Todo, 
 	if err != nil {
 		return Todo{}, err
 	}
+	if a.Waiting != "" && c.Signer == a.Waiting && c.Signer != a.Plan.Signer {
+		return Todo{}, nil // what this caller signed is under way
+	}
 	plan := a.PlanFor(c)
 	if err := w.prove(ctx, &plan); err != nil {
 		return Todo{}, err
@@ -221,6 +224,9 @@ func fundingRate(a *Fund, given, least float64, rates bitcoin.FeeRates) (float64
 	}
 	if a.Vault {
 		return bitcoin.VaultFeeRate(given, least, current)
+	}
+	if given > 0 && given < rates.Minimum {
+		return 0, fault.Invalid("bitcoinFeeRate", "must be at least %v sat/vB now: the network relays nothing below", rates.Minimum)
 	}
 	if given > 0 {
 		return given, nil

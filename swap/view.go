@@ -104,7 +104,16 @@ type Sign struct {
 	Chain             string
 	For               string // what a Submit of the signed transactions is for
 	Plan              chains.Plan
-	AnySigner         bool // whoever calls may sign and pay; else only Plan.Signer
+	AnySigner         bool   // whoever calls may sign and pay; else only Plan.Signer
+	Waiting           string // of whom the same is under way, and who is not asked again; "" if of no other than Plan.Signer
+}
+
+// Delayed asks for patience in the place of what is to be signed and cannot be now.
+func (a *Sign) Delayed() *Wait {
+	if a.For == ActionClaim {
+		return &Wait{Name: "Automatic settlement", Description: "The user may settle as soon as that is possible, unless a watchtower does.", ExpectedSeconds: -1, PollSeconds: 5}
+	}
+	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid, and the tokens can be taken back as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}
 }
 
 // Wait asks for patience. ExpectedSeconds is -1 when unknown.

@@ -69,6 +69,9 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	if err != nil {
 		return nil, err
 	}
+	if err := replacedBy(plan, signer.Hex()).check(checked); err != nil {
+		return nil, err
+	}
 	if err := k.checkProofs(plan, calls, steps, checked); err != nil {
 		return nil, err
 	}
@@ -191,6 +194,15 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		return nil, err
 	}
 	first := k.chain.firstNonce(signer.Hex(), plan.SwapID, calls, uint64(pending), uint64(mined))
+	old := replacedBy(plan, signer.Hex())
+	if len(old) > 0 {
+		first = old.nonce(uint64(mined))
+	} else if sent, ok := k.chain.nonces.fees.Get(nonceKey{signer.Hex(), first}); ok { // signed again, though nobody said why
+		old = replaced{sent}
+	}
+	if len(old) > 0 {
+		rate = old.above(rate)
+	}
 	return k.chain.net.Serialize(calls, first, rate)
 }
 
@@ -247,12 +259,6 @@ func (k *contracts) planRate(plan chains.Plan, head *feeHead) (FeeRate, error) {
 	stored, err := ParseFeeRate(plan.FeeRate)
 	if err != nil {
 		return FeeRate{}, err
-	}
-	higher := func(a, b *big.Int) *big.Int {
-		if orZero(a).Cmp(orZero(b)) > 0 {
-			return a
-		}
-		return b
 	}
 	return FeeRate{Base: higher(stored.Base, current.Base), Priority: higher(stored.Priority, current.Priority), L1: higher(stored.L1, current.L1)}, nil
 }

@@ -18,11 +18,12 @@ import (
 // kept for somebody who never signs would hold up all that come after it.
 // Everything is bounded; what is forgotten costs a question more.
 type nonces struct {
-	sent  *lru.Cache[string, sentNonce]     // by sender
-	used  *lru.Cache[nonceKey, common.Hash] // what the transaction with a nonce does
-	given *lru.Cache[givenKey, uint64]      // handed out for a call of a swap
-	ready *lru.Cache[nonceKey, struct{}]    // no nonce was missing before it
-	gaps  *lru.Cache[string, time.Time]     // by transaction id: since when one before it is missing
+	sent  *lru.Cache[string, sentNonce]      // by sender
+	used  *lru.Cache[nonceKey, common.Hash]  // what the transaction with a nonce does
+	fees  *lru.Cache[nonceKey, *Transaction] // the transaction itself, for what it offers
+	given *lru.Cache[givenKey, uint64]       // handed out for a call of a swap
+	ready *lru.Cache[nonceKey, struct{}]     // no nonce was missing before it
+	gaps  *lru.Cache[string, time.Time]      // by transaction id: since when one before it is missing
 }
 
 // sentNonce is what follows the last transaction that was sent for an account
@@ -45,6 +46,7 @@ type givenKey struct {
 func newNonces() *nonces {
 	const accounts, entries = 4096, 16384
 	return &nonces{sent: lru.New[string, sentNonce](accounts), used: lru.New[nonceKey, common.Hash](entries),
+		fees:  lru.New[nonceKey, *Transaction](entries),
 		given: lru.New[givenKey, uint64](entries), ready: lru.New[nonceKey, struct{}](entries), gaps: lru.New[string, time.Time](accounts)}
 }
 
@@ -100,6 +102,7 @@ func (c *chain) noteSent(tx chains.Signed) {
 	now := c.env.Now()
 	if p, err := ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
 		c.nonces.used.Add(nonceKey{tx.From, tx.Nonce}, deed(*p.To, p.Data))
+		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &Transaction{Nonce: p.Nonce, FeeCap: orZero(p.FeeCap), TipCap: orZero(p.TipCap)})
 	}
 	if last, ok := c.nonces.sent.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < SendTimeout {
 		return

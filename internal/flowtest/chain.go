@@ -350,6 +350,9 @@ func (k *contract) Build(_ context.Context, p chains.Plan) (chains.Unsigned, err
 	return u, nil
 }
 
+// Admit implements [chains.Contract]: everything can be executed.
+func (k *contract) Admit(context.Context, chains.Plan, []chains.Signed) error { return nil }
+
 // IDs reads `signed:<id>` and `sc:<id>`.
 func (k *contract) IDs(signed []string) ([]string, error) {
 	ids := make([]string, len(signed))

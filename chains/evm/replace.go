@@ -1,0 +1,92 @@
+package evm
+
+import (
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Nodes take a transaction in the place of another one with the same nonce if it
+// offers a tenth more, in both fees. A quarter more is offered: who signs it wants
+// it mined.
+const (
+	replacePercent = 110
+	offerPercent   = 125
+)
+
+// replaced are the transactions under way that a signer's plan takes the place of.
+type replaced []*Transaction
+
+func replacedBy(plan chains.Plan, signer string) replaced {
+	var old replaced
+	for _, s := range plan.Replaces {
+		if s.From != signer {
+			continue
+		}
+		if tx, err := ParseTransaction(hexutil.Encode(s.Raw)); err == nil && tx.FeeCap != nil {
+			old = append(old, tx)
+		}
+	}
+	return old
+}
+
+// nonce is the first of those that are replaced and not mined yet: whatever was to
+// follow it is replaced along.
+func (old replaced) nonce(mined uint64) uint64 { return max(mined, old[0].Nonce) }
+
+// fees are the highest that are offered.
+func (old replaced) fees() (feeCap, tip *big.Int) {
+	feeCap, tip = new(big.Int), new(big.Int)
+	for _, tx := range old {
+		feeCap, tip = higher(feeCap, tx.FeeCap), higher(tip, tx.TipCap)
+	}
+	return feeCap, tip
+}
+
+// above raises a rate so far that nodes take its transactions instead.
+func (old replaced) above(rate FeeRate) FeeRate {
+	feeCap, tip := old.fees()
+	priority := higher(rate.Priority, percent(tip, offerPercent))
+	base := new(big.Int).Sub(percent(feeCap, offerPercent), priority)
+	return FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
+}
+
+// check demands that new transactions exclude the old ones and that nodes take
+// them instead.
+func (old replaced) check(checked []CheckedTx) error {
+	if len(old) == 0 {
+		return nil
+	}
+	first, last := old[0].Nonce, old[len(old)-1].Nonce
+	if n := checked[0].Nonce; n < first || n > last {
+		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: the transaction under way has that one, and only one of both may be executed", n, first)
+	}
+	for i, tx := range checked {
+		for _, o := range old {
+			if o.Nonce != tx.Nonce {
+				continue
+			}
+			feeCap, tip := percent(o.FeeCap, replacePercent), percent(o.TipCap, replacePercent)
+			if tx.FeeCap.Cmp(feeCap) < 0 || tx.TipCap.Cmp(tip) < 0 {
+				return fault.Invalid(fieldOf(i), "must offer at least %s wei per gas and a tip of %s to take the place of the transaction under way", feeCap, tip)
+			}
+		}
+	}
+	return nil
+}
+
+// percent returns p hundredths of n, rounded up.
+func percent(n *big.Int, p int64) *big.Int {
+	n = new(big.Int).Mul(n, big.NewInt(p))
+	return n.Quo(n.Add(n, big.NewInt(99)), big.NewInt(100))
+}
+
+func higher(a, b *big.Int) *big.Int {
+	if orZero(a).Cmp(orZero(b)) > 0 {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,201 @@
+package evm_test
+
+import (
+	"crypto/sha256"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/fault"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+)
+
+// signAs signs a transaction of a plan with another nonce or other fees.
+func (l *localNet) signAs(text string, change func(*types.DynamicFeeTx)) string {
+	l.t.Helper()
+	p, err := evm.ParseTransaction(text)
+	l.must(err)
+	inner := &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}
+	change(inner)
+	tx, err := types.SignTx(types.NewTx(inner), types.LatestSignerForChainID(p.ChainID), l.User.Key)
+	l.must(err)
+	raw, err := tx.MarshalBinary()
+	l.must(err)
+	return hexutil.Encode(raw)
+}
+
+// payToken is an escrow of a token, which needs an approval before.
+func (l *localNet) payToken(t *testing.T) (chains.Contract, chains.Plan) {
+	t.Helper()
+	k, _ := l.chain.Contract("")
+	e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: l.Contracts().Token.Hex(), Amount: big.NewInt(1e15),
+		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256([]byte("token"))}, Sequence: big.NewInt(9), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true})
+	l.must(err)
+	auth := l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))
+	return k, chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
+}
+
+func same(*types.DynamicFeeTx) {}
+
+// A plan that takes the place of a transaction under way has its nonce and a fee
+// for which nodes prefer it, so that only one of them is mined.
+func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, _, plan := l.payIn(t, 1)
+	l.SetMining(false)
+	_, u := l.nonceOf(t, k, plan)
+	first, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), first[0]))
+	// Something else of the account follows it.
+	_, _, other := l.payIn(t, 2)
+	other.SwapID = "b"
+	_, v := l.nonceOf(t, k, other)
+	next, err := k.Check(other, sign(t, l.User, v.Txs))
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), next[0]))
+
+	plan.Replaces = first
+	n, u := l.nonceOf(t, k, plan)
+	if n != first[0].Nonce {
+		t.Fatalf("nonce %d, must be %d", n, first[0].Nonce)
+	}
+	for name, text := range map[string]string{
+		"another nonce": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.Nonce += 2 }),
+		"the same fee": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) {
+			old, err := evm.ParseTransaction(hexutil.Encode(first[0].Raw))
+			l.must(err)
+			tx.GasFeeCap, tx.GasTipCap = old.FeeCap, old.TipCap
+		}),
+		"the same tip": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.GasTipCap = big.NewInt(100_000) }),
+	} {
+		if _, err := k.Check(plan, []string{text}); fault.CodeOf(err) != fault.InvalidInput || !strings.Contains(err.Error(), "signedTxs[0]") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	second, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.must(k.Admit(t.Context(), plan, second))
+	l.must(l.chain.Send(t.Context(), second[0]))
+	// Twice over: what it offers grows each time.
+	plan.Replaces = second
+	_, u = l.nonceOf(t, k, plan)
+	third, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), third[0]))
+	// Without a word of what is under way it is taken all the same.
+	plan.Replaces = nil
+	_, u = l.nonceOf(t, k, plan)
+	fourth, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), fourth[0]))
+	l.SetMining(true)
+	l.must(l.Net.Mine(2))
+	_, err = l.Wait(t.Context(), common.HexToHash(next[0].ID))
+	l.must(err)
+	all, err := l.chain.Status(t.Context(), []chains.Signed{first[0], second[0], third[0], fourth[0], next[0]})
+	l.must(err)
+	for i, want := range []chains.TxState{chains.TxReplaced, chains.TxReplaced, chains.TxReplaced, chains.TxConfirmed, chains.TxConfirmed} {
+		if all[i].State != want {
+			t.Errorf("transaction %d is %s, want %s", i, all[i].State, want)
+		}
+	}
+}
+
+// Another signer's plan has nothing to do with the nonces of the one under way.
+func TestReplacingStrangersTransactions(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, _, plan := l.payIn(t, 1)
+	n, u := l.nonceOf(t, k, plan)
+	signed, err := k.Check(plan, sign(t, l.User, u.Txs))
+	l.must(err)
+	signed[0].From, signed[0].Nonce = common.Address{1}.Hex(), 77
+	plan.Replaces = signed
+	if got, _ := l.nonceOf(t, k, plan); got != n {
+		t.Errorf("nonce %d, want %d", got, n)
+	}
+}
+
+// What nodes keep and nobody mines, and what lacks something before it, is refused
+// before anything is sent.
+func TestAdmit(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, plan := l.payToken(t)
+	n, u := l.nonceOf(t, k, plan)
+	if len(u.Txs) != 2 {
+		t.Fatalf("%d transactions", len(u.Txs))
+	}
+	admit := func(texts ...string) error {
+		t.Helper()
+		txs, err := k.Check(plan, texts)
+		l.must(err)
+		return k.Admit(t.Context(), plan, txs)
+	}
+	below := func(tx *types.DynamicFeeTx) {
+		tx.GasFeeCap = new(big.Int).Sub(l.Head().BaseFee, big.NewInt(1))
+		tx.GasTipCap = big.NewInt(1)
+	}
+	last := l.signAs(u.Txs[1], same)
+	for name, test := range map[string]struct {
+		texts []string
+		field string
+	}{
+		"the last without the first":             {[]string{last}, "signedTxs[0]"},
+		"the last in the place of the first":     {[]string{l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Nonce = n })}, "signedTxs[0]"},
+		"a fee cap below the base fee":           {[]string{l.signAs(u.Txs[0], below), last}, "signedTxs[0]"},
+		"a fee cap below the base fee, later":    {[]string{l.signAs(u.Txs[0], same), l.signAs(u.Txs[1], below)}, "signedTxs[1]"},
+		"nonces that are ahead of the account's": {[]string{l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.Nonce = n + 5 }), l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Nonce = n + 6 })}, "signedTxs[0]"},
+	} {
+		err := admit(test.texts...)
+		if e, ok := err.(*fault.Error); !ok || e.Code != fault.InvalidInput || e.Field != test.field {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	l.must(admit(l.signAs(u.Txs[0], same), last))
+	// The wallet sent the first by itself.
+	l.SetMining(false)
+	txs, err := k.Check(plan, []string{l.signAs(u.Txs[0], same), last})
+	l.must(err)
+	l.must(l.chain.Send(t.Context(), txs[0]))
+	l.must(admit(last))
+	l.SetMining(true)
+	l.must(l.Net.Mine(1))
+	_, err = l.Wait(t.Context(), common.HexToHash(txs[0].ID))
+	l.must(err)
+	l.must(admit(last))
+	l.must(l.chain.Send(t.Context(), txs[1]))
+	_, err = l.Wait(t.Context(), common.HexToHash(txs[1].ID))
+	l.must(err)
+	l.must(admit(last)) // it is done
+	if err := admit(l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Gas++ })); fault.CodeOf(err) != fault.InvalidInput {
+		t.Errorf("a used nonce: %v", err)
+	}
+}
+
+// A secret is not shown to a node to see whether it opens anything.
+func TestAdmitShowsNoSecret(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, e, plan := l.payIn(t, 1)
+	l.run(t, k, plan)
+	claim := chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage{1, 31: 0}}}}
+	u, err := k.Build(t.Context(), claim)
+	l.must(err)
+	txs, err := k.Check(claim, sign(t, l.User, u.Txs))
+	l.must(err)
+	l.Server().Requests()
+	l.must(k.Admit(t.Context(), claim, txs))
+	for _, batch := range l.Server().Requests() {
+		for _, method := range batch {
+			if method == "eth_call" {
+				t.Error("the claim was run")
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Admit takes one round trip. The first transaction is run as it would be if the
+// next block took it, unless it shows a secret or waits for others: an approval or
+// headers that it needs would be missing then for sure.
+func (k *contracts) Admit(ctx context.Context, _ chains.Plan, signed []chains.Signed) error {
+	txs := make([]*Transaction, len(signed))
+	for i, s := range signed {
+		tx, err := ParseTransaction(hexutil.Encode(s.Raw))
+		if err != nil {
+			return fault.Invalid(fieldOf(i), "%w", err)
+		}
+		txs[i] = tx
+	}
+	if len(txs) == 0 {
+		return nil
+	}
+	first := txs[0]
+	var mined, pending hexutil.Uint64
+	var known *json.RawMessage
+	var head *feeHead
+	requests := []Request{
+		{Method: "eth_getTransactionCount", Params: []any{first.From, "latest"}, Result: &mined},
+		{Method: "eth_getTransactionCount", Params: []any{first.From, "pending"}, Result: &pending},
+		{Method: "eth_getTransactionByHash", Params: []any{first.ID}, Result: &known},
+		feeRequest(&head),
+	}
+	needed := len(requests)
+	if !signed[0].Reveals {
+		requests = append(requests, runRequest(first))
+	}
+	if err := k.chain.node.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for _, r := range requests[:needed] {
+		if r.Err != nil {
+			return fmt.Errorf("%s: %w", r.Method, r.Err)
+		}
+	}
+	k.chain.noteFees(head)
+	if known != nil {
+		return nil
+	}
+	if err := demandBaseFee(head, txs); err != nil {
+		return err
+	}
+	switch next := k.chain.nextNonce(first.From.Hex(), uint64(pending)); {
+	case first.Nonce < uint64(mined):
+		return fault.Invalid(fieldOf(0), "has nonce %d, which the account has used already: the next one is %d", first.Nonce, uint64(mined))
+	case first.Nonce > next:
+		return fault.Invalid(fieldOf(0), "has nonce %d, and the account's transactions from %d on are missing: all that the action asks for must be handed in, in its order", first.Nonce, next)
+	}
+	if first.Nonce == uint64(mined) && len(requests) > needed && refusedRun(requests[needed].Err) {
+		return fault.Invalid(fieldOf(0), "would be refused by the contract, as it is or because a transaction before it is missing: %w", brief(requests[needed].Err))
+	}
+	return nil
+}
+
+func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }
+
+// demandBaseFee refuses what nodes keep and nobody mines (protocol: chain-evm.md
+// §13.22).
+func demandBaseFee(head *feeHead, txs []*Transaction) error {
+	if head == nil || head.BaseFee == nil {
+		return nil
+	}
+	base := head.BaseFee.ToInt()
+	for i, tx := range txs {
+		if tx.FeeCap.Cmp(base) < 0 {
+			return fault.Invalid(fieldOf(i), "offers at most %s wei per gas, below the newest block's base fee of %s: it would not be mined", tx.FeeCap, base)
+		}
+	}
+	return nil
+}
+
+// runRequest executes a transaction without sending it.
+func runRequest(tx *Transaction) Request {
+	return Request{Method: "eth_call", Params: []any{map[string]any{
+		"from": tx.From, "to": tx.To, "gas": hexutil.Uint64(tx.Gas), "value": (*hexutil.Big)(tx.Value), "data": hexutil.Bytes(tx.Data),
+	}, "latest"}, Result: new(hexutil.Bytes)}
+}
+
+// refusedRun reports whether a node says that a transaction, run now, fails; other
+// errors are the node's trouble.
+func refusedRun(err error) bool {
+	return err != nil && (codeOf(err) == 3 || says(strings.ToLower(err.Error()), "revert", "insufficient funds", "out of gas"))
+}

@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/evm"
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+)
+
+// signed is what an action asks for, signed by an account with other fees.
+func (w *world) signed(by *devnet.Account, a *swapper.Action, fees func(*types.DynamicFeeTx)) (texts []string, all []*types.Transaction) {
+	w.t.Helper()
+	if a == nil || a.SignSmartChainTransaction == nil {
+		w.t.Fatalf("nothing is to be signed: %+v", a)
+	}
+	for _, text := range a.SignSmartChainTransaction.Txs {
+		p, err := evm.ParseTransaction(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		inner := &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}
+		fees(inner)
+		tx, err := types.SignNewTx(by.Key, types.LatestSignerForChainID(p.ChainID), inner)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		raw, err := tx.MarshalBinary()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		texts, all = append(texts, hexutil.Encode(raw)), append(all, tx)
+	}
+	return texts, all
+}
+
+func (w *world) submit(id string, signed []string) error {
+	w.t.Helper()
+	began := time.Now()
+	_, err := w.client.SubmitTransaction(w.t.Context(), swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
+	if took := time.Since(began); took > 17*time.Second {
+		w.t.Errorf("answered after %s", took)
+	}
+	return err
+}
+
+// asked waits until the user is to sign something.
+func (w *world) asked(id string) *swapper.Action {
+	w.t.Helper()
+	return w.watch(id, func(s *swapper.GetSwapStatusOutput) bool {
+		return s.CurrentAction != nil && s.CurrentAction.SignSmartChainTransaction != nil
+	}).CurrentAction
+}
+
+func usual(*types.DynamicFeeTx) {}
+
+// No transaction that is handed in keeps a swap from going on.
+func TestSubmissionsBlockNobody(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{})
+	chain := w.net.EVM
+	request := w.outgoing()[swapper.SwapToBTC]
+	open := func(w *world) (*swapper.CreateSwapOutput, *big.Int) {
+		before := w.balance(chain.Contracts().Token)
+		w.net.LPs[0].Misbehave(lp.Fault{})
+		s := w.create(request())
+		w.net.LPs[0].Misbehave(lp.Fault{NotPayable: true})
+		w.until(s.SwapID, is("REFUNDABLE"))
+		return s, before
+	}
+	whole := func(w *world, before *big.Int) {
+		if got := w.balance(chain.Contracts().Token); got.Cmp(before) != 0 {
+			w.t.Errorf("has %v, had %v", got, before)
+		}
+	}
+	t.Run("a stranger's refund that nobody mines", func(t *testing.T) {
+		w := w.in(t)
+		s, before := open(w)
+		stranger, err := chain.NewAccount()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := chain.Fund(t.Context(), stranger.Address, devnet.Coins(1)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A fee below the base fee is refused at once, by name.
+		below, _ := w.signed(stranger, got.CurrentAction, func(tx *types.DynamicFeeTx) {
+			tx.GasFeeCap, tx.GasTipCap = new(big.Int).Sub(chain.Head().BaseFee, big.NewInt(1)), big.NewInt(1)
+		})
+		if err := w.submit(s.SwapID, below); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+			t.Errorf("a fee below the base fee: %v", err)
+		}
+		// One that falls below it later waits for ever.
+		chain.SetMining(false)
+		stuck, _ := w.signed(stranger, got.CurrentAction, usual)
+		if err := w.submit(s.SwapID, stuck); err != nil {
+			t.Errorf("taken by the node: %v", err)
+		}
+		own, _ := w.signed(chain.User, w.asked(s.SwapID), usual)
+		chain.DropPending()
+		chain.SetMining(true)
+		if err := w.submit(s.SwapID, own); err != nil {
+			t.Errorf("the owner's: %v", err)
+		}
+		w.reached(s.SwapID, "REFUNDED")
+		whole(w, before)
+	})
+	t.Run("an opening whose fee is overtaken", func(t *testing.T) {
+		w := w.in(t)
+		w.net.LPs[0].Misbehave(lp.Fault{})
+		s := w.create(request())
+		chain.SetMining(false)
+		slow, first := w.signed(chain.User, w.asked(s.SwapID), usual)
+		if err := w.submit(s.SwapID, slow); err != nil && swapper.CodeOf(err) != swapper.CodeTimeout {
+			t.Errorf("the first: %v", err)
+		}
+		if a := w.look(s.SwapID).CurrentAction; a != nil {
+			t.Errorf("asked to do %+v at once", a)
+		}
+		w.net.Clock.Add(4 * time.Minute)
+		fast, second := w.signed(chain.User, w.asked(s.SwapID), usual)
+		if first[0].Nonce() != second[0].Nonce() || second[0].GasFeeCap().Cmp(first[0].GasFeeCap()) <= 0 {
+			t.Errorf("nonce %d, fee %v after nonce %d, fee %v", second[0].Nonce(), second[0].GasFeeCap(), first[0].Nonce(), first[0].GasFeeCap())
+		}
+		chain.SetMining(true)
+		if err := w.submit(s.SwapID, fast); err != nil {
+			t.Errorf("the second: %v", err)
+		}
+		w.ended(s.SwapID, "CLAIMED")
+		if _, err := chain.Wait(t.Context(), second[len(second)-1].Hash()); err != nil {
+			t.Errorf("the second was not mined: %v", err)
+		}
+	})
+	t.Run("a refund that the nodes forget", func(t *testing.T) {
+		w := w.in(t)
+		s, before := open(w)
+		chain.SetMining(false)
+		forgotten, _ := w.signed(chain.User, w.asked(s.SwapID), usual)
+		if err := w.submit(s.SwapID, forgotten); err != nil {
+			t.Errorf("taken by the node: %v", err)
+		}
+		chain.Server().Misbehave(devnet.Fault{Fail: []string{"eth_sendRawTransaction"}}) // it is not sent again
+		chain.DropPending()
+		w.look(s.SwapID)
+		w.advance(20 * time.Minute)
+		again := w.asked(s.SwapID)
+		chain.Server().Misbehave(devnet.Fault{})
+		chain.SetMining(true)
+		if err := w.user.Do(w.within(30*time.Second), s.SwapID, again); err != nil {
+			t.Errorf("again: %v", err)
+		}
+		w.reached(s.SwapID, "REFUNDED")
+		whole(w, before)
+	})
+	t.Run("the last transaction without the first", func(t *testing.T) {
+		w := w.in(t)
+		w.net.LPs[0].Misbehave(lp.Fault{})
+		s := w.create(request())
+		all, txs := w.signed(chain.User, w.asked(s.SwapID), usual)
+		if len(txs) != 2 {
+			t.Fatalf("%d transactions", len(txs))
+		}
+		began := time.Now()
+		if err := w.submit(s.SwapID, all[1:]); swapper.CodeOf(err) != swapper.CodeInvalidInput || time.Since(began) > 5*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		if err := w.submit(s.SwapID, all); err != nil {
+			t.Error(err)
+		}
+		w.ended(s.SwapID, "CLAIMED")
+	})
+}

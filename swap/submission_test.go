@@ -1,0 +1,309 @@
+package swap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// refundable is a swap whose escrow the user may take back by time.
+func refundable(t *testing.T, l *ledger, g *Engine) {
+	t.Helper()
+	quoted(t, g, ToBTC, "a", "")
+	l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xinit"})
+	pass(t, g, "a", nil)
+	time.Sleep(6 * 24 * time.Hour)
+	if res := pass(t, g, "a", nil); res.Record.State != outRefundable {
+		t.Fatalf("state %d", res.Record.State)
+	}
+}
+
+func refundBy(who, id string) Submit {
+	sub := signedBy(who, id)
+	sub.Action = ActionRefund
+	return sub
+}
+
+// offered is what the user is asked to sign; nil if nothing.
+func offered(t *testing.T, g *Engine, id string) *Sign {
+	t.Helper()
+	s, _ := g.View(pass(t, g, id, nil)).signable().(*Sign)
+	return s
+}
+
+func (l *ledger) state(id string) chains.TxState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.txs[id].State
+}
+
+// refused reports whether a submission is not taken.
+func refused(t *testing.T, g *Engine, sub Submit) bool {
+	t.Helper()
+	_, err := g.Advance(t.Context(), "a", sub)
+	if err != nil && fault.CodeOf(err) != fault.InvalidState {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+// Whoever knows an id may hand in a refund of his own, with a fee that is never
+// mined. It keeps nobody from the owner's.
+func TestStrangersSubmissionBlocksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g := engineOn(t, l, done)
+		refundable(t, l, g)
+		l.tx("0xstranger", chains.TxPending)
+		pass(t, g, "a", refundBy("0xother", "0xstranger"))
+		a := offered(t, g, "a")
+		if a == nil || a.AnySigner || a.Waiting != "0xother" || a.Plan.Signer != owner {
+			t.Fatalf("offered %+v beside a stranger's", a)
+		}
+		if !refused(t, g, refundBy("0xthird", "0xthird")) {
+			t.Error("a third one's was taken at once")
+		}
+		time.Sleep(minedWithin)
+		if a := offered(t, g, "a"); a == nil || !a.AnySigner {
+			t.Errorf("offered %+v after the stranger's patience", a)
+		}
+		pass(t, g, "a", refundBy("0xthird", "0xthird"))
+		res := pass(t, g, "a", refundBy(owner, "0xown"))
+		if s := res.Record.Submission; signer(s.Txs) != owner {
+			t.Errorf("the submission is %s's", signer(s.Txs))
+		}
+		if a := offered(t, g, "a"); a != nil {
+			t.Errorf("offered %+v while the owner's is fresh", a)
+		}
+		if !refused(t, g, refundBy("0xother", "0xmore")) || !refused(t, g, refundBy(owner, "0xmore")) {
+			t.Error("the owner's was taken away")
+		}
+		g.Close()
+	})
+}
+
+// A transaction whose fee was overtaken is offered again, in a form that excludes
+// the first; what becomes of that says nothing of the second.
+func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		hang, late := make(chan struct{}), false
+		g := engineOn(t, l, func(r *Record, e Effect) Outcome {
+			if tx := r.Submission.Txs[e.Step]; tx.ID == "0xfirst" && late {
+				<-hang
+				return Outcome{Refused: true, Reason: "too low", Tx: tx.ID}
+			}
+			return Outcome{Done: true, Tx: r.Submission.Txs[e.Step].ID}
+		})
+		quoted(t, g, ToBTC, "a", "")
+		if a := offered(t, g, "a"); a == nil || len(a.Plan.Replaces) != 0 {
+			t.Fatalf("offered %+v at first", a)
+		}
+		l.tx("0xfirst", chains.TxPending)
+		pass(t, g, "a", signedBy(owner, "0xfirst"))
+		if a := offered(t, g, "a"); a != nil {
+			t.Fatalf("offered %+v at once", a)
+		}
+		time.Sleep(minedWithin)
+		l.mu.Lock()
+		l.down = true
+		l.mu.Unlock()
+		if v := g.View(pass(t, g, "a", nil)); v.Action != nil {
+			t.Errorf("offered %+v while nobody knows what became of it", v.Action)
+		}
+		l.mu.Lock()
+		l.down = false
+		l.mu.Unlock()
+		late = true
+		a := offered(t, g, "a")
+		if a == nil || len(a.Plan.Replaces) != 1 || a.Plan.Replaces[0].ID != "0xfirst" {
+			t.Fatalf("offered %+v", a)
+		}
+		time.Sleep(10 * time.Minute) // sent once more, which takes long
+		pass(t, g, "a", nil)
+		pass(t, g, "a", signedBy(owner, "0xsecond"))
+		close(hang)
+		l.tx("0xfirst", chains.TxUnknown)
+		synctest.Wait()
+		if s := pass(t, g, "a", nil).Record.Submission; s.Closed || s.Txs[0].ID != "0xsecond" {
+			t.Errorf("what became of the first was taken for the second: %+v", s)
+		}
+		l.tx("0xsecond", chains.TxConfirmed)
+		l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xsecond"})
+		if res := pass(t, g, "a", nil); res.Record.State != outCommitted || !res.Record.Submission.Closed {
+			t.Errorf("state %d, %+v", res.Record.State, res.Record.Submission)
+		}
+		g.Close()
+	})
+}
+
+// What no node knows any more is closed, and the action returns. An invoice stays
+// taken until the transaction cannot be executed any more.
+func TestForgottenTransactionIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g := engineOn(t, l, done)
+		quoted(t, g, ToBTCLN, "a", "11")
+		quoted(t, g, ToBTCLN, "b", "11")
+		l.tx("0xa", chains.TxPending)
+		pass(t, g, "a", signedBy(owner, "0xa"))
+		time.Sleep(time.Hour) // pending is not forgotten
+		if s := pass(t, g, "a", nil).Record.Submission; s.Closed {
+			t.Fatalf("closed: %+v", s)
+		}
+		l.tx("0xa", chains.TxUnknown)
+		pass(t, g, "a", nil)
+		time.Sleep(forgottenAfter)
+		res := pass(t, g, "a", nil)
+		if s := res.Record.Submission; !s.Closed || s.Reason == "" || g.View(res).signable() == nil {
+			t.Errorf("closed %v: %q, offered %v", s.Closed, s.Reason, g.View(res).signable())
+		}
+		if a := offered(t, g, "b"); a != nil {
+			t.Error("the invoice is to be paid by another swap, while the forgotten transaction may still be executed")
+		}
+		l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
+		if res := pass(t, g, "a", nil); res.Record.State != outExpired {
+			t.Fatalf("state %d", res.Record.State)
+		}
+		if a := offered(t, g, "b"); a == nil {
+			t.Error("the invoice cannot be paid, though nothing can come of the first swap any more")
+		}
+		g.Close()
+	})
+}
+
+// No submission blocks for ever, whatever becomes of its transaction.
+func TestNoSubmissionBlocksForEver(t *testing.T) {
+	states := []chains.TxState{chains.TxUnknown, chains.TxPending, chains.TxReverted, chains.TxReplaced}
+	for _, who := range []string{owner, "0xother"} {
+		for _, state := range states {
+			t.Run(fmt.Sprint(who, " ", state), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l := newLedger()
+					g := engineOn(t, l, done)
+					refundable(t, l, g)
+					l.tx("0xstuck", state)
+					pass(t, g, "a", refundBy(who, "0xstuck"))
+					time.Sleep(720 * time.Hour)
+					pass(t, g, "a", nil)
+					if a := offered(t, g, "a"); a == nil || !a.AnySigner {
+						t.Errorf("offered %+v", a)
+					}
+					g.Close()
+				})
+			})
+		}
+	}
+	t.Run("an opening that comes too late", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLedger()
+			sent := 0
+			g := engineOn(t, l, func(*Record, Effect) Outcome { sent++; return Outcome{Done: true} })
+			quoted(t, g, ToBTC, "a", "")
+			l.tx("0xstuck", chains.TxPending)
+			pass(t, g, "a", signedBy(owner, "0xstuck"))
+			l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
+			time.Sleep(time.Hour)
+			if res := pass(t, g, "a", nil); res.Record.State != outExpired || res.Record.Submission.open() {
+				t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
+			}
+			before := sent
+			time.Sleep(time.Hour)
+			if pass(t, g, "a", nil); sent != before {
+				t.Error("it is sent all the same, for nothing but its fee")
+			}
+			g.Close()
+		})
+	})
+}
+
+// checks takes whatever it is given; a signed transaction is its id.
+type checks struct{ action string }
+
+func (checks) IDs(_ *Record, signed []string) ([]string, error) { return signed, nil }
+
+func (c checks) Check(_ context.Context, _ *Record, _ Action, signed []string) (Submit, error) {
+	sub := Submit{Action: c.action}
+	for _, id := range signed {
+		sub.Txs = append(sub.Txs, SignedTx{Signed: chains.Signed{ID: id, From: owner}})
+	}
+	return sub, nil
+}
+
+// A caller hears within his patience what became of a submission: the ids once the
+// network has the transactions, else what is stored.
+func TestSubmitAnswersInTime(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(l *ledger)
+		out  func(r *Record, e Effect) Outcome
+		says string // "" for the ids
+	}{
+		{"the network has them", func(l *ledger) { l.tx("0xa", chains.TxPending) }, done, ""},
+		{"the node does not take them", func(*ledger) {}, func(*Record, Effect) Outcome { return Outcome{Reason: "down"} }, "are stored"},
+		{"the node hangs", func(*ledger) {}, func(*Record, Effect) Outcome { time.Sleep(time.Minute); return Outcome{Reason: "slow"} }, "are stored"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLedger()
+				g := engineOn(t, l, test.out)
+				quoted(t, g, ToBTC, "a", "")
+				test.set(l)
+				began := time.Now()
+				ids, err := g.Submit(t.Context(), checks{ActionInit}, "a", []string{"0xa"})
+				if took := time.Since(began); took > callerPatience+time.Second {
+					t.Errorf("answered after %s", took)
+				}
+				switch {
+				case test.says == "" && (err != nil || !slices.Equal(ids, []string{"0xa"})):
+					t.Errorf("%v, %v", ids, err)
+				case test.says != "" && (fault.CodeOf(err) != fault.Timeout || !strings.Contains(err.Error(), test.says)):
+					t.Errorf("%v, %v", ids, err)
+				}
+				// Whoever hands it in again joins, and hears how it ends.
+				l.tx("0xa", chains.TxConfirmed)
+				l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xa"})
+				if ids, err := g.Submit(t.Context(), checks{ActionInit}, "a", []string{"0xa"}); err != nil || !slices.Equal(ids, []string{"0xa"}) {
+					t.Errorf("again: %v, %v", ids, err)
+				}
+				g.Close()
+			})
+		})
+	}
+}
+
+// What a reorganisation took out of the chain can be handed in again as it was.
+func TestUndoneTransactionIsTakenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		sent := 0
+		g := engineOn(t, l, func(_ *Record, e Effect) Outcome {
+			if e.Kind == SendTx {
+				sent++
+			}
+			return Outcome{Done: true}
+		})
+		quoted(t, g, ToBTC, "a", "")
+		l.tx("0xa", chains.TxConfirmed)
+		pass(t, g, "a", signedBy(owner, "0xa"))
+		pass(t, g, "a", nil)
+		before := sent
+		l.tx("0xa", chains.TxPending)
+		if a := offered(t, g, "a"); a == nil {
+			t.Fatal("nothing is offered after the opening was undone")
+		}
+		go g.Submit(t.Context(), checks{ActionInit}, "a", []string{"0xa"})
+		time.Sleep(10 * time.Second)
+		if sent == before {
+			t.Error("it was not sent again")
+		}
+		g.Close()
+	})
+}
