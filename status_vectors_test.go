@@ -235,6 +235,12 @@ func differStatus(t *testing.T, c *vectors.Case, s *flowtest.Setup, r *swap.Reco
 			delete(m, "initTxId")
 		}
 	}
+	soft := int(map[swap.Type]int{swap.ToBTC: -1, swap.ToBTCLN: -1, swap.FromBTCLNAuto: -2}[r.Type])
+	if unpaid := r.State == 0 || r.State == soft; unpaid && r.Expiry.Reached(now) && (r.Type == swap.FromBTCLNAuto || r.Escrow.InitTx == "") {
+		c.Differ(t, "expired-at-expiry")
+		want["isFinished"], want["isExpired"], want["currentAction"] = true, true, nil
+		want.expectSteps("soft_expired")
+	}
 	if r.Type == swap.FromBTCLNAuto {
 		switch {
 		case r.State == 0 && r.Expiry.Passed(now):

@@ -34,7 +34,7 @@ func TestDueMoment(t *testing.T) {
 func TestTurnAfterRestart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	g := New(Config{Flows: []*Flow{NewToBTC()}, Now: func() time.Time { return now }})
-	old := Head{ID: "a", Type: ToBTC, State: outCreated, CreatedAt: At(now.Add(-24 * time.Hour))}
+	old := Head{ID: "a", Type: ToBTC, State: outSoftClaimed, CreatedAt: At(now.Add(-24 * time.Hour))}
 	for name, test := range map[string]struct {
 		due  time.Duration
 		want time.Duration
@@ -52,6 +52,40 @@ func TestTurnAfterRestart(t *testing.T) {
 		g.reschedule(s, r, 0.5)
 		if got := s.at["a"].when.Sub(now); got != test.want {
 			t.Errorf("%s: in %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A quote that nobody has used is looked at ever more rarely, but at the moments at
+// which something changes; once something is under way, as often as its state says.
+func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name  string
+		state int
+		age   time.Duration
+		sent  bool
+		want  time.Duration
+	}{
+		{"new", outCreated, 0, false, 30 * time.Second},
+		{"old", outCreated, 5 * time.Minute, false, 5 * time.Minute},
+		{"before its expiry", outCreated, 40 * time.Minute, false, 20*time.Minute + time.Millisecond},
+		{"signed", outCreated, 5 * time.Minute, true, 10 * time.Second},
+		{"soft expired", outSoftExpired, 2 * time.Hour, false, 2 * time.Hour},
+		{"expired", outExpired, 10 * time.Hour, false, 10 * time.Hour},
+		{"very old", outExpired, 60 * 24 * time.Hour, false, 24 * time.Hour},
+	} {
+		now := start.Add(c.age)
+		g := New(Config{Flows: []*Flow{NewToBTC()}, Now: func() time.Time { return now }})
+		r := &Record{Head: Head{ID: "a", Type: ToBTC, State: c.state, CreatedAt: At(start), Expiry: At(start.Add(time.Hour))}, Escrow: &EscrowPart{}}
+		r.Due = dueMoment(r, now)
+		if c.sent {
+			r.Submission = &Submission{Action: ActionInit}
+		}
+		s := &schedule{at: map[string]*turn{}}
+		g.reschedule(s, r, 0)
+		if got := s.at["a"].when.Sub(now); got != c.want {
+			t.Errorf("%s: in %s, want %s", c.name, got, c.want)
 		}
 	}
 }

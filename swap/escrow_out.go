@@ -50,6 +50,7 @@ func outgoingFlow(o outgoing) *Flow {
 		Fill:    o.fill,
 		Effects: func(in In) []Effect { return sendNext(in, func(In) bool { return false }) },
 		View:    o.view,
+		Unpaid:  func(r *Record) bool { return (r.State == outCreated || r.State == outSoftExpired) && !r.mayHavePaid() },
 	}
 }
 

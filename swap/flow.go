@@ -24,6 +24,21 @@ type Flow struct {
 	Effects func(in In) []Effect
 	// View returns how the swap is shown. It works on an empty Observation.
 	View func(in In) View
+	// Unpaid reports whether the swap is a quote for which nobody has paid and
+	// nothing is under way, as far as the record knows. Once such a quote expires it
+	// is over for the caller; the engine goes on looking, ever more rarely, and one
+	// that turns out to be paid returns.
+	Unpaid func(r *Record) bool
+}
+
+// unpaid reports whether a record is a quote that nobody has used.
+func (f *Flow) unpaid(r *Record) bool { return f.Unpaid != nil && f.Unpaid(r) }
+
+// over reports whether a quote has expired unused (specification §3). Its state may
+// be one in which a payment can still arrive.
+func (f *Flow) over(r *Record, now time.Time) bool {
+	row, ok := f.State(r.State)
+	return ok && !row.Finished && r.Expiry.Reached(now) && f.unpaid(r)
 }
 
 // In is what a decision is made of.

@@ -49,7 +49,16 @@ func NewFromBTCLNAuto() *Flow {
 		Fill:    autoFill,
 		Effects: autoEffects,
 		View:    autoView,
+		Unpaid:  autoUnpaid,
 	}
+}
+
+// autoUnpaid reports whether nothing is known of a payment: the LP has neither
+// announced an escrow, the agreed one or another, nor was an LNURL service asked to
+// pay that has not refused.
+func autoUnpaid(r *Record) bool {
+	asked := r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked && r.Tried[string(CallWithdraw)].Outcome != Refused
+	return (r.State == lnCreated || r.State == lnSoftExpired) && r.Problem == "" && !asked
 }
 
 // autoFact is the chain's word on the escrow: on the agreed data once it is

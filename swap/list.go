@@ -30,7 +30,14 @@ func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) i
 	if pending {
 		index = byPending
 	}
-	return func(yield func(*Record, error) bool) {
+	return func(all func(*Record, error) bool) {
+		now := g.now()
+		yield := func(r *Record, err error) bool {
+			if f := g.flowOf(r); pending && f != nil && f.over(r, now) {
+				return true // since it was written
+			}
+			return all(r, err)
+		}
 		some := make([]found, 0, listAhead)
 		for e, err := range g.store.Find(ctx, storage.Query{Index: index, Value: signerValue(chain, signer), Descending: true}) {
 			if err != nil && e.ID == "" {
@@ -48,6 +55,14 @@ func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) i
 		}
 		g.yieldAll(some, yield)
 	}
+}
+
+// flowOf is the table of a record; nil for none, or a type that is not configured.
+func (g *Engine) flowOf(r *Record) *Flow {
+	if r == nil {
+		return nil
+	}
+	return g.flows[r.Type]
 }
 
 // found is an entry of a list, and what it says.

@@ -108,7 +108,11 @@ func (g *Engine) View(res *Result) View {
 	if f == nil {
 		return View{}
 	}
-	return f.View(In{R: res.Record, Obs: res.Observation, Now: res.At})
+	v := f.View(In{R: res.Record, Obs: res.Observation, Now: res.At})
+	if f.over(res.Record, res.At) {
+		v.end()
+	}
+	return v
 }
 
 // Show returns how a record is shown without asking anybody.

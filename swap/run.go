@@ -117,7 +117,11 @@ func (g *Engine) reschedule(s *schedule, r *Record, at float64) {
 		return
 	}
 	now := g.now()
-	wait := interval(row.Every, now.Sub(r.CreatedAt.Time()))
+	age := now.Sub(r.CreatedAt.Time())
+	wait := interval(row.Every, age)
+	if row.Expired || f.unpaid(r) {
+		wait = idleInterval(age)
+	}
 	if at > 0 {
 		if r.Due.Reached(now) {
 			wait = row.Every
@@ -135,6 +139,13 @@ func (g *Engine) reschedule(s *schedule, r *Record, at float64) {
 // the swap's age later, at most ten minutes more.
 func interval(every, age time.Duration) time.Duration {
 	return max(every, min(age/100, every+10*time.Minute))
+}
+
+// idleInterval is how long to wait between looks at a quote that nobody has used:
+// its age, so that a thousand of them cost little. Whoever asks for the swap, and
+// whatever the chain says of it, is heard at once.
+func idleInterval(age time.Duration) time.Duration {
+	return min(max(30*time.Second, age), 24*time.Hour)
 }
 
 // follow runs one pass, and slows down after failures.

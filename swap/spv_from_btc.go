@@ -57,7 +57,14 @@ func NewSPVFromBTC() *Flow {
 		Fill:    spvFill,
 		Effects: spvEffects,
 		View:    spvView,
+		Unpaid:  spvUnpaid,
 	}
+}
+
+// spvUnpaid reports whether no transaction was handed to the LP, or one that has
+// not appeared for so long that it is not looked for any more.
+func spvUnpaid(r *Record) bool {
+	return (r.State == spvCreated || r.State == spvSoftExpired) && (!r.posted() || r.Settled)
 }
 
 func (r *Record) posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }

@@ -68,6 +68,7 @@ func (g *Engine) keys(r *Record) []storage.Key {
 	var row StateRow
 	if f := g.flows[r.Type]; f != nil {
 		row, _ = f.State(r.State)
+		row.Pending = row.Pending && !f.over(r, g.now())
 	}
 	return keys(r, row)
 }

@@ -51,6 +51,9 @@ func NewTrustedFromBTC() *Flow {
 		Fill:    coinFill,
 		Effects: coinEffects,
 		View:    coinView,
+		Unpaid: func(r *Record) bool {
+			return r.State == coinCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.open()
+		},
 	}
 }
 

@@ -48,6 +48,7 @@ func NewTrustedFromBTCLN() *Flow {
 		Fill:    gasFill,
 		Effects: func(In) []Effect { return nil },
 		View:    gasView,
+		Unpaid:  func(r *Record) bool { return r.State == gasCreated && r.PayoutTx == "" },
 	}
 }
 

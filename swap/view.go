@@ -21,6 +21,21 @@ type View struct {
 	Reveal *bool
 }
 
+// end shows a quote that has expired unused: nothing is asked of the user any more.
+func (v *View) end() {
+	v.Row.Finished, v.Row.Expired, v.Row.Pending = true, true, false
+	switch v.Action.(type) {
+	case *Sign, *Fund:
+		v.Late = v.Action
+	}
+	v.Action, v.Blocked = nil, nil
+	for i := range v.Steps {
+		if s := &v.Steps[i]; s.Type == Payment && s.Status == Awaiting {
+			s.Status = SoftExpired
+		}
+	}
+}
+
 // signable is the action whose transactions may be handed in.
 func (v View) signable() Action {
 	if v.Action == nil {

@@ -44,6 +44,8 @@ type liar struct {
 	truth *truth
 	ahead time.Duration // of the head's time
 	tall  uint64        // added to all heights
+
+	delivers *chains.Escrow // as the one that was agreed on
 }
 
 func (w *liar) head() chains.Block {
@@ -53,6 +55,9 @@ func (w *liar) head() chains.Block {
 func (w *liar) Escrow(context.Context, string, string, chains.EscrowQuery) (chains.EscrowFact, error) {
 	f := w.truth.escrow
 	f.Head = w.head()
+	if f.State == chains.EscrowOpen {
+		f.Escrow = w.delivers
+	}
 	if f.State != chains.EscrowNone {
 		f.Opened = chains.Block{Height: 900 + w.tall}
 		f.InitTx = "0x01"
@@ -117,7 +122,10 @@ func (w *liar) VerifyRefund(context.Context, string, string, RefundAsk) error {
 	return errors.New("no authorisation")
 }
 func (w *liar) Delivered(context.Context, string, string, DeliveredAsk) (*chains.Escrow, error) {
-	return nil, errors.New("nothing was delivered")
+	if w.delivers == nil {
+		return nil, errors.New("nothing was delivered")
+	}
+	return w.delivers, nil
 }
 
 // scenario is a type with a record in the middle of it, and all that can be true.
