@@ -272,6 +272,9 @@ func (c *core) scan(r *http.Request, p []any) (any, error) {
 	}
 	unspents := []any{}
 	for tx, err := range c.rest.AddressTxs(r.Context(), a) {
+		if fault.CodeOf(err) == fault.Unsupported {
+			break // more wait than are listed, of which a scan knows nothing
+		}
 		if err != nil {
 			return nil, err
 		}
