@@ -110,7 +110,7 @@ func (c *Client) open(ctx context.Context) error {
 	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {
 		return err
 	}
-	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
+	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, AllowLocal: c.config.LPs.AllowLocal, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
 		Heard: func(url string) { c.engine.Heard(url) }})
 	verifiers := make([]lp.Chain, len(c.chains))
 	for i, ch := range c.chains {

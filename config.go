@@ -72,10 +72,14 @@ type LPs struct {
 	Registry string   // address of the list of LPs; "": the network's, of which regtest and signet have none
 	Trusted  string   // base URL of the LP that gas is bought from on trust; "": the network's, if it has one
 
-	// AllowHTTP permits LPs over http on addresses that are not loopback.
-	AllowHTTP bool
-	Auth      *lp.Auth // signs requests, for LPs that grant known clients more of them
-	Transport http.RoundTripper
+	AllowHTTP bool // permits LPs over http
+	// AllowLocal permits LPs on addresses that are not public, and over http on
+	// loopback addresses. It is for local networks, and set on regtest: on a public
+	// service it would let a registry, or who names a provider of gas, reach what
+	// only the server can reach.
+	AllowLocal bool
+	Auth       *lp.Auth // signs requests, for LPs that grant known clients more of them
+	Transport  http.RoundTripper
 }
 
 // fill puts presets in the place of zero fields.
@@ -115,6 +119,9 @@ func (c Config) fill() (Config, error) {
 	}
 	if c.Network != bitcoin.Mainnet && c.Network != bitcoin.Testnet3 {
 		c.Policy.AnyNode = true
+	}
+	if c.Network == bitcoin.Regtest {
+		c.LPs.AllowLocal = true
 	}
 	if c.Bitcoin == nil {
 		if mempoolspace.DefaultURLs(c.Network) == nil {

@@ -35,7 +35,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 	if len(d.LPs) != 2 || len(d.EVM.Contracts) != 10 || len(d.EVM.Tokens) != 3 {
 		t.Errorf("%+v", d)
 	}
-	if _, err := lp.NewClient(lp.Options{}).Info(ctx, d.LPs[1]); err != nil {
+	if _, err := lp.NewClient(lp.Options{AllowLocal: true}).Info(ctx, d.LPs[1]); err != nil {
 		t.Error(err)
 	}
 	links := lnurl.New(lnurl.Config{Network: bitcoin.Regtest, AllowLocal: true})
@@ -75,7 +75,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 		if resp, err := http.Post(d.Control+"/misbehave?lp=1&"+query, "", nil); err != nil || resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: %v %v", query, resp, err)
 		}
-		if _, err := lp.NewClient(lp.Options{}).Info(ctx, d.LPs[1]); (err == nil) != good {
+		if _, err := lp.NewClient(lp.Options{AllowLocal: true}).Info(ctx, d.LPs[1]); (err == nil) != good {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -28,8 +27,13 @@ const (
 // Options of a [Client]. The zero value is right for the public network.
 type Options struct {
 	Transport http.RoundTripper // nil: a transport of the client's own, see [NewTransport]
-	AllowHTTP bool              // call LPs over http anywhere; without it only on loopback addresses
-	NoStreams bool              // wait for late parameters, and send all at once: for proxies that buffer requests
+	AllowHTTP bool              // call LPs over http
+	// AllowLocal permits addresses that are not public (loopback, private networks
+	// and so on), and http on loopback addresses: for local networks. Who an LP is
+	// says a registry, or a caller; on a public service it lets them reach what
+	// only the server can reach. A Transport of the caller's must see to it itself.
+	AllowLocal bool
+	NoStreams  bool // wait for late parameters, and send all at once: for proxies that buffer requests
 
 	GetTimeout  time.Duration // of one GET, and as long again for its turn; 0: 15 s
 	PostTimeout time.Duration // of one POST, request and answer, and as long again for its turn; 0: 30 s
@@ -50,8 +54,10 @@ type Options struct {
 
 // Client makes the calls of the LP protocol. Every call is bounded in time and
 // in what it reads, is made at most five at a time to one LP, and follows no
-// redirect. Quotes, status calls and what is posted have places of their own. Base URLs must be https, unless they are on a loopback address or
-// [Options].AllowHTTP is set. It is safe for concurrent use.
+// redirect. Quotes, status calls and what is posted have places of their own.
+// Base URLs must be https on public addresses, unless [Options] allow more: what a
+// name stands for is looked at on the very address that is dialled. It is safe for
+// concurrent use.
 //
 // Errors of calls: *[RequestError] and *[OutOfBoundsError] are the LP's answer,
 // *[CallError] is everything that failed on the way, after repeating it; a late
@@ -65,7 +71,7 @@ type Client struct {
 // NewClient returns a client.
 func NewClient(o Options) *Client {
 	if o.Transport == nil {
-		o.Transport = NewTransport(false)
+		o.Transport = NewTransport(TransportOptions{AllowLocal: o.AllowLocal})
 	}
 	if o.GetTimeout <= 0 {
 		o.GetTimeout = defaultGetTimeout
@@ -95,13 +101,19 @@ func NewClient(o Options) *Client {
 	}
 }
 
+// TransportOptions are what a transport may do beyond the public network's needs.
+type TransportOptions struct {
+	H2C        bool // speak HTTP/2 to http URLs, as the network's LP program does without TLS; else HTTP/1.1
+	AllowLocal bool // dial addresses that are not public, see [Options]
+}
+
 // NewTransport returns a transport that suits LPs: small limits, no compression
-// (frames are read as they come), few idle connections. With h2c it speaks
-// HTTP/2 to http URLs, as the network's LP program does without TLS; else
-// HTTP/1.1. https URLs use what the server offers.
-func NewTransport(h2c bool) *http.Transport {
+// (frames are read as they come), few idle connections, and the guard against
+// addresses that are not public that LNURL services are called through. https
+// URLs use what the server offers.
+func NewTransport(o TransportOptions) *http.Transport {
 	t := &http.Transport{
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		DialContext:            httpx.Guard{AllowLocal: o.AllowLocal}.DialContext,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           128,
@@ -110,7 +122,7 @@ func NewTransport(h2c bool) *http.Transport {
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 16 << 10,
 	}
-	if h2c {
+	if o.H2C {
 		t.Protocols = new(http.Protocols)
 		t.Protocols.SetHTTP2(true)
 		t.Protocols.SetUnencryptedHTTP2(true)
@@ -125,6 +137,9 @@ func isAnswer(err error) bool {
 		return true
 	}
 	if _, ok := errors.AsType[*lateError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*httpx.AddressError](err); ok {
 		return true
 	}
 	_, ok := errors.AsType[*CallError](err)
@@ -145,12 +160,19 @@ func (c *Client) CheckURL(base string) (string, error) {
 		return "", errors.New("LP URL cannot be parsed")
 	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
 		return "", errors.New("LP URL must have a host and neither user, query nor fragment")
-	case u.Scheme == "https":
-	case u.Scheme == "http" && (c.o.AllowHTTP || loopback(u.Hostname())):
-	default:
+	case u.Scheme != "https" && !(u.Scheme == "http" && (c.o.AllowHTTP || c.o.AllowLocal && loopback(u.Hostname()))):
 		return "", fmt.Errorf("LP URL %s must be https", u.Redacted())
+	case !c.o.AllowLocal && !public(u.Hostname()):
+		return "", fmt.Errorf("LP URL %s must be on a public address", u.Redacted())
 	}
 	return strings.TrimRight(base, "/"), nil
+}
+
+// public reports whether nothing speaks against a host as it is written; what a
+// name stands for shows when it is dialled.
+func public(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host != "localhost" && (err != nil || httpx.Public(a))
 }
 
 func loopback(host string) bool {

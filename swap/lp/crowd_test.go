@@ -44,7 +44,7 @@ func crowd(t testing.TB, n, good int) []string {
 // counting is a transport that counts its connections.
 func counting(t testing.TB) (*http.Transport, *atomic.Int64) {
 	t.Helper()
-	transport := NewTransport(false)
+	transport := NewTransport(TransportOptions{AllowLocal: true})
 	var dialed atomic.Int64
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -121,7 +121,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestCallsLeaveNothingBehind(t *testing.T) {
-	transport := NewTransport(false)
+	transport := NewTransport(TransportOptions{AllowLocal: true})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		readAll(r) // until the client is gone
 	}))
@@ -196,7 +196,7 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 }
 
 func TestURLRules(t *testing.T) {
-	strict, open := client(t, Options{}), client(t, Options{AllowHTTP: true})
+	strict, open, public := client(t, Options{}), client(t, Options{AllowHTTP: true}), NewClient(Options{AllowHTTP: true})
 	for base, want := range map[string]string{
 		"https://lp.example:4000": "https://lp.example:4000", "https://lp.example/": "https://lp.example", "https://lp.example/sub/": "https://lp.example/sub",
 		"http://127.0.0.1:80": "http://127.0.0.1:80", "http://[::1]:80": "http://[::1]:80", "http://localhost": "http://localhost",
@@ -206,6 +206,14 @@ func TestURLRules(t *testing.T) {
 		got, err := strict.CheckURL(base)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", base, got, err, want)
+		}
+	}
+	for _, base := range []string{"http://127.0.0.1:80", "https://[::1]:80", "https://localhost", "https://10.0.0.1", "https://169.254.169.254", "https://[fd00::1]", "http://0.0.0.0"} {
+		if _, err := public.CheckURL(base); err == nil {
+			t.Errorf("%s may be called on a public network", base)
+		}
+		if _, err := open.CheckURL(base); err != nil {
+			t.Errorf("%s on a local network: %v", base, err)
 		}
 	}
 	if _, err := open.CheckURL("http://lp.example"); err != nil {
@@ -266,5 +274,33 @@ func TestPostSPVIsSentOnce(t *testing.T) {
 	}
 	if _, err := c.PostSPV(t.Context(), base, "CITREA", strings.Repeat("0", 64), make([]byte, 4200)); fault.CodeOf(err) != fault.InvalidInput || calls.Load() != 1 {
 		t.Errorf("PSBT that LPs would cut off: %v", err)
+	}
+}
+
+// A registry, or who names an LP for gas, must not make the service call what only
+// it can reach, be it by a name that stands for a private address.
+func TestPrivateAddressesAreNotCalled(t *testing.T) {
+	var called atomic.Int32
+	base := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		called.Add(1)
+		w.WriteHeader(http.StatusTeapot)
+	})
+	port := base[strings.LastIndex(base, ":"):]
+	// The system resolves every name below localhost to a loopback address.
+	c := NewClient(Options{AllowHTTP: true, Retry: quick()})
+	for _, at := range []string{base, "http://lp.localhost" + port} {
+		_, err := c.Info(t.Context(), at)
+		if err == nil {
+			t.Errorf("%s was called", at)
+		}
+		if _, err := c.List(t.Context(), at); err == nil {
+			t.Errorf("%s was asked for LPs", at)
+		}
+	}
+	if n := called.Load(); n != 0 {
+		t.Errorf("%d requests to a loopback address", n)
+	}
+	if _, err := NewClient(Options{AllowLocal: true, Retry: quick()}).Info(t.Context(), base); err == nil || called.Load() == 0 {
+		t.Errorf("on a local network: %v, %d calls", err, called.Load())
 	}
 }

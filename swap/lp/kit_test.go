@@ -55,10 +55,12 @@ func start(t testing.TB, s *httptest.Server) string {
 	return s.URL
 }
 
+// client makes a client that may call the test's own servers.
 func client(t testing.TB, o Options) *Client {
 	t.Helper()
+	o.AllowLocal = true
 	if o.Transport == nil {
-		transport := NewTransport(false)
+		transport := NewTransport(TransportOptions{AllowLocal: true})
 		t.Cleanup(transport.CloseIdleConnections)
 		o.Transport = transport
 	}

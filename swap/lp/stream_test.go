@@ -31,7 +31,7 @@ func transports(t *testing.T, check func(t *testing.T, serve func(http.HandlerFu
 		check(t, func(h http.HandlerFunc) string { return serve(t, h) }, Options{})
 	})
 	t.Run("h2c", func(t *testing.T) {
-		transport := NewTransport(true)
+		transport := NewTransport(TransportOptions{H2C: true, AllowLocal: true})
 		t.Cleanup(transport.CloseIdleConnections)
 		check(t, func(h http.HandlerFunc) string { return serveH2C(t, h) }, Options{Transport: transport})
 	})

@@ -67,7 +67,7 @@ func newKit(t *testing.T, change ...func(*lp.Options)) *kit {
 		}
 	})
 	k.wallet = must[*bitcoin.Wallet](t)(k.evm.Bitcoin().NewWallet(btc.P2WPKH))
-	k.client = client.NewClient(client.Options{})
+	k.client = client.NewClient(client.Options{AllowLocal: true})
 	return k
 }
 
