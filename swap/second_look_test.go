@@ -1,0 +1,51 @@
+package swap
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// TestVaultIsLookedAtAgain makes sure that a signed PSBT leaves only if the vault
+// can still pay: the withdrawal would close it otherwise, and nothing be paid.
+func TestVaultIsLookedAtAgain(t *testing.T) {
+	var in struct {
+		Now     json.Number
+		QuoteID string
+		PSBT    string
+	}
+	var fields map[string]json.RawMessage
+	for _, c := range vectors.Load(t, "swap-flows-spv-and-core", "psbt_submit").Cases {
+		var want struct{ PostQuote *struct{} }
+		if c.Expected(t, &want); want.PostQuote != nil {
+			c.Input(t, &in)
+			c.Input(t, &fields)
+			break
+		}
+	}
+	now, err := in.Now.Int64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(w *flowtest.World){
+		"as agreed":     func(*flowtest.World) {},
+		"closed":        func(w *flowtest.World) { w.Vault.Open = false },
+		"another relay": func(w *flowtest.World) { w.Vault.OurRelay = false },
+		"too little":    func(w *flowtest.World) { w.Vault.Raw[0] = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := vaultCase(t, fields, now)
+			s.World.LP = json.RawMessage(`{"code":20000,"msg":"","data":{"txId":""}}`)
+			st := perform(t, s)
+			funded(t, s, st.Record, in.PSBT)
+			change(s.World)
+			_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
+			st.Engine.effects.wait()
+			if accepted := err == nil; accepted != (name == "as agreed") || !accepted && st.Acts.count(PostPSBT) != 0 {
+				t.Errorf("accepted %v (%v), handed over %d times", accepted, err, st.Acts.count(PostPSBT))
+			}
+		})
+	}
+}
