@@ -71,8 +71,12 @@ func TestVectorsBIP21(t *testing.T) {
 		var out *struct {
 			Error                     bool
 			Address, Type, AmountSats string
+			SwapType                  int
 		}
 		c.Expected(t, &out)
+		if out != nil && !out.Error && out.SwapType != map[string]int{"BITCOIN": 2}[out.Type] { // TO_BTC
+			t.Errorf("the reference makes swaps of type %d", out.SwapType)
+		}
 		var want *synchronous
 		if out != nil && !out.Error {
 			want = &synchronous{out.Type, out.Address, out.AmountSats}

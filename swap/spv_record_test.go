@@ -158,8 +158,8 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		}
 		c.Input(t, &in)
 		type step struct {
-			Type, Chain, Title, Status, InitTxID, SettleTxID string
-			Confirmations                                    *struct{ Current, Target, ETASeconds int }
+			Type, Side, Chain, Title, Status, InitTxID, SettleTxID string
+			Confirmations                                          *struct{ Current, Target, ETASeconds int }
 		}
 		var want struct {
 			StateInfo struct {
@@ -170,7 +170,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 			Steps []step
 
 			CurrentAction *struct {
-				Type, Name                           string
+				Type, Name, Chain                    string
 				PollTimeSeconds, ExpectedTimeSeconds int
 				RequiredSigner                       string
 			}
@@ -192,13 +192,18 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		}
 		r := &Record{Head: Head{ID: "v", Type: SPVFromBTC, Chain: "CITREA", State: in.State, Signer: in.Recipient, CreatedAt: Millis(ms), Expiry: Millis(in.Expiry)},
 			Bitcoin: &BitcoinPart{Confirmations: in.RequiredConfirmations}, Vault: &VaultPart{Deadline: Millis(in.Expiry), MinFeeRate: in.MinimumBTCFeeRate}}
-		if want.Steps[0].InitTxID != "" { // data exists
+		if in.BitcoinTxID != "" && !in.Variant.NoData {
 			r.Bitcoin.Posted, r.Bitcoin.TxID = true, id
 		}
 		if ago := in.Variant.ConfirmedAgo; ago != nil {
 			r.Bitcoin.ConfirmedAt = Millis(ms - *ago)
 		}
-		r.Vault.FrontTx, r.Vault.ClaimTx = want.Steps[1].InitTxID, want.Steps[1].SettleTxID
+		if in.Variant.Front {
+			r.Vault.FrontTx = "0xf"
+		}
+		if in.Variant.Claim {
+			r.Vault.ClaimTx = "0xc"
+		}
 		obs := &Observation{Payment: Fact[*bitcoin.Tx]{Asked: true}}
 		if n := in.BitcoinTxConfirmations; n != nil {
 			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: *n}
@@ -207,17 +212,20 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 			obs.Wait = Fact[int]{Asked: true, Value: int(math.Floor(*in.ConfirmationDelayMS / 1000))}
 		}
 		v := spvView(In{R: r, Obs: obs, Now: now})
+		if len(v.Steps) != len(want.Steps) || want.StateInfo.Number != in.State {
+			t.Fatalf("%d steps, want %+v", len(v.Steps), want)
+		}
 		if f := want.Flags; v.Row.Name != want.StateInfo.Name || v.Row.Finished != f.IsFinished || v.Row.Success != f.IsSuccess || v.Row.Failed != f.IsFailed || v.Row.Expired != f.IsExpired {
 			t.Errorf("state %+v, want %+v", v.Row, want)
 		}
 		for i, w := range want.Steps {
 			g := v.Steps[i]
-			if n := w.Confirmations; n != nil && n.ETASeconds > 0 {
+			if n := w.Confirmations; n != nil && n.ETASeconds >= 1000 {
 				c.Differ(t, "spv-eta-seconds")
 				n.ETASeconds /= 1000
 			}
 			same := (g.Confirmations == nil) == (w.Confirmations == nil) && (g.Confirmations == nil || *g.Confirmations == Confirmations(*w.Confirmations))
-			if !same || string(g.Type) != w.Type || g.Chain != w.Chain || g.Title != w.Title || string(g.Status) != w.Status || g.InitTx != w.InitTxID || g.SettleTx != w.SettleTxID {
+			if !same || string(g.Type) != w.Type || shownStep(g)["side"] != w.Side || g.Chain != w.Chain || g.Title != w.Title || string(g.Status) != w.Status || g.InitTx != w.InitTxID || g.SettleTx != w.SettleTxID {
 				t.Errorf("step %+v %+v, want %+v %+v", g, g.Confirmations, w, w.Confirmations)
 			}
 		}
@@ -232,15 +240,15 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 				t.Errorf("action %+v, want %+v", a, w)
 			}
 		case *Fund: // what is built of it is compared in chains/bitcoin
-			if w == nil || w.Type != "SignPSBT" || w.Name != a.Name || !a.Vault {
+			if w == nil || w.Chain != onBitcoin || w.Type != "SignPSBT" || w.Name != a.Name || !a.Vault {
 				t.Errorf("action %+v, want %+v", a, w)
 			}
 		case *Sign:
 			caller := Caller{}
 			if in.Variant.Signer {
-				caller.Signer = w.RequiredSigner
+				caller.Signer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 			}
-			if p := a.PlanFor(caller); w == nil || w.Type != "SignSmartChainTransaction" || w.Name != a.Name || p.Signer != w.RequiredSigner || p.Steps[0].Kind != chains.StepVaultClaim || p.Steps[0].Vault.TxID != id {
+			if p := a.PlanFor(caller); w == nil || w.Chain != r.Chain || w.Type != "SignSmartChainTransaction" || w.Name != a.Name || p.Signer != w.RequiredSigner || p.Steps[0].Kind != chains.StepVaultClaim || p.Steps[0].Vault.TxID != id {
 				t.Errorf("action %+v, want %+v", p, w)
 			}
 		}
@@ -316,7 +324,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			GoMustReject any
 			TxID         string
 			FinalState   int
-			PostQuote    *struct{ QuoteID, PSBTHex string }
+			PostQuote    *struct{ QuoteID, PSBTHex, URL, Chain string }
 		}
 		c.Expected(t, &want)
 		var fields map[string]json.RawMessage
@@ -379,7 +387,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			posts := s.World.Posts()
 			var body struct{ QuoteID, PSBTHex string }
 			if len(posts) != 1 || json.Unmarshal(posts[0].Body, &body) != nil || body.QuoteID != want.PostQuote.QuoteID || body.PSBTHex != want.PostQuote.PSBTHex ||
-				!strings.HasSuffix(strings.SplitN(posts[0].URL, "?", 2)[0], "/frombtc_spv/postQuote") {
+				strings.SplitN(posts[0].URL, "?", 2)[0] != want.PostQuote.URL+"/postQuote" || want.PostQuote.Chain != s.Chain.ID() {
 				t.Errorf("posted %d: %+v, want %+v", len(posts), body, *want.PostQuote)
 			}
 		} else if want.Error && len(s.World.Posts()) != 0 && !in.LPDeclines {

@@ -53,6 +53,9 @@ func TestVectorsAddresses(t *testing.T) {
 			t.Fatalf("ParseAddress: %v, want valid %v", err, want.ValidAddress)
 		}
 		if err != nil {
+			if want.Type != "" || want.OutputScript != nil {
+				t.Errorf("no address, and yet %s %v", want.Type, want.OutputScript)
+			}
 			return
 		}
 		if a.Type().String() != want.Type || hex.EncodeToString(a.Script()) != *want.OutputScript {

@@ -228,6 +228,8 @@ func compareInvoice(t *testing.T, c *vectors.Case, text string, fields []rawFiel
 		return *s
 	}
 	same("network", inv.Prefix, want.Network)
+	low := strings.ToLower(text)
+	same("prefix", low[:strings.LastIndexByte(low, '1')], want.Prefix)
 	msat, sats := "absent", "absent"
 	if inv.AmountMsat != nil {
 		n, _ := inv.AmountSats()

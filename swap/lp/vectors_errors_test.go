@@ -35,12 +35,15 @@ func TestVectorsErrors(t *testing.T) {
 			}
 			found := errors.New(cause.Message)
 			err := Lie("%s: %w", in.Msg, found)
-			if !errors.Is(err, found) || !strings.Contains(err.Error(), in.Msg) || !strings.Contains(err.Error(), cause.Message) {
+			if want.Class != "" || !errors.Is(err, found) || !strings.Contains(err.Error(), in.Msg) || !strings.Contains(err.Error(), cause.Message) {
 				t.Errorf("error %v", err)
 			}
 			return
 		}
 		outOfBounds := want.Class == "OutOfBoundsError"
+		if !outOfBounds && (want.Class != "RequestError" || want.Min != nil || want.Max != nil) {
+			t.Errorf("the reference says %+v", want)
+		}
 		if fields, err := object([]byte(*in.Text)); outOfBounds && err == nil {
 			if id := strictly(fields["data"], nil, "min", "max"); id != "" {
 				c.Differ(t, id) // without bounds that can be read it is a mere refusal
