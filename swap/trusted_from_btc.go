@@ -24,7 +24,7 @@ var coinStates = []StateRow{
 	{Number: coinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
 	{Number: coinFailed, Name: "FAILED", Description: "The provider gave up after the payment, calls it spent twice, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: coinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
-	{Number: coinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: coinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
 	{Number: coinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 	{Number: coinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and sends it back, once it knows an address.", Pending: true, Watched: true, Every: 10 * time.Second},
 }

@@ -72,7 +72,8 @@ func (w *liar) Escrow(context.Context, string, string, chains.EscrowQuery) (chai
 }
 
 func (w *liar) Vault(context.Context, string, string, chains.VaultID) (chains.VaultFact, error) {
-	return chains.VaultFact{Head: w.head()}, nil // it has moved
+	moved := w.truth.withdrawal.State != chains.WithdrawalNone
+	return chains.VaultFact{Head: w.head(), Vault: chains.Vault{Open: !moved}}, nil
 }
 
 func (w *liar) Withdrawal(context.Context, string, string, chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
