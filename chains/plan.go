@@ -66,7 +66,8 @@ type Contract interface {
 	// missing (transactions with lower nonces, approvals), and the contract would not
 	// refuse it. What shows a preimage is not shown to a node for this, and of what
 	// the network has already nothing is asked. Errors with the code
-	// fault.InvalidInput name signedTxs[i]; after any other error it is not known.
+	// fault.InvalidInput name signedTxs[i]; with fault.InvalidState the contract would
+	// refuse what was asked for; after any other error it is not known.
 	Admit(ctx context.Context, plan Plan, txs []Signed) error
 
 	// IDs returns the ids of signed transactions without judging them, to

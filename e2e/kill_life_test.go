@@ -182,6 +182,9 @@ func (l *life) step(ctx context.Context, p *process, phase int) (*swapper.GetSwa
 	}
 	if l.unsent != nil {
 		_, err := p.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: l.id, SignedTxs: l.unsent})
+		if swapper.CodeOf(err) == swapper.CodeTimeout && ctx.Err() == nil {
+			return nil, nil // not yet: handed in again with the next step
+		}
 		if err != nil && !(l.flow.raced && swapper.CodeOf(err) == swapper.CodeInvalidState) {
 			return nil, fmt.Errorf("submitTransaction: %w", err)
 		}

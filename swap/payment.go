@@ -1,6 +1,8 @@
 package swap
 
 import (
+	"time"
+
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
@@ -28,6 +30,8 @@ func fillPayment(in In, next *Record) {
 		s.Closed, s.Reason = true, reasonOr(try.Reason, "the network refused the transaction")
 	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
 		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
+	case (next.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now):
+		s.Closed, s.Reason = true, "the network does not know the transaction any more"
 	}
 }
 

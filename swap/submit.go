@@ -287,7 +287,7 @@ func (w *Live) Check(ctx context.Context, r *Record, a Action, signed []string) 
 			return Submit{}, err
 		}
 		// A chain that cannot be asked hinders nobody: what cannot be executed comes back.
-		if err := k.Admit(ctx, plan, txs); fault.CodeOf(err) == fault.InvalidInput {
+		if err := k.Admit(ctx, plan, txs); fault.CodeOf(err) == fault.InvalidInput || fault.CodeOf(err) == fault.InvalidState {
 			return Submit{}, err
 		}
 		in := Submit{Action: a.For}

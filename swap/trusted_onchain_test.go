@@ -354,3 +354,35 @@ func TestCoinSubmission(t *testing.T) {
 		})
 	}
 }
+
+// A payment that the network takes and forgets does not hold the swap for ever.
+func TestCoinSubmissionEndsByTime(t *testing.T) {
+	s := gasWorld(coinNow, coinRecord(coinCreated))
+	s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
+	id := pays(t, s.World, coinAddress, 250_000, 0)
+	raw, err := bitcoin.EncodeTx(s.World.Txs[id].Msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(s.World.Txs, id)
+	st := perform(t, s)
+	st.advance(t, Submit{Action: ActionFund, PSBT: &SignedPSBT{TxID: id, Tx: raw}})
+	later := func(d time.Duration) *Record {
+		s.World.Set(func(w *flowtest.World) { w.Time = st.Record.Expiry.Time().Add(d) })
+		return st.advance(t, nil)
+	}
+	if r := later(coinSilence - time.Minute); !r.Submission.open() {
+		t.Errorf("closed early: %+v", r.Submission)
+	}
+	if r := later(coinSilence + time.Minute); r.Submission.open() || r.Submission.Reason == "" {
+		t.Errorf("open: %+v", r.Submission)
+	}
+	s.World.LP = coinAnswer(lp.CodeExpired, "")
+	if r := later(coinSilence + 2*time.Minute); r.State != coinExpired {
+		t.Errorf("state %d", r.State)
+	}
+	pays(t, s.World, coinAddress, 250_000, 1)
+	if r := later(coinSilence + 3*time.Minute); r.State == coinExpired {
+		t.Error("a payment that comes after all was not seen")
+	}
+}

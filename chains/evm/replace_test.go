@@ -174,6 +174,9 @@ func TestAdmit(t *testing.T) {
 	_, err = l.Wait(t.Context(), common.HexToHash(txs[1].ID))
 	l.must(err)
 	l.must(admit(last)) // it is done
+	if err := admit(l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Nonce, tx.Gas = n+2, tx.Gas+1 })); fault.CodeOf(err) != fault.InvalidInput && fault.CodeOf(err) != fault.InvalidState {
+		t.Errorf("what the contract would refuse: %v", err)
+	}
 	if err := admit(l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Gas++ })); fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("a used nonce: %v", err)
 	}

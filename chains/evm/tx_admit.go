@@ -15,7 +15,7 @@ import (
 // Admit takes one round trip. The first transaction is run as it would be if the
 // next block took it, unless it shows a secret or waits for others: an approval or
 // headers that it needs would be missing then for sure.
-func (k *contracts) Admit(ctx context.Context, _ chains.Plan, signed []chains.Signed) error {
+func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains.Signed) error {
 	txs := make([]*Transaction, len(signed))
 	for i, s := range signed {
 		tx, err := ParseTransaction(hexutil.Encode(s.Raw))
@@ -62,10 +62,29 @@ func (k *contracts) Admit(ctx context.Context, _ chains.Plan, signed []chains.Si
 	case first.Nonce > next:
 		return fault.Invalid(fieldOf(0), "has nonce %d, and the account's transactions from %d on are missing: all that the action asks for must be handed in, in its order", first.Nonce, next)
 	}
-	if first.Nonce == uint64(mined) && len(requests) > needed && refusedRun(requests[needed].Err) {
-		return fault.Invalid(fieldOf(0), "would be refused by the contract, as it is or because a transaction before it is missing: %w", brief(requests[needed].Err))
+	if first.Nonce != uint64(mined) || len(requests) == needed || !refusedRun(requests[needed].Err) {
+		return nil
 	}
-	return nil
+	why := brief(requests[needed].Err)
+	if k.leftOut(plan, first) {
+		return fault.Invalid(fieldOf(0), "cannot be executed without the transaction before it, which is missing: all that the action asks for must be handed in, in its order: %w", why)
+	}
+	return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %w", why)
+}
+
+// leftOut reports whether the first transaction that was handed in is not the first
+// that a plan may need.
+func (k *contracts) leftOut(plan chains.Plan, first *Transaction) bool {
+	var calls []Call
+	for _, step := range plan.Steps {
+		more, err := k.calls(context.Background(), step, first.From, false)
+		if err != nil {
+			return false
+		}
+		calls = append(calls, more...)
+	}
+	at, err := k.match(calls, 0, first)
+	return err == nil && at > 0 && calls[at].required()
 }
 
 func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }

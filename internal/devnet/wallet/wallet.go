@@ -119,6 +119,9 @@ func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
 
 func (w *Wallet) submit(ctx context.Context, id string, signed []string) error {
 	_, err := w.Swaps.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
+	if swapper.CodeOf(err) == swapper.CodeTimeout && ctx.Err() == nil {
+		return nil // what is stored is under way, and what is not is asked for again
+	}
 	return err
 }
 
