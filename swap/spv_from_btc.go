@@ -232,6 +232,9 @@ func spvFill(in In, next *Record) {
 		}
 	}
 	switch {
+	case next.State == spvFronted: // the user is paid; the vault's claim is the fronter's concern
+		f := in.Obs.Withdrawal
+		next.Settled = next.Settled || f.Known() && f.Value.Final && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > spvRest
 	case next.State == spvSoftExpired && next.posted():
 		next.Settled = in.Now.Sub(next.CreatedAt.Time()) > spvRest
 	case next.State == spvExpired && !next.posted(): // nothing can come of it
