@@ -41,7 +41,7 @@ func TestVectorsStates(t *testing.T) {
 			c.Differ(t, "auto-expired-is-pending")
 		}
 		if row.Name != want.Name || row.Finished != want.Flags.IsFinished || row.Success != want.Flags.IsSuccessful || row.Failed != want.Flags.IsFailed ||
-			row.Expired != want.Flags.IsQuoteExpired || row.Pending && !row.Finished != pending {
+			row.Expired != want.Flags.IsQuoteExpired || (row.Pending && !row.Finished) != pending {
 			t.Errorf("state %+v, want %+v", row, want)
 		}
 		if !row.Finished && !row.Watched {
@@ -123,6 +123,7 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		type figure struct{ Src, Dst, Base amount }
 		var want struct {
 			Input, InputWithoutFee, Output amount
+			Fee                            figure
 			Breakdown                      []struct {
 				Type string
 				figure
@@ -154,10 +155,21 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		rest := new(big.Int).Sub(r.Terms.Input.Raw, r.Terms.SwapFee.Raw)
 		is("input without fees", tokens.NewAmount(rest.Sub(rest, r.Terms.NetworkFee.Raw), r.Terms.Input.Token), want.InputWithoutFee)
 		sats := r.Terms.Output.Token
-		for _, b := range want.Breakdown {
+		fees := tokens.NewAmount(new(big.Int).Add(r.Terms.SwapFee.Raw, r.Terms.NetworkFee.Raw), r.Terms.Input.Token)
+		is("fees", fees, want.Fee.Src)
+		inSats := tokens.NewAmount(new(big.Int), r.Terms.Output.Token)
+		for i, b := range want.Breakdown {
+			if b.Type != []string{"SWAP", "NETWORK_OUTPUT"}[i] {
+				t.Errorf("fee %d is a %s", i, b.Type)
+			}
+			if dst, ok := new(big.Int).SetString(b.Dst.Raw, 10); ok {
+				is("fee in the other token", tokens.NewAmount(dst, r.Terms.Output.Token), b.Dst)
+				inSats.Raw.Add(inSats.Raw, dst)
+			}
 			switch b.Type {
 			case "SWAP":
 				is("swap fee", r.Terms.SwapFee, b.Src)
+				is("base fee", tokens.NewAmount(r.Terms.Price.BaseFeeSats, tokens.BTC()), b.Base)
 				if r.Type == ToBTC || r.Type == ToBTCLN {
 					is("swap fee in sats", tokens.NewAmount(r.Terms.FeeSats, sats), b.Dst)
 					ppm := new(big.Int).Sub(r.Terms.FeeSats, r.Terms.Price.BaseFeeSats)
@@ -172,6 +184,10 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 				}
 			}
 		}
+		if len(want.Breakdown) != 2 {
+			t.Errorf("%d fees", len(want.Breakdown))
+		}
+		is("fees in the other token", inSats, want.Fee.Dst)
 		if want.GasDrop != nil {
 			drop := tokens.NewAmount(new(big.Int), s.Chain.Info().Native)
 			if r.Terms.GasDrop != nil {

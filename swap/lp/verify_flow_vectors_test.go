@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -322,7 +323,7 @@ func TestVectorsQuoteVerification(t *testing.T) {
 		var in spvCase
 		c.Input(t, &in)
 		var want struct {
-			Error, Accepted                              bool
+			Error, Accepted, IsValid                     bool
 			ErrorType                                    string
 			GoMustReject                                 any
 			CallerFeeShare                               string
@@ -336,6 +337,10 @@ func TestVectorsQuoteVerification(t *testing.T) {
 			BtcAmount, OutputTotalSwap, OutputTotalGas   string
 		}
 		c.Expected(t, &want)
+		classes := map[bool][]string{true: {"IntermediaryError", "UserError", "Error", "RangeError"}, false: {""}}[want.Error]
+		if want.Accepted == want.Error || want.IsValid != want.Accepted || !slices.Contains(classes, want.ErrorType) {
+			t.Errorf("the reference says %+v", want)
+		}
 		native := tokens.Token{Chain: in.Chain, Address: in.NativeToken, Decimals: in.NativeDecimals}
 		bought := tokens.Token{Chain: in.Chain, Address: in.Token, Decimals: in.TokenDecimals}
 		gas := big10(t, in.GasAmount)
