@@ -50,7 +50,9 @@ type Config struct {
 	LNURL  lnurl.Config // its Network is the client's
 	HTTP   http.RoundTripper
 
-	// Policy is how strict quotes are checked. AnyNode is set on every network
+	// Policy is how strict quotes are checked, and what a swap may cost: by default
+	// LPs' fees and watchtowers' pay of 5 % each, or 1000 sats, and a price 1 % off
+	// the market. AnyNode is set on every network
 	// but mainnet and testnet3, because no public graph knows the others' nodes.
 	Policy lp.Policy
 

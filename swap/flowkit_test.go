@@ -20,6 +20,8 @@ type acts struct {
 	done map[EffectKind]int
 	send func(context.Context, chains.Signed) error
 	post func(r *Record) Outcome // nil: the LP takes it
+
+	broadcast func() Outcome // nil: the network takes it
 }
 
 func (a *acts) Perform(ctx context.Context, r *Record, e Effect) Outcome {
@@ -31,6 +33,9 @@ func (a *acts) Perform(ctx context.Context, r *Record, e Effect) Outcome {
 	}
 	if e.Kind == PostPSBT && a.post != nil {
 		return a.post(r)
+	}
+	if e.Kind == Broadcast && a.broadcast != nil {
+		return a.broadcast()
 	}
 	return Outcome{Done: true}
 }

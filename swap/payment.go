@@ -26,13 +26,28 @@ func fillPayment(in In, next *Record) {
 	switch {
 	case in.Obs.Spends.Known() && bitcoin.Conflict(s.PSBT, in.Obs.Spends.Value) == bitcoin.ProspectDead:
 		s.Closed, s.Reason = true, "an input was spent otherwise"
-	case try.Outcome == Refused:
+	case refusedForGood(in, try, s):
 		s.Closed, s.Reason = true, reasonOr(try.Reason, "the network refused the transaction")
 	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
 		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
 	case (next.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now):
 		s.Closed, s.Reason = true, "the network does not know the transaction any more"
 	}
+}
+
+// When a refusal of a payment is believed. One node may refuse what others take,
+// know an input only later, or say no and pass it on all the same: who is then
+// asked to pay anew pays twice.
+const (
+	refusalsBelieved = 3
+	refusalPatience  = 2 * time.Minute
+)
+
+// refusedForGood reports whether a payment was refused again and again, its inputs
+// were looked at, and nothing shows that it is on its way.
+func refusedForGood(in In, try Try, s *Submission) bool {
+	return try.Outcome == Refused && try.Attempts >= refusalsBelieved && in.Now.Sub(s.Since.Time()) >= refusalPatience &&
+		in.Obs.Spends.Known() && bitcoin.Conflict(s.PSBT, in.Obs.Spends.Value) == bitcoin.ProspectOpen
 }
 
 // sendPayment returns the effect that sends a submitted payment.

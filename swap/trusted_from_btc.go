@@ -350,6 +350,9 @@ func coinViewOpen(in In, v *View, pay, settle *Step) {
 		}
 		if isZero(r.Bitcoin.TxID) {
 			pay.Status, pay.InitTx = Awaiting, r.Submission.PSBT.String()
+			if try := r.Tried[string(Broadcast)]; v.Blocked == nil && try.Outcome == Refused {
+				v.Blocked = fault.New(fault.Upstream, "the payment was refused, and is sent again: %s", try.Reason)
+			}
 		}
 		v.Action = &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs a confirmation.", ExpectedSeconds: pay.Confirmations.ETASeconds, PollSeconds: 10}
 	case r.Expiry.Reached(in.Now):

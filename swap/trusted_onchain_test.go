@@ -386,3 +386,42 @@ func TestCoinSubmissionEndsByTime(t *testing.T) {
 		t.Error("a payment that comes after all was not seen")
 	}
 }
+
+// One refusal does not make a payment void: a node may refuse what others take, or
+// pass it on all the same, and who is asked to pay anew pays twice.
+func TestCoinRefused(t *testing.T) {
+	s := gasWorld(coinNow, coinRecord(coinCreated))
+	s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
+	id := pays(t, s.World, coinAddress, 250_000, 0)
+	tx := s.World.Txs[id]
+	delete(s.World.Txs, id)
+	raw, err := bitcoin.EncodeTx(tx.Msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := perform(t, s)
+	st.Acts.broadcast = func() Outcome { return Outcome{Refused: true, Reason: "bad-txns-inputs-missingorspent"} }
+	later := func(d time.Duration) *Record {
+		s.World.Set(func(w *flowtest.World) { w.Time = w.Time.Add(d) })
+		return st.advance(t, nil)
+	}
+	st.advance(t, Submit{Action: ActionFund, PSBT: &SignedPSBT{TxID: id, Tx: raw}})
+	for _, pause := range []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute} {
+		got := later(pause)
+		if v := st.Engine.Show(got); !got.Submission.open() || v.Blocked == nil {
+			t.Fatalf("%v later: %+v, shown %v", pause, got.Submission, v.Blocked)
+		}
+	}
+	if n := st.Acts.count(Broadcast); n < 3 {
+		t.Errorf("sent %d times", n)
+	}
+	s.World.Set(func(w *flowtest.World) { w.BitcoinErr = errors.New("down") })
+	if got := later(2 * time.Minute); !got.Submission.open() {
+		t.Errorf("closed without a look at Bitcoin: %+v", got.Submission)
+	}
+	s.World.Set(func(w *flowtest.World) { w.BitcoinErr = nil })
+	if got := later(10 * time.Minute); got.Submission.open() || got.Submission.Reason == "" {
+		t.Errorf("never closed: %+v", got.Submission)
+
+	}
+}

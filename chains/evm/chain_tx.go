@@ -16,20 +16,44 @@ import (
 // Send takes one round trip: the node is asked along the way whether it knows the
 // transaction, so that one which is mined already counts as sent. A nonce that is
 // neither the one handed out nor follows one that was sent takes another one
-// before, which looks for a gap: see [chain.checkNonce].
+// before, which looks for a gap: see [chain.checkNonce]. One that a node refuses
+// takes another one, to all nodes at once.
 func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 	if err := c.checkNonce(ctx, tx); err != nil {
 		return err
 	}
-	var id common.Hash
-	var known *json.RawMessage
-	r := []Request{
-		{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: &id},
-		{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &known},
-	}
+	return c.deliver(ctx, tx)
+}
+
+// deliver gives a transaction to a node, and to the others if that refuses it.
+func (c *chain) deliver(ctx context.Context, tx chains.Signed) error {
+	r := sendRequests(tx)
 	if err := c.node.Batch(ctx, r); err != nil {
 		return err
 	}
+	err := c.sent(tx, r)
+	if n, ok := c.node.(*nodes); ok && len(n.all) > 1 && fault.CodeOf(err) == fault.InvalidState {
+		// One node may refuse what the others take.
+		took := false
+		_ = n.each(ctx, func() []Request { return sendRequests(tx) }, func(r []Request) { took = took || c.sent(tx, r) == nil })
+		if took {
+			return nil
+		}
+	}
+	return err
+}
+
+// sendRequests sends a transaction and asks whether it is known.
+func sendRequests(tx chains.Signed) []Request {
+	return []Request{
+		{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: new(common.Hash)},
+		{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: new(*json.RawMessage)},
+	}
+}
+
+// sent reads what a node makes of a transaction.
+func (c *chain) sent(tx chains.Signed, r []Request) error {
+	id, known := *r[0].Result.(*common.Hash), *r[1].Result.(**json.RawMessage)
 	err := r[0].Err
 	text := ""
 	if err != nil {

@@ -3,11 +3,13 @@ package evm
 import (
 	"math/big"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // feeNode serves blocks with a base fee and an L1 fee; it answers after a while
@@ -70,5 +72,41 @@ func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 	}
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("waited %v for a silent node", took)
+	}
+}
+
+// What one node refuses, another one may take.
+func TestOneRefusalIsNotTheNetworks(t *testing.T) {
+	id := "0x" + strings.Repeat("ab", 32)
+	node := func(answer func(c rpcCall) any) string {
+		return serveRPC(t, func(calls []rpcCall) any {
+			var all []any
+			for _, c := range calls {
+				switch c.Method {
+				case "eth_sendRawTransaction":
+					all = append(all, answer(c))
+				default:
+					all = append(all, result(c, nil))
+				}
+			}
+			return all
+		}).URL
+	}
+	refuses := func() string {
+		return node(func(c rpcCall) any { return refusal(c, -32000, "insufficient funds for gas * price + value") })
+	}
+	takes := func() string { return node(func(c rpcCall) any { return result(c, id) }) }
+	send := func(urls ...string) error {
+		c := &chain{node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}, nonces: newNonces()}
+		return c.deliver(t.Context(), chains.Signed{ID: id, Raw: []byte{1}})
+	}
+	if err := send(refuses(), takes()); err != nil {
+		t.Errorf("one of two takes it: %v", err)
+	}
+	if err := send(refuses(), refuses()); fault.CodeOf(err) != fault.InvalidState {
+		t.Errorf("both refuse: %v", err)
+	}
+	if err := send(refuses()); fault.CodeOf(err) != fault.InvalidState {
+		t.Errorf("the only one refuses: %v", err)
 	}
 }
