@@ -142,7 +142,7 @@ type Trips struct {
 	BuildProofBehind                                                            int // the relay being one block behind
 	BuildVault, BuildVaultAgain                                                 int // two withdrawals in different blocks, the relay being there
 	Hints                                                                       int // up to the first cursor
-	Check, Liquidity, Estimate, EstimateAtRate                                  int
+	Check, Admit, Liquidity, Estimate, EstimateAtRate                           int
 	Vaults, VaultsAgain, Withdrawals, DryRun, RelayTip                          int
 	History                                                                     int // of an account without swaps
 }

@@ -73,6 +73,7 @@ func testTrips(k *kit) {
 	signed := k.user.Sign(k.T, built)
 	var txs []chains.Signed
 	k.trips("Check", f.Check, func() (err error) { txs, err = k.k.Check(plan, signed); return err })
+	k.trips("Admit", f.Admit, func() error { return k.k.Admit(ctx, plan, txs) })
 	for _, tx := range txs {
 		k.trips("Send", f.Send, func() error { return c.Send(ctx, tx) })
 		k.settle(tx, chains.TxConfirmed)

@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		{"vault claims", testVaultClaims},
 		{"vault fronting", testFronting},
 		{"transactions", testTransactions},
+		{"transactions again", testAgain},
 		{"reverted", testReverted},
 		{"replaced", testReplaced},
 		{"returned transactions", testCheck},

@@ -45,6 +45,7 @@ func testTransactions(k *kit) {
 	if got := k.status(tx)[0]; got.State != chains.TxUnknown || got.Final {
 		k.Errorf("a transaction that was not sent: %+v", got)
 	}
+	k.must(k.k.Admit(k.Context(), plan, []chains.Signed{tx}))
 	for range 2 { // sending again is success
 		k.must(k.chain.Send(k.Context(), tx))
 	}
@@ -59,6 +60,7 @@ func testTransactions(k *kit) {
 		k.Errorf("a mined transaction: %+v", done)
 	}
 	k.must(k.chain.Send(k.Context(), tx)) // also when it is mined
+	k.must(k.k.Admit(k.Context(), plan, []chains.Signed{tx}))
 	k.eventually("the transaction to be final", func() bool {
 		k.net.Mine(k.T, 1)
 		return k.status(tx)[0].Final
@@ -72,6 +74,28 @@ func testTransactions(k *kit) {
 	if all, err := k.chain.Status(k.Context(), nil); err != nil || len(all) != 0 {
 		k.Errorf("no transactions: %v, %v", all, err)
 	}
+}
+
+// testAgain offers a transaction that waits again: of both only one is executed.
+func testAgain(k *kit) {
+	user, e, plan := k.opening(61)
+	k.net.Hold(k.T, true)
+	first := k.prepare(user, plan)
+	k.must(k.chain.Send(k.Context(), first[0]))
+	plan.Replaces = first
+	second := k.prepare(user, plan)
+	if second[0].ID == first[0].ID {
+		k.Fatal("the same transaction is offered again")
+	}
+	k.must(k.k.Admit(k.Context(), plan, second))
+	k.must(k.chain.Send(k.Context(), second[0]))
+	k.net.Hold(k.T, false)
+	k.net.Mine(k.T, 1)
+	k.settle(second[0], chains.TxConfirmed)
+	if got := k.status(first[0])[0]; got.State == chains.TxConfirmed {
+		k.Errorf("both were executed: %+v", got)
+	}
+	k.state(e, chains.EscrowOpen)
 }
 
 // testReverted lets two claims of one escrow race.

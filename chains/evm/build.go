@@ -69,7 +69,7 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	if err != nil {
 		return nil, err
 	}
-	if err := replacedBy(plan, signer.Hex()).check(checked); err != nil {
+	if err := replacedBy(plan, signer.Hex()).check(plan, checked); err != nil {
 		return nil, err
 	}
 	if err := k.checkProofs(plan, calls, steps, checked); err != nil {
@@ -194,14 +194,10 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		return nil, err
 	}
 	first := k.chain.firstNonce(signer.Hex(), plan.SwapID, calls, uint64(pending), uint64(mined))
-	old := replacedBy(plan, signer.Hex())
-	if len(old) > 0 {
-		first = old.nonce(uint64(mined))
+	if old := replacedBy(plan, signer.Hex()); len(old) > 0 {
+		first, rate = k.chain.instead(old, plan, signer.Hex(), uint64(mined), rate)
 	} else if sent, ok := k.chain.nonces.fees.Get(nonceKey{signer.Hex(), first}); ok { // signed again, though nobody said why
-		old = replaced{sent}
-	}
-	if len(old) > 0 {
-		rate = old.above(rate)
+		rate = replaced{sent}.above(rate)
 	}
 	return k.chain.net.Serialize(calls, first, rate)
 }

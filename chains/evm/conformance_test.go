@@ -322,7 +322,7 @@ func (l *localNet) Facts() chaintest.Facts {
 			Heads: 1, Balance: 1, FeeRate: 1, Send: 1, Status: 1, VerifyInit: 0,
 			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1,
 			Search: 3, SearchFound: 4,
-			Build: 1, BuildProof: 5, BuildProofAgain: 2, BuildProofBehind: 7, BuildVault: 10, BuildVaultAgain: 4, Hints: 1, Liquidity: 1, Estimate: 1,
+			Build: 1, BuildProof: 5, BuildProofAgain: 2, BuildProofBehind: 7, BuildVault: 10, BuildVaultAgain: 4, Hints: 1, Admit: 1, Liquidity: 1, Estimate: 1,
 			Vaults: 2, VaultsAgain: 1, Withdrawals: 2, DryRun: 1, RelayTip: 1, History: 2,
 		},
 		GasPayers: true,

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
@@ -54,14 +55,31 @@ func (old replaced) above(rate FeeRate) FeeRate {
 	return FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
 }
 
+// instead says which nonce a plan begins with in the place of what is under way, and
+// at which rate. A claim has a deadline: what was sent for the account before it, and
+// still waits, is not waited for any longer, but replaced too.
+func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate FeeRate) (first uint64, at FeeRate) {
+	first = old.nonce(mined)
+	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && claims(plan) {
+		first, old = mined, append(replaced{before}, old...)
+	}
+	return first, old.above(rate)
+}
+
+// claims reports whether a plan claims an escrow, which is possible for a time only.
+func claims(plan chains.Plan) bool {
+	return slices.ContainsFunc(plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret || s.Kind == chains.StepClaimBitcoin })
+}
+
 // check demands that new transactions exclude the old ones and that nodes take
-// them instead.
-func (old replaced) check(checked []CheckedTx) error {
+// them instead. A claim may come before the old one, which finds nothing to claim
+// then.
+func (old replaced) check(plan chains.Plan, checked []CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}
 	first, last := old[0].Nonce, old[len(old)-1].Nonce
-	if n := checked[0].Nonce; n < first || n > last {
+	if n := checked[0].Nonce; n < first && !claims(plan) || n > last {
 		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: the transaction under way has that one, and only one of both may be executed", n, first)
 	}
 	for i, tx := range checked {

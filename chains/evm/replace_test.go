@@ -109,6 +109,53 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 	}
 }
 
+// A claim that waits behind something else of the account goes before it when it is
+// asked for again: its time is limited.
+func TestClaimGoesBeforeWhatWaits(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	k, e, plan := l.payIn(t, 1)
+	l.run(t, k, plan)
+	_, _, other := l.payIn(t, 2)
+	other.SwapID = "b"
+	send := func(plan chains.Plan) []chains.Signed {
+		t.Helper()
+		u, err := k.Build(t.Context(), plan)
+		l.must(err)
+		txs, err := k.Check(plan, sign(t, l.User, u.Txs))
+		l.must(err)
+		l.must(l.chain.Send(t.Context(), txs[0]))
+		return txs
+	}
+	l.SetMining(false)
+	waits := send(other)
+	claim := chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage{1, 31: 0}}}}
+	behind := send(claim)
+	claim.Replaces = behind
+	before := send(claim)
+	if behind[0].Nonce != waits[0].Nonce+1 || before[0].Nonce != waits[0].Nonce {
+		t.Errorf("nonces %d, %d, then %d", waits[0].Nonce, behind[0].Nonce, before[0].Nonce)
+	}
+	// An opening does not push others aside.
+	other.Replaces = behind
+	if n, _ := l.nonceOf(t, k, other); n != behind[0].Nonce {
+		t.Errorf("an opening has nonce %d, must have %d", n, behind[0].Nonce)
+	}
+	l.SetMining(true)
+	l.must(l.Net.Mine(2))
+	_, err := l.Wait(t.Context(), common.HexToHash(before[0].ID))
+	l.must(err)
+	all, err := l.chain.Status(t.Context(), append(waits, before...))
+	l.must(err)
+	if all[0].State != chains.TxReplaced || all[1].State != chains.TxConfirmed {
+		t.Errorf("%s and %s", all[0].State, all[1].State)
+	}
+	facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}})
+	l.must(err)
+	if facts[0].State != chains.EscrowClaimed {
+		t.Errorf("the escrow is %s", facts[0].State)
+	}
+}
+
 // Another signer's plan has nothing to do with the nonces of the one under way.
 func TestReplacingStrangersTransactions(t *testing.T) {
 	l := newNet(t, devnet.Options{})
