@@ -20,7 +20,7 @@ var (
 	outgoingSights = map[string]sight{
 		"REFUNDED":           {number: -3, finished: true, failed: true, steps: steps("confirmed", "expired", "refunded")},
 		"QUOTE_EXPIRED":      {number: -2, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive", "inactive")},
-		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive", "inactive")},
+		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive", "inactive")}, // was open once
 		"CREATED":            {number: 0, pending: true, steps: steps("awaiting", "inactive", "inactive"), action: swapper.NameInitiateSwap},
 		"COMMITED":           {number: 1, pending: true, steps: steps("confirmed", "waiting_lp", "inactive"), action: swapper.NameAwaitingLPPayout},
 		"SOFT_CLAIMED":       {number: 2, pending: true, steps: steps("confirmed", "soft_settled", "inactive")},
@@ -30,7 +30,7 @@ var (
 	autoSights = map[string]sight{
 		"FAILED":             {number: -4, finished: true, failed: true, steps: steps("expired", "expired")},
 		"QUOTE_EXPIRED":      {number: -3, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")},
-		"QUOTE_SOFT_EXPIRED": {number: -2, pending: true, steps: steps("soft_expired", "inactive")},
+		"QUOTE_SOFT_EXPIRED": {number: -2, finished: true, expired: true, steps: steps("soft_expired", "inactive")},
 		"EXPIRED":            {number: -1, failed: true, pending: true, steps: steps("expired", "expired")},
 		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnLightning},
 		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "waiting_lp"), action: swapper.NameAwaitingLPPayout},
@@ -41,7 +41,7 @@ var (
 		"FAILED":             {number: -4, finished: true, failed: true, steps: steps("expired", "inactive")},
 		"DECLINED":           {number: -3, finished: true, failed: true, steps: steps("expired", "inactive")},
 		"QUOTE_EXPIRED":      {number: -2, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")},
-		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive")},
+		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive")}, // was posted
 		"CREATED":            {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnBitcoin},
 		"SIGNED":             {number: 1, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameBitcoinConfirmations},
 		"POSTED":             {number: 2, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameBitcoinConfirmations},

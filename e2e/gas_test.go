@@ -262,8 +262,12 @@ func TestGasExpiresUnpaid(t *testing.T) {
 			if err := w.net.Advance(4 * time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			end := w.watch(s.SwapID, finished)
-			if !end.IsExpired || end.IsFailed || end.CurrentAction != nil || end.Steps[0].Status != swapper.StepStatus("expired") || end.Steps[1].Status != swapper.StepStatus("inactive") {
+			over := w.look(s.SwapID)
+			if !over.IsFinished || !over.IsExpired || over.CurrentAction != nil {
+				t.Errorf("over as %+v", over)
+			}
+			end := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "EXPIRED" })
+			if !end.IsFinished || !end.IsExpired || end.IsFailed || end.CurrentAction != nil || end.Steps[0].Status != swapper.StepStatus("expired") || end.Steps[1].Status != swapper.StepStatus("inactive") {
 				t.Errorf("ended as %+v", end)
 			}
 			if all, gas := w.listed(s.SwapID, to); all || gas {

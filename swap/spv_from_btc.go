@@ -61,10 +61,10 @@ func NewSPVFromBTC() *Flow {
 	}
 }
 
-// spvUnpaid reports whether no transaction was handed to the LP, or one that has
-// not appeared for so long that it is not looked for any more.
+// spvUnpaid reports whether no transaction was handed to the LP. One that was may be
+// sent whenever the LP likes, so that such a swap is not over.
 func spvUnpaid(r *Record) bool {
-	return (r.State == spvCreated || r.State == spvSoftExpired) && (!r.posted() || r.Settled)
+	return (r.State == spvCreated || r.State == spvSoftExpired) && !r.posted()
 }
 
 func (r *Record) posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
