@@ -47,8 +47,10 @@
 //	internal              500, without details: those are in the log
 //
 // Authentication, limits of rate and cross-origin rules belong to middleware around
-// the handler. Such middleware must not log the query string, which may carry a
-// preimage; the handler itself logs neither query nor body.
+// the handler, which is told who calls by [WithCaller]. Such middleware must neither
+// log nor count by the query string: it may carry a preimage, and ids, which let
+// whoever reads them act on swaps. The handler itself logs neither query nor body,
+// and no answer may be cached.
 //
 // # Time
 //

@@ -2,6 +2,8 @@ package evm
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -159,17 +161,39 @@ func (k *contracts) DryRun(ctx context.Context, txs [][]byte) error {
 	return nil
 }
 
-// RelayTip takes one round trip.
+// RelayTip takes one round trip. With several nodes it is what most of them say,
+// the higher of two: watchtowers are paid for what the relay lacks, see
+// [chain.towerRate].
 func (k *contracts) RelayTip(ctx context.Context) (uint32, error) {
 	ask, err := relayABI().Pack("getBlockheight")
 	if err != nil {
 		return 0, err
 	}
-	var answer hexutil.Bytes
-	if err := batch(ctx, k.chain.node, []Request{callRequest(k.BtcRelay.Address, ask, "latest", &answer)}); err != nil {
+	request := func() []Request {
+		return []Request{callRequest(k.BtcRelay.Address, ask, "latest", new(hexutil.Bytes))}
+	}
+	read := func(r []Request) (tip uint32, err error) {
+		if r[0].Err != nil {
+			return 0, fmt.Errorf("%s: %w", r[0].Method, r[0].Err)
+		}
+		err = unpack(relayABI(), "getBlockheight", *r[0].Result.(*hexutil.Bytes), &tip)
+		return tip, err
+	}
+	if n, ok := k.chain.node.(*nodes); ok && len(n.all) > 1 {
+		var tips []uint32
+		err := n.each(ctx, request, func(r []Request) {
+			if tip, err := read(r); err == nil {
+				tips = append(tips, tip)
+			}
+		})
+		if err == nil && len(tips) > 0 {
+			slices.Sort(tips)
+			return tips[len(tips)/2], nil
+		}
+	}
+	r := request()
+	if err := k.chain.node.Batch(ctx, r); err != nil {
 		return 0, err
 	}
-	var tip uint32
-	err = unpack(relayABI(), "getBlockheight", answer, &tip)
-	return tip, err
+	return read(r)
 }

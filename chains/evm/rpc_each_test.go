@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"fmt"
 	"math/big"
 	"net/http/httptest"
 	"strings"
@@ -108,5 +109,33 @@ func TestOneRefusalIsNotTheNetworks(t *testing.T) {
 	}
 	if err := send(refuses()); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("the only one refuses: %v", err)
+	}
+}
+
+// A node that calls the relay far behind does not decide what watchtowers get for
+// bringing it up to date.
+func TestRelayTipIsWhatMostNodesSay(t *testing.T) {
+	node := func(height int64) string {
+		return serveRPC(t, func(calls []rpcCall) any {
+			var all []any
+			for _, c := range calls {
+				all = append(all, result(c, "0x"+fmt.Sprintf("%064x", height)))
+			}
+			return all
+		}).URL
+	}
+	for name, c := range map[string]struct {
+		urls []string
+		want uint32
+	}{
+		"one":          {[]string{node(800_000)}, 800_000},
+		"one of two":   {[]string{node(1), node(800_000)}, 800_000},
+		"one of three": {[]string{node(1), node(800_000), node(800_001)}, 800_000},
+		"dead one":     {[]string{"http://127.0.0.1:1", node(800_000)}, 800_000},
+	} {
+		k := &contracts{chain: &chain{node: newTestNodes(t, c.urls...), env: chains.Env{Now: time.Now}}}
+		if tip, err := k.RelayTip(t.Context()); err != nil || tip != c.want {
+			t.Errorf("%s: %d, %v", name, tip, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 )
 
@@ -32,8 +33,21 @@ type entryConfig struct {
 // entry is who a request comes from.
 type entry struct {
 	name    string
+	kind    string // apiKey, jwt or none
 	limit   *limit // nil: unlimited
 	matches func(http.Header) bool
+}
+
+// caller names who an idempotency key belongs to: whoever has the key of the entry,
+// the subject of a token, and of those who need neither, an address.
+func (e entry) caller(h http.Header, client netip.Addr) string {
+	switch e.kind {
+	case "jwt":
+		return e.name + "\x00" + subject(h)
+	case "none":
+		return e.name + "\x00" + client.String()
+	}
+	return e.name
 }
 
 // gate admits requests by the first entry that matches. A wrong key is no match,
@@ -71,7 +85,7 @@ func (c entryConfig) entry(global limit) (entry, error) {
 	if c.Name == "" {
 		return entry{}, errors.New("name: is required")
 	}
-	e := entry{name: c.Name, limit: &global}
+	e := entry{name: c.Name, kind: c.Type, limit: &global}
 	switch {
 	case string(c.RateLimit) == "null":
 		e.limit = nil

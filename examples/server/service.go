@@ -74,7 +74,7 @@ func (s *service) protect(next http.Handler) http.Handler {
 			tooMany(w, retry)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, r.WithContext(swapper.WithCaller(r.Context(), e.caller(r.Header, client))))
 	})
 }
 
