@@ -161,7 +161,7 @@ func (o outgoing) ask(in In) Ask {
 	if q := payingRival(r); q != nil && !obs.Rival.Asked {
 		a.Rival = q
 	}
-	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
+	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
 	}
 	if o.wantsLP(in) && !obs.LP.Asked {

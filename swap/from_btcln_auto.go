@@ -153,7 +153,7 @@ func autoAsk(in In) Ask {
 	if r.Settled || r.Escrow == nil {
 		return a
 	}
-	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
+	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
 	}
 	if r.Escrow.Real != nil {

@@ -110,3 +110,35 @@ func TestStoringPutsNothingOff(t *testing.T) {
 		t.Fatalf("%+v, %v; want the swap not open any more", res, err)
 	}
 }
+
+// A first transaction that a reorganisation took back is sent again, or the one
+// that builds on it would wait for ever.
+func TestFirstTransactionIsTakenBack(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	f := NewToBTC()
+	r := &Record{Head: Head{Type: ToBTC, State: outCreated, Expiry: At(now.Add(time.Hour))},
+		Escrow: &EscrowPart{Real: &chains.Escrow{Expiry: now.Add(time.Hour).Unix()}},
+		Submission: &Submission{Action: ActionInit, Since: At(now), Txs: []SignedTx{
+			{Signed: chains.Signed{ID: "approve"}, Sent: true}, {Signed: chains.Signed{ID: "open"}}}}}
+	for i, look := range []struct {
+		approve, open chains.TxState
+		step          int
+	}{
+		{chains.TxConfirmed, chains.TxPending, 1},
+		{chains.TxUnknown, chains.TxPending, 0},
+		{chains.TxPending, chains.TxPending, 0},
+		{chains.TxConfirmed, chains.TxPending, 1},
+	} {
+		obs := &Observation{Escrow: Fact[chains.EscrowFact]{Asked: true, Value: absentAt(100)}}
+		in := In{R: r, Obs: obs, Now: now}
+		ask := f.Ask(in)
+		if len(ask.Txs) != 2 {
+			t.Fatalf("look %d: asks for %d transactions, want both", i, len(ask.Txs))
+		}
+		put(&obs.Txs, now)(byID(ask.Txs)([]chains.TxStatus{{State: look.approve, Block: chains.Block{Height: 99}}, {State: look.open}}, nil))
+		r, _ = f.step(in)
+		if next := f.Effects(In{R: r, Obs: obs, Now: now}); len(next) != 1 || next[0].Step != look.step {
+			t.Errorf("look %d: sends %+v, want transaction %d", i, next, look.step)
+		}
+	}
+}

@@ -173,7 +173,7 @@ func spvAsk(in In) Ask {
 	if resting := r.Settled && r.State != spvSoftExpired; resting || !r.posted() {
 		return a
 	}
-	if txs := r.Submission.pending(); len(txs) > 0 && !obs.Txs.Asked {
+	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
 	}
 	switch r.State {

@@ -104,7 +104,20 @@ func closeSubmission(next *Record, reason string) {
 // errBlind is shown then.
 var errBlind = fault.New(fault.Upstream, "the chain cannot be asked now, so it is not known whether anything is still to be signed")
 
-// pending returns the chain transactions whose fate is still to be asked for.
+// asked returns the chain transactions whose fate is to be asked for: also of those
+// that were confirmed, while others wait for them.
+func (s *Submission) asked() []chains.Signed {
+	if !s.open() {
+		return nil
+	}
+	txs := make([]chains.Signed, len(s.Txs))
+	for i, tx := range s.Txs {
+		txs[i] = tx.Signed
+	}
+	return txs
+}
+
+// pending returns the chain transactions that are still to be confirmed.
 func (s *Submission) pending() []chains.Signed {
 	if !s.open() {
 		return nil
@@ -148,8 +161,11 @@ func fillSubmission(in In, next *Record) {
 	for i := range s.Txs {
 		tx := &s.Txs[i]
 		status, asked := in.Obs.Txs.Value[tx.ID]
-		if tx.Sent || !asked {
+		if !asked {
 			continue
+		}
+		if tx.Sent && (status.State == chains.TxUnknown || status.State == chains.TxPending) {
+			tx.Sent = false // a reorganisation took it back: it is sent again, before what follows it
 		}
 		switch status.State {
 		case chains.TxUnknown:
@@ -158,7 +174,9 @@ func fillSubmission(in In, next *Record) {
 			}
 			missing = missing || next.Tried[Effect{Kind: SendTx, Step: i}.key()].Attempts > 0
 		case chains.TxConfirmed:
-			tx.Sent, s.Moved = true, At(in.Now)
+			if !tx.Sent {
+				tx.Sent, s.Moved = true, At(in.Now)
+			}
 			s.Block = max(s.Block, status.Block.Height)
 		case chains.TxReverted:
 			closeSubmission(next, reasonOr(status.Reason, "the transaction was reverted"))
