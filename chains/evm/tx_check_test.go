@@ -93,6 +93,9 @@ func TestCheckSignedAttacks(t *testing.T) {
 	less.Data, _ = erc20ABI().Pack("approve", d.EscrowManager.Address, big.NewInt(999_999))
 	thief.Data, _ = erc20ABI().Pack("approve", addressOf(t, strangeKey), s.Amount)
 	steal.Data, _ = erc20ABI().Pack("transfer", addressOf(t, strangeKey), s.Amount)
+	send, wide := approve, approve // which pass for the approval, but for its name and its length
+	send.Data, _ = erc20ABI().Pack("transfer", d.EscrowManager.Address, s.Amount)
+	wide.Data = append(append([]byte{}, approve.Data...), make([]byte, 32)...)
 	otherEscrow, _ := d.Init(s.WithOfferer(user), user, chains.Auth{Prefix: auth.Prefix, Timeout: auth.Timeout + 1, Signature: auth.Signature})
 	elsewhere := open
 	elsewhere.To = deploymentOf(t, "CITREA/TESTNET4").EscrowManager.Address
@@ -133,6 +136,13 @@ func TestCheckSignedAttacks(t *testing.T) {
 		{"approved before", []string{tx(open, 6)}, "", []int{1}},
 		{"approval raised", []string{tx(more, 5), tx(open, 6)}, "", []int{0, 1}},
 		{"other fees and gas", []string{tx(open, 6, func(x *types.DynamicFeeTx) { x.Gas, x.GasFeeCap = 90_000, big.NewInt(7) })}, "", []int{1}},
+		{"the least gas", []string{tx(open, 6, func(x *types.DynamicFeeTx) { x.Gas = intrinsicGas(x.Data) })}, "", []int{1}},
+		{"the most gas", []string{tx(open, 6, func(x *types.DynamicFeeTx) { x.Gas = maxGas })}, "", []int{1}},
+		{"a tip as high as the cap", []string{tx(open, 6, func(x *types.DynamicFeeTx) { x.GasTipCap = x.GasFeeCap })}, "", []int{1}},
+		{"too little gas by one", []string{tx(open, 6, func(x *types.DynamicFeeTx) { x.Gas = intrinsicGas(x.Data) - 1 })}, "signedTxs[0]", nil},
+		{"too much gas by one", []string{tx(open, 6, func(x *types.DynamicFeeTx) { x.Gas = maxGas + 1 })}, "signedTxs[0]", nil},
+		{"tokens sent instead of approved", []string{tx(send, 5), tx(open, 6)}, "signedTxs[0]", nil},
+		{"an approval with something behind it", []string{tx(wide, 5), tx(open, 6)}, "signedTxs[0]", nil},
 		{"nothing", nil, "signedTxs", nil},
 		{"far too many", make([]string, 65), "signedTxs", nil},
 		{"not hex", []string{"hello"}, "signedTxs[0]", nil},
@@ -187,6 +197,34 @@ func TestCheckSignedAttacks(t *testing.T) {
 	}
 	if _, err := d.CheckSigned(n, common.Address{}, calls, []string{good}); err == nil {
 		t.Error("accepted for the zero address")
+	}
+}
+
+// A transaction that brings a proof may bring another one, but does what was asked
+// for, where and for whom.
+func TestCheckSignedProof(t *testing.T) {
+	n, d := presetOf(t, "CITREA/MAINNET"), deploymentOf(t, "CITREA/MAINNET")
+	user := addressOf(t, userKey)
+	to := d.EscrowManager.Address
+	calls := []Call{{Role: RoleProof, To: to, Data: []byte{1, 2, 3, 4, 5}}}
+	for _, c := range []struct {
+		name string
+		to   common.Address
+		data []byte
+		ok   bool
+	}{
+		{"as asked for", to, []byte{1, 2, 3, 4, 5}, true},
+		{"another proof", to, []byte{1, 2, 3, 4, 5, 6}, true},
+		{"another escrow", to, []byte{1, 2, 3, 4, 6, 6}, false},
+		{"another function", to, []byte{2, 2, 3, 4, 5, 6}, false},
+		{"less", to, []byte{1, 2, 3, 4}, false},
+		{"another contract", d.BtcRelay.Address, []byte{1, 2, 3, 4, 5}, false},
+	} {
+		signed := signTx(t, userKey, &types.DynamicFeeTx{ChainID: new(big.Int).SetUint64(n.ChainID), GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(1e9),
+			Gas: 100_000, To: &c.to, Data: c.data})
+		if _, err := d.CheckSigned(n, user, calls, []string{signed}); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
 	}
 }
 
