@@ -2,6 +2,8 @@ package swap
 
 import (
 	"encoding/json"
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/flowtest"
@@ -29,6 +31,18 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The LP would decline a fee below the agreed one, with the signed PSBT in its hands.
+	t.Run("lower fee than agreed", func(t *testing.T) {
+		dear := maps.Clone(fields)
+		dear["minimumBtcFeeRate"] = json.RawMessage("5000")
+		s := vaultCase(t, dear, now)
+		st := perform(t, s)
+		funded(t, s, st.Record, in.PSBT)
+		_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
+		if st.Engine.effects.wait(); err == nil || !strings.Contains(err.Error(), "sat/vB") || st.Acts.count(PostPSBT) != 0 {
+			t.Errorf("%v, handed over %d times", err, st.Acts.count(PostPSBT))
+		}
+	})
 	for name, change := range map[string]func(w *flowtest.World){
 		"as agreed":     func(*flowtest.World) {},
 		"closed":        func(w *flowtest.World) { w.Vault.Open = false },
@@ -43,6 +57,9 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			change(s.World)
 			_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
 			st.Engine.effects.wait()
+			if name == "as agreed" && err != nil {
+				t.Fatal(err)
+			}
 			if accepted := err == nil; accepted != (name == "as agreed") || !accepted && st.Acts.count(PostPSBT) != 0 {
 				t.Errorf("accepted %v (%v), handed over %d times", accepted, err, st.Acts.count(PostPSBT))
 			}

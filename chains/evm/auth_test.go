@@ -193,6 +193,13 @@ func TestForeignAuthorization(t *testing.T) {
 	changed.ClaimHandler = common.HexToAddress("0x02")
 	fewer := s
 	fewer.Amount = big.NewInt(1)
+	acting := s // signed by the right LP, and yet
+	acting.SuccessAction = common.Hash{1}
+	digActing, err := n.InitDigest(d, acting, deadline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	goodActing := chains.Auth{Prefix: prefixInitPayIn, Timeout: deadline, Signature: sign(t, key, digActing)}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -201,6 +208,7 @@ func TestForeignAuthorization(t *testing.T) {
 		{"another chain", otherNet.VerifyInit(d, s, good, user, now, now.Unix())},
 		{"another handler", n.VerifyInit(d, changed, good, user, now, now.Unix())},
 		{"another amount", n.VerifyInit(d, fewer, good, user, now, now.Unix())},
+		{"a call after the claim", n.VerifyInit(d, acting, goodActing, user, now, now.Unix())},
 		{"another deadline", n.VerifyInit(d, s, chains.Auth{Prefix: good.Prefix, Timeout: deadline + 1, Signature: good.Signature}, user, now, now.Unix())},
 		{"the LP as sender", n.VerifyInit(d, s, good, lp, now, now.Unix())},
 		{"as a refund", n.VerifyRefund(d, s, chains.Auth{Prefix: prefixRefund, Timeout: deadline, Signature: good.Signature}, now)},
