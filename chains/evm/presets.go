@@ -21,11 +21,10 @@ const (
 // §1). An error says that there is no deployment; a chain is never enabled with
 // an unknown contract.
 func Preset(chain string, on bitcoin.Network) (Network, error) {
-	n, ok := settings(chain)
+	n, ok := Settings(chain, on)
 	if !ok {
 		return Network{}, fault.New(fault.Unsupported, "no preset for chain %s", chain)
 	}
-	n.Bitcoin = on
 	for _, p := range published() {
 		if p.chain == chain && p.bitcoin == on {
 			n.ChainID = p.chainID
@@ -36,8 +35,12 @@ func Preset(chain string, on bitcoin.Network) (Network, error) {
 	return Network{}, fault.New(fault.Unsupported, "%s has no swap contracts for Bitcoin %s", chain, on)
 }
 
-func settings(chain string) (Network, bool) {
-	n := Network{Chain: chain, SafeTag: "latest", FinalizedTag: "latest",
+// Settings returns what goes with a chain wherever the contracts stand, for
+// deployments that are not published: all but ChainID and Deployments. They are
+// good for chains that have no preset too, but false then says that nobody has
+// tried.
+func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
+	n = Network{Chain: chain, Bitcoin: on, SafeTag: "latest", FinalizedTag: "latest",
 		PriorityFee: 100_000, MaxBaseFee: 2_000_000_000, FeePPM: 1_250_000}
 	switch chain {
 	case ChainCitrea:
@@ -53,7 +56,8 @@ func settings(chain string) (Network, bool) {
 		n.PriorityFee = 5_000_000
 		n.WrappedNative = common.HexToAddress("0xbC10000000000000000000000000000000000000")
 	default:
-		return Network{}, false
+		n.FinalizedTag = "finalized"
+		return n, false
 	}
 	return n, true
 }

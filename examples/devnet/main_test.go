@@ -14,26 +14,118 @@ import (
 	"github.com/swapper-go/swapper/swap/lp"
 )
 
+// Constants of the public adapter for Citrea, which clients have built in.
+const (
+	wbtc = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"
+	usdc = "0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839"
+)
+
 func TestNetworkAsAProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := run(ctx, w, 2, time.Hour, "127.0.0.1:0")
+		err := run(ctx, w, []string{"-lps", "2", "-mine", "1h", "-chain-id", "5115", "-token", "WBTC=" + wbtc, "-token", "USDC=" + usdc, "-watchtower=false"})
 		_ = w.CloseWithError(err)
 		ended <- err
 	}()
 	var d struct {
 		LPs     []string
 		Control string
-		EVM     struct{ Contracts, Tokens map[string]string }
-		LNURL   struct{ Pay, Withdraw string }
+		Bitcoin struct{ REST string }
+		Clock   string
+		EVM     struct {
+			ChainID           uint64
+			RPC               string
+			Contracts, Tokens map[string]string
+		}
+		LNURL struct{ Pay, Withdraw string }
 	}
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.LPs) != 2 || len(d.EVM.Contracts) != 10 || len(d.EVM.Tokens) != 3 {
 		t.Errorf("%+v", d)
+	}
+	if d.EVM.ChainID != 5115 || d.EVM.Tokens["WBTC"] != wbtc || d.EVM.Tokens["USDC"] != usdc {
+		t.Errorf("%+v", d.EVM)
+	}
+	post := func(path string) (answer map[string]any, status int) {
+		t.Helper()
+		resp, err := http.Post(d.Control+path, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_ = json.NewDecoder(resp.Body).Decode(&answer) // or it is a refusal
+		return answer, resp.StatusCode
+	}
+	get := func(url string) (answer map[string]any) {
+		t.Helper()
+		resp, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+
+	// The clock answers who waits for it as soon as it is moved.
+	waited := make(chan map[string]any, 1)
+	go func() { waited <- get(d.Clock + "?ahead=0") }()
+	select {
+	case <-waited:
+		t.Error("the clock was not moved")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if _, status := post("/advance?seconds=3600"); status != http.StatusOK {
+		t.Errorf("advance: %d", status)
+	}
+	if answer := <-waited; answer["ahead"] != 3_600_000.0 || get(d.Clock)["ahead"] != 3_600_000.0 {
+		t.Errorf("clock %v", answer)
+	}
+
+	// Invoices without amount, and such that are held.
+	open, status := post("/invoice")
+	if status != http.StatusOK {
+		t.Errorf("invoice: %d", status)
+	}
+	if _, status := post("/pay?invoice=" + open["invoice"].(string)); status != http.StatusBadRequest {
+		t.Errorf("nothing is paid to an invoice without amount: %d", status)
+	}
+	if _, status := post("/pay?sats=700&invoice=" + open["invoice"].(string)); status != http.StatusOK {
+		t.Errorf("pay: %d", status)
+	}
+	state := func(hash any) any { return get(d.Control + "/invoice?hash=" + hash.(string))["state"] }
+	for _, end := range []string{"settle", "cancel"} {
+		held, _ := post("/invoice?sats=500&hold=1")
+		post("/pay?invoice=" + held["invoice"].(string))
+		for range 100 {
+			if state(held["paymentHash"]) == "held" {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if got := state(held["paymentHash"]); got != "held" {
+			t.Errorf("paid, and %v", got)
+		}
+		if _, status := post("/" + end + "?hash=" + held["paymentHash"].(string)); status != http.StatusOK || state(held["paymentHash"]) != end+map[string]string{"settle": "d", "cancel": "ed"}[end] {
+			t.Errorf("%s: %d, then %v", end, status, state(held["paymentHash"]))
+		}
+	}
+	if _, status := post("/fees?satvb=33&lps=7"); status != http.StatusOK {
+		t.Errorf("fees: %d", status)
+	}
+	if got := get(d.Bitcoin.REST + "v1/fees/recommended")["fastestFee"]; got != 33.0 {
+		t.Errorf("%v sat/vB", got)
+	}
+	for _, on := range []string{"true", "false"} {
+		if _, status := post("/watchtower?on=" + on); status != http.StatusOK {
+			t.Errorf("watchtower: %d", status)
+		}
 	}
 	if _, err := lp.NewClient(lp.Options{AllowLocal: true}).Info(ctx, d.LPs[1]); err != nil {
 		t.Error(err)
@@ -64,7 +156,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 			invoice = answer.Invoice
 		}
 	}
-	for _, path := range []string{"/mine?blocks=0", "/misbehave?lp=2", "/misbehave?lp=0&faults=Kindness", "/reorg?blocks=x"} {
+	for _, path := range []string{"/mine?blocks=0", "/fees", "/watchtower", "/settle?hash=00", "/invoice?sats=-1", "/misbehave?lp=2", "/misbehave?lp=0&faults=Kindness", "/reorg?blocks=x"} {
 		resp, err := http.Post(d.Control+path, "", nil)
 		if err != nil || resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: %v %v", path, resp, err)
@@ -82,5 +174,13 @@ func TestNetworkAsAProcess(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, args := range [][]string{{"-token", "WBTC=0x12"}, {"-token", "WBTC"}, {"-mine", "often"}, {"more"}, {"-token", "DOGE=" + wbtc}} {
+		if err := run(t.Context(), io.Discard, args); err == nil {
+			t.Errorf("%v: started", args)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,25 +11,27 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // config is the configuration file: one JSON object. Unknown members are
 // refused, since one that is mistyped and ignored may be the one that protects.
+// Every member is described in README.md.
 type config struct {
-	Listen   string // address to listen on; ":3000"
-	BasePath string // of the operations; "/api"
-	Store    string // file of the swaps, beside the configuration unless absolute; "swaps.db"
-	LogLevel slog.Level
+	Listen   string     // address to listen on; ":3000"
+	BasePath string     // of the operations; "/api"
+	Store    string     // file of the swaps, beside the configuration unless absolute; "swaps.db"
+	LogLevel slog.Level // debug, info, warn or error; "info"
 
-	BitcoinNetwork string              // MAINNET, TESTNET3, TESTNET4
-	Chains         map[string][]string // RPC addresses by chain: CITREA, BOTANIX, ALPEN, GOAT
-	LPs            []string            // liquidity providers; those of the network's registry if empty
-	Local          string              // what examples/devnet printed, in place of the three above
+	network
+	Local string // what examples/devnet printed, in place of the network's members
 
 	Auth           []entryConfig // in order, the first that matches counts; required
 	RateLimit      limit         // for entries without their own; required
@@ -39,6 +42,48 @@ type config struct {
 	folder string
 }
 
+// network is the part of the configuration that says where swaps are made and by
+// which rules. Members that are absent are the preset of the Bitcoin network.
+type network struct {
+	BitcoinNetwork string                 // MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST
+	Bitcoin        *bitcoinConfig         // the backend
+	Chains         map[string]chainConfig // by id; at least one
+	LPs            lpsConfig
+	Prices         *pricesConfig
+	LNURL          lnurlConfig
+	Relays         *[]string // Nostr relays of the watchtowers; [] publishes nothing
+	Policy         lp.Policy // how strict quotes are checked
+	KeepExpired    duration  // how long unused quotes stay readable after their expiry; "24h"
+	Clock          string    // URL of a clock to go by, for test networks whose clock is moved
+}
+
+// duration is a text such as "36h" or "90s".
+type duration time.Duration
+
+// UnmarshalText reads a duration.
+func (d *duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not a duration such as 36h or 90s", text)
+	}
+	*d = duration(v)
+	return nil
+}
+
+// strict reads JSON and refuses unknown members.
+func strict(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the object")
+	}
+	return nil
+}
+
 // load reads the file and checks what can be checked before anything is opened.
 func load(path string) (*config, error) {
 	text, err := os.ReadFile(path)
@@ -46,75 +91,114 @@ func load(path string) (*config, error) {
 		return nil, err
 	}
 	c := &config{Listen: ":3000", BasePath: "/api", Store: "swaps.db", folder: filepath.Dir(path)}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	d.UseNumber()
-	if err := d.Decode(c); err != nil {
+	if err := strict(text, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: something follows the object", path)
 	}
 	switch {
 	case len(c.Auth) == 0:
 		return nil, errors.New(`auth: is required; [{"type": "none", "name": "public"}] admits everybody`)
 	case c.RateLimit.WindowMs <= 0 || c.RateLimit.MaxRequests <= 0:
 		return nil, errors.New("rateLimit: windowMs and maxRequests must be above 0")
-	case c.Local != "" && (c.BitcoinNetwork != "" || len(c.Chains) > 0 || len(c.LPs) > 0):
+	case c.Local != "" && (c.BitcoinNetwork != "" || len(c.Chains) > 0 || !c.LPs.empty()):
 		return nil, errors.New("local: stands in place of bitcoinNetwork, chains and lps")
 	case c.Local == "" && len(c.Chains) == 0:
 		return nil, errors.New("chains: at least one is required")
+	}
+	if c.Local != "" {
+		if err := c.local(); err != nil {
+			return nil, fmt.Errorf("local: %w", err)
+		}
 	}
 	return c, nil
 }
 
 // path is where a file of the configuration lies.
 func (c *config) path(name string) string {
-	if filepath.IsAbs(name) {
+	if name == "" || filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.Join(c.folder, name)
 }
 
-// swaps is the client's configuration but for the store.
-func (c *config) swaps(log *slog.Logger) (swapper.Config, error) {
-	if c.Local != "" {
-		return local(c.path(c.Local), log)
-	}
-	network, err := c.network()
-	if err != nil {
-		return swapper.Config{}, err
-	}
-	factories, err := c.factories()
-	return swapper.Config{Network: network, Chains: factories, LPs: swapper.LPs{URLs: c.LPs}, Logger: log}, err
+// settings are the client's configuration but for the store, with what it needs
+// of its own.
+type settings struct {
+	swapper.Config
+	clock   *clock // nil: the system's
+	closers []io.Closer
 }
 
-func (c *config) network() (bitcoin.Network, error) {
-	switch c.BitcoinNetwork {
-	case "MAINNET":
-		return bitcoin.Mainnet, nil
-	case "TESTNET", "TESTNET3":
-		return bitcoin.Testnet3, nil
-	case "TESTNET4":
-		return bitcoin.Testnet4, nil
+// Close ends what was opened for the client; call it after the client's.
+func (s *settings) Close() (err error) {
+	for _, c := range s.closers {
+		err = errors.Join(err, c.Close())
 	}
-	return 0, fmt.Errorf("bitcoinNetwork: must be MAINNET, TESTNET3 or TESTNET4, not %q", c.BitcoinNetwork)
+	return err
 }
 
-// factories returns the chains in the order in which the protocol lists them.
-func (c *config) factories() ([]chains.Factory, error) {
-	presets := []struct {
-		id   string
-		make func(evm.Options) chains.Factory
-	}{{evm.ChainBotanix, evm.Botanix}, {evm.ChainCitrea, evm.Citrea}, {evm.ChainAlpen, evm.Alpen}, {evm.ChainGoat, evm.Goat}}
-	var out []chains.Factory
-	for _, p := range presets {
-		if rpc := c.Chains[p.id]; len(rpc) > 0 {
-			out = append(out, p.make(evm.Options{RPC: rpc}))
+// swaps reads the network's part. It asks nobody anything.
+func (c *config) swaps(log *slog.Logger) (*settings, error) {
+	s := &settings{Config: swapper.Config{Logger: log, Policy: c.Policy, KeepExpired: time.Duration(c.KeepExpired)}}
+	if err := c.fill(s, log); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (c *config) fill(s *settings, log *slog.Logger) (err error) {
+	if s.Network, err = c.bitcoinNetwork(); err != nil {
+		return err
+	}
+	if s.Chains, err = c.factories(s.Network); err != nil {
+		return err
+	}
+	if s.LPs, err = c.LPs.read(); err != nil {
+		return fmt.Errorf("lps.%w", err)
+	}
+	if c.Clock != "" {
+		if s.clock, err = newClock(c.Clock, log); err != nil {
+			return fmt.Errorf("clock: %w", err)
+		}
+		s.Now = s.clock.Now
+	}
+	if c.Bitcoin != nil {
+		backend, err := c.Bitcoin.backend(s.Network, c.path, log)
+		if err != nil {
+			return fmt.Errorf("bitcoin.%w", err)
+		}
+		s.Bitcoin, s.closers = backend, append(s.closers, backend)
+	}
+	if c.Prices != nil {
+		if s.Prices, err = c.Prices.source(); err != nil {
+			return fmt.Errorf("prices.%w", err)
 		}
 	}
-	if len(out) != len(c.Chains) {
-		return nil, errors.New("chains: only BOTANIX, CITREA, ALPEN and GOAT are known, each with at least one RPC address")
+	if s.LNURL, err = c.LNURL.read(c.path); err != nil {
+		return fmt.Errorf("lnurl.%w", err)
 	}
-	return out, nil
+	switch {
+	case c.Relays == nil:
+	case len(*c.Relays) == 0:
+		s.Messenger = nothing{}
+	default:
+		m, err := nostr.New(nostr.Options{Network: s.Network, Relays: *c.Relays, Now: s.Now, Log: log})
+		if err != nil {
+			return err // names the relay
+		}
+		s.Messenger, s.closers = swap.OverNostr(m), append(s.closers, m)
+	}
+	return nil
+}
+
+// nothing is a messenger that publishes nothing: users claim for themselves.
+type nothing struct{}
+
+func (nothing) Publish(context.Context, swap.Witness) error { return nil }
+
+func (c *config) bitcoinNetwork() (bitcoin.Network, error) {
+	n, err := bitcoin.ParseNetwork(strings.ToLower(c.BitcoinNetwork))
+	if err != nil || c.BitcoinNetwork != strings.ToUpper(c.BitcoinNetwork) {
+		return 0, fmt.Errorf("bitcoinNetwork: must be MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST, not %q", c.BitcoinNetwork)
+	}
+	return n, nil
 }

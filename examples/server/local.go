@@ -2,62 +2,75 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
-	"math/big"
 	"os"
 
-	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/nostr"
-	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/price"
-	"github.com/swapper-go/swapper/tokens"
+	"github.com/ethereum/go-ethereum/common"
 )
 
-// local is the configuration for a network that examples/devnet runs, from what
-// it printed:
+// local fills the network's members for a network that examples/devnet runs, from
+// what it printed:
 //
 //	go run ./examples/devnet -mine 5s > local.json
 //	go run ./examples/server -config config.json    # with "local": "local.json"
-func local(path string, log *slog.Logger) (swapper.Config, error) {
-	text, err := os.ReadFile(path)
+//
+// Members of the file that are given beside it stay as they are.
+func (c *config) local() error {
+	text, err := os.ReadFile(c.path(c.Local))
 	if err != nil {
-		return swapper.Config{}, err
+		return err
 	}
 	var d struct {
 		Bitcoin struct{ REST string }
 		EVM     struct {
-			RPC     string
-			Network evm.Network
-			Listed  []tokens.Token
+			Chain           string
+			ChainID         uint64
+			RPC             string
+			ContractVersion string
+			Contracts       map[string]common.Address
+			Listed          []tokenConfig
+			L1Fee           bool
 		}
 		LPs   []string
 		Nostr string
+		LNURL struct{ Domain, Host, CA string }
+		Clock string
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
-		return swapper.Config{}, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", c.Local, err)
 	}
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{d.Bitcoin.REST}})
-	if err != nil {
-		return swapper.Config{}, fmt.Errorf("%s: %w", path, err)
+	if d.EVM.Chain == "" || d.Bitcoin.REST == "" || len(d.LPs) == 0 {
+		return errors.New(c.Local + ": is not what examples/devnet prints")
 	}
-	c := swapper.Config{
-		Network: bitcoin.Regtest, Bitcoin: backend, Logger: log,
-		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{d.EVM.RPC}, Network: &d.EVM.Network, Tokens: d.EVM.Listed})},
-		LPs:    swapper.LPs{URLs: d.LPs, AllowHTTP: true},
-		Prices: price.Fixed{USD: 0.001, Prices: map[string]*big.Int{ // micro-sats per token
-			"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}},
+	at := d.EVM.Contracts
+	wrapped := at["wrappedNative"]
+	c.BitcoinNetwork = "REGTEST"
+	c.Chains = map[string]chainConfig{d.EVM.Chain: {
+		RPC: []string{d.EVM.RPC}, ChainID: d.EVM.ChainID, Tokens: d.EVM.Listed, WrappedNative: &wrapped, StateDiffFee: &d.EVM.L1Fee, FinalizedBlock: "safe",
+		Contracts: []contractsConfig{{
+			Version: d.EVM.ContractVersion, EscrowManager: at["escrowManager"], BtcRelay: at["btcRelay"], VaultManager: at["vaultManager"],
+			Execution: at["execution"], TimelockRefundHandler: at["timelockRefundHandler"], HashlockClaimHandler: at["hashlockClaimHandler"],
+			OutputClaimHandler: at["outputClaimHandler"], NoncedOutputClaimHandler: at["noncedOutputClaimHandler"], TxIDClaimHandler: at["txIdClaimHandler"],
+		}},
+	}}
+	c.LPs.URLs, c.LPs.AllowLocal = d.LPs, true
+	if c.Bitcoin == nil {
+		c.Bitcoin = &bitcoinConfig{URLs: []string{d.Bitcoin.REST}}
 	}
-	if d.Nostr != "" {
-		m, err := nostr.New(nostr.Options{Network: bitcoin.Regtest, Relays: []string{d.Nostr}})
-		if err != nil {
-			return swapper.Config{}, fmt.Errorf("%s: %w", path, err)
-		}
-		c.Messenger = swap.OverNostr(m)
+	if c.Prices == nil { // what the local LPs take for right
+		id := d.EVM.Chain
+		c.Prices = &pricesConfig{USDPerBitcoin: 100_000, Fixed: map[string]string{id + "-CBTC": "100000000", id + "-WBTC": "100000000", id + "-USDC": "1000"}}
 	}
-	return c, nil
+	if c.Relays == nil && d.Nostr != "" {
+		c.Relays = &[]string{d.Nostr}
+	}
+	if c.Clock == "" {
+		c.Clock = d.Clock
+	}
+	c.LNURL.AllowLocal = true
+	if c.LNURL.Hosts == nil && d.LNURL.Host != "" {
+		c.LNURL.Hosts, c.LNURL.ca = map[string]string{d.LNURL.Domain: d.LNURL.Host}, []byte(d.LNURL.CA)
+	}
+	return nil
 }

@@ -1,64 +1,268 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
-	"log/slog"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/internal/devnet/control"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
-// A server reads where a network stands from what the network printed.
-func TestServesALocalNetwork(t *testing.T) {
-	net, err := devnet.Start(t.Context(), devnet.Options{})
+// town is a local network on its own sockets, and a server that is started by a
+// configuration file alone.
+type town struct {
+	*testing.T
+	net  *devnet.Net
+	says devnet.Description // what examples/devnet prints
+	dir  string
+	user *wallet.Wallet // by HTTP
+	base string         // of the server
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	n, err := devnet.Start(t.Context(), devnet.Options{Watchtower: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer net.Close()
-	dir := t.TempDir()
-	write := func(name string, v any) string {
-		text, err := json.Marshal(v)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+	t.Cleanup(func() { n.Close() })
+	controls := httptest.NewServer(control.Handler(n))
+	t.Cleanup(controls.Close)
+	v := &town{T: t, net: n, says: n.Describe(), dir: t.TempDir()}
+	v.says.Control = controls.URL
+	v.says.Clock = controls.URL + "/clock"
+	return v
+}
+
+func (v *town) write(name string, value any) string {
+	v.Helper()
+	text, err := json.Marshal(value)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(v.dir, name), text, 0o600)
+	}
+	if err != nil {
+		v.Fatal(err)
+	}
+	return filepath.Join(v.dir, name)
+}
+
+// serve starts the server; it ends with the test.
+func (v *town) serve(settings map[string]any) {
+	v.Helper()
+	settings["auth"] = []any{map[string]any{"type": "none", "name": "public", "rateLimit": nil}}
+	settings["rateLimit"] = map[string]int{"windowMs": 1000, "maxRequests": 10}
+	settings["logLevel"] = "error"
+	path := v.write("config.json", settings)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		v.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, path, address) }()
+	v.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			v.Error(err)
 		}
+	})
+	v.base = "http://" + address
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		response, err := http.Get(v.base + "/readyz")
+		var text []byte
+		if err == nil {
+			text, _ = io.ReadAll(response.Body)
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				break
+			}
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			v.Fatal(err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			v.Fatalf("not ready: %v %s", err, text)
+		}
+	}
+	client, err := httpapi.NewClient(v.base + "/api")
+	if err != nil {
+		v.Fatal(err)
+	}
+	v.user = &wallet.Wallet{Swaps: client, EVM: v.net.EVM.User, Bitcoin: v.net.Wallet, Lightning: v.net.Payer, Poll: 20 * time.Millisecond,
+		Mine: func() { _ = v.net.Mine(1) }}
+}
+
+func (v *town) create(in swapper.CreateSwapInput) *swapper.CreateSwapOutput {
+	v.Helper()
+	s, err := v.user.Swaps.CreateSwap(v.Context(), in)
+	if err != nil {
+		v.Fatal(err)
+	}
+	return s
+}
+
+// settle makes a swap and does all that it asks for.
+func (v *town) settle(in swapper.CreateSwapInput) {
+	v.Helper()
+	if end := v.finish(v.create(in).SwapID, nil); !end.IsSuccess {
+		v.Fatalf("%s to %s: ended as %s", in.SrcToken, in.DstToken, end.State.Name)
+	}
+}
+
+// finish does all that a swap asks for until done, or until it is over.
+func (v *town) finish(id string, done func(*swapper.GetSwapStatusOutput) bool) *swapper.GetSwapStatusOutput {
+	v.Helper()
+	ctx, cancel := context.WithTimeout(v.Context(), time.Minute)
+	defer cancel()
+	s, err := v.user.Finish(ctx, id, done)
+	if err != nil {
+		text, _ := json.Marshal(s)
+		v.Fatalf("%v; last %s", err, text)
+	}
+	return s
+}
+
+// advance moves every clock, by a call.
+func (v *town) advance(d time.Duration) {
+	v.Helper()
+	response, err := http.Post(fmt.Sprintf("%s/advance?seconds=%d", v.says.Control, int(d.Seconds())), "", nil)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		v.Fatal(response.Status)
+	}
+}
+
+func (v *town) me() string { return v.net.EVM.User.Address.Hex() }
+
+func (v *town) fromLightning() swapper.CreateSwapInput {
+	return swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: v.me()}
+}
+
+func (v *town) fromBitcoin() swapper.CreateSwapInput {
+	in := v.fromLightning()
+	in.SrcToken = "BITCOIN-BTC"
+	return in
+}
+
+// A network of one's own is configured by the keys of README.md alone.
+func TestServesANetworkByItsKeys(t *testing.T) {
+	v := newTown(t)
+	d := v.says
+	contracts := map[string]any{"version": d.EVM.Version, "height": 1}
+	for name, at := range d.EVM.Contracts {
+		if name != "wrappedNative" {
+			contracts[name] = at
+		}
+	}
+	token := func(ticker string, decimals int) map[string]any {
+		return map[string]any{"ticker": ticker, "name": "My " + ticker, "decimals": decimals, "displayDecimals": 4, "address": d.EVM.Tokens[ticker]}
+	}
+	if err := os.WriteFile(filepath.Join(v.dir, "ca.pem"), []byte(d.LNURL.CA), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.serve(map[string]any{
+		"bitcoinNetwork": "REGTEST",
+		"bitcoin":        map[string]any{"urls": []string{d.Bitcoin.REST}},
+		"chains": map[string]any{"CITREA": map[string]any{
+			"rpc": []string{d.EVM.RPC}, "chainId": d.EVM.ChainID, "contracts": []any{contracts}, "wrappedNative": d.EVM.Contracts["wrappedNative"],
+			"tokens":    []any{token("CBTC", 18), token("WBTC", 8), token("USDC", 6)},
+			"safeBlock": "latest", "finalizedBlock": "safe", "priorityFee": 100_000, "maxBaseFee": 2_000_000_000, "feePPM": 1_250_000, "stateDiffFee": false,
+		}},
+		"lps":         map[string]any{"urls": d.LPs, "allowHttp": true, "allowLocal": true},
+		"prices":      map[string]any{"fixed": map[string]string{"CITREA-CBTC": "100000000"}, "services": d.Prices, "usdPerBitcoin": 100_000},
+		"lnurl":       map[string]any{"allowLocal": true, "hosts": map[string]string{d.LNURL.Domain: d.LNURL.Host}, "caFile": "ca.pem"},
+		"relays":      []string{d.Nostr},
+		"policy":      map[string]any{"tolerancePPM": 20_000, "anyNode": true},
+		"keepExpired": "36h",
+		"clock":       d.Clock,
+	})
+	list, err := v.user.Swaps.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: swapper.SideInput})
+	if err != nil || len(list) != 5 {
+		t.Errorf("%d tokens, %v", len(list), err)
+	}
+	v.settle(v.fromLightning())
+	v.settle(swapper.CreateSwapInput{SrcToken: "CITREA-USDC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(20_000), AmountType: swapper.ExactOut, SrcAddress: v.me(),
+		DstAddress: d.LNURL.Address}) // a Lightning address
+}
+
+// By what examples/devnet printed the server does all that the network offers.
+func TestServesALocalNetwork(t *testing.T) {
+	v := newTown(t)
+	v.write("local.json", v.says)
+	v.serve(map[string]any{"local": "local.json"})
+
+	for _, to := range []string{v.says.LNURL.Pay, v.says.LNURL.Address} {
+		v.settle(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(20_000), AmountType: swapper.ExactOut, SrcAddress: v.me(), DstAddress: to})
+	}
+	in := v.fromLightning()
+	in.SrcAddress = v.says.LNURL.Withdraw // pays for itself
+	v.settle(in)
+	v.settle(v.fromBitcoin())
+
+	// Nobody claims for the user.
+	v.net.Tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true, Deaf: true})
+	for _, in := range []swapper.CreateSwapInput{v.fromLightning(), v.fromBitcoin()} {
+		s := v.create(in)
+		v.finish(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
+			return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == swapper.NameAutomaticSettlement
+		})
+		v.advance(2 * time.Minute)
+		if end := v.finish(s.SwapID, nil); !end.IsSuccess {
+			t.Errorf("%s: ended as %s", in.SrcToken, end.State.Name)
+		}
+	}
+
+	v.net.Tower.Behave(watchtower.Behaviour{})
+
+	// Every clock moves, the server's with them.
+	s := v.create(v.fromLightning())
+	v.advance(30 * 24 * time.Hour)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		got, err := v.user.Swaps.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return filepath.Join(dir, name)
+		if got.IsExpired {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a month later the quote stands: %+v", got.State)
+		}
 	}
-	write("local.json", net.Describe())
-	settings := map[string]any{"local": "local.json", "auth": []any{map[string]string{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 10}}
-	c, err := load(write("config.json", settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	swaps, err := c.swaps(slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if swaps.Store, err = bolt.Open(t.Context(), c.path(c.Store), bolt.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	defer swaps.Store.(*bolt.Store).Close()
-	client, err := swapper.Open(t.Context(), swaps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	if err := client.Ready(t.Context()); err != nil {
-		t.Error(err)
-	}
-	in, err := client.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: swapper.SideInput})
-	if err != nil || len(in) != 5 {
-		t.Errorf("%d tokens, %v", len(in), err)
-	}
+	v.settle(v.fromLightning())
+}
 
+func TestLocalTakesThePlaceOfANetwork(t *testing.T) {
+	v := &town{T: t, dir: t.TempDir()}
+	v.write("local.json", map[string]any{})
+	settings := map[string]any{"local": "local.json", "auth": []any{map[string]string{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 10}}
+	if _, err := load(v.write("config.json", settings)); err == nil {
+		t.Error("a file that describes no network")
+	}
 	settings["bitcoinNetwork"] = "TESTNET4"
-	if _, err := load(write("config.json", settings)); err == nil {
+	if _, err := load(v.write("config.json", settings)); err == nil {
 		t.Error("two networks at once")
 	}
 }

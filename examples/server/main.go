@@ -3,7 +3,7 @@
 //
 //	go run ./examples/server -config config.json
 //
-// See config.example.json. SIGINT and SIGTERM end it in order: no new
+// See config.example.json and README.md. SIGINT and SIGTERM end it in order: no new
 // connections, requests under way finish, then the swaps rest until the next
 // start.
 package main
@@ -60,13 +60,21 @@ func run(ctx context.Context, path, listen string) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, swaps.Close()) }()
 	store, err := bolt.Open(ctx, c.path(c.Store), bolt.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	swaps.Store = store
-	client, err := swapper.Open(ctx, swaps)
+	if swaps.clock != nil {
+		stop, err := swaps.clock.start(ctx)
+		if err != nil {
+			return fmt.Errorf("clock: %w", err)
+		}
+		defer stop()
+	}
+	client, err := swapper.Open(ctx, swaps.Config)
 	if err != nil {
 		return err
 	}

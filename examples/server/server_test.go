@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -25,6 +26,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/schnorr"
+
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/recent"
 )
@@ -33,27 +37,51 @@ func TestLoad(t *testing.T) {
 	if c, err := load("config.example.json"); err != nil || c.Listen != ":3000" || c.BasePath != "/api" || c.Auth[0].RateLimit == nil {
 		t.Fatalf("%+v, %v", c, err)
 	}
+	certificate, key := credentials(t)
 	base := map[string]string{
 		"bitcoinNetwork": `"TESTNET4"`, "chains": `{"CITREA": ["http://127.0.0.1:1"]}`,
 		"rateLimit": `{"windowMs": 1, "maxRequests": 1}`, "auth": `[{"type": "none", "name": "public"}]`,
 	}
 	for name, tt := range map[string]struct{ member, value, want string }{
-		"good":             {"logLevel", `"debug"`, ""},
-		"mistyped member":  {"ratelimits", `{}`, "unknown field"},
-		"no auth":          {"auth", `[]`, "auth"},
-		"auth of no type":  {"auth", `[{"name": "x"}]`, "auth[0]"},
-		"same name twice":  {"auth", `[{"type": "none", "name": "x"}, {"type": "none", "name": "x"}]`, "auth[1]"},
-		"no limit":         {"rateLimit", `{"windowMs": 0, "maxRequests": 1}`, "rateLimit"},
-		"no limit of one":  {"auth", `[{"type": "none", "name": "x", "rateLimit": {}}]`, "auth[0]: rateLimit"},
-		"unknown network":  {"bitcoinNetwork", `"testnet"`, "bitcoinNetwork"},
-		"unknown chain":    {"chains", `{"NOPE": ["http://127.0.0.1:1"]}`, "chains"},
-		"chain without":    {"chains", `{"CITREA": []}`, "chains"},
-		"key without":      {"auth", `[{"type": "apiKey", "name": "x"}]`, "auth[0]"},
-		"key twice":        {"auth", `[{"type": "apiKey", "name": "x", "apiKey": "a", "apiKeySHA256": "` + strings.Repeat("0", 64) + `"}]`, "auth[0]"},
-		"hash of 3 digits": {"auth", `[{"type": "apiKey", "name": "x", "apiKeySHA256": "abc"}]`, "auth[0]"},
-		"unset variable":   {"auth", `[{"type": "apiKey", "name": "x", "apiKeyEnv": "NOBODY_SETS_THIS"}]`, "auth[0]"},
-		"wrong proxies":    {"trustedProxies", `["10.0.0.1"]`, "10.0.0.1"},
-		"no origin":        {"cors", `{"origin": []}`, "origin"},
+		"good":                          {"logLevel", `"debug"`, ""},
+		"mistyped member":               {"ratelimits", `{}`, "unknown field"},
+		"no auth":                       {"auth", `[]`, "auth"},
+		"auth of no type":               {"auth", `[{"name": "x"}]`, "auth[0]"},
+		"same name twice":               {"auth", `[{"type": "none", "name": "x"}, {"type": "none", "name": "x"}]`, "auth[1]"},
+		"no limit":                      {"rateLimit", `{"windowMs": 0, "maxRequests": 1}`, "rateLimit"},
+		"no limit of one":               {"auth", `[{"type": "none", "name": "x", "rateLimit": {}}]`, "auth[0]: rateLimit"},
+		"unknown network":               {"bitcoinNetwork", `"MOON"`, "bitcoinNetwork"},
+		"unknown chain":                 {"chains", `{"NOPE": ["http://127.0.0.1:1"]}`, "chains"},
+		"chain without":                 {"chains", `{"CITREA": []}`, "chains"},
+		"key without":                   {"auth", `[{"type": "apiKey", "name": "x"}]`, "auth[0]"},
+		"key twice":                     {"auth", `[{"type": "apiKey", "name": "x", "apiKey": "a", "apiKeySHA256": "` + strings.Repeat("0", 64) + `"}]`, "auth[0]"},
+		"hash of 3 digits":              {"auth", `[{"type": "apiKey", "name": "x", "apiKeySHA256": "abc"}]`, "auth[0]"},
+		"unset variable":                {"auth", `[{"type": "apiKey", "name": "x", "apiKeyEnv": "NOBODY_SETS_THIS"}]`, "auth[0]"},
+		"wrong proxies":                 {"trustedProxies", `["10.0.0.1"]`, "10.0.0.1"},
+		"own contracts that lack one":   {"chains", `{"CITREA": {"rpc": ["http://127.0.0.1:1"], "chainId": 7, "contracts": [{"escrowManager": "0x0000000000000000000000000000000000000001"}]}}`, "chains.CITREA.deployments[0]"},
+		"mistyped member of a chain":    {"chains", `{"CITREA": {"rpcs": []}}`, "unknown field"},
+		"own RPC of a preset":           {"chains", `{"CITREA": {"rpc": ["http://127.0.0.1:1"], "maxBaseFee": 5}}`, ""},
+		"backend twice":                 {"bitcoin", `{"urls": ["http://127.0.0.1:1"], "node": {"url": "http://127.0.0.1:1"}}`, "bitcoin.urls"},
+		"node":                          {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "password": "b"}}`, ""},
+		"password twice":                {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "password": "b", "passwordEnv": "HOME"}}`, "bitcoin.node.password"},
+		"unset password":                {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "passwordEnv": "NOBODY_SETS_THIS"}}`, "bitcoin.node.passwordEnv"},
+		"LPs as a list":                 {"lps", `["https://lp.example"]`, ""},
+		"LP credentials":                {"lps", `{"certificate": "` + certificate + `", "privateKey": "` + key + `"}`, ""},
+		"certificate alone":             {"lps", `{"certificate": "` + certificate + `"}`, "lps.privateKey"},
+		"fixed prices":                  {"prices", `{"fixed": {"CITREA-CBTC": "100000000.5"}}`, ""},
+		"a price of nothing":            {"prices", `{"fixed": {"CITREA-CBTC": "0"}}`, "prices.fixed.CITREA-CBTC"},
+		"unknown price service":         {"prices", `{"services": {"mtgox": ""}}`, "prices.services"},
+		"no prices":                     {"prices", `{}`, "prices.fixed"},
+		"hosts on a public service":     {"lnurl", `{"hosts": {"a": "127.0.0.1:1"}}`, "lnurl.allowLocal"},
+		"certificate that is not there": {"lnurl", `{"allowLocal": true, "caFile": "none.pem"}`, "lnurl.caFile"},
+		"no relays":                     {"relays", `[]`, ""},
+		"a relay that is none":          {"relays", `["https://relay.example"]`, "relays[0]"},
+		"policy":                        {"policy", `{"tolerancePPM": 5000, "anyFee": true}`, ""},
+		"mistyped policy":               {"policy", `{"tolerance": 5000}`, "unknown field"},
+		"retention":                     {"keepExpired", `"48h"`, ""},
+		"retention without unit":        {"keepExpired", `"48"`, "48"},
+		"clock":                         {"clock", `"not a URL"`, "clock"},
+		"no origin":                     {"cors", `{"origin": []}`, "origin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var members []string
@@ -72,16 +100,36 @@ func TestLoad(t *testing.T) {
 				_, err = newGate(c.Auth, c.RateLimit)
 			}
 			if err == nil {
-				_, err = c.network()
-			}
-			if err == nil {
-				_, err = c.factories()
+				var s *settings
+				if s, err = c.swaps(quiet()); err == nil {
+					err = s.Close()
+				}
 			}
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
 	}
+}
+
+// credentials are such as an LP gives to a client it knows.
+func credentials(t *testing.T) (certificate, key string) {
+	t.Helper()
+	authority, err := btcec.NewPrivateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := btcec.NewPrivateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := schnorr.SerializePubKey(own.PubKey())
+	signature, err := schnorr.Sign(authority, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := slices.Concat(schnorr.SerializePubKey(authority.PubKey()), signature.Serialize(), request)
+	return hex.EncodeToString(text), hex.EncodeToString(own.Serialize())
 }
 
 // A key that is not there must never match, whatever is configured.

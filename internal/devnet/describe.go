@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -32,6 +33,8 @@ type Description struct {
 		Contracts map[string]string `json:"contracts"`
 		Tokens    map[string]string `json:"tokens"` // ticker to address
 
+		L1Fee bool `json:"l1Fee"` // blocks have the field l1FeeRate
+
 		// The same in the library's own types, for a client's configuration.
 		Network chainevm.Network `json:"network"`
 		Listed  []tokens.Token   `json:"listed"`
@@ -41,9 +44,18 @@ type Description struct {
 	Nostr  string            `json:"nostr"`  // relay that the watchtower listens to
 	LNURL  struct {
 		Pay      string `json:"pay"`      // link of somebody who is paid
-		Withdraw string `json:"withdraw"` // link that pays once
-	} `json:"lnurl"` // over http on loopback
-	Users struct {
+		Withdraw string `json:"withdraw"` // link that pays once; both over http on loopback
+
+		// The same shop over HTTPS: its Lightning address, the host to dial for its
+		// domain, and the certificate to accept, PEM.
+		Address string `json:"address"`
+		Domain  string `json:"domain"`
+		Host    string `json:"host"`
+		CA      string `json:"ca"`
+	} `json:"lnurl"`
+	Control string `json:"control,omitempty"` // base URL of the control calls, if they are served; see package control
+	Clock   string `json:"clock,omitempty"`   // and of the one that tells the time
+	Users   struct {
 		EVM       Key `json:"evm"`
 		LP        Key `json:"lp"`
 		Tower     Key `json:"watchtower"`
@@ -78,7 +90,9 @@ func (n *Net) Describe() (d Description) {
 	}
 	d.LPs = n.LPURLs()
 	d.Nostr = n.Nostr.URL()
-	d.LNURL.Pay, d.LNURL.Withdraw = n.Alice.LNURL, n.Voucher.LNURL
+	d.EVM.L1Fee = network.StateDiffFee
+	d.LNURL.Pay, d.LNURL.Withdraw, d.LNURL.Address = n.Alice.LNURL, n.Voucher.LNURL, n.Alice.Identifier
+	d.LNURL.Domain, d.LNURL.Host, d.LNURL.CA = lnurl.Domain, n.LNURL.SecureHost(), string(n.LNURL.Certificate())
 	d.Prices = make(map[string]string)
 	for _, who := range prices.Services() {
 		d.Prices[string(who)] = n.Prices.BaseURL(who)

@@ -72,7 +72,7 @@ func newKit(t *testing.T, o Options) *kit {
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))
 	contract, _ := k.chain.Contract("")
 	k.contract = contract.(chains.VaultContract)
-	k.client = client.NewClient(client.Options{Now: n.Clock.Now})
+	k.client = client.NewClient(client.Options{Now: n.Clock.Now, AllowLocal: true})
 	return k
 }
 

@@ -47,8 +47,7 @@ func (n *Net) deploy(ctx context.Context) error {
 	c.ClaimHandlers[chains.OnchainNonced] = d.deploy("NoncedOutputHandler")
 	c.ClaimHandlers[chains.OnchainTxID] = d.deploy("TxIdHandler")
 	c.RefundHandler = d.deploy("TimelockHandler")
-	c.Token = d.deploy("TestToken", "Wrapped BTC", "WBTC", uint8(8))
-	c.Dollar = d.deploy("TestToken", "US Dollar", "USDC", uint8(6))
+	c.Token, c.Dollar = d.token("WBTC"), d.token("USDC")
 	if err := d.finish(ctx); err != nil {
 		return err
 	}
@@ -85,6 +84,14 @@ func (d *deployer) deploy(name string, args ...any) common.Address {
 		return common.Address{}
 	}
 	return d.create(code)
+}
+
+// token returns where a token stands that was placed, and deploys another.
+func (d *deployer) token(ticker string) common.Address {
+	if at, ok := d.net.options.Tokens[ticker]; ok {
+		return at
+	}
+	return d.deploy("TestToken", testTokens[ticker]...)
 }
 
 func (d *deployer) create(code []byte) common.Address {

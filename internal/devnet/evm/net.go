@@ -20,14 +20,17 @@ const Drift = 30 * time.Second
 
 // Options of a network. The zero value is good for tests.
 type Options struct {
-	Now       func() time.Time // the network's clock; nil: time.Now
-	Bitcoin   *bitcoin.Net     // that the relay follows; nil: one is started, with the same clock, and closed with the network
-	Chain     string           // identifier; "": CITREA
-	ChainID   uint64           // 0: 31337
-	Manual    bool             // blocks are mined on demand only
-	BlockTime time.Duration    // a block is mined at least this often; 0: only for transactions
-	BaseFee   uint64           // wei per gas in the first block; 0: 10 000 000
-	L1FeeRate uint64           // wei per byte of state, the field l1FeeRate of every block, as Citrea has it; 0: no such field
+	Now     func() time.Time // the network's clock; nil: time.Now
+	Bitcoin *bitcoin.Net     // that the relay follows; nil: one is started, with the same clock, and closed with the network
+	Chain   string           // identifier; "": CITREA
+	ChainID uint64           // 0: 31337
+	// Tokens are where tokens stand, by ticker (WBTC, USDC), for clients that know
+	// them already; the others are deployed like the contracts.
+	Tokens    map[string]common.Address
+	Manual    bool          // blocks are mined on demand only
+	BlockTime time.Duration // a block is mined at least this often; 0: only for transactions
+	BaseFee   uint64        // wei per gas in the first block; 0: 10 000 000
+	L1FeeRate uint64        // wei per byte of state, the field l1FeeRate of every block, as Citrea has it; 0: no such field
 
 	// How many blocks below the head the tags safe and finalized are.
 	SafeDepth, FinalDepth uint64
@@ -102,6 +105,9 @@ func (n *Net) start() (err error) {
 			return err
 		}
 		alloc[(*a.account).Address] = types.Account{Balance: Coins(a.coins)}
+	}
+	if err := o.place(alloc); err != nil {
+		return err
 	}
 	// The first blocks are in the past: what is deployed must not push chain time beyond the clock.
 	genesis := o.Now().Add(-Drift - time.Minute)

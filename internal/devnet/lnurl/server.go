@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -71,10 +72,11 @@ type Paid struct{ Name, Invoice string }
 // Server is the running services. Its methods are safe for concurrent use.
 type Server struct {
 	*loopback.Server
-	options Options
-	secure  *loopback.Server
-	trust   *tls.Config     // that clients need
-	others  *http.Transport // behind Transport
+	options     Options
+	secure      *loopback.Server
+	trust       *tls.Config     // that clients need
+	certificate []byte          // PEM
+	others      *http.Transport // behind Transport
 
 	mu        sync.Mutex
 	fault     Fault
@@ -112,6 +114,7 @@ func Start(o Options) (*Server, error) {
 	}
 	var certificate tls.Certificate
 	if certificate, s.trust, err = selfSigned(); err == nil {
+		s.certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})
 		s.secure, err = loopback.ServeTLS("", mux, certificate)
 	}
 	if err != nil {
@@ -129,6 +132,12 @@ func Start(o Options) (*Server, error) {
 // Transport returns what clients need to reach the services at [Domain], over
 // HTTPS: the library's Config.Transport.
 func (s *Server) Transport() http.RoundTripper { return s.others }
+
+// SecureHost returns host:port to dial for [Domain], over HTTPS.
+func (s *Server) SecureHost() string { return s.secure.Host() }
+
+// Certificate returns the certificate to accept there, PEM.
+func (s *Server) Certificate() []byte { return s.certificate }
 
 // Close ends the services. It may be called more than once.
 func (s *Server) Close() error {

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"errors"
 	"context"
 	"fmt"
 	"time"
@@ -107,7 +108,7 @@ func (l *LP) pass(ctx context.Context, seen *look) (problems []error) {
 			finished[d] = true
 		}
 	}
-	if err := l.followVaults(ctx); err != nil {
+	if err := errors.Join(l.followVaults(ctx), l.replaceVaults(ctx)); err != nil {
 		problems = append(problems, err)
 	}
 	l.forget(finished)

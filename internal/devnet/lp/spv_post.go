@@ -48,6 +48,7 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 	case f.Withhold:
 		return answer, nil
 	case f.DoubleSpend:
+		q.vault.replace = !q.vault.spent
 		return answer, l.spend(q.vault)
 	}
 	if err := l.vaultKey.Sign(tx); err != nil {

@@ -24,6 +24,7 @@ type vault struct {
 	onchain evm.Vault // as it stood at the last look
 	pending []pendingWithdrawal
 	spent   bool // the output went elsewhere: the vault is lost
+	replace bool // and another one is to be opened in its place
 }
 
 // pendingWithdrawal is one that was broadcast and not claimed yet.
@@ -61,28 +62,72 @@ func (l *LP) openVaults(ctx context.Context) error {
 	if _, err := l.btc.Mine(int(l.o.VaultConfirmations)); err != nil {
 		return err
 	}
-	native, ok := l.price(devnet.Native)
-	if !ok {
-		return errors.New("an LP needs the native coin among its tokens")
-	}
 	for i, t := range l.o.Tokens {
-		multiplier := int64(1)
-		if t.Price.Decimals >= 18 {
-			multiplier = 1e10 // a raw unit counts 64 bits
-		}
-		p := l.evm.VaultParams(t.Address, multiplier, l.o.VaultConfirmations)
-		var raw [2]uint64
-		for j, of := range []Price{t.Price, native} {
-			units := of.fromBTC(bigInt(l.o.Deposit), false)
-			raw[j] = units.Quo(units, []*big.Int{p.Token0Multiplier, p.Token1Multiplier}[j]).Uint64()
-		}
-		v, err := l.evm.OpenVault(ctx, l.account, int64(i+1), p, utxos[i], raw)
+		v, err := l.openVault(ctx, int64(i+1), t, utxos[i])
 		if err != nil {
-			return fmt.Errorf("open a vault: %w", err)
+			return err
 		}
-		l.vaults = append(l.vaults, &vault{onchain: v})
+		l.vaults = append(l.vaults, v)
 	}
 	return nil
+}
+
+// openVault opens a vault for a token on an output of the LP's.
+func (l *LP) openVault(ctx context.Context, id int64, t Token, utxo btc.OutPoint) (*vault, error) {
+	native, ok := l.price(devnet.Native)
+	if !ok {
+		return nil, errors.New("an LP needs the native coin among its tokens")
+	}
+	multiplier := int64(1)
+	if t.Price.Decimals >= 18 {
+		multiplier = 1e10 // a raw unit counts 64 bits
+	}
+	p := l.evm.VaultParams(t.Address, multiplier, l.o.VaultConfirmations)
+	var raw [2]uint64
+	for j, of := range []Price{t.Price, native} {
+		units := of.fromBTC(bigInt(l.o.Deposit), false)
+		raw[j] = units.Quo(units, []*big.Int{p.Token0Multiplier, p.Token1Multiplier}[j]).Uint64()
+	}
+	v, err := l.evm.OpenVault(ctx, l.account, id, p, utxo, raw)
+	if err != nil {
+		return nil, fmt.Errorf("open a vault: %w", err)
+	}
+	return &vault{onchain: v}, nil
+}
+
+// replaceVaults opens new vaults for those that a double spend has cost the LP.
+// They are offered once their outputs are in a block.
+func (l *LP) replaceVaults(ctx context.Context) error {
+	l.mu.Lock()
+	all := append([]*vault(nil), l.vaults...)
+	l.mu.Unlock()
+	for _, v := range all {
+		var due bool
+		_ = l.set(func() { due, v.replace = v.replace, false })
+		if !due {
+			continue
+		}
+		opened, err := l.another(ctx, v.onchain.Params.Token0, int64(len(all)+1))
+		if err != nil {
+			return errors.Join(err, l.set(func() { v.replace = true }))
+		}
+		all = append(all, opened)
+		_ = l.set(func() { l.vaults = append(l.vaults, opened) })
+	}
+	return nil
+}
+
+func (l *LP) another(ctx context.Context, token common.Address, id int64) (*vault, error) {
+	for _, t := range l.o.Tokens {
+		if t.Address == token {
+			utxo, err := l.btc.Faucet(l.vaultKey.Address, vaultSats)
+			if err != nil {
+				return nil, err
+			}
+			return l.openVault(ctx, id, t, utxo)
+		}
+	}
+	return nil, fmt.Errorf("the LP has no token %s", token)
 }
 
 // VaultAddress returns the address that controls the LP's vaults.

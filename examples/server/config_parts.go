@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap/lp"
+)
+
+// bitcoinConfig is how Bitcoin is read: by mempool.space's API or by a node.
+type bitcoinConfig struct {
+	URLs []string // of mempool.space's REST API, the preferred one first
+	Node *struct {
+		URL            string // JSON-RPC of Bitcoin Core or btcd, as in http://127.0.0.1:8332
+		User, Password string
+		PasswordEnv    string // variable with the password
+		CookieFile     string // of Bitcoin Core, in place of user and password
+		CertFile       string // PEM, as btcd's rpc.cert
+	}
+}
+
+// ownedBackend is a backend that is closed by whoever made it.
+type ownedBackend interface {
+	bitcoin.Backend
+	io.Closer
+}
+
+func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, log *slog.Logger) (ownedBackend, error) {
+	switch {
+	case (len(c.URLs) > 0) == (c.Node != nil):
+		return nil, fault.Invalid("urls", "or node is required, not both")
+	case c.Node != nil:
+		password, err := secret("node.password", c.Node.Password, c.Node.PasswordEnv)
+		if err != nil {
+			return nil, err
+		}
+		b, err := noderpc.New(noderpc.Options{Network: on, URL: c.Node.URL, User: c.Node.User, Password: password,
+			CookieFile: path(c.Node.CookieFile), CertFile: path(c.Node.CertFile)})
+		if err != nil {
+			return nil, fmt.Errorf("node: %w", err)
+		}
+		return b, nil
+	}
+	b, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.URLs, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("urls: %w", err)
+	}
+	return b, nil
+}
+
+// secret is a value, or that of an environment variable, which keeps it out of the
+// file.
+func secret(field, value, variable string) (string, error) {
+	if variable == "" {
+		return value, nil
+	}
+	if value != "" {
+		return "", fault.Invalid(field, "and %sEnv are given; one is enough", field[strings.LastIndex(field, ".")+1:])
+	}
+	if value = os.Getenv(variable); value == "" {
+		return "", fault.Invalid(field+"Env", "names %s, which is not set", variable)
+	}
+	return value, nil
+}
+
+// lpsConfig is a list of liquidity providers, or an object.
+type lpsConfig struct {
+	URLs      []string // base URLs; empty: those of the registry
+	Registry  string   // address of another list of them
+	Trusted   string   // who sells gas on trust
+	AllowHTTP bool     // http is accepted
+	// AllowLocal permits addresses that are not public, over http on loopback.
+	AllowLocal bool
+
+	// Credentials, for providers that grant known clients more requests.
+	Certificate, PrivateKey, PrivateKeyEnv string
+}
+
+// UnmarshalJSON takes a list of base URLs or an object.
+func (c *lpsConfig) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		return json.Unmarshal(text, &c.URLs)
+	}
+	type plain lpsConfig
+	return strict(text, (*plain)(c))
+}
+
+func (c lpsConfig) empty() bool { return len(c.URLs) == 0 && c.Registry == "" }
+
+func (c lpsConfig) read() (swapper.LPs, error) {
+	out := swapper.LPs{URLs: c.URLs, Registry: c.Registry, Trusted: c.Trusted, AllowHTTP: c.AllowHTTP, AllowLocal: c.AllowLocal}
+	key, err := secret("privateKey", c.PrivateKey, c.PrivateKeyEnv)
+	if err != nil || key == "" && c.Certificate == "" {
+		return out, err
+	}
+	out.Auth, err = lp.NewAuth(c.Certificate, key)
+	return out, err
+}

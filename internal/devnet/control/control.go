@@ -1,0 +1,172 @@
+// Package control moves the local network by HTTP calls, for programs that are not
+// in its process.
+//
+//	GET  /clock                    the network's time (unixMs) and how many milliseconds it is ahead of the
+//	                               system's; with ?ahead=n the answer waits, 25 s at most, until it is more than n
+//	POST /advance?seconds=3600     moves every clock
+//	POST /mine?blocks=1            mines Bitcoin blocks
+//	POST /reorg?blocks=1           replaces Bitcoin blocks by empty ones
+//	POST /relay                    brings the chain's Bitcoin relay to the tip
+//	POST /fund?address=...&sats=   pays bitcoin to an address
+//	POST /fees?satvb=20            what the Bitcoin backend recommends, and what the LPs' wallets take for right unless it is
+//	                               given: lps=10
+//	POST /pay?invoice=lnbcrt...    pays from the user's Lightning wallet; sats= for an invoice without amount
+//	POST /invoice?sats=1000        makes an invoice of the Lightning recipient; without sats: one without amount. With hold=1 it is
+//	                               held when it is paid, until
+//	POST /settle?hash=...          settles or
+//	POST /cancel?hash=...          cancels it; with preimage= in place of hash, one that was made with hash=
+//	GET  /invoice?hash=...         how an invoice stands: open, held, settled or canceled
+//	POST /voucher                  makes the LNURL-withdraw link good for one more payment
+//	POST /watchtower?on=false      whether the watchtower claims for users; deaf=true: it hears no messages
+//	POST /misbehave?lp=0&faults=   makes an LP misbehave: names like NeverPay,Withhold; none: it is honest again.
+//	                               field=data.total&value=1&on=/tobtc/ lies in a field of the answers of some calls
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+)
+
+// Handler serves the calls.
+func Handler(n *devnet.Net) http.Handler {
+	mux := http.NewServeMux()
+	answered := func(path string, do func(ctx context.Context, q func(string) string) (any, error)) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
+			defer cancel()
+			answer, err := do(ctx, r.URL.Query().Get)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(answer) // or the caller is gone
+		})
+	}
+	on := func(path string, do func(ctx context.Context, q func(string) string) (any, error)) {
+		answered("POST "+path, do)
+	}
+	number := func(text string, least, most int64) (int64, error) {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err == nil && (v < least || v > most) {
+			err = fmt.Errorf("%d is not in %d to %d", v, least, most)
+		}
+		return v, err
+	}
+	on("/mine", func(_ context.Context, q func(string) string) (any, error) {
+		blocks, err := number(q("blocks"), 1, 1000)
+		if err == nil {
+			err = n.Mine(int(blocks))
+		}
+		height, _ := n.Bitcoin.Tip()
+		return map[string]any{"height": height}, err
+	})
+	on("/advance", func(_ context.Context, q func(string) string) (any, error) {
+		seconds, err := number(q("seconds"), 1, 365*86400)
+		if err == nil {
+			err = n.Advance(time.Duration(seconds) * time.Second)
+		}
+		return map[string]any{"time": n.Clock.Now().Unix()}, err
+	})
+	on("/relay", func(ctx context.Context, _ func(string) string) (any, error) {
+		if err := n.EVM.SyncRelay(ctx); err != nil {
+			return nil, err
+		}
+		height, err := n.EVM.RelayHeight(ctx)
+		return map[string]any{"height": height}, err
+	})
+	answered("GET /clock", func(ctx context.Context, q func(string) string) (any, error) {
+		ahead := n.Clock.Ahead()
+		if q("ahead") != "" {
+			known, err := number(q("ahead"), 0, 1<<50)
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(ctx, 25*time.Second)
+			defer cancel()
+			ahead = n.Clock.Moved(ctx, time.Duration(known)*time.Millisecond)
+		}
+		return map[string]any{"unixMs": n.Clock.Now().UnixMilli(), "ahead": ahead.Milliseconds()}, nil
+	})
+	invoices(n, answered, number)
+	on("/watchtower", func(_ context.Context, q func(string) string) (any, error) {
+		claims, err := strconv.ParseBool(q("on"))
+		if err != nil {
+			return nil, fmt.Errorf("on: must be true or false")
+		}
+		deaf, _ := strconv.ParseBool(q("deaf"))
+		if n.Tower == nil {
+			return nil, fmt.Errorf("the network has no watchtower")
+		}
+		n.Tower.Behave(watchtower.Behaviour{NoEscrows: !claims, NoVaults: !claims, Deaf: deaf})
+		return map[string]any{"on": claims, "deaf": deaf}, nil
+	})
+	on("/fees", func(_ context.Context, q func(string) string) (any, error) {
+		rate, err := number(q("satvb"), 1, 5000)
+		if err != nil {
+			return nil, fmt.Errorf("satvb: %w", err)
+		}
+		own := rate
+		if q("lps") != "" {
+			if own, err = number(q("lps"), 1, 5000); err != nil {
+				return nil, fmt.Errorf("lps: %w", err)
+			}
+		}
+		n.Bitcoin.SetFees(bitcoin.Fees{Fastest: float64(rate), HalfHour: float64(rate), Hour: float64(rate), Economy: float64(rate), Minimum: 1})
+		for _, l := range n.LPs {
+			l.SetFeeRate(float64(own))
+		}
+		return map[string]any{"satvb": rate, "lps": own}, nil
+	})
+	on("/voucher", func(context.Context, func(string) string) (any, error) {
+		links, err := n.RenewVoucher()
+		return map[string]any{"withdraw": links.LNURL}, err
+	})
+	on("/reorg", func(_ context.Context, q func(string) string) (any, error) {
+		blocks, err := number(q("blocks"), 1, 100)
+		if err == nil {
+			err = n.Bitcoin.Reorg(int(blocks))
+		}
+		height, _ := n.Bitcoin.Tip()
+		return map[string]any{"height": height}, err
+	})
+	on("/misbehave", func(_ context.Context, q func(string) string) (any, error) {
+		i, err := number(q("lp"), 0, int64(len(n.LPs)-1))
+		if err != nil {
+			return nil, err
+		}
+		f, err := lp.ParseFault(q("faults"))
+		if err != nil {
+			return nil, err
+		}
+		if field := q("field"); field != "" {
+			f.Answer = lp.LieText(q("on"), field, q("value"))
+		}
+		f.On = q("on")
+		n.LPs[i].Misbehave(f)
+		return map[string]any{"lp": n.LPs[i].URL()}, nil
+	})
+	on("/fund", func(_ context.Context, q func(string) string) (any, error) {
+		sats, err := number(q("sats"), 1000, 1_000_000_000)
+		if err != nil {
+			return nil, err
+		}
+		to, err := btc.ParseAddress(q("address"), n.Bitcoin.Network())
+		if err != nil {
+			return nil, err
+		}
+		out, err := n.Bitcoin.Faucet(to, sats)
+		return map[string]any{"output": out.String()}, err
+	})
+	return mux
+}
