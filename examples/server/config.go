@@ -167,6 +167,13 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 			return fmt.Errorf("bitcoin.%w", err)
 		}
 		s.Bitcoin, s.closers = backend, append(s.closers, backend)
+		if len(c.Bitcoin.Graph) > 0 {
+			graph, err := c.Bitcoin.graph(s.Network, log)
+			if err != nil {
+				return fmt.Errorf("bitcoin.%w", err)
+			}
+			s.Graph, s.closers = graph, append(s.closers, graph)
+		}
 	}
 	if c.Prices != nil {
 		if s.Prices, err = c.Prices.source(); err != nil {

@@ -27,6 +27,15 @@ type bitcoinConfig struct {
 		CookieFile     string // of Bitcoin Core, in place of user and password
 		CertFile       string // PEM, as btcd's rpc.cert
 	}
+	Graph []string // mempool.space's REST API, for the Lightning graph that a node does not know
+}
+
+func (c bitcoinConfig) graph(on bitcoin.Network, log *slog.Logger) (*mempoolspace.Client, error) {
+	g, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.Graph, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	return g, nil
 }
 
 // ownedBackend is a backend that is closed by whoever made it.

@@ -63,6 +63,7 @@ func TestLoad(t *testing.T) {
 		"own RPC of a preset":           {"chains", `{"CITREA": {"rpc": ["http://127.0.0.1:1"], "maxBaseFee": 5}}`, ""},
 		"backend twice":                 {"bitcoin", `{"urls": ["http://127.0.0.1:1"], "node": {"url": "http://127.0.0.1:1"}}`, "bitcoin.urls"},
 		"node":                          {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "password": "b"}}`, ""},
+		"node and a graph":              {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "password": "b"}, "graph": ["http://127.0.0.1:1"]}`, ""},
 		"password twice":                {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "password": "b", "passwordEnv": "HOME"}}`, "bitcoin.node.password"},
 		"unset password":                {"bitcoin", `{"node": {"url": "http://127.0.0.1:1", "user": "a", "passwordEnv": "NOBODY_SETS_THIS"}}`, "bitcoin.node.passwordEnv"},
 		"LPs as a list":                 {"lps", `["https://lp.example"]`, ""},

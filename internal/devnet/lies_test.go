@@ -333,7 +333,7 @@ func gasAgreed(n *devnet.Net, r client.TrustedRequest) client.Agreed {
 
 func liesOfGas(t *testing.T) {
 	n := start(t, devnet.Options{})
-	c := client.NewClient(client.Options{Now: n.Clock.Now})
+	c := client.NewClient(client.Options{Now: n.Clock.Now, AllowLocal: true})
 	r := client.TrustedRequest{Chain: n.EVM.Network().Chain, Address: n.EVM.User.Address.Hex(), Amount: big.NewInt(1e14), Token: n.Tokens()[0].Address}
 	ask := func(f lp.Fault) error {
 		n.LPs[0].Misbehave(f)
@@ -367,7 +367,7 @@ func liesOfGas(t *testing.T) {
 // able to receive so much.
 func liesOfNodes(t *testing.T) {
 	n := start(t, devnet.Options{})
-	c := client.NewClient(client.Options{Now: n.Clock.Now})
+	c := client.NewClient(client.Options{Now: n.Clock.Now, AllowLocal: true})
 	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
 		t.Fatal(err)
