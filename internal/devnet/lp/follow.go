@@ -1,8 +1,8 @@
 package lp
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
