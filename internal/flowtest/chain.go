@@ -366,7 +366,11 @@ func (k *contract) IDs(signed []string) ([]string, error) {
 	return ids, nil
 }
 
-// Check takes every transaction that can be decoded for the plan's steps in order.
+// Foreign begins the id of a transaction that was not asked for.
+const Foreign = "foreign"
+
+// Check takes every transaction that can be decoded for the plan's steps in
+// order, but those that are [Foreign].
 func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error) {
 	ids, err := k.IDs(signed)
 	if err != nil {
@@ -374,6 +378,9 @@ func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error
 	}
 	all := make([]chains.Signed, len(ids))
 	for i, id := range ids {
+		if strings.HasPrefix(id, Foreign) {
+			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "is not what was asked for")
+		}
 		all[i] = chains.Signed{ID: id, From: p.Signer, Raw: []byte(id), Step: min(i, len(p.Steps)-1)}
 		all[i].Reveals = p.Steps[all[i].Step].Kind == chains.StepClaimSecret
 	}
