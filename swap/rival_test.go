@@ -268,6 +268,26 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 	})
 }
 
+// A payment hash whose preimage a claim has shown is not paid to again.
+func TestSettledHashIsNotUsedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g := engineOn(t, l, done)
+		r := quoted(t, g, FromBTCLNAuto, "a", "11")
+		next := r.clone()
+		next.State, next.Escrow.Real = lnClaimed, next.Escrow.Expected
+		if err := g.write(t.Context(), r, next, nil); err != nil {
+			t.Fatal(err)
+		}
+		again := r.clone()
+		again.ID = "b"
+		if err := g.Create(t.Context(), again); fault.CodeOf(err) != fault.InvalidState {
+			t.Errorf("stored: %v", err)
+		}
+		g.Close()
+	})
+}
+
 // searching finds an escrow by its claim hash.
 type searching struct {
 	*ledger

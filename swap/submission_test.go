@@ -94,11 +94,13 @@ func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
-		hang, late := make(chan struct{}), false
+		hang, late, seconds := make(chan struct{}), false, 0
 		g := engineOn(t, l, func(r *Record, e Effect) Outcome {
 			if tx := r.Submission.Txs[e.Step]; tx.ID == "0xfirst" && late {
 				<-hang
 				return Outcome{Refused: true, Reason: "too low", Tx: tx.ID}
+			} else if tx.ID == "0xsecond" {
+				seconds++
 			}
 			return Outcome{Done: true, Tx: r.Submission.Txs[e.Step].ID}
 		})
@@ -132,8 +134,9 @@ func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 		close(hang)
 		l.tx("0xfirst", chains.TxUnknown)
 		synctest.Wait()
-		if s := pass(t, g, "a", nil).Record.Submission; s.Closed || s.Txs[0].ID != "0xsecond" {
-			t.Errorf("what became of the first was taken for the second: %+v", s)
+		r := pass(t, g, "a", nil).Record
+		if s := r.Submission; s.Closed || s.Txs[0].ID != "0xsecond" || r.Tried["send:0"].Attempts > seconds {
+			t.Errorf("what became of the first was taken for the second: %+v, %+v", s, r.Tried)
 		}
 		l.tx("0xsecond", chains.TxConfirmed)
 		l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xsecond"})

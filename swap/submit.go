@@ -112,11 +112,17 @@ func (g *Engine) accepted(ctx context.Context, id string, in Submit, ids []strin
 		return res, err
 	}
 	r, loadErr := g.Load(ctx, id)
-	if loadErr != nil || !r.underWay(ids) {
+	switch {
+	case loadErr != nil || !r.Submission.open():
 		return nil, err
+	case !r.underWay(ids):
+		return nil, errUnderWay
 	}
 	return &Result{Record: r, Observation: &Observation{}, At: g.now()}, nil
 }
+
+// errUnderWay refuses a submission beside a fresh one.
+var errUnderWay = fault.New(fault.InvalidState, "another submission is under way: its fate is to be awaited for some minutes, unless the swap's owner signs")
 
 // underWay reports whether the ids are those of an open submission.
 func (r *Record) underWay(ids []string) bool { return r.Submission.open() && r.submitted(ids) }
