@@ -42,14 +42,14 @@ func (h *honest) plain() CreateSwapInput {
 func TestNobodyOffers(t *testing.T) {
 	t.Run("nobody is known", func(t *testing.T) {
 		t.Parallel()
-		h := newHonest(t)
+		h := newHonest(t, one())
 		h.offers = client.NewDirectory(client.Setup{Client: h.lps, Tokens: h.registry})
 		h.market.Offers = h.offers
 		h.nobodyOffers(t)
 	})
 	t.Run("all lied", func(t *testing.T) {
 		t.Parallel()
-		h := newHonest(t)
+		h := newHonest(t, one())
 		if err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestNobodyOffers(t *testing.T) {
 	})
 	t.Run("all are gone", func(t *testing.T) {
 		t.Parallel()
-		h := newHonest(t)
+		h := newHonest(t, one())
 		if err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestNobodyOffers(t *testing.T) {
 	})
 	t.Run("one pair is left alone", func(t *testing.T) {
 		t.Parallel()
-		h := newHonest(t)
+		h := newHonest(t, one())
 		if err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestNobodyOffers(t *testing.T) {
 
 // What is shown as the least and the most is accepted, on either side.
 func TestShownLimitsAreAccepted(t *testing.T) {
-	h := newHonest(t)
+	h := newHonest(t, one())
 	user := h.net.EVM.User.Address.Hex()
 	for _, smart := range []string{"CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"} {
 		for _, in := range []CreateSwapInput{

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"
@@ -19,25 +20,102 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet"
+	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage/bolt"
 	client "github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/swap/price"
 )
 
 // honest is a client of a local network whose LPs are honest.
 type honest struct {
 	*Client
 	net   *devnet.Net
+	world world
 	spent []string // payment hashes that were used
+}
+
+// world is what tokens are worth, and how LPs have set up their business.
+type world struct {
+	sats    map[string]*big.Rat // a base unit, by ticker
+	deposit int64               // of each LP, sats
+	lps     []func(o *lp.Options)
+}
+
+var decimalsOf = map[string]int{"CBTC": 18, "WBTC": 8, "USDC": 6}
+
+// market is the price of a token, micro-sats per whole token, of which percent are
+// taken.
+func (w world) market(ticker string, permille int64) *big.Int {
+	p := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimalsOf[ticker])+6), nil))
+	p.Mul(p, w.sats[ticker]).Mul(p, big.NewRat(permille, 1000))
+	return new(big.Int).Quo(p.Num(), p.Denom())
+}
+
+// priced makes an LP that values tokens at some thousandths of the market's price.
+func priced(permille int64, terms map[string]lp.Terms, more func(*lp.Options)) func(world, *lp.Options) {
+	return func(w world, o *lp.Options) {
+		tokens := lp.DefaultTokens(o.EVM.Contracts())
+		for i, ticker := range []string{"CBTC", "WBTC", "USDC"} {
+			tokens[i].Price.MicroSat = w.market(ticker, permille)
+		}
+		o.Tokens, o.Terms = tokens, terms
+		if more != nil {
+			more(o)
+		}
+	}
+}
+
+// one is a world of a single ordinary LP.
+func one() world {
+	return world{sats: map[string]*big.Rat{"CBTC": big.NewRat(1, 1e10), "WBTC": big.NewRat(1, 1), "USDC": big.NewRat(1, 1000)}}
+}
+
+func (w world) with(lps ...func(world, *lp.Options)) world {
+	for _, of := range lps {
+		w.lps = append(w.lps, func(o *lp.Options) { of(w, o) })
+	}
+	return w
+}
+
+// worlds are networks in which an LP's rounding weighs differently.
+func worlds() map[string]world {
+	cheap := map[string]lp.Terms{"TO_BTC": {Max: 5_000_000, Min: 700}, "TO_BTCLN": {Max: 1_000_000, Min: 1}, "FROM_BTC_SPV": {PPM: 25_000, Min: 600, Max: 5_000_000},
+		"FROM_BTCLN_AUTO": {Min: 1, Max: 1_000_000}, "FROM_BTC_TRUSTED": {Min: 1, Max: 100_000}, "FROM_BTCLN_TRUSTED": {Min: 1, Max: 100_000}}
+	dear := map[string]lp.Terms{"TO_BTC": {Base: 900, PPM: 3000, Min: 5000, Max: 2_000_000}, "TO_BTCLN": {Base: 900, PPM: 3000, Min: 3000, Max: 500_000},
+		"FROM_BTC_SPV": {Base: 900, PPM: 3000, Min: 2000, Max: 9_000_000}, "FROM_BTCLN_AUTO": {Base: 900, PPM: 3000, Min: 2000, Max: 2_000_000}}
+	small := map[string]lp.Terms{"TO_BTC": {Base: 10, PPM: 3000, Max: 100_000, Min: 700}, "TO_BTCLN": {Base: 1, PPM: 3000, Max: 100_000, Min: 1},
+		"FROM_BTC_SPV": {Base: 10, PPM: 3000, Min: 600, Max: 100_000}, "FROM_BTCLN_AUTO": {Base: 1, PPM: 3000, Min: 1, Max: 100_000},
+		"FROM_BTC_TRUSTED": {Min: 1, Max: 100_000}, "FROM_BTCLN_TRUSTED": {Min: 1, Max: 100_000}}
+	coarse := func(o *lp.Options) {
+		o.Deposit, o.GasMax = 1_000_000, new(big.Int).Mul(big.NewInt(1e18), big.NewInt(10))
+	}
+	units := func(o *lp.Options) {
+		coarse(o)
+		c := o.EVM.Contracts()
+		o.VaultUnit = func(token common.Address) int64 {
+			return map[common.Address]int64{c.Dollar: 1000, c.Token: 3}[token] + map[bool]int64{true: 1e16}[token == devevm.Native]
+		}
+	}
+	return map[string]world{
+		"usual": one().with(priced(1000, nil, nil), priced(1004, cheap, nil), priced(996, dear, nil)),
+		// A base unit of WBTC is worth 50 sats, and vaults count in units of up to 300.
+		"coarse": world{sats: map[string]*big.Rat{"CBTC": big.NewRat(1, 1e15), "WBTC": big.NewRat(50, 1), "USDC": big.NewRat(3, 10)}}.
+			with(priced(1000, small, coarse), priced(996, small, units)),
+	}
 }
 
 // newHonest starts a network on which nothing but quotes happens, as fast as can
 // be: the LPs do not look at the chains.
-func newHonest(t *testing.T) *honest {
+func newHonest(t *testing.T, w world) *honest {
 	t.Helper()
-	n, err := devnet.Start(t.Context(), devnet.Options{LP: func(_ int, o *lp.Options) { o.Poll = time.Hour }})
+	n, err := devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), LP: func(i int, o *lp.Options) {
+		if o.Poll = time.Hour; i < len(w.lps) {
+			w.lps[i](o)
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +133,12 @@ func newHonest(t *testing.T) *honest {
 	if err != nil {
 		t.Fatal(err)
 	}
+	prices := price.Fixed{Prices: map[string]*big.Int{}, USD: 0.001}
+	for ticker := range decimalsOf {
+		prices.Prices["CITREA-"+ticker] = w.market(ticker, 1000)
+	}
 	c, err := Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
-		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: lnurl.Config{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now,
+		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: lnurl.Config{AllowLocal: true}, Bitcoin: backend, Prices: prices, Now: n.Clock.Now,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +148,7 @@ func newHonest(t *testing.T) *honest {
 			t.Error(err)
 		}
 	})
-	return &honest{Client: c, net: n}
+	return &honest{Client: c, net: n, world: w}
 }
 
 // whole draws a number that is as likely small as large: bits first.
@@ -80,11 +162,15 @@ func whole(t *rapid.T, label string, bits int) *big.Int {
 
 // units draws an amount around what sats are worth in a token, to its last digit.
 func (h *honest) units(t *rapid.T, label, token string) *big.Int {
-	if rapid.IntRange(0, 9).Draw(t, label+" anything") == 0 {
+	if rapid.IntRange(0, 9).Draw(t, label+" anything") == 9 {
 		return whole(t, label, 256)
 	}
-	sats := whole(t, label+" worth", 23)
-	unit := map[string]int64{"BITCOIN-BTC": 1, "LIGHTNING-BTC": 1, "CITREA-CBTC": 1e10, "CITREA-WBTC": 1, "CITREA-USDC": 1000}[token]
+	sats := whole(t, label+" worth", rapid.SampledFrom([]int{14, 17, 20, 23}).Draw(t, label+" most"))
+	unit := int64(1)
+	if _, ticker, _ := strings.Cut(token, "-"); h.world.sats[ticker] != nil {
+		worth := h.world.sats[ticker]
+		unit = max(new(big.Int).Quo(worth.Denom(), worth.Num()).Int64(), 1)
+	}
 	v := sats.Mul(sats, big.NewInt(unit))
 	switch rapid.IntRange(0, 2).Draw(t, label+" form") {
 	case 0:
@@ -98,14 +184,14 @@ func (h *honest) units(t *rapid.T, label, token string) *big.Int {
 }
 
 func (h *honest) address(t *rapid.T, label string) string {
-	switch rapid.IntRange(0, 19).Draw(t, label+" kind") {
-	case 0:
+	switch rapid.IntRange(0, 49).Draw(t, label+" kind") {
+	case 49:
 		return h.net.LPs[0].Account().Address.Hex()
-	case 1:
+	case 48:
 		return "0x" + strings.Repeat("0", 40)
-	case 2:
+	case 47:
 		return strings.ToLower(h.net.EVM.User.Address.Hex())
-	case 3, 4, 5:
+	case 44, 45, 46:
 		return "0x" + hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, label))
 	}
 	return h.net.EVM.User.Address.Hex()
@@ -149,10 +235,10 @@ func (in CreateSwapInput) fixed() string {
 }
 
 func timeout(t *rapid.T, label string) *time.Duration {
-	if rapid.Bool().Draw(t, label+" left out") {
+	if rapid.IntRange(0, 2).Draw(t, label+" given") < 2 {
 		return nil
 	}
-	d := min(time.Duration(whole(t, label, 25).Int64())*time.Second, maxTimeout)
+	d := min(time.Duration(whole(t, label, 28).Int64())*time.Second, maxTimeout)
 	return &d
 }
 
@@ -165,7 +251,7 @@ func (h *honest) toLightning(t *rapid.T) CreateSwapInput {
 		return in
 	}
 	o := lightning.InvoiceOptions{Preimage: sha256.Sum256(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "preimage")), AmountMsat: whole(t, "msat", 33).Int64(),
-		Expiry: time.Duration(rapid.Int64Range(1, 1_000_000).Draw(t, "invoice expiry")) * time.Second, FinalCLTV: rapid.Uint64Range(1, 3000).Draw(t, "final CLTV")}
+		Expiry: time.Duration(rapid.Int64Range(1, 1_000_000).Draw(t, "invoice expiry")) * time.Second, FinalCLTV: rapid.Uint64Range(1, rapid.SampledFrom([]uint64{100, 600, 3000}).Draw(t, "most CLTV")).Draw(t, "final CLTV")}
 	switch rapid.IntRange(0, 3).Draw(t, "text") {
 	case 0:
 		o.Description = cut(rapid.String().Draw(t, "description"), 600)
@@ -192,11 +278,13 @@ func cut(s string, most int) string {
 }
 
 func (h *honest) gas(t *rapid.T) *big.Int {
-	switch rapid.IntRange(0, 3).Draw(t, "gas") {
-	case 0:
+	switch rapid.IntRange(0, 4).Draw(t, "gas") {
+	case 0, 1:
 		return nil
-	case 1:
+	case 2:
 		return whole(t, "gas amount", 60)
+	case 3:
+		return whole(t, "gas amount", 54)
 	}
 	return h.units(t, "gas amount", "CITREA-CBTC")
 }
@@ -204,20 +292,20 @@ func (h *honest) gas(t *rapid.T) *big.Int {
 func (h *honest) fromLightning(t *rapid.T) CreateSwapInput {
 	in := CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: h.smart(t), AmountType: kindOfAmount(t), DstAddress: h.address(t, "recipient"), GasAmount: h.gas(t)}
 	in.Amount = h.units(t, "amount", in.fixed())
-	switch rapid.IntRange(0, 5).Draw(t, "hash") {
-	case 0:
+	switch rapid.IntRange(0, 9).Draw(t, "hash") {
+	case 9:
 		in.PaymentHash = strings.Repeat("0", 64)
-	case 1, 2:
+	case 7, 8:
 		in.PaymentHash = hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "payment hash"))
-	case 3:
+	case 6:
 		if len(h.spent) > 0 {
 			in.PaymentHash = h.spent[len(h.spent)-1]
 		}
 	}
-	if rapid.IntRange(0, 2).Draw(t, "described") == 0 {
+	if rapid.IntRange(0, 3).Draw(t, "described") == 3 {
 		in.LightningInvoiceDescription = cut(rapid.StringN(0, 700, -1).Draw(t, "description"), maxDescription)
 	}
-	if rapid.IntRange(0, 2).Draw(t, "hashed") == 0 {
+	if rapid.IntRange(0, 3).Draw(t, "hashed") == 3 {
 		in.LightningInvoiceDescriptionHash = hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "description hash"))
 		if rapid.Bool().Draw(t, "upper case") {
 			in.LightningInvoiceDescriptionHash = strings.ToUpper(in.LightningInvoiceDescriptionHash)
@@ -265,8 +353,11 @@ func (h *honest) judge(t *rapid.T, in any, err error) {
 	}
 }
 
-// meet gives the client a list of LPs in which nobody has lied yet.
+// meet gives the client a list of LPs of which none has lied yet.
 func (h *honest) meet(t *rapid.T) {
+	if len(h.offers.LPs()) > 0 && len(h.offers.Penalties()) == 0 {
+		return
+	}
 	verifiers := make([]client.Chain, len(h.chains))
 	for i, ch := range h.chains {
 		verifiers[i] = ch
@@ -281,38 +372,48 @@ func (h *honest) meet(t *rapid.T) {
 // A legal request, however odd, makes no honest LP a liar, and what is refused is
 // refused by the name of the field. More requests: -rapid.checks.
 func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
-	h := newHonest(t)
-	for name, draw := range map[string]func(*rapid.T) CreateSwapInput{
-		"to bitcoin": h.toBitcoin, "to lightning": h.toLightning, "from lightning": h.fromLightning, "from bitcoin": h.fromBitcoin,
-	} {
+	for name, w := range worlds() {
 		t.Run(name, func(t *testing.T) {
-			quoted, refused := 0, map[string]int{}
-			rapid.Check(t, func(r *rapid.T) {
-				h.meet(r)
-				in := draw(r)
-				_, err := h.CreateSwap(t.Context(), in)
-				h.judge(r, in, err)
-				if err == nil {
-					quoted++
-					h.spent = append(h.spent, in.PaymentHash)
-				} else if e, ok := errors.AsType[*fault.Error](err); ok {
-					refused[e.Field]++
-				}
+			t.Parallel()
+			h := newHonest(t, w)
+			for name, draw := range map[string]func(*rapid.T) CreateSwapInput{
+				"to bitcoin": h.toBitcoin, "to lightning": h.toLightning, "from lightning": h.fromLightning, "from bitcoin": h.fromBitcoin,
+			} {
+				h.check(t, name, func(r *rapid.T) (any, error) {
+					in := draw(r)
+					_, err := h.CreateSwap(t.Context(), in)
+					if err == nil {
+						h.spent = append(h.spent, in.PaymentHash)
+					}
+					return in, err
+				})
+			}
+			h.check(t, "gas on trust", func(r *rapid.T) (any, error) {
+				in := h.gasOnTrust(r)
+				_, err := h.CreateGasSwap(t.Context(), in)
+				return in, err
 			})
-			t.Logf("quoted %d, refused for %v", quoted, refused)
 		})
 	}
-	t.Run("gas on trust", func(t *testing.T) {
-		quoted := 0
+}
+
+// check makes random requests of a kind.
+func (h *honest) check(t *testing.T, name string, ask func(*rapid.T) (in any, err error)) {
+	t.Run(name, func(t *testing.T) {
+		quoted, refused := 0, map[string]int{}
 		rapid.Check(t, func(r *rapid.T) {
 			h.meet(r)
-			in := h.gasOnTrust(r)
-			_, err := h.CreateGasSwap(t.Context(), in)
+			in, err := ask(r)
 			h.judge(r, in, err)
-			if err == nil {
+			if e, ok := errors.AsType[*fault.Error](err); ok {
+				refused[e.Field]++
+			} else {
 				quoted++
 			}
 		})
-		t.Logf("quoted %d", quoted)
+		t.Logf("quoted %d, refused for %v", quoted, refused)
+		if quoted == 0 {
+			t.Error("no request was answered: the test shows nothing")
+		}
 	})
 }

@@ -115,9 +115,10 @@ type Auth struct {
 }
 
 // AuthError says that a signature does not verify, has the wrong form, or has
-// run out. It is the LP's fault.
+// run out. It is the LP's fault, unless it is Late.
 type AuthError struct {
 	Reason string
+	Late   bool // as far as the clock can tell, which may be the one that is wrong
 	Err    error
 }
 

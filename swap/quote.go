@@ -171,6 +171,18 @@ func (o *order) agreed(c lp.Candidate, k chains.Contract, market, native *big.In
 		Price: market, NativePrice: native, Now: o.Engine.now(), Policy: o.Policy}
 }
 
+// worthless refuses an exact output that is worth less than a satoshi: an LP can
+// only ask for nothing, or for more.
+func (o *order) worthless(market *big.Int) error {
+	if o.ExactIn {
+		return nil
+	}
+	if sats, err := toBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
+		return fault.Invalid("amount", "is worth less than a satoshi")
+	}
+	return nil
+}
+
 // price starts to ask what a token is worth.
 func (o *order) price(ctx context.Context, t tokens.Token) *lp.Future[*big.Int] {
 	return lp.Start(ctx, func(ctx context.Context) (*big.Int, error) { return o.Prices.Price(ctx, t) })

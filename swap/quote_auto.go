@@ -74,6 +74,9 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := o.worthless(p); err != nil {
+			return nil, err
+		}
 		has, err := funds.Wait(ctx)
 		if err != nil {
 			return nil, err

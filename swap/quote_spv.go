@@ -54,6 +54,9 @@ func (o *order) spvFromBTC(ctx context.Context) (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := o.worthless(p); err != nil {
+			return nil, err
+		}
 		satVB, err := rate.Wait(ctx)
 		if err != nil {
 			return nil, err

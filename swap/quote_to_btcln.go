@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/big"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -169,6 +167,17 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*Record, er
 		if err != nil {
 			return nil, err
 		}
+		worth, err := toBitcoin(o.Amount, p, o.token.Decimals)
+		if err != nil {
+			return nil, err
+		}
+		cap, err := o.Policy.RoutingSats(routing, p, o.token.Decimals)
+		if err != nil {
+			return nil, err
+		}
+		if worth.Cmp(cap) <= 0 {
+			return nil, fault.Invalid("amount", "is worth %s sats, which does not cover what routing may cost", worth)
+		}
 		prepared, err := o.LPs.PrepareToBTCLN(ctx, c.LP.URL, lp.PrepareToBTCLNRequest{Chain: o.info.ID, Invoice: probe.text, Amount: o.Amount, MaxFee: routing, Expiry: expiry, Token: c.Token, Offerer: o.user}, lp.Early{})
 		if err != nil {
 			return nil, o.tight(err, probe.invoice, expiry)
@@ -190,10 +199,6 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*Record, er
 			return nil, err
 		}
 		got, err := o.LPs.ToBTCLNExactIn(ctx, c.LP.URL, lp.ToBTCLNExactInRequest{Invoice: to.text, ReqID: prepared.ReqID, FeeRate: rate}, lp.Early{})
-		if err != nil {
-			return nil, err
-		}
-		cap, err := routingSats(routing, p, o.token.Decimals)
 		if err != nil {
 			return nil, err
 		}
@@ -222,13 +227,4 @@ func (o *order) acceptToBTCLN(ctx context.Context, c lp.Candidate, k chains.Cont
 	}
 	r.Terms.LongHTLC, r.Terms.HTLCExpiry = long, want.Expiry
 	return r, nil
-}
-
-// routingSats is what a cap on routing fees in token units is worth.
-func routingSats(units, market *big.Int, decimals int) (*big.Int, error) {
-	v, err := toBitcoin(units, market, decimals)
-	if err != nil {
-		return nil, fmt.Errorf("routing fee: %w", err)
-	}
-	return v, nil
 }

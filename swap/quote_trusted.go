@@ -124,6 +124,9 @@ func (o *order) trusted(ctx context.Context, url string) *lp.Future[lp.Candidate
 
 func (o *order) gasAgreed(ctx context.Context, c lp.Candidate, market *lp.Future[*big.Int]) (lp.Agreed, error) {
 	p, err := market.Wait(ctx)
+	if err == nil {
+		err = o.worthless(p)
+	}
 	return o.agreed(c, nil, p, p), err
 }
 
@@ -181,7 +184,9 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*Record, error
 	if used, err := before.Wait(ctx); err != nil {
 		return nil, fmt.Errorf("the address to pay to: %w", err)
 	} else if len(used) > 0 {
-		return nil, lp.Lie("the address %s was paid to before", a.Payment.Address)
+		used := lp.Lie("the address %s was paid to before", a.Payment.Address)
+		used.Lenient = true // whoever had the quote before may have paid late
+		return nil, used
 	}
 	if len(got.PaymentHash) != 64 {
 		return nil, lp.Lie("paymentHash %.80q is none", got.PaymentHash)

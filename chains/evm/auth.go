@@ -56,11 +56,11 @@ func (n Network) VerifyInit(d Deployment, s SwapData, a chains.Auth, sender comm
 	case s.SuccessAction != common.Hash{}:
 		return &chains.AuthError{Reason: "the escrow has a success action"}
 	case s.IsExpired(sender, now):
-		return &chains.AuthError{Reason: "the escrow expires too soon"}
+		return &chains.AuthError{Reason: "the escrow expires too soon", Late: true}
 	case a.Prefix != prefix:
 		return &chains.AuthError{Reason: "wrong prefix"}
 	case !longEnough(a.Timeout, now) || blockTime > a.Timeout:
-		return &chains.AuthError{Reason: "expired"}
+		return &chains.AuthError{Reason: "expired", Late: true}
 	}
 	digest, err := n.InitDigest(d, s, a.Timeout)
 	return checkSigner(digest, err, a.Signature, signer)
@@ -73,7 +73,7 @@ func (n Network) VerifyRefund(d Deployment, s SwapData, a chains.Auth, now time.
 	case a.Prefix != prefixRefund:
 		return &chains.AuthError{Reason: "wrong prefix"}
 	case !longEnough(a.Timeout, now):
-		return &chains.AuthError{Reason: "expired"}
+		return &chains.AuthError{Reason: "expired", Late: true}
 	}
 	digest, err := n.RefundDigest(d, s, a.Timeout)
 	return checkSigner(digest, err, a.Signature, s.Claimer)

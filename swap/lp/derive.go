@@ -2,6 +2,7 @@ package lp
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -39,6 +40,17 @@ func MaxRoutingUnits(amount *big.Int, baseSats, ppm int64, market *big.Int, deci
 		return nil, err
 	}
 	return base.Add(base, mulDiv(amount, big.NewInt(ppm), million)), nil
+}
+
+// RoutingSats returns what a cap on routing fees in token units may be worth, in
+// sats: an LP converts it at a price of its own, within the tolerance, and rounds.
+func (p Policy) RoutingSats(units, market *big.Int, decimals int) (*big.Int, error) {
+	sats, err := price.ToBitcoin(units, market, decimals)
+	if err != nil {
+		return nil, fmt.Errorf("routing fee: %w", err)
+	}
+	slack := mulDiv(sats, big.NewInt(p.tolerance()), million)
+	return sum(sats, slack.Add(slack, big.NewInt(1))), nil
 }
 
 // RoutingFeePPM turns a percentage into millionths, rounded down. One that is

@@ -2,6 +2,7 @@ package lp
 
 import (
 	"encoding/json"
+	"errors"
 	"math/big"
 	"strings"
 	"time"
@@ -127,6 +128,9 @@ type Authorized struct {
 }
 
 func (a Agreed) authorized(f Authorized) error {
+	if e, ok := errors.AsType[*chains.AuthError](f.Err); ok && e.Late {
+		return late(CheckAuth, "%w", f.Err)
+	}
 	if err := wrapped[*chains.AuthError](CheckAuth, "verify the authorisation", f.Err); err != nil {
 		return err
 	}

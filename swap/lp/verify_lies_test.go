@@ -209,6 +209,13 @@ func TestLiesToBTC(t *testing.T) {
 	v.want.Amount = n(100_711)
 	lied(t, CheckRequested, v.verify())
 	v = honestToBTC()
+	v.want.ExactIn, v.want.Amount, v.got.Amount = true, n(100_710), n(1) // next to nothing for all of it
+	v.data.ClaimHash = hexed(standIn{}.hash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 1, Nonce: 9, Confirmations: 2}))
+	if err := v.verify(); !Punishable(err) {
+		t.Errorf("a satoshi for everything: %v", err)
+	}
+	lied(t, CheckPrice, v.verify())
+	v = honestToBTC()
 	v.data.ExtraData = "hints"
 	if err := v.verify(); err != nil {
 		t.Errorf("with the payout's own hints: %v", err)
@@ -281,22 +288,24 @@ func (v toBTCLNTest) verify() error {
 	return err
 }
 
+func honestToBTCLN(t testing.TB) toBTCLNTest {
+	return toBTCLNTest{
+		want: ToBTCLNExpected{Agreed: agreed(n(50_000), false), Invoice: decoded11(t, invoice(t, &chaincfg.RegressionNetParams, payHash, 50_000_000)),
+			Expiry: noon.Unix() + 432_000, MaxRoutingSats: n(110)},
+		got: ToBTCLNQuote{MaxFee: n(100), SwapFee: n(160), Total: n(50_260), Confidence: 0.9, RoutingFeeSats: n(100)},
+		data: standData{Type: chains.HTLC, Amount: "50260", Expiry: noon.Unix() + 432_000, PayIn: true, Token: coin.Address, Claimer: lpKey, Offerer: userKey,
+			SecurityDeposit: "0", ClaimerBounty: "0", Sequence: "7", ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}))},
+		auth: goodAuth,
+	}
+}
+
 func TestLiesToBTCLN(t *testing.T) {
 	type lie = struct {
 		check Check
 		tell  func(*toBTCLNTest)
 	}
-	inv := decoded11(t, invoice(t, &chaincfg.RegressionNetParams, payHash, 50_000_000))
 	odd := decoded11(t, invoice(t, &chaincfg.RegressionNetParams, payHash, 49_999_001))
-	honest := func() toBTCLNTest {
-		return toBTCLNTest{
-			want: ToBTCLNExpected{Agreed: agreed(n(50_000), false), Invoice: inv, Expiry: noon.Unix() + 432_000, MaxRoutingSats: n(110)},
-			got:  ToBTCLNQuote{MaxFee: n(100), SwapFee: n(160), Total: n(50_260), Confidence: 0.9, RoutingFeeSats: n(100)},
-			data: standData{Type: chains.HTLC, Amount: "50260", Expiry: noon.Unix() + 432_000, PayIn: true, Token: coin.Address, Claimer: lpKey, Offerer: userKey,
-				SecurityDeposit: "0", ClaimerBounty: "0", Sequence: "7", ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}))},
-			auth: goodAuth,
-		}
-	}
+	honest := func() toBTCLNTest { return honestToBTCLN(t) }
 	exactIn := func() toBTCLNTest {
 		v := honest()
 		v.want.ExactIn, v.want.Amount, v.want.PreparedSats, v.want.MaxRoutingUnits = true, n(50_260), n(50_000), n(110)

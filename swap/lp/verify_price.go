@@ -80,8 +80,11 @@ func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int)
 		units = sum(units, unit)
 	}
 	kind.Units = sum(q.Units, new(big.Int).Mul(units, big.NewInt(-sign)))
-	if _, again := a.fair(c, check, kind); again == nil || !send && kind.Sats.Cmp(q.FeeSats) <= 0 {
-		return r, fault.Invalid("amount", "is too small: fees and gas leave %s sats, which cannot be paid out exactly enough", minus(q.Sats, q.FeeSats))
+	exchanged := sum(q.Sats, new(big.Int).Mul(q.FeeSats, big.NewInt(sign)))
+	worth, noPrice := price.FromBitcoin(exchanged, q.Price, q.Decimals)
+	few := noPrice == nil && worth.Cmp(units) <= 0 && (!send || q.Units.Cmp(sum(worth, units)) <= 0)
+	if _, again := a.fair(c, check, kind); again == nil || few || !send && exchanged.Cmp(roundedSats) <= 0 {
+		return r, fault.Invalid("amount", "is too small: %s sats, which is what is exchanged beside fees and gas, are too few for the token's units", exchanged)
 	}
 	return r, err
 }
@@ -131,6 +134,9 @@ func (a Agreed) acceptedFee(c Check, feeSats, grossSats, base *big.Int, t tokens
 	return nil
 }
 
+// announcedFee punishes nobody: what an LP announces may have changed since it was
+// loaded, and plugins of an LP may charge more for some swaps (protocol:
+// lp-protocol.md §8.5).
 func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
 	limit := big.NewInt(roundingSats)
 	if base != nil {
@@ -147,7 +153,7 @@ func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t token
 		limit.Add(limit, coarse)
 	}
 	if feeSats.Cmp(limit) > 0 {
-		return lie(c, "fee of %s sats, announced are at most %s", feeSats, limit)
+		return doubt(c, "fee of %s sats, announced are at most %s", feeSats, limit)
 	}
 	return nil
 }

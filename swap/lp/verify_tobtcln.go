@@ -20,7 +20,7 @@ type ToBTCLNExpected struct {
 
 	// MaxRoutingSats is the cap on routing fees. For an exact input the request
 	// caps them in token units, MaxRoutingUnits, and MaxRoutingSats is what those
-	// are worth (protocol: lp-protocol.md §9 no. 5).
+	// are worth, see [Policy.RoutingSats] (protocol: lp-protocol.md §9 no. 5).
 	MaxRoutingSats  *big.Int
 	MaxRoutingUnits *big.Int // ExactIn only
 	PreparedSats    *big.Int // ExactIn only: what the first step said

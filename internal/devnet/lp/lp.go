@@ -43,6 +43,9 @@ type Options struct {
 	// LP claims them itself; 0: 5.
 	Unclaimed          int
 	VaultConfirmations int64 // that withdrawals need; 0: 2
+	// VaultUnit is what vaults count a token in, base units; nil: 1, and 10^10 for
+	// tokens of 18 decimals.
+	VaultUnit func(token common.Address) int64
 
 	Address string        // listen address; "": a free port of 127.0.0.1
 	Poll    time.Duration // how often the LP looks at the chains; 0: 20 ms

@@ -82,7 +82,13 @@ func (l *LP) openVault(ctx context.Context, id int64, t Token, utxo btc.OutPoint
 	if t.Price.Decimals >= 18 {
 		multiplier = 1e10 // a raw unit counts 64 bits
 	}
+	if l.o.VaultUnit != nil {
+		multiplier = l.o.VaultUnit(t.Address)
+	}
 	p := l.evm.VaultParams(t.Address, multiplier, l.o.VaultConfirmations)
+	if l.o.VaultUnit != nil {
+		p.Token1Multiplier = bigInt(l.o.VaultUnit(devnet.Native))
+	}
 	var raw [2]uint64
 	for j, of := range []Price{t.Price, native} {
 		units := of.fromBTC(bigInt(l.o.Deposit), false)
