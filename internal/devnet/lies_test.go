@@ -126,6 +126,8 @@ func told(t *testing.T, want client.Check, err error) {
 var notHere = map[client.Check]string{
 	client.CheckDeposit:         "legacy types, which EVM chains do not have",
 	client.CheckSendWindow:      "legacy types, which EVM chains do not have",
+	client.CheckFeeLimit:        "the policy's limit is above the fees that these LPs announce",
+	client.CheckWatchtower:      "the share is our own, and small here",
 	client.CheckVaultWithdrawal: "the contract's refusal to read what an LP broadcast: its node would have to lie, not the LP",
 }
 
