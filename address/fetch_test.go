@@ -127,6 +127,21 @@ func TestVectorsParseAddress(t *testing.T) {
 // answer, or LNURL where the service decides.
 func checkRecognised(t *testing.T, c *vectors.Case, p *Parser, text string, want json.RawMessage) {
 	t.Helper()
+	type answer struct {
+		Type     string
+		Error    bool
+		SwapType int
+	}
+	// What the reference says without a call is a part of what it says with one.
+	var says struct {
+		answer
+		Sync *answer
+	}
+	c.Expected(t, &says)
+	if s := says.Sync; says.Type != "" && (s == nil || *s != answer{says.Type, false, map[string]int{"BITCOIN": 2, "LIGHTNING": 3}[says.Type]}) ||
+		says.Type == "" && s != nil && *s != (answer{Error: true}) && *s != (answer{Type: LNURL}) {
+		t.Errorf("the reference says %+v, without a call %+v", says.answer, s)
+	}
 	r, err := p.Recognise(text)
 	var whole struct{ Type string }
 	if err := json.Unmarshal(want, &whole); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/big"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // canned answers requests as the vectors say and remembers them.
@@ -272,7 +274,60 @@ func TestVectorsLNURLFetch(t *testing.T) {
 			c.Want(t)
 		}
 		checkDetails(t, c, want.LNURL, better.Expected, d, err)
+		checkSaidTwice(t, c, in.LNURL)
 	})
+}
+
+// checkSaidTwice holds what the reference says of a service against itself: as
+// its parameters, as details of a link, and as an address. Of the details, ours
+// are compared with the second.
+func checkSaidTwice(t *testing.T, c *vectors.Case, text string) {
+	t.Helper()
+	var says struct {
+		Params, LNURL map[string]any
+		ParseAddress  map[string]any
+	}
+	c.Expected(t, &says)
+	if says.LNURL["error"] == true {
+		if says.ParseAddress["error"] != true {
+			t.Errorf("no details, and yet %v", says.ParseAddress)
+		}
+		return
+	}
+	if diff := cmp.Diff(says.LNURL["params"], any(says.Params)); diff != "" {
+		t.Errorf("parameters (-details +params):\n%s", diff)
+	}
+	whole := map[string]any{"address": text, "type": "LNURL", "lnurl": says.LNURL}
+	for _, bound := range []string{"min", "max"} {
+		a, _ := says.LNURL[bound].(map[string]any)
+		raw, _ := a["rawAmount"].(string)
+		n, ok := new(big.Int).SetString(raw, 10)
+		if !ok {
+			t.Fatalf("%s is %v", bound, says.LNURL[bound])
+		}
+		shown := tokens.NewAmount(n, tokens.LightningBTC())
+		want := map[string]any{"amount": shown.Decimal(), "rawAmount": raw, "decimals": json.Number("8"), "symbol": shown.Token.Ticker, "chain": shown.Token.Chain}
+		if n.Sign() < 0 { // which the reference writes oddly
+			want["amount"] = a["amount"]
+		}
+		if diff := cmp.Diff(want, a); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", bound, diff)
+		}
+		whole[bound] = a
+	}
+	if cmp.Equal(whole["min"], whole["max"]) {
+		whole["amount"] = whole["min"]
+		delete(whole, "min")
+		delete(whole, "max")
+	}
+	if text, given := says.LNURL["shortDescription"]; given {
+		if _, is := text.(string); !is { // of which it makes details, and no address
+			whole = map[string]any{"error": true, "message": says.ParseAddress["message"]}
+		}
+	}
+	if diff := cmp.Diff(whole, says.ParseAddress); diff != "" {
+		t.Errorf("address (-want +got):\n%s", diff)
+	}
 }
 
 // betterFetch are the members in which the better answer differs.
