@@ -50,7 +50,8 @@ type world struct {
 // options are what a test wants otherwise.
 type options struct {
 	net  devnet.Options
-	slow bool // no Bitcoin blocks but those that the test mines
+	lps  func(testing.TB) devnet.Version // of the LPs; nil: devnet.VersionOf
+	slow bool                            // no Bitcoin blocks but those that the test mines
 
 	config func(*swapper.Config) // changes it before the client is opened; nil: nothing
 }
@@ -59,6 +60,10 @@ type options struct {
 func start(t testing.TB, o options) *world {
 	t.Helper()
 	w := &world{t: t, path: filepath.Join(t.TempDir(), "swaps.db"), mining: make(chan struct{}), config: o.config}
+	if o.lps == nil {
+		o.lps = devnet.VersionOf
+	}
+	o.net.Version = o.lps(t)
 	var err error
 	if w.net, err = devnet.Start(t.Context(), o.net); err != nil {
 		t.Fatal(err)
@@ -98,6 +103,22 @@ func (w *world) in(t *testing.T) *world {
 	sub := *w
 	sub.t = t
 	return &sub
+}
+
+// only is one version of LPs, whichever a test would have.
+func only(v devnet.Version) func(testing.TB) devnet.Version {
+	return func(testing.TB) devnet.Version { return v }
+}
+
+// bothVersions runs a test with LPs of each version, side by side.
+func bothVersions(t *testing.T, run func(t *testing.T, o options)) {
+	t.Parallel()
+	for _, v := range devnet.Versions {
+		t.Run(v.String(), func(t *testing.T) {
+			t.Parallel()
+			run(t, options{lps: only(v)})
+		})
+	}
 }
 
 // open opens the client, as a process that starts.

@@ -60,6 +60,9 @@ func (notes) SetNote(context.Context, string, []byte, uint64) error { return nil
 
 func newKit(t *testing.T, o Options) *kit {
 	t.Helper()
+	if o.Version == Older {
+		o.Version = VersionOf(t)
+	}
 	n := must[*Net](t)(Start(t.Context(), o))
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {

@@ -124,7 +124,7 @@ func TestUnclaimedEscrowIsRefunded(t *testing.T) {
 	k.eventually("opened", func() bool { return status().Code == client.CodeDone })
 	e := k.escrow(status().Escrow)
 	k.eventually("mined", func() bool { return k.fact(e).State == chains.EscrowOpen })
-	k.ok(k.Advance(time.Hour))
+	k.ok(k.Advance(4 * time.Hour)) // beyond the escrows of both versions
 	k.eventually("refunded", func() bool { return k.fact(e).State == chains.EscrowRefunded })
 	if p, _ := k.Payer.Payment(hash); p.State != lightning.Pending {
 		t.Errorf("%+v", p)

@@ -26,8 +26,9 @@ import (
 
 // Options of a network. The zero value is good for tests.
 type Options struct {
-	LPs        int  // liquidity providers; 0: one
-	Watchtower bool // somebody claims for users who are not there
+	LPs        int     // liquidity providers; 0: one
+	Version    Version // of the LPs
+	Watchtower bool    // somebody claims for users who are not there
 
 	// Changes to the options of the parts, made before they start; nil: none.
 	Bitcoin func(*bitcoin.Options)
@@ -117,7 +118,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	for i := range max(o.LPs, 1) {
-		if err := n.startLP(ctx, i, o.LP); err != nil {
+		if err := n.startLP(ctx, i, o); err != nil {
 			return err
 		}
 	}
@@ -184,20 +185,20 @@ func (n *Net) RenewVoucher() (lnurl.Links, error) {
 }
 
 // startLP starts the i-th LP with an account and a node of its own.
-func (n *Net) startLP(ctx context.Context, i int, change func(int, *lp.Options)) error {
+func (n *Net) startLP(ctx context.Context, i int, net Options) error {
 	node, err := n.Lightning.NewNode(fmt.Sprintf("lp %d", i), 100_000_000)
 	if err != nil {
 		return err
 	}
 	n.Bitcoin.SetLightningNode(btc.NodeLiquidity{PublicKey: node.ID(), Capacity: 200_000_000, Channels: 8})
-	o := lp.Options{EVM: n.EVM, Lightning: node, Now: n.Clock.Now}
+	o := lp.Options{EVM: n.EVM, Lightning: node, Now: n.Clock.Now, Next: net.Version == Newer}
 	if i > 0 {
 		if o.Account, err = n.newRich(ctx); err != nil {
 			return err
 		}
 	}
-	if change != nil {
-		change(i, &o)
+	if net.LP != nil {
+		net.LP(i, &o)
 	}
 	l, err := lp.Start(ctx, o)
 	if err != nil {

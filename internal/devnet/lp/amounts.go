@@ -95,9 +95,10 @@ type receipt struct {
 }
 
 // receipt computes a quote from bitcoin to a smart chain. amount is base units,
-// with exactIn sats; gasMax is the most gas that is sold, nil for no limit
+// with exactIn sats; gasMax is the most gas that is sold, nil for no limit; next is
+// for the bounds as the next version names them
 // (protocol: lp-protocol.md §8.3).
-func (t Terms) receipt(p Price, exactIn bool, amount *big.Int, gas *gasRequest, gasMax *big.Int) (q receipt, err error) {
+func (t Terms) receipt(p Price, exactIn bool, amount *big.Int, gas *gasRequest, gasMax *big.Int, next bool) (q receipt, err error) {
 	if exactIn {
 		if low, outside := t.outside(amount); outside {
 			return q, outOfBounds(low, big.NewInt(t.Min), big.NewInt(t.Max))
@@ -129,6 +130,9 @@ func (t Terms) receipt(p Price, exactIn bool, amount *big.Int, gas *gasRequest, 
 		q.swapFee = sub(q.amount, worth)
 		if low, outside := t.farOutside(q.amount); outside {
 			limit := func(sats int64) *big.Int { // divided as the network's LPs do
+				if next {
+					return p.fromBTC(sub(scale(big.NewInt(sats), left, million), big.NewInt(t.Base)), false)
+				}
 				return p.fromBTC(scale(big.NewInt(sats), left, big.NewInt(1_000_000-t.Base)), false)
 			}
 			return q, outOfBounds(low, limit(t.Min), limit(t.Max))

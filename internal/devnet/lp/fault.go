@@ -57,6 +57,8 @@ type Fault struct {
 	Withhold    bool // posted PSBTs are not broadcast, though the answer says so
 	LosePost    bool // posted PSBTs are broadcast, and the connection is cut
 	RefusePost  bool // posted PSBTs are broadcast, and the answer is a refusal
+	UnknownPost bool // posted PSBTs are broadcast once the fault is over; until then the answer is that nobody knows
+	BusyPost    bool // posted PSBTs are not looked at, since another call is said to be at it
 	DoubleSpend bool // the vault's output is spent otherwise instead, and the answer says that the PSBT was broadcast
 }
 

@@ -77,7 +77,7 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	q, err := l.terms("FROM_BTCLN_AUTO").receipt(price, !exactOut, amount, &gasRequest{native, add(gas, bounty)}, l.o.GasMax)
+	q, err := l.terms("FROM_BTCLN_AUTO").receipt(price, !exactOut, amount, &gasRequest{native, add(gas, bounty)}, l.o.GasMax, l.o.Next)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 		return nil, refuse(20002, "Not enough liquidity")
 	}
 	o := lightning.InvoiceOptions{Hash: hash, AmountMsat: add(q.amount, q.gas).Int64() * 1000, Description: description,
-		Expiry: invoiceExpiry * time.Second, FinalCLTV: invoiceCLTV}
+		Expiry: invoiceExpiry * time.Second, FinalCLTV: uint64(l.times().heldCLTV) + 5}
 	if hashed {
 		h, err := bolt11.ParseHash(descriptionHash)
 		if err != nil {
@@ -197,12 +197,12 @@ func (d *auto) open(ctx context.Context, l *LP) error {
 	if err != nil {
 		return err
 	}
-	if !held || checkHeld(height, until) != nil || funds.Cmp(d.terms.Amount) < 0 {
+	if !held || checkHeld(height, until, l.times().heldCLTV) != nil || funds.Cmp(d.terms.Amount) < 0 {
 		return d.cancel(l)
 	}
 	now := l.now().Unix()
 	t := d.terms
-	t.Expiry = now + heldEscrowTime
+	t.Expiry = now + l.times().escrow
 	s, err := l.newEscrow(t)
 	if err != nil {
 		return err

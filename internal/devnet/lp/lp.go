@@ -36,6 +36,9 @@ type Options struct {
 	FeeRate float64          // sat/vB that the LP's wallet takes for right; 0: 2
 	Limits  Limits
 
+	// Next makes it the next version of the network's LPs (protocol: lp-next.md).
+	Next bool
+
 	// Deposit is how many sats' worth of each token the LP puts into the escrow
 	// contract and into a vault each; 0: 5 000 000 000.
 	Deposit int64

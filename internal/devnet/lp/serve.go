@@ -84,12 +84,13 @@ func (l *LP) info() info {
 	}
 	tokens := object{{chain, all}}
 	gas := object{{chain, object{{"gasToken", devnet.Native.Hex()}, {"max", l.o.GasMax.String()}}}}
+	need := l.times()
 	services := []service{{"TO_BTC", l.terms("TO_BTC"), toBTCData(), tokens}, {"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas}}, tokens},
 		{"FROM_BTC_TRUSTED", l.terms("FROM_BTC_TRUSTED"), object{}, object{{chain, []string{devnet.Native.Hex()}}}}}
 	if l.node != nil {
 		services = append(services,
-			service{"TO_BTCLN", l.terms("TO_BTCLN"), object{{"minCltv", minSendCLTV}, {"minTimestampCltv", sendTime}}, tokens},
-			service{"FROM_BTCLN_AUTO", l.terms("FROM_BTCLN_AUTO"), object{{"minCltv", minHeldCLTV}, {"invoiceTimeoutSeconds", invoiceExpiry}, {"gasTokens", gas}}, tokens},
+			service{"TO_BTCLN", l.terms("TO_BTCLN"), object{{"minCltv", need.sendCLTV}, {"minTimestampCltv", need.send}}, tokens},
+			service{"FROM_BTCLN_AUTO", l.terms("FROM_BTCLN_AUTO"), object{{"minCltv", need.heldCLTV}, {"invoiceTimeoutSeconds", invoiceExpiry}, {"gasTokens", gas}}, tokens},
 			service{"FROM_BTCLN_TRUSTED", l.terms("FROM_BTCLN_TRUSTED"), object{{"minCltv", minHeldCLTV}}, object{{chain, []string{devnet.Native.Hex()}}}})
 	}
 	signer := l.account

@@ -39,25 +39,30 @@ type inputCost struct {
 
 // wholeWallet returns what is left of coins for the LP (protocol: lp-protocol.md
 // §8.4, in floating point as there).
-func wholeWallet(coins []inputCost, rate float64, dataLen int) int64 {
+func (l *LP) wholeWallet(coins []inputCost, rate float64, dataLen int) int64 {
 	push := 2
 	if dataLen > 75 {
 		push = 3
 	}
 	size := 10.5 + 41 + 16.75 + 9 + 34 + 9 + float64(push+dataLen) + 9 + 22
 	var sum int64
-	var fees float64
+	var fees, inputs, parents float64
 	for _, c := range coins {
-		fee := c.VSize * rate
+		var extra float64
 		if c.CPFP != nil {
-			fee += math.Ceil(c.CPFP.VSize * max(0, rate-c.CPFP.Rate))
+			extra = math.Ceil(c.CPFP.VSize * max(0, rate-c.CPFP.Rate))
 		}
-		if fee <= float64(c.Value) {
+		if fee := extra + c.VSize*rate; fee <= float64(c.Value) {
 			sum += c.Value
 			fees += fee
+			inputs += c.VSize
+			parents += extra
 		}
 	}
-	return int64(math.Floor(float64(sum) - math.Ceil(fees) - math.Ceil(size)*rate))
+	if l.o.Next {
+		return newerWallet(sum, size, inputs, parents, rate)
+	}
+	return int64(math.Floor(float64(sum) - math.Ceil(fees+math.Ceil(size)*rate)))
 }
 
 // share reads a fee share of at most 20 bits.
@@ -101,7 +106,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		return nil, badBody("address")
 	case sweep && exactOut:
 		return nil, refuse(20193, "Invalid request body (amountUtxos)")
-	case !sweep && (!ok || amount.Sign() < 0):
+	case !sweep && (!ok || amount.Sign() < 0 || l.o.Next && amount.Sign() == 0):
 		return nil, badBody("amount")
 	}
 	if sweep {
@@ -115,14 +120,17 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		if gas.Sign() > 0 {
 			dataLen = 36
 		}
-		amount = bigInt(max(0, wholeWallet(coins, max(rate, theirs), dataLen)))
+		amount = bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), dataLen)))
+		if l.o.Next && amount.Sign() <= 0 {
+			return nil, refuse(20194, "Resulting UTXO-adjustment amount too low!")
+		}
 	}
 	both := shares.Caller + shares.Fronting
 	asked := amount
 	if exactOut {
 		amount = withShares(amount, both)
 	}
-	q, err := l.terms("FROM_BTC_SPV").receipt(price, !exactOut, amount, &gasRequest{native, withShares(gas, both)}, l.o.GasMax)
+	q, err := l.terms("FROM_BTC_SPV").receipt(price, !exactOut, amount, &gasRequest{native, withShares(gas, both)}, l.o.GasMax, l.o.Next)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 )
 
-// maxVSize is the largest withdrawal in virtual bytes.
+// maxVSize is the largest withdrawal in virtual bytes, of the older version.
 const maxVSize = 16384
 
 // postSPV takes the PSBT of a quote, signs for the vault and broadcasts (protocol:
@@ -26,6 +26,9 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 		return nil, r.err
 	}
 	f := l.faults()
+	if f.BusyPost {
+		return nil, refuse(20517, "Bitcoin transaction submission already in progress, please retry later!")
+	}
 	if err := l.tooMany(l.withdrawing()); err != nil {
 		return nil, err
 	}
@@ -53,6 +56,10 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 	}
 	if err := l.vaultKey.Sign(tx); err != nil {
 		return nil, err
+	}
+	if f.UnknownPost {
+		q.vault.pending = append(q.vault.pending, pendingWithdrawal{tx, w})
+		return nil, &Refusal{Code: 20001, Msg: "Transaction status unknown", Data: answer, HTTP: 200}
 	}
 	if _, err := l.btc.Send(tx); err != nil {
 		return nil, refuse(20512, "Broadcast failed: "+err.Error())
@@ -116,7 +123,7 @@ func (l *LP) readPSBT(q *spvQuote, text string) (*wire.MsgTx, chains.Withdrawal,
 		return fail(20515, "One of the inputs is spent or unknown")
 	case math.Round(float64(fee)/size*100)/100 < q.rate || float64(fee) < size:
 		return fail(20511, "Fee rate too low")
-	case size > maxVSize:
+	case size > maxVSize, l.o.Next && size > newerMaxVSize:
 		return fail(20516, "Transaction too large")
 	}
 	if _, err := q.vault.after(w); err != nil {

@@ -49,14 +49,6 @@ type toBTC struct {
 func (d *toBTC) escrow() (common.Hash, bool) { return d.hash, true }
 func (d *toBTC) swapData() evm.SwapData      { return d.swap }
 
-// sendRate is the fee rate of payments that are quoted now: the wallet's and a
-// quarter.
-func (l *LP) sendRate() float64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return math.Ceil(l.feeRate * 1.25)
-}
-
 func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 	address := r.str("address")
 	amount, exactIn := r.amount("amount"), r.bool("exactIn")
@@ -70,6 +62,9 @@ func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 		return nil, err
 	}
 	if err := l.admit(r, busy[*toBTC](l)); err != nil {
+		return nil, err
+	}
+	if err := l.newerRefusal(amount, nonce, target, confirmations); err != nil {
 		return nil, err
 	}
 	price, ok := l.price(token)
@@ -120,9 +115,10 @@ func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 		return nil, err
 	}
 	l.keep(d, dealKey(claimHash(d.swap), d.swap.Sequence), dealKey(d.hash.Hex()[2:], d.swap.Sequence))
-	return append(object{{"amount", q.amount.String()}, {"address", l.account.Address.Hex()}, {"satsPervByte", bigInt(int64(rate)).String()},
-		{"networkFee", q.netTok.String()}, {"swapFee", q.swapFeeTok.String()}, {"totalFee", add(q.netTok, q.swapFeeTok).String()}, {"total", q.all.String()},
-		{"minRequiredExpiry", bigInt(d.swap.Expiry()).String()}, {"data", d.swap}}, authFields(d.auth)...), nil
+	answer := append(object{{"amount", q.amount.String()}, {"address", l.account.Address.Hex()}}, l.rateFields(rate)...)
+	answer = append(answer, object{{"networkFee", q.netTok.String()}, {"swapFee", q.swapFeeTok.String()}, {"totalFee", add(q.netTok, q.swapFeeTok).String()}, {"total", q.all.String()},
+		{"minRequiredExpiry", bigInt(d.swap.Expiry()).String()}, {"data", d.swap}}...)
+	return append(answer, authFields(d.auth)...), nil
 }
 
 func claimHash(s evm.SwapData) string { return hex.EncodeToString(s.ClaimData[:]) }

@@ -83,8 +83,8 @@ func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
 	if err := l.readInvoice(&q); err != nil {
 		return nil, err
 	}
-	if q.expiry-l.now().Unix() < sendTime {
-		return nil, refuse(20001, "Not enough time to reliably pay the invoice")
+	if q.expiry-l.now().Unix() < l.times().send {
+		return nil, refuse(20001, "Expiry time too low!")
 	}
 	if exactIn {
 		if amount.Sign() == 0 {

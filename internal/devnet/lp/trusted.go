@@ -47,7 +47,7 @@ func (l *LP) quoteGas(r *reader) (object, error) {
 	if token != devnet.Native {
 		return nil, badBody("token")
 	}
-	q, err := l.terms("FROM_BTCLN_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil)
+	q, err := l.terms("FROM_BTCLN_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil, l.o.Next)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (l *LP) quoteCoin(r *reader) (object, error) {
 		return nil, err
 	}
 	price, _ := l.price(devnet.Native)
-	q, err := l.terms("FROM_BTC_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil)
+	q, err := l.terms("FROM_BTC_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil, l.o.Next)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (l *LP) setCoinRefund(r *reader) (object, error) {
 		return nil, badBody("refundAddress")
 	}
 	d, ok := l.findCoin(r)
-	if !ok {
+	if !ok || l.o.Next { // whose newer version finds none
 		return nil, refuse(codeExpired, "Swap not found")
 	}
 	l.mu.Lock()

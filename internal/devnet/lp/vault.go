@@ -283,6 +283,9 @@ func (l *LP) claimWithdrawals(ctx context.Context, v *vault, pending []pendingWi
 	for i, p := range pending {
 		_, merkle, err := l.btc.Proof(p.w.TxID)
 		if err != nil {
+			if l.faults().UnknownPost {
+				break
+			}
 			var rejected *btc.RejectedError
 			if _, err := l.btc.Send(p.tx); errors.As(err, &rejected) { // somebody spent what it spends
 				return l.set(func() { v.pending = v.pending[:i:i] })

@@ -93,7 +93,7 @@ func TestVectorsQuoteFromBitcoin(t *testing.T) {
 		if in.Gas != nil {
 			gas = &gasRequest{Price{in.Gas.Decimals, in.Gas.PriceUSatPerToken.Int}, in.Gas.Amount.Int}
 		}
-		q, err := in.terms().receipt(Price{in.Decimals, in.PriceUSatPerToken.Int}, in.ExactIn, in.Amount.Int, gas, in.GasTokenMax["C"].Int)
+		q, err := in.terms().receipt(Price{in.Decimals, in.PriceUSatPerToken.Int}, in.ExactIn, in.Amount.Int, gas, in.GasTokenMax["C"].Int, false)
 		if err != nil {
 			vectors.SameJSON(t, c.Want(t), outcome(err))
 			return
@@ -151,7 +151,7 @@ func TestVectorsDerived(t *testing.T) {
 			for _, at := range in.Timeouts {
 				lowest = min(lowest, at)
 			}
-			if err := checkHeld(uint32(in.Blockheight), lowest); err != nil {
+			if err := checkHeld(uint32(in.Blockheight), lowest, minHeldCLTV); err != nil {
 				got = outcome(err)
 				break
 			}
