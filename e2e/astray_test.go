@@ -101,6 +101,26 @@ func TestPostedTransactionsGoAstray(t *testing.T) {
 			w.reached(id, "BROADCASTED")
 			w.mine(2)
 		}, "CLAIMED"},
+		{"the LP does not know whether it was sent", lp.Fault{UnknownPost: true}, "WBTC", func(w *world, id string) {
+			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
+				w.t.Errorf("got %v", err)
+			}
+			if s := w.reached(id, "SIGNED"); s.IsFinished || s.IsFailed {
+				w.t.Errorf("over, while the LP has the transaction: %+v", s)
+			}
+			w.net.LPs[0].Misbehave(lp.Fault{}) // it is broadcast now
+			w.reached(id, "BROADCASTED")
+			w.mine(2)
+		}, "CLAIMED"},
+		{"the LP says that it is being sent", lp.Fault{BusyPost: true}, "WBTC", func(w *world, id string) {
+			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
+				w.t.Errorf("got %v", err)
+			}
+			w.reached(id, "SIGNED")
+			w.net.LPs[0].Misbehave(lp.Fault{})
+			w.reached(id, "BROADCASTED")
+			w.mine(2)
+		}, "CLAIMED"},
 		{"the LP is gone for a while", lp.Fault{On: "postQuote", Down: true}, "WBTC", func(w *world, id string) {
 			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
 				w.t.Errorf("got %v", err)

@@ -38,6 +38,8 @@ type world struct {
 	relay *devnostr.Relay
 	tower *watchtower.Tower
 
+	version devnet.Version // of the LPs
+
 	path   string
 	store  *bolt.Store
 	client *swapper.Client
@@ -64,6 +66,7 @@ func start(t testing.TB, o options) *world {
 		o.lps = devnet.VersionOf
 	}
 	o.net.Version = o.lps(t)
+	w.version = o.net.Version
 	var err error
 	if w.net, err = devnet.Start(t.Context(), o.net); err != nil {
 		t.Fatal(err)
@@ -109,6 +112,8 @@ func (w *world) in(t *testing.T) *world {
 func only(v devnet.Version) func(testing.TB) devnet.Version {
 	return func(testing.TB) devnet.Version { return v }
 }
+
+const older = devnet.Older
 
 // bothVersions runs a test with LPs of each version, side by side.
 func bothVersions(t *testing.T, run func(t *testing.T, o options)) {

@@ -10,6 +10,8 @@
 //	l.URL()                                   // for clients
 //	l.Misbehave(lp.Fault{NeverPay: true})     // lies, silence, theft: see Fault
 //
+// It speaks either version of the network's protocol: see Options.Next.
+//
 // It offers TO_BTC, TO_BTCLN, FROM_BTCLN_AUTO, FROM_BTC_SPV and gas for Lightning on
 // trust. Swaps are kept in memory. It follows the chains by looking at them many
 // times a second, so that nobody has to tell it anything.
