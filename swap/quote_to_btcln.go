@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -175,8 +176,9 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*Record, er
 		if err != nil {
 			return nil, err
 		}
-		if worth.Cmp(cap) <= 0 {
-			return nil, fault.Invalid("amount", "is worth %s sats, which does not cover what routing may cost", worth)
+		least := new(big.Int).Add(cap, big.NewInt(c.Service.BaseFee+3)) // and what rounding takes
+		if worth.Cmp(least) <= 0 {
+			return nil, fault.Invalid("amount", "is worth %s sats, which does not cover the fee and what routing may cost", worth)
 		}
 		prepared, err := o.LPs.PrepareToBTCLN(ctx, c.LP.URL, lp.PrepareToBTCLNRequest{Chain: o.info.ID, Invoice: probe.text, Amount: o.Amount, MaxFee: routing, Expiry: expiry, Token: c.Token, Offerer: o.user}, lp.Early{})
 		if err != nil {
