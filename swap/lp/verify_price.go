@@ -55,6 +55,9 @@ var (
 	roundedUnits = big.NewInt(3)
 )
 
+// fewSats are what the roundings of an amount of a few sats come to together.
+const fewSats = 5
+
 // fairButRounded is [Agreed.fair] for amounts of any size. What two sats make up
 // for is accepted. Where it takes coarse base units too, or unit, the smallest that
 // the LP's vault can pay out, the amount is too small for them, which is nobody's
@@ -79,6 +82,7 @@ func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int)
 	if unit != nil {
 		units = sum(units, unit)
 	}
+	kind.Sats = sum(q.Sats, big.NewInt(sign*fewSats))
 	kind.Units = sum(q.Units, new(big.Int).Mul(units, big.NewInt(-sign)))
 	exchanged := sum(q.Sats, new(big.Int).Mul(q.FeeSats, big.NewInt(sign)))
 	worth, noPrice := price.FromBitcoin(exchanged, q.Price, q.Decimals)
