@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/quote"
 )
 
 // CreateSwap implements [Service]: it asks every liquidity provider that offers
@@ -39,8 +39,8 @@ func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (_ *CreateS
 
 // readRequest resolves the tokens of a request and strips its addresses of
 // schemes (protocol: utilities.md §1).
-func (c *Client) readRequest(in CreateSwapInput) (swap.Request, error) {
-	q := swap.Request{
+func (c *Client) readRequest(in CreateSwapInput) (quote.Request, error) {
+	q := quote.Request{
 		Amount: in.Amount, ExactIn: in.AmountType == ExactIn,
 		SrcAddress: address.Strip(in.SrcAddress), DstAddress: address.Strip(in.DstAddress),
 		GasAmount: in.GasAmount, PaymentHash: in.PaymentHash,

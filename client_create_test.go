@@ -17,6 +17,9 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -70,9 +73,9 @@ func offline(t *testing.T, now time.Time) *Client {
 	if c.registry, err = tokens.NewRegistry(lists...); err != nil {
 		t.Fatal(err)
 	}
-	c.world = swap.NewLive(c.byID, mainnet{}, nil)
-	c.engine = swap.New(swap.Config{World: c.world, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	c.market = &swap.Market{Engine: c.engine, World: c.world}
+	c.world = chainreader.NewLive(c.byID, mainnet{}, nil)
+	c.engine = engine.New(engine.Config{World: c.world, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	c.market = &quote.Market{Engine: c.engine, World: c.world}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -121,7 +124,7 @@ func TestVectorsSwapArguments(t *testing.T) {
 			now = time.Unix(invoice.Timestamp, 0)
 		}
 		c := offline(t, now)
-		read := func() (q swap.Request, typ swap.Type, user string, err error) {
+		read := func() (q quote.Request, typ swap.Type, user string, err error) {
 			if err = request.Validate(); err != nil {
 				return
 			}
@@ -256,7 +259,7 @@ func TestWhatASwapCannotUseIsRefusedByName(t *testing.T) {
 			tt.edit(&in)
 			err := in.Validate()
 			if err == nil {
-				var q swap.Request
+				var q quote.Request
 				if q, err = c.readRequest(in); err == nil {
 					_, _, err = c.market.Check(q)
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -45,7 +46,7 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 	if err != nil {
 		return nil, fault.At("srcToken", err)
 	}
-	q := swap.GasRequest{Src: src, Chain: in.ChainID, Amount: in.Amount, Address: in.DstAddress,
+	q := quote.GasRequest{Src: src, Chain: in.ChainID, Amount: in.Amount, Address: in.DstAddress,
 		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Caller: CallerOf(ctx), Key: in.IdempotencyKey}
 	if q.LP == "" {
 		q.LP = c.config.LPs.Trusted

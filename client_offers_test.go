@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/swap/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 )
 
 // nobodyOffers demands that every question about offers says that the fault is

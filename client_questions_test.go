@@ -13,9 +13,9 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap/price"
 	"github.com/swapper-go/swapper/tokens"
 )
 

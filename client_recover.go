@@ -3,8 +3,8 @@ package swapper
 import (
 	"context"
 	"errors"
-
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/recovery"
 )
 
 // Recover rebuilds the swaps of a signer from the history of every chain on
@@ -31,7 +31,7 @@ func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput
 			continue
 		}
 		valid = true
-		found, err := c.market.Recover(ctx, ch.Info().ID, own)
+		found, err := recovery.Recover(ctx, c.market, ch.Info().ID, own)
 		for _, r := range found {
 			out = append(out, c.listed(r))
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/lp"
-	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // Config is what a [Client] is made of. Network and Store must be given; every
@@ -57,9 +57,9 @@ type Config struct {
 	Policy lp.Policy
 
 	// Messenger gives preimages to watchtowers, which then claim for users who are
-	// not there. nil: swap.OverNostr with nostr's relays for the network; nothing
+	// not there. nil: watchtower.OverNostr with nostr's relays for the network; nothing
 	// is published on regtest and signet, which have none. The caller closes its own.
-	Messenger swap.Messenger
+	Messenger watchtower.Messenger
 
 	Now    func() time.Time // nil: the system's clock
 	Rand   io.Reader        // nil: the system's secure source; safe for concurrent use
@@ -140,7 +140,7 @@ func (c Config) fill() (Config, error) {
 		if err != nil {
 			return c, fmt.Errorf("messenger: %w", err)
 		}
-		c.Messenger = swap.OverNostr(m)
+		c.Messenger = watchtower.OverNostr(m)
 	}
 	if graph, ok := c.Bitcoin.(bitcoin.LightningGraph); ok && c.Graph == nil {
 		c.Graph = graph

@@ -8,8 +8,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // Where invoices are checked by the graph, a backend that knows none is refused,

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -114,7 +115,7 @@ func orEmpty(s *string) string {
 }
 
 // actionOf is an action with everything a wallet needs.
-func actionOf(t swap.Todo) *Action {
+func actionOf(t chainreader.Todo) *Action {
 	switch {
 	case t.Pay != nil:
 		p := t.Pay

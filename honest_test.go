@@ -23,10 +23,10 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
-	client "github.com/swapper-go/swapper/swap/lp"
-	"github.com/swapper-go/swapper/swap/price"
 )
 
 // honest is a client of a local network whose LPs are honest.

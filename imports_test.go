@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -97,14 +101,14 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("swap", "httpapi", "storage", "address", "lnurl", "balance", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains")(name), "knows nothing of swaps", under("swap", "httpapi", "storage", "balance", "lnurl")},
+			{name == "." || under("swap", "internal/engine", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price", "watchtower", "httpapi", "storage", "address", "lnurl", "balance", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana")},
 			{under("chains/bitcoin", "chains/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
-			{under("swap")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{under("swap", "internal/engine", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
 			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("swap", "chains", "storage", "lnurl", "address", "balance", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
@@ -117,5 +121,38 @@ func TestImportsPointOneWay(t *testing.T) {
 				t.Errorf("%s %s: %s", name, rule.why, strings.Join(path, " -> "))
 			}
 		}
+	}
+}
+
+// Package swap is what a swap is and how it moves: pure, so that its tables can be
+// tried from every side. Its files see no context, clock, store or network.
+func TestSwapIsPure(t *testing.T) {
+	files, err := filepath.Glob("swap/*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	impure := []string{"context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
+		module + "/storage", module + "/internal/engine", module + "/internal/chainreader", module + "/internal/quote"}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			if path := strings.Trim(i.Path.Value, `"`); slices.Contains(impure, path) {
+				t.Errorf("%s imports %s", file, path)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Sleep", "NewTimer", "NewTicker"}, s.Sel.Name) {
+					t.Errorf("%s reads the clock: time.%s", file, s.Sel.Name)
+				}
+			}
+			return true
+		})
 	}
 }

@@ -15,16 +15,18 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/recovery"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // silent is a messenger that takes everything.
 type silent struct{}
 
-func (silent) Publish(context.Context, swap.Witness) error { return nil }
+func (silent) Publish(context.Context, watchtower.Witness) error { return nil }
 
 // onStage opens a client on the world of a case, with the case's record stored.
 func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
@@ -40,7 +42,7 @@ func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := swap.ImportRecord(s.Chain, text)
+	r, err := recovery.ImportRecord(s.Chain, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,12 +24,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // mortalEnv makes this test binary a process that can be lost: a client on a
@@ -157,7 +157,7 @@ func (o mortal) client(ctx context.Context, store *bolt.Store) (*swapper.Client,
 		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: mortalTransport{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), p}},
 		Prices:    prices,
 		LNURL:     lnurl.Config{AllowLocal: true, Transport: mortalTransport{&http.Transport{DisableKeepAlives: true}, p}},
-		Messenger: mortalMessenger{swap.OverNostr(m), p},
+		Messenger: mortalMessenger{watchtower.OverNostr(m), p},
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 }

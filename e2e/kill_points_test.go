@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // points are the moments before and after whatever a process does that lasts:
@@ -118,11 +118,11 @@ func (b mortalBitcoin) Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash,
 
 // mortalMessenger passes a point before and after each publication.
 type mortalMessenger struct {
-	swap.Messenger
+	watchtower.Messenger
 	*points
 }
 
-func (m mortalMessenger) Publish(ctx context.Context, w swap.Witness) error {
+func (m mortalMessenger) Publish(ctx context.Context, w watchtower.Witness) error {
 	defer m.around("publish")()
 	return m.Messenger.Publish(ctx, w)
 }

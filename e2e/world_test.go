@@ -21,9 +21,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/price"
+	pub "github.com/swapper-go/swapper/watchtower"
 )
 
 // Prices of the local network: the native coin and WBTC are worth a bitcoin, a
@@ -151,7 +151,7 @@ func (w *world) open() {
 		LPs:       swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true},
 		Prices:    prices,
 		LNURL:     lnurl.Config{AllowLocal: true},
-		Messenger: swap.OverNostr(m),
+		Messenger: pub.OverNostr(m),
 		Logger:    slog.New(slog.NewTextHandler(log, nil)),
 	}
 	if w.config != nil {

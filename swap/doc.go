@@ -1,15 +1,17 @@
-// Package swap is the engine that moves swaps, and the types of swaps as data.
+// Package swap is what a swap is and how it moves, as data and pure functions:
+// the [Record] that is stored, the questions a swap asks of the world ([Ask]) and
+// their answers ([Observation]), one [Flow] per type with its table of states and
+// moves, the [Effect]s that it wants, how it is shown ([View]), and the index keys
+// that it is found by.
 //
-// A swap moves because the outside world moved: a transaction was confirmed, a
-// timer ran out, an LP answered, the user signed. Everything that wakes the
-// engine runs the same pass over one record:
+// A pass over a swap, which package internal/engine makes, is
 //
 //	load       the record
 //	observe    ask what the type wants to know; reads only, each round in parallel
-//	decide     fill in facts, then take the first row of the type's table whose guard holds; pure
+//	decide     [Flow.Step]: fill in facts, then take the first row of the type's table whose guard holds
 //	write      compare-and-set; lost: begin again
 //	act        start the effects that are due; never waited for, an outcome is the input of another pass
 //
-// The engine knows no swap type and no chain: a type is a [Flow], a chain is a
-// chains.Chain behind the [World].
+// Nothing here knows a context, a clock, a store or a network: time is in [In], and
+// a smart chain is only what package chains says of it.
 package swap

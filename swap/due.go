@@ -6,10 +6,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// dueMoment is the next moment after now at which something about a swap changes
+// NextMoment is the next moment after now at which something about a swap changes
 // by the clock alone: the quote ends, the time for a payment is over, an escrow
 // becomes refundable or too old to claim. 0 if none is ahead.
-func dueMoment(r *Record, now time.Time) Millis {
+func NextMoment(r *Record, now time.Time) Millis {
 	moments := []Millis{r.Expiry}
 	if r.Lightning != nil {
 		moments = append(moments, r.Lightning.EndsAt)

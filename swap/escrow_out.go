@@ -7,21 +7,21 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // States of the types in which the user opens an escrow and an LP pays out
 // (protocol: swap-flows-escrow.md §4.1).
 const (
-	outRefunded    = -3
-	outExpired     = -2
-	outSoftExpired = -1
-	outCreated     = 0
-	outCommitted   = 1
-	outSoftClaimed = 2
-	outClaimed     = 3
-	outRefundable  = 4
+	OutRefunded    = -3
+	OutExpired     = -2
+	OutSoftExpired = -1
+	OutCreated     = 0
+	OutCommitted   = 1
+	OutSoftClaimed = 2
+	OutClaimed     = 3
+	OutRefundable  = 4
 )
 
 // outgoing is what TO_BTC and TO_BTCLN do differently.
@@ -50,19 +50,19 @@ func outgoingFlow(o outgoing) *Flow {
 		Fill:    o.fill,
 		Effects: func(in In) []Effect { return sendNext(in, func(In) bool { return false }) },
 		View:    o.view,
-		Unpaid:  func(r *Record) bool { return (r.State == outCreated || r.State == outSoftExpired) && !r.mayHavePaid() },
+		Unpaid:  func(r *Record) bool { return (r.State == OutCreated || r.State == OutSoftExpired) && !r.mayHavePaid() },
 	}
 }
 
 var outgoingStates = []StateRow{
-	{Number: outRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens are back.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: outExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: outSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction under way may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: outCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: outCommitted, Name: "COMMITED", Description: "The swap is open; the provider is to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: outSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has shown that it paid; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: outClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: outRefundable, Name: "REFUNDABLE", Description: "The provider will not pay; the user can take the tokens back.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens are back.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: OutExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction under way may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutCommitted, Name: "COMMITED", Description: "The swap is open; the provider is to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has shown that it paid; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: OutRefundable, Name: "REFUNDABLE", Description: "The provider will not pay; the user can take the tokens back.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 func (o outgoing) status(in In) chainStatus {
@@ -84,46 +84,46 @@ func (o outgoing) moves() []Move {
 	anew := func(want ...chainStatus) func(In) bool {
 		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
 	}
-	unopened := []int{outExpired, outSoftExpired, outCreated}
-	unfinished := append([]int{outCommitted, outSoftClaimed, outRefundable}, unopened...)
+	unopened := []int{OutExpired, OutSoftExpired, OutCreated}
+	unfinished := append([]int{OutCommitted, OutSoftClaimed, OutRefundable}, unopened...)
 	return []Move{
-		{From: unfinished, To: outClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: unfinished, To: outRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{outRefunded}, To: outClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{outClaimed}, To: outRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: unopened, To: outRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
-		{From: unopened, To: outCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
+		{From: unfinished, To: OutClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: unfinished, To: OutRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{OutRefunded}, To: OutClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{OutClaimed}, To: OutRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: unopened, To: OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
+		{From: unopened, To: OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
 			if next.Escrow.OpenedAt == 0 {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{outClaimed, outRefunded}, To: outCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
-		{From: []int{outClaimed, outRefunded}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: []int{outCommitted, outSoftClaimed, outRefundable}, To: outSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
-		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the escrow has expired", If: func(in In) bool {
+		{From: []int{OutClaimed, OutRefunded}, To: OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
+		{From: []int{OutClaimed, OutRefunded}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: []int{OutCommitted, OutSoftClaimed, OutRefundable}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
-			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+			return s == statusRefundable || s == statusUnknown && MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 		}},
-		{From: []int{outCommitted, outSoftClaimed}, To: outRefundable, Why: "the provider allows the refund", If: func(in In) bool {
+		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the provider allows the refund", If: func(in In) bool {
 			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
 		}, Do: func(in In, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
-		{From: []int{outCommitted}, To: outSoftClaimed, Why: "the provider has shown that it paid", If: func(in In) bool {
+		{From: []int{OutCommitted}, To: OutSoftClaimed, Why: "the provider has shown that it paid", If: func(in In) bool {
 			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
 		}},
-		{From: []int{outSoftExpired, outCreated}, To: outExpired, Why: "the authorization is over and the escrow was never opened", If: func(in In) bool {
+		{From: []int{OutSoftExpired, OutCreated}, To: OutExpired, Why: "the authorization is over and the escrow was never opened", If: func(in In) bool {
 			s := o.status(in)
 			if in.busy() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
 				return false
 			}
 			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
 		}, Do: func(in In, next *Record) { closeSubmission(next, "the time to open the swap is over") }},
-		{From: []int{outCreated}, To: outSoftExpired, Why: "the quote expired", If: func(in In) bool {
+		{From: []int{OutCreated}, To: OutSoftExpired, Why: "the quote expired", If: func(in In) bool {
 			f := in.Obs.Escrow
 			return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
 		}},
 
-		{From: []int{outCreated, outSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{outRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
+		{From: []int{OutCreated, OutSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{OutRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionRefund && in.takes(sub)
 		}, Do: accept},
@@ -154,7 +154,7 @@ func (o outgoing) ask(in In) Ask {
 	}
 	if !obs.Escrow.Asked {
 		a.Escrow = &chains.EscrowQuery{Escrow: r.Escrow.Real}
-		if r.State == outCreated || r.State == outSoftExpired {
+		if r.State == OutCreated || r.State == OutSoftExpired {
 			a.Escrow.Auth, a.Escrow.FeeRate = r.Escrow.Init, r.Escrow.FeeRate
 		}
 	}
@@ -165,7 +165,7 @@ func (o outgoing) ask(in In) Ask {
 		a.Txs = txs
 	}
 	if o.wantsLP(in) && !obs.LP.Asked {
-		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: orZero(r.Escrow.Real.Sequence)}
+		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: OrZero(r.Escrow.Real.Sequence)}
 	}
 	if obs.LP.Known() {
 		s := obs.LP.Value
@@ -186,10 +186,10 @@ func (o outgoing) wantsLP(in In) bool {
 		return false
 	}
 	switch in.R.State {
-	case outCommitted, outSoftClaimed:
-		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
-	case outRefundable:
-		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
+	case OutCommitted, OutSoftClaimed:
+		return !MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+	case OutRefundable:
+		return !MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
 	}
 	return false
 }
@@ -214,17 +214,17 @@ func (o outgoing) fill(in In, next *Record) {
 	if f.Known() && f.Value.State == chains.EscrowClaimed {
 		o.fromChain(f.Value.Result, next)
 	}
-	if next.State == outRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
+	if next.State == OutRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
 		next.Escrow.Refund = in.Obs.LP.Value.Auth
 	}
-	if f.Known() && f.Value.Final && (next.State == outClaimed && f.Value.State == chains.EscrowClaimed || next.State == outRefunded && f.Value.State == chains.EscrowRefunded) {
+	if f.Known() && f.Value.Final && (next.State == OutClaimed && f.Value.State == chains.EscrowClaimed || next.State == OutRefunded && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
 
 func (o outgoing) view(in In) View {
 	r := in.R
-	row, _ := stateRow(outgoingStates, r.State)
+	row, _ := RowOf(outgoingStates, r.State)
 	v := View{Row: row}
 	valid := !r.Expiry.Passed(in.Now)
 	if in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth != chains.AuthUnknown {
@@ -235,33 +235,33 @@ func (o outgoing) view(in In) View {
 	}
 	payment, settlement, refund := Confirmed, Inactive, Inactive
 	switch r.State {
-	case outCreated:
+	case OutCreated:
 		payment = SoftExpired
 		if valid {
 			payment = Awaiting
 			switch {
 			case in.rivalled():
-				v.Blocked = errPaidElsewhere
+				v.Blocked = ErrPaidElsewhere
 			case !in.busy():
 				v.Action = o.openAction(in)
 			}
 		}
-	case outSoftExpired:
+	case OutSoftExpired:
 		payment = SoftExpired
 		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
 			v.Late = o.openAction(in)
 		}
-	case outExpired:
+	case OutExpired:
 		payment = ExpiredStatus
-	case outCommitted:
+	case OutCommitted:
 		settlement = WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is paying the destination.", ExpectedSeconds: 10, PollSeconds: 5}
 		v.Blocked = r.paidTwice()
-	case outSoftClaimed:
+	case OutSoftClaimed:
 		settlement = SoftSettled
-	case outClaimed:
+	case OutClaimed:
 		settlement = Settled
-	case outRefundable:
+	case OutRefundable:
 		settlement, refund = ExpiredStatus, Awaiting
 		switch v.Action = o.refundAction(in); {
 		case in.blind():
@@ -273,7 +273,7 @@ func (o outgoing) view(in In) View {
 		if v.Blocked != nil {
 			v.Action = (&Sign{For: ActionRefund}).Delayed()
 		}
-	case outRefunded:
+	case OutRefunded:
 		settlement, refund = ExpiredStatus, Refunded
 	}
 	var e EscrowPart
@@ -306,7 +306,7 @@ func (o outgoing) refundAction(in In) Action {
 	}
 	kind := chains.StepRefundAuth
 	switch {
-	case mayRefund(r.Escrow.Real, in.Obs.Escrow, in.Now):
+	case MayRefund(r.Escrow.Real, in.Obs.Escrow, in.Now):
 		kind = chains.StepRefund
 	case !usable(r.Escrow.Refund, in.Now):
 		return nil // wantsLP asks for a new one
@@ -330,11 +330,11 @@ func (o outgoing) plan(r *Record, kind chains.StepKind) chains.Plan {
 	return p
 }
 
-func stateRow(rows []StateRow, number int) (StateRow, bool) {
+func RowOf(rows []StateRow, number int) (StateRow, bool) {
 	return (&Flow{States: rows}).State(number)
 }
 
-func orZero(n *big.Int) *big.Int {
+func OrZero(n *big.Int) *big.Int {
 	if n == nil {
 		return new(big.Int)
 	}
@@ -348,6 +348,6 @@ func hashFromClaim(result []byte) (bitcoin.Hash, bool) {
 }
 
 const (
-	onBitcoin   = tokens.Bitcoin
+	OnBitcoin   = tokens.Bitcoin
 	onLightning = tokens.Lightning
 )

@@ -31,14 +31,14 @@ type Flow struct {
 	Unpaid func(r *Record) bool
 }
 
-// unpaid reports whether a record is a quote that nobody has used.
-func (f *Flow) unpaid(r *Record) bool { return f.Unpaid != nil && f.Unpaid(r) }
+// IsUnpaid reports whether a record is a quote that nobody has used.
+func (f *Flow) IsUnpaid(r *Record) bool { return f.Unpaid != nil && f.Unpaid(r) }
 
-// over reports whether a quote has expired unused (specification §3). Its state may
+// Over reports whether a quote has expired unused (specification §3). Its state may
 // be one in which a payment can still arrive.
-func (f *Flow) over(r *Record, now time.Time) bool {
+func (f *Flow) Over(r *Record, now time.Time) bool {
 	row, ok := f.State(r.State)
-	return ok && !row.Finished && r.Expiry.Reached(now) && f.unpaid(r)
+	return ok && !row.Finished && r.Expiry.Reached(now) && f.IsUnpaid(r)
 }
 
 // In is what a decision is made of.
@@ -90,11 +90,11 @@ func (f *Flow) State(number int) (StateRow, bool) {
 	return f.States[i], true
 }
 
-// step decides once: facts are filled in, then at most one row of the table is
+// Step decides once: facts are filled in, then at most one row of the table is
 // taken. next is a changed copy of in.R, or nil if nothing changes. taken is the
 // row, if any.
-func (f *Flow) step(in In) (next *Record, taken *Move) {
-	next = in.R.clone()
+func (f *Flow) Step(in In) (next *Record, taken *Move) {
+	next = in.R.Clone()
 	in.noteOutcome(next)
 	if f.Fill != nil {
 		f.Fill(in, next)
@@ -109,7 +109,7 @@ func (f *Flow) step(in In) (next *Record, taken *Move) {
 		if m.If != nil && !m.If(filled) {
 			continue
 		}
-		after := next.clone()
+		after := next.Clone()
 		if m.To != Stay {
 			after.State = m.To
 		}

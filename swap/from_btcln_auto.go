@@ -7,30 +7,30 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // States of a Lightning source (protocol: swap-flows-escrow.md §7.1, §8.1).
 const (
-	lnFailed      = -4
-	lnExpired     = -3 // of the quote
-	lnSoftExpired = -2
-	lnHTLCExpired = -1
-	lnCreated     = 0
-	lnPaid        = 1
-	lnCommitted   = 2
-	lnClaimed     = 3
+	LnFailed      = -4
+	LnExpired     = -3 // of the quote
+	LnSoftExpired = -2
+	LnHTLCExpired = -1
+	LnCreated     = 0
+	LnPaid        = 1
+	LnCommitted   = 2
+	LnClaimed     = 3
 )
 
 var autoStates = []StateRow{
-	{Number: lnFailed, Name: "FAILED", Description: "The escrow went back to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: lnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: lnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment under way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: lnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; claiming it is no longer safe.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: lnCreated, Name: "PR_CREATED", Description: "The invoice is to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: lnPaid, Name: "PR_PAID", Description: "The provider holds the payment and opens the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: lnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and is to be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: lnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: LnFailed, Name: "FAILED", Description: "The escrow went back to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment under way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; claiming it is no longer safe.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: LnCreated, Name: "PR_CREATED", Description: "The invoice is to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and opens the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and is to be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // automaticWindow is how long somebody else is given to settle before the user
@@ -58,7 +58,7 @@ func NewFromBTCLNAuto() *Flow {
 // pay that has not refused.
 func autoUnpaid(r *Record) bool {
 	asked := r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked && r.Tried[string(CallWithdraw)].Outcome != Refused
-	return (r.State == lnCreated || r.State == lnSoftExpired) && r.Problem == "" && !asked
+	return (r.State == LnCreated || r.State == LnSoftExpired) && r.Problem == "" && !asked
 }
 
 // autoFact is the chain's word on the escrow: on the agreed data once it is
@@ -89,41 +89,41 @@ func autoMoves() []Move {
 	anew := func(want ...chainStatus) func(In) bool {
 		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
 	}
-	late := func(in In) bool { return !in.R.public() && tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now) }
-	all := []int{lnExpired, lnSoftExpired, lnHTLCExpired, lnCreated, lnPaid, lnCommitted}
-	waiting := []int{lnExpired, lnSoftExpired, lnCreated}
+	late := func(in In) bool { return !in.R.Public() && tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now) }
+	all := []int{LnExpired, LnSoftExpired, LnHTLCExpired, LnCreated, LnPaid, LnCommitted}
+	waiting := []int{LnExpired, LnSoftExpired, LnCreated}
 	return []Move{
-		{From: all, To: lnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: all, To: lnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{lnFailed}, To: lnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{lnClaimed}, To: lnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: []int{lnClaimed, lnFailed}, To: lnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: []int{lnClaimed, lnFailed}, To: lnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: lnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
+		{From: all, To: LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: all, To: LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{LnFailed}, To: LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{LnClaimed}, To: LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: []int{LnClaimed, LnFailed}, To: LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: []int{LnClaimed, LnFailed}, To: LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: waiting, To: LnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
 			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
 			next.Problem = ""
 		}},
-		{From: []int{lnPaid, lnCommitted}, To: lnHTLCExpired, Why: "the escrow is about to time out", If: late},
-		{From: waiting, To: lnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{lnPaid, lnHTLCExpired}, waiting...), To: lnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: func(in In, next *Record) {
+		{From: []int{LnPaid, LnCommitted}, To: LnHTLCExpired, Why: "the escrow is about to time out", If: late},
+		{From: waiting, To: LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{LnPaid, LnHTLCExpired}, waiting...), To: LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: func(in In, next *Record) {
 			if next.Escrow.OpenedAt == 0 {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{lnCommitted}, To: lnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
-		{From: []int{lnPaid, lnHTLCExpired}, To: lnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
+		{From: []int{LnCommitted}, To: LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{LnPaid, LnHTLCExpired}, To: LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
-		{From: []int{lnHTLCExpired}, To: lnPaid, Why: "there is time to claim the escrow, once it is opened", If: is(statusNotOpen)},
-		{From: []int{lnCreated}, To: lnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{lnSoftExpired}, To: lnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
+		{From: []int{LnHTLCExpired}, To: LnPaid, Why: "there is time to claim the escrow, once it is opened", If: is(statusNotOpen)},
+		{From: []int{LnCreated}, To: LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{LnSoftExpired}, To: LnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
 		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
-		{From: []int{lnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: OnWithdraw, If: func(in In) bool {
+		{From: []int{LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: OnWithdraw, If: func(in In) bool {
 			use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
 			return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
 		}, Do: func(in In, next *Record) {
@@ -133,7 +133,7 @@ func autoMoves() []Move {
 			next.Lightning.Withdraw.Asked = true
 			askAgain(next, CallWithdraw)
 		}},
-		{From: []int{lnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionClaim && in.takes(sub)
 		}, Do: accept},
@@ -165,8 +165,8 @@ func autoAsk(in In) Ask {
 	if q := hashRival(r); q != nil && !obs.Rival.Asked {
 		a.Rival = q
 	}
-	if r.LP.URL != "" && !obs.LP.Asked && r.State != lnExpired {
-		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
+	if r.LP.URL != "" && !obs.LP.Asked && r.State != LnExpired {
+		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	}
 	if autoSearch(in) && !obs.Found.Asked {
 		e := r.Escrow.Expected
@@ -188,14 +188,14 @@ func autoAsk(in In) Ask {
 // says nothing of: on a hint, when the LP does not answer or says that all is
 // over, and before the quote is given up.
 func autoSearch(in In) bool {
-	if _, hinted := in.Input.(Look); hinted || in.R.State == lnExpired || in.R.LP.URL == "" {
+	if _, hinted := in.Input.(Look); hinted || in.R.State == LnExpired || in.R.LP.URL == "" {
 		return true
 	}
 	if !in.Obs.LP.Asked {
 		return false
 	}
 	return in.Obs.LP.Err != nil || in.Obs.LP.Value.Code == lp.CodeExpired || in.Obs.LP.Value.Code == lp.CodeSettled ||
-		in.R.State == lnSoftExpired
+		in.R.State == LnSoftExpired
 }
 
 func autoFill(in In, next *Record) {
@@ -215,11 +215,11 @@ func autoFill(in In, next *Record) {
 		return
 	}
 	if f.Value.State == chains.EscrowClaimed {
-		if keepPreimage(f.Value.Result, next) && next.Lightning.Revealed == 0 {
+		if KeepPreimage(f.Value.Result, next) && next.Lightning.Revealed == 0 {
 			next.Lightning.Revealed = At(in.Now) // whatever becomes of the claim
 		}
 	}
-	if f.Value.Final && (next.State == lnClaimed && f.Value.State == chains.EscrowClaimed || next.State == lnFailed && f.Value.State == chains.EscrowRefunded) {
+	if f.Value.Final && (next.State == LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == LnFailed && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -231,19 +231,19 @@ func autoFill(in In, next *Record) {
 // helps the user, so from then on the open escrow alone counts.
 func mayPublish(in In) bool {
 	f := in.Obs.Escrow
-	open := in.R.State == lnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
+	open := in.R.State == LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
 		f.Known() && f.Value.State == chains.EscrowOpen
-	return open && (in.R.public() || f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
+	return open && (in.R.Public() || f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
 }
 
-// public reports whether others than the user may know the preimage.
-func (r *Record) public() bool { return r.Lightning != nil && r.Lightning.Revealed != 0 }
+// Public reports whether others than the user may know the preimage.
+func (r *Record) Public() bool { return r.Lightning != nil && r.Lightning.Revealed != 0 }
 
 // revealing marks an effect that makes the preimage public, and says until when
 // that is safe.
 func revealing(r *Record, e Effect) Effect {
 	e.Reveals = true
-	if !r.public() && r.Escrow != nil && r.Escrow.Real != nil {
+	if !r.Public() && r.Escrow != nil && r.Escrow.Real != nil {
 		e.Until = time.Unix(r.Escrow.Real.Expiry, 0).Add(-chains.ClaimGrace)
 	}
 	return e
@@ -254,7 +254,7 @@ func autoEffects(in In) []Effect {
 	if mayPublish(in) {
 		effects = append(effects, revealing(in.R, Effect{Kind: Publish}))
 	}
-	if w := in.R.Lightning.Withdraw; in.R.State == lnCreated && w != nil && w.Asked && !in.rivalled() && in.R.Tried[string(CallWithdraw)].Started == 0 {
+	if w := in.R.Lightning.Withdraw; in.R.State == LnCreated && w != nil && w.Asked && !in.rivalled() && in.R.Tried[string(CallWithdraw)].Started == 0 {
 		effects = append(effects, Effect{Kind: CallWithdraw, Mark: true})
 	}
 	return effects
@@ -262,13 +262,13 @@ func autoEffects(in In) []Effect {
 
 func autoView(in In) View {
 	r := in.R
-	row, _ := stateRow(autoStates, r.State)
-	reveal := r.State == lnCommitted && r.Lightning.Preimage.IsZero()
+	row, _ := RowOf(autoStates, r.State)
+	reveal := r.State == LnCommitted && r.Lightning.Preimage.IsZero()
 	v := View{Row: row, Reveal: &reveal}
 	pay := Step{Type: Payment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
 	switch r.State {
-	case lnCreated:
+	case LnCreated:
 		pay.Status, settle.Status = Awaiting, Inactive
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = SoftExpired
@@ -282,15 +282,15 @@ func autoView(in In) View {
 		if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
 			v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
 		}
-	case lnSoftExpired, lnExpired:
+	case LnSoftExpired, LnExpired:
 		pay.Status, settle.Status = SoftExpired, Inactive
-		if r.State == lnExpired {
+		if r.State == LnExpired {
 			pay.Status = ExpiredStatus
 		}
-	case lnPaid:
+	case LnPaid:
 		pay.Status, settle.Status = Received, WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider opens the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
-	case lnCommitted:
+	case LnCommitted:
 		pay.Status = Received
 		switch {
 		case r.Escrow.OpenedAt != 0 && in.Now.Sub(r.Escrow.OpenedAt.Time()) <= automaticWindow:
@@ -307,7 +307,7 @@ func autoView(in In) View {
 			case in.busy():
 			case mayPublish(in):
 				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
-					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.public()}}}})
+					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.Public()}}}})
 			case !autoFact(in).Known():
 				v.Blocked = fault.New(fault.Upstream, "the chain cannot be asked for the escrow now, without which the preimage must not be shown")
 			default:
@@ -317,10 +317,10 @@ func autoView(in In) View {
 				v.Action = (&Sign{For: ActionClaim}).Delayed()
 			}
 		}
-	case lnClaimed:
+	case LnClaimed:
 		pay.Status, settle.Status = Confirmed, Settled
 		pay.SettleTx = r.Lightning.Hash
-	case lnHTLCExpired, lnFailed:
+	case LnHTLCExpired, LnFailed:
 		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
 	}
 	v.Steps = []Step{pay, settle}

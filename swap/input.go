@@ -79,7 +79,7 @@ func (in In) noteOutcome(next *Record) {
 	if s := next.Submission; o.Tx != "" && (s == nil || o.Step >= len(s.Txs) || s.Txs[o.Step].ID != o.Tx) {
 		return // of a submission that another one has replaced
 	}
-	key := Effect{Kind: o.Effect, Step: o.Step}.key()
+	key := Effect{Kind: o.Effect, Step: o.Step}.Key()
 	if next.Tried == nil {
 		next.Tried = map[string]Try{}
 	}
@@ -96,9 +96,9 @@ func (in In) noteOutcome(next *Record) {
 		try.NotBefore = At(in.Now.Add(repeatAfter(try.Attempts)))
 	case o.Refused && !uncertain:
 		try.Outcome = Refused
-		try.NotBefore = At(in.Now.Add(backoff(try.Attempts)))
+		try.NotBefore = At(in.Now.Add(Backoff(try.Attempts)))
 	default: // a refusal after an unanswered attempt says nothing about that one
-		try.NotBefore = At(in.Now.Add(backoff(try.Attempts)))
+		try.NotBefore = At(in.Now.Add(Backoff(try.Attempts)))
 	}
 	next.Tried[key] = try
 }
@@ -117,8 +117,8 @@ func askAgain(next *Record, kind EffectKind) {
 	}
 }
 
-// backoff grows from 2 s to 10 min: the pause after a failure.
-func backoff(attempts int) time.Duration {
+// Backoff grows from 2 s to 10 min: the pause after a failure.
+func Backoff(attempts int) time.Duration {
 	return min(time.Second<<min(attempts, 20), 10*time.Minute)
 }
 

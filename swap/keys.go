@@ -3,67 +3,74 @@ package swap
 import (
 	"encoding/hex"
 	"slices"
-
-	"github.com/swapper-go/swapper/storage"
 )
 
 // Index names, and what their values are.
 const (
-	bySigner  = "signer"  // chain and canonical signer; by creation
-	byPending = "pending" // the same, while the state is in the list of pending swaps
-	byWatch   = "watch"   // "", while the engine looks at the swap; by Due
-	byEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
-	byPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
-	byHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a swap for gas; unique
-	byRequest = "request" // caller and idempotency key of createSwap, hashed; unique
-	byPurge   = "purge"   // "", while the quote is expired; by Ended
+	BySigner  = "signer"  // chain and canonical signer; by creation
+	ByPending = "pending" // the same, while the state is in the list of pending swaps
+	ByWatch   = "watch"   // "", while the engine looks at the swap; by Due
+	ByEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
+	ByPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
+	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a swap for gas; unique
+	ByRequest = "request" // caller and idempotency key of createSwap, hashed; unique
+	ByPurge   = "purge"   // "", while the quote is expired; by Ended
 )
 
-// signerValue is the value of the signer index.
-func signerValue(chain, signer string) string { return chain + "\x00" + signer }
+// Key is one entry of an index: it is found by Index and Value, in the order of
+// Order. With Unique no other swap may hold the same.
+type Key struct {
+	Index  string
+	Value  string
+	Order  int64
+	Unique bool
+}
 
-// eventValue is the value of the event index.
-func eventValue(chain string, hash []byte) string { return chain + "\x00" + hex.EncodeToString(hash) }
+// SignerValue is the value of the signer index.
+func SignerValue(chain, signer string) string { return chain + "\x00" + signer }
+
+// EventValue is the value of the event index.
+func EventValue(chain string, hash []byte) string { return chain + "\x00" + hex.EncodeToString(hash) }
 
 // gasValue is the value of the hash index of a swap for gas from Bitcoin.
 func gasValue(hash string) string { return "gas\x00" + hash }
 
-// keys returns the index keys of a record in a state. Those that r.Shared names
+// Keys returns the index keys of a record in a state. Those that r.Shared names
 // are plain: another swap holds them.
-func keys(r *Record, row StateRow) []storage.Key {
+func Keys(r *Record, row StateRow) []Key {
 	created := int64(r.CreatedAt)
-	var ks []storage.Key
+	var ks []Key
 	if !row.Hidden {
-		ks = append(ks, storage.Key{Index: bySigner, Value: signerValue(r.Chain, r.Signer), Order: created})
+		ks = append(ks, Key{Index: BySigner, Value: SignerValue(r.Chain, r.Signer), Order: created})
 	} else {
-		ks = append(ks, storage.Key{Index: byPurge, Order: int64(r.Ended)})
+		ks = append(ks, Key{Index: ByPurge, Order: int64(r.Ended)})
 	}
 	if row.Pending && !row.Finished {
-		ks = append(ks, storage.Key{Index: byPending, Value: signerValue(r.Chain, r.Signer), Order: created})
+		ks = append(ks, Key{Index: ByPending, Value: SignerValue(r.Chain, r.Signer), Order: created})
 	}
 	if row.Watched && !r.Settled {
-		ks = append(ks, storage.Key{Index: byWatch, Order: int64(r.Due)})
+		ks = append(ks, Key{Index: ByWatch, Order: int64(r.Due)})
 	}
-	if hash, unique := eventHash(r); hash != nil {
-		ks = append(ks, storage.Key{Index: byEvent, Value: eventValue(r.Chain, hash), Order: created, Unique: unique})
+	if hash, unique := EventHash(r); hash != nil {
+		ks = append(ks, Key{Index: ByEvent, Value: EventValue(r.Chain, hash), Order: created, Unique: unique})
 	}
 	if r.Lightning != nil && r.Lightning.Hash != "" {
 		switch r.Type {
 		case ToBTCLN:
 			if r.mayHavePaid() {
-				ks = append(ks, storage.Key{Index: byPaying, Value: r.Lightning.Hash, Unique: true})
+				ks = append(ks, Key{Index: ByPaying, Value: r.Lightning.Hash, Unique: true})
 			}
 		case FromBTCLN, FromBTCLNAuto, TrustedFromBTCLN:
 			if !row.Finished || row.Success { // whose preimage is public cannot be used again
-				ks = append(ks, storage.Key{Index: byHash, Value: r.Lightning.Hash, Unique: true})
+				ks = append(ks, Key{Index: ByHash, Value: r.Lightning.Hash, Unique: true})
 			}
 		}
 	}
 	if r.Gas != nil && r.Gas.Hash != "" { // an LP that uses one twice may mix up who paid
-		ks = append(ks, storage.Key{Index: byHash, Value: gasValue(r.Gas.Hash), Unique: true})
+		ks = append(ks, Key{Index: ByHash, Value: gasValue(r.Gas.Hash), Unique: true})
 	}
 	if r.Request != "" {
-		ks = append(ks, storage.Key{Index: byRequest, Value: r.Request, Unique: true})
+		ks = append(ks, Key{Index: ByRequest, Value: r.Request, Unique: true})
 	}
 	for i := range ks {
 		ks[i].Unique = ks[i].Unique && !slices.Contains(r.Shared, ks[i].Index)
@@ -71,12 +78,12 @@ func keys(r *Record, row StateRow) []storage.Key {
 	return ks
 }
 
-// eventHash is what chain events name the swap by, and whether no other swap
+// EventHash is what chain events name the swap by, and whether no other swap
 // can have the same.
-func eventHash(r *Record) (hash []byte, unique bool) {
+func EventHash(r *Record) (hash []byte, unique bool) {
 	switch {
 	case r.Vault != nil:
-		if r.Bitcoin != nil && !isZero(r.Bitcoin.TxID) {
+		if r.Bitcoin != nil && !IsZero(r.Bitcoin.TxID) {
 			return r.Bitcoin.TxID[:], true
 		}
 	case r.Escrow == nil:
@@ -95,11 +102,11 @@ func (r *Record) mayHavePaid() bool {
 	if r.Escrow == nil || r.Escrow.RefundTx != "" {
 		return false
 	}
-	if r.Escrow.InitTx != "" || r.Submission.open() {
+	if r.Escrow.InitTx != "" || r.Submission.Open() {
 		return true
 	}
 	s := r.Submission
-	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != outExpired)
+	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != OutExpired)
 }
 
-func isZero(h [32]byte) bool { return h == [32]byte{} }
+func IsZero(h [32]byte) bool { return h == [32]byte{} }

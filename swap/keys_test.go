@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // TestKeys makes sure that what must not be done twice has a unique key, and that
@@ -23,23 +22,23 @@ func TestKeys(t *testing.T) {
 		plain  []string
 		none   []string
 	}{
-		{"paying an invoice", &Record{Head: Head{Type: ToBTCLN, State: outCommitted}, Lightning: invoice, Escrow: &EscrowPart{Real: escrow, InitTx: "0x1"}},
-			row(NewToBTCLN(), outCommitted), []string{byPaying, byEvent}, []string{bySigner, byPending, byWatch}, []string{byHash, byPurge, byRequest}},
-		{"waiting for a payment", &Record{Head: Head{Type: FromBTCLNAuto, State: lnCreated}, Lightning: invoice, Escrow: &EscrowPart{Expected: escrow}},
-			row(NewFromBTCLNAuto(), lnCreated), []string{byHash}, []string{bySigner, byPending, byWatch, byEvent}, []string{byPaying, byPurge}},
-		{"handed over to a vault's owner", &Record{Head: Head{Type: SPVFromBTC, State: spvPosted}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{Posted: true, TxID: bitcoin.Hash{7}}},
-			row(NewSPVFromBTC(), spvPosted), []string{byEvent}, []string{bySigner, byPending, byWatch}, []string{byHash, byPaying, byPurge}},
-		{"asked for with a key", &Record{Head: Head{Type: SPVFromBTC, State: spvCreated, Request: "k"}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
-			row(NewSPVFromBTC(), spvCreated), []string{byRequest}, []string{bySigner, byPending}, []string{byEvent, byHash}},
-		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: coinCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
-			row(NewTrustedFromBTC(), coinCreated), []string{byHash}, []string{bySigner}, []string{byPaying, byPurge}},
-		{"expired", &Record{Head: Head{Type: SPVFromBTC, State: spvExpired, Settled: true}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
-			row(NewSPVFromBTC(), spvExpired), nil, []string{byPurge}, []string{bySigner, byPending, byWatch}},
+		{"paying an invoice", &Record{Head: Head{Type: ToBTCLN, State: OutCommitted}, Lightning: invoice, Escrow: &EscrowPart{Real: escrow, InitTx: "0x1"}},
+			row(NewToBTCLN(), OutCommitted), []string{ByPaying, ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPurge, ByRequest}},
+		{"waiting for a payment", &Record{Head: Head{Type: FromBTCLNAuto, State: LnCreated}, Lightning: invoice, Escrow: &EscrowPart{Expected: escrow}},
+			row(NewFromBTCLNAuto(), LnCreated), []string{ByHash}, []string{BySigner, ByPending, ByWatch, ByEvent}, []string{ByPaying, ByPurge}},
+		{"handed over to a vault's owner", &Record{Head: Head{Type: SPVFromBTC, State: SPVPosted}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{Posted: true, TxID: bitcoin.Hash{7}}},
+			row(NewSPVFromBTC(), SPVPosted), []string{ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPaying, ByPurge}},
+		{"asked for with a key", &Record{Head: Head{Type: SPVFromBTC, State: SPVCreated, Request: "k"}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
+			row(NewSPVFromBTC(), SPVCreated), []string{ByRequest}, []string{BySigner, ByPending}, []string{ByEvent, ByHash}},
+		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: CoinCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
+			row(NewTrustedFromBTC(), CoinCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
+		{"expired", &Record{Head: Head{Type: SPVFromBTC, State: SPVExpired, Settled: true}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
+			row(NewSPVFromBTC(), SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			is := keys(c.r, c.row)
-			has := func(index string) *storage.Key {
-				if i := slices.IndexFunc(is, func(k storage.Key) bool { return k.Index == index }); i >= 0 {
+			is := Keys(c.r, c.row)
+			has := func(index string) *Key {
+				if i := slices.IndexFunc(is, func(k Key) bool { return k.Index == index }); i >= 0 {
 					return &is[i]
 				}
 				return nil

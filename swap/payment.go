@@ -13,7 +13,7 @@ import (
 // is confirmed, so that nobody pays twice, or can be no more.
 func fillPayment(in In, next *Record) {
 	s := next.Submission
-	if !s.open() || isZero(s.PSBT) || !in.Obs.Received.Known() {
+	if !s.Open() || IsZero(s.PSBT) || !in.Obs.Received.Known() {
 		return
 	}
 	for _, tx := range in.Obs.Received.Value {
@@ -27,10 +27,10 @@ func fillPayment(in In, next *Record) {
 	case in.Obs.Spends.Known() && bitcoin.Conflict(s.PSBT, in.Obs.Spends.Value) == bitcoin.ProspectDead:
 		s.Closed, s.Reason = true, "an input was spent otherwise"
 	case refusedForGood(in, try, s):
-		s.Closed, s.Reason = true, reasonOr(try.Reason, "the network refused the transaction")
+		s.Closed, s.Reason = true, ReasonOr(try.Reason, "the network refused the transaction")
 	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
 		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
-	case (next.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now):
+	case (next.Expiry + Millis(CoinSilence/time.Millisecond)).Passed(in.Now):
 		s.Closed, s.Reason = true, "the network does not know the transaction any more"
 	}
 }
@@ -52,7 +52,7 @@ func refusedForGood(in In, try Try, s *Submission) bool {
 
 // sendPayment returns the effect that sends a submitted payment.
 func sendPayment(in In) []Effect {
-	if s := in.R.Submission; !s.open() || isZero(s.PSBT) {
+	if s := in.R.Submission; !s.Open() || IsZero(s.PSBT) {
 		return nil
 	}
 	return []Effect{{Kind: Broadcast}}

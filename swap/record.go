@@ -11,19 +11,18 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// schema is the number that every stored body carries. A body with a lower one
+// Schema is the number that every stored body carries. A body with a lower one
 // is migrated on reading; one with a higher one is left alone.
-const schema = 1
+const Schema = 1
 
 // Record is everything that is remembered of one swap. One JSON schema serves
 // all types; parts that a type lacks are nil. A Record read from the store is
-// changed only through [Engine.Advance].
+// changed only by the engine.
 type Record struct {
 	Schema int `json:"schema"`
 	Head
@@ -69,8 +68,8 @@ type LP struct {
 	Address string `json:"address,omitempty"` // its verified address on the swap's chain, canonical
 }
 
-// lpURL is where the LP answers for swaps of this type.
-func (r *Record) lpURL() string { return r.LP.URL + lp.Service(r.Type).Path() }
+// LPURL is where the LP answers for swaps of this type.
+func (r *Record) LPURL() string { return r.LP.URL + lp.Service(r.Type).Path() }
 
 // Millis is a moment as milliseconds since the Unix epoch; 0 is never.
 type Millis int64
@@ -238,31 +237,34 @@ const (
 // ErrNewer says that a body was written by a later version of the library.
 var ErrNewer = errors.New("record has a newer schema")
 
-func encode(r *Record) ([]byte, error) {
+// Encode returns the stored form of a record.
+func Encode(r *Record) ([]byte, error) {
 	c := *r
-	c.Schema = schema
+	c.Schema = Schema
 	return json.Marshal(&c)
 }
 
-func decode(id string, version uint64, body []byte) (*Record, error) {
+// Decode reads the stored form of a record. Errors do not name the id, which grants
+// access.
+func Decode(id string, version uint64, body []byte) (*Record, error) {
 	var r Record
 	d := json.NewDecoder(bytes.NewReader(body))
 	if err := d.Decode(&r); err != nil {
-		return nil, fmt.Errorf("record %s: %w", storage.Label(id), err)
+		return nil, fmt.Errorf("read record: %w", err)
 	}
-	if r.Schema > schema {
-		return nil, fmt.Errorf("record %s: %w %d", storage.Label(id), ErrNewer, r.Schema)
+	if r.Schema > Schema {
+		return nil, fmt.Errorf("read record: %w %d", ErrNewer, r.Schema)
 	}
 	if r.ID != id || !r.Type.Valid() {
-		return nil, fmt.Errorf("record %s: not a swap record", storage.Label(id))
+		return nil, errors.New("read record: it is not the record of a swap with this id")
 	}
 	r.Version = version
 	return &r, nil
 }
 
-// clone returns a copy that shares nothing that a Move changes. Escrows,
+// Clone returns a copy that shares nothing that a Move changes. Escrows,
 // amounts and byte slices are never changed in place, so they stay shared.
-func (r *Record) clone() *Record {
+func (r *Record) Clone() *Record {
 	c := *r
 	c.Escrow, c.Lightning, c.Bitcoin, c.Vault, c.Gas = dup(r.Escrow), dup(r.Lightning), dup(r.Bitcoin), dup(r.Vault), dup(r.Gas)
 	if c.Lightning != nil {
@@ -289,7 +291,7 @@ func dup[T any](p *T) *T {
 	return &c
 }
 
-// LogValue keeps secrets out of logs, the id among them, which grants access.
+// LogValue keeps secrets out of logs, and the id too, which grants access.
 func (r *Record) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", storage.Label(r.ID)), slog.String("type", r.Type.String()), slog.Int("state", r.State))
+	return slog.GroupValue(slog.String("type", r.Type.String()), slog.Int("state", r.State))
 }

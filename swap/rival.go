@@ -1,11 +1,9 @@
 package swap
 
 import (
-	"context"
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // Two swaps with one payment hash: the store's unique keys keep a second one from
@@ -15,19 +13,19 @@ import (
 // payingRival asks whether another swap pays the same invoice; nil where that does
 // not matter.
 func payingRival(r *Record) *RivalAsk {
-	if r.Type != ToBTCLN || r.State != outCreated && r.State != outSoftExpired || r.Lightning == nil || r.Lightning.Hash == "" {
+	if r.Type != ToBTCLN || r.State != OutCreated && r.State != OutSoftExpired || r.Lightning == nil || r.Lightning.Hash == "" {
 		return nil
 	}
-	return &RivalAsk{byPaying, r.Lightning.Hash}
+	return &RivalAsk{ByPaying, r.Lightning.Hash}
 }
 
 // hashRival asks whether another swap is paid by the same payment hash; nil where
 // that does not matter.
 func hashRival(r *Record) *RivalAsk {
-	if r.Type != FromBTCLNAuto || r.State != lnCreated || r.Lightning.Hash == "" {
+	if r.Type != FromBTCLNAuto || r.State != LnCreated || r.Lightning.Hash == "" {
 		return nil
 	}
-	return &RivalAsk{byHash, r.Lightning.Hash}
+	return &RivalAsk{ByHash, r.Lightning.Hash}
 }
 
 // rivalled reports whether another swap is known to pay for the same.
@@ -36,19 +34,19 @@ func (in In) rivalled() bool { return in.Obs.Rival.Known() && in.Obs.Rival.Value
 // paidTwice says that an open swap pays an invoice that another one pays too; nil
 // if it does not.
 func (r *Record) paidTwice() error {
-	if !slices.Contains(r.Shared, byPaying) {
+	if !slices.Contains(r.Shared, ByPaying) {
 		return nil
 	}
-	return errPaidElsewhere
+	return ErrPaidElsewhere
 }
 
-// errTaken says what a command would do a second time. Whose the first one was is
+// ErrTaken says what a command would do a second time. Whose the first one was is
 // not told: an id lets its holder act on a swap.
-func errTaken(index string, err error) error {
+func ErrTaken(index string, err error) error {
 	switch index {
-	case byPaying:
-		return &fault.Error{Code: fault.InvalidState, Message: errPaidElsewhere.Message, Err: err}
-	case byHash:
+	case ByPaying:
+		return &fault.Error{Code: fault.InvalidState, Message: ErrPaidElsewhere.Message, Err: err}
+	case ByHash:
 		return &fault.Error{Code: fault.InvalidState, Message: errHashElsewhere.Message, Err: err}
 	}
 	return &fault.Error{Code: fault.InvalidState, Message: "another swap has the same escrow, transaction or key", Err: err}
@@ -57,20 +55,6 @@ func errTaken(index string, err error) error {
 // Errors about a payment hash that two swaps have. An LP that learns its preimage
 // in one of them can take the money of the other.
 var (
-	errPaidElsewhere = fault.New(fault.InvalidState, "another swap is paying this invoice, or has paid it: whoever pays twice loses one payment")
+	ErrPaidElsewhere = fault.New(fault.InvalidState, "another swap is paying this invoice, or has paid it: whoever pays twice loses one payment")
 	errHashElsewhere = fault.New(fault.InvalidState, "another swap has this payment hash: with its preimage both payments can be taken")
 )
-
-// rival answers whether another swap holds a key: a fact of the store, which a
-// flow asks for like one of the world.
-func (g *Engine) rival(ctx context.Context, id string, q RivalAsk) (bool, error) {
-	for e, err := range g.store.Find(ctx, storage.Query{Index: q.index, Value: q.value}) {
-		if err != nil {
-			return false, err
-		}
-		if e.ID != id {
-			return true, nil
-		}
-	}
-	return false, nil
-}

@@ -3,7 +3,7 @@ package swap
 import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -1,12 +1,12 @@
 package swap
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"log/slog"
-)
-
-// Secret is 32 bytes that must not be seen: a preimage or a seed. It prints as
+) // Secret is 32 bytes that must not be seen: a preimage or a seed. It prints as
 // ***; only the JSON of a stored record shows it, as 64 hex digits.
 type Secret [32]byte
 
@@ -31,4 +31,10 @@ func (s *Secret) UnmarshalJSON(text []byte) error {
 		return errors.New("secret is not 64 hex digits")
 	}
 	return nil
+}
+
+// Draw derives a number from the seed for one use, named by label.
+func (s Secret) Draw(label string) uint64 {
+	h := sha256.Sum256(append(append([]byte("swapper/"), label...), s[:]...))
+	return binary.BigEndian.Uint64(h[:8])
 }

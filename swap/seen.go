@@ -37,8 +37,8 @@ const aheadMost = 2 * time.Hour
 // that it says counts then.
 var errAhead = fault.New(fault.Upstream, "the time of the chain's newest block is more than %s ahead of the clock here: one of the two is wrong", aheadMost)
 
-// inOurTime turns an answer that was read at a head in the future into an error.
-func inOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (T, error) {
+// InOurTime turns an answer that was read at a head in the future into an error.
+func InOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (T, error) {
 	return func(f T, err error) (T, error) {
 		if err == nil && head(f).Time > now.Add(aheadMost).Unix() {
 			err = errAhead
@@ -47,24 +47,24 @@ func inOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (
 	}
 }
 
-func escrowHead(f chains.EscrowFact) chains.Block         { return f.Head }
-func vaultHead(f chains.VaultFact) chains.Block           { return f.Head }
-func withdrawalHead(f chains.WithdrawalFact) chains.Block { return f.Head }
+func EscrowHead(f chains.EscrowFact) chains.Block         { return f.Head }
+func VaultHead(f chains.VaultFact) chains.Block           { return f.Head }
+func WithdrawalHead(f chains.WithdrawalFact) chains.Block { return f.Head }
 
-// errLagging says that a node has not reached a block that a decision was
+// ErrLagging says that a node has not reached a block that a decision was
 // already based on: what it does not know of is no news.
-var errLagging = errors.New("the node lags behind what was already seen")
+var ErrLagging = errors.New("the node lags behind what was already seen")
 
-// notLagging turns a negative answer from below r.Seen, or one that carries its
+// NotLagging turns a negative answer from below r.Seen, or one that carries its
 // own failure, into an error.
-func notLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, error) {
+func NotLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, error) {
 	return func(f chains.EscrowFact, err error) (chains.EscrowFact, error) {
 		switch {
 		case err != nil:
 		case f.Err != nil:
 			err = f.Err
 		case f.State == chains.EscrowNone && !r.Seen.reached(f.Head):
-			err = errLagging
+			err = ErrLagging
 		}
 		return f, err
 	}

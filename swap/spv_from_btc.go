@@ -9,33 +9,33 @@ import (
 
 // States of SPV_VAULT_FROM_BTC (protocol: swap-flows-spv-and-core.md A2).
 const (
-	spvClosed      = -5
-	spvFailed      = -4
-	spvDeclined    = -3
-	spvExpired     = -2
-	spvSoftExpired = -1
-	spvCreated     = 0
-	spvSigned      = 1
-	spvPosted      = 2
-	spvBroadcasted = 3
-	spvFronted     = 4
-	spvConfirmed   = 5
-	spvClaimed     = 6
+	SPVClosed      = -5
+	SPVFailed      = -4
+	SPVDeclined    = -3
+	SPVExpired     = -2
+	SPVSoftExpired = -1
+	SPVCreated     = 0
+	SPVSigned      = 1
+	SPVPosted      = 2
+	SPVBroadcasted = 3
+	SPVFronted     = 4
+	SPVConfirmed   = 5
+	SPVClaimed     = 6
 )
 
-var spvStates = []StateRow{
-	{Number: spvClosed, Name: "CLOSED", Description: "The vault closed over this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: spvFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent otherwise.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: spvDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent otherwise.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: spvExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: spvSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a signed transaction that the provider holds may still be sent.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: spvCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: spvSigned, Name: "SIGNED", Description: "The signed transaction is being handed to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: spvPosted, Name: "POSTED", Description: "The provider has the signed transaction and sends it.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: spvBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: spvFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
-	{Number: spvConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; the vault is to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: spvClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+var SPVStates = []StateRow{
+	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed over this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent otherwise.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent otherwise.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a signed transaction that the provider holds may still be sent.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVSigned, Name: "SIGNED", Description: "The signed transaction is being handed to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and sends it.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; the vault is to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // spvRest is how long a signed transaction that never appears is watched. It
@@ -51,12 +51,12 @@ const spvFinal = 24 * time.Hour
 func NewSPVFromBTC() *Flow {
 	return &Flow{
 		Type:    SPVFromBTC,
-		States:  spvStates,
+		States:  SPVStates,
 		Moves:   spvMoves(),
 		Ask:     spvAsk,
 		Fill:    spvFill,
 		Effects: spvEffects,
-		View:    spvView,
+		View:    SPVView,
 		Unpaid:  spvUnpaid,
 	}
 }
@@ -64,10 +64,10 @@ func NewSPVFromBTC() *Flow {
 // spvUnpaid reports whether no transaction was handed to the LP. One that was may be
 // sent whenever the LP likes, so that such a swap is not over.
 func spvUnpaid(r *Record) bool {
-	return (r.State == spvCreated || r.State == spvSoftExpired) && !r.posted()
+	return (r.State == SPVCreated || r.State == SPVSoftExpired) && !r.Posted()
 }
 
-func (r *Record) posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
+func (r *Record) Posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
 
 // spvKnown reports whether the backend knows our transaction, and its confirmations.
 func spvKnown(in In) (confirmations uint32, known bool) {
@@ -105,62 +105,62 @@ func spvMoves() []Move {
 		n, known := spvKnown(in)
 		return known && n >= in.R.Bitcoin.Confirmations
 	}
-	under := []int{spvSoftExpired, spvDeclined, spvSigned, spvPosted}
-	after := []int{spvExpired, spvSoftExpired, spvDeclined, spvSigned, spvPosted, spvBroadcasted, spvConfirmed}
+	under := []int{SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted}
+	after := []int{SPVExpired, SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted, SPVBroadcasted, SPVConfirmed}
 	return []Move{
-		{From: append([]int{spvFronted}, after...), To: spvClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
-		{From: after, To: spvFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
-		{From: after, To: spvClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
-		{From: []int{spvClosed}, To: spvClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
-		{From: []int{spvClaimed, spvClosed}, To: spvFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
-		{From: []int{spvClaimed}, To: spvClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
-		{From: []int{spvFronted}, To: spvClosed, Why: "the vault closed, and nobody advanced the payout", If: func(in In) bool {
+		{From: append([]int{SPVFronted}, after...), To: SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
+		{From: after, To: SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
+		{From: after, To: SPVClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
+		{From: []int{SPVClosed}, To: SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
+		{From: []int{SPVClaimed, SPVClosed}, To: SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
+		{From: []int{SPVClaimed}, To: SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
+		{From: []int{SPVFronted}, To: SPVClosed, Why: "the vault closed, and nobody advanced the payout", If: func(in In) bool {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
-		{From: []int{spvClaimed, spvClosed, spvFronted}, To: spvConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
+		{From: []int{SPVClaimed, SPVClosed, SPVFronted}, To: SPVConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
 
-		{From: append([]int{spvBroadcasted, spvExpired}, under...), To: spvConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
+		{From: append([]int{SPVBroadcasted, SPVExpired}, under...), To: SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: append([]int{spvExpired}, under...), To: spvBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
-		{From: []int{spvConfirmed}, To: spvBroadcasted, Why: "a reorganisation took confirmations away", If: func(in In) bool {
+		{From: append([]int{SPVExpired}, under...), To: SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
+		{From: []int{SPVConfirmed}, To: SPVBroadcasted, Why: "a reorganisation took confirmations away", If: func(in In) bool {
 			_, known := spvKnown(in)
 			return known && !enough(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: under, To: spvExpired, Why: "an input was spent otherwise", If: spvDead},
-		{From: []int{spvBroadcasted, spvConfirmed}, To: spvFailed, Why: "an input was spent otherwise", If: spvDead},
-		{From: []int{spvFailed}, To: spvBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
+		{From: under, To: SPVExpired, Why: "an input was spent otherwise", If: spvDead},
+		{From: []int{SPVBroadcasted, SPVConfirmed}, To: SPVFailed, Why: "an input was spent otherwise", If: spvDead},
+		{From: []int{SPVFailed}, To: SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
 
-		{From: []int{spvSigned, spvSoftExpired}, To: spvPosted, Why: "the provider took the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVPosted, Why: "the provider took the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		{From: []int{spvSigned, spvSoftExpired}, To: spvDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
 		}, Do: func(in In, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
-		{From: []int{spvSigned, spvPosted}, To: spvSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
+		{From: []int{SPVSigned, SPVPosted}, To: SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
 			f := in.Obs.Payment
-			unseen := !in.R.posted() || f.Known() && f.Value == nil
-			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == spvSigned && in.R.Expiry.Passed(in.Now))
+			unseen := !in.R.Posted() || f.Known() && f.Value == nil
+			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == SPVSigned && in.R.Expiry.Passed(in.Now))
 		}},
-		{From: []int{spvCreated}, To: spvSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{spvSoftExpired}, To: spvExpired, Why: "the quote expired unused", If: func(in In) bool {
-			return !in.R.posted() && in.R.Vault.Deadline.Passed(in.Now)
+		{From: []int{SPVCreated}, To: SPVSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{SPVSoftExpired}, To: SPVExpired, Why: "the quote expired unused", If: func(in In) bool {
+			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
 		}},
 
-		{From: []int{spvCreated, spvSoftExpired}, To: spvSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
+		{From: []int{SPVCreated, SPVSoftExpired}, To: SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
-			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.posted() && !in.R.Vault.Deadline.Passed(in.Now)
+			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now)
 		}, Do: func(in In, next *Record) {
 			p := in.Input.(Submit).PSBT
 			b := dup(next.Bitcoin)
 			b.TxID, b.Tx, b.PSBT, b.Posted = p.TxID, p.Tx, p.Posted, true
 			next.Bitcoin = b
 		}},
-		{From: []int{spvConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{SPVConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionClaim && in.takes(sub)
 		}, Do: accept},
@@ -170,14 +170,14 @@ func spvMoves() []Move {
 func spvAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
-	if resting := r.Settled && r.State != spvSoftExpired; resting || !r.posted() {
+	if resting := r.Settled && r.State != SPVSoftExpired; resting || !r.Posted() {
 		return a
 	}
 	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
 	}
 	switch r.State {
-	case spvFronted, spvClaimed, spvClosed:
+	case SPVFronted, SPVClaimed, SPVClosed:
 		if !obs.Withdrawal.Asked {
 			a.Withdrawal = spvWithdrawal(r)
 		}
@@ -187,7 +187,7 @@ func spvAsk(in In) Ask {
 		id := r.Bitcoin.TxID
 		a.Payment = &id
 	}
-	look := r.State == spvBroadcasted || r.State == spvConfirmed
+	look := r.State == SPVBroadcasted || r.State == SPVConfirmed
 	if look && !obs.Vault.Asked {
 		a.Vault = &chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}
 	}
@@ -198,7 +198,7 @@ func spvAsk(in In) Ask {
 		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.Wait.Asked:
 			a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
-	} else if r.State == spvBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
+	} else if r.State == SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
 		a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	_, hinted := in.Input.(Look)
@@ -227,19 +227,19 @@ func spvFill(in In, next *Record) {
 		if f.Value.ClaimTx != "" {
 			next.Vault.ClaimTx = f.Value.ClaimTx
 		}
-		if f.Value.Final && (next.State == spvClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == spvClosed && f.Value.State == chains.WithdrawalClosed) {
+		if f.Value.Final && (next.State == SPVClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == SPVClosed && f.Value.State == chains.WithdrawalClosed) {
 			in.settle(next)
 		}
 	}
 	switch {
-	case next.State == spvFronted: // the user is paid; the vault's claim is the fronter's concern
+	case next.State == SPVFronted: // the user is paid; the vault's claim is the fronter's concern
 		f := in.Obs.Withdrawal
 		next.Settled = next.Settled || f.Known() && f.Value.Final && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > spvRest
-	case next.State == spvSoftExpired && next.posted():
+	case next.State == SPVSoftExpired && next.Posted():
 		next.Settled = in.Now.Sub(next.CreatedAt.Time()) > spvRest
-	case next.State == spvExpired && !next.posted(): // nothing can come of it
+	case next.State == SPVExpired && !next.Posted(): // nothing can come of it
 		next.Settled = true
-	case next.State == spvExpired || next.State == spvFailed:
+	case next.State == SPVExpired || next.State == SPVFailed:
 		since := in.Now.Sub(next.Ended.Time())
 		next.Settled = next.Settled || next.Ended != 0 && (since > spvRest || since > spvFinal && spvDead(in))
 	}
@@ -251,7 +251,7 @@ func spvFill(in In, next *Record) {
 func spvEffects(in In) []Effect {
 	effects := sendNext(in, func(In) bool { return true })
 	post := in.R.Tried[string(PostPSBT)]
-	if handing := in.R.State == spvSigned || in.R.State == spvSoftExpired && in.R.posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
+	if handing := in.R.State == SPVSigned || in.R.State == SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
 		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
 	}
 	return effects
@@ -261,13 +261,13 @@ func spvFund() Action {
 	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
 }
 
-func spvView(in In) View {
+func SPVView(in In) View {
 	r := in.R
-	row, _ := stateRow(spvStates, r.State)
+	row, _ := RowOf(SPVStates, r.State)
 	v := View{Row: row}
-	pay := Step{Type: Payment, Chain: onBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and instructs the vault."}
+	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and instructs the vault."}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The vault pays out the tokens.", Status: Inactive}
-	if r.posted() {
+	if r.Posted() {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
 	settle.InitTx = r.Vault.FrontTx
@@ -299,28 +299,28 @@ func spvView(in In) View {
 		return w
 	}
 	switch r.State {
-	case spvCreated:
+	case SPVCreated:
 		pay.Status = Awaiting
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = SoftExpired
 		} else {
 			v.Action = spvFund()
 		}
-	case spvSoftExpired:
+	case SPVSoftExpired:
 		seen(SoftExpired)
-		if !r.posted() && !r.Vault.Deadline.Passed(in.Now) {
+		if !r.Posted() && !r.Vault.Deadline.Passed(in.Now) {
 			v.Late = spvFund()
 		}
-	case spvSigned, spvPosted:
+	case SPVSigned, SPVPosted:
 		seen(Awaiting)
 		v.Action = waiting()
-	case spvBroadcasted:
+	case SPVBroadcasted:
 		seen(Received)
 		v.Action = waiting()
-	case spvFronted:
+	case SPVFronted:
 		seen(Received)
 		settle.Status = Settled
-	case spvConfirmed:
+	case SPVConfirmed:
 		pay.Status = Confirmed
 		settle.Status = AwaitingManual
 		if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {
@@ -332,9 +332,9 @@ func spvView(in In) View {
 			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: ActionClaim, AnySigner: true,
 				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
 		}
-	case spvClaimed:
+	case SPVClaimed:
 		pay.Status, settle.Status = Confirmed, Settled
-	case spvClosed:
+	case SPVClosed:
 		pay.Status, settle.Status = Confirmed, ExpiredStatus
 	default:
 		pay.Status = ExpiredStatus

@@ -1,13 +1,11 @@
 package swap
 
 import (
-	"time"
-
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-)
-
-// A submission is a claim on a swap's next step, not a lock. It ends by being
+	"slices"
+	"time"
+) // A submission is a claim on a swap's next step, not a lock. It ends by being
 // final, reverted, replaced, refused, forgotten by the nodes, superseded, or by
 // time, and every end but the first gives the action back:
 //
@@ -22,15 +20,15 @@ import (
 // deadline, so it comes first.
 const (
 	claimMinedWithin = time.Minute
-	minedWithin      = 3 * time.Minute
-	forgottenAfter   = 10 * time.Minute
+	MinedWithin      = 3 * time.Minute
+	ForgottenAfter   = 10 * time.Minute
 )
 
-// open reports whether submitted transactions are still to be sent or confirmed.
-func (s *Submission) open() bool { return s != nil && !s.Closed }
+// Open reports whether submitted transactions are still to be sent or confirmed.
+func (s *Submission) Open() bool { return s != nil && !s.Closed }
 
-// signer is who signed a submission, "" if that is not known.
-func signer(txs []SignedTx) string {
+// Signer is who signed a submission, "" if that is not known.
+func Signer(txs []SignedTx) string {
 	if len(txs) == 0 {
 		return ""
 	}
@@ -39,13 +37,13 @@ func signer(txs []SignedTx) string {
 
 // byStranger reports whether somebody else than the swap's owner signed it.
 func (r *Record) byStranger(txs []SignedTx) bool {
-	who := signer(txs)
+	who := Signer(txs)
 	return who != "" && who != r.Signer
 }
 
 // stale reports whether an open submission has waited longer than its patience.
 func (s *Submission) stale(now time.Time) bool {
-	patience := minedWithin
+	patience := MinedWithin
 	if s.Action == ActionClaim {
 		patience = claimMinedWithin
 	}
@@ -70,7 +68,7 @@ func (in In) busy() bool {
 // takes reports whether a submission may take the place of what there is.
 func (in In) takes(sub Submit) bool {
 	s := in.R.Submission
-	return !in.busy() && (!s.open() || s.stale(in.Now) || !in.R.byStranger(sub.Txs))
+	return !in.busy() && (!s.Open() || s.stale(in.Now) || !in.R.byStranger(sub.Txs))
 }
 
 // blind reports that it cannot be told whether what the user signed is known to
@@ -84,19 +82,19 @@ func (in In) blind() bool {
 // transactions may still be mined only the owner is asked beside them.
 func (in In) again(a *Sign) *Sign {
 	s := in.R.Submission
-	if !s.open() {
+	if !s.Open() {
 		return a
 	}
 	a.Plan.Replaces = s.pending()
 	if !s.stale(in.Now) {
-		a.AnySigner, a.Waiting = false, signer(s.Txs)
+		a.AnySigner, a.Waiting = false, Signer(s.Txs)
 	}
 	return a
 }
 
 // closeSubmission ends a submission of which nothing can come any more.
 func closeSubmission(next *Record, reason string) {
-	if s := next.Submission; s.open() {
+	if s := next.Submission; s.Open() {
 		s.Closed, s.Reason = true, reason
 	}
 }
@@ -107,7 +105,7 @@ var errBlind = fault.New(fault.Upstream, "the chain cannot be asked now, so it i
 // asked returns the chain transactions whose fate is to be asked for: also of those
 // that were confirmed, while others wait for them.
 func (s *Submission) asked() []chains.Signed {
-	if !s.open() {
+	if !s.Open() {
 		return nil
 	}
 	txs := make([]chains.Signed, len(s.Txs))
@@ -119,7 +117,7 @@ func (s *Submission) asked() []chains.Signed {
 
 // pending returns the chain transactions that are still to be confirmed.
 func (s *Submission) pending() []chains.Signed {
-	if !s.open() {
+	if !s.Open() {
 		return nil
 	}
 	var txs []chains.Signed
@@ -150,7 +148,7 @@ func isSend(key string) bool { return len(key) > len(SendTx) && key[:len(SendTx)
 // says.
 func fillSubmission(in In, next *Record) {
 	s := next.Submission
-	if !s.open() {
+	if !s.Open() {
 		return
 	}
 	if !in.Obs.Txs.Known() {
@@ -170,18 +168,18 @@ func fillSubmission(in In, next *Record) {
 		switch status.State {
 		case chains.TxUnknown:
 			if refused.Refused && refused.isSend(tx.ID, i) { // for good, and not because it is done already
-				closeSubmission(next, reasonOr(refused.Reason, "the network refused the transaction"))
+				closeSubmission(next, ReasonOr(refused.Reason, "the network refused the transaction"))
 			}
-			missing = missing || next.Tried[Effect{Kind: SendTx, Step: i}.key()].Attempts > 0
+			missing = missing || next.Tried[Effect{Kind: SendTx, Step: i}.Key()].Attempts > 0
 		case chains.TxConfirmed:
 			if !tx.Sent {
 				tx.Sent, s.Moved = true, At(in.Now)
 			}
 			s.Block = max(s.Block, status.Block.Height)
 		case chains.TxReverted:
-			closeSubmission(next, reasonOr(status.Reason, "the transaction was reverted"))
+			closeSubmission(next, ReasonOr(status.Reason, "the transaction was reverted"))
 		case chains.TxReplaced:
-			closeSubmission(next, reasonOr(status.Reason, "the transaction was replaced by another one"))
+			closeSubmission(next, ReasonOr(status.Reason, "the transaction was replaced by another one"))
 		}
 	}
 	switch {
@@ -189,7 +187,7 @@ func fillSubmission(in In, next *Record) {
 		s.Missing = 0
 	case s.Missing == 0:
 		s.Missing = At(in.Now)
-	case in.Now.Sub(s.Missing.Time()) > forgottenAfter:
+	case in.Now.Sub(s.Missing.Time()) > ForgottenAfter:
 		closeSubmission(next, "the network does not know the transaction any more")
 	}
 	if !s.Closed && len(s.pending()) == 0 {
@@ -203,7 +201,7 @@ func (o Outcome) isSend(id string, step int) bool {
 	return o.Effect == SendTx && o.Step == step && (o.Tx == "" || o.Tx == id)
 }
 
-func reasonOr(reason, otherwise string) string {
+func ReasonOr(reason, otherwise string) string {
 	if reason == "" {
 		return otherwise
 	}
@@ -215,7 +213,7 @@ func reasonOr(reason, otherwise string) string {
 // a preimage waits until reveal allows it.
 func sendNext(in In, reveal func(In) bool) []Effect {
 	s := in.R.Submission
-	if !s.open() {
+	if !s.Open() {
 		return nil
 	}
 	for i, tx := range s.Txs {
@@ -232,4 +230,63 @@ func sendNext(in In, reveal func(In) bool) []Effect {
 		return []Effect{e}
 	}
 	return nil
+}
+
+// UnderWay reports whether the ids are those of an open submission.
+func (r *Record) UnderWay(ids []string) bool { return r.Submission.Open() && r.Submitted(ids) }
+
+// Submitted reports whether the ids are those of the last submission.
+func (r *Record) Submitted(ids []string) bool {
+	s := r.Submission
+	if s == nil {
+		return false
+	}
+	foreign := func(id string) bool {
+		return !slices.ContainsFunc(s.Txs, func(tx SignedTx) bool { return tx.ID == id })
+	}
+	return len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !IsZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()})
+}
+
+// Taken reports whether the network has all that was submitted.
+func (r *Record) Taken() bool {
+	s := r.Submission
+	if s == nil || len(s.Txs) == 0 {
+		return s != nil && r.Tried[string(Broadcast)].Outcome == Done
+	}
+	for i, tx := range s.Txs {
+		if !tx.Sent && r.Tried[Effect{Kind: SendTx, Step: i}.Key()].Outcome != Done {
+			return false
+		}
+	}
+	return true
+}
+
+// Knows reports whether the ids are those of a submission that had its effect, or
+// one of them is a transaction of the user that the chain has shown (protocol:
+// swap-flows-escrow.md §4.5).
+func (r *Record) Knows(ids []string) bool {
+	if s := r.Submission; s != nil && !(s.Closed && s.Reason != "") && r.Submitted(ids) {
+		return true
+	}
+	own := r.ownTxs()
+	return slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(own, id) })
+}
+
+// ownTxs are the transactions on the chain that the user signed, and not an LP.
+func (r *Record) ownTxs() []string {
+	var own []string
+	switch {
+	case r.Escrow == nil:
+	case r.Type == ToBTC || r.Type == ToBTCLN:
+		own = append(own, r.Escrow.InitTx, r.Escrow.RefundTx)
+	default:
+		own = append(own, r.Escrow.ClaimTx)
+	}
+	if r.Vault != nil {
+		own = append(own, r.Vault.ClaimTx)
+	}
+	if r.Posted() {
+		own = append(own, r.Bitcoin.TxID.String())
+	}
+	return own
 }

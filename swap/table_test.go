@@ -10,13 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/states from the tables")
 
-// flows are all types that exist.
-func flows() []*Flow {
-	return []*Flow{NewToBTC(), NewToBTCLN(), NewFromBTCLNAuto(), NewSPVFromBTC(), NewTrustedFromBTC(), NewTrustedFromBTCLN()}
-}
-
 func TestDiagramsAreCurrent(t *testing.T) {
-	for _, f := range flows() {
+	for _, f := range Flows() {
 		path := filepath.Join("..", "docs", "states", f.Type.String()+".md")
 		want := f.Diagram()
 		if *update {
@@ -35,7 +30,7 @@ func TestDiagramsAreCurrent(t *testing.T) {
 // that exist, each state can be reached, and what the engine no longer looks at
 // is finished.
 func TestTables(t *testing.T) {
-	for _, f := range flows() {
+	for _, f := range Flows() {
 		reached := map[int]bool{0: true}
 		for _, m := range f.Moves {
 			for _, from := range m.From {

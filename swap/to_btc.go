@@ -11,7 +11,7 @@ import (
 func NewToBTC() *Flow {
 	return outgoingFlow(outgoing{
 		typ:   ToBTC,
-		chain: onBitcoin,
+		chain: OnBitcoin,
 		id:    func(r *Record) string { return hex.EncodeToString(r.Escrow.Real.ClaimHash) },
 		proof: func(in In) *PayoutAsk {
 			id, err := bitcoin.ParseHash(in.Obs.LP.Value.TxID)
@@ -58,7 +58,7 @@ func NewToBTC() *Flow {
 			}
 		},
 		output: func(r *Record) string {
-			if r.Bitcoin == nil || isZero(r.Bitcoin.TxID) {
+			if r.Bitcoin == nil || IsZero(r.Bitcoin.TxID) {
 				return ""
 			}
 			return r.Bitcoin.TxID.String()

@@ -24,8 +24,8 @@ func NewToBTCLN() *Flow {
 			}
 			return &PayoutAsk{Escrow: *in.R.Escrow.Real, Secret: in.Obs.LP.Value.Secret}
 		},
-		keep:      func(in In, next *Record) { _ = keepPreimage(in.Obs.LP.Value.Secret, next) },
-		fromChain: func(result []byte, next *Record) { _ = keepPreimage(result, next) },
+		keep:      func(in In, next *Record) { _ = KeepPreimage(in.Obs.LP.Value.Secret, next) },
+		fromChain: func(result []byte, next *Record) { _ = KeepPreimage(result, next) },
 		output: func(r *Record) string {
 			if r.Lightning == nil {
 				return ""
@@ -35,9 +35,9 @@ func NewToBTCLN() *Flow {
 	})
 }
 
-// keepPreimage stores a preimage if it is the one of the payment hash, and reports
+// KeepPreimage stores a preimage if it is the one of the payment hash, and reports
 // whether it is. A recovered swap that does not know the hash learns it.
-func keepPreimage(preimage []byte, next *Record) bool {
+func KeepPreimage(preimage []byte, next *Record) bool {
 	if len(preimage) != len(Secret{}) {
 		return false
 	}

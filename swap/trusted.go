@@ -10,8 +10,8 @@ import (
 // What both types of gas on trust share. The LP is believed in everything but
 // money: a payout or a refund counts when its chain shows it.
 
-// lpSays returns a guard that holds when the LP answered with one of the codes.
-func lpSays(codes ...int) func(In) bool {
+// LPSays returns a guard that holds when the LP answered with one of the codes.
+func LPSays(codes ...int) func(In) bool {
 	return func(in In) bool {
 		return in.Obs.LP.Known() && slices.Contains(codes, in.Obs.LP.Value.Code)
 	}
@@ -27,7 +27,7 @@ func gasArrived(in In) bool {
 // pay the user what was agreed.
 func gasShort(in In) bool {
 	paid := in.Obs.GasTx.Value.Paid
-	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(orZero(in.R.Terms.Output.Raw)) < 0
+	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(OrZero(in.R.Terms.Output.Raw)) < 0
 }
 
 // gasUndone reports whether a payout that was seen is not there any more.

@@ -6,27 +6,27 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // States of TRUSTED_FROM_BTC (protocol: swap-flows-spv-and-core.md B2).
 const (
-	coinExpired    = -3
-	coinFailed     = -2
-	coinRefunded   = -1
-	coinCreated    = 0
-	coinFinished   = 1
-	coinRefundable = 2
+	CoinExpired    = -3
+	CoinFailed     = -2
+	CoinRefunded   = -1
+	CoinCreated    = 0
+	CoinFinished   = 1
+	CoinRefundable = 2
 )
 
-var coinStates = []StateRow{
-	{Number: coinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: coinFailed, Name: "FAILED", Description: "The provider gave up after the payment, calls it spent twice, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: coinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
-	{Number: coinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
-	{Number: coinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: coinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and sends it back, once it knows an address.", Pending: true, Watched: true, Every: 10 * time.Second},
+var CoinStates = []StateRow{
+	{Number: CoinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: CoinFailed, Name: "FAILED", Description: "The provider gave up after the payment, calls it spent twice, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: CoinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
+	{Number: CoinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
+	{Number: CoinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: CoinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and sends it back, once it knows an address.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 // coinRefundFinal is from how many confirmations on a refund is final.
@@ -36,8 +36,8 @@ const coinRefundFinal = 6
 // silent LP waited for after a payment.
 const coinRest = 14 * 24 * time.Hour
 
-// coinSilence is how long after a quote's end its LP is waited for, if nobody paid.
-const coinSilence = 24 * time.Hour
+// CoinSilence is how long after a quote's end its LP is waited for, if nobody paid.
+const CoinSilence = 24 * time.Hour
 
 // NewTrustedFromBTC returns the type TRUSTED_FROM_BTC: a little of the native
 // token for bitcoin, on trust. There is no contract: what the LP says decides,
@@ -45,14 +45,14 @@ const coinSilence = 24 * time.Hour
 func NewTrustedFromBTC() *Flow {
 	return &Flow{
 		Type:    TrustedFromBTC,
-		States:  coinStates,
+		States:  CoinStates,
 		Moves:   coinMoves(),
 		Ask:     coinAsk,
 		Fill:    coinFill,
 		Effects: coinEffects,
 		View:    coinView,
 		Unpaid: func(r *Record) bool {
-			return r.State == coinCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.open()
+			return r.State == CoinCreated && !r.Gas.Paid && IsZero(r.Bitcoin.TxID) && !r.Submission.Open()
 		},
 	}
 }
@@ -64,57 +64,57 @@ func coinPaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Receive
 func coinUnpaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) == 0 }
 
 func coinMoves() []Move {
-	known := lpSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending,
+	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending,
 		lp.CodeGasRefunded, lp.CodeGasDoubleSpent, lp.CodeGasRefundable)
-	open := []int{coinCreated, coinRefundable}
-	given := []int{coinExpired, coinFailed} // looked at again when a payment appears
+	open := []int{CoinCreated, CoinRefundable}
+	given := []int{CoinExpired, CoinFailed} // looked at again when a payment appears
 	any := append(append([]int{}, open...), given...)
 	late := func(says func(In) bool) func(In) bool {
 		return func(in In) bool {
-			return says(in) && (in.R.State == coinCreated || in.R.State == coinRefundable || coinPaid(in))
+			return says(in) && (in.R.State == CoinCreated || in.R.State == CoinRefundable || coinPaid(in))
 		}
 	}
 	return []Move{
-		{From: any, To: coinFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
-			return lpSays(lp.CodeDone)(in) && gasArrived(in)
+		{From: any, To: CoinFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
+			return LPSays(lp.CodeDone)(in) && gasArrived(in)
 		}), Do: func(in In, next *Record) {
 			next.PayoutTx = in.Obs.LP.Value.PayoutTxID
 		}},
-		{From: []int{coinFinished}, To: coinCreated, Why: "a reorganisation undid the payout", If: gasUndone},
-		{From: any, To: coinRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
-			return lpSays(lp.CodeGasRefunded)(in) && coinRefundSeen(in)
+		{From: []int{CoinFinished}, To: CoinCreated, Why: "a reorganisation undid the payout", If: gasUndone},
+		{From: any, To: CoinRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
+			return LPSays(lp.CodeGasRefunded)(in) && coinRefundSeen(in)
 		}), Do: func(in In, next *Record) {
 			next.Gas.RefundTx = in.Obs.LP.Value.TxID
 		}},
-		{From: append([]int{coinCreated}, given...), To: coinRefundable, Why: "the provider cannot use the payment", If: late(lpSays(lp.CodeGasRefundable))},
-		{From: []int{coinExpired}, To: coinCreated, Why: "a payment was seen after all", If: coinPaid},
-		{From: []int{coinFailed}, To: coinCreated, Why: "the provider has a payment after all", If: late(lpSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
-		{From: []int{coinRefunded}, To: coinRefundable, Why: "a reorganisation undid the refund", If: coinRefundUndone, Do: func(in In, next *Record) {
+		{From: append([]int{CoinCreated}, given...), To: CoinRefundable, Why: "the provider cannot use the payment", If: late(LPSays(lp.CodeGasRefundable))},
+		{From: []int{CoinExpired}, To: CoinCreated, Why: "a payment was seen after all", If: coinPaid},
+		{From: []int{CoinFailed}, To: CoinCreated, Why: "the provider has a payment after all", If: late(LPSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
+		{From: []int{CoinRefunded}, To: CoinRefundable, Why: "a reorganisation undid the refund", If: coinRefundUndone, Do: func(in In, next *Record) {
 			next.Gas.RefundTx = ""
 		}},
 
-		{From: open, To: coinFailed, Why: "the payment was spent twice", If: lpSays(lp.CodeGasDoubleSpent)},
-		{From: open, To: coinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
-			return lpSays(lp.CodeExpired)(in) && coinPaid(in)
+		{From: open, To: CoinFailed, Why: "the payment was spent twice", If: LPSays(lp.CodeGasDoubleSpent)},
+		{From: open, To: CoinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && coinPaid(in)
 		}},
 		// Before its end the address may still be paid to, whatever the LP says.
-		{From: []int{coinCreated}, To: coinExpired, Why: "the quote expired unpaid", If: func(in In) bool {
-			return lpSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && coinUnpaid(in) && !in.R.Submission.open()
+		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired unpaid", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && coinUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{coinCreated}, To: coinExpired, Why: "the quote expired long ago, nobody paid, and the provider is silent", If: func(in In) bool {
-			return (in.R.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && coinUnpaid(in) && !in.R.Submission.open()
+		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired long ago, nobody paid, and the provider is silent", If: func(in In) bool {
+			return (in.R.Expiry + Millis(CoinSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && coinUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{coinRefundable}, To: coinExpired, Why: "the provider knows of no payment, and there is none", If: func(in In) bool {
-			return lpSays(lp.CodeExpired)(in) && coinUnpaid(in)
+		{From: []int{CoinRefundable}, To: CoinExpired, Why: "the provider knows of no payment, and there is none", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && coinUnpaid(in)
 		}},
-		{From: open, To: coinFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
-			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > coinRest && (coinPaid(in) || in.R.State == coinRefundable)
+		{From: open, To: CoinFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
+			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > coinRest && (coinPaid(in) || in.R.State == CoinRefundable)
 		}},
-		{From: open, To: coinFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
+		{From: open, To: CoinFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 
-		{From: []int{coinCreated}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+		{From: []int{CoinCreated}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && coinPayable(in)
 		}, Do: func(in In, next *Record) {
@@ -133,7 +133,7 @@ func coinMoves() []Move {
 // coinPayable reports whether the user is to pay now: nothing is on its way, as
 // far as anybody knows, and there is time.
 func coinPayable(in In) bool {
-	return !coinPaid(in) && isZero(in.R.Bitcoin.TxID) && !in.R.Submission.open() && !in.R.Expiry.Reached(in.Now)
+	return !coinPaid(in) && IsZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now)
 }
 
 // coinRefundSeen reports whether Bitcoin shows what the LP calls the refund.
@@ -152,12 +152,12 @@ func coinAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	switch r.State {
-	case coinFinished:
+	case CoinFinished:
 		if !r.Settled && !obs.GasTx.Asked && r.PayoutTx != "" {
 			a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
 		}
 		return a
-	case coinRefunded:
+	case CoinRefunded:
 		if id, err := bitcoin.ParseHash(r.Gas.RefundTx); err == nil && !r.Settled && !obs.Refunded.Asked {
 			a.Refunded = &RefundedAsk{TxID: id, To: r.Gas.RefundTo}
 		}
@@ -170,19 +170,19 @@ func coinAsk(in In) Ask {
 		a.Received = r.Bitcoin.Address
 	}
 	// A swap that was given up is the LP's again when there is a payment.
-	if open := r.State == coinCreated || r.State == coinRefundable; (open || coinPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
-		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetAddressStatus, ID: r.Gas.Hash, Sequence: r.Gas.Sequence}
+	if open := r.State == CoinCreated || r.State == CoinRefundable; (open || coinPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
+		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetAddressStatus, ID: r.Gas.Hash, Sequence: r.Gas.Sequence}
 	}
-	if coinUnpaid(in) && r.Submission.open() && !obs.Spends.Asked {
+	if coinUnpaid(in) && r.Submission.Open() && !obs.Spends.Asked {
 		a.Spends = inputsOf(r.Bitcoin.Tx)
 	}
 	if tx := coinPayment(in, r); tx != nil && !tx.Confirmed() && !obs.Wait.Asked {
 		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: r.Bitcoin.Confirmations}
 	}
-	if lpSays(lp.CodeDone)(in) && obs.LP.Value.PayoutTxID != "" && !obs.GasTx.Asked {
+	if LPSays(lp.CodeDone)(in) && obs.LP.Value.PayoutTxID != "" && !obs.GasTx.Asked {
 		a.GasTx = &GasAsk{TxID: obs.LP.Value.PayoutTxID, To: r.Terms.Recipient}
 	}
-	if lpSays(lp.CodeGasRefunded)(in) && !obs.Refunded.Asked {
+	if LPSays(lp.CodeGasRefunded)(in) && !obs.Refunded.Asked {
 		if id, err := bitcoin.ParseHash(obs.LP.Value.TxID); err == nil {
 			a.Refunded = &RefundedAsk{TxID: id, To: r.Gas.RefundTo}
 		}
@@ -221,11 +221,11 @@ func coinPayment(in In, r *Record) *bitcoin.Tx {
 }
 
 func coinFill(in In, next *Record) {
-	fillGasEnd(in, next, coinFinished)
-	if f := in.Obs.Refunded; next.State == coinRefunded && f.Known() && f.Value.Confirmations >= coinRefundFinal {
+	fillGasEnd(in, next, CoinFinished)
+	if f := in.Obs.Refunded; next.State == CoinRefunded && f.Known() && f.Value.Confirmations >= coinRefundFinal {
 		in.settle(next)
 	}
-	if next.Settled || next.State == coinFinished || next.State == coinRefunded {
+	if next.Settled || next.State == CoinFinished || next.State == CoinRefunded {
 		return
 	}
 	if in.Obs.Received.Known() {
@@ -235,7 +235,7 @@ func coinFill(in In, next *Record) {
 		}
 	}
 	fillPayment(in, next)
-	if given := next.State == coinFailed || next.State == coinExpired && !next.mayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > coinRest {
+	if given := next.State == CoinFailed || next.State == CoinExpired && !next.MayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > coinRest {
 		next.Settled = true
 	}
 	if !in.Obs.LP.Known() {
@@ -273,14 +273,14 @@ func coinAdjust(next *Record, s lp.Status) {
 		next.Terms.SwapFee.Raw, next.Terms.FeeSats = s.AdjustedSats, s.AdjustedSats
 	}
 	next.Problem = ""
-	if sats := new(big.Int).SetUint64(next.Bitcoin.Sats); sats.Sign() > 0 && s.AdjustedTotal.Cmp(mulDiv(orZero(next.Gas.Total), s.AdjustedAmount, sats)) < 0 {
+	if sats := new(big.Int).SetUint64(next.Bitcoin.Sats); sats.Sign() > 0 && s.AdjustedTotal.Cmp(MulDiv(OrZero(next.Gas.Total), s.AdjustedAmount, sats)) < 0 {
 		next.Problem = "the provider pays less for the payment than was agreed"
 	}
 }
 
 func coinEffects(in In) []Effect {
 	effects := sendPayment(in)
-	if r := in.R; r.State == coinRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
+	if r := in.R; r.State == CoinRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
 		effects = append(effects, Effect{Kind: SetRefund})
 	}
 	return effects
@@ -288,20 +288,20 @@ func coinEffects(in In) []Effect {
 
 func coinView(in In) View {
 	r := in.R
-	row, _ := stateRow(coinStates, r.State)
+	row, _ := RowOf(CoinStates, r.State)
 	v := View{Row: row}
-	pay := Step{Type: Payment, Chain: onBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
+	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive, SettleTx: r.PayoutTx}
-	refund := Step{Type: Refund, Chain: onBitcoin, Title: "Bitcoin refund", Description: "The provider sends the payment back.", RefundTx: r.Gas.RefundTx}
-	if !isZero(r.Bitcoin.TxID) {
+	refund := Step{Type: Refund, Chain: OnBitcoin, Title: "Bitcoin refund", Description: "The provider sends the payment back.", RefundTx: r.Gas.RefundTx}
+	if !IsZero(r.Bitcoin.TxID) {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
 	switch r.State {
-	case coinCreated:
+	case CoinCreated:
 		coinViewOpen(in, &v, &pay, &settle)
-	case coinFinished:
+	case CoinFinished:
 		pay.Status, settle.Status = Confirmed, Settled
-	case coinRefundable:
+	case CoinRefundable:
 		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, WaitingLP
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
@@ -312,11 +312,11 @@ func coinView(in In) View {
 		default:
 			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the payment back.", ExpectedSeconds: -1, PollSeconds: 10}
 		}
-	case coinRefunded:
+	case CoinRefunded:
 		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, Refunded
-	case coinFailed:
+	case CoinFailed:
 		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
-	case coinExpired:
+	case CoinExpired:
 		pay.Status = ExpiredStatus
 	}
 	if pay.Status == Confirmed {
@@ -339,16 +339,16 @@ func coinViewOpen(in In, v *View, pay, settle *Step) {
 		v.Blocked = fault.New(fault.Upstream, "%s", r.Problem)
 	}
 	switch {
-	case r.Bitcoin.ConfirmedAt != 0 || lpSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
+	case r.Bitcoin.ConfirmedAt != 0 || LPSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
 		pay.Status, settle.Status = Confirmed, WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
-	case !isZero(r.Bitcoin.TxID) || r.Submission.open():
+	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open():
 		pay.Status = Received
 		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
 		if in.Obs.Wait.Known() {
 			pay.Confirmations.ETASeconds = in.Obs.Wait.Value
 		}
-		if isZero(r.Bitcoin.TxID) {
+		if IsZero(r.Bitcoin.TxID) {
 			pay.Status, pay.InitTx = Awaiting, r.Submission.PSBT.String()
 			if try := r.Tried[string(Broadcast)]; v.Blocked == nil && try.Outcome == Refused {
 				v.Blocked = fault.New(fault.Upstream, "the payment was refused, and is sent again: %s", try.Reason)
@@ -360,7 +360,7 @@ func coinViewOpen(in In, v *View, pay, settle *Step) {
 	default:
 		pay.Status = Awaiting
 		amount := tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC())
-		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
+		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: OnBitcoin, To: r.Bitcoin.Address,
 			Link: "bitcoin:" + r.Bitcoin.Address + "?amount=" + bitcoin.FormatBTC(int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 	}

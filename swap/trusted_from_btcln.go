@@ -4,36 +4,36 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // States of TRUSTED_FROM_BTCLN (protocol: swap-flows-spv-and-core.md B1).
 const (
-	gasExpired  = -2
-	gasFailed   = -1
-	gasCreated  = 0
-	gasPaid     = 1
-	gasFinished = 2
+	GasExpired  = -2
+	GasFailed   = -1
+	GasCreated  = 0
+	GasPaid     = 1
+	GasFinished = 2
 )
 
-var gasStates = []StateRow{
-	{Number: gasExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: gasFailed, Name: "FAILED", Description: "The provider gave up after the payment, is silent, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: gasCreated, Name: "PR_CREATED", Description: "The invoice is to be paid. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: gasPaid, Name: "PR_PAID", Description: "The provider has the payment and sends the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: gasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+var GasStates = []StateRow{
+	{Number: GasExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: GasFailed, Name: "FAILED", Description: "The provider gave up after the payment, is silent, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: GasCreated, Name: "PR_CREATED", Description: "The invoice is to be paid. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: GasPaid, Name: "PR_PAID", Description: "The provider has the payment and sends the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: GasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // gasRest is how long the provider of a swap that has failed, or of a payment that
 // nobody has heard of, is asked again.
 const gasRest = 14 * 24 * time.Hour
 
-// gasOver reports whether the invoice cannot have been paid any more.
-func gasOver(in In) bool {
+// GasOver reports whether the invoice cannot have been paid any more.
+func GasOver(in In) bool {
 	if ends := in.R.Lightning.EndsAt; ends != 0 {
 		return ends.Passed(in.Now)
 	}
-	return (in.R.Expiry + Millis(coinSilence/time.Millisecond)).Passed(in.Now)
+	return (in.R.Expiry + Millis(CoinSilence/time.Millisecond)).Passed(in.Now)
 }
 
 // NewTrustedFromBTCLN returns the type TRUSTED_FROM_BTCLN: a little of the native
@@ -42,43 +42,43 @@ func gasOver(in In) bool {
 func NewTrustedFromBTCLN() *Flow {
 	return &Flow{
 		Type:    TrustedFromBTCLN,
-		States:  gasStates,
+		States:  GasStates,
 		Moves:   gasMoves(),
 		Ask:     gasAsk,
 		Fill:    gasFill,
 		Effects: func(In) []Effect { return nil },
 		View:    gasView,
-		Unpaid:  func(r *Record) bool { return r.State == gasCreated && r.PayoutTx == "" },
+		Unpaid:  func(r *Record) bool { return r.State == GasCreated && r.PayoutTx == "" },
 	}
 }
 
 func gasMoves() []Move {
-	known := lpSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
-	open := []int{gasCreated, gasPaid}
-	given := []int{gasExpired, gasFailed}
+	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
+	open := []int{GasCreated, GasPaid}
+	given := []int{GasExpired, GasFailed}
 	silent := func(in In) bool { return !in.Obs.LP.Known() }
 	return []Move{
-		{From: append([]int{}, gasExpired, gasFailed, gasCreated, gasPaid), To: gasFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
-			return lpSays(lp.CodeDone)(in) && gasArrived(in)
+		{From: append([]int{}, GasExpired, GasFailed, GasCreated, GasPaid), To: GasFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
+			return LPSays(lp.CodeDone)(in) && gasArrived(in)
 		}},
-		{From: []int{gasFinished}, To: gasPaid, Why: "a reorganisation undid the payout", If: gasUndone},
-		{From: []int{gasCreated}, To: gasPaid, Why: "the provider has the payment", If: lpSays(lp.CodeGasReceived, lp.CodeGasSent)},
-		{From: given, To: gasPaid, Why: "the provider has the payment after all", If: lpSays(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)},
-		{From: []int{gasFailed}, To: gasCreated, Why: "the provider still waits for the payment", If: func(in In) bool {
-			return lpSays(lp.CodeGasUnpaid)(in) && !in.R.Expiry.Passed(in.Now)
+		{From: []int{GasFinished}, To: GasPaid, Why: "a reorganisation undid the payout", If: gasUndone},
+		{From: []int{GasCreated}, To: GasPaid, Why: "the provider has the payment", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent)},
+		{From: given, To: GasPaid, Why: "the provider has the payment after all", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)},
+		{From: []int{GasFailed}, To: GasCreated, Why: "the provider still waits for the payment", If: func(in In) bool {
+			return LPSays(lp.CodeGasUnpaid)(in) && !in.R.Expiry.Passed(in.Now)
 		}},
 		// Before its expiry the invoice may still be paid, whatever the LP says.
-		{From: []int{gasCreated}, To: gasExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
-			return lpSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
+		{From: []int{GasCreated}, To: GasExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
 		}},
-		{From: []int{gasCreated}, To: gasExpired, Why: "no payment can arrive any more, and the provider is silent", If: func(in In) bool {
-			return silent(in) && gasOver(in)
+		{From: []int{GasCreated}, To: GasExpired, Why: "no payment can arrive any more, and the provider is silent", If: func(in In) bool {
+			return silent(in) && GasOver(in)
 		}},
-		{From: []int{gasPaid}, To: gasFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
+		{From: []int{GasPaid}, To: GasFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
 			return silent(in) && in.Now.Sub(in.R.CreatedAt.Time()) > gasRest
 		}},
-		{From: []int{gasPaid}, To: gasFailed, Why: "the provider calls the paid swap expired", If: lpSays(lp.CodeExpired)},
-		{From: open, To: gasFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
+		{From: []int{GasPaid}, To: GasFailed, Why: "the provider calls the paid swap expired", If: LPSays(lp.CodeExpired)},
+		{From: open, To: GasFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 	}
@@ -89,23 +89,23 @@ func gasAsk(in In) Ask {
 	var a Ask
 	switch {
 	case r.Settled:
-	case r.State == gasFinished && !obs.GasTx.Asked && r.PayoutTx != "":
+	case r.State == GasFinished && !obs.GasTx.Asked && r.PayoutTx != "":
 		a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
-	case r.State == gasFinished || r.LP.URL == "":
+	case r.State == GasFinished || r.LP.URL == "":
 	case !obs.LP.Asked:
-		a.LP = &lp.StatusQuery{URL: r.lpURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
-	case lpSays(lp.CodeDone)(in) && obs.LP.Value.TxID != "" && !obs.GasTx.Asked:
+		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
+	case LPSays(lp.CodeDone)(in) && obs.LP.Value.TxID != "" && !obs.GasTx.Asked:
 		a.GasTx = &GasAsk{TxID: obs.LP.Value.TxID, To: r.Terms.Recipient}
 	}
 	return a
 }
 
 func gasFill(in In, next *Record) {
-	fillGasEnd(in, next, gasFinished)
-	if next.State == gasFinished {
+	fillGasEnd(in, next, GasFinished)
+	if next.State == GasFinished {
 		return
 	}
-	if given := next.State == gasFailed || next.State == gasExpired; given && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > gasRest {
+	if given := next.State == GasFailed || next.State == GasExpired; given && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > gasRest {
 		next.Settled = true
 	}
 	if !in.Obs.LP.Known() {
@@ -118,12 +118,12 @@ func gasFill(in In, next *Record) {
 
 func gasView(in In) View {
 	r := in.R
-	row, _ := stateRow(gasStates, r.State)
+	row, _ := RowOf(GasStates, r.State)
 	v := View{Row: row}
 	pay := Step{Type: Payment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid."}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive}
 	switch r.State {
-	case gasCreated:
+	case GasCreated:
 		pay.Status = SoftExpired
 		if !r.Expiry.Reached(in.Now) {
 			pay.Status = Awaiting
@@ -131,15 +131,15 @@ func gasView(in In) View {
 				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		v.Blocked = gasDoubt(in)
-	case gasPaid:
+	case GasPaid:
 		v.Blocked = gasDoubt(in)
 		pay.Status, settle.Status = Received, WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
-	case gasFinished:
+	case GasFinished:
 		pay.Status, settle.Status = Confirmed, Settled
-	case gasFailed:
+	case GasFailed:
 		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
-	case gasExpired:
+	case GasExpired:
 		pay.Status = ExpiredStatus
 	}
 	v.Steps = []Step{pay, settle}

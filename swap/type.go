@@ -29,3 +29,8 @@ func (t Type) String() string {
 	}
 	return typeNames[t]
 }
+
+// Flows returns the tables of all types that swaps can have here.
+func Flows() []*Flow {
+	return []*Flow{NewToBTC(), NewToBTCLN(), NewFromBTCLNAuto(), NewSPVFromBTC(), NewTrustedFromBTC(), NewTrustedFromBTCLN()}
+}

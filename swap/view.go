@@ -2,10 +2,9 @@ package swap
 
 import (
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/tokens"
-)
-
-// View is how a swap is shown, as far as it can be said without building
+) // View is how a swap is shown, as far as it can be said without building
 // anything: the state's row, the steps, and the plan of what the user is to do.
 type View struct {
 	Row     StateRow
@@ -21,8 +20,8 @@ type View struct {
 	Reveal *bool
 }
 
-// end shows a quote that has expired unused: nothing is asked of the user any more.
-func (v *View) end() {
+// End shows a quote that has expired unused: nothing is asked of the user any more.
+func (v *View) End() {
 	v.Row.Finished, v.Row.Expired, v.Row.Pending = true, true, false
 	switch v.Action.(type) {
 	case *Sign, *Fund:
@@ -36,8 +35,8 @@ func (v *View) end() {
 	}
 }
 
-// signable is the action whose transactions may be handed in.
-func (v View) signable() Action {
+// Signable is the action whose transactions may be handed in.
+func (v View) Signable() Action {
 	if v.Action == nil {
 		return v.Late
 	}
@@ -141,3 +140,20 @@ func (*Pay) action()  {}
 func (*Fund) action() {}
 func (*Sign) action() {}
 func (*Wait) action() {}
+
+// PlanFor returns the plan of a Sign as the caller is to sign it.
+func (a *Sign) PlanFor(c Caller) chains.Plan {
+	p := a.Plan
+	if a.AnySigner && c.Signer != "" {
+		p.Signer = c.Signer
+	}
+	return p
+}
+
+// Caller is what a status request says of the wallet at hand. It shapes the
+// action and is never stored.
+type Caller struct {
+	Signer  string          // canonical; "" is the swap's own
+	Wallet  *bitcoin.Wallet // nil for a raw PSBT
+	FeeRate float64         // sat/vB, 0 for the current one
+}

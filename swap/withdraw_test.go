@@ -11,7 +11,7 @@ func TestWithdrawalAskedForAgain(t *testing.T) {
 	f := NewFromBTCLNAuto()
 	now := time.Unix(1_700_000_000, 0)
 	step := func(r *Record, input Input) *Record {
-		next, _ := f.step(In{R: r, Obs: &Observation{}, Input: input, Now: now})
+		next, _ := f.Step(In{R: r, Obs: &Observation{}, Input: input, Now: now})
 		return next
 	}
 	for name, test := range map[string]struct {

@@ -18,8 +18,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap/price"
 )
 
 // bed is what is measured: a client with the settings of a real one, and the

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/swap/lp"
 )
 
 // Constants of the public adapter for Citrea, which clients have built in.

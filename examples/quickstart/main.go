@@ -21,9 +21,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 func main() {
@@ -88,7 +88,7 @@ func open(ctx context.Context, net *devnet.Net, path string) (*swapper.Client, f
 		Bitcoin: backend,
 		Prices: price.Fixed{USD: 0.001, Prices: map[string]*big.Int{ // micro-sats per token
 			"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}},
-		Messenger: swap.OverNostr(messenger),
+		Messenger: watchtower.OverNostr(messenger),
 		Now:       net.Clock.Now,
 	})
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/nostr"
-	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // config is the configuration file: one JSON object. Unknown members are
@@ -192,7 +192,7 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 		if err != nil {
 			return err // names the relay
 		}
-		s.Messenger, s.closers = swap.OverNostr(m), append(s.closers, m)
+		s.Messenger, s.closers = watchtower.OverNostr(m), append(s.closers, m)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 // nothing is a messenger that publishes nothing: users claim for themselves.
 type nothing struct{}
 
-func (nothing) Publish(context.Context, swap.Witness) error { return nil }
+func (nothing) Publish(context.Context, watchtower.Witness) error { return nil }
 
 func (c *config) bitcoinNetwork() (bitcoin.Network, error) {
 	n, err := bitcoin.ParseNetwork(strings.ToLower(c.BitcoinNetwork))

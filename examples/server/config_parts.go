@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // bitcoinConfig is how Bitcoin is read: by mempool.space's API or by a node.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )
 

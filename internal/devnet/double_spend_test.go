@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/swap/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 )
 
 // An LP that has double spent opens another vault, so that it can be tried again

@@ -19,7 +19,7 @@ import (
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/swap/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 )
 
 // kit is a network and a user who knows nothing but the library.

@@ -25,9 +25,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage/bolt"
-	client "github.com/swapper-go/swapper/swap/lp"
 )
 
 // open opens a client of the network that has met none of its LPs before.
@@ -122,7 +122,7 @@ func told(t *testing.T, want client.Check, err error) {
 }
 
 // notHere are the checks that this network gives no occasion for, with the reason.
-// Package swap/lp feeds each its lie.
+// Package internal/lp feeds each its lie.
 var notHere = map[client.Check]string{
 	client.CheckDeposit:         "legacy types, which EVM chains do not have",
 	client.CheckSendWindow:      "legacy types, which EVM chains do not have",
@@ -150,7 +150,7 @@ func TestEveryLieIsNamed(t *testing.T) {
 // allChecks are the words of the checks, from where they are declared.
 func allChecks(t *testing.T) (all []client.Check) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../swap/lp/check.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../lp/check.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/swap/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 )
 
 // opened is a swap to Bitcoin whose escrow is open.

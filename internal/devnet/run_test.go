@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/swap/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 )
 
 func TestNetworkStartsAndCloses(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/swap/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
 )
 
 // refusedWith is the code and status of a refusal; the call must have been one.

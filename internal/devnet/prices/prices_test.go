@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
-	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/swap/price"
+	"github.com/swapper-go/swapper/price"
 )
 
 // Service is one of the price services.

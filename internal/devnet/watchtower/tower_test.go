@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/swap"
+	pub "github.com/swapper-go/swapper/watchtower"
 )
 
 // kit is a network with a relay, a watchtower and a publisher.
@@ -29,7 +30,7 @@ type kit struct {
 	ctx       context.Context
 	relay     *relays.Relay
 	tower     *watchtower.Tower
-	messenger swap.Messenger
+	messenger pub.Messenger
 	sequence  int64
 }
 
@@ -44,7 +45,7 @@ func newKit(t *testing.T) *kit {
 	t.Cleanup(func() { _ = k.tower.Close() })
 	m := must[*nostr.Messenger](t)(nostr.New(nostr.Options{Network: btc.Regtest, Relays: []string{k.relay.URL()}}))
 	t.Cleanup(func() { _ = m.Close() })
-	k.messenger = swap.OverNostr(m)
+	k.messenger = pub.OverNostr(m)
 	return k
 }
 
@@ -86,7 +87,7 @@ func (k *kit) open(s chain.SwapData) {
 func (k *kit) publish(s chain.SwapData, secret swap.Secret) {
 	k.Helper()
 	data := must[[]byte](k.T)(json.Marshal(s))
-	if err := k.messenger.Publish(k.ctx, swap.Witness{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
+	if err := k.messenger.Publish(k.ctx, pub.Witness{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
 		k.Fatal(err)
 	}
 }

@@ -1,0 +1,264 @@
+package swapper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ActionType is the word that tells the members of [Action] apart in JSON.
+type ActionType string
+
+// The types of actions.
+const (
+	ActionSendToAddress             ActionType = "SendToAddress"
+	ActionSignPSBT                  ActionType = "SignPSBT"
+	ActionSignSmartChainTransaction ActionType = "SignSmartChainTransaction"
+	ActionWait                      ActionType = "Wait"
+)
+
+// ActionName is the short name of an action.
+type ActionName string
+
+// The names of actions, and the types of actions that have them.
+const (
+	NameDepositOnLightning   ActionName = "Deposit on Lightning"  // SendToAddress
+	NameDepositOnBitcoin     ActionName = "Deposit on Bitcoin"    // SendToAddress, SignPSBT
+	NameInitiateSwap         ActionName = "Initiate swap"         // SignSmartChainTransaction
+	NameSettleManually       ActionName = "Settle manually"       // SignSmartChainTransaction
+	NameRefund               ActionName = "Refund"                // SignSmartChainTransaction
+	NameAwaitingLPPayout     ActionName = "Awaiting LP payout"    // Wait
+	NameAutomaticSettlement  ActionName = "Automatic settlement"  // Wait
+	NameBitcoinConfirmations ActionName = "Bitcoin confirmations" // Wait
+)
+
+// Action is what the user, or the user's wallet, has to do next
+// (SerializedAction). Exactly one member is set.
+type Action struct {
+	SendToAddress             *SendToAddress
+	SignPSBT                  *SignPSBT
+	SignSmartChainTransaction *SignSmartChainTransaction
+	Wait                      *Wait
+}
+
+// SendToAddress asks for a payment from any wallet.
+type SendToAddress struct {
+	Name        ActionName            `json:"name"` // Deposit on Lightning, Deposit on Bitcoin
+	Description string                `json:"description"`
+	Chain       string                `json:"chain"` // LIGHTNING, BITCOIN
+	Txs         List[SendToAddressTx] `json:"txs"`
+}
+
+// DestinationType says what the address of a [SendToAddressTx] is.
+type DestinationType string
+
+// The types of destinations.
+const (
+	DestinationInvoice DestinationType = "BOLT11_PAYMENT_REQUEST"
+	DestinationAddress DestinationType = "BITCOIN_ADDRESS"
+)
+
+// SendToAddressTx is one payment of a [SendToAddress].
+type SendToAddressTx struct {
+	Type      DestinationType `json:"type"`
+	Address   string          `json:"address"`
+	Hyperlink string          `json:"hyperlink"` // URI that opens a wallet
+	Amount    Amount          `json:"amount"`
+}
+
+// SignSmartChainTransaction asks for signatures on a smart chain's transactions,
+// which then go to submitTransaction in the same order.
+type SignSmartChainTransaction struct {
+	Name           ActionName   `json:"name"` // Initiate swap, Settle manually, Refund
+	Description    string       `json:"description"`
+	Chain          string       `json:"chain"`          // chain identifier
+	Txs            List[string] `json:"txs"`            // unsigned, in the chain's serialisation
+	RequiredSigner string       `json:"requiredSigner"` // address whose key signs
+}
+
+// Wait asks for nothing but patience.
+type Wait struct {
+	Name                ActionName `json:"name"` // Awaiting LP payout, Automatic settlement, Bitcoin confirmations
+	Description         string     `json:"description"`
+	ExpectedTimeSeconds float64    `json:"expectedTimeSeconds"` // -1 when unknown
+	PollTimeSeconds     float64    `json:"pollTimeSeconds"`     // time until the next getSwapStatus
+}
+
+// Type returns the type of the action, the empty string if no member is set.
+func (a Action) Type() ActionType {
+	switch {
+	case a.SendToAddress != nil:
+		return ActionSendToAddress
+	case a.SignPSBT != nil:
+		return ActionSignPSBT
+	case a.SignSmartChainTransaction != nil:
+		return ActionSignSmartChainTransaction
+	case a.Wait != nil:
+		return ActionWait
+	}
+	return ""
+}
+
+// MarshalJSON implements [json.Marshaler]. It fails unless exactly one member is set.
+func (a Action) MarshalJSON() ([]byte, error) {
+	set := 0
+	for _, is := range []bool{a.SendToAddress != nil, a.SignPSBT != nil, a.SignSmartChainTransaction != nil, a.Wait != nil} {
+		if is {
+			set++
+		}
+	}
+	if set != 1 {
+		return nil, fmt.Errorf("action with %d members", set)
+	}
+	t := a.Type()
+	switch t {
+	case ActionSendToAddress:
+		return marshal(struct {
+			Type ActionType `json:"type"`
+			*SendToAddress
+		}{t, a.SendToAddress})
+	case ActionSignPSBT:
+		return a.SignPSBT.marshal()
+	case ActionSignSmartChainTransaction:
+		return marshal(struct {
+			Type ActionType `json:"type"`
+			*SignSmartChainTransaction
+		}{t, a.SignSmartChainTransaction})
+	default:
+		return marshal(struct {
+			Type ActionType `json:"type"`
+			*Wait
+		}{t, a.Wait})
+	}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. An action of an unknown type is an
+// error: nobody can do what they do not understand.
+func (a *Action) UnmarshalJSON(text []byte) error {
+	var head struct {
+		Type ActionType `json:"type"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	*a = Action{}
+	switch head.Type {
+	case ActionSendToAddress:
+		return json.Unmarshal(text, &a.SendToAddress)
+	case ActionSignPSBT:
+		a.SignPSBT = new(SignPSBT)
+		return a.SignPSBT.unmarshal(text)
+	case ActionSignSmartChainTransaction:
+		return json.Unmarshal(text, &a.SignSmartChainTransaction)
+	case ActionWait:
+		return json.Unmarshal(text, &a.Wait)
+	case "":
+		return errors.New("action without type")
+	}
+	return fmt.Errorf("action of unknown type %.40q", head.Type)
+}
+
+// SignPSBT asks for signatures on Bitcoin transactions, which then go to
+// submitTransaction in the same order. Either Funded or Raw is not empty, never
+// both.
+type SignPSBT struct {
+	Name        ActionName   // Deposit on Bitcoin
+	Description string       //
+	Chain       string       // BITCOIN
+	Funded      []FundedPSBT // their inputs are chosen; the wallet signs
+	Raw         []RawPSBT    // the wallet adds inputs and signs
+}
+
+// FundedPSBT is a transaction with all its inputs.
+type FundedPSBT struct {
+	PSBTHex    string    `json:"psbtHex"`
+	PSBTBase64 string    `json:"psbtBase64"`
+	SignInputs List[int] `json:"signInputs"` // indexes of the inputs that the user signs
+	FeeRate    float64   `json:"feeRate"`    // sats/vB
+}
+
+// RawPSBT is a transaction to which the wallet adds its inputs.
+type RawPSBT struct {
+	PSBTHex     string  `json:"psbtHex"`
+	PSBTBase64  string  `json:"psbtBase64"`
+	In1Sequence uint32  `json:"in1sequence"` // sequence number that input 1 must have
+	FeeRate     float64 `json:"feeRate"`     // lowest fee rate that is accepted, sats/vB
+}
+
+const (
+	fundedPSBT = "FUNDED_PSBT"
+	rawPSBT    = "RAW_PSBT"
+)
+
+// MarshalJSON implements [json.Marshaler].
+func (p FundedPSBT) MarshalJSON() ([]byte, error) {
+	type plain FundedPSBT
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{fundedPSBT, plain(p)})
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (p RawPSBT) MarshalJSON() ([]byte, error) {
+	type plain RawPSBT
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{rawPSBT, plain(p)})
+}
+
+type signPSBTJSON[T any] struct {
+	Type        ActionType `json:"type"`
+	Name        ActionName `json:"name"`
+	Description string     `json:"description"`
+	Chain       string     `json:"chain"`
+	Txs         []T        `json:"txs"`
+}
+
+func (s *SignPSBT) marshal() ([]byte, error) {
+	switch {
+	case len(s.Funded) > 0 && len(s.Raw) == 0:
+		return marshal(signPSBTJSON[FundedPSBT]{ActionSignPSBT, s.Name, s.Description, s.Chain, s.Funded})
+	case len(s.Raw) > 0 && len(s.Funded) == 0:
+		return marshal(signPSBTJSON[RawPSBT]{ActionSignPSBT, s.Name, s.Description, s.Chain, s.Raw})
+	}
+	return nil, fmt.Errorf("action with %d funded and %d raw transactions", len(s.Funded), len(s.Raw))
+}
+
+func (s *SignPSBT) unmarshal(text []byte) error {
+	var w signPSBTJSON[json.RawMessage]
+	if err := json.Unmarshal(text, &w); err != nil {
+		return err
+	}
+	*s = SignPSBT{Name: w.Name, Description: w.Description, Chain: w.Chain}
+	for i, tx := range w.Txs {
+		var head struct {
+			Type string `json:"type"`
+		}
+		err := json.Unmarshal(tx, &head)
+		switch {
+		case err != nil:
+		case head.Type == fundedPSBT:
+			var p FundedPSBT
+			err = json.Unmarshal(tx, &p)
+			s.Funded = append(s.Funded, p)
+		case head.Type == rawPSBT:
+			var p RawPSBT
+			err = json.Unmarshal(tx, &p)
+			s.Raw = append(s.Raw, p)
+		default:
+			err = fmt.Errorf("unknown type %.40q", head.Type)
+		}
+		if err != nil {
+			return fmt.Errorf("txs[%d]: %w", i, err)
+		}
+	}
+	switch {
+	case len(s.Funded) > 0 && len(s.Raw) > 0:
+		return errors.New("txs: funded and raw transactions together")
+	case len(w.Txs) == 0:
+		return errors.New("txs: no transaction")
+	}
+	return nil
+}

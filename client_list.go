@@ -1,0 +1,74 @@
+package swapper
+
+import (
+	"context"
+	"errors"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/swap"
+) // ListSwaps implements [Service]: newest first, no chain and no LP is asked.
+func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
+	return c.list(ctx, in, false, listable)
+}
+
+// ListPendingSwaps implements [Service]: newest first, no chain and no LP is asked.
+func (c *Client) ListPendingSwaps(ctx context.Context, in ListPendingSwapsInput) (_ []ListSwapOutput, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
+	return c.list(ctx, in, true, listable)
+}
+
+// listable reports whether lists show swaps of a type: all but gas for on-chain
+// bitcoin (protocol: utilities.md §3, swap-flows-spv-and-core.md B2).
+func listable(t swap.Type) bool { return t != swap.TrustedFromBTC }
+
+func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show func(swap.Type) bool) ([]ListSwapOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	if in.ChainID != "" && c.byID[in.ChainID] == nil {
+		return nil, fault.Invalid("chainId", "%s is not configured", in.ChainID)
+	}
+	out := []ListSwapOutput{}
+	valid := false
+	var last error
+	for _, ch := range c.chains {
+		id := ch.Info().ID
+		if in.ChainID != "" && in.ChainID != id {
+			continue
+		}
+		signer, err := ch.Address(in.Signer, false)
+		if err != nil {
+			last = err
+			continue
+		}
+		valid = true
+		for r, err := range c.engine.List(ctx, id, signer, pending) {
+			if err != nil {
+				if errors.Is(err, engine.ErrUnreadable) {
+					c.config.Logger.Error("a stored swap cannot be read", "err", err)
+					continue
+				}
+				return nil, err
+			}
+			if show(r.Type) {
+				out = append(out, c.listed(r))
+			}
+		}
+	}
+	if !valid {
+		if last == nil {
+			last = fault.Invalid("signer", "no chain is configured")
+		}
+		return nil, fault.At("signer", last)
+	}
+	return out, nil
+}

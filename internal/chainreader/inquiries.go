@@ -1,0 +1,163 @@
+package chainreader
+
+import (
+	"context"
+	"errors"
+	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// inquiries ask LPs how swaps stand, beside the passes: a pass waits a little for
+// an answer and goes on without it, and the answer serves the next one. An LP
+// that let a pass wait in vain is not waited for again until it has answered in
+// time, so that a silent one costs nobody's passes. Safe for concurrent use.
+type inquiries struct {
+	reader StatusReader
+	base   context.Context
+
+	mu    sync.Mutex
+	asked map[string]*inquiry // by question
+	slow  map[string]bool     // by host: let a pass wait in vain
+	all   sync.WaitGroup
+}
+
+// inquiry is one question. What is below done is written before it is closed.
+type inquiry struct {
+	host   string
+	began  time.Time
+	before *inquiry // an answer that is old; nil: none, or it was given out
+	done   chan struct{}
+	status lp.Status
+	err    error
+	ended  time.Time
+}
+
+// Bounds of inquiries.
+const (
+	lpPatience    = 4 * time.Second  // of a pass: what an LP says only helps, and it may be silent on purpose
+	lpTime        = 60 * time.Second // for an answer, repetitions included
+	lpFresh       = 10 * time.Second // after which an answer that nobody came for is asked for anew
+	lpKept        = 20 * time.Minute // of such an answer: longer than the pauses between the passes of an old swap
+	mostInquiries = 4096             // under way and kept; then the oldest answers go
+)
+
+var errLPSilent = fault.New(fault.Upstream, "the provider does not answer")
+
+func newInquiries(base context.Context, reader StatusReader) *inquiries {
+	return &inquiries{reader: reader, base: base, asked: map[string]*inquiry{}, slow: map[string]bool{}}
+}
+
+// ask returns the answer to a question: one that came too late for the caller
+// before, or one that comes within the patience of a pass. A failure is heard
+// only by who waits for it.
+func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + swap.OrZero(q.Sequence).String()
+	i, patience := n.begin(key, q)
+	if i == nil {
+		return lp.Status{}, errLPSilent
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-i.done:
+	case <-ctx.Done():
+		return lp.Status{}, context.Cause(ctx)
+	case <-timer.C:
+		select {
+		case <-i.done: // both at once
+		default:
+			return n.late(i)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.asked[key] == i {
+		delete(n.asked, key)
+	}
+	return i.status, i.err
+}
+
+// begin returns the inquiry that answers a question, and how long it may be
+// waited for; nil if too many are under way.
+func (n *inquiries) begin(key string, q lp.StatusQuery) (*inquiry, time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	i := n.asked[key]
+	if i == nil || !i.ended.IsZero() && now.Sub(i.ended) > lpFresh {
+		if len(n.asked) >= mostInquiries && !n.sweep() || n.base.Err() != nil {
+			return nil, 0
+		}
+		before := i
+		if before != nil && now.Sub(before.ended) > lpKept {
+			before = nil
+		}
+		i = &inquiry{host: lp.Host(q.URL), began: now, before: before, done: make(chan struct{})}
+		n.asked[key] = i
+		n.all.Go(func() { n.run(key, i, q) })
+	}
+	if n.slow[i.host] {
+		return i, 0
+	}
+	return i, max(0, lpPatience-now.Sub(i.began))
+}
+
+func (n *inquiries) run(key string, i *inquiry, q lp.StatusQuery) {
+	ctx, cancel := context.WithTimeoutCause(n.base, lpTime, errLPSilent)
+	defer cancel()
+	var status lp.Status
+	err := flight.Guard(func() (err error) { status, err = n.reader.Status(ctx, q); return err })
+
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	i.status, i.err, i.ended = status, err, time.Now()
+	_, refused := errors.AsType[*lp.RequestError](err)
+	if (err == nil || refused) && i.ended.Sub(i.began) <= lpPatience {
+		delete(n.slow, i.host)
+	}
+	if err != nil && n.asked[key] == i {
+		delete(n.asked, key)
+	}
+	close(i.done)
+}
+
+// late notes that a pass waited in vain, and returns the answer of before.
+func (n *inquiries) late(i *inquiry) (lp.Status, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.slow[i.host] = true
+	if old := i.before; old != nil {
+		i.before = nil
+		return old.status, nil
+	}
+	return lp.Status{}, errLPSilent
+}
+
+// sweep drops answers that nobody came for, the old ones or else any, and
+// reports whether there is room. n.mu is held.
+func (n *inquiries) sweep() bool {
+	for _, kept := range []time.Duration{lpKept, time.Minute, 0} {
+		now := time.Now()
+		for key, i := range n.asked {
+			if !i.ended.IsZero() && now.Sub(i.ended) >= kept {
+				delete(n.asked, key)
+			}
+		}
+		if len(n.asked) < mostInquiries {
+			return true
+		}
+	}
+	return false
+}
+
+// wait returns when no inquiry is under way. The base context should have ended.
+func (n *inquiries) wait() {
+	n.mu.Lock() // whoever begins one has done so, or sees that the context has ended
+	n.mu.Unlock()
+	n.all.Wait()
+}

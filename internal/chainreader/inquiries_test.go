@@ -1,0 +1,152 @@
+package chainreader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/lp"
+) // lpAt answers after a while, with codes that count up.
+func lpAt(delay func(q lp.StatusQuery) time.Duration) (statusReader, *int) {
+	calls := new(int)
+	return func(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+		*calls++
+		code := *calls
+		select {
+		case <-time.After(delay(q)):
+			return lp.Status{Code: code}, nil
+		case <-ctx.Done():
+			return lp.Status{}, context.Cause(ctx)
+		}
+	}, calls
+}
+
+// An LP that always needs longer than a pass waits is heard all the same, and
+// does not hold the passes up again and again.
+func TestSlowProviderIsHeardInTheNextPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, calls := lpAt(func(lp.StatusQuery) time.Duration { return 4200 * time.Millisecond })
+		w := NewLive(nil, nil, reader)
+		q := lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: "ab"}
+		heard := 0
+		var waited time.Duration
+		for range 20 { // passes, five seconds apart
+			start := time.Now()
+			s, err := w.LPStatus(t.Context(), q)
+			waited += time.Since(start)
+			if err == nil {
+				heard++
+				if s.Code != heard {
+					t.Errorf("answer %d, want that of call %d", s.Code, heard)
+				}
+			} else if !errors.Is(err, errLPSilent) {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		if heard != 10 || *calls != 10 || waited != lpPatience {
+			t.Errorf("heard %d times in 20 passes with %d calls, waited %v; want 10, 10 and once %v", heard, *calls, waited, lpPatience)
+		}
+		w.Close()
+	})
+}
+
+// Many swaps of an LP that hangs: their passes wait once, those of other LPs not
+// at all, and an LP that is back is waited for again.
+func TestHangingProviderHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := true
+		reader, _ := lpAt(func(q lp.StatusQuery) time.Duration {
+			if hangs && lp.Host(q.URL) == "hung" {
+				return time.Hour
+			}
+			return 10 * time.Millisecond
+		})
+		w := NewLive(nil, nil, reader)
+		ask := func(host string, i int) (time.Duration, error) {
+			start := time.Now()
+			_, err := w.LPStatus(t.Context(), lp.StatusQuery{URL: "https://" + host + "/tobtc", Endpoint: lp.GetRefundAuthorization, ID: fmt.Sprint(i)})
+			return time.Since(start), err
+		}
+		var waited time.Duration
+		for i := range 200 {
+			d, err := ask("hung", i)
+			waited += d
+			if err == nil {
+				t.Fatal("an answer from nowhere")
+			}
+			if d, err := ask("well", i); err != nil || d > time.Second {
+				t.Fatalf("another provider: %v after %v", err, d)
+			}
+		}
+		if waited > lpPatience+time.Second {
+			t.Errorf("200 passes waited %v", waited)
+		}
+		hangs = false
+		time.Sleep(lpTime)
+		if _, err := ask("hung", 0); err == nil { // answers meanwhile, which the next pass hears
+			t.Error("waited for a provider that was silent")
+		}
+		time.Sleep(time.Second)
+		for _, i := range []int{0, 1} {
+			if d, err := ask("hung", i); err != nil || d > time.Second {
+				t.Errorf("a provider that is back: %v after %v", err, d)
+			}
+		}
+		w.Close()
+	})
+}
+
+// An old swap is looked at rarely: the answer of before serves it if no newer
+// one comes in time.
+func TestLateAnswerIsKeptForOldSwaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delay := 5 * time.Second
+		reader, _ := lpAt(func(lp.StatusQuery) time.Duration { return delay })
+		w := NewLive(nil, nil, reader)
+		q := lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: "ab"}
+		if _, err := w.LPStatus(t.Context(), q); err == nil {
+			t.Fatal("an answer before its time")
+		}
+		time.Sleep(10 * time.Minute)
+		if s, err := w.LPStatus(t.Context(), q); err != nil || s.Code != 1 {
+			t.Errorf("%+v, %v; want the answer of before", s, err)
+		}
+		time.Sleep(lpKept + time.Minute)
+		if _, err := w.LPStatus(t.Context(), q); err == nil {
+			t.Error("an answer that is too old was given out")
+		}
+		w.Close()
+	})
+}
+
+// A failure is told to who waited, and kept for nobody.
+func TestFailedInquiryIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := true
+		w := NewLive(nil, nil, statusReader(func(context.Context, lp.StatusQuery) (lp.Status, error) {
+			if fails {
+				panic("unreadable")
+			}
+			return lp.Status{Code: 7}, nil
+		}))
+		q := lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: "ab"}
+		if _, err := w.LPStatus(t.Context(), q); err == nil {
+			t.Error("no error")
+		}
+		fails = false
+		if s, err := w.LPStatus(t.Context(), q); err != nil || s.Code != 7 {
+			t.Errorf("%+v, %v", s, err)
+		}
+		w.Close()
+	})
+}
+
+type statusReader func(context.Context, lp.StatusQuery) (lp.Status, error)
+
+func (f statusReader) Status(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+	return f(ctx, q)
+}

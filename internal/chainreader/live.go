@@ -1,0 +1,237 @@
+package chainreader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	shared "github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+	"sync"
+	"time"
+)
+
+// StatusReader asks LPs how swaps stand; *lp.Client is one.
+type StatusReader interface {
+	Status(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
+}
+
+// Live is the [World] of real chains. Questions that several swaps ask the same
+// contract at the same time go out together.
+type Live struct {
+	Chains  map[string]chains.Chain
+	Bitcoin bitcoin.Backend
+	lps     *inquiries
+	base    context.Context
+	stop    context.CancelFunc
+
+	building shared.Group
+	Nobodys  func() map[string]string // addresses that belong to nobody who swaps, and what they are
+
+	mu     sync.Mutex
+	asking map[contractKey]*questions
+	txs    *batch[bitcoin.Hash, bitcoin.Result[*bitcoin.Tx]]
+}
+
+type contractKey struct{ chain, version string }
+
+// questions are the batches of one contract set.
+type questions struct {
+	escrows     *batch[chains.EscrowQuery, chains.EscrowFact]
+	vaults      *batch[chains.VaultID, chains.VaultFact]
+	withdrawals *batch[chains.WithdrawalQuery, chains.WithdrawalFact]
+}
+
+// Bounds of one call.
+const (
+	mostQuestions   = 256
+	questionTimeout = 25 * time.Second
+)
+
+// NewLive returns the world of the given chains, by id. Close it.
+func NewLive(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Live {
+	base, stop := context.WithCancel(context.Background())
+	w := &Live{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop, asking: map[contractKey]*questions{}}
+	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
+		return backend.Txs(ctx, ids), nil
+	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
+	w.Nobodys = sync.OnceValue(func() map[string]string { return nobodys(all) })
+	return w
+}
+
+// nobodys collects the tokens and contracts of all chains, whatever chain they
+// are of: where two chains have one form of address, a contract's on one is
+// nobody's on the other. What is sent there is lost.
+func nobodys(all map[string]chains.Chain) map[string]string {
+	of := map[string]string{}
+	for id, c := range all {
+		info := c.Info()
+		for _, t := range info.Tokens {
+			if a, err := c.Address(t.Address, false); err == nil {
+				of[a] = "the token " + t.ID()
+			}
+		}
+		for _, text := range info.Contracts {
+			if a, err := c.Address(text, false); err == nil && of[a] == "" {
+				of[a] = "a contract of the network on " + id
+			}
+		}
+	}
+	return of
+}
+
+// Close ends the calls that are under way.
+func (w *Live) Close() {
+	w.stop()
+	w.lps.wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, q := range w.asking {
+		q.escrows.wait()
+		if q.vaults != nil {
+			q.vaults.wait()
+			q.withdrawals.wait()
+		}
+	}
+	w.txs.wait()
+}
+
+func newBatch[Q, A any](base context.Context, run func(context.Context, []Q) ([]A, error), failed func(error) A) *batch[Q, A] {
+	return &batch[Q, A]{run: run, failed: failed, most: mostQuestions, timeout: questionTimeout, base: base}
+}
+
+// contract returns a contract set and its batches.
+func (w *Live) contract(chain, version string) (chains.Contract, *questions, error) {
+	c, ok := w.Chains[chain]
+	if !ok {
+		return nil, nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
+	}
+	k, ok := c.Contract(version)
+	if !ok {
+		return nil, nil, fault.New(fault.Unsupported, "chain %s has no contracts of version %q", chain, version)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := contractKey{chain, k.Version()}
+	q := w.asking[key]
+	if q == nil {
+		q = &questions{escrows: newBatch(w.base, k.Escrows, func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
+		if v, ok := k.(chains.VaultContract); ok {
+			q.vaults = newBatch(w.base, v.Vaults, func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
+			q.withdrawals = newBatch(w.base, v.Withdrawals, func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
+		}
+		w.asking[key] = q
+	}
+	return k, q, nil
+}
+
+// Escrow implements [World].
+func (w *Live) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+	_, ask, err := w.contract(chain, contract)
+	if err != nil {
+		return chains.EscrowFact{}, err
+	}
+	f, err := ask.escrows.ask(ctx, q)
+	if err == nil {
+		err = f.Err
+	}
+	return f, err
+}
+
+// VerifyRefund implements [World].
+func (w *Live) VerifyRefund(ctx context.Context, chain, contract string, q swap.RefundAsk) error {
+	k, _, err := w.contract(chain, contract)
+	if err != nil {
+		return err
+	}
+	return k.VerifyRefund(ctx, q.Escrow, q.Auth)
+}
+
+// Vault implements [World].
+func (w *Live) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
+	_, ask, err := w.contract(chain, contract)
+	if err != nil {
+		return chains.VaultFact{}, err
+	}
+	if ask.vaults == nil {
+		return chains.VaultFact{}, NoVaults(chain)
+	}
+	f, err := ask.vaults.ask(ctx, id)
+	if err == nil {
+		err = f.Err
+	}
+	return f, err
+}
+
+// Withdrawal implements [World].
+func (w *Live) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
+	_, ask, err := w.contract(chain, contract)
+	if err != nil {
+		return chains.WithdrawalFact{}, err
+	}
+	if ask.withdrawals == nil {
+		return chains.WithdrawalFact{}, NoVaults(chain)
+	}
+	f, err := ask.withdrawals.ask(ctx, q)
+	if err == nil {
+		err = f.Err
+	}
+	return f, err
+}
+
+func NoVaults(chain string) error {
+	return fault.New(fault.Unsupported, "chain %s has no vaults", chain)
+}
+
+// Txs implements [World].
+func (w *Live) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error) {
+	c, ok := w.Chains[chain]
+	if !ok {
+		return nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
+	}
+	all, err := c.Status(ctx, txs)
+	if err == nil && len(all) != len(txs) {
+		err = fmt.Errorf("%d answers to %d questions", len(all), len(txs))
+	}
+	return all, err
+}
+
+// LPStatus implements [World]. It waits four seconds at most.
+func (w *Live) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+	return w.lps.ask(ctx, q)
+}
+
+// BitcoinTx implements [World].
+func (w *Live) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+	r, err := w.txs.ask(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if errors.Is(r.Err, bitcoin.ErrNotFound) {
+		return nil, nil
+	}
+	return r.Value, r.Err
+}
+
+// Spends implements [World].
+func (w *Live) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
+	spends := make([]bitcoin.Spend, len(ops))
+	for i, r := range w.Bitcoin.Outspends(ctx, ops) {
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		spends[i] = r.Value
+	}
+	return spends, nil
+}
+
+func (w *Live) Info(chain string) (chains.Info, bool) {
+	c, ok := w.Chains[chain]
+	if !ok {
+		return chains.Info{}, false
+	}
+	return c.Info(), true
+}

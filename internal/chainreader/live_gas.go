@@ -1,0 +1,96 @@
+package chainreader
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// mostPayments bounds what is read of an address to which somebody pays again
+// and again.
+const mostPayments = 50
+
+// GasPayout implements [World].
+func (w *Live) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap.GasFact, error) {
+	c, ok := w.Chains[chain]
+	if !ok {
+		return swap.GasFact{}, fault.New(fault.Unsupported, "chain %s is not configured", chain)
+	}
+	var f swap.GasFact
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		all, err := c.Status(ctx, []chains.Signed{{ID: q.TxID}})
+		if err == nil && len(all) != 1 {
+			err = fmt.Errorf("%d answers to one question", len(all))
+		}
+		if err == nil {
+			f.Status = all[0]
+		}
+		return err
+	})
+	if can, ok := c.(chains.Payouts); ok {
+		g.Go(func() (err error) { f.Paid, err = can.Paid(ctx, q.TxID, q.To); return err })
+	}
+	if err := g.Wait(); err != nil {
+		return swap.GasFact{}, err
+	}
+	return f, nil
+}
+
+// Received implements [World].
+func (w *Live) Received(ctx context.Context, address string) ([]*bitcoin.Tx, error) {
+	a, err := bitcoin.ParseAddress(address, w.Bitcoin.Network())
+	if err != nil {
+		return nil, err
+	}
+	var all []*bitcoin.Tx
+	for tx, err := range w.Bitcoin.AddressTxs(ctx, a) {
+		if err != nil {
+			return nil, err
+		}
+		if paysTo(tx, a) == 0 {
+			continue
+		}
+		if all = append(all, tx); len(all) == mostPayments {
+			break
+		}
+	}
+	return all, nil
+}
+
+// Refunded implements [World].
+func (w *Live) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error) {
+	tx, err := w.BitcoinTx(ctx, q.TxID)
+	if err != nil || tx == nil {
+		return swap.RefundedFact{}, err
+	}
+	f := swap.RefundedFact{Confirmations: tx.Confirmations}
+	if q.To == "" {
+		for _, out := range tx.Msg.TxOut {
+			f.Sats += out.Value
+		}
+		return f, nil
+	}
+	a, err := bitcoin.ParseAddress(q.To, w.Bitcoin.Network())
+	if err != nil {
+		return swap.RefundedFact{}, err
+	}
+	f.Sats = paysTo(tx, a)
+	return f, nil
+}
+
+// paysTo returns the sats that a transaction pays to an address.
+func paysTo(tx *bitcoin.Tx, a bitcoin.Address) (sats int64) {
+	for _, out := range tx.Msg.TxOut {
+		if string(out.PkScript) == string(a.Script()) {
+			sats += out.Value
+		}
+	}
+	return sats
+}

@@ -1,0 +1,83 @@
+package chainreader
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// Payout implements [World]: it proves what an LP presents against the claim
+// hash of the escrow, which is all that the contract will ask for.
+func (w *Live) Payout(ctx context.Context, chain, contract string, q swap.PayoutAsk) (swap.PayoutFact, error) {
+	k, _, err := w.contract(chain, contract)
+	if err != nil {
+		return swap.PayoutFact{}, err
+	}
+	if q.Escrow.Kind == chains.HTLC {
+		proven, err := holds(lp.VerifySecret(k, q.Escrow, q.Secret))
+		return swap.PayoutFact{Proven: proven}, err
+	}
+	tx, err := w.BitcoinTx(ctx, q.TxID)
+	if err != nil || tx == nil {
+		return swap.PayoutFact{}, err
+	}
+	p, err := lp.VerifyPayout(k, q.Escrow, tx.Msg, q.Nonce, uint16(q.Confirmations))
+	if proven, err := holds(err); !proven {
+		return swap.PayoutFact{}, err
+	}
+	fact := swap.PayoutFact{Proven: true, TxID: tx.ID, Vout: p.Vout, Sats: p.Sats, Nonce: p.Nonce, Confirmations: uint32(p.Confirmations)}
+	if a, err := bitcoin.AddressFromScript(p.Script, w.Bitcoin.Network()); err == nil {
+		fact.Address = a.String()
+	}
+	return fact, nil
+}
+
+// Delivered implements [World].
+func (w *Live) Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error) {
+	k, _, err := w.contract(chain, contract)
+	if err != nil {
+		return nil, err
+	}
+	e, err := lp.VerifyDelivered(k, q.Want, q.Data, false)
+	if err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// holds separates a proof that is none, which is an answer, from a question that
+// was not answered.
+func holds(err error) (bool, error) {
+	if _, lie := errors.AsType[*lp.LPError](err); lie {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Wait implements [World]. What it asks goes out together.
+func (w *Live) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
+	var tx *bitcoin.Tx
+	var standing *bitcoin.CPFP
+	var blocks []bitcoin.ProjectedBlock
+	var unsure error
+	var g errgroup.Group
+	g.Go(func() (err error) { tx, err = bitcoin.GetTx(ctx, w.Bitcoin, q.TxID); return err })
+	g.Go(func() (err error) { blocks, err = w.Bitcoin.ProjectedBlocks(ctx); return err })
+	g.Go(func() error { standing, unsure = bitcoin.GetCPFP(ctx, w.Bitcoin, q.TxID); return nil })
+	err := g.Wait()
+	switch {
+	case tx == nil:
+		return -1, err
+	case tx.Confirmed():
+		return int(bitcoin.ConfirmationDelay(tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
+	case err != nil || unsure != nil:
+		return -1, errors.Join(err, unsure)
+	}
+	return int(bitcoin.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
+}

@@ -1,0 +1,181 @@
+package chainreader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// IDs implements [Checker].
+func (w *Live) IDs(r *swap.Record, signed []string) ([]string, error) {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return nil, err
+	}
+	if r.Vault == nil && r.Gas == nil {
+		return k.IDs(signed)
+	}
+	// A vault swap takes a PSBT first, and the chain's transactions later; gas a PSBT alone.
+	ids := make([]string, len(signed))
+	for i, text := range signed {
+		if u, err := bitcoin.ParsePSBT(text); err == nil {
+			id, _ := u.TxID(nil)
+			ids[i] = id.String()
+			continue
+		}
+		id, err := k.IDs([]string{text})
+		if err != nil {
+			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "is neither a PSBT nor a transaction of %s", r.Chain)
+		}
+		ids[i] = id[0]
+	}
+	return ids, nil
+}
+
+// Check implements [Checker].
+func (w *Live) Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error) {
+	switch a := a.(type) {
+	case *swap.Sign:
+		k, _, err := w.contract(r.Chain, r.Contract)
+		if err != nil {
+			return swap.Submit{}, err
+		}
+		plan := a.Plan
+		if a.AnySigner {
+			plan.Signer = ""
+		}
+		if err := w.prove(ctx, &plan); err != nil {
+			return swap.Submit{}, err
+		}
+		txs, err := k.Check(plan, signed)
+		if err != nil {
+			return swap.Submit{}, err
+		}
+		// A chain that cannot be asked hinders nobody: what cannot be executed comes back.
+		if err := k.Admit(ctx, plan, txs); fault.CodeOf(err) == fault.InvalidInput || fault.CodeOf(err) == fault.InvalidState {
+			return swap.Submit{}, err
+		}
+		in := swap.Submit{Action: a.For}
+		for _, tx := range txs {
+			in.Txs = append(in.Txs, swap.SignedTx{Signed: tx})
+		}
+		return in, nil
+	case *swap.Fund:
+		if len(signed) != 1 {
+			return swap.Submit{}, fault.Invalid("signedTxs", "must be one PSBT")
+		}
+		return w.checkPSBT(ctx, r, a, signed[0])
+	}
+	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")
+}
+
+// checkPSBT compares a PSBT with the agreed template, its inputs with what the
+// backend says of them, and looks at the vault once more: after this the
+// transaction is out of our hands.
+func (w *Live) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text string) (swap.Submit, error) {
+	u, err := bitcoin.ParsePSBT(text)
+	if err != nil {
+		return swap.Submit{}, fault.Invalid("signedTxs[0]", "%w", err)
+	}
+	t, err := w.Template(r, a)
+	if err != nil {
+		return swap.Submit{}, err
+	}
+	agreed := bitcoin.Agreement{Template: t, AnySalt: a.Vault, Prevouts: map[bitcoin.OutPoint]*wire.TxOut{}, Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{}}
+	rates, err := w.Bitcoin.FeeRates(ctx)
+	if err != nil {
+		return swap.Submit{}, err
+	}
+	if a.Vault {
+		agreed.MinFeeRate = r.Vault.MinFeeRate
+	}
+	agreed.MaxFeeRate = highestRate(a, agreed.MinFeeRate, rates)
+	if err := w.parents(ctx, u.Inputs(), &agreed); err != nil {
+		return swap.Submit{}, err
+	}
+	tx, err := u.Check(agreed)
+	if err != nil {
+		return swap.Submit{}, err
+	}
+	if a.Vault {
+		if err := w.recheckVault(ctx, r, tx.Tx); err != nil {
+			return swap.Submit{}, err
+		}
+	}
+	raw, err := bitcoin.EncodeTx(tx.Tx)
+	if err != nil {
+		return swap.Submit{}, err
+	}
+	return swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: tx.ID, Tx: raw, Posted: tx.PSBT}}, nil
+}
+
+// parents learns what the inputs spend and, of unconfirmed parents, what they
+// weigh and pay.
+func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitcoin.Agreement) error {
+	var ids []bitcoin.Hash
+	for _, op := range ops {
+		if !slices.Contains(ids, op.Hash) {
+			ids = append(ids, op.Hash)
+		}
+	}
+	var unconfirmed []bitcoin.Hash
+	parents := map[bitcoin.Hash]*bitcoin.Tx{}
+	for i, res := range w.Bitcoin.Txs(ctx, ids) {
+		if res.Err != nil {
+			return fault.New(fault.Upstream, "the transaction %s that an input spends cannot be looked up: %w", ids[i], res.Err)
+		}
+		parents[ids[i]] = res.Value
+		if !res.Value.Confirmed() {
+			unconfirmed = append(unconfirmed, ids[i])
+		}
+	}
+	for _, op := range ops {
+		if out, ok := parents[op.Hash].Output(op.Index); ok {
+			agreed.Prevouts[op] = out
+		}
+	}
+	for i, res := range w.Bitcoin.CPFPs(ctx, unconfirmed) {
+		if res.Err != nil {
+			return res.Err
+		}
+		if res.Value != nil {
+			agreed.Unconfirmed[unconfirmed[i]] = *res.Value
+		}
+	}
+	return nil
+}
+
+// recheckVault makes sure that the vault can still pay this very transaction
+// (protocol: swap-flows-spv-and-core.md A7 steps 10 to 12): its output is
+// unspent, the withdrawals before ours lead to it, the balances cover ours with
+// all fees, and the contract can read it.
+func (w *Live) recheckVault(ctx context.Context, r *swap.Record, tx *wire.MsgTx) error {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return err
+	}
+	c, ok := k.(chains.VaultContract)
+	if !ok {
+		return NoVaults(r.Chain)
+	}
+	ours, err := c.ParseWithdrawal(tx)
+	if err != nil {
+		return fault.Invalid("signedTxs[0]", "%w", err)
+	}
+	facts, err := w.VaultFacts(ctx, c, func(ctx context.Context) (*chains.Vault, error) {
+		f, err := w.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
+		return &f.Vault, err
+	}, ours.Vault, tx)
+	if err != nil {
+		return err
+	}
+	return lp.VaultPays(facts, bitcoin.PendingWithdrawal{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
+}

@@ -1,0 +1,227 @@
+package chainreader
+
+import (
+	"context"
+
+	"github.com/btcsuite/btcd/wire"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	shared "github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// Todo is an action with everything that a wallet needs. One of the pointers is set.
+type Todo struct {
+	Pay    *swap.Pay
+	Wait   *swap.Wait
+	Sign   *swap.Sign
+	Txs    []string // of Sign
+	Signer string   // of Sign
+	Fund   *swap.Fund
+	Raw    *RawPSBT            // of Fund, without a wallet
+	Funded *bitcoin.FundedPSBT // of Fund, with a wallet
+}
+
+// RawPSBT still needs the inputs of a wallet, the first of which must carry
+// Sequence, and must pay FeeRate (sat/vB) at least.
+type RawPSBT struct {
+	PSBT     bitcoin.PSBT
+	Sequence uint32
+	FeeRate  float64
+}
+
+// Todo builds the action of a view. Callers who ask for the same at the same time
+// share one answer, which must not be changed. The errors are those of the chain
+// and the backend, and InvalidInput where the caller's wallet cannot do it.
+func (w *Live) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (Todo, error) {
+	switch a := a.(type) {
+	case *swap.Pay:
+		if a.Fund != nil && c.Wallet != nil {
+			return w.toFund(ctx, r, a.Fund, c)
+		}
+		return Todo{Pay: a}, nil
+	case *swap.Wait:
+		return Todo{Wait: a}, nil
+	case *swap.Sign:
+		return shared.Do(ctx, &w.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return w.toSign(ctx, r, a, c) })
+	case *swap.Fund:
+		return shared.Do(ctx, &w.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return w.toFund(ctx, r, a, c) })
+	}
+	return Todo{}, nil
+}
+
+func (w *Live) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (Todo, error) {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return Todo{}, err
+	}
+	if a.Waiting != "" && c.Signer == a.Waiting && c.Signer != a.Plan.Signer {
+		return Todo{}, nil // what this caller signed is under way
+	}
+	plan := a.PlanFor(c)
+	if err := w.prove(ctx, &plan); err != nil {
+		return Todo{}, err
+	}
+	u, err := k.Build(ctx, plan)
+	if err != nil {
+		return Todo{}, err
+	}
+	named := *a
+	named.Chain = r.Chain
+	return Todo{Sign: &named, Txs: u.Txs, Signer: u.Signer}, nil
+}
+
+// prove gives steps that need a Bitcoin payment the payment's place in the chain.
+func (w *Live) prove(ctx context.Context, plan *chains.Plan) error {
+	for i, s := range plan.Steps {
+		if s.Payment == nil {
+			continue
+		}
+		tx, err := w.BitcoinTx(ctx, s.Payment.TxID)
+		if err != nil {
+			return err
+		}
+		if tx == nil || !tx.Confirmed() {
+			return fault.New(fault.Upstream, "the Bitcoin transaction is not confirmed")
+		}
+		raw, err := bitcoin.StripTx(tx.Msg)
+		if err != nil {
+			return err
+		}
+		p := *s.Payment
+		p.Raw, p.Block, p.Height = raw, tx.BlockHash, tx.Height
+		plan.Steps[i].Payment = &p
+	}
+	return nil
+}
+
+// vaultTerms returns what the transaction of a vault swap commits to. The lock
+// time is a salt drawn from the record's seed, so that every poll gives the
+// same transaction.
+func (w *Live) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
+	k, _, err := w.contract(r.Chain, r.Contract)
+	if err != nil {
+		return bitcoin.VaultTerms{}, err
+	}
+	vault, ok := k.(chains.VaultContract)
+	if !ok {
+		return bitcoin.VaultTerms{}, NoVaults(r.Chain)
+	}
+	data, err := vault.WithdrawalData(r.Terms.Recipient, r.Vault.Raw)
+	if err != nil {
+		return bitcoin.VaultTerms{}, err
+	}
+	utxo, err := bitcoin.ParseOutPoint(r.Vault.UTXO)
+	if err != nil {
+		return bitcoin.VaultTerms{}, err
+	}
+	return bitcoin.VaultTerms{
+		Vault: utxo, VaultValue: r.Vault.UTXOSats, VaultScript: r.Vault.Script,
+		Data: data, PayScript: r.Vault.LPScript, PaySats: int64(r.Bitcoin.Sats),
+		Shares:   bitcoin.FeeShares{Caller: r.Vault.Shares[0], Fronting: r.Vault.Shares[1], Execution: r.Vault.Shares[2]},
+		LockTime: bitcoin.VaultLockTime(r.Seed.Draw("lock time")),
+	}, nil
+}
+
+func (w *Live) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (Todo, error) {
+	t, err := w.Template(r, a)
+	if err != nil {
+		return Todo{}, err
+	}
+	var least float64
+	if a.Vault {
+		least = r.Vault.MinFeeRate
+	} else if r.Gas != nil {
+		least = r.Gas.FeeRate
+	}
+	if c.Wallet == nil {
+		psbt, err := t.Raw()
+		if err != nil {
+			return Todo{}, err
+		}
+		return Todo{Fund: a, Raw: &RawPSBT{PSBT: psbt, Sequence: t.Sequence, FeeRate: least}}, nil
+	}
+	if err := c.Wallet.CanFund(a.Vault); err != nil {
+		return Todo{}, err
+	}
+	var rates bitcoin.FeeRates
+	var coins []bitcoin.Coin
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { coins, err = bitcoin.WalletCoins(gctx, w.Bitcoin, c.Wallet.Address()); return err })
+	g.Go(func() (err error) { rates, err = w.Bitcoin.FeeRates(gctx); return err })
+	if err := g.Wait(); err != nil {
+		return Todo{}, err
+	}
+	rate, err := fundingRate(a, c.FeeRate, least, rates)
+	if err != nil {
+		return Todo{}, err
+	}
+	funding, err := bitcoin.Fund(t, *c.Wallet, coins, rate, bitcoin.SelectCheapest)
+	if err != nil {
+		return Todo{}, err
+	}
+	parents := map[bitcoin.Hash]*wire.MsgTx{}
+	if ids := funding.ParentIDs(); len(ids) > 0 {
+		for i, tx := range w.Bitcoin.Txs(ctx, ids) {
+			if tx.Err != nil {
+				return Todo{}, tx.Err
+			}
+			parents[ids[i]] = tx.Value.Msg
+		}
+	}
+	psbt, err := funding.PSBT(parents)
+	if err != nil {
+		return Todo{}, err
+	}
+	return Todo{Fund: a, Funded: psbt}, nil
+}
+
+// highestRate is the most in sat/vB that a transaction may pay when it comes back
+// signed, and so the most that one is built for. least is what a vault's quote
+// demands; for other payments it does not count.
+func highestRate(a *swap.Fund, least float64, rates bitcoin.FeeRates) float64 {
+	most := bitcoin.QuoteFeeRateCap(rates.Fastest)
+	if a.Vault {
+		most = max(most, bitcoin.QuoteFeeRateCap(least))
+	}
+	return most
+}
+
+func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (float64, error) {
+	current, err := bitcoin.WalletFeeRate(rates.Fastest, rates.Minimum)
+	if err != nil {
+		return 0, fault.New(fault.Upstream, "%w", err)
+	}
+	if most := highestRate(a, least, rates); given > most {
+		return 0, fault.Invalid("bitcoinFeeRate", "must be at most %v sat/vB now: a transaction that pays more would be refused as a mistake", most)
+	}
+	if a.Vault {
+		return bitcoin.VaultFeeRate(given, least, current)
+	}
+	if given > 0 && given < rates.Minimum {
+		return 0, fault.Invalid("bitcoinFeeRate", "must be at least %v sat/vB now: the network relays nothing below", rates.Minimum)
+	}
+	if given > 0 {
+		return given, nil
+	}
+	// What the payee recommends counts as far as it can be meant.
+	return max(current, min(least, bitcoin.QuoteFeeRateCap(rates.Fastest))), nil
+}
+
+func (w *Live) Template(r *swap.Record, a *swap.Fund) (bitcoin.Template, error) {
+	if a.Vault {
+		terms, err := w.vaultTerms(r)
+		if err != nil {
+			return bitcoin.Template{}, err
+		}
+		return terms.Template()
+	}
+	to, err := bitcoin.ParseAddress(r.Bitcoin.Address, w.Bitcoin.Network())
+	if err != nil {
+		return bitcoin.Template{}, err
+	}
+	return bitcoin.PaymentTemplate(to.Script(), int64(r.Bitcoin.Sats)), nil
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// However long an LP was away: what waits for it goes on within seconds when it
+// is back, and meanwhile it is asked for a sign of life once, not by every swap.
+func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Second, time.Minute, 9 * time.Minute} {
+		t.Run(away.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var up atomic.Bool
+				var knocks atomic.Int64
+				p := &toyPerformer{answer: func(int64) swap.Outcome {
+					if !up.Load() {
+						return swap.Outcome{Reason: "no connection"}
+					}
+					return swap.Outcome{Done: true}
+				}}
+				g := New(Config{Store: new(storagetest.Memory), World: &toyWorld{}, Performer: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+					Knock: func(context.Context, string) error {
+						knocks.Add(1)
+						if !up.Load() {
+							return errors.New("no connection")
+						}
+						return nil
+					}})
+				defer g.Close()
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- g.Run(ctx) }()
+				const swaps = 20
+				for i := range swaps {
+					r := newToy(string(rune('a' + i)))
+					r.LP.URL = "https://lp"
+					if err := g.Create(t.Context(), r); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(away)
+				up.Store(true)
+				time.Sleep(max(away/10, firstKnock) + lpPause + 3*time.Second)
+				for i := range swaps {
+					r, err := g.Load(t.Context(), string(rune('a'+i)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if try := r.Tried[string(swap.PostPSBT)]; try.Outcome != swap.Done {
+						t.Errorf("swap %s still waits: %+v", r.ID, try)
+					}
+				}
+				if most := int64(away/firstKnock) + 3; knocks.Load() > most {
+					t.Errorf("asked for a sign of life %d times in %v", knocks.Load(), away)
+				}
+				stop()
+				<-ended
+			})
+		})
+	}
+}
+
+// An answer to any call ends the pauses, and an LP that answers but takes nothing
+// is asked again after a pause all the same.
+func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
+		g := New(Config{Store: new(storagetest.Memory), World: &toyWorld{}, Performer: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+			Knock: func(context.Context, string) error { return errors.New("no connection") }})
+		defer g.Close()
+		r := newToy("a")
+		r.LP.URL = "https://lp"
+		if err := g.Create(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+			t.Fatal(err)
+		}
+		look := func() int64 {
+			t.Helper()
+			if _, err := g.Advance(t.Context(), r.ID, swap.Look{}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			return p.started.Load()
+		}
+		for range 100 { // until the pause is long
+			time.Sleep(time.Second)
+			look()
+		}
+		before := look()
+		g.Heard("https://other/tobtc")
+		if n := look(); n != before {
+			t.Error("another provider's answer ended the pause")
+		}
+		g.Heard("https://lp/tobtc")
+		if n := look(); n != before+1 {
+			t.Errorf("%d attempts after an answer, want one", n-before)
+		}
+		for range 20 {
+			g.Heard("https://lp/tobtc")
+			time.Sleep(time.Second)
+			look()
+		}
+		if n := p.started.Load() - before - 1; n < 3 || n > 4 {
+			t.Errorf("%d attempts in 20 s with an LP that answers only other calls, want one in %v", n, lpPause)
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// calls counts what the background work asks, by whom it asks.
+type calls struct{ LP, Chain, Bitcoin int }
+
+func (c calls) String() string { return fmt.Sprintf("%d; %d; %d", c.LP, c.Chain, c.Bitcoin) }
+
+// counting is a world that counts.
+type counting struct {
+	*liar
+	mu sync.Mutex
+	n  calls
+}
+
+func (w *counting) count(n *int) { w.mu.Lock(); *n++; w.mu.Unlock() }
+
+func (w *counting) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+	w.count(&w.n.Chain)
+	return w.liar.Escrow(ctx, chain, contract, q)
+}
+func (w *counting) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
+	w.count(&w.n.Chain)
+	return w.liar.Vault(ctx, chain, contract, id)
+}
+func (w *counting) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
+	w.count(&w.n.Chain)
+	return w.liar.Withdrawal(ctx, chain, contract, q)
+}
+func (w *counting) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error) {
+	w.count(&w.n.Chain)
+	return w.liar.Txs(ctx, chain, txs)
+}
+func (w *counting) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap.GasFact, error) {
+	w.count(&w.n.Chain)
+	return w.liar.GasPayout(ctx, chain, q)
+}
+func (w *counting) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+	w.count(&w.n.LP)
+	return w.liar.LPStatus(ctx, q)
+}
+func (w *counting) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+	w.count(&w.n.Bitcoin)
+	return w.liar.BitcoinTx(ctx, id)
+}
+func (w *counting) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
+	w.count(&w.n.Bitcoin)
+	return w.liar.Wait(ctx, q)
+}
+func (w *counting) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
+	w.count(&w.n.Bitcoin)
+	return w.liar.Spends(ctx, ops)
+}
+func (w *counting) Received(ctx context.Context, address string) ([]*bitcoin.Tx, error) {
+	w.count(&w.n.Bitcoin)
+	return w.liar.Received(ctx, address)
+}
+func (w *counting) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error) {
+	w.count(&w.n.Bitcoin)
+	return w.liar.Refunded(ctx, q)
+}
+
+// event is what happens at a moment of a swap's life.
+type event struct {
+	after time.Duration
+	truth truth
+	input swap.Input // what the caller or the chain's listener brings then; nil: nothing
+	wrote func(r *swap.Record)
+}
+
+// followed runs the engine's schedule over one swap, as [Engine.Run] does, until the
+// swap is deleted or settled, and returns what was asked and when that was.
+func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, time.Duration) {
+	start := r.CreatedAt.Time()
+	w := &counting{liar: &liar{now: start, truth: &events[0].truth}}
+	if r.Escrow != nil {
+		w.delivers = r.Escrow.Expected
+	}
+	g := New(Config{Store: new(storagetest.Memory), World: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+		Performer: performerFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })})
+	defer g.Close()
+	if events[0].wrote != nil {
+		events[0].wrote(r)
+	}
+	if err := g.Create(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	s := &schedule{at: map[string]*turn{}}
+	g.reschedule(s, r, 0)
+	happened, purged := 1, start
+	for w.now.Sub(start) < 100*24*time.Hour {
+		next := purged.Add(time.Hour) // of each hour one look at what may be deleted is enough here
+		if len(s.queue) > 0 && s.queue[0].when.Before(next) {
+			next = s.queue[0].when
+		}
+		if happened < len(events) && !start.Add(events[happened].after).After(next) {
+			e := &events[happened]
+			w.now, w.truth, happened = start.Add(e.after), &e.truth, happened+1
+			if e.input != nil {
+				res, err := g.Advance(t.Context(), r.ID, e.input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g.Effects.Wait()
+				g.reschedule(s, res.Record, 0)
+			}
+			continue
+		}
+		w.now = next
+		if turn := s.next(next); turn != nil {
+			g.follow(t.Context(), s, turn)
+			g.Effects.Wait()
+		} else {
+			purged = next
+			g.Purge(t.Context())
+		}
+		now, err := g.Load(t.Context(), r.ID)
+		if fault.CodeOf(err) == fault.NotFound || err == nil && now.Settled && happened == len(events) && now.Ended != 0 && !hidden(c.flow, now) {
+			return w.n, w.now.Sub(start)
+		}
+	}
+	t.Errorf("%s: still followed after 100 days", c.flow.Type)
+	return w.n, 0
+}
+
+func hidden(f *swap.Flow, r *swap.Record) bool {
+	row, _ := f.State(r.State)
+	return row.Hidden
+}
+
+// What a quote costs that nobody uses and nobody asks for, until it is deleted, and
+// a swap that goes its way while nobody asks for it, until it rests. The figures
+// stand in docs/benchmarks.md.
+func TestCallsOfASwap(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	minute := time.Minute
+	type cost struct{ abandoned, settled calls }
+	most := map[swap.Type]cost{
+		swap.ToBTC:            {calls{0, 16, 0}, calls{9, 25, 0}},
+		swap.ToBTCLN:          {calls{0, 16, 0}, calls{9, 25, 0}},
+		swap.FromBTCLNAuto:    {calls{13, 11, 0}, calls{3, 40, 0}},
+		swap.SPVFromBTC:       {calls{0, 0, 0}, calls{0, 75, 140}},
+		swap.TrustedFromBTCLN: {calls{15, 0, 0}, calls{9, 3, 0}},
+		swap.TrustedFromBTC:   {calls{8, 0, 16}, calls{50, 3, 95}},
+	}
+	for _, c := range waysOut() {
+		typ := c.flow.Type
+		record := func() *swap.Record { return unused(c.record(0, start)) }
+		never := truth{escrow: chains.EscrowFact{Auth: chains.AuthLate}}
+		never.lp = &lp.Status{Code: map[swap.Type]int{swap.FromBTCLNAuto: lp.CodeUnpaid, swap.TrustedFromBTCLN: lp.CodeGasUnpaid, swap.TrustedFromBTC: lp.CodeGasUnpaid}[typ]}
+		over := never
+		over.escrow.Auth = chains.AuthOver
+		if typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC {
+			over.lp = &lp.Status{Code: lp.CodeExpired}
+		}
+		n, age := followed(t, c, record(), []event{{truth: never}, {after: 15 * minute, truth: over}})
+		if m := most[typ].abandoned; n.LP > m.LP || n.Chain > m.Chain || n.Bitcoin > m.Bitcoin {
+			t.Errorf("%s: an abandoned quote asks %s times, want at most %s", typ, n, m)
+		}
+		t.Logf("%s abandoned: LP; chain; Bitcoin = %s, deleted after %s", typ, n, age)
+
+		n, age = followed(t, c, record(), life(c, record()))
+		if m := most[typ].settled; n.LP > m.LP || n.Chain > m.Chain || n.Bitcoin > m.Bitcoin {
+			t.Errorf("%s: a settled swap asks %s times, want at most %s", typ, n, m)
+		}
+		t.Logf("%s settled: LP; chain; Bitcoin = %s, at rest after %s", typ, n, age)
+	}
+}
+
+// life is how a swap of a type goes when all goes well: the user acts after a
+// minute, an LP within half a minute, a block of Bitcoin comes every ten minutes,
+// the chain is final after two.
+func life(c scenario, r *swap.Record) []event {
+	minute := time.Minute
+	open := truth{escrow: chains.EscrowFact{State: chains.EscrowOpen}, lp: &lp.Status{Code: lp.CodeUnpaid}}
+	final := open
+	final.escrow.Final = true
+	claimed := truth{escrow: chains.EscrowFact{State: chains.EscrowClaimed}, lp: &lp.Status{Code: lp.CodeUnpaid}}
+	over := claimed
+	over.escrow.Final = true
+	none := truth{escrow: chains.EscrowFact{Auth: chains.AuthGood}, lp: &lp.Status{Code: lp.CodeUnpaid}}
+	named := func(name string) truth {
+		for _, is := range c.truths {
+			if is.name == name {
+				return is
+			}
+		}
+		panic(name)
+	}
+	switch r.Type {
+	case swap.ToBTC, swap.ToBTCLN:
+		return []event{{truth: none},
+			{after: minute, truth: none, input: swap.Submit{Action: swap.ActionInit, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x01"}}}}},
+			{after: minute + 5*time.Second, truth: open, input: swap.Look{}}, {after: minute + 30*time.Second, truth: claimed, input: swap.Look{}}, {after: 3*minute + 30*time.Second, truth: over}}
+	case swap.FromBTCLNAuto:
+		secret := func(r *swap.Record) { r.Lightning.Preimage = swap.Secret{1} }
+		return []event{{truth: none, wrote: secret}, {after: minute, truth: open, input: swap.Look{}}, {after: 3 * minute, truth: final},
+			{after: 3*minute + 30*time.Second, truth: claimed, input: swap.Look{}}, {after: 5*minute + 30*time.Second, truth: over}}
+	case swap.SPVFromBTC:
+		b := c.record(0, r.CreatedAt.Time()).Bitcoin
+		waiting, confirmed, paid := named("waiting"), named("confirmed"), named("claimed")
+		paid.withdrawal.Final = false
+		return []event{{truth: never()}, {after: minute, truth: waiting, input: swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: b.TxID, Tx: b.Tx}}},
+			{after: 31 * minute, truth: confirmed}, {after: 32 * minute, truth: paid, input: swap.Look{}}, {after: 34 * minute, truth: named("claimed")}}
+	case swap.TrustedFromBTCLN:
+		return []event{{truth: truth{lp: &lp.Status{Code: lp.CodeGasUnpaid}}}, {after: minute, truth: named("received"), input: swap.Look{}},
+			{after: minute + 30*time.Second, truth: named("paid out")}}
+	default:
+		received := named("pending")
+		received.lp = &lp.Status{Code: lp.CodeGasReceived, TxID: received.received[0].ID.String()}
+		first := received
+		tx := *received.received[0]
+		tx.Confirmations = 0
+		first.received = []*bitcoin.Tx{&tx}
+		return []event{{truth: truth{lp: &lp.Status{Code: lp.CodeGasUnpaid}}}, {after: minute, truth: first, input: swap.Look{}}, {after: 11 * minute, truth: received},
+			{after: 11*minute + 30*time.Second, truth: named("paid out")}}
+	}
+}
+
+func never() truth { return truth{} }

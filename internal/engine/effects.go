@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// place is what an effect waits for: each kind has places of its own, and what
+// reveals a preimage waits for nothing that does not.
+type place struct {
+	kind    swap.EffectKind
+	reveals bool
+}
+
+func placeOf(e swap.Effect) place { return place{e.Kind, e.Reveals} }
+
+// Performer carries out effects. Perform is called with a record that will not
+// change, and returns within its context.
+type Performer interface {
+	Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome
+}
+
+// effectTimeout bounds one attempt.
+const effectTimeout = 60 * time.Second
+
+// placesOfAKind is how many effects of a kind are under way at a time.
+const placesOfAKind = 64
+
+// runner carries out effects beside the passes: each once at a time, a bounded
+// number of each kind.
+type runner struct {
+	do      Performer
+	still   func(ctx context.Context, id string, e swap.Effect) (*swap.Record, swap.Effect, error)
+	mark    func(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error)
+	report  func(ctx context.Context, id string, o swap.Outcome)
+	absent  *absences
+	base    context.Context
+	log     *slog.Logger
+	now     func() time.Time
+	mu      sync.Mutex
+	places  map[place]chan struct{}
+	running map[effectKey]bool
+	all     sync.WaitGroup
+}
+
+type effectKey struct{ id, effect string }
+
+// start begins the effects that are due and not under way. It does not wait.
+func (x *runner) start(r *swap.Record, effects []swap.Effect, now time.Time) {
+	for _, e := range effects {
+		if !x.absent.due(r, e, now) {
+			if e.ToLP() {
+				x.absent.await(r)
+			}
+			continue
+		}
+		key := effectKey{r.ID, e.Key()}
+		x.mu.Lock()
+		busy := x.running[key] || x.base.Err() != nil
+		if !busy {
+			x.running[key] = true
+			x.all.Add(1)
+		}
+		x.mu.Unlock()
+		if busy {
+			continue
+		}
+		go x.run(r, e, key)
+	}
+}
+
+func (x *runner) run(r *swap.Record, e swap.Effect, key effectKey) {
+	defer x.all.Done()
+	outcome, done := x.perform(r, e)
+	if done { // first, so that no pass finds the effect neither under way nor done
+		x.report(context.WithoutCancel(x.base), r.ID, outcome)
+	}
+	x.mu.Lock()
+	delete(x.running, key)
+	x.mu.Unlock()
+}
+
+// perform reports false if nothing was done: the effect is not due any more, or
+// we are closing.
+func (x *runner) perform(r *swap.Record, e swap.Effect) (o swap.Outcome, done bool) {
+	places := x.placesOf(e)
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+	case <-x.base.Done():
+		return swap.Outcome{}, false
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			x.log.Error("effect panicked", "swap", storage.Label(r.ID), "effect", e.Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			o, done = swap.Outcome{Effect: e.Kind, Reason: "internal error", Step: e.Step}, true
+		}
+	}()
+	r, e, err := x.begin(r.ID, e)
+	if err != nil {
+		return swap.Outcome{}, false
+	}
+	patience := effectTimeout
+	if !e.Until.IsZero() {
+		patience = min(patience, e.Until.Sub(x.now()))
+	}
+	ctx, cancel := context.WithTimeout(x.base, patience)
+	defer cancel()
+	o = x.do.Perform(ctx, r, e)
+	o.Effect, o.Step = e.Kind, e.Step
+	return o, true
+}
+
+func (x *runner) placesOf(e swap.Effect) chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.places == nil {
+		x.places = map[place]chan struct{}{}
+	}
+	p, ok := x.places[placeOf(e)]
+	if !ok {
+		p = make(chan struct{}, placesOfAKind)
+		x.places[placeOf(e)] = p
+	}
+	return p
+}
+
+// errNotDue says that an effect is not to be done any more.
+var errNotDue = errors.New("the effect is not due any more")
+
+// begin returns the effect and the record by which it is done now: the guards
+// hold at this moment, and that it begins is durable where that has to be.
+func (x *runner) begin(id string, e swap.Effect) (r *swap.Record, now swap.Effect, err error) {
+	ctx, cancel := context.WithTimeout(x.base, effectTimeout)
+	defer cancel()
+	for range maxConflicts {
+		if r, now, err = x.still(ctx, id, e); err != nil {
+			return nil, e, err
+		}
+		if !now.Mark && !(now.Reveals && r.Lightning.Revealed == 0) {
+			return r, now, nil
+		}
+		marked, err := x.mark(ctx, r, now)
+		if err == nil {
+			return marked, now, nil
+		}
+		if !errors.Is(err, storage.ErrConflict) {
+			return nil, e, err
+		}
+	} // somebody else started it, or the swap moves all the time: a later pass decides again
+	return nil, e, errNotDue
+}
+
+// Wait returns when no effect is under way. The base context should have ended.
+func (x *runner) Wait() { x.all.Wait() }
+
+// stillDue asks the flow again whether an effect is to be done. The facts are at
+// most a second old, the clock is now.
+func (g *Engine) stillDue(ctx context.Context, id string, e swap.Effect) (*swap.Record, swap.Effect, error) {
+	res, err := g.Advance(ctx, id, nil)
+	if err != nil {
+		return nil, e, err
+	}
+	f := g.Flows[res.Record.Type]
+	if f == nil || f.Effects == nil {
+		return nil, e, errNotDue
+	}
+	now := g.Now()
+	for _, due := range f.Effects(swap.In{R: res.Record, Obs: res.Observation, Now: now}) {
+		if due.Key() == e.Key() && placeOf(due) == placeOf(e) && g.absences.due(res.Record, due, now) {
+			return res.Record, due, nil
+		}
+	}
+	return nil, e, errNotDue
+}
+
+// markStarted stores that an effect begins. It fails if the record has changed.
+func (g *Engine) markStarted(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error) {
+	next := r.Clone()
+	if next.Tried == nil {
+		next.Tried = map[string]swap.Try{}
+	}
+	try, now := next.Tried[e.Key()], swap.At(g.Now())
+	switch {
+	case try.Started == 0:
+		try.Started = now
+	case e.Mark && try.Attempts == 0: // begun by a process that was lost: nobody heard the answer
+		try.Attempts = 1
+	}
+	if e.Reveals && next.Lightning.Revealed == 0 {
+		next.Lightning.Revealed, try.Started = now, now
+	}
+	next.Tried[e.Key()] = try
+	if err := g.write(ctx, r, next, nil); err != nil {
+		return nil, err
+	}
+	g.forget(r.ID)
+	return next, nil
+}
+
+// reportOutcome gives an outcome back to its swap, again and again if the store
+// fails: an outcome that is lost is only a repeated attempt, never lost money.
+func (g *Engine) reportOutcome(ctx context.Context, id string, o swap.Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, g.passTimeout)
+	defer cancel()
+	if _, err := g.Advance(ctx, id, o); err != nil && !errors.Is(err, errNotTaken) {
+		g.log.Warn("outcome not recorded", "swap", storage.Label(id), "effect", o.Effect, "err", err)
+	}
+}

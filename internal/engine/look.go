@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// Look brings forward the swaps that a hint is about and returns when each has
+// been looked at, so that the cursor behind the hint may be stored. A swap that
+// cannot be read or written keeps the hint from no other: it is logged, and
+// [Engine.Run] looks at it again for the hint's sake until that succeeds.
+//
+// Errors: that of a store in which nothing can be found; the context's.
+func (g *Engine) Look(ctx context.Context, chain string, h chains.Hint) error {
+	ids := map[string]bool{}
+	for _, hash := range [][]byte{h.EscrowHash, h.ClaimHash, h.BitcoinTx[:]} {
+		if len(hash) == 0 || len(hash) == 32 && swap.IsZero([32]byte(hash)) {
+			continue
+		}
+		for e, err := range g.Store.Find(ctx, storage.Query{Index: swap.ByEvent, Value: swap.EventValue(chain, hash)}) {
+			if err != nil && e.ID == "" {
+				return fmt.Errorf("find swaps of an event: %w", err)
+			}
+			ids[e.ID] = true
+		}
+	}
+	for id := range ids {
+		_, err := g.Advance(ctx, id, swap.Look{})
+		switch {
+		case err == nil || fault.CodeOf(err) == fault.NotFound:
+		case ctx.Err() != nil:
+			return fmt.Errorf("look at swap %s: %w", storage.Label(id), err)
+		default:
+			g.log.Error("swap could not be looked at for an event", "swap", storage.Label(id), "err", err)
+			g.hints.add(id)
+		}
+	}
+	return nil
+}
+
+// hints are the swaps that still owe a pass to a hint. Safe for concurrent use.
+type hints struct {
+	mu   sync.Mutex
+	owed map[string]bool
+	told []string // of owed: not yet on the schedule
+}
+
+func (h *hints) add(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.owed == nil {
+		h.owed = map[string]bool{}
+	}
+	if !h.owed[id] {
+		h.owed[id] = true
+		h.told = append(h.told, id)
+	}
+}
+
+// input is what a swap's next pass is to be begun with.
+func (h *hints) input(id string) swap.Input {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.owed[id] {
+		return swap.Look{}
+	}
+	return nil
+}
+
+func (h *hints) paid(id string) {
+	h.mu.Lock()
+	delete(h.owed, id)
+	h.mu.Unlock()
+}
+
+// schedule gives the swaps that failed just now a turn soon.
+func (h *hints) schedule(s *schedule, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range h.told {
+		s.soon(id, now.Add(swap.Backoff(0)))
+	}
+	h.told = nil
+}

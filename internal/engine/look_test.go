@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// refusing is a store that does not take what is written to one swap.
+type refusing struct {
+	storage.Store
+	mu sync.Mutex
+	id string
+}
+
+func (s *refusing) Update(ctx context.Context, e storage.Entry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.ID == s.id {
+		return &storage.KeyTakenError{Index: swap.ByPaying}
+	}
+	return s.Store.Update(ctx, e)
+}
+
+func (s *refusing) refuse(id string) {
+	s.mu.Lock()
+	s.id = id
+	s.mu.Unlock()
+}
+
+// One swap that cannot be stored, or read, keeps no hint from the others, nor does
+// it end whoever brings the hints. It is looked at again by itself.
+func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &refusing{Store: new(storagetest.Memory)}
+		w := &toyWorld{}
+		f := lamp()
+		var mu sync.Mutex
+		hinted := map[string]int{}
+		ask := f.Ask
+		f.Ask = func(in swap.In) swap.Ask {
+			if _, ok := in.Input.(swap.Look); ok {
+				mu.Lock()
+				hinted[in.R.ID]++
+				mu.Unlock()
+			}
+			return ask(in)
+		}
+		g := toyEngine(t, store, w, &toyPerformer{}, f)
+		hash := make([]byte, 32)
+		hash[0] = 7
+		for _, id := range []string{"bad", "good", "newer"} {
+			r := &swap.Record{Head: swap.Head{ID: id, Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
+				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
+			g.Flows[swap.FromBTCLNAuto] = f
+			if err := g.Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := store.Get(t.Context(), "newer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Body = []byte(`{"schema":1000000}`)
+		if err := store.Store.Update(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		store.refuse("bad")
+		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
+		if err := g.Look(t.Context(), "CITREA", chains.Hint{ClaimHash: hash}); err != nil {
+			t.Errorf("the hint came to nothing: %v", err)
+		}
+		if r, err := g.Load(t.Context(), "good"); err != nil || r.State != 2 {
+			t.Errorf("the other swap: state %d, %v; want 2", r.State, err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { _ = g.Run(ctx) })
+		store.refuse("")
+		time.Sleep(5 * time.Second)
+		if r, err := g.Load(t.Context(), "bad"); err != nil || r.State != 2 {
+			t.Errorf("the swap itself: state %d, %v; want 2", r.State, err)
+		}
+		mu.Lock()
+		if hinted["bad"] < 2 {
+			t.Error("the swap was looked at again without its hint")
+		}
+		mu.Unlock()
+		stop()
+		all.Wait()
+		g.Close()
+	})
+}
+
+// A store that finds nothing keeps the hint with whoever brings it.
+func TestHintIsKeptWhileTheStoreIsDown(t *testing.T) {
+	g := toyEngine(t, downStore{new(storagetest.Memory)}, &toyWorld{}, &toyPerformer{}, lamp())
+	if err := g.Look(t.Context(), "CITREA", chains.Hint{ClaimHash: []byte{1}}); err == nil {
+		t.Error("the hint is taken, and lost")
+	}
+}
+
+type downStore struct{ storage.Store }
+
+func (downStore) Find(context.Context, storage.Query) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) { yield(storage.Entry{}, errors.New("the disk is gone")) }
+}

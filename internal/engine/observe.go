@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// World is where questions are answered. Its methods are safe for concurrent
+// use and may merge what several swaps ask.
+type World interface {
+	Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error)
+	Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error)
+	Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error)
+	VerifyRefund(ctx context.Context, chain, contract string, q swap.RefundAsk) error
+	Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error)
+	Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error)
+	Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error)
+	Payout(ctx context.Context, chain, contract string, q swap.PayoutAsk) (swap.PayoutFact, error)
+	LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
+	BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) // nil: not found
+	Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error)
+	GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap.GasFact, error)
+	Received(ctx context.Context, address string) ([]*bitcoin.Tx, error)
+	Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error)
+}
+
+// world is what one pass asks: the world, and the store.
+type world struct {
+	World
+	rival func(ctx context.Context, id string, q swap.RivalAsk) (bool, error)
+}
+
+// maxRounds bounds how often one pass asks. No type needs more than three.
+const maxRounds = 4
+
+// observe asks until the flow knows enough, each round in parallel.
+func observe(ctx context.Context, w world, f *swap.Flow, in swap.In) {
+	for range maxRounds {
+		if !answer(ctx, w, in, f.Ask(in)) {
+			return
+		}
+	}
+}
+
+// answer puts one round of answers into in.Obs and reports whether anything was asked.
+func answer(ctx context.Context, w world, in swap.In, ask swap.Ask) bool {
+	r, obs := in.R, in.Obs
+	var g errgroup.Group
+	asked := 0
+	add := func(f func()) {
+		asked++
+		g.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("%v\n%s", p, debug.Stack())
+				}
+			}()
+			f()
+			return nil
+		})
+	}
+	if q := ask.Escrow; q != nil {
+		add(func() {
+			put(&obs.Escrow, in.Now)(swap.InOurTime(in.Now, swap.EscrowHead)(swap.NotLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
+		})
+	}
+	if q := ask.Found; q != nil {
+		add(func() {
+			put(&obs.Found, in.Now)(swap.InOurTime(in.Now, swap.EscrowHead)(swap.NotLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
+		})
+	}
+	if q := ask.LP; q != nil {
+		add(func() { put(&obs.LP, in.Now)(w.LPStatus(ctx, *q)) })
+	}
+	if q := ask.Delivered; q != nil {
+		add(func() { put(&obs.Delivered, in.Now)(w.Delivered(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Wait; q != nil {
+		add(func() { put(&obs.Wait, in.Now)(w.Wait(ctx, *q)) })
+	}
+	if q := ask.Refund; q != nil {
+		add(func() { put(&obs.Refund, in.Now)(struct{}{}, w.VerifyRefund(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Payment; q != nil {
+		add(func() { put(&obs.Payment, in.Now)(w.BitcoinTx(ctx, *q)) })
+	}
+	if q := ask.Payout; q != nil {
+		add(func() { put(&obs.Payout, in.Now)(w.Payout(ctx, r.Chain, r.Contract, *q)) })
+	}
+	if q := ask.Spends; q != nil {
+		add(func() { put(&obs.Spends, in.Now)(w.Spends(ctx, q)) })
+	}
+	if q := ask.Vault; q != nil {
+		add(func() {
+			put(&obs.Vault, in.Now)(swap.InOurTime(in.Now, swap.VaultHead)(w.Vault(ctx, r.Chain, r.Contract, *q)))
+		})
+	}
+	if q := ask.Withdrawal; q != nil {
+		add(func() {
+			put(&obs.Withdrawal, in.Now)(swap.InOurTime(in.Now, swap.WithdrawalHead)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)))
+		})
+	}
+	if q := ask.Txs; q != nil {
+		add(func() { put(&obs.Txs, in.Now)(byID(q)(w.Txs(ctx, r.Chain, q))) })
+	}
+	if q := ask.GasTx; q != nil {
+		add(func() { put(&obs.GasTx, in.Now)(w.GasPayout(ctx, r.Chain, *q)) })
+	}
+	if to := ask.Received; to != "" {
+		add(func() { put(&obs.Received, in.Now)(w.Received(ctx, to)) })
+	}
+	if q := ask.Refunded; q != nil {
+		add(func() { put(&obs.Refunded, in.Now)(w.Refunded(ctx, *q)) })
+	}
+	if q := ask.Rival; q != nil {
+		add(func() { put(&obs.Rival, in.Now)(w.rival(ctx, r.ID, *q)) })
+	}
+	if err := g.Wait(); err != nil { // a panic, which belongs to the pass; facts carry their own errors
+		panic(err)
+	}
+	return asked > 0
+}
+
+// byID names the states of transactions by their ids.
+func byID(asked []chains.Signed) func([]chains.TxStatus, error) (map[string]chains.TxStatus, error) {
+	return func(all []chains.TxStatus, err error) (map[string]chains.TxStatus, error) {
+		if err != nil {
+			return nil, err
+		}
+		if len(all) != len(asked) {
+			return nil, fmt.Errorf("%d answers to %d questions", len(all), len(asked))
+		}
+		m := make(map[string]chains.TxStatus, len(all))
+		for i, tx := range asked {
+			m[tx.ID] = all[i]
+		}
+		return m, nil
+	}
+}
+
+func put[T any](to *swap.Fact[T], now time.Time) func(T, error) {
+	return func(v T, err error) { *to = swap.Fact[T]{Value: v, Asked: true, Err: err, At: now} }
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// At its expiry a quote that nobody has paid for is over for the caller, of every
+// type: it is finished, expired, asks for nothing and is not pending; and it returns
+// when something was under way after all.
+func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	for _, c := range waysOut() {
+		t.Run(c.flow.Type.String(), func(t *testing.T) {
+			w := &liar{now: start, truth: &truth{}}
+			g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, c.flow)
+			g.Now = func() time.Time { return w.now }
+			r := unused(c.record(0, start))
+			if err := g.Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			pending := func() (n int) {
+				for r, err := range g.List(t.Context(), "CITREA", "0x1", true) {
+					if err != nil || r.ID != "a" {
+						t.Fatal(err)
+					}
+					n++
+				}
+				return n
+			}
+			w.now = start.Add(10*time.Minute - time.Millisecond)
+			if v := g.Show(r); v.Row.Finished || v.Row.Expired || pending() != 1 {
+				t.Errorf("before its expiry: %+v, %d pending", v.Row, pending())
+			}
+			w.now = start.Add(10 * time.Minute)
+			if v := g.Show(r); !v.Row.Finished || !v.Row.Expired || v.Row.Failed || v.Action != nil || v.Steps[0].Status != swap.SoftExpired || pending() != 0 {
+				t.Errorf("at its expiry: %+v, %+v, %d pending", v, v.Steps, pending())
+			}
+			w.now = start.Add(11 * time.Minute)
+			res, err := g.Advance(t.Context(), "a", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := g.View(res); !v.Row.Finished || !v.Row.Expired || v.Action != nil || pending() != 0 {
+				t.Errorf("after a look: %+v, %d pending", v.Row, pending())
+			}
+			if row, _ := c.flow.State(res.Record.State); !row.Watched || res.Record.Settled && c.flow.Type != swap.SPVFromBTC {
+				t.Errorf("nobody looks at %s", row.Name)
+			}
+			if c.flow.Type == swap.SPVFromBTC {
+				return // nobody pays without handing a transaction in
+			}
+			w.now = start.Add(20 * time.Minute)
+			paid := c.truths[1]
+			paid.escrow = chains.EscrowFact{State: chains.EscrowOpen}
+			if c.flow.Type == swap.TrustedFromBTC {
+				paid.received = []*bitcoin.Tx{c.truths[0].received[0]}
+			}
+			w.truth = &paid
+			if c.flow.Type == swap.FromBTCLNAuto {
+				w.delivers = res.Record.Escrow.Expected
+			}
+			if res, err = g.Advance(t.Context(), "a", swap.Look{}); err != nil {
+				t.Fatal(err)
+			}
+			if v := g.View(res); v.Row.Expired || v.Row.Finished || pending() != 1 {
+				t.Errorf("paid after all: %+v, %d pending", v.Row, pending())
+			}
+		})
+	}
+}
+
+// unused makes a record of the middle of a swap one of its beginning.
+func unused(r *swap.Record) *swap.Record {
+	r.Seen, r.Tried, r.PayoutTx = swap.Seen{}, nil, ""
+	switch r.Type {
+	case swap.FromBTCLNAuto:
+		r.Escrow.Expected, r.Escrow.Real = r.Escrow.Real, nil
+	case swap.SPVFromBTC:
+		r.Bitcoin = &swap.BitcoinPart{Confirmations: 3}
+	}
+	return r
+}

@@ -1,0 +1,342 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// Config is what an [Engine] is made of. All fields but Knock are needed.
+type Config struct {
+	Store     storage.Store
+	World     World
+	Performer Performer
+	Flows     []*swap.Flow
+	Now       func() time.Time
+	Log       *slog.Logger
+
+	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
+	// anything. Nil: an LP that was away is found to be back by other calls alone.
+	Knock func(ctx context.Context, url string) error
+
+	PassTimeout time.Duration // for the questions of one pass; 0 is 30 s
+	KeepExpired time.Duration // how long an expired quote stays in the store; 0 is 24 h
+}
+
+// Engine moves swaps. Whatever wakes it (a caller, a timer, an event, a
+// restart), it does the same: load the record, observe the world, decide by the
+// type's table, write by compare-and-set, and only then act. Safe for concurrent
+// use, also by several processes on one store.
+type Engine struct {
+	Store       storage.Store
+	world       World
+	Flows       map[swap.Type]*swap.Flow
+	Now         func() time.Time
+	log         *slog.Logger
+	passTimeout time.Duration
+	keepExpired time.Duration
+	Effects     *runner
+	feed        feed
+	hints       hints
+	absences    *absences
+	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
+	spared      *lru.Cache[string, time.Time]    // quotes that could not be deleted, until when
+	base        context.Context
+	stop        context.CancelFunc
+
+	mu     sync.Mutex
+	lanes  map[string]*lane
+	passes sync.WaitGroup
+}
+
+// New returns an engine. It does nothing until it is asked; Close ends what it
+// has begun.
+func New(c Config) *Engine {
+	base, stop := context.WithCancel(context.Background())
+	g := &Engine{
+		Store: c.Store, world: c.World, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log,
+		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
+		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
+		spared: lru.New[string, time.Time](sparedKept),
+	}
+	if g.passTimeout <= 0 {
+		g.passTimeout = 30 * time.Second
+	}
+	if g.keepExpired <= 0 {
+		g.keepExpired = 24 * time.Hour
+	}
+	for _, f := range c.Flows {
+		g.Flows[f.Type] = f
+	}
+	g.absences = &absences{knock: c.Knock, base: base, now: c.Now}
+	g.Effects = &runner{
+		do: c.Performer, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, absent: g.absences, base: base,
+		log: c.Log, now: c.Now, running: map[effectKey]bool{},
+	}
+	return g
+}
+
+// Close stops effects and passes, waits for them, and ends subscriptions. What
+// was cut off is done again after the next start.
+func (g *Engine) Close() {
+	g.stop()
+	g.Effects.Wait()
+	g.passes.Wait()
+	g.absences.wait()
+	g.feed.close()
+}
+
+// Result is what a pass found.
+type Result struct {
+	Record      *swap.Record
+	Observation *swap.Observation // the facts of the pass
+	At          time.Time
+}
+
+// View returns how the swap is shown, by the facts of the pass.
+func (g *Engine) View(res *Result) swap.View {
+	f := g.Flows[res.Record.Type]
+	if f == nil {
+		return swap.View{}
+	}
+	v := f.View(swap.In{R: res.Record, Obs: res.Observation, Now: res.At})
+	if f.Over(res.Record, res.At) {
+		v.End()
+	}
+	return v
+}
+
+// Show returns how a record is shown without asking anybody.
+func (g *Engine) Show(r *swap.Record) swap.View {
+	return g.View(&Result{Record: r, Observation: &swap.Observation{}, At: g.Now()})
+}
+
+// errNotTaken says that no row of the table takes the input.
+var errNotTaken = fault.New(fault.InvalidState, "the swap is not in a state in which this is possible")
+
+// snapshotLife is how long the facts of a pass serve callers without input.
+const snapshotLife = time.Second
+
+// maxSteps bounds the rows taken in one pass. The longest real row is four.
+const maxSteps = 16
+
+// writeTime is what a pass has for the store after its time for questions is
+// over: one that nobody answers must still take its input.
+const writeTime = 5 * time.Second
+
+// maxConflicts is how often a pass that lost a compare-and-set begins again.
+const maxConflicts = 3
+
+// lane is one swap: at most one pass runs in it.
+type lane struct {
+	running *passRun // nil when none is
+	last    *passRun // the one before, while it is fresh
+}
+
+// passRun is one pass and its outcome, which is written before done is closed.
+type passRun struct {
+	done  chan struct{}
+	res   *Result
+	err   error
+	ended time.Time
+}
+
+func (f *passRun) wait(ctx context.Context) (*Result, error) {
+	select {
+	case <-f.done:
+		return f.res, f.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Advance runs a pass over a swap and returns what it found. A caller without
+// input joins a pass that is running, or gets the result of one that ended
+// within the last second; a caller with input gets a pass of its own. The pass
+// has its own deadline: a caller that goes away does not end it.
+//
+// Errors: fault.NotFound for an unknown id; fault.InvalidState when no row of
+// the table takes the input; what the store says. A failed question is no
+// error: it is a fact without an answer, and moves nothing.
+func (g *Engine) Advance(ctx context.Context, id string, input swap.Input) (*Result, error) {
+	for {
+		f, mine, err := g.board(id, input)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			return f.wait(ctx)
+		}
+		if _, err := f.wait(ctx); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// board returns the pass that answers the caller, or, with mine false, one
+// that has to end first.
+func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.lanes[id]
+	if l == nil {
+		l = &lane{}
+		g.sweep()
+		g.lanes[id] = l
+	}
+	if l.running != nil {
+		return l.running, input == nil, nil
+	}
+	if age := g.Now().Sub(endOf(l.last)); input == nil && age >= 0 && age < snapshotLife {
+		return l.last, true, nil
+	}
+	if g.base.Err() != nil {
+		return nil, false, ErrClosed
+	}
+	f = &passRun{done: make(chan struct{})}
+	l.running = f
+	g.passes.Add(1)
+	go g.fly(id, l, f, input)
+	return f, true, nil
+}
+
+// ErrClosed is the error of calls to an engine that was closed, or is closed under them.
+var ErrClosed error = fault.New(fault.Internal, "the client is closed")
+
+func endOf(f *passRun) time.Time {
+	if f == nil || f.err != nil {
+		return time.Time{}
+	}
+	return f.ended
+}
+
+// forget drops the fresh result of a swap that was written beside a pass.
+func (g *Engine) forget(id string) {
+	g.mu.Lock()
+	if l := g.lanes[id]; l != nil {
+		l.last = nil
+	}
+	g.mu.Unlock()
+}
+
+// sweep drops idle lanes when there are many. g.mu is held.
+func (g *Engine) sweep() {
+	if len(g.lanes) < 4096 {
+		return
+	}
+	now := g.Now()
+	for id, l := range g.lanes {
+		if l.running == nil && now.Sub(endOf(l.last)) >= snapshotLife {
+			delete(g.lanes, id)
+		}
+	}
+}
+
+func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input) {
+	defer g.passes.Done()
+	f.res, f.err = g.guarded(id, input)
+	f.ended = g.Now()
+	g.mu.Lock()
+	l.running, l.last = nil, f
+	g.mu.Unlock()
+	close(f.done)
+}
+
+// guarded keeps a pass that panics from harming anything but itself.
+func (g *Engine) guarded(id string, input swap.Input) (res *Result, err error) {
+	ctx, cancel := context.WithTimeout(g.base, g.passTimeout+writeTime)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("pass panicked", "swap", storage.Label(id), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			res, err = nil, fault.New(fault.Internal, "internal error while looking at the swap")
+		}
+	}()
+	return g.pass(ctx, id, input)
+}
+
+func (g *Engine) pass(ctx context.Context, id string, input swap.Input) (*Result, error) {
+	r, err := g.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, g.passTimeout)
+	defer cancel()
+	obs, conflicts, taken := &swap.Observation{}, 0, input == nil
+	for range maxSteps {
+		f := g.Flows[r.Type]
+		in := swap.In{R: r, Obs: obs, Input: input, Now: g.Now()}
+		if f == nil {
+			break // of a type that is not configured: shown, and left alone
+		}
+		observe(asking, world{g.world, g.Rival}, f, in)
+		next, move := f.Step(in)
+		changed, err := g.save(ctx, r, next, move)
+		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {
+			conflicts++
+			if r, err = g.Load(ctx, id); err != nil {
+				return nil, err
+			}
+			obs = &swap.Observation{}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			r = next
+		}
+		if input != nil && (input.Kind() >= swap.OnOutcome || move != nil && move.On == input.Kind()) {
+			taken, input = true, nil
+		}
+		if !changed {
+			break
+		}
+	}
+	if !taken {
+		return nil, errNotTaken
+	}
+	// Only now, when nothing more is written: an effect that has to be marked
+	// would lose against a later step of its own pass.
+	if f := g.Flows[r.Type]; f != nil && f.Effects != nil {
+		now := g.Now()
+		g.Effects.start(r, f.Effects(swap.In{R: r, Obs: obs, Now: now}), now)
+	}
+	return &Result{Record: r, Observation: obs, At: g.Now()}, nil
+}
+
+// save writes what one step changed, if anything, and tells subscribers.
+func (g *Engine) save(ctx context.Context, r, next *swap.Record, move *swap.Move) (changed bool, err error) {
+	before, err := swap.Encode(r)
+	if err != nil {
+		return false, err
+	}
+	after, err := swap.Encode(next)
+	if err != nil {
+		return false, err
+	}
+	if bytes.Equal(before, after) {
+		return false, nil
+	}
+	now := g.Now()
+	if next.Due = swap.NextMoment(next, now); next.Due == 0 && move != nil {
+		next.Due = swap.At(now) // more may be possible at once: a restart in between must not put it off
+	}
+	if err := g.write(ctx, r, next, move); err != nil {
+		return false, err
+	}
+	if move != nil && r.State != next.State {
+		g.log.Info("swap moved", "swap", storage.Label(next.ID), "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
+	}
+	return true, nil
+}

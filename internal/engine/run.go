@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"container/heap"
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// parallelPasses bounds the passes that the background work has under way.
+const parallelPasses = 50
+
+// Run follows all watched swaps until ctx ends: it looks at each one as often as
+// its state asks for (more slowly as it grows old, and after failures), when its
+// Due moment comes, and when Look asks for it; it deletes quotes that are long
+// expired. Time is the engine's clock, looked at every tick of real time. Run
+// must not be called twice at once.
+func (g *Engine) Run(ctx context.Context) error {
+	s := &schedule{at: map[string]*turn{}}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+
+	// Subscribed first, then loaded: a swap made in between is seen twice, not never.
+	sub := g.feed.add()
+	if sub == nil {
+		return ErrClosed
+	}
+	all.Go(func() { g.deliver(ctx, sub, func(c Change) bool { g.reschedule(s, c.Record, 0); return true }) })
+	all.Go(func() { g.loadWatched(ctx, s) })
+
+	slots := make(chan struct{}, parallelPasses)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	purged := time.Time{}
+	var purging atomic.Bool // a silent chain holds a purge up: then the next waits for it
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		now := g.Now()
+		g.hints.schedule(s, now)
+		g.absences.schedule(s, now)
+		for {
+			t := s.next(now)
+			if t == nil {
+				break
+			}
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			all.Go(func() {
+				defer func() { <-slots }()
+				g.follow(ctx, s, t)
+			})
+		}
+		if now.Sub(purged) >= time.Minute {
+			purged = now
+			if purging.CompareAndSwap(false, true) {
+				all.Go(func() {
+					defer purging.Store(false)
+					g.Purge(ctx)
+				})
+			}
+		}
+	}
+}
+
+// loadWatched puts every watched swap on the schedule, page by page, spread over
+// its own interval so that a restart does not ask about all at once.
+func (g *Engine) loadWatched(ctx context.Context, s *schedule) {
+	for ctx.Err() == nil {
+		failed := false
+		for e, err := range g.Store.Find(ctx, storage.Query{Index: swap.ByWatch}) {
+			if err != nil {
+				g.log.Error("watched swap cannot be read", "swap", storage.Label(e.ID), "err", err)
+				failed = e.ID == "" // one bad entry is skipped, a failed store is asked again
+				continue
+			}
+			r, err := decode(e)
+			if err != nil {
+				g.log.Error("watched swap cannot be read", "swap", storage.Label(e.ID), "err", err)
+				continue
+			}
+			g.reschedule(s, r, rand.Float64())
+		}
+		if !failed {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
+}
+
+// reschedule sets a swap's next turn from its record. at is the part of the
+// interval to wait, 0 for all of it. With a part, after a restart, a moment that
+// has passed meanwhile makes even an old swap's turn come soon.
+func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
+	f := g.Flows[r.Type]
+	if f == nil {
+		return
+	}
+	row, ok := f.State(r.State)
+	if !ok || !row.Watched || r.Settled {
+		s.drop(r.ID)
+		return
+	}
+	now := g.Now()
+	age := now.Sub(r.CreatedAt.Time())
+	wait := interval(row.Every, age)
+	if row.Expired || f.IsUnpaid(r) {
+		wait = idleInterval(age)
+	}
+	if at > 0 {
+		if r.Due.Reached(now) {
+			wait = row.Every
+		}
+		wait = time.Duration(float64(wait) * at)
+	}
+	next := now.Add(wait)
+	if r.Due != 0 && r.Due.Time().Before(next) && r.Due.Time().After(now) {
+		next = r.Due.Time()
+	}
+	s.set(r.ID, next)
+}
+
+// interval is how long to wait between looks: Every at first, a hundredth of
+// the swap's age later, at most ten minutes more.
+func interval(every, age time.Duration) time.Duration {
+	return max(every, min(age/100, every+10*time.Minute))
+}
+
+// idleInterval is how long to wait between looks at a quote that nobody has used:
+// its age, so that a thousand of them cost little. Whoever asks for the swap, and
+// whatever the chain says of it, is heard at once.
+func idleInterval(age time.Duration) time.Duration {
+	return min(max(30*time.Second, age), 24*time.Hour)
+}
+
+// follow runs one pass, and slows down after failures.
+func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
+	ctx, cancel := context.WithTimeout(ctx, g.passTimeout+time.Second)
+	defer cancel()
+	input := g.hints.input(t.id)
+	res, err := g.Advance(ctx, t.id, input)
+	if err != nil {
+		failures := s.ended(t, err)
+		if ctx.Err() == nil {
+			g.log.Warn("swap could not be followed", "swap", storage.Label(t.id), "failures", failures, "err", err)
+		}
+		s.retry(t, g.Now().Add(swap.Backoff(failures)))
+		return
+	}
+	s.ended(t, nil)
+	if input != nil {
+		g.hints.paid(t.id)
+	}
+	g.reschedule(s, res.Record, 0)
+}
+
+// schedule knows whose turn is next. Safe for concurrent use.
+type schedule struct {
+	mu    sync.Mutex
+	at    map[string]*turn
+	queue turns
+}
+
+type turn struct {
+	id       string
+	when     time.Time
+	index    int // in the queue, -1 while a pass runs
+	failures int
+}
+
+func (s *schedule) set(id string, when time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.at[id]
+	if t == nil {
+		t = &turn{id: id, index: -1}
+		s.at[id] = t
+	}
+	s.put(t, when)
+}
+
+// soon sets a turn, unless one comes earlier.
+func (s *schedule) soon(id string, when time.Time) {
+	s.mu.Lock()
+	t := s.at[id]
+	later := t == nil || t.index < 0 || when.Before(t.when)
+	s.mu.Unlock()
+	if later {
+		s.set(id, when)
+	}
+}
+
+// ended counts the failures in a row. A swap that changed meanwhile may have had
+// another turn at the same time.
+func (s *schedule) ended(t *turn, err error) (failures int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.failures++
+	if err == nil {
+		t.failures = 0
+	}
+	return t.failures
+}
+
+func (s *schedule) retry(t *turn, when time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at[t.id] == t {
+		s.put(t, when)
+	}
+}
+
+// put queues t. s.mu is held.
+func (s *schedule) put(t *turn, when time.Time) {
+	t.when = when
+	if t.index >= 0 {
+		heap.Fix(&s.queue, t.index)
+		return
+	}
+	heap.Push(&s.queue, t)
+}
+
+func (s *schedule) drop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.at[id]
+	if t == nil {
+		return
+	}
+	delete(s.at, id)
+	if t.index >= 0 {
+		heap.Remove(&s.queue, t.index)
+	}
+}
+
+// next takes the turn whose time has come, if there is one.
+func (s *schedule) next(now time.Time) *turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 || s.queue[0].when.After(now) {
+		return nil
+	}
+	return heap.Pop(&s.queue).(*turn)
+}
+
+type turns []*turn
+
+func (q turns) Len() int           { return len(q) }
+func (q turns) Less(i, j int) bool { return q[i].when.Before(q[j].when) }
+func (q turns) Swap(i, j int)      { q[i], q[j] = q[j], q[i]; q[i].index, q[j].index = i, j }
+func (q *turns) Push(x any)        { t := x.(*turn); t.index = len(*q); *q = append(*q, t) }
+func (q *turns) Pop() any {
+	last := len(*q) - 1
+	t := (*q)[last]
+	*q, t.index = (*q)[:last], -1
+	return t
+}

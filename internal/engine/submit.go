@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap"
+	"time"
+) // Checker compares what a wallet signed with what it was asked to sign; [*Live]
+// is one.
+type Checker interface { // IDs returns the ids of what is handed in, without judging it.
+	IDs(r *swap.Record, signed []string) ([]string, error) // Check compares it with the action and returns what is to be stored. It
+	// errs on the side of refusing: nothing of it has been sent yet.
+	Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error)
+}
+
+// callerPatience is how long whoever hands something in is kept waiting.
+const callerPatience = 15 * time.Second
+
+// Submit takes what the user signed for the current action, stores it, and waits
+// until the swap has moved on, the submission has failed, or callerPatience is
+// over. It returns the ids of the transactions once the network has them.
+//
+// Handing in the same transactions again joins what is under way, in every
+// state. If the time or ctx ends before the network has them, the error has the
+// code fault.Timeout and says whether they are stored; then the submission goes on,
+// and the status tells the rest. Errors: fault.InvalidInput for transactions that
+// are not what was asked for, or cannot be executed as they are; fault.InvalidState
+// when nothing is to be signed now, when another submission is under way, or with
+// the reason why this one failed.
+func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
+	if len(signed) == 0 {
+		return nil, fault.Invalid("signedTxs", "must not be empty")
+	}
+	ctx, cancel := context.WithTimeout(ctx, callerPatience)
+	defer cancel()
+	ids, err := g.submit(ctx, check, id, signed)
+	if err == nil || ctx.Err() == nil || g.base.Err() != nil {
+		return ids, err
+	}
+	brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	r, loadErr := g.Load(brief, id)
+	switch {
+	case loadErr != nil:
+		return nil, fault.New(fault.Timeout, "it is not known whether the transactions are stored, hand them in again: %w", err)
+	case !r.UnderWay(ids) && !r.Knows(ids):
+		return nil, fault.New(fault.Timeout, "the transactions are not stored yet, hand them in again: %w", err)
+	case r.Taken():
+		return ids, nil
+	}
+	return nil, fault.New(fault.Timeout, "the transactions are stored and are being sent, the swap's status tells the rest")
+}
+
+// submit also returns the ids, once they are known, beside an error.
+func (g *Engine) submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
+	res, err := g.Advance(ctx, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := check.IDs(res.Record, signed)
+	if err != nil {
+		return nil, err
+	}
+	// What a reorganisation took out of the chain is expected again, though it is known.
+	if r := res.Record; !r.UnderWay(ids) && (!r.Knows(ids) || r.Submitted(ids)) {
+		in, err := g.expected(ctx, check, res, signed)
+		switch {
+		case err == nil:
+			if res, err = g.accepted(ctx, id, in, ids); err != nil {
+				return ids, err
+			}
+		case ctx.Err() != nil || !r.Knows(ids):
+			return ids, err
+		}
+	}
+	if err := g.await(ctx, id, res.Record); err != nil {
+		return ids, err
+	}
+	return ids, nil
+}
+
+// expected compares what was signed with the current action.
+func (g *Engine) expected(ctx context.Context, check Checker, res *Result, signed []string) (swap.Submit, error) {
+	v := g.View(res)
+	switch a := v.Signable().(type) {
+	case *swap.Sign, *swap.Fund:
+		return check.Check(ctx, res.Record, a, signed)
+	}
+	if v.Blocked != nil {
+		return swap.Submit{}, v.Blocked
+	}
+	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")
+}
+
+// accepted stores a submission. Another caller may have handed in the same at the
+// same moment.
+func (g *Engine) accepted(ctx context.Context, id string, in swap.Submit, ids []string) (*Result, error) {
+	res, err := g.Advance(ctx, id, in)
+	if !errors.Is(err, errNotTaken) {
+		return res, err
+	}
+	r, loadErr := g.Load(ctx, id)
+	switch {
+	case loadErr != nil || !r.Submission.Open():
+		return nil, err
+	case !r.UnderWay(ids):
+		return nil, errUnderWay
+	}
+	return &Result{Record: r, Observation: &swap.Observation{}, At: g.Now()}, nil
+}
+
+// errUnderWay refuses a submission beside a fresh one.
+var errUnderWay = fault.New(fault.InvalidState, "another submission is under way: its fate is to be awaited for some minutes, unless the swap's owner signs")
+
+// await returns when what was handed in has had its effect.
+func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error {
+	already := !from.Submission.Open()
+	settled := func(r *swap.Record) (bool, error) {
+		if r.State == swap.SPVDeclined && r.Type == swap.SPVFromBTC {
+			return true, fault.New(fault.Upstream, "the provider refused the transaction: %s", r.Problem)
+		}
+		if r.Type == swap.SPVFromBTC && r.State == swap.SPVSigned {
+			return false, nil
+		}
+		if s := r.Submission; s != nil && !swap.IsZero(s.PSBT) && s.Reason == "" && (s.Closed || r.Tried[string(swap.Broadcast)].Outcome == swap.Done) {
+			return true, nil
+		}
+		if r.State != from.State {
+			return true, nil
+		}
+		if s := from.Submission; s.Open() && (r.Submission == nil || r.Submission.Since != s.Since) {
+			return true, fault.New(fault.InvalidState, "another submission took the place of this one")
+		}
+		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
+			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)
+		}
+		return already && !r.Submission.Open(), nil
+	}
+	var failure error
+	done := false
+	sub := g.feed.add()
+	if sub == nil {
+		return ErrClosed
+	}
+	wait, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// What happened between the pass and the subscription is in the record.
+	r, err := g.Load(ctx, id)
+	if err != nil {
+		g.feed.remove(sub)
+		return err
+	}
+	if done, failure = settled(r); done {
+		g.feed.remove(sub)
+		return failure
+	}
+	poll := make(chan struct{})
+	go func() { // without Run nobody else looks
+		defer close(poll)
+		g.poll(wait, id)
+	}()
+	g.deliver(wait, sub, func(c Change) bool {
+		if c.Record.ID == id {
+			done, failure = settled(c.Record)
+		}
+		return !done
+	})
+	cancel()
+	<-poll
+	switch {
+	case done:
+		return failure
+	case g.base.Err() != nil:
+		return ErrClosed
+	}
+	return context.Cause(ctx)
+}
+
+// poll looks at a swap until ctx ends: every second at first, because somebody
+// waits, then ever slower, at last as often as its state asks for.
+func (g *Engine) poll(ctx context.Context, id string) {
+	for wait := snapshotLife; ; wait += wait / 8 {
+		res, err := g.Advance(ctx, id, nil)
+		every := 5 * time.Second
+		if err == nil {
+			if f := g.Flows[res.Record.Type]; f != nil {
+				if row, ok := f.State(res.Record.State); ok && row.Every > 0 {
+					every = min(every, row.Every)
+				}
+			}
+		}
+		wait = min(wait, every)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}

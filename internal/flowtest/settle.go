@@ -1,0 +1,61 @@
+package flowtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/swap"
+)
+
+// answerFrom gives the facts that ask wants out of all.
+// AnswerFrom gives the answers of all to what is asked, and reports whether anything was.
+func AnswerFrom(all *swap.Observation, ask swap.Ask, obs *swap.Observation) (asked bool) {
+	take(ask.Escrow != nil, &asked, all.Escrow, &obs.Escrow)
+	take(ask.Found != nil, &asked, all.Found, &obs.Found)
+	take(ask.LP != nil, &asked, all.LP, &obs.LP)
+	take(ask.Delivered != nil, &asked, all.Delivered, &obs.Delivered)
+	take(ask.Refund != nil, &asked, all.Refund, &obs.Refund)
+	take(ask.Wait != nil, &asked, all.Wait, &obs.Wait)
+	take(ask.Payment != nil, &asked, all.Payment, &obs.Payment)
+	take(ask.Payout != nil, &asked, all.Payout, &obs.Payout)
+	take(ask.Spends != nil, &asked, all.Spends, &obs.Spends)
+	take(ask.Vault != nil, &asked, all.Vault, &obs.Vault)
+	take(ask.Withdrawal != nil, &asked, all.Withdrawal, &obs.Withdrawal)
+	take(ask.Txs != nil, &asked, all.Txs, &obs.Txs)
+	return asked
+}
+
+func take[T any](wanted bool, asked *bool, from swap.Fact[T], to *swap.Fact[T]) {
+	if !wanted {
+		return
+	}
+	*asked = true
+	*to = from
+	to.Asked = true
+}
+
+// Settle runs a whole pass over a record without a store.
+func Settle(t *testing.T, f *swap.Flow, r *swap.Record, all *swap.Observation, input swap.Input, now time.Time) *swap.Record {
+	t.Helper()
+	obs := &swap.Observation{}
+	for range 16 {
+		in := swap.In{R: r, Obs: obs, Input: input, Now: now}
+		for range 4 {
+			if !AnswerFrom(all, f.Ask(in), obs) {
+				break
+			}
+		}
+		next, move := f.Step(in)
+		before, _ := swap.Encode(r)
+		after, _ := swap.Encode(next)
+		if move != nil && input != nil && move.On == input.Kind() {
+			input = nil
+		}
+		r = next
+		if string(before) == string(after) {
+			return r
+		}
+	}
+	t.Fatal("the pass does not come to rest")
+	return nil
+}

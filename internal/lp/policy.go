@@ -1,0 +1,91 @@
+package lp
+
+import (
+	"math/big"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/price"
+)
+
+// Policy is how strict the checks are, and what a swap may cost. The zero value
+// is the usual one. Limits in parts per million are of the swap's value in sats;
+// beside each of them a small sum always passes, because some costs are the same
+// for every amount.
+type Policy struct {
+	// TolerancePPM is how much worse than the market a quote may be; 0 means
+	// [price.DefaultTolerancePPM].
+	TolerancePPM int64
+	// MaxFeePPM bounds the LP's fee, announced or not; 0 means 50 000, 5 %. Fees
+	// up to 1000 sats always pass.
+	MaxFeePPM int64
+	// MaxWatchtowerPPM bounds what a watchtower gets for settling a swap from
+	// Bitcoin or Lightning; 0 means 50 000, 5 %. Pay worth up to 1000 sats always
+	// passes: about what claims cost, whatever is swapped. The pay follows from what
+	// the chain's nodes say of fees, so this is what a node that lies can cost. An
+	// amount too small to keep to it is refused.
+	MaxWatchtowerPPM int64
+	// AnyFee accepts fees above the announced ones, up to MaxFeePPM, which LPs with
+	// plugins may charge (protocol: lp-protocol.md §8.5); the price is checked all
+	// the same.
+	AnyFee bool
+	// AnyNode accepts Lightning nodes of any capacity, known to the graph or not:
+	// for private networks.
+	AnyNode bool
+	// MaxDepositPPM bounds the security deposit of the legacy types; 0 means
+	// 50 000, 5 %. Deposits worth up to 2000 sats always pass: they cover a refund
+	// transaction.
+	MaxDepositPPM int64
+	// PayoutVSize is the size, in vB, of the payout transaction that a network fee
+	// may pay for; 0 means 400, some inputs more than usual.
+	PayoutVSize int64
+}
+
+// usualPPM is the limit of what is beside the price: 5 %.
+const usualPPM = 50_000
+
+// What always passes, in sats.
+const (
+	smallFee        = 1000
+	smallWatchtower = 1000
+	smallDeposit    = 2000 // about what a refund transaction costs
+)
+
+func (p Policy) tolerance() int64 {
+	if p.TolerancePPM > 0 {
+		return p.TolerancePPM
+	}
+	return price.DefaultTolerancePPM
+}
+
+// limit returns what ppm, or the usual limit, of swapSats is, and small if that
+// is more.
+func limit(swapSats *big.Int, ppm, small int64) *big.Int {
+	if ppm <= 0 {
+		ppm = usualPPM
+	}
+	most := mulDiv(swapSats, big.NewInt(ppm), million)
+	if least := big.NewInt(small); most.Cmp(least) < 0 {
+		return least
+	}
+	return most
+}
+
+func (p Policy) fee(swapSats *big.Int) *big.Int { return limit(swapSats, p.MaxFeePPM, smallFee) }
+
+func (p Policy) watchtower(swapSats *big.Int) *big.Int {
+	return limit(swapSats, p.MaxWatchtowerPPM, smallWatchtower)
+}
+
+func (p Policy) deposit(swapSats *big.Int) *big.Int {
+	return sum(limit(swapSats, p.MaxDepositPPM, 0), big.NewInt(smallDeposit))
+}
+
+// Watchtower refuses a swap worth swapSats of which a watchtower would get more
+// than is accepted; both in sats. The error has the code fault.InvalidInput and
+// the field amount.
+func (p Policy) Watchtower(paySats, swapSats *big.Int) error {
+	if most := p.watchtower(swapSats); paySats.Cmp(most) > 0 {
+		return fault.Invalid("amount", "is too low, or the chain's fees are too high: settling %s sats costs %s, at most %s are accepted", swapSats, paySats, most)
+	}
+	return nil
+}

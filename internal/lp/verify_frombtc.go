@@ -1,0 +1,130 @@
+package lp
+
+import (
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/price"
+)
+
+// FromBTCExpected is what a legacy FROM_BTC answer is compared with.
+type FromBTCExpected struct {
+	Agreed
+	Network  bitcoin.Network
+	Sequence uint64 // as sent
+	Bounty   Bounty // as sent
+}
+
+// maxConfirmations is the most that a legacy swap may wait for.
+const maxConfirmations = 6
+
+type fromBTC struct {
+	FromBTCExpected
+	got   FromBTCQuote
+	auth  Authorized
+	funds *big.Int
+
+	address bitcoin.Address
+	escrow  chains.Escrow
+	fee     *big.Int // sats
+	price   price.Result
+}
+
+// VerifyFromBTC checks the answer for a legacy swap from Bitcoin (protocol:
+// lp-protocol.md §6.4, §9). funds is what the LP can pay out of the token. Pure.
+func VerifyFromBTC(want FromBTCExpected, got FromBTCQuote, auth Authorized, funds *big.Int) (Accepted, error) {
+	q := &fromBTC{FromBTCExpected: want, got: got, auth: auth, funds: funds}
+	if err := first(q.data, q.market, func() error { return q.authorized(q.auth) }, func() error { return covers(q.funds, q.escrow.Amount) }); err != nil {
+		return Accepted{}, err
+	}
+	a := got.Auth
+	return Accepted{
+		Input: got.Amount, Output: got.Total, SwapFee: got.SwapFee, SwapFeeSats: q.fee, Price: q.price, Deposit: q.escrow.SecurityDeposit,
+		Expires: time.UnixMilli(auth.UntilMS), Escrow: &q.escrow, Auth: &a,
+		Payment: &Payment{Address: q.address.String(), Script: q.address.Script(), Sats: got.Amount.Int64(), Confirmations: uint16(got.Confirmations)},
+	}, nil
+}
+
+func (q *fromBTC) data() error {
+	return first(q.numbers, q.asked, q.confirmations, q.payTo, q.agreedEscrow, q.sendWindow)
+}
+
+func (q *fromBTC) market() error {
+	return first(q.announced, q.fair, func() error { return q.deposit(q.escrow.SecurityDeposit, q.got.Amount) }, q.bountyLimit)
+}
+
+// bountyLimit bounds the bounty, which grows with the time until the end that
+// the LP names.
+func (q *fromBTC) bountyLimit() error {
+	err := q.proportionate(q.escrow.ClaimerBounty, q.got.Amount)
+	return wrapped[*fault.Error](CheckBounty, "value the bounty", err)
+}
+
+func (q *fromBTC) numbers() error {
+	g := q.got
+	if err := sane(figure{"amount", g.Amount}, figure{"swapFee", g.SwapFee}, figure{"total", g.Total}); err != nil {
+		return err
+	}
+	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > bitcoin.MaxMoney || g.Total.Sign() == 0 {
+		return lie(CheckNumbers, "%s sats for %s", g.Amount, g.Total)
+	}
+	q.fee = mulDiv(g.SwapFee, g.Amount, sum(g.Total, g.SwapFee))
+	return nil
+}
+
+func (q *fromBTC) asked() error { return q.requested(q.got.Amount, q.got.Total) }
+
+func (q *fromBTC) confirmations() error {
+	if q.got.Confirmations < 0 || q.got.Confirmations > maxConfirmations {
+		return lie(CheckConfirmations, "wants %d confirmations, at most %d are accepted", q.got.Confirmations, maxConfirmations)
+	}
+	return nil
+}
+
+func (q *fromBTC) payTo() (err error) {
+	if q.address, err = bitcoin.ParseAddress(q.got.BTCAddress, q.Network); err != nil {
+		return lie(CheckAddress, "%w", err)
+	}
+	return nil
+}
+
+// agreedEscrow compares the whole escrow; the deposit is the LP's choice, which
+// is bounded where the market is known.
+func (q *fromBTC) agreedEscrow() (err error) {
+	q.escrow, err = q.sameEscrow(q.got.Escrow, func(got chains.Escrow) chains.Spec {
+		return chains.Spec{
+			Kind: chains.Onchain, Offerer: q.LP, Claimer: q.User, Token: q.Token.Address, Amount: q.got.Total,
+			Condition: chains.Condition{Kind: chains.Onchain, Script: q.address.Script(), Sats: q.got.Amount.Uint64(), Confirmations: uint16(q.got.Confirmations)},
+			Sequence:  new(big.Int).SetUint64(q.Sequence), Expiry: got.Expiry, PayOut: true,
+			SecurityDeposit: got.SecurityDeposit, ClaimerBounty: q.bounty(got.Expiry), DepositToken: q.Native.Address, Hints: true,
+		}
+	})
+	return err
+}
+
+func (q *fromBTC) bounty(expiry int64) *big.Int {
+	if expiry < q.Bounty.StartTimestamp || expiry > math.MaxInt64/2 {
+		return new(big.Int) // the window is refused next
+	}
+	return q.Bounty.At(expiry)
+}
+
+func (q *fromBTC) sendWindow() error {
+	if left := SendTimeout(q.escrow.Expiry, q.got.Confirmations) - q.Now.Unix(); left < MinSendWindow {
+		return lie(CheckSendWindow, "%d s are left to pay, at least %d are needed", left, MinSendWindow)
+	}
+	return nil
+}
+
+func (q *fromBTC) announced() error {
+	return q.acceptedFee(CheckFee, q.fee, q.got.Amount, q.BaseFee, q.Token, q.Price)
+}
+
+func (q *fromBTC) fair() (err error) {
+	q.price, err = q.fairReceive(q.got.Amount, q.got.Total, q.fee, nil)
+	return err
+}

@@ -1,0 +1,221 @@
+package lp
+
+import (
+	"errors"
+	"math/big"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// roundingSats is how many sats a declared fee may exceed its formula by:
+// conversions there and back round a few times.
+const roundingSats = 3
+
+var (
+	million    = big.NewInt(1_000_000)
+	shareUnits = big.NewInt(100_000)
+)
+
+// fairSend checks what the user pays for sats on Bitcoin or Lightning: units of
+// the token, without the network fee.
+func (a Agreed) fairSend(sats, units, feeSats *big.Int) (price.Result, error) {
+	return a.fairButRounded(CheckPrice, true, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price}, nil)
+}
+
+// fairReceive checks what the user gets for sats. unit is the smallest amount that
+// a vault pays out; nil: a base unit.
+func (a Agreed) fairReceive(sats, units, feeSats, unit *big.Int) (price.Result, error) {
+	return a.fairButRounded(CheckPrice, false, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price}, unit)
+}
+
+func (a Agreed) fair(c Check, check func(price.Quote) (price.Result, error), q price.Quote) (price.Result, error) {
+	if q.Price == nil && q.Decimals >= 0 {
+		return price.Result{}, errUnknown("the market price is")
+	}
+	r, err := check(q)
+	switch {
+	case errors.Is(err, price.ErrQuote):
+		return price.Result{}, lie(c, "%w", err)
+	case err != nil:
+		return price.Result{}, err
+	case !r.Within(a.Policy.tolerance()):
+		return r, lie(c, "%s ppm worse than the market, at most %d are accepted", r.DifferencePPM, a.Policy.tolerance())
+	}
+	return r, nil
+}
+
+// rounded is what honest arithmetic may cost at most: LPs round amounts to whole
+// sats and base units a few times, which is much of a small amount.
+var (
+	roundedSats  = big.NewInt(2)
+	roundedUnits = big.NewInt(3)
+)
+
+// fewSats are what the roundings of an amount of a few sats come to together.
+const fewSats = 5
+
+// fairButRounded is [Agreed.fair] for amounts of any size. What two sats make up
+// for is accepted. Where it takes coarse base units too, or unit, the smallest that
+// the LP's vault can pay out, the amount is too small for them, which is nobody's
+// lie. unit may be nil.
+func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int) (price.Result, error) {
+	check, sign := price.CheckReceive, int64(-1)
+	if send {
+		check, sign = price.CheckSend, 1
+	}
+	r, err := a.fair(c, check, q)
+	if _, lied := errors.AsType[*LPError](err); !lied {
+		return r, err
+	}
+	kind := q
+	kind.Sats = sum(q.Sats, new(big.Int).Mul(roundedSats, big.NewInt(sign)))
+	if r.DifferencePPM != nil && kind.Sats.Cmp(q.FeeSats) > 0 {
+		if _, again := a.fair(c, check, kind); again == nil {
+			return r, nil
+		}
+	}
+	units := roundedUnits
+	if unit != nil {
+		units = sum(units, unit)
+	}
+	kind.Sats = sum(q.Sats, big.NewInt(sign*fewSats))
+	kind.Units = sum(q.Units, new(big.Int).Mul(units, big.NewInt(-sign)))
+	exchanged := sum(q.Sats, new(big.Int).Mul(q.FeeSats, big.NewInt(sign)))
+	worth, noPrice := price.FromBitcoin(exchanged, q.Price, q.Decimals)
+	few := noPrice == nil && worth.Cmp(units) <= 0 && (!send || q.Units.Cmp(sum(worth, units)) <= 0)
+	if _, again := a.fair(c, check, kind); again == nil || few || !send && exchanged.Cmp(roundedSats) <= 0 {
+		return r, fault.Invalid("amount", "is too small: %s sats, which is what is exchanged beside fees and gas, are too few for the token's units", exchanged)
+	}
+	return r, err
+}
+
+// fairGas checks the sats that are charged for native tokens: gas drop, bounty
+// and the watchtower's share (protocol: lp-protocol.md §9 no. 8). nil: nothing
+// was charged and nothing promised.
+func (a Agreed) fairGas(sats, units, feeSats *big.Int) (*price.Result, error) {
+	switch {
+	case sats.Sign() == 0 && feeSats.Sign() == 0:
+		return nil, nil // a present, if units are promised
+	case units.Sign() == 0:
+		return nil, lie(CheckGasPrice, "%s sats are charged for gas that nobody gets", sats)
+	}
+	q := price.Quote{Sats: sats, Units: units, FeeSats: feeSats, FeePPM: a.FeePPM, Decimals: a.Native.Decimals, Price: a.NativePrice}
+	r, err := a.fair(CheckGasPrice, price.CheckReceive, q)
+	if err != nil && r.DifferencePPM != nil {
+		// The LP rounds up to whole sats, which is much of a few of them.
+		q.Sats = minus(sats, big.NewInt(2))
+		if q.Sats.Cmp(feeSats) <= 0 {
+			return &r, nil // worth no more than two sats
+		}
+		if _, again := a.fair(CheckGasPrice, price.CheckReceive, q); again == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// acceptedFee checks a fee for gross sats of the bitcoin side: against the
+// announced one (protocol: lp-protocol.md §9 no. 3), and against the policy, since
+// an LP may announce what it likes.
+func (a Agreed) acceptedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
+	if !a.Policy.AnyFee {
+		if err := a.announcedFee(c, feeSats, grossSats, base, t, market); err != nil {
+			return err
+		}
+	}
+	if most := a.Policy.fee(grossSats); feeSats.Cmp(most) > 0 {
+		e := Lie("fee of %s sats for %s, at most %s are accepted", feeSats, grossSats, most)
+		e.Check, e.Lenient = CheckFeeLimit, true // dear, but no lie
+		return e
+	}
+	return nil
+}
+
+// announcedFee punishes nobody: what an LP announces may have changed since it was
+// loaded, and plugins of an LP may charge more for some swaps (protocol:
+// lp-protocol.md §8.5).
+func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
+	limit := big.NewInt(roundingSats)
+	if base != nil {
+		limit.Add(limit, base)
+	}
+	if a.FeePPM != nil {
+		limit.Add(limit, mulDiv(grossSats, a.FeePPM, million))
+	}
+	if market != nil && t.Decimals >= 0 { // one base unit of a coarse token is worth several sats
+		coarse, err := price.ToBitcoin(big.NewInt(2), market, t.Decimals)
+		if err != nil {
+			return err
+		}
+		limit.Add(limit, coarse)
+	}
+	if feeSats.Cmp(limit) > 0 {
+		return doubt(c, "fee of %s sats, announced are at most %s", feeSats, limit)
+	}
+	return nil
+}
+
+// deposit bounds the security deposit that the user has to lock (protocol:
+// lp-protocol.md §9 no. 7).
+func (a Agreed) deposit(deposit, swapSats *big.Int) error {
+	if deposit.Sign() == 0 {
+		return nil
+	}
+	value, err := a.nativeSats(deposit)
+	if err != nil {
+		return err
+	}
+	if most := a.Policy.deposit(swapSats); value.Cmp(most) > 0 {
+		return lie(CheckDeposit, "security deposit worth %s sats for a swap of %s, at most %s are accepted", value, swapSats, most)
+	}
+	return nil
+}
+
+// nativeSats values an amount of the native token.
+func (a Agreed) nativeSats(units *big.Int) (*big.Int, error) {
+	if a.NativePrice == nil {
+		return nil, errUnknown("the price of the native token is")
+	}
+	return price.ToBitcoin(units, a.NativePrice, a.Native.Decimals)
+}
+
+// proportionate checks a watchtower's bounty against the value of the swap.
+func (a Agreed) proportionate(units, swapSats *big.Int) error {
+	if units == nil || units.Sign() == 0 {
+		return nil
+	}
+	pay, err := a.nativeSats(units)
+	if err != nil {
+		return err
+	}
+	return a.Policy.Watchtower(pay, swapSats)
+}
+
+// fairAfterWatchtower checks what the user really gets for sats, of which a
+// watchtower's pay was taken: as [Agreed.fairReceive] does, less at most the pay
+// that the policy accepts for the whole swap.
+func (a Agreed) fairAfterWatchtower(sats, units, feeSats, swapSats *big.Int) error {
+	if a.Token.Decimals < 0 {
+		return nil
+	}
+	worth, err := price.ToBitcoin(units, a.Price, a.Token.Decimals)
+	if err != nil {
+		return err
+	}
+	net := minus(sats, feeSats)
+	least := minus(net, mulDiv(net, big.NewInt(a.Policy.tolerance()), million))
+	least.Sub(least, a.Policy.watchtower(swapSats)).Sub(least, big.NewInt(roundingSats))
+	if worth.Cmp(least) < 0 {
+		e := Lie("pays out %s sats' worth for %s; after what a watchtower may get, %s are due", worth, net, least)
+		e.Check, e.Lenient = CheckWatchtower, true // the share was ours
+		return e
+	}
+	return nil
+}

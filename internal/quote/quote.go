@@ -1,0 +1,232 @@
+package quote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Market makes swaps: it asks liquidity providers for quotes, verifies them, and
+// stores the best. All fields but Policy are needed. It is safe for concurrent use.
+type Market struct {
+	Engine *engine.Engine
+	World  *chainreader.Live
+	Offers *lp.Directory
+	LPs    *lp.Client
+	Prices price.Source
+	LNURL  *lnurl.Client
+	Graph  bitcoin.LightningGraph // nil: invoices of LPs are taken with Policy.AnyNode only
+	Policy lp.Policy
+	Rand   io.Reader
+}
+
+// Request is what a swap is wanted for. Addresses have no scheme.
+type Request struct {
+	Src, Dst   tokens.Token
+	Amount     *big.Int // base units of Src if ExactIn, else of Dst
+	ExactIn    bool
+	SrcAddress string // who pays in; an LNURL-withdraw link for Lightning, or ""
+	DstAddress string
+
+	GasAmount       *big.Int // nil or 0: none
+	PaymentHash     string   // 64 hexadecimal digits, or ""
+	Description     string
+	DescriptionHash string        // 64 hexadecimal digits, or ""
+	HTLCTimeout     time.Duration // 0: 5 days
+	MaxHTLCTimeout  time.Duration // 0: 10 days
+
+	Caller string // whose idempotency key it is, or ""
+	Key    string // idempotency key, or ""
+}
+
+// Create quotes a swap and stores it. The record is durable when it returns.
+// With an idempotency key that was used for the same request before, the swap of
+// that time is returned.
+func (m *Market) Create(ctx context.Context, q Request) (*swap.Record, error) {
+	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
+	if r, err := m.repeated(ctx, key, print); r != nil || err != nil {
+		return r, err
+	}
+	o, err := m.read(q)
+	if err != nil {
+		return nil, err
+	}
+	r, err := o.quote(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Request, r.RequestHash = key, print
+	err = m.Engine.Create(ctx, r)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest { // the same request, at the same time
+		return m.repeated(ctx, key, print)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// quote returns the best quote, which is not stored.
+func (o *order) quote(ctx context.Context) (*swap.Record, error) {
+	switch o.typ {
+	case swap.ToBTC:
+		return o.toBTC(ctx)
+	case swap.ToBTCLN:
+		return o.toBTCLN(ctx)
+	case swap.FromBTCLNAuto:
+		return o.fromBTCLNAuto(ctx)
+	case swap.SPVFromBTC:
+		return o.spvFromBTC(ctx)
+	}
+	return nil, fault.New(fault.Unsupported, "swaps of type %s are not offered", o.typ)
+}
+
+// requestKey is what the store keeps of an idempotency key: of two callers' equal
+// keys two values, from which neither can be read.
+func requestKey(caller, key string) string {
+	if key == "" {
+		return ""
+	}
+	of := sha256.Sum256([]byte(caller))
+	sum := sha256.Sum256(append(of[:], key...))
+	return hex.EncodeToString(sum[:])
+}
+
+// fingerprint tells requests with the same idempotency key apart.
+func fingerprint(q any) string {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+func (m *Market) repeated(ctx context.Context, key, print string) (*swap.Record, error) {
+	if key == "" {
+		return nil, nil
+	}
+	for e, err := range m.Engine.Store.Find(ctx, storage.Query{Index: swap.ByRequest, Value: key}) {
+		if err != nil {
+			return nil, err
+		}
+		r, err := swap.Decode(e.ID, e.Version, e.Body)
+		if err != nil {
+			return nil, err
+		}
+		if r.RequestHash != print {
+			return nil, fault.Invalid("idempotencyKey", "was used for another request")
+		}
+		return r, nil
+	}
+	return nil, nil
+}
+
+// collect asks all LPs and returns the best record.
+func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error)) (*swap.Record, error) {
+	offer, err := lp.Collect(ctx, o.Offers, lp.Query{Service: lp.Service(o.typ), Chain: o.info.ID, Token: o.token.Address, ExactIn: o.ExactIn, Amount: o.Amount, Gas: o.GasAmount, Lasts: o.lasts}, lp.Round[*swap.Record]{
+		Ask: func(ctx context.Context, c lp.Candidate) (*swap.Record, error) {
+			k, ok := o.chain.Contract(c.Version)
+			if !ok {
+				return nil, fmt.Errorf("contracts of version %q are not configured", c.Version)
+			}
+			if own, err := o.chain.Address(c.Address, false); err == nil && own == o.user && o.typ != swap.SPVFromBTC {
+				field := "dstAddress" // an escrow needs two parties
+				if lp.Service(o.typ).ToBitcoin() {
+					field = "srcAddress"
+				}
+				return nil, fault.Invalid(field, "is the liquidity provider's own address")
+			}
+			return ask(ctx, c, k)
+		},
+		Better: func(a, b *swap.Record) bool {
+			if o.ExactIn {
+				return a.Terms.Output.Raw.Cmp(b.Terms.Output.Raw) > 0
+			}
+			return a.Terms.Input.Raw.Cmp(b.Terms.Input.Raw) < 0
+		},
+	})
+	return offer.Quote, err
+}
+
+// agreed is what every verification starts from.
+func (o *order) agreed(c lp.Candidate, k chains.Contract, market, native *big.Int) lp.Agreed {
+	return lp.Agreed{LP: c.Address, BaseFee: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), User: o.user,
+		Token: o.token, Native: o.info.Native, Amount: o.Amount, ExactIn: o.ExactIn, Contract: k,
+		Price: market, NativePrice: native, Now: o.Engine.Now(), Policy: o.Policy}
+}
+
+// worthless refuses an exact output that is worth less than a satoshi: an LP can
+// only ask for nothing, or for more.
+func (o *order) worthless(market *big.Int) error {
+	if o.ExactIn {
+		return nil
+	}
+	if sats, err := toBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
+		return fault.Invalid("amount", "is worth less than a satoshi")
+	}
+	return nil
+}
+
+// price starts to ask what a token is worth.
+func (o *order) price(ctx context.Context, t tokens.Token) *lp.Future[*big.Int] {
+	return lp.Start(ctx, func(ctx context.Context) (*big.Int, error) { return o.Prices.Price(ctx, t) })
+}
+
+// feeRate starts to ask for the chain's fee rate.
+func (o *order) feeRate(ctx context.Context) *lp.Future[string] {
+	return lp.Start(ctx, o.chain.FeeRate)
+}
+
+// record makes the record of an accepted quote. id is the LP's part of the swap
+// id, checked for its form.
+func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, error) {
+	var random [48]byte
+	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
+		return nil, fmt.Errorf("random source: %w", err)
+	}
+	if b, err := hex.DecodeString(id); err != nil || len(b) == 0 || len(b) > 64 {
+		return nil, lp.Lie("identifier %.80q is not hexadecimal", id)
+	}
+	r := &swap.Record{Head: swap.Head{
+		ID: id + hex.EncodeToString(random[:16]), Type: o.typ, Chain: o.info.ID, Contract: c.Version, State: 0, Signer: o.user,
+		LP: swap.LP{URL: c.LP.URL, Address: c.Address}, CreatedAt: swap.At(o.now), Expiry: swap.At(a.Expires), Seed: swap.Secret(random[16:]),
+	}}
+	r.Terms = swap.Terms{
+		Input: tokens.NewAmount(a.Input, o.Src), Output: tokens.NewAmount(a.Output, o.Dst), Recipient: o.DstAddress, ExactIn: o.ExactIn,
+		Price:   priceInfo(c, a.Price),
+		FeeSats: a.SwapFeeSats, NetworkSats: a.NetworkSats,
+	}
+	if a.GasPrice != nil {
+		g := priceInfo(c, *a.GasPrice)
+		r.Terms.GasPrice = &g
+	}
+	return r, nil
+}
+
+func priceInfo(c lp.Candidate, p price.Result) swap.PriceInfo {
+	return swap.PriceInfo{DifferencePPM: p.DifferencePPM, BaseFeeSats: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), Market: p.Market, Quoted: p.Quoted}
+}
+
+func bitcoinRate(ctx context.Context, b bitcoin.Backend) (float64, error) {
+	rates, err := b.FeeRates(ctx)
+	return max(rates.Fastest, rates.Minimum), err
+}

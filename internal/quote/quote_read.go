@@ -1,0 +1,189 @@
+package quote
+
+import (
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// order is one request on its way to a quote.
+type order struct {
+	*Market
+	Request
+	typ   swap.Type
+	chain chains.Chain
+	info  chains.Info
+	now   time.Time
+	user  string       // canonical address on the smart chain
+	token tokens.Token // of the smart chain
+	trial bool         // asked to learn bounds; no swap comes of it
+	lasts int64        // seconds until the escrow of a Lightning payout ends
+
+	to      bitcoin.Address    // payouts to Bitcoin
+	invoice *lightning.Invoice // payouts to an invoice; nil for those to a link
+}
+
+// Check says what a request would become, without asking anybody: the type of
+// the swap, and the canonical address of the user on the smart chain. What it
+// refuses, [Market.Create] refuses too, with the same error.
+func (m *Market) Check(q Request) (typ swap.Type, user string, err error) {
+	o, err := m.read(q)
+	return o.typ, o.user, err
+}
+
+// read refuses what can be seen to be wrong, and what the type cannot use: an
+// option that is ignored in a money request is a mistake that nobody notices
+// (protocol: swap-flows-spv-and-core.md C5). Only the source of a swap from
+// Bitcoin is ignored: who will pay is of no interest.
+func (m *Market) read(q Request) (order, error) {
+	o := order{Market: m, Request: q, now: m.Engine.Now()}
+	var err error
+	if o.typ, err = swap.Route(q.Src, q.Dst, m.World.Info); err != nil {
+		return o, err
+	}
+	o.token = q.Dst
+	if lp.Service(o.typ).ToBitcoin() {
+		o.token = q.Src
+	}
+	o.chain = m.World.Chains[o.token.Chain]
+	o.info = o.chain.Info()
+	if q.Amount == nil || q.Amount.Sign() <= 0 {
+		return o, fault.Invalid("amount", "must be above 0")
+	}
+	switch o.typ {
+	case swap.ToBTC:
+		err = o.readUser("srcAddress", q.SrcAddress)
+		if err == nil {
+			o.to, err = bitcoin.ParseAddress(q.DstAddress, m.World.Bitcoin.Network())
+			err = invalid("dstAddress", err)
+		}
+	case swap.ToBTCLN:
+		err = o.readUser("srcAddress", q.SrcAddress)
+		if err == nil {
+			err = o.readPayee()
+		}
+	case swap.FromBTCLN, swap.FromBTCLNAuto:
+		err = o.readUser("dstAddress", q.DstAddress)
+		if err == nil && q.SrcAddress != "" {
+			err = readLink("srcAddress", q.SrcAddress, lnurl.TagWithdraw)
+		}
+	default:
+		err = o.readUser("dstAddress", q.DstAddress)
+	}
+	if err != nil {
+		return o, err
+	}
+	return o, o.readOptions()
+}
+
+func (o *order) readUser(field, text string) (err error) {
+	if text == "" {
+		return fault.Invalid(field, "is required")
+	}
+	if o.user, err = o.chain.Address(text, false); err != nil {
+		return invalid(field, err)
+	}
+	if what, taken := o.World.Nobodys()[o.user]; taken {
+		return fault.Invalid(field, "is %s, where nobody can be paid", what)
+	}
+	return nil
+}
+
+// maxInvoice bounds an invoice in bytes: LPs cut requests at 8192 bytes (protocol:
+// lp-protocol.md §3.7).
+const maxInvoice = 7500
+
+// readPayee reads who a Lightning payout goes to. An invoice decides the amount;
+// a request for another one is a mistake (protocol: swap-flows-escrow.md §12.14).
+func (o *order) readPayee() error {
+	if lnurl.IsLink(o.DstAddress) {
+		return readLink("dstAddress", o.DstAddress, lnurl.TagPay)
+	}
+	if len(o.DstAddress) > maxInvoice {
+		return fault.Invalid("dstAddress", "must not be longer than %d bytes, which is what liquidity providers read", maxInvoice)
+	}
+	inv, err := lightning.Decode(o.DstAddress)
+	if err != nil {
+		return fault.Invalid("dstAddress", "is no invoice or LNURL-pay link: %w", err)
+	}
+	if o.ExactIn {
+		return fault.Invalid("amountType", "must be EXACT_OUT for an invoice, which fixes what is paid out")
+	}
+	if err := inv.RequireNetwork(o.World.Bitcoin.Network()); err != nil {
+		return fault.Invalid("dstAddress", "%w", err)
+	}
+	amount, ok := inv.AmountSats()
+	if !ok || amount <= 0 {
+		return fault.Invalid("dstAddress", "the invoice needs to contain an amount")
+	}
+	if o.Amount.Cmp(big.NewInt(amount)) != 0 {
+		return fault.Invalid("amount", "must be the invoice's %d sats", amount)
+	}
+	if inv.ExpiresAt() <= o.now.Unix() {
+		return fault.Invalid("dstAddress", "the invoice has expired")
+	}
+	o.invoice = inv
+	return nil
+}
+
+// readLink refuses a text that is no link, and one whose form says that it is
+// for the other direction.
+func readLink(field, text string, want lnurl.Tag) error {
+	link, err := lnurl.Parse(text)
+	if err != nil {
+		return invalid(field, err)
+	}
+	if tag := link.Wants(); tag != "" && tag != want {
+		return fault.Invalid(field, "is a link for %s, not for %s", tag, want)
+	}
+	return nil
+}
+
+func (o *order) readOptions() error {
+	lightningIn := o.typ == swap.FromBTCLN || o.typ == swap.FromBTCLNAuto
+	gas := o.GasAmount != nil && o.GasAmount.Sign() != 0
+	for _, option := range []struct {
+		field  string
+		given  bool
+		usable bool
+	}{
+		{"gasAmount", gas, o.typ.DropsGas()},
+		{"paymentHash", o.PaymentHash != "", lightningIn},
+		{"lightningInvoiceDescription", o.Description != "", lightningIn},
+		{"lightningInvoiceDescriptionHash", o.DescriptionHash != "", lightningIn},
+		{"lightningPaymentHTLCTimeout", o.HTLCTimeout != 0, o.typ == swap.ToBTCLN},
+		{"lightningPaymentMaxHTLCTimeout", o.MaxHTLCTimeout != 0, o.typ == swap.ToBTCLN},
+	} {
+		if option.given && !option.usable {
+			return fault.Invalid(option.field, "cannot be used for a swap of type %s", o.typ)
+		}
+	}
+	switch {
+	case o.PaymentHash != "" && strings.Trim(o.PaymentHash, "0") == "":
+		return fault.Invalid("paymentHash", "must be the hash of a preimage, and no preimage is known to have a hash of zeros")
+	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
+		return fault.Invalid("lightningInvoiceDescriptionHash", "must not be given together with lightningInvoiceDescription: an invoice has one of them")
+	case gas && o.GasAmount.Sign() < 0:
+		return fault.Invalid("gasAmount", "must not be negative")
+	case gas && o.token.Address == o.info.Native.Address && !o.info.GasDropNative:
+		return fault.Invalid("gasAmount", "cannot be used when the destination token is the native one")
+	}
+	return nil
+}
+
+// invalid names the field that err is about.
+func invalid(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Invalid(field, "%w", err)
+}

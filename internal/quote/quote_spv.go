@@ -1,0 +1,189 @@
+package quote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// ShownBefore is how long before its hard end a quote is shown as expired, so
+// that a transaction signed at the last moment still arrives (protocol:
+// swap-flows-spv-and-core.md A11).
+const ShownBefore = 20_000 // milliseconds
+
+func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
+	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
+	heads := lp.Start(ctx, o.chain.Heads)
+	rate := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.World.Bitcoin) })
+	tip := lp.Start(ctx, o.World.Bitcoin.TipHeight)
+	shares := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
+		return o.callerShare(ctx, k, tip, market, native)
+	})
+	amount := lp.Known(o.Amount)
+	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+		vaults, ok := k.(chains.VaultContract)
+		if !ok {
+			return nil, chainreader.NoVaults(o.info.ID)
+		}
+		sent := shares(k)
+		got, err := o.LPs.SPV(ctx, c.LP.URL, lp.SPVRequest{Chain: o.info.ID, Address: o.user, Amount: amount, Token: c.Token, GasAmount: o.GasAmount, GasToken: o.info.Native.Address,
+			ExactOut: !o.ExactIn, CallerFeeRate: sent})
+		if err != nil {
+			return nil, err
+		}
+		share, err := sent.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		facts, err := o.vaultFacts(ctx, vaults, got)
+		if err != nil {
+			return nil, err
+		}
+		p, err := market.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		np, err := native.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := o.worthless(p); err != nil {
+			return nil, err
+		}
+		satVB, err := rate.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: o.agreed(c, k, p, np), Network: o.World.Bitcoin.Network(), GasAmount: o.GasAmount,
+			CallerShare: uint32(share.Uint64()), MaxFeeRate: lp.MaxFeeRate(satVB)}, got, facts)
+		if err != nil {
+			return nil, err
+		}
+		final, err := heads.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return o.spvRecord(c, a, got, final.Final.Height)
+	})
+}
+
+// callerShare is the watchtower's part of the payout (protocol:
+// swap-flows-spv-and-core.md A4).
+func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Future[uint32], market, native *lp.Future[*big.Int]) (*big.Int, error) {
+	vaults, ok := k.(chains.VaultContract)
+	if !ok {
+		return nil, chainreader.NoVaults(o.info.ID)
+	}
+	relay := lp.Start(ctx, vaults.RelayTip)
+	header := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
+	})
+	claim := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+		return k.Estimate(ctx, chains.Cost{Kind: chains.CostVaultClaim}, "")
+	})
+	at, e1 := tip.Wait(ctx)
+	known, e2 := relay.Wait(ctx)
+	perHeader, e3 := header.Wait(ctx)
+	perClaim, e4 := claim.Wait(ctx)
+	p, e5 := market.Wait(ctx)
+	np, e6 := native.Wait(ctx)
+	if err := errors.Join(e1, e2, e3, e4, e5, e6); err != nil {
+		return nil, fmt.Errorf("cost of a watchtower: %w", err)
+	}
+	fee := lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM)
+	share, err := lp.CallerShare(fee, lp.Payout{Amount: o.Amount, ExactIn: o.ExactIn,
+		TokenIsNative: o.token.Address == o.info.Native.Address, Decimals: o.token.Decimals, Price: p, NativeDecimals: o.info.Native.Decimals, NativePrice: np})
+	switch {
+	case o.trial && errors.Is(err, lp.ErrTooLittle): // LPs refuse the amount anyway
+		return new(big.Int), nil
+	case errors.Is(err, lp.ErrTooLittle):
+		return nil, fault.Invalid("amount", "is too low: %w", err)
+	case err != nil:
+		return nil, err
+	case !o.trial:
+		if err := o.affordable(fee, p, np); err != nil {
+			return nil, err
+		}
+	}
+	return new(big.Int).SetUint64(uint64(share)), nil
+}
+
+// affordable holds what a watchtower gets, native base units, against the policy
+// before anybody is asked.
+func (o *order) affordable(pay, market, native *big.Int) error {
+	paySats, err := toBitcoin(pay, native, o.info.Native.Decimals)
+	if err != nil {
+		return err
+	}
+	swapSats := o.Amount
+	if !o.ExactIn {
+		if swapSats, err = toBitcoin(o.Amount, market, o.token.Decimals); err != nil {
+			return err
+		}
+	}
+	return o.Policy.Watchtower(paySats, swapSats)
+}
+
+func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.SPVQuote) (lp.VaultFacts, error) {
+	id, utxo, err := lp.SPVLookups(got)
+	if err != nil {
+		return lp.VaultFacts{}, err
+	}
+	if id.Owner, err = o.chain.Address(id.Owner, false); err != nil {
+		return lp.VaultFacts{}, lp.Lie("the vault's owner: %w", err)
+	}
+	return o.World.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
+		f, err := o.World.Vault(ctx, o.info.ID, k.Version(), id)
+		return &f.Vault, err
+	}, utxo, nil)
+}
+
+func (o *order) spvRecord(c lp.Candidate, a lp.Accepted, got lp.SPVQuote, from uint64) (*swap.Record, error) {
+	v := a.Vault
+	r, err := o.record(c, v.QuoteID, a)
+	if err != nil {
+		return nil, err
+	}
+	r.From = from
+	r.Terms.Recipient = o.user
+	r.Expiry = swap.At(a.Expires) - ShownBefore
+	r.Bitcoin = &swap.BitcoinPart{Address: v.LPAddress, Sats: got.BTCAmount.Uint64(), Confirmations: v.Confirmations}
+	r.Vault = &swap.VaultPart{QuoteID: v.QuoteID, Owner: v.ID.Owner, VaultID: v.ID.ID, Multipliers: v.Multipliers, UTXO: v.UTXO.String(), UTXOSats: v.UTXOSats,
+		Script: v.Script, LPScript: v.LPScript, Sats: v.Sats, Raw: v.Raw, Shares: [3]uint32{v.Shares.Caller, v.Shares.Fronting, v.Shares.Execution},
+		MinFeeRate: v.MinFeeRate, Deadline: swap.At(a.Expires)}
+	fee := new(big.Int).Add(got.SwapFeeBTC, got.GasSwapFeeBTC)
+	r.Terms.FeeSats = fee
+	r.Terms.SwapFee = tokens.NewAmount(fee, o.Src)
+	network := tokens.NewAmount(VaultNetworkFee(got, v.Shares), o.Src)
+	r.Terms.NetworkFee, r.Terms.NetworkSats = &network, network.Raw
+	r.Terms.Confirmations = v.Confirmations
+	if got.TotalGas.Sign() > 0 {
+		gas := tokens.NewAmount(got.TotalGas, o.info.Native)
+		r.Terms.GasDrop = &gas
+	}
+	return r, nil
+}
+
+// shareUnits is what fee shares are parts of.
+const shareUnits = 100_000
+
+// VaultNetworkFee is what watchtowers and fronters get, in sats (protocol:
+// swap-flows-spv-and-core.md A11).
+func VaultNetworkFee(got lp.SPVQuote, s bitcoin.FeeShares) *big.Int {
+	token, gas := int64(s.Caller)+int64(s.Fronting)+int64(s.Execution), int64(s.Caller)+int64(s.Fronting)
+	without := func(paid, fee *big.Int, share int64) *big.Int {
+		return swap.MulDiv(new(big.Int).Sub(paid, fee), big.NewInt(shareUnits), big.NewInt(shareUnits+share))
+	}
+	net := without(got.BTCAmountSwap, got.SwapFeeBTC, token)
+	net.Add(net, without(got.BTCAmountGas, got.GasSwapFeeBTC, gas))
+	return swap.MulDiv(net, big.NewInt(token), big.NewInt(shareUnits))
+}

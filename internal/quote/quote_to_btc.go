@@ -1,0 +1,93 @@
+package quote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// What is asked for in a payout to Bitcoin (protocol: swap-flows-escrow.md §5.1).
+const (
+	payoutConfirmations = 2
+	payoutTarget        = 3
+)
+
+func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
+	var random [4]byte
+	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
+		return nil, fmt.Errorf("random source: %w", err)
+	}
+	nonce, err := bitcoin.NewEscrowNonce(o.now, uint32(random[0])<<16|uint32(random[1])<<8|uint32(random[2]))
+	if err != nil {
+		return nil, err
+	}
+	market, rate := o.price(ctx, o.token), o.feeRate(ctx)
+	own := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.World.Bitcoin) })
+	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+		got, err := o.LPs.ToBTC(ctx, c.LP.URL, lp.ToBTCRequest{Chain: o.info.ID, Address: o.DstAddress, Amount: o.Amount, ExactIn: o.ExactIn,
+			ConfirmationTarget: payoutTarget, Confirmations: payoutConfirmations, Nonce: nonce, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
+		if err != nil {
+			return nil, err
+		}
+		p, err := market.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		satVB, err := own.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		auth, fees, err := o.authorized(ctx, k, got.Escrow, got.Auth, rate)
+		if err != nil {
+			return nil, err
+		}
+		a, err := lp.VerifyToBTC(lp.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: o.to.Script(), Nonce: nonce,
+			Confirmations: payoutConfirmations, ConfirmationTarget: payoutTarget, FeeRate: satVB}, got, auth)
+		if err != nil {
+			return nil, err
+		}
+		r, err := o.escrowRecord(c, k, a, fees)
+		if err != nil {
+			return nil, err
+		}
+		r.Bitcoin = &swap.BitcoinPart{Address: o.DstAddress, Sats: a.Output.Uint64(), Nonce: nonce, Confirmations: payoutConfirmations}
+		return r, nil
+	})
+}
+
+// authorized asks whether the LP's authorisation to open the escrow of its
+// answer is good.
+func (o *order) authorized(ctx context.Context, k chains.Contract, data []byte, auth chains.Auth, rate *lp.Future[string]) (lp.Authorized, string, error) {
+	fees, err := rate.Wait(ctx)
+	if err != nil {
+		return lp.Authorized{}, "", err
+	}
+	e, err := lp.ReadEscrow(k, data)
+	if err != nil {
+		return lp.Authorized{}, "", err
+	}
+	until, err := k.VerifyInit(ctx, e, auth, fees, o.user)
+	return lp.Authorized{UntilMS: until, Err: err}, fees, nil
+}
+
+// escrowRecord is the record of a swap whose escrow is agreed in full.
+func (o *order) escrowRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, fees string) (*swap.Record, error) {
+	r, err := o.record(c, k.ClaimHashText(a.Escrow.ClaimHash), a)
+	if err != nil {
+		return nil, err
+	}
+	r.Escrow = &swap.EscrowPart{Expected: a.Escrow, Real: a.Escrow, Init: a.Auth, FeeRate: fees}
+	r.Terms.SwapFee = tokens.NewAmount(a.SwapFee, o.token)
+	network := tokens.NewAmount(swap.OrZero(a.NetworkFee), o.token)
+	r.Terms.NetworkFee = &network
+	return r, nil
+}
+
+func sats(n int64) *big.Int { return big.NewInt(n) }

@@ -1,0 +1,218 @@
+package quote
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// CoinConfirmations is how many a payment for gas needs (protocol:
+// swap-flows-spv-and-core.md B2).
+const CoinConfirmations = 1
+
+// GasRequest is a little of a chain's native token that is wanted on trust.
+type GasRequest struct {
+	Src           tokens.Token // bitcoin on Bitcoin or Lightning
+	Chain         string
+	Amount        *big.Int // base units of the native token, paid out
+	Address       string   // who is paid
+	RefundAddress string   // on Bitcoin, for a payment that the LP cannot use; "": said later
+	LP            string   // base URL of the LP that is trusted
+	Caller        string   // whose idempotency key it is, or ""
+	Key           string   // idempotency key, or ""
+}
+
+// CreateGas quotes a swap of the types for gas on trust with one LP, and stores
+// it, as [Market.Create] does.
+func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, error) {
+	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
+	if r, err := m.repeated(ctx, key, print); r != nil || err != nil {
+		return r, err
+	}
+	o, err := m.readGas(q)
+	if err != nil {
+		return nil, err
+	}
+	if q.LP, err = m.LPs.CheckURL(q.LP); err != nil {
+		return nil, invalid("lp", err)
+	}
+	quote := o.gasForBitcoin
+	if o.typ == swap.TrustedFromBTCLN {
+		quote = o.gasForLightning
+	}
+	r, err := quote(ctx, q)
+	if err != nil {
+		if lied, ok := errors.AsType[*lp.LPError](err); ok && lied.LP == "" {
+			lied.LP = q.LP
+		}
+		wanted := lp.Query{Service: lp.Service(o.typ), Chain: q.Chain, Token: o.token.Address, Amount: q.Amount}
+		m.Offers.Punish(q.LP, wanted.Pair(), err)
+		if e := lp.CallersFault(wanted, err); e != nil {
+			return nil, e
+		}
+		return nil, err
+	}
+	r.Request, r.RequestHash = key, print
+	err = m.Engine.Create(ctx, r)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest {
+		return m.repeated(ctx, key, print)
+	} else if ok {
+		return nil, fault.New(fault.Upstream, "%s gave the identifier of another swap", q.LP)
+	}
+	return r, err
+}
+
+func (m *Market) readGas(q GasRequest) (*order, error) {
+	o := &order{Market: m, now: m.Engine.Now()}
+	switch q.Src {
+	case tokens.BTC():
+		o.typ = swap.TrustedFromBTC
+	case tokens.LightningBTC():
+		o.typ = swap.TrustedFromBTCLN
+	default:
+		return nil, fault.New(fault.Unsupported, "gas is sold for bitcoin on Bitcoin or Lightning, not for %s", q.Src.ID())
+	}
+	info, ok := m.World.Info(q.Chain)
+	if !ok {
+		return nil, fault.Invalid("chainId", "%s is not configured", q.Chain)
+	}
+	o.chain, o.info, o.token = m.World.Chains[q.Chain], info, info.Native
+	if q.Amount == nil || q.Amount.Sign() <= 0 {
+		return nil, fault.Invalid("amount", "must be above 0")
+	}
+	if err := o.readUser("dstAddress", q.Address); err != nil {
+		return nil, err
+	}
+	if q.RefundAddress != "" {
+		if o.typ != swap.TrustedFromBTC {
+			return nil, fault.Invalid("refundAddress", "cannot be used for a swap of type %s", o.typ)
+		}
+		if _, err := bitcoin.ParseAddress(q.RefundAddress, m.World.Bitcoin.Network()); err != nil {
+			return nil, invalid("refundAddress", err)
+		}
+	}
+	o.Request = Request{Src: q.Src, Dst: info.Native, Amount: q.Amount, DstAddress: o.user}
+	return o, nil
+}
+
+// trusted is the LP of a gas swap as a candidate: with the fees that it announces
+// for the service, or, where nothing is known of it but its address, with those
+// that are assumed (protocol: lp-protocol.md §6.10).
+func (o *order) trusted(ctx context.Context, url string) *lp.Future[lp.Candidate] {
+	return lp.Start(ctx, func(ctx context.Context) (lp.Candidate, error) {
+		c := lp.Candidate{LP: &lp.LP{URL: url}, Version: o.info.Default, Token: o.info.Native.Address,
+			Service: lp.ServiceInfo{BaseFee: lp.TrustedBaseFeeSats, FeePPM: lp.TrustedFeePPM}}
+		known, err := o.Offers.Get(ctx, url)
+		if err != nil {
+			return c, ctx.Err()
+		}
+		c.LP, c.Address = known, known.Addresses[o.info.ID]
+		if s, ok := known.Services[lp.Service(o.typ)]; ok && len(s.Tokens(o.info.ID)) > 0 {
+			c.Service = s
+		}
+		return c, nil
+	})
+}
+
+func (o *order) gasAgreed(ctx context.Context, c lp.Candidate, market *lp.Future[*big.Int]) (lp.Agreed, error) {
+	p, err := market.Wait(ctx)
+	if err == nil {
+		err = o.worthless(p)
+	}
+	return o.agreed(c, nil, p, p), err
+}
+
+func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record, error) {
+	market, from := o.price(ctx, o.token), o.trusted(ctx, q.LP)
+	got, err := o.LPs.TrustedLN(ctx, q.LP, o.gasRequest(q))
+	if err != nil {
+		return nil, err
+	}
+	c, err := from.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := o.gasAgreed(ctx, c, market)
+	if err != nil {
+		return nil, err
+	}
+	a, err := lp.VerifyTrustedLN(want, o.World.Bitcoin.Network(), got)
+	if err != nil {
+		return nil, err
+	}
+	hash := hex.EncodeToString(a.Invoice.PaymentHash[:])
+	r, err := o.gasRecord(c, hash, a)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := a.Invoice.DefinitiveExpiry(false)
+	if err != nil {
+		return nil, lp.Lie("the invoice: %w", err)
+	}
+	r.Lightning = &swap.LightningPart{Invoice: got.Invoice, Hash: hash, EndsAt: swap.Millis(ends * 1000)}
+	return r, nil
+}
+
+func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
+	market, from := o.price(ctx, o.token), o.trusted(ctx, q.LP)
+	got, err := o.LPs.TrustedBTC(ctx, q.LP, o.gasRequest(q))
+	if err != nil {
+		return nil, err
+	}
+	// An address that was paid to before tells nothing about this payment.
+	before := lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) { return o.World.Received(ctx, got.BTCAddress) })
+	c, err := from.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := o.gasAgreed(ctx, c, market)
+	if err != nil {
+		return nil, err
+	}
+	a, err := lp.VerifyTrustedBTC(want, o.World.Bitcoin.Network(), got)
+	if err != nil {
+		return nil, err
+	}
+	if used, err := before.Wait(ctx); err != nil {
+		return nil, fmt.Errorf("the address to pay to: %w", err)
+	} else if len(used) > 0 {
+		used := lp.Lie("the address %s was paid to before", a.Payment.Address)
+		used.Lenient = true // whoever had the quote before may have paid late
+		return nil, used
+	}
+	if len(got.PaymentHash) != 64 {
+		return nil, lp.Lie("paymentHash %.80q is none", got.PaymentHash)
+	}
+	r, err := o.gasRecord(c, got.PaymentHash, a)
+	if err != nil {
+		return nil, err
+	}
+	r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Sats: uint64(a.Payment.Sats), Confirmations: CoinConfirmations}
+	r.Gas = &swap.GasPart{Hash: got.PaymentHash, Sequence: got.Sequence, Total: a.Output, FeeRate: got.RecommendedFee, RefundTo: q.RefundAddress}
+	r.Terms.Confirmations = CoinConfirmations
+	return r, nil
+}
+
+func (o *order) gasRequest(q GasRequest) lp.TrustedRequest {
+	return lp.TrustedRequest{Chain: o.info.ID, Address: o.user, Amount: o.Amount, Token: o.info.Native.Address, RefundAddress: q.RefundAddress}
+}
+
+// gasRecord makes the record; id is the LP's identifier. The network's clients
+// take it for the swap's too, but it is no secret, and a swap's id grants access.
+func (o *order) gasRecord(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, error) {
+	r, err := o.record(c, id, a)
+	if err != nil {
+		return nil, err
+	}
+	r.Terms.SwapFee = tokens.NewAmount(a.SwapFeeSats, o.Src)
+	return r, nil
+}

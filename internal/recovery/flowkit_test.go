@@ -1,0 +1,145 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// acts remembers what was done to the outside world, and says that it worked.
+type acts struct {
+	mu   sync.Mutex
+	done map[swap.EffectKind]int
+	send func(context.Context, chains.Signed) error
+	post func(r *swap.Record) swap.Outcome // nil: the LP takes it
+
+	broadcast func() swap.Outcome // nil: the network takes it
+}
+
+func (a *acts) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done[e.Kind]++
+	if e.Kind == swap.SendTx {
+		return engine.Outcome(false, a.send(ctx, r.Submission.Txs[e.Step].Signed))
+	}
+	if e.Kind == swap.PostPSBT && a.post != nil {
+		return a.post(r)
+	}
+	if e.Kind == swap.Broadcast && a.broadcast != nil {
+		return a.broadcast()
+	}
+	return swap.Outcome{Done: true}
+}
+
+func (a *acts) count(k swap.EffectKind) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.done[k]
+}
+
+// stage is an engine on the world of a case, with the case's record stored.
+type stage struct {
+	*flowtest.Setup
+	Engine *engine.Engine
+	Live   *chainreader.Live
+	LPs    *lp.Client
+	Record *swap.Record
+	Acts   *acts
+}
+
+// perform stores the record of a case in an engine on the case's world.
+func perform(t *testing.T, s *flowtest.Setup) *stage {
+	t.Helper()
+	text, err := json.Marshal(s.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ImportRecord(s.Chain, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lps := lp.NewClient(lp.Options{Transport: s.World, Now: s.World.Now})
+	live := chainreader.NewLive(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
+	st := &stage{Setup: s, Live: live, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
+	st.Engine = engine.New(engine.Config{Store: new(storagetest.Memory), World: live, Performer: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { st.Engine.Close(); live.Close() })
+	if err := st.Engine.Create(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// advance runs a pass, and waits for what it set off.
+func (st *stage) advance(t *testing.T, input swap.Input) *swap.Record {
+	t.Helper()
+	res, err := st.Engine.Advance(t.Context(), st.Record.ID, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Engine.Effects.Wait()
+	return res.Record
+}
+
+// facts are the members of the reference's record that a swap's course writes,
+// by the reference's names.
+func facts(r *swap.Record) map[string]string {
+	f := map[string]string{}
+	if e := r.Escrow; e != nil {
+		f["commitTxId"], f["claimTxId"], f["refundTxId"] = e.InitTx, e.ClaimTx, e.RefundTx
+		if e.Real != nil {
+			f["data"] = "known"
+		}
+	}
+	if b := r.Bitcoin; b != nil {
+		if !swap.IsZero(b.TxID) {
+			f["txId"] = b.TxID.String()
+		}
+		f["address"] = b.Address
+	}
+	if l := r.Lightning; l != nil && !l.Preimage.IsZero() {
+		text, _ := l.Preimage.MarshalJSON()
+		f["secret"] = string(text[1 : len(text)-1])
+	}
+	for k, v := range f {
+		if v == "" {
+			delete(f, k)
+		}
+	}
+	return f
+}
+
+// wanted are the facts after a case: those before, and what the reference changed.
+func wanted(before map[string]string, fields map[string]json.RawMessage) map[string]string {
+	want := map[string]string{}
+	for k, v := range before {
+		want[k] = v
+	}
+	for _, name := range []string{"commitTxId", "claimTxId", "refundTxId", "txId", "address", "secret", "data"} {
+		raw, ok := fields[name]
+		if !ok {
+			continue
+		}
+		var s string
+		if name == "data" {
+			s = "known"
+		} else {
+			_ = json.Unmarshal(raw, &s)
+		}
+		if want[name] = s; s == "" {
+			delete(want, name)
+		}
+	}
+	return want
+}

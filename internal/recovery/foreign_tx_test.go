@@ -1,0 +1,39 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// TestForeignTransactionsAreRefused makes sure that what the chain's contracts
+// call another transaction than the one asked for is neither stored nor sent.
+func TestForeignTransactionsAreRefused(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-escrow", "sync_to_btc")
+	s := flowtest.Read(t, f).Setup(t, flowtest.Input{Record: json.RawMessage(`"TO_BTC/CITREA"`)})
+	st := perform(t, s)
+	_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{"signed:" + flowtest.Foreign})
+	if fault.CodeOf(err) != fault.InvalidInput {
+		t.Errorf("foreign: %v", err)
+	}
+	r, err := st.Engine.Load(t.Context(), st.Record.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Submission != nil || len(s.World.Sent()) != 0 {
+		t.Errorf("stored %+v, sent %v", r.Submission, s.World.Sent())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := st.Engine.Submit(ctx, st.Live, st.Record.ID, []string{"signed:own"}); err != nil && fault.CodeOf(err) != fault.Timeout {
+		t.Errorf("own: %v", err)
+	}
+	if sent := s.World.Sent(); len(sent) != 1 || sent[0] != "own" {
+		t.Errorf("sent %v", sent)
+	}
+}

@@ -1,0 +1,411 @@
+package recovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/quote"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// ImportRecord reads a record as the reference implementation stores it
+// (protocol: swap-flows-escrow.md §2, swap-flows-spv-and-core.md A3): one JSON
+// object of the given chain's store. Old and incomplete records are read by the
+// rules of §2.4. What the reference does not keep (where to begin log searches)
+// starts at zero. The result is not stored.
+func ImportRecord(c chains.Chain, body []byte) (*swap.Record, error) {
+	var o foreign
+	if err := json.Unmarshal(body, &o); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	if o.ID == "" || !o.Type.Valid() {
+		return nil, fmt.Errorf("record has no id or no known type")
+	}
+	i := importer{chain: c, o: &o}
+	r, err := i.record()
+	if err != nil {
+		return nil, fmt.Errorf("record %s: %w", storage.Label(o.ID), err)
+	}
+	return r, nil
+}
+
+// foreign is the reference's record: the members that count.
+type foreign struct {
+	ID              string          `json:"id"`
+	Type            swap.Type       `json:"type"`
+	Initiator       string          `json:"initiator"`
+	State           int             `json:"state"`
+	URL             string          `json:"url"`
+	Expiry          int64           `json:"expiry"`
+	Version         *int            `json:"version"`
+	Initiated       *bool           `json:"initiated"`
+	ExactIn         bool            `json:"exactIn"`
+	CreatedAt       int64           `json:"createdAt"`
+	ContractVersion string          `json:"contractVersion"`
+	RandomNonce     string          `json:"randomNonce"`
+	ByClaimHash     bool            `json:"usesClaimHashAsId"`
+	SwapFee         *decimal        `json:"swapFee"`
+	SwapFeeBtc      *decimal        `json:"swapFeeBtc"`
+	NetworkFee      *decimal        `json:"networkFee"`
+	NetworkFeeBtc   *decimal        `json:"networkFeeBtc"`
+	Data            json.RawMessage `json:"data"`
+	InitialSwapData json.RawMessage `json:"initialSwapData"`
+	CommitTxID      string          `json:"commitTxId"`
+	ClaimTxID       string          `json:"claimTxId"`
+	RefundTxID      string          `json:"refundTxId"`
+	Prefix          string          `json:"prefix"`
+	Timeout         string          `json:"timeout"`
+	Signature       string          `json:"signature"`
+	FeeRate         string          `json:"feeRate"`
+
+	DifferencePPM *decimal `json:"_differencePPM"`
+	BaseFee       *decimal `json:"_satsBaseFee"`
+	FeePPM        *decimal `json:"_feePPM"`
+	RealPrice     *decimal `json:"_realPriceUSatPerToken"`
+	QuotedPrice   *decimal `json:"_swapPriceUSatPerToken"`
+
+	Address               string   `json:"address"`
+	Amount                *decimal `json:"amount"`
+	RequiredConfirmations uint32   `json:"requiredConfirmations"`
+	Nonce                 *decimal `json:"nonce"`
+	TxID                  string   `json:"txId"`
+	Vout                  uint32   `json:"vout"`
+	BtcTxConfirmedAt      int64    `json:"btcTxConfirmedAt"`
+
+	PaymentHash   string          `json:"paymentHash"`
+	Invoice       string          `json:"pr"`
+	Confidence    *float64        `json:"confidence"`
+	Secret        string          `json:"secret"`
+	LNURL         string          `json:"lnurl"`
+	SuccessAction json.RawMessage `json:"successAction"`
+	K1            string          `json:"lnurlK1"`
+	Callback      string          `json:"lnurlCallback"`
+	Posted        bool            `json:"prPosted"`
+
+	CommitedAt    int64    `json:"commitedAt"`
+	BtcAmountSwap *decimal `json:"btcAmountSwap"`
+	BtcAmountGas  *decimal `json:"btcAmountGas"`
+	GasSwapFeeBtc *decimal `json:"gasSwapFeeBtc"`
+
+	foreignVault
+
+	Sequence      *decimal `json:"sequence"`
+	InputAmount   *decimal `json:"inputAmount"`
+	OutputAmount  *decimal `json:"outputAmount"`
+	Recipient     string   `json:"recipient"`
+	Token         string   `json:"token"`
+	RefundAddress string   `json:"refundAddress"`
+	SCTxID        string   `json:"scTxId"`
+}
+
+// decimal is a big integer as a decimal string or a number.
+type decimal struct{ *big.Int }
+
+func (d *decimal) UnmarshalJSON(text []byte) error {
+	s := strings.Trim(string(text), `"`)
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok || len(s) > 90 {
+		return fmt.Errorf("%.40q is no integer", s)
+	}
+	d.Int = n
+	return nil
+}
+
+func (d *decimal) orZero() *big.Int {
+	if d == nil || d.Int == nil {
+		return new(big.Int)
+	}
+	return d.Int
+}
+
+func (d *decimal) orNil() *big.Int {
+	if d == nil {
+		return nil
+	}
+	return d.Int
+}
+
+type importer struct {
+	chain    chains.Chain
+	contract chains.Contract
+	o        *foreign
+	r        *swap.Record
+}
+
+func (i *importer) record() (*swap.Record, error) {
+	o := i.o
+	k, ok := i.chain.Contract(o.ContractVersion)
+	if !ok {
+		return nil, fmt.Errorf("contracts of version %q are not configured", o.ContractVersion)
+	}
+	i.contract = k
+	signer, err := i.chain.Address(o.Initiator, false)
+	if err != nil {
+		return nil, fmt.Errorf("initiator: %w", err)
+	}
+	if o.CreatedAt == 0 {
+		o.CreatedAt = o.Expiry
+	}
+	i.r = &swap.Record{Head: swap.Head{
+		ID: o.ID, Type: o.Type, Chain: i.chain.Info().ID, Contract: k.Version(), State: o.upgraded(), Signer: signer,
+		LP: swap.LP{URL: baseOf(o.URL)}, CreatedAt: swap.Millis(o.CreatedAt), Expiry: swap.Millis(o.Expiry), Seed: sha256.Sum256([]byte(o.ID)),
+	}}
+	i.r.Terms.ExactIn = o.ExactIn
+	i.r.Terms.Price = swap.PriceInfo{DifferencePPM: o.DifferencePPM.orNil(), BaseFeeSats: o.BaseFee.orNil(), FeePPM: o.FeePPM.orNil(), Market: o.RealPrice.orNil(), Quoted: o.QuotedPrice.orNil()}
+	switch o.Type {
+	case swap.ToBTC, swap.ToBTCLN:
+		err = i.outgoing()
+	case swap.FromBTCLNAuto:
+		err = i.auto()
+	case swap.TrustedFromBTCLN:
+		err = i.gasForLightning()
+	case swap.TrustedFromBTC:
+		err = i.gasForBitcoin()
+	case swap.SPVFromBTC:
+		err = i.vault()
+	default:
+		err = fmt.Errorf("type %s cannot be imported", o.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	i.identify()
+	// The reference stops looking at swaps that have ended.
+	switch {
+	case o.Type == swap.SPVFromBTC:
+		i.r.Settled = i.r.State == swap.SPVClosed || i.r.State == swap.SPVFailed || i.r.State == swap.SPVExpired || i.r.State == swap.SPVClaimed
+	case o.Type == swap.TrustedFromBTCLN:
+		i.r.Settled = i.r.State == swap.GasExpired || i.r.State == swap.GasFailed || i.r.State == swap.GasFinished
+	case o.Type == swap.TrustedFromBTC:
+		i.r.Settled = i.r.State != swap.CoinCreated && i.r.State != swap.CoinRefundable
+	case o.Type == swap.FromBTCLNAuto && (i.r.State == swap.LnFailed || i.r.State == swap.LnClaimed),
+		o.Type != swap.FromBTCLNAuto && (i.r.State == swap.OutRefunded || i.r.State == swap.OutClaimed):
+		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
+	}
+	return i.r, nil
+}
+
+// identify derives the id as the reference does, whatever stands in the record:
+// from the claim hash, or in older Lightning records from the payment hash
+// (protocol: swap-flows-escrow.md §1).
+func (i *importer) identify() {
+	e := i.r.Escrow
+	if e == nil || e.Expected == nil {
+		return
+	}
+	hash := i.contract.ClaimHashText(e.Expected.ClaimHash)
+	if l := i.r.Lightning; l != nil && !i.o.ByClaimHash && l.Hash != "" {
+		hash = l.Hash
+	}
+	i.r.ID = hash + i.o.RandomNonce
+}
+
+// upgraded is the state of a record of an older version (§2.4).
+func (o *foreign) upgraded() int {
+	if o.Version != nil || o.Type != swap.ToBTC && o.Type != swap.ToBTCLN {
+		return o.State
+	}
+	switch o.State {
+	case -2, -1:
+		return o.State - 1
+	case 2, 3:
+		return o.State + 1
+	}
+	return o.State
+}
+
+// baseOf cuts the service's path from a stored URL.
+func baseOf(url string) string {
+	if at := strings.LastIndexByte(url, '/'); at > len("https://") {
+		return url[:at]
+	}
+	return url
+}
+
+func (i *importer) escrow(data json.RawMessage) (*chains.Escrow, error) {
+	if len(data) == 0 || string(data) == "null" {
+		return nil, nil
+	}
+	e, err := i.contract.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	return &e, nil
+}
+
+func (i *importer) token(address string) (tokens.Token, error) {
+	want, err := i.chain.TokenAddress(address)
+	if err != nil {
+		return tokens.Token{}, err
+	}
+	for _, t := range i.chain.Info().Tokens {
+		if own, err := i.chain.TokenAddress(t.Address); err == nil && own == want {
+			return t, nil
+		}
+	}
+	return tokens.Token{}, fmt.Errorf("token %s is not known", address)
+}
+
+func (i *importer) auth() *chains.Auth {
+	if i.o.Signature == "" {
+		return nil
+	}
+	timeout, err := strconv.ParseInt(i.o.Timeout, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &chains.Auth{Prefix: i.o.Prefix, Timeout: timeout, Signature: i.o.Signature}
+}
+
+func (i *importer) outgoing() error {
+	o, r := i.o, i.r
+	e, err := i.escrow(o.Data)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return fmt.Errorf("data is missing")
+	}
+	t, err := i.token(e.Token)
+	if err != nil {
+		return err
+	}
+	r.LP.Address = e.Claimer
+	r.Escrow = &swap.EscrowPart{Expected: e, Real: e, Init: i.auth(), FeeRate: o.FeeRate, InitTx: o.CommitTxID, ClaimTx: o.ClaimTxID, RefundTx: o.RefundTxID}
+	r.Terms.Input = tokens.NewAmount(e.Amount, t)
+	r.Terms.SwapFee = tokens.NewAmount(o.SwapFee.orZero(), t)
+	network := tokens.NewAmount(o.NetworkFee.orZero(), t)
+	r.Terms.NetworkFee = &network
+	if o.Type == swap.ToBTC {
+		r.Terms.Output = tokens.NewAmount(o.Amount.orNil(), tokens.BTC())
+		r.Terms.Recipient = o.Address
+		r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: o.Amount.orZero().Uint64(), Nonce: o.Nonce.orZero().Uint64(), Confirmations: o.RequiredConfirmations}
+		if o.TxID != "" {
+			if r.Bitcoin.TxID, err = bitcoin.ParseHash(o.TxID); err != nil {
+				return fmt.Errorf("txId: %w", err)
+			}
+		}
+	} else if err := i.lightning(); err != nil {
+		return err
+	} else {
+		r.Terms.Output = i.invoiceAmount()
+		r.Terms.Recipient = r.Lightning.Link
+		if r.Terms.Recipient == "" {
+			r.Terms.Recipient = o.Invoice
+		}
+	}
+	i.feeSats(r.Terms.Output.Raw, new(big.Int).Sub(new(big.Int).Sub(e.Amount, o.SwapFee.orZero()), o.NetworkFee.orZero()))
+	return nil
+}
+
+// feeSats derives the sats of fees that old records lack (§2.4).
+func (i *importer) feeSats(output, net *big.Int) {
+	t := &i.r.Terms
+	t.FeeSats, t.NetworkSats = i.o.SwapFeeBtc.orNil(), i.o.NetworkFeeBtc.orNil()
+	if output == nil || net.Sign() <= 0 {
+		return
+	}
+	if t.FeeSats == nil {
+		t.FeeSats = swap.MulDiv(i.o.SwapFee.orZero(), output, net)
+	}
+	if t.NetworkSats == nil {
+		t.NetworkSats = swap.MulDiv(i.o.NetworkFee.orZero(), output, net)
+	}
+}
+
+// lightning reads the invoice part. A recovered record holds the payment hash
+// in place of the invoice.
+func (i *importer) lightning() error {
+	o := i.o
+	l := &swap.LightningPart{Hash: strings.ToLower(o.PaymentHash), Link: o.LNURL, SuccessAction: o.SuccessAction}
+	if lightning.LooksLikeInvoice(o.Invoice) {
+		inv, err := lightning.Decode(o.Invoice)
+		if err != nil {
+			return fmt.Errorf("pr: %w", err)
+		}
+		l.Invoice, l.Hash = o.Invoice, hex.EncodeToString(inv.PaymentHash[:])
+		l.NonCustodial, l.LikelyFails = inv.IsNonCustodial(), o.Confidence != nil && inv.WillLikelyFail(*o.Confidence)
+		if end, err := inv.DefinitiveExpiry(false); err == nil {
+			l.EndsAt = swap.Millis(end * 1000)
+		}
+	} else if o.Invoice != "" {
+		l.Hash = strings.ToLower(o.Invoice)
+	}
+	if o.Secret != "" {
+		preimage, err := hex.DecodeString(strings.TrimPrefix(o.Secret, "0x"))
+		if err != nil {
+			return fmt.Errorf("secret is not hex")
+		}
+		i.r.Lightning = l
+		swap.KeepPreimage(preimage, i.r)
+	}
+	i.r.Lightning = l
+	return nil
+}
+
+func (i *importer) invoiceAmount() tokens.Amount {
+	a := tokens.Amount{Token: tokens.LightningBTC()}
+	if inv, err := lightning.Decode(i.r.Lightning.Invoice); err == nil {
+		if sats, ok := inv.AmountSats(); ok {
+			a.Raw = big.NewInt(sats)
+		}
+	}
+	return a
+}
+
+func (i *importer) auto() error {
+	o, r := i.o, i.r
+	real, err := i.escrow(o.Data)
+	if err != nil {
+		return err
+	}
+	expected, err := i.escrow(o.InitialSwapData)
+	if err != nil {
+		return err
+	}
+	if expected == nil {
+		expected = real
+	}
+	if expected == nil {
+		return fmt.Errorf("initialSwapData is missing")
+	}
+	t, err := i.token(expected.Token)
+	if err != nil {
+		return err
+	}
+	r.LP.Address = expected.Offerer
+	r.Escrow = &swap.EscrowPart{Expected: expected, Real: real, InitTx: o.CommitTxID, ClaimTx: o.ClaimTxID, RefundTx: o.RefundTxID, OpenedAt: swap.Millis(o.CommitedAt)}
+	if err := i.lightning(); err != nil {
+		return err
+	}
+	if o.K1 != "" {
+		r.Lightning.Withdraw = &swap.Withdraw{Asked: o.Posted}
+		r.Lightning.Withdraw.Params.K1, r.Lightning.Withdraw.Params.Callback = o.K1, o.Callback
+	}
+	shown := expected
+	if real != nil {
+		shown = real
+	}
+	r.Terms.Input = i.invoiceAmount()
+	r.Terms.Output = tokens.NewAmount(shown.Amount, t)
+	r.Terms.Recipient = shown.Claimer
+	if drop := new(big.Int).Sub(swap.OrZero(shown.SecurityDeposit), swap.OrZero(shown.ClaimerBounty)); drop.Sign() > 0 {
+		gas := tokens.NewAmount(drop, i.chain.Info().Native)
+		r.Terms.GasDrop = &gas
+	}
+	fee := new(big.Int).Add(o.SwapFeeBtc.orZero(), o.GasSwapFeeBtc.orZero())
+	r.Terms.SwapFee = tokens.NewAmount(fee, tokens.LightningBTC())
+	network := tokens.NewAmount(quote.WatchtowerSats(new(big.Int).Sub(o.BtcAmountGas.orZero(), o.GasSwapFeeBtc.orZero()), shown), tokens.LightningBTC())
+	r.Terms.NetworkFee = &network
+	return nil
+}

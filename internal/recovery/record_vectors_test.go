@@ -1,0 +1,227 @@
+package recovery
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+func TestVectorsStates(t *testing.T) {
+	vectors.Each(t, "swap-flows-escrow", "states", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			SwapTypeNumber swap.Type
+			State          int
+		}
+		c.Input(t, &in)
+		at := slices.IndexFunc(swap.Flows(), func(f *swap.Flow) bool { return f.Type == in.SwapTypeNumber })
+		if at < 0 {
+			c.NotRun(t, noLegacy)
+		}
+		var want struct {
+			Name    string
+			Pending bool
+			Flags   struct{ IsFinished, IsSuccessful, IsFailed, IsQuoteExpired bool }
+		}
+		c.Expected(t, &want)
+		row, ok := swap.Flows()[at].State(in.State)
+		if !ok {
+			t.Fatalf("no state %d", in.State)
+		}
+		pending := want.Pending
+		if in.SwapTypeNumber == swap.FromBTCLNAuto && in.State == swap.LnHTLCExpired {
+			pending = true
+			c.Differ(t, "auto-expired-is-pending")
+		}
+		if row.Name != want.Name || row.Finished != want.Flags.IsFinished || row.Success != want.Flags.IsSuccessful || row.Failed != want.Flags.IsFailed ||
+			row.Expired != want.Flags.IsQuoteExpired || (row.Pending && !row.Finished) != pending {
+			t.Errorf("state %+v, want %+v", row, want)
+		}
+		if !row.Finished && !row.Watched {
+			t.Error("nobody looks at an unfinished swap")
+		}
+	})
+}
+
+func TestVectorsRecordReading(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-escrow", "record_reading")
+	file := flowtest.Read(t, f)
+	f.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in flowtest.Input
+		c.Input(t, &in)
+		var want struct {
+			State     int
+			IDs       map[string]*string
+			CreatedAt int64
+			Fields    map[string]json.RawMessage
+		}
+		c.Expected(t, &want)
+		s := file.Setup(t, in)
+		if legacy(s) {
+			c.NotRun(t, noLegacy)
+		}
+		text, err := json.Marshal(s.Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ImportRecord(s.Chain, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		event, _ := swap.EventHash(r)
+		got := map[string]string{"swapId": r.ID, "claimHash": hex.EncodeToString(r.Escrow.Expected.ClaimHash), "initiator": r.Signer,
+			"outputAddress": r.Terms.Recipient, "escrowHash": hex.EncodeToString(event)}
+		switch r.Type {
+		case swap.ToBTCLN:
+			got["outputTxId"], got["inputTxId"], got["inputAddress"] = r.Lightning.Hash, r.Escrow.InitTx, r.Signer
+		case swap.ToBTC:
+			got["outputTxId"], got["inputTxId"], got["inputAddress"] = facts(r)["txId"], r.Escrow.InitTx, r.Signer
+		default:
+			got["inputTxId"], got["outputTxId"] = r.Lightning.Hash, r.Escrow.ClaimTx
+			if got["inputAddress"] = r.Lightning.Invoice; r.Lightning.Invoice == "" {
+				got["inputAddress"] = r.Lightning.Hash
+			}
+		}
+		hashed := r.Escrow.Real == nil || s.Chain.Hashed(r.Escrow.Real.Data)
+		for name, v := range want.IDs {
+			if v == nil {
+				v = new(string)
+			}
+			if got[name] != *v && (name != "escrowHash" || hashed) {
+				t.Errorf("%s is %q, want %q", name, got[name], *v)
+			}
+		}
+		if r.State != want.State || int64(r.CreatedAt) != want.CreatedAt {
+			t.Errorf("state %d created at %d, want %d and %d", r.State, r.CreatedAt, want.State, want.CreatedAt)
+		}
+		for name, is := range map[string]*big.Int{"swapFeeBtc": r.Terms.FeeSats, "networkFeeBtc": r.Terms.NetworkSats} {
+			var text *string
+			if raw, ok := want.Fields[name]; ok && json.Unmarshal(raw, &text) == nil && text != nil && (is == nil || is.String() != *text) {
+				t.Errorf("%s is %s, want %s", name, is, *text)
+			}
+		}
+		if !hashed && !t.Failed() {
+			c.NotRun(t, "escrow hashes of "+s.Chain.ID())
+		}
+	})
+}
+
+func TestVectorsQuoteAmounts(t *testing.T) {
+	f := vectors.Load(t, "swap-flows-escrow", "quote_amounts")
+	file := flowtest.Read(t, f)
+	f.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in flowtest.Input
+		c.Input(t, &in)
+		type amount struct{ Raw, Amount string }
+		type figure struct{ Src, Dst, Base amount }
+		var want struct {
+			Input, InputWithoutFee, Output amount
+			Fee                            figure
+			Breakdown                      []struct {
+				Type string
+				figure
+				PercentagePPM string
+			}
+			GasDrop                                       *amount
+			QuoteExpiry, HTLCExpiry, DefinitiveExpiryTime int64
+		}
+		c.Expected(t, &want)
+		s := file.Setup(t, in)
+		if legacy(s) {
+			c.NotRun(t, noLegacy)
+		}
+		text, err := json.Marshal(s.Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ImportRecord(s.Chain, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := func(what string, got tokens.Amount, want amount) {
+			if got.Raw == nil || got.Raw.String() != want.Raw || got.Decimal() != want.Amount {
+				t.Errorf("%s is %s (%s), want %s (%s)", what, got.Raw, got.Decimal(), want.Raw, want.Amount)
+			}
+		}
+		is("input", r.Terms.Input, want.Input)
+		is("output", r.Terms.Output, want.Output)
+		rest := new(big.Int).Sub(r.Terms.Input.Raw, r.Terms.SwapFee.Raw)
+		is("input without fees", tokens.NewAmount(rest.Sub(rest, r.Terms.NetworkFee.Raw), r.Terms.Input.Token), want.InputWithoutFee)
+		sats := r.Terms.Output.Token
+		fees := tokens.NewAmount(new(big.Int).Add(r.Terms.SwapFee.Raw, r.Terms.NetworkFee.Raw), r.Terms.Input.Token)
+		is("fees", fees, want.Fee.Src)
+		inSats := tokens.NewAmount(new(big.Int), r.Terms.Output.Token)
+		for i, b := range want.Breakdown {
+			if b.Type != []string{"SWAP", "NETWORK_OUTPUT"}[i] {
+				t.Errorf("fee %d is a %s", i, b.Type)
+			}
+			if dst, ok := new(big.Int).SetString(b.Dst.Raw, 10); ok {
+				is("fee in the other token", tokens.NewAmount(dst, r.Terms.Output.Token), b.Dst)
+				inSats.Raw.Add(inSats.Raw, dst)
+			}
+			switch b.Type {
+			case "SWAP":
+				is("swap fee", r.Terms.SwapFee, b.Src)
+				is("base fee", tokens.NewAmount(r.Terms.Price.BaseFeeSats, tokens.BTC()), b.Base)
+				if r.Type == swap.ToBTC || r.Type == swap.ToBTCLN {
+					is("swap fee in sats", tokens.NewAmount(r.Terms.FeeSats, sats), b.Dst)
+					ppm := new(big.Int).Sub(r.Terms.FeeSats, r.Terms.Price.BaseFeeSats)
+					if ppm = swap.MulDiv(ppm, big.NewInt(1_000_000), r.Terms.Output.Raw); ppm.String() != b.PercentagePPM {
+						t.Errorf("fee of %s ppm, want %s", ppm, b.PercentagePPM)
+					}
+				}
+			case "NETWORK_OUTPUT":
+				is("network fee", *r.Terms.NetworkFee, b.Src)
+				if r.Type == swap.ToBTC || r.Type == swap.ToBTCLN {
+					is("network fee in sats", tokens.NewAmount(r.Terms.NetworkSats, sats), b.Dst)
+				}
+			}
+		}
+		if len(want.Breakdown) != 2 {
+			t.Errorf("%d fees", len(want.Breakdown))
+		}
+		is("fees in the other token", inSats, want.Fee.Dst)
+		if want.GasDrop != nil {
+			drop := tokens.NewAmount(new(big.Int), s.Chain.Info().Native)
+			if r.Terms.GasDrop != nil {
+				drop = *r.Terms.GasDrop
+			}
+			is("gas drop", drop, *want.GasDrop)
+		}
+		if int64(r.Expiry) != want.QuoteExpiry {
+			t.Errorf("quote expires at %d, want %d", r.Expiry, want.QuoteExpiry)
+		}
+		if want.DefinitiveExpiryTime != 0 && int64(r.Lightning.EndsAt) != want.DefinitiveExpiryTime {
+			t.Errorf("definitive expiry %d, want %d", r.Lightning.EndsAt, want.DefinitiveExpiryTime)
+		}
+		if want.HTLCExpiry != 0 {
+			at := time.Unix(r.Escrow.Real.Expiry, 0)
+			if r.Type == swap.FromBTCLNAuto { // the time by which it is to be claimed
+				at = at.Add(-chains.ClaimGrace)
+			}
+			if at.UnixMilli() != want.HTLCExpiry {
+				t.Errorf("escrow expires at %d, want %d", at.UnixMilli(), want.HTLCExpiry)
+			}
+		}
+	})
+}
+
+// TestImportNeedsItsChain refuses records of contracts that are not configured.
+func TestImportNeedsItsChain(t *testing.T) {
+	w := &flowtest.World{}
+	c := flowtest.NewChain(w, "CITREA", []tokens.Token{flowtest.Native["CITREA"]}, flowtest.Contracts{})
+	for _, body := range []string{`{}`, `{"id":"a","type":2,"contractVersion":"v9"}`, `{"id":"a","type":9}`, `[]`, `{"id":"a","type":2,"initiator":"0x0"}`} {
+		if r, err := ImportRecord(c, []byte(body)); err == nil {
+			t.Errorf("%s was read as %v", body, r)
+		}
+	}
+	var _ chains.Chain = c
+}

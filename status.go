@@ -1,0 +1,94 @@
+package swapper
+
+import (
+	"fmt"
+	"github.com/swapper-go/swapper/fault"
+	"io"
+	"log/slog"
+)
+
+// GetSwapStatusInput is the input of getSwapStatus. All but the swap's
+// identifier shapes the action that is returned; only the secret is kept.
+type GetSwapStatusInput struct {
+	SwapID           string
+	Secret           Secret   // preimage, 64 hexadecimal digits; wanted once RequiresSecretReveal is true
+	BitcoinAddress   string   // wallet for a funded transaction; together with BitcoinPublicKey
+	BitcoinPublicKey string   // 64, 66 or 130 hexadecimal digits; together with BitcoinAddress
+	BitcoinFeeRate   *float64 // sats/vB for the funded transaction, above 0; nil: the current rate
+	Signer           string   // smart-chain address to claim, refund or settle with, instead of the swap's own
+}
+
+// Validate checks everything that can be said of the input without knowing the
+// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+func (in *GetSwapStatusInput) Validate() error {
+	if err := first(
+		required("swapId", in.SwapID, maxID),
+		optionalHex("secret", in.Secret.Reveal(), 64),
+		optional("bitcoinAddress", in.BitcoinAddress, maxID),
+		optionalHex("bitcoinPublicKey", in.BitcoinPublicKey, 64, 66, 130),
+		positive("bitcoinFeeRate", in.BitcoinFeeRate),
+		optional("signer", in.Signer, maxID),
+	); err != nil {
+		return err
+	}
+	switch {
+	case in.BitcoinAddress != "" && in.BitcoinPublicKey == "":
+		return fault.Invalid("bitcoinPublicKey", "is required together with bitcoinAddress")
+	case in.BitcoinAddress == "" && in.BitcoinPublicKey != "":
+		return fault.Invalid("bitcoinAddress", "is required together with bitcoinPublicKey")
+	}
+	return nil
+}
+
+// GetSwapStatusOutput is the answer of getSwapStatus.
+type GetSwapStatusOutput struct {
+	ListSwapOutput
+	CurrentAction *Action `json:"currentAction"` // nil when nothing is to be done; before anything is paid also when ActionError says why nothing should or can be
+	// ActionError says why the action could not be built, and a Wait may take its
+	// place; state and steps are right nevertheless, and a later call may succeed. It is
+	// an addition to the published interface.
+	ActionError          *ActionError `json:"actionError,omitempty"`
+	RequiresSecretReveal *bool        `json:"requiresSecretReveal,omitempty"` // Lightning sources only: the preimage is wanted now
+	Escrow               *EscrowInfo  `json:"escrow,omitempty"`               // escrow swaps whose escrow is known
+}
+
+// ActionError is a problem that kept an action from being built.
+type ActionError struct {
+	Code  Code   `json:"code"`
+	Error string `json:"error"` // a sentence for people
+}
+
+const redacted = "***"
+
+// Secret is a text that must not be read by people: the preimage of a Lightning
+// payment, as 64 hexadecimal digits. However it is printed, formatted, logged or
+// marshalled, alone or inside of another value, it shows as `***`; an empty one
+// shows as nothing. [Secret.Reveal] is the only way to its content.
+type Secret string
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String returns `***`, or nothing for an empty secret.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// GoString returns what String returns, quoted.
+func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
+
+// Format prints what String returns, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) {
+	// An error of the writer cannot be reported from here; fmt ignores it too.
+	_, _ = io.WriteString(f, s.String())
+}
+
+// LogValue returns what String returns.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText returns what String returns, so that a structure that is marshalled
+// for a log does not tell the secret. The wire form is written by httpapi.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,0 +1,176 @@
+package swapper
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// publicAPI is the file that a change of the public surface has to change too.
+const publicAPI = "docs/public-api.txt"
+
+// TestPublicAPI prints every exported name of the module, so that a change of
+// the surface is seen in review.
+func TestPublicAPI(t *testing.T) {
+	var all []string
+	for _, dir := range publicDirs(t) {
+		all = append(all, exported(t, dir)...)
+	}
+	got := fmt.Sprintf("%d exported names\n\n%s\n", len(all), strings.Join(all, "\n"))
+	if *update {
+		if err := os.WriteFile(publicAPI, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(publicAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("the public API has changed; if that is meant, run go test . -run TestPublicAPI -update (-want +got):\n%s", diff)
+	}
+}
+
+// publicDirs are the folders of the packages that others may import.
+func publicDirs(t *testing.T) []string {
+	t.Helper()
+	var dirs []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		switch name := d.Name(); {
+		case path != "." && (strings.HasPrefix(name, ".") || name == "internal" || name == "testdata" || name == "examples" || name == "e2e" || name == "tools" || name == "docs"):
+			return filepath.SkipDir
+		}
+		dirs = append(dirs, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dirs
+}
+
+// exported returns a line for each exported function, method, type, field,
+// constant and variable of a package.
+func exported(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, filepath.Join(dir, e.Name()), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name.Name == "main" {
+			return nil
+		}
+		text := func(n any) string {
+			var b bytes.Buffer
+			if err := printer.Fprint(&b, fset, n); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(strings.Fields(b.String()), " ")
+		}
+		add := func(format string, args ...any) {
+			lines = append(lines, dir+": "+fmt.Sprintf(format, args...))
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type))) {
+					d.Body, d.Doc = nil, nil
+					add("%s", text(d))
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						if s.Name.IsExported() {
+							add("type %s%s", s.Name.Name, ofType(s, text, add))
+						}
+					case *ast.ValueSpec:
+						for _, n := range s.Names {
+							if n.IsExported() {
+								add("%s %s", d.Tok, n.Name)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// ofType describes a type in a line and adds its exported members.
+func ofType(s *ast.TypeSpec, text func(any) string, add func(string, ...any)) string {
+	switch u := s.Type.(type) {
+	case *ast.StructType:
+		for _, f := range u.Fields.List {
+			for _, n := range f.Names {
+				if n.IsExported() {
+					add("field %s.%s %s", s.Name.Name, n.Name, text(f.Type))
+				}
+			}
+			if len(f.Names) == 0 && ast.IsExported(receiver(f.Type)) {
+				add("field %s embeds %s", s.Name.Name, text(f.Type))
+			}
+		}
+		return " struct"
+	case *ast.InterfaceType:
+		for _, f := range u.Methods.List {
+			for _, n := range f.Names {
+				if n.IsExported() {
+					add("method %s.%s%s", s.Name.Name, n.Name, strings.TrimPrefix(text(f.Type), "func"))
+				}
+			}
+		}
+		return " interface"
+	default:
+		if s.Assign.IsValid() {
+			return " = " + text(s.Type)
+		}
+		return " " + text(s.Type)
+	}
+}
+
+// receiver is the name of a type without pointer, package and parameters.
+func receiver(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.StarExpr:
+		return receiver(x.X)
+	case *ast.IndexExpr:
+		return receiver(x.X)
+	case *ast.IndexListExpr:
+		return receiver(x.X)
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	case *ast.Ident:
+		return x.Name
+	}
+	return ""
+}

@@ -1,0 +1,174 @@
+package swapper
+
+import "encoding/json"
+
+// SwapType is the name of a swap type.
+type SwapType string
+
+// The swap types.
+const (
+	SwapFromBTC         SwapType = "FROM_BTC"           // Bitcoin to smart chain through an escrow (legacy, Solana)
+	SwapFromBTCLN       SwapType = "FROM_BTCLN"         // Lightning to smart chain through an escrow that the user opens (legacy, Solana)
+	SwapToBTC           SwapType = "TO_BTC"             // smart chain to Bitcoin
+	SwapToBTCLN         SwapType = "TO_BTCLN"           // smart chain to Lightning
+	SwapTrustedFromBTC  SwapType = "TRUSTED_FROM_BTC"   // Bitcoin to native gas tokens, trusting the liquidity provider
+	SwapTrustedFromLN   SwapType = "TRUSTED_FROM_BTCLN" // Lightning to native gas tokens, trusting the liquidity provider
+	SwapSPVVaultFromBTC SwapType = "SPV_VAULT_FROM_BTC" // Bitcoin to smart chain through a vault
+	SwapFromBTCLNAuto   SwapType = "FROM_BTCLN_AUTO"    // Lightning to smart chain through an escrow that the liquidity provider opens
+)
+
+// SwapOutputBase is what every operation that returns a swap tells of it.
+type SwapOutputBase struct {
+	SwapID    string           `json:"swapId"`
+	SwapType  SwapType         `json:"swapType"`
+	State     SwapState        `json:"state"`
+	Quote     SwapQuote        `json:"quote"`
+	CreatedAt Timestamp        `json:"createdAt"`
+	Steps     List[Step]       `json:"steps"`
+	LNURL     *SwapOutputLNURL `json:"lnurl,omitempty"` // set when the swap has an LNURL link
+	Flags     *SwapOutputFlags `json:"flags,omitempty"` // set for smart chain to Lightning
+}
+
+// SwapState is the state of a swap; numbers and names depend on the swap type.
+type SwapState struct {
+	Number      int    `json:"number"`
+	Name        string `json:"name"`
+	Description string `json:"description"` // a sentence for people
+}
+
+// SwapQuote is what a swap costs and gives.
+type SwapQuote struct {
+	InputAmount   Amount        `json:"inputAmount"`   // what the user pays, fees included, without those of the source network
+	OutputAmount  Amount        `json:"outputAmount"`  // what the recipient gets
+	Fees          SwapQuoteFees `json:"fees"`          //
+	Expiry        Timestamp     `json:"expiry"`        // the swap must be started before
+	OutputAddress string        `json:"outputAddress"` // recipient; empty when a recovered swap does not know it
+}
+
+// SwapQuoteFees is the part of the input amount that is fees, in the source token.
+type SwapQuoteFees struct {
+	Swap          Amount  `json:"swap"`
+	NetworkOutput *Amount `json:"networkOutput,omitempty"` // for the destination network
+}
+
+// SwapOutputLNURL is the LNURL link of a swap.
+type SwapOutputLNURL struct {
+	Withdraw      string         `json:"withdraw,omitempty"`      // LNURL-withdraw link that pays a Lightning source
+	Pay           string         `json:"pay,omitempty"`           // LNURL-pay link that a Lightning destination is paid through
+	SuccessAction *SuccessAction `json:"successAction,omitempty"` // what the paid service says, once the payment went through
+}
+
+// SuccessAction is the message of an LNURL-pay service after the payment
+// (LNURLDecodedSuccessAction).
+type SuccessAction struct {
+	Description string `json:"description"`
+	Text        string `json:"text,omitempty"`
+	URL         string `json:"url,omitempty"`
+}
+
+// SwapOutputFlags warns before a Lightning payment (protocol: swap-flows-escrow.md §5.6).
+type SwapOutputFlags struct {
+	// The recipient seems to be a wallet that must be online to be paid.
+	LightningRecipientIsNonCustodialWallet bool `json:"lightningRecipientIsNonCustodialWallet"`
+	// The liquidity provider found no route.
+	LightningPaymentWillLikelyFail bool `json:"lightningPaymentWillLikelyFail"`
+	// The funds may be locked for longer than usual, because the invoice demands it.
+	LightningPaymentWithLongHTLCExpiration bool `json:"lightningPaymentWithLongHTLCExpiration"`
+}
+
+// EscrowInfo is the escrow contract's view of a swap.
+type EscrowInfo struct {
+	Data     json.RawMessage `json:"data"`               // the chain's own form of the escrow, a JSON object
+	InitTxID string          `json:"initTxId,omitempty"` // transaction that created the escrow, when known
+}
+
+// ListSwapOutput is a swap in a list.
+type ListSwapOutput struct {
+	SwapOutputBase
+	IsFinished bool `json:"isFinished"` // in a final state
+	IsSuccess  bool `json:"isSuccess"`  // finished, and the recipient got the output
+	IsFailed   bool `json:"isFailed"`   // in a failed state
+	IsExpired  bool `json:"isExpired"`  // the quote expired before the swap was started
+}
+
+// StepType says what a step of a swap is.
+type StepType string
+
+// The types of steps.
+const (
+	StepSetup      StepType = "Setup"      // something is prepared on the destination side
+	StepPayment    StepType = "Payment"    // the user pays on the source side
+	StepSettlement StepType = "Settlement" // the recipient is paid on the destination side
+	StepRefund     StepType = "Refund"     // the user gets the payment back on the source side
+)
+
+// StepSide is the side of the swap that a step happens on; the type of the step decides it.
+type StepSide string
+
+// The sides of a swap.
+const (
+	SideSource      StepSide = "source"      // Payment, Refund
+	SideDestination StepSide = "destination" // Setup, Settlement
+)
+
+// StepStatus is how far a step is.
+type StepStatus string
+
+// The states of a step, and the types of steps that have them.
+const (
+	StatusInactive          StepStatus = "inactive"           // Payment, Settlement, Refund: its time has not come
+	StatusAwaiting          StepStatus = "awaiting"           // Setup, Payment, Refund: waiting for the user
+	StatusCompleted         StepStatus = "completed"          // Setup
+	StatusReceived          StepStatus = "received"           // Payment: seen, not yet confirmed
+	StatusConfirmed         StepStatus = "confirmed"          // Payment
+	StatusWaitingLP         StepStatus = "waiting_lp"         // Settlement: the liquidity provider has to act
+	StatusAwaitingAutomatic StepStatus = "awaiting_automatic" // Settlement: somebody will settle for the user
+	StatusAwaitingManual    StepStatus = "awaiting_manual"    // Settlement: the user can settle
+	StatusSoftSettled       StepStatus = "soft_settled"       // Settlement: the preimage is known, the chain has not confirmed
+	StatusSettled           StepStatus = "settled"            // Settlement
+	StatusRefunded          StepStatus = "refunded"           // Refund
+	StatusSoftExpired       StepStatus = "soft_expired"       // Setup, Payment, Settlement: too late to start, may still land
+	StatusExpired           StepStatus = "expired"            // Setup, Payment, Settlement
+)
+
+// Step is one step of a swap's execution (SwapExecutionStep). All types of steps
+// share this structure; the optional members belong to the types named.
+type Step struct {
+	Type        StepType   `json:"type"`
+	Side        StepSide   `json:"side"`
+	Chain       string     `json:"chain"` // chain identifier
+	Title       string     `json:"title"`
+	Description string     `json:"description"`
+	Status      StepStatus `json:"status"`
+
+	SetupTxID     string         `json:"setupTxId,omitempty"`     // Setup
+	Confirmations *Confirmations `json:"confirmations,omitempty"` // Payment on Bitcoin
+	InitTxID      string         `json:"initTxId,omitempty"`      // Payment, Settlement
+	SettleTxID    string         `json:"settleTxId,omitempty"`    // Payment, Settlement
+	RefundTxID    string         `json:"refundTxId,omitempty"`    // Refund
+}
+
+// Confirmations is how far a Bitcoin payment is.
+type Confirmations struct {
+	Current    int `json:"current"`
+	Target     int `json:"target"`
+	ETASeconds int `json:"etaSeconds"` // seconds until Target is reached, -1 when unknown
+}
+
+// ListSwapsInput is the input of listSwaps and listPendingSwaps.
+type ListSwapsInput struct {
+	Signer  string // smart-chain address, in any form that its chain accepts
+	ChainID string // chain identifier; empty: all chains
+}
+
+// ListPendingSwapsInput is the input of listPendingSwaps.
+type ListPendingSwapsInput = ListSwapsInput
+
+// Validate checks everything that can be said of the input without knowing the
+// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+func (in *ListSwapsInput) Validate() error {
+	return first(
+		required("signer", in.Signer, maxID),
+		optional("chainId", in.ChainID, maxID),
+	)
+}

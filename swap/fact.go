@@ -1,0 +1,130 @@
+package swap
+
+import (
+	"encoding/json"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+	"math/big"
+	"time"
+) // Fact is an answer of the outside world: not asked, not answered (Err), or
+// answered. "Not found" is an answer. Nothing moves on a fact that is not Known.
+type Fact[T any] struct {
+	Value T
+	Asked bool
+	Err   error
+	At    time.Time
+}
+
+// Known reports whether there is an answer.
+func (f Fact[T]) Known() bool { return f.Asked && f.Err == nil }
+
+// Observation is what one pass has learnt.
+type Observation struct {
+	Escrow     Fact[chains.EscrowFact] // by the agreed data
+	Found      Fact[chains.EscrowFact] // by claim hash and parties, or by data that the LP delivered
+	LP         Fact[lp.Status]
+	Delivered  Fact[*chains.Escrow] // escrow data from the LP or the chain, equal to what was agreed; Err is a *chains.DiffError if not
+	Wait       Fact[int]            // seconds until the user\'s transaction is confirmed, -1 when nobody can tell
+	Refund     Fact[struct{}]       // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
+	Payment    Fact[*bitcoin.Tx]    // the user's Bitcoin transaction; nil: not found
+	Payout     Fact[PayoutFact]     // what the LP says it paid with
+	Spends     Fact[[]bitcoin.Spend]
+	Vault      Fact[chains.VaultFact]
+	Withdrawal Fact[chains.WithdrawalFact]
+	Txs        Fact[map[string]chains.TxStatus] // of the submission, by id: what is asked changes within a pass
+	GasTx      Fact[GasFact]                    // a trusted payout
+	Received   Fact[[]*bitcoin.Tx]              // what pays to the address of the swap
+	Refunded   Fact[RefundedFact]               // what an LP says it paid back
+	Rival      Fact[bool]                       // another stored swap pays for the same
+}
+
+// Ask is what a flow wants to know next; nil members are not wanted.
+type Ask struct {
+	Escrow     *chains.EscrowQuery
+	Found      *chains.EscrowQuery
+	LP         *lp.StatusQuery
+	Delivered  *DeliveredAsk
+	Wait       *WaitAsk
+	Refund     *RefundAsk
+	Payment    *bitcoin.Hash
+	Payout     *PayoutAsk
+	Spends     []bitcoin.OutPoint
+	Vault      *chains.VaultID
+	Withdrawal *chains.WithdrawalQuery
+	Txs        []chains.Signed
+	GasTx      *GasAsk
+	Received   string // Bitcoin address
+	Refunded   *RefundedAsk
+	Rival      *RivalAsk
+}
+
+// RivalAsk asks the store whether another swap holds a key of ours.
+type RivalAsk struct{ Index, Value string }
+
+// GasAsk asks whether a transaction of the smart chain pays native tokens to
+// somebody.
+type GasAsk struct{ TxID, To string }
+
+// GasFact is the answer. Paid is nil where the chain cannot tell.
+type GasFact struct {
+	Status chains.TxStatus
+	Paid   *big.Int
+}
+
+// RefundedAsk asks whether a Bitcoin transaction pays to an address; any address
+// will do if there is none.
+type RefundedAsk struct {
+	TxID bitcoin.Hash
+	To   string
+}
+
+// RefundedFact is the answer; all zero for a transaction that is not found.
+type RefundedFact struct {
+	Confirmations uint32
+	Sats          int64
+}
+
+// DeliveredAsk asks whether escrow data is what was agreed. What may differ is
+// what an LP is free to choose: a later check bounds the expiry, and more than
+// the agreed amount is as good.
+type DeliveredAsk struct {
+	Want chains.Escrow
+	Data json.RawMessage
+}
+
+// WaitAsk asks how long a transaction will take to be confirmed so often.
+type WaitAsk struct {
+	TxID          bitcoin.Hash
+	Confirmations uint32
+}
+
+// RefundAsk asks whether an authorisation to refund early is good.
+type RefundAsk struct {
+	Escrow chains.Escrow
+	Auth   chains.Auth
+}
+
+// PayoutAsk asks whether what an LP presents fulfils an escrow's condition: a
+// preimage, or else a Bitcoin transaction.
+type PayoutAsk struct {
+	Escrow chains.Escrow
+	Secret []byte
+	TxID   bitcoin.Hash
+	// Nonce and Confirmations are part of the condition of an on-chain payout; 0
+	// where a recovered swap does not know them.
+	Nonce         uint64
+	Confirmations uint32
+}
+
+// PayoutFact is the answer. Proven is false as well for a transaction that is
+// not to be found: it may yet appear.
+type PayoutFact struct {
+	Proven        bool
+	TxID          bitcoin.Hash
+	Vout          uint32
+	Address       string // "" if the script has none
+	Sats          uint64
+	Nonce         uint64
+	Confirmations uint32 // that the condition demands
+}

@@ -1,0 +1,22 @@
+package swap
+
+// MayPurge reports whether by the record alone nothing was ever under way:
+// nothing posted, submitted, paid, opened or revealed.
+func (r *Record) MayPurge() bool {
+	if r.Submission != nil || len(r.Tried) > 0 {
+		return false
+	}
+	if e := r.Escrow; e != nil && (e.InitTx != "" || e.ClaimTx != "" || e.RefundTx != "" || e.Real != nil && r.Type == FromBTCLNAuto) {
+		return false
+	}
+	if l := r.Lightning; l != nil && l.Withdraw != nil && l.Withdraw.Asked {
+		return false
+	}
+	if r.Gas != nil && r.Gas.Paid {
+		return false
+	}
+	if b := r.Bitcoin; b != nil && (b.Posted || b.Tx != nil || !IsZero(b.TxID)) {
+		return false
+	}
+	return true
+}

@@ -1,0 +1,271 @@
+package swapper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/address"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/quote"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Client offers swaps. Open one per store; its methods are safe for concurrent
+// use. Operations work without [Client.Run], which adds what happens without
+// being asked: following swaps, events of the chains, deleting old quotes.
+type Client struct {
+	config   Config
+	chains   []chains.Chain // in the caller's order
+	byID     map[string]chains.Chain
+	registry *tokens.Registry
+	parser   *address.Parser
+	lnurl    *lnurl.Client
+	lps      *lp.Client
+	offers   *lp.Directory
+	world    *chainreader.Live
+	engine   *engine.Engine
+	market   *quote.Market
+	probes   probes
+	ours     []io.Closer // opened here, so closed here
+
+	life   life
+	closed sync.Once
+}
+
+var _ Service = (*Client)(nil)
+
+// Open connects to the chains and returns a client. It takes as long as the
+// slowest chain. A chain whose nodes do not answer now is opened all the same:
+// its swaps rest, [Client.Ready] names it, and it catches up when a node is back.
+// Open fails if a chain cannot be what it is configured as, because a node serves
+// another network or there are no contracts on it: a client that silently lacks a
+// chain would strand its swaps.
+func Open(ctx context.Context, c Config) (*Client, error) {
+	ownBackend, ownMessenger := c.Bitcoin == nil, c.Messenger == nil
+	c, err := c.fill()
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	client := &Client{config: c, byID: map[string]chains.Chain{}, lnurl: lnurl.New(c.LNURL)}
+	if closer, ok := c.Bitcoin.(io.Closer); ok && ownBackend {
+		client.ours = append(client.ours, closer)
+	}
+	if closer, ok := c.Messenger.(io.Closer); ok && ownMessenger {
+		client.ours = append(client.ours, closer)
+	}
+	if err := client.open(ctx); err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return client, nil
+}
+
+func (c *Client) open(ctx context.Context) error {
+	opened := make([]chains.Chain, len(c.config.Chains))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, f := range c.config.Chains {
+		g.Go(func() (err error) {
+			if opened[i], err = f.Open(gctx, c.env(f.ID())); err != nil {
+				return fmt.Errorf("chain %s: %w", f.ID(), err)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	for _, ch := range opened {
+		if ch == nil {
+			continue
+		}
+		c.chains = append(c.chains, ch)
+		if closer, ok := ch.(io.Closer); ok {
+			c.ours = append(c.ours, closer)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	var lists []tokens.Chain
+	var forms []address.Chain
+	for _, ch := range c.chains {
+		info := ch.Info()
+		if c.byID[info.ID] != nil {
+			return fault.Invalid("chains", "%s is given twice", info.ID)
+		}
+		c.byID[info.ID] = ch
+		lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
+		forms = append(forms, addressForm{ch})
+	}
+	if c.registry, err = tokens.NewRegistry(lists...); err != nil {
+		return err
+	}
+	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {
+		return err
+	}
+	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, AllowLocal: c.config.LPs.AllowLocal, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
+		Heard: func(url string) { c.engine.Heard(url) }})
+	verifiers := make([]lp.Chain, len(c.chains))
+	for i, ch := range c.chains {
+		verifiers[i] = ch
+	}
+	c.offers = lp.NewDirectory(lp.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
+		Now: c.config.Now, Log: c.config.Logger})
+	c.world = chainreader.NewLive(c.byID, c.config.Bitcoin, c.lps)
+	c.engine = engine.New(engine.Config{
+		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, Knock: c.lps.Knock,
+		Performer: &engine.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
+		Flows:     swap.Flows(),
+	})
+	c.market = &quote.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
+		Policy: c.config.Policy, Rand: c.config.Rand}
+	return nil
+}
+
+func (c *Client) env(id string) chains.Env {
+	return chains.Env{
+		Network: c.config.Network, Bitcoin: c.config.Bitcoin, Now: c.config.Now, Rand: c.config.Rand, HTTP: c.config.HTTP,
+		Log: c.config.Logger.With("chain", id), Notes: notes{c.config.Store, "chain/" + id + "/"},
+	}
+}
+
+// addressForm is a chain as the address parser asks for it.
+type addressForm struct{ chains.Chain }
+
+func (f addressForm) ID() string { return f.Info().ID }
+
+// notes are the part of the store's notes that belongs to one chain.
+type notes struct {
+	storage.Store
+	prefix string
+}
+
+func (n notes) Note(ctx context.Context, name string) ([]byte, uint64, error) {
+	return n.Store.Note(ctx, n.prefix+name)
+}
+
+func (n notes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
+	return n.Store.SetNote(ctx, n.prefix+name, value, version)
+}
+
+// Close ends what the client has under way, Run included, and waits for it, but
+// for deliveries of Subscribe, which may call it. Calls that it cuts off and later
+// ones return [ErrClosed]. Nothing is lost: what was cut off goes on when a client
+// is opened on the same store. The store stays open.
+func (c *Client) Close() error {
+	var err error
+	c.closed.Do(func() {
+		c.life.close()
+		if c.engine != nil {
+			c.engine.Close()
+			c.world.Close()
+		}
+		for _, closer := range c.ours {
+			err = errors.Join(err, closer.Close())
+		}
+	})
+	return err
+}
+
+// Run does the background work until ctx ends, and returns its cause: it follows
+// every swap that is not settled, listens to the chains, and deletes quotes that
+// expired unused. A fault of one chain or swap is logged and tried again; it
+// ends nothing. Run must not be called twice at once.
+func (c *Client) Run(ctx context.Context) (err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.engine.Run(ctx) })
+	g.Go(func() error { return c.reload(ctx) })
+	for _, ch := range c.chains {
+		g.Go(func() error { return c.listen(ctx, ch) })
+	}
+	return g.Wait()
+}
+
+// reloadEvery is how often the liquidity providers are looked at anew (protocol:
+// swap-flows-escrow.md §11).
+const reloadEvery = 300 * time.Second
+
+func (c *Client) reload(ctx context.Context) error {
+	for {
+		if err := c.offers.Reload(ctx); err != nil && ctx.Err() == nil {
+			c.config.Logger.Warn("liquidity providers could not be loaded", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(reloadEvery):
+		}
+	}
+}
+
+// listen looks at the swaps that a chain's events are about. The place to
+// continue from is stored only after that, so that an event may come twice, but
+// is never lost.
+func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
+	id := ch.Info().ID
+	log := c.config.Logger.With("chain", id)
+	own := notes{c.config.Store, "chain/" + id + "/"}
+	for {
+		cursor, version, err := own.Note(ctx, "events")
+		if err == nil {
+			err = ch.Hints(ctx, cursor, func(hints []chains.Hint, next chains.Cursor) error {
+				for _, h := range hints {
+					if err := c.engine.Look(ctx, id, h); err != nil {
+						return err
+					}
+				}
+				if string(next) == string(cursor) {
+					return nil
+				}
+				if err := own.SetNote(ctx, "events", next, version); err != nil {
+					return err
+				}
+				cursor, version = next, version+1
+				return nil
+			})
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		log.Warn("listening to the chain is begun again", "err", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Second):
+		}
+	}
+}
+
+// Change says that a swap changed.
+type Change struct {
+	Swap ListSwapOutput
+	From int // state number before; the same as that of Swap if only details changed
+}
+
+// Subscribe calls deliver with every change of a swap until ctx ends, deliver
+// returns false or the client is closed, and returns ctx's cause, nil or
+// [ErrClosed]. Changes that come faster than deliver returns are merged: the last
+// one of a swap is never lost.
+func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
+	if c.life.over() {
+		return ErrClosed
+	}
+	return c.engine.Subscribe(ctx, func(ch engine.Change) bool {
+		return deliver(Change{Swap: c.listed(ch.Record), From: ch.From})
+	})
+}

@@ -1,0 +1,34 @@
+package watchtower
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/swap"
+) // OverNostr is the [Messenger] of the network: witnesses go to the relays that
+// its watchtowers listen to. The result is an io.Closer too, which closes m.
+func OverNostr(m *nostr.Messenger) Messenger { return relays{m} }
+
+type relays struct{ *nostr.Messenger }
+
+// Publish implements [Messenger].
+func (r relays) Publish(ctx context.Context, w Witness) error {
+	return r.Messenger.Publish(ctx, nostr.Message{SwapData: w.Escrow, Witness: hex.EncodeToString(w.Preimage[:])})
+}
+
+// Witness is what a watchtower needs to claim an escrow for the user. From the
+// moment it is published the preimage is known to everybody.
+type Witness struct {
+	Chain    string
+	Escrow   json.RawMessage // the chain's own form
+	Preimage swap.Secret
+}
+
+// Messenger publishes a preimage to the watchtowers.
+//
+// Publish returns nil once at least one relay took the message. It may be called
+// again with the same content, and is safe for concurrent use.
+type Messenger interface {
+	Publish(ctx context.Context, m Witness) error
+}
