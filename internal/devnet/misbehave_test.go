@@ -129,7 +129,7 @@ func TestUnclaimedEscrowIsRefunded(t *testing.T) {
 	if p, _ := k.Payer.Payment(hash); p.State != lightning.Pending {
 		t.Errorf("%+v", p)
 	}
-	k.ok(k.Mine(30))
+	k.ok(k.Mine(80)) // beyond the final CLTV of both versions
 	if p, _ := k.Payer.Payment(hash); p.State != lightning.Failed {
 		t.Errorf("%+v", p)
 	}
