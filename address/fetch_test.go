@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -141,6 +142,30 @@ func checkRecognised(t *testing.T, c *vectors.Case, p *Parser, text string, want
 	if s := says.Sync; says.Type != "" && (s == nil || *s != answer{says.Type, false, map[string]int{"BITCOIN": 2, "LIGHTNING": 3}[says.Type]}) ||
 		says.Type == "" && s != nil && *s != (answer{Error: true}) && *s != (answer{Type: LNURL}) {
 		t.Errorf("the reference says %+v, without a call %+v", says.answer, s)
+	}
+	if says.Type != LNURL && (says.Sync == nil || says.Sync.Type != LNURL) {
+		var whole struct {
+			Error         bool
+			Type, Address string
+			Amount        *struct {
+				Amount, RawAmount, Symbol, Chain string
+				Decimals                         int
+			}
+		}
+		c.Expected(t, &whole)
+		var theirs *synchronous
+		if !whole.Error {
+			theirs = &synchronous{Type: whole.Type, Address: whole.Address}
+			if a := whole.Amount; a != nil {
+				theirs.Sats = a.RawAmount
+				sats, ok := new(big.Int).SetString(a.RawAmount, 10)
+				if !ok || a.Decimals != 8 || a.Symbol != map[string]string{"BITCOIN": "BTC", "LIGHTNING": "BTC"}[a.Chain] || a.Chain != whole.Type ||
+					sats.Sign() >= 0 && a.Amount != tokens.NewAmount(sats, tokens.BTC()).Decimal() {
+					t.Errorf("the reference's amount is %+v", a)
+				}
+			}
+		}
+		sameAsReference(t, p, text, theirs)
 	}
 	r, err := p.Recognise(text)
 	var whole struct{ Type string }

@@ -36,6 +36,7 @@ func compare(t *testing.T, c *vectors.Case, p *Parser, text string, want *synchr
 	case err == nil && want != nil && got == *want:
 		return
 	}
+	sameAsReference(t, p, text, want)
 	if id, ok := refusedByRule(text); ok {
 		c.Differ(t, id)
 		if err == nil {
