@@ -55,7 +55,7 @@ func TestAnnouncedFeesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []Policy{{}, {AnyFee: true}} {
 				err := v(p)
-				lied(t, CheckFeeLimit, err)
+				lied(t, spares(CheckFeeLimit), err)
 				if Punishable(err) {
 					t.Errorf("punished for a fee that it announced: %v", err)
 				}
@@ -111,8 +111,8 @@ func TestPriceOfVaultSwapsCountsTheWatchtowersShare(t *testing.T) {
 	if err := share(5_000); err != nil {
 		t.Errorf("a share of 5 %%: %v", err)
 	}
-	lied(t, CheckWatchtower, share(900_000))
-	lied(t, CheckWatchtower, share(10_000))
+	lied(t, spares(CheckWatchtower), share(900_000))
+	lied(t, spares(CheckWatchtower), share(10_000))
 	v.want.Policy.MaxWatchtowerPPM = 1_000_000
 	if err := share(900_000); err != nil {
 		t.Errorf("any share: %v", err)
