@@ -1,0 +1,238 @@
+package swap
+
+import (
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// spvPass is a pass over a vault swap in a state. From SIGNED on the provider has a
+// transaction, which needs two confirmations. The deadline is in an hour.
+func spvPass(state int) func() In {
+	return func() In {
+		r := &Record{
+			Head:    Head{Type: SPVFromBTC, State: state, Signer: "me", Expiry: ago(-10 * time.Minute), CreatedAt: ago(time.Minute), Seen: Seen{Chain: 90, At: ago(time.Minute)}},
+			Vault:   &VaultPart{Deadline: ago(-time.Hour), UTXO: bitcoin.OutPoint{}.String()},
+			Bitcoin: &BitcoinPart{Confirmations: 2},
+		}
+		if state != SPVCreated && state != SPVSoftExpired && state != SPVExpired {
+			r.Bitcoin.Posted, r.Bitcoin.TxID = true, bitcoin.Hash{9}
+		}
+		return In{R: r, Obs: &Observation{}, Now: noon}
+	}
+}
+
+func notFound(in *In) { in.Obs.Payment = known[*bitcoin.Tx](nil) }
+
+func spentOtherwise(in *In) {
+	notFound(in)
+	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}})
+}
+
+func passOf(pass func() In, change func(*In)) func() In {
+	return func() In {
+		in := pass()
+		change(&in)
+		return in
+	}
+}
+
+func withdrawn(state chains.WithdrawalState) func(*In) {
+	return func(in *In) {
+		in.Obs.Withdrawal = known(chains.WithdrawalFact{State: state, Head: chains.Block{Height: 100, Time: noon.Unix()}})
+	}
+}
+
+func TestSPVRows(t *testing.T) {
+	posted := func(o Outcome) func(*In) {
+		return func(in *In) {
+			in.Input = o
+			in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1}}
+		}
+	}
+	took, refused := Outcome{Effect: PostPSBT, Done: true}, Outcome{Effect: PostPSBT, Refused: true, Reason: "no"}
+	behind := changes{
+		"the node is behind what was seen": func(in *In) { in.R.Seen.Chain = 101 },
+		"it is not known what was seen":    func(in *In) { in.R.Seen = Seen{} },
+		"the chain does not answer":        func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+	}
+	closed := changes{"the payout was advanced": func(in *In) { in.Obs.Withdrawal.Value.FrontTx = "0xf" }}
+	for name, change := range behind {
+		closed[name] = change
+	}
+	signedPSBT := Submit{Action: ActionFund, PSBT: psbt()}
+	checkRows(t, NewSPVFromBTC(), []row{
+		{why: "the provider took the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
+			"something else was done": posted(Outcome{Effect: SendTx, Done: true}),
+			"it is not known":         posted(Outcome{Effect: PostPSBT}),
+		}},
+		{why: "the provider refused the transaction", pass: passOf(spvPass(SPVSigned), posted(refused)), without: changes{
+			"it is not known": posted(Outcome{Effect: PostPSBT}),
+			"an earlier attempt had no answer": func(in *In) {
+				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1}}
+			},
+			"something else was refused": func(in *In) {
+				in.Input = Outcome{Effect: SendTx, Refused: true}
+				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1, Outcome: Refused}}
+			},
+		}},
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(SPVPosted), func(in *In) {
+			notFound(in)
+			in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond)
+		}), without: changes{
+			"it is the last moment":    func(in *In) { in.Now = in.R.Vault.Deadline.Time() },
+			"Bitcoin was not asked":    func(in *In) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
+			"Bitcoin does not answer":  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
+		}},
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(SPVSigned), func(in *In) {
+			notFound(in)
+			in.Now = in.R.Expiry.Time().Add(time.Millisecond)
+		}), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() },
+			"the provider has it":   func(in *In) { in.R.State = SPVPosted },
+		}},
+		{why: "the quote expired unused", pass: passOf(spvPass(SPVSoftExpired), func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
+			"it is the last moment":      func(in *In) { in.Now = in.R.Vault.Deadline.Time() },
+			"the provider has a payment": func(in *In) { in.R.Bitcoin.Posted = true },
+		}},
+		{why: "the user signed", pass: submits(spvPass(SPVSoftExpired), signedPSBT), without: changes{
+			"it is for another action":     otherAction,
+			"there is no transaction":      func(in *In) { in.Input = Submit{Action: ActionFund} },
+			"the provider has one already": func(in *In) { in.R.Bitcoin.Posted = true },
+			"the deadline is over":         func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+		}, with: changes{"it is the last moment": func(in *In) { in.Now = in.R.Vault.Deadline.Time() }}},
+		{why: "the user signed the claim", pass: submits(spvPass(SPVConfirmed), signed(ActionClaim)), without: changes{
+			"it is for another action":          otherAction,
+			"what the user signed is under way": busyWith(ActionClaim),
+		}},
+		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(SPVBroadcasted), func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
+			"one confirmation is missing": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },
+			"Bitcoin does not answer":     func(in *In) { in.Obs.Payment = failed(&bitcoin.Tx{Confirmations: 2}) },
+			"it is not found":             notFound,
+		}},
+		{why: "an input was spent otherwise", pass: passOf(spvPass(SPVBroadcasted), spentOtherwise), without: changes{
+			"that is not in a block":   func(in *In) { in.Obs.Spends.Value[0].State = bitcoin.SpentInMempool },
+			"that is not known":        func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
+			"Bitcoin does not answer":  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+		}},
+		{why: "the vault paid", pass: passOf(spvPass(SPVBroadcasted), withdrawn(chains.WithdrawalClaimed)), without: changes{
+			"the chain does not answer": func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+		}},
+		{why: "the vault paid, and did not close", pass: passOf(spvPass(SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
+		{why: "the vault closed, and did not pay", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
+		{why: "a reorganisation undid what the vault did", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalNone)), without: behind},
+		{why: "the vault closed, and nobody advanced the payout", pass: passOf(spvPass(SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
+	})
+}
+
+// TestSPVFirstConfirmation keeps when enough confirmations were first seen.
+func TestSPVFirstConfirmation(t *testing.T) {
+	in := passOf(spvPass(SPVBroadcasted), func(in *In) {
+		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: []*wire.TxOut{nil, {PkScript: []byte{3}}}})
+		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
+	})()
+	next, _ := NewSPVFromBTC().Step(in)
+	if b := next.Bitcoin; b.ConfirmedAt != ago(time.Hour) || string(b.SenderScript) != "\x03" {
+		t.Errorf("confirmed at %d, sender %x", b.ConfirmedAt, b.SenderScript)
+	}
+	for name, outs := range map[string][]*wire.TxOut{"one input": {{}}, "unknown": {nil, nil}} {
+		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: outs})
+		if next, _ := NewSPVFromBTC().Step(in); next.Bitcoin.SenderScript != nil {
+			t.Errorf("%s: sender %x", name, next.Bitcoin.SenderScript)
+		}
+	}
+}
+
+// TestSPVRests names until when a transaction that may still be sent is looked for.
+func TestSPVRests(t *testing.T) {
+	f := NewSPVFromBTC()
+	rests := func(in In) bool { next, _ := f.Step(in); return next.Settled }
+	t.Run("with the provider", func(t *testing.T) {
+		needs(t, passOf(spvPass(SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
+			"the time is not over": func(in *In) { in.R.CreatedAt = ago(spvRest) },
+		})
+	})
+	for name, state := range map[string]int{"expired": SPVExpired, "failed": SPVFailed} {
+		t.Run(name, func(t *testing.T) {
+			needs(t, passOf(spvPass(state), func(in *In) { in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvRest+time.Millisecond) }), rests, changes{
+				"the time is not over":            func(in *In) { in.R.Ended = ago(spvRest) },
+				"it is not known when it ended":   func(in *In) { in.R.Ended = 0 },
+				"an input was spent a day ago":    func(in *In) { in.R.Ended = ago(spvFinal); spentOtherwise(in) },
+				"nothing was spent for some days": func(in *In) { in.R.Ended = ago(2 * spvFinal); notFound(in) },
+			})
+			allows(t, spvPass(state), rests, changes{"an input was spent more than a day ago": func(in *In) {
+				in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvFinal+time.Millisecond)
+				spentOtherwise(in)
+			}})
+		})
+	}
+	t.Run("paid in advance", func(t *testing.T) {
+		needs(t, passOf(spvPass(SPVFronted), func(in *In) {
+			withdrawn(chains.WithdrawalFronted)(in)
+			in.Obs.Withdrawal.Value.Final, in.R.Ended = true, ago(spvRest+time.Millisecond)
+		}), rests, changes{
+			"the time is not over":          func(in *In) { in.R.Ended = ago(spvRest) },
+			"it is not known when it ended": func(in *In) { in.R.Ended = 0 },
+			"it is not final":               func(in *In) { in.Obs.Withdrawal.Value.Final = false },
+			"the chain does not answer":     func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+		})
+	})
+}
+
+func TestSPVHandsOverAndShows(t *testing.T) {
+	f := NewSPVFromBTC()
+	t.Run("to the provider", func(t *testing.T) {
+		needs(t, spvPass(SPVSigned), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
+			"it has answered":      func(in *In) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
+			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+			"it has it":            func(in *In) { in.R.State = SPVPosted },
+			"nothing was signed":   func(in *In) { in.R.State, in.R.Bitcoin.Posted = SPVSoftExpired, false },
+		})
+	})
+	t.Run("a late payment", func(t *testing.T) {
+		needs(t, spvPass(SPVSoftExpired), func(in In) bool { return f.View(in).Late != nil }, changes{
+			"the provider has one": func(in *In) { in.R.Bitcoin.Posted = true },
+			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+		})
+	})
+	t.Run("a claim", func(t *testing.T) {
+		blind := func(in *In) { busyWith(ActionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
+		needs(t, passOf(spvPass(SPVConfirmed), func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
+			func(in In) bool { _, sign := f.View(in).Action.(*Sign); return sign }, changes{
+				"a watchtower has some time":          func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow) },
+				"what the user signed is under way":   busyWith(ActionClaim),
+				"nothing is known of what was signed": blind,
+			})
+		in := spvPass(SPVConfirmed)()
+		blind(&in)
+		if v := f.View(in); v.Blocked == nil {
+			t.Error("the reason is not told")
+		}
+	})
+	t.Run("asks for the withdrawal", func(t *testing.T) {
+		elsewhere := func(in *In) {
+			in.Obs.Vault = known(chains.VaultFact{Vault: chains.Vault{Open: true}})
+			in.R.Vault.UTXO = bitcoin.OutPoint{Index: 1}.String()
+		}
+		needs(t, passOf(spvPass(SPVBroadcasted), elsewhere), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
+			"the vault is where it was":     func(in *In) { in.R.Vault.UTXO = bitcoin.OutPoint{}.String() },
+			"the vault is not known":        func(in *In) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
+			"the provider has nothing":      func(in *In) { in.R.Bitcoin.Posted = false },
+			"the swap rests":                func(in *In) { in.R.Settled = true },
+			"the payment is not on its way": func(in *In) { in.R.State = SPVPosted },
+		})
+		allows(t, spvPass(SPVBroadcasted), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
+			"the vault is closed": func(in *In) {
+				elsewhere(in)
+				in.R.Vault.UTXO = bitcoin.OutPoint{}.String()
+				in.Obs.Vault.Value.Vault.Open = false
+			},
+			"an event hints": func(in *In) { in.Input = Look{} },
+		})
+	})
+}
