@@ -19,7 +19,7 @@ type GetSpendableBalanceInput struct {
 }
 
 // Validate checks everything that can be said of the input without knowing the
-// chains. A fee rate must have one of the four forms of SPEC.md §2: sats/vB as a
+// chains. A fee rate must have one of the four forms of docs/api.md: sats/vB as a
 // decimal number, `<µLamports/CU>[;<base fee>]`, `<l1>,<l2>,<l1 data>;v3`,
 // `<base fee>,<priority fee>`; whether it is the form of the token's chain is
 // found out later. The error is an [Error] with [CodeInvalidInput] that names the

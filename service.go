@@ -5,7 +5,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Service is the eleven operations of the interface (SPEC.md §4, protocol:
+// Service is the eleven operations of the interface (docs/api.md, protocol:
 // utilities.md §1). The library's own client, the remote client
 // httpapi.Client and a test's stand-in all are a Service, and httpapi.New serves
 // any of them over HTTP.

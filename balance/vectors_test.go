@@ -124,7 +124,7 @@ func newSetup() setup {
 	return s
 }
 
-// The published forms of fee rates (SPEC.md §2).
+// The published forms of fee rates (docs/api.md).
 var published = map[string]*regexp.Regexp{
 	"BITCOIN": regexp.MustCompile(`^\d+(\.\d+)?$`), "SOLANA": regexp.MustCompile(`^\d+(;\d+)?$`), "STARKNET": regexp.MustCompile(`^\d+,\d+,\d+;v3$`),
 }

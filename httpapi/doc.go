@@ -5,7 +5,7 @@
 //	httpapi.Mount(mux, "/api", service)
 //
 // answers GET /api/parseAddress?address=..., POST /api/createSwap and the nine
-// other operations of the interface (SPEC.md §4), and describes them at
+// other operations of the interface (docs/api.md), and describes them at
 // GET /api/openapi.json. [Client] is the same interface on the calling side.
 //
 // # Requests

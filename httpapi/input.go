@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper"
 )
 
-// The inputs of the operations, field by field (SPEC.md §4; protocol: utilities.md
+// The inputs of the operations, field by field (docs/api.md; protocol: utilities.md
 // §1). The handler reads by these tables and the client writes by them. What a
 // value must be beyond its type is the business of the structure's Validate.
 

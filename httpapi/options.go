@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// DefaultBasePath is the base path of the interface (SPEC.md §1).
+// DefaultBasePath is the base path of the interface (docs/api.md).
 const DefaultBasePath = "/api"
 
 // Option is an option of [New] and [Mount].

@@ -144,7 +144,7 @@ func TestVectorsStorageQueries(t *testing.T) {
 				got[e.ID] = slices.ContainsFunc(queries, func(q storageQuery) bool { return q.about(r) })
 			}
 		case "getRefundableSwaps", "getClaimableSwaps":
-			c.NotRun(t, "no operation lists by action (SPEC.md §4): getSwapStatus says what is to be done")
+			c.NotRun(t, "no operation lists by action (docs/api.md): getSwapStatus says what is to be done")
 		default:
 			t.Fatalf("operation %q", in.Operation)
 		}
