@@ -105,6 +105,9 @@ func TestVectorsEIP712(t *testing.T) {
 			got["valid"] = n.VerifyData(signer, data, signature) == nil
 			got["validOther"] = n.VerifyData(other, data, signature) == nil
 			// An address is its bytes, however it is written.
+			if lower := signer.Hex() == strings.ToLower(signer.Hex()); want["validLowercaseAddress"] != lower {
+				t.Errorf("the reference says %v of the address in lower case", want["validLowercaseAddress"])
+			}
 			c.Differ(t, "evm-address-bytes")
 			want["validLowercaseAddress"], got["validLowercaseAddress"] = true, got["valid"]
 		default:
@@ -112,6 +115,37 @@ func TestVectorsEIP712(t *testing.T) {
 		}
 		vectors.SameJSON(t, mustJSON(t, want), got)
 	})
+}
+
+// withoutAction is the hash that the reference signs of an escrow with a success
+// action: the escrow's own, and no action beside it.
+func withoutAction(t *testing.T, s SwapData, deadline int64) common.Hash {
+	t.Helper()
+	escrow, err := s.EscrowHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return crypto.Keccak256Hash(make(words, 0, 19*32).bytes32(typeHash(initType)).bytes32(escrow).
+		address(s.Offerer).address(s.Claimer).uint(s.Amount).address(s.Token).bool(s.PayIn).bool(s.PayOut).bool(s.Reputation).
+		address(s.ClaimHandler).bytes32(s.ClaimData).address(s.RefundHandler).bytes32(s.RefundData).
+		uint(s.SecurityDeposit).uint(s.ClaimerBounty).address(s.DepositToken).bytes32(common.Hash{}).
+		uint(big.NewInt(deadline)).bytes32(crypto.Keccak256Hash(s.ExtraData)))
+}
+
+// longForm is a signature of 64 bytes, or with a recovery id of 0 or 1, in the
+// form of 65 bytes that contracts take.
+func longForm(text string) string {
+	sig, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
+	switch {
+	case err == nil && len(sig) == 64:
+		sig = append(sig, 27+sig[32]>>7)
+		sig[32] &= 0x7f
+	case err == nil && len(sig) == 65 && sig[64] < 2:
+		sig[64] += 27
+	default:
+		return text
+	}
+	return "0x" + hex.EncodeToString(sig)
 }
 
 func TestVectorsAuthChecks(t *testing.T) {
@@ -145,6 +179,25 @@ func TestVectorsAuthChecks(t *testing.T) {
 			}
 		}
 		valid := want.Valid && !want.Error
+		// The reference reads any form of a signature, looks at no success action, and
+		// compares addresses as text.
+		plain := in.Signature
+		plain.Signature = longForm(plain.Signature)
+		theirs := n.VerifyInit(d, s, plain, common.HexToAddress(in.Sender), now, in.SafeBlockTime)
+		switch {
+		case in.Refund:
+			theirs = n.VerifyRefund(d, s, plain, now)
+		case s.SuccessAction != common.Hash{}:
+			signer := s.Offerer
+			if common.HexToAddress(in.Sender) == s.Offerer {
+				signer = s.Claimer
+			}
+			dig := digest(domainSeparator(n.ChainID, d.EscrowManager.Address), withoutAction(t, s, plain.Timeout))
+			theirs = checkSigner(dig, nil, plain.Signature, signer)
+		}
+		if (theirs == nil && canonical(t, in.Swap)) != valid {
+			t.Errorf("the reference says %+v, by its rules %v", want, theirs)
+		}
 		sig, _ := hex.DecodeString(strings.TrimPrefix(in.Signature.Signature, "0x")) // nil if it is no hex
 		switch {
 		case valid && !in.Refund && s.SuccessAction != common.Hash{}:

@@ -29,6 +29,14 @@ func TestVectorsTxCodec(t *testing.T) {
 			}
 			c.Expected(t, &e)
 			got := AssignNonces(in.PendingNonce, in.Given)
+			for _, id := range e.ChainIDs {
+				if id != anyNetwork(t, ChainCitrea).ChainID {
+					t.Errorf("chain id %d", id)
+				}
+			}
+			if len(e.ChainIDs) != len(got) {
+				t.Errorf("%d chain ids of %d transactions", len(e.ChainIDs), len(got))
+			}
 			vectors.SameJSON(t, mustJSON(t, e.Nonces), got)
 			return
 		}

@@ -31,6 +31,7 @@ type txFields struct {
 	MaxPriorityFeePerGas string
 	Nonce                uint64
 	ChainID              uint64
+	Type                 *uint8 // null where the reference leaves it to its library
 }
 
 type txAnswer struct {
@@ -99,6 +100,10 @@ func checkCalls(t *testing.T, n Network, d Deployment, calls []Call, want []txAn
 		value := tx.Value.String()
 		if i < len(want) {
 			// The text of an address is not part of a transaction.
+			if kind := want[i].Tx.Type; kind != nil && *kind != tx.Type {
+				t.Errorf("transaction %d is of type %d, want %d", i, tx.Type, *kind)
+			}
+			want[i].Tx.Type = nil
 			want[i].Tx.To = common.HexToAddress(want[i].Tx.To).Hex()
 			if w := want[i].Tx; w.Value != nil || value != "0" {
 				a.Tx.Value = &value
