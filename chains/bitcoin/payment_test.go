@@ -118,3 +118,37 @@ func TestFillPrevouts(t *testing.T) {
 		}
 	}
 }
+
+// Backends need not list by age: what is found later replaces only what is worse.
+func TestFindPaymentInAnyOrder(t *testing.T) {
+	match := func(out *wire.TxOut) bool { return out.Value == 7 }
+	for name, c := range map[string]struct {
+		txs    []*Tx
+		height uint32
+		vout   uint32
+	}{
+		"a later block":             {[]*Tx{paying(8, 7), paying(9, 1, 7)}, 8, 0},
+		"an unconfirmed one":        {[]*Tx{paying(9, 7), paying(0, 1, 7)}, 9, 0},
+		"another in the same block": {[]*Tx{paying(8, 7), paying(8, 1, 7)}, 8, 0},
+		"another unconfirmed one":   {[]*Tx{paying(0, 7), paying(0, 1, 7)}, 0, 0},
+		"an earlier block":          {[]*Tx{paying(0, 7), paying(9, 7), paying(8, 1, 7), paying(9, 7)}, 8, 1},
+	} {
+		p, ok, err := FindPayment(t.Context(), &known{txs: c.txs}, Address{}, time.Time{}, match)
+		if err != nil || !ok || p.Tx.Height != c.height || p.Vout != c.vout {
+			t.Errorf("%s: %+v, %v, %v", name, p, ok, err)
+		}
+	}
+}
+
+// New coins come from nowhere: their input has no parent.
+func TestFillPrevoutsOfNewCoins(t *testing.T) {
+	parent, child := paying(5, 10, 20), paying(6, 15)
+	child.Msg.TxIn = []*wire.TxIn{{PreviousOutPoint: OutPoint{Index: wire.MaxPrevOutIndex}}, {PreviousOutPoint: OutPoint{Hash: parent.ID}}, {PreviousOutPoint: OutPoint{Hash: parent.ID, Index: 1}}}
+	filled, err := FillPrevouts(t.Context(), &known{txs: []*Tx{parent}}, child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := filled.Prevouts; p[0] != nil || p[1].Value != 10 || p[2].Value != 20 {
+		t.Errorf("%+v", p)
+	}
+}

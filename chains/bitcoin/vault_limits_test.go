@@ -1,0 +1,106 @@
+package bitcoin
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire"
+)
+
+func TestVaultTermsAtTheirLimits(t *testing.T) {
+	good := VaultTerms{
+		VaultValue: P2TR.DustLimit(), VaultScript: testAddress(t, P2TR).Script(), Data: make([]byte, 28),
+		PayScript: testAddress(t, P2WPKH).Script(), PaySats: P2WPKH.DustLimit(), LockTime: vaultLockTimeBase,
+	}
+	for name, change := range map[string]func(*VaultTerms){
+		"the least amounts":   func(*VaultTerms) {},
+		"the last lock time":  func(v *VaultTerms) { v.LockTime = vaultLockTimeBase + vaultLockTimeRange - 1 },
+		"the greatest shares": func(v *VaultTerms) { v.Shares = FeeShares{maxShare, maxShare, maxShare} },
+		"all the money":       func(v *VaultTerms) { v.PaySats = MaxMoney - v.VaultValue },
+	} {
+		v := good
+		change(&v)
+		if _, err := v.Template(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	over := good
+	over.PaySats = MaxMoney - over.VaultValue + 1
+	if _, err := over.Template(); err == nil {
+		t.Error("more than all the money")
+	}
+	for _, n := range []int{75, 76} { // where a push takes a byte more
+		script, err := DataScript(make([]byte, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(VaultDraft(n).Outputs[1].PkScript); got != len(script) {
+			t.Errorf("%d bytes of data are reckoned as a script of %d, it has %d", n, got, len(script))
+		}
+	}
+}
+
+// What a provider takes bounds the inputs of a vault swap, and of nothing else.
+func TestFundBoundsInputsOfVaults(t *testing.T) {
+	w := testWallet(t, P2WPKH)
+	var coins []Coin
+	for i := range 60 {
+		coins = append(coins, Coin{OutPoint: OutPoint{Hash: Hash{1, byte(i)}}, Value: 1000})
+	}
+	pay := testAddress(t, P2WPKH).Script()
+	f, err := Fund(PaymentTemplate(pay, 40_000), w, coins, 1, SelectCheapest)
+	if err != nil || len(f.Inputs) < 40 {
+		t.Fatalf("a payment of many coins: %+v, %v", f, err)
+	}
+	if ids := f.ParentIDs(); len(ids) != 0 {
+		t.Errorf("a segwit wallet needs %d parents", len(ids))
+	}
+	vault := testTemplate(t, testAddress(t, P2TR), testAddress(t, P2WPKH))
+	vault.Outputs[2].Value = 40_000
+	if f, err := Fund(vault, w, coins, 1, SelectCheapest); err == nil || !strings.Contains(err.Error(), "smaller coins together") {
+		t.Errorf("a vault swap of many coins: %+v, %v", f, err)
+	}
+	odd := vault
+	odd.Inputs = []TemplateInput{{Output: wire.TxOut{Value: 600, PkScript: []byte{0x51}}}}
+	if f, err := Fund(odd, w, []Coin{{OutPoint: OutPoint{Hash: Hash{1}}, Value: 1_000_000}}, 1, SelectCheapest); err == nil {
+		t.Errorf("funded beside an output of no known type: %+v", f)
+	}
+}
+
+// A tree may be as deep as a block can make it, and no deeper: deeper ones are made
+// of something else than transactions.
+func TestMerkleProofDepth(t *testing.T) {
+	for depth, ok := range map[int]bool{0: true, maxMerkleDepth: true, maxMerkleDepth + 1: false} {
+		p := MerkleProof{TxID: Hash{1}, Pos: 1<<depth - 1, Hashes: testTxIDs(depth)}
+		header := Header{MerkleRoot: p.Root()}
+		if err := p.Verify(header); (err == nil) != ok {
+			t.Errorf("%d levels: %v", depth, err)
+		}
+		p.Pos++
+		if p.Verify(Header{MerkleRoot: p.Root()}) == nil {
+			t.Errorf("%d levels: position %d", depth, p.Pos)
+		}
+	}
+}
+
+// Where a share would need more than 64 bits there is no quotient: an error, and no panic.
+func TestSharesThatDoNotFit(t *testing.T) {
+	for _, share := range []uint32{shareUnit + 1, maxShare} {
+		raw, _ := bits.Div64(shareUnit, 0, uint64(share)) // the last that fits, but for rounding
+		for _, more := range []uint64{0, 1, 2} {
+			if a, err := (FeeShares{Execution: share}).Amounts([2]uint64{raw + more, 0}); err == nil {
+				t.Errorf("%d of %d: %+v", share, raw+more, a)
+			}
+		}
+	}
+}
+
+func TestVaultFeeRateOfNoNumber(t *testing.T) {
+	for name, wallet := range map[string]float64{"no number": math.NaN(), "negative": -1, "infinite": math.Inf(1)} {
+		if got, err := VaultFeeRate(0, 2, wallet); err == nil {
+			t.Errorf("a wallet's rate that is %s: %v", name, got)
+		}
+	}
+}
