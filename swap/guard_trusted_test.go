@@ -1,0 +1,251 @@
+package swap
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+)
+
+// coinPass is a pass over gas for bitcoin in a state. The quote ends in ten minutes;
+// 100 base units are agreed for 50 sats.
+func coinPass(state int) func() In {
+	return func() In {
+		r := &Record{
+			Head:    Head{Type: TrustedFromBTC, State: state, LP: LP{URL: "https://lp"}, Expiry: ago(-10 * time.Minute), CreatedAt: ago(time.Minute)},
+			Bitcoin: &BitcoinPart{Address: "bc1q", Sats: 50, Confirmations: 1},
+			Gas:     &GasPart{Hash: "aa", Sequence: big.NewInt(1), Total: big.NewInt(100)},
+		}
+		r.Terms.Output.Raw = big.NewInt(100)
+		return In{R: r, Obs: &Observation{}, Now: noon}
+	}
+}
+
+func gasPass(state int) func() In {
+	return func() In {
+		r := &Record{Head: Head{Type: TrustedFromBTCLN, State: state, LP: LP{URL: "https://lp"}, Expiry: ago(-10 * time.Minute), CreatedAt: ago(time.Minute)}, Lightning: &LightningPart{Hash: "aa", Invoice: "lnbc1"}}
+		r.Terms.Output.Raw = big.NewInt(100)
+		return In{R: r, Obs: &Observation{}, Now: noon}
+	}
+}
+
+func says(code int) func(*In) { return func(in *In) { in.Obs.LP = known(lp.Status{Code: code}) } }
+
+func receives(txs ...*bitcoin.Tx) func(*In) {
+	return func(in *In) { in.Obs.Received = known(txs) }
+}
+
+func all(cs ...func(*In)) func(*In) {
+	return func(in *In) {
+		for _, c := range cs {
+			c(in)
+		}
+	}
+}
+
+func payout(state chains.TxState, paid *big.Int) func(*In) {
+	return func(in *In) {
+		in.Obs.GasTx = known(GasFact{Status: chains.TxStatus{State: state, Final: true}, Paid: paid})
+	}
+}
+
+func lpSilent(in *In) { in.Obs.LP = failed(in.Obs.LP.Value) }
+
+// shortPayouts are payouts that must not count.
+var shortPayouts = changes{
+	"the chain shows less":          payout(chains.TxConfirmed, big.NewInt(99)),
+	"the chain shows nothing to us": payout(chains.TxConfirmed, new(big.Int)),
+	"it waits":                      payout(chains.TxPending, big.NewInt(100)),
+	"it was reverted":               payout(chains.TxReverted, big.NewInt(100)),
+	"the chain does not answer":     func(in *In) { in.Obs.GasTx = failed(in.Obs.GasTx.Value) },
+	"the provider did not answer":   lpSilent,
+	"the provider says only that":   says(lp.CodeGasSent),
+}
+
+func TestTrustedCoinRows(t *testing.T) {
+	one := &bitcoin.Tx{ID: bitcoin.Hash{9}}
+	refunded := func(confirmations uint32, sats int64) func(*In) {
+		return func(in *In) { in.Obs.Refunded = known(RefundedFact{Confirmations: confirmations, Sats: sats}) }
+	}
+	passed := func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) }
+	under := func(in *In) {
+		in.R.Submission = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)}
+		in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}}
+	}
+	arrived := all(says(lp.CodeDone), payout(chains.TxConfirmed, big.NewInt(100)))
+	checkRows(t, NewTrustedFromBTC(), []row{
+		{why: "the tokens were sent, and the chain shows it", pass: passOf(coinPass(CoinCreated), arrived), without: shortPayouts, with: changes{
+			"the chain cannot tell how much": payout(chains.TxConfirmed, nil),
+		}},
+		{why: "the tokens were sent, and the chain shows it", pass: passOf(coinPass(CoinExpired), all(arrived, receives(one))), without: changes{"nobody paid": receives()}},
+		{why: "a reorganisation undid the payout", pass: passOf(coinPass(CoinFinished), payout(chains.TxPending, nil)), without: changes{
+			"it is there": payout(chains.TxConfirmed, nil), "the chain does not answer": func(in *In) { in.Obs.GasTx = failed(in.Obs.GasTx.Value) },
+		}},
+		{why: "the payment was sent back, and Bitcoin shows it", pass: passOf(coinPass(CoinRefundable), all(says(lp.CodeGasRefunded), refunded(1, 1))), without: changes{
+			"it waits": refunded(0, 1), "nothing came back": refunded(1, 0), "the provider did not answer": lpSilent,
+			"Bitcoin does not answer": func(in *In) { in.Obs.Refunded = failed(in.Obs.Refunded.Value) }, "the provider says otherwise": says(lp.CodeGasRefundable),
+		}},
+		{why: "a reorganisation undid the refund", pass: passOf(coinPass(CoinRefunded), refunded(0, 1)), without: changes{
+			"it is there": refunded(1, 1), "Bitcoin does not answer": func(in *In) { in.Obs.Refunded = failed(in.Obs.Refunded.Value) },
+		}, with: changes{"nothing came back": refunded(1, 0)}},
+		{why: "the provider cannot use the payment", pass: passOf(coinPass(CoinFailed), all(says(lp.CodeGasRefundable), receives(one))), without: changes{"nobody paid": receives()}},
+		{why: "the provider has a payment after all", pass: passOf(coinPass(CoinFailed), all(says(lp.CodeGasReceived), receives(one))), without: changes{"nobody paid": receives(), "the provider did not answer": lpSilent}},
+		{why: "the provider calls the paid swap expired", pass: passOf(coinPass(CoinCreated), all(says(lp.CodeExpired), receives(one))), without: changes{"nobody paid": receives(), "the provider did not answer": lpSilent}},
+		{why: "the quote expired unpaid", pass: passOf(coinPass(CoinCreated), all(says(lp.CodeExpired), receives(), passed)), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
+			"a payment is under way": under, "the provider says otherwise": says(lp.CodeGasUnpaid), "the provider did not answer": lpSilent,
+		}},
+		{why: "the quote expired long ago, nobody paid, and the provider is silent", pass: passOf(coinPass(CoinCreated), all(lpSilent, receives(), func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond) })), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence) }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
+			"a payment is under way": all(under, func(in *In) { in.R.Submission.PSBT = bitcoin.Hash{} }), "the provider answers": says(lp.CodeGasUnpaid),
+		}},
+		{why: "the provider knows of no payment, and there is none", pass: passOf(coinPass(CoinRefundable), all(says(lp.CodeExpired), receives())), without: changes{
+			"somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }, "the provider did not answer": lpSilent,
+		}},
+		{why: "the provider has the payment, and is silent for two weeks", pass: passOf(coinPass(CoinCreated), all(lpSilent, receives(one), func(in *In) { in.R.CreatedAt = ago(coinRest + time.Millisecond) })), without: changes{
+			"the time is not over": func(in *In) { in.R.CreatedAt = ago(coinRest) }, "nobody paid": receives(), "the provider answers": says(lp.CodeGasReceived),
+		}, with: changes{"the provider once had it": all(receives(), func(in *In) { in.R.State = CoinRefundable })}},
+		{why: "the user signed the payment", pass: submits(coinPass(CoinCreated), Submit{Action: ActionFund, PSBT: psbt()}), without: changes{
+			"it is for another action": otherAction, "there is no transaction": func(in *In) { in.Input = Submit{Action: ActionFund} }, "somebody paid": receives(one),
+			"a payment was seen": func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} }, "a payment is under way": under, "the quote has ended": func(in *In) { in.Now = in.R.Expiry.Time() },
+		}},
+		{why: "the user said where to refund to", pass: passOf(coinPass(CoinRefundable), func(in *In) { in.Input = RefundTo{"bc1q"} }), without: changes{
+			"another place is set": func(in *In) { in.R.Gas.RefundTo = "bc1p" },
+		}, with: changes{"it is set": func(in *In) { in.R.Gas.RefundTo = "bc1q" }}},
+	})
+}
+
+func TestTrustedLightningRows(t *testing.T) {
+	arrived := all(says(lp.CodeDone), payout(chains.TxConfirmed, big.NewInt(100)))
+	checkRows(t, NewTrustedFromBTCLN(), []row{
+		{why: "the tokens were sent, and the chain shows it", pass: passOf(gasPass(GasPaid), arrived), without: shortPayouts, with: changes{"the chain cannot tell how much": payout(chains.TxConfirmed, nil)}},
+		{why: "the provider still waits for the payment", pass: passOf(gasPass(GasFailed), says(lp.CodeGasUnpaid)), without: changes{
+			"the quote has ended": func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) }, "the provider says otherwise": says(lp.CodeExpired), "the provider did not answer": lpSilent,
+		}, with: changes{"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }}},
+		{why: "the invoice expired unpaid", pass: passOf(gasPass(GasCreated), all(says(lp.CodeExpired), func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) })), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }, "the provider says otherwise": says(lp.CodeGasUnpaid), "the provider did not answer": lpSilent,
+		}},
+		{why: "no payment can arrive any more, and the provider is silent", pass: passOf(gasPass(GasCreated), all(lpSilent, func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond) })), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence) }, "the invoice still holds": func(in *In) { in.R.Lightning.EndsAt = At(in.Now) }, "the provider answers": says(lp.CodeGasUnpaid),
+		}, with: changes{"the invoice ended": func(in *In) { in.R.Lightning.EndsAt, in.Now = ago(time.Millisecond), noon }}},
+		{why: "the provider has the payment, and is silent for two weeks", pass: passOf(gasPass(GasPaid), all(lpSilent, func(in *In) { in.R.CreatedAt = ago(gasRest + time.Millisecond) })), without: changes{
+			"the time is not over": func(in *In) { in.R.CreatedAt = ago(gasRest) }, "the provider answers": says(lp.CodeGasReceived),
+		}},
+	})
+}
+
+// TestTrustedLooksUntilItIsSure names when a trusted swap is not looked at any more,
+// and what is asked meanwhile.
+func TestTrustedLooksUntilItIsSure(t *testing.T) {
+	coin, gas := NewTrustedFromBTC(), NewTrustedFromBTCLN()
+	rests := func(f *Flow) func(In) bool {
+		return func(in In) bool { next, _ := f.Step(in); return next.Settled }
+	}
+	final := func(pass func() In) func() In {
+		return passOf(pass, all(payout(chains.TxConfirmed, nil), func(in *In) { in.R.Ended = ago(settleAfter) }))
+	}
+	unsure := changes{
+		"it is not final":           func(in *In) { in.Obs.GasTx.Value.Status.Final = false },
+		"it waits":                  payout(chains.TxPending, nil),
+		"the chain does not answer": func(in *In) { in.Obs.GasTx = failed(in.Obs.GasTx.Value) },
+		"it was seen just now":      func(in *In) { in.R.Ended = ago(settleAfter - time.Millisecond) },
+		"it is the first answer":    func(in *In) { in.R.Ended = 0 },
+	}
+	needs(t, final(coinPass(CoinFinished)), rests(coin), unsure)
+	needs(t, final(gasPass(GasFinished)), rests(gas), unsure)
+	needs(t, passOf(coinPass(CoinFailed), func(in *In) { in.R.CreatedAt = ago(coinRest + time.Millisecond) }), rests(coin), changes{
+		"the time is not over": func(in *In) { in.R.CreatedAt = ago(coinRest) },
+		"it failed later":      func(in *In) { in.R.Ended = ago(coinRest) },
+		"it is still open":     func(in *In) { in.R.State = CoinRefundable },
+	})
+	needs(t, passOf(gasPass(GasFailed), func(in *In) { in.R.Ended = ago(gasRest + time.Millisecond) }), rests(gas), changes{
+		"the time is not over":          func(in *In) { in.R.Ended = ago(gasRest) },
+		"it is not known when it ended": func(in *In) { in.R.Ended = 0 },
+		"it is still open":              func(in *In) { in.R.State = GasPaid },
+	})
+	needs(t, passOf(coinPass(CoinRefunded), func(in *In) {
+		in.Obs.Refunded, in.R.Ended = known(RefundedFact{Confirmations: coinRefundFinal, Sats: 1}), ago(settleAfter)
+	}), rests(coin), changes{
+		"a confirmation is missing": func(in *In) { in.Obs.Refunded.Value.Confirmations-- },
+		"Bitcoin does not answer":   func(in *In) { in.Obs.Refunded = failed(in.Obs.Refunded.Value) },
+	})
+	asksPayout := func(f *Flow) func(In) bool { return func(in In) bool { return f.Ask(in).GasTx != nil } }
+	for name, c := range map[string]struct {
+		f    *Flow
+		pass func() In
+		none func(*In)
+	}{
+		"coin": {coin, passOf(coinPass(CoinCreated), func(in *In) { in.Obs.LP = known(lp.Status{Code: lp.CodeDone, PayoutTxID: "0x1"}) }), func(in *In) { in.Obs.LP.Value.PayoutTxID = "" }},
+		"gas":  {gas, passOf(gasPass(GasPaid), func(in *In) { in.Obs.LP = known(lp.Status{Code: lp.CodeDone, TxID: "0x1"}) }), func(in *In) { in.Obs.LP.Value.TxID = "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			needs(t, c.pass, asksPayout(c.f), changes{
+				"the provider names none": c.none, "the provider did not answer": lpSilent, "the swap rests": func(in *In) { in.R.Settled = true },
+				"that was done": payout(chains.TxPending, nil), "the provider says otherwise": func(in *In) { in.Obs.LP.Value.Code = lp.CodeGasReceived },
+			})
+		})
+	}
+	for name, c := range map[string]struct {
+		f    *Flow
+		pass func() In
+	}{"coin": {coin, coinPass(CoinFinished)}, "gas": {gas, gasPass(GasFinished)}} {
+		t.Run(name+" finished", func(t *testing.T) {
+			needs(t, passOf(c.pass, func(in *In) { in.R.PayoutTx = "0x1" }), asksPayout(c.f), changes{
+				"none is known": func(in *In) { in.R.PayoutTx = "" }, "the swap rests": func(in *In) { in.R.Settled = true }, "that was done": payout(chains.TxPending, nil),
+			})
+		})
+	}
+}
+
+// TestTrustedUnpaidAndShort names when a trusted quote counts as unpaid, and when the
+// user hears that the provider pays less.
+func TestTrustedUnpaidAndShort(t *testing.T) {
+	coin, gas := NewTrustedFromBTC(), NewTrustedFromBTCLN()
+	needs(t, coinPass(CoinCreated), func(in In) bool { return coin.IsUnpaid(in.R) }, changes{
+		"it was paid":            func(in *In) { in.R.Gas.Paid = true },
+		"a payment was seen":     func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
+		"a payment is under way": func(in *In) { in.R.Submission = &Submission{} },
+		"the provider has it":    func(in *In) { in.R.State = CoinRefundable },
+	})
+	needs(t, gasPass(GasCreated), func(in In) bool { return gas.IsUnpaid(in.R) }, changes{
+		"the provider has it":         func(in *In) { in.R.State = GasPaid },
+		"the provider names a payout": func(in *In) { in.R.PayoutTx = "0x1" },
+	})
+	less := passOf(coinPass(CoinCreated), func(in *In) {
+		in.Obs.LP = known(lp.Status{Code: lp.CodeGasReceived, AdjustedAmount: big.NewInt(25), AdjustedTotal: big.NewInt(49)})
+	})
+	needs(t, less, func(in In) bool { next, _ := coin.Step(in); return next.Problem != "" }, changes{
+		"it is what was agreed for each sat": func(in *In) { in.Obs.LP.Value.AdjustedTotal = big.NewInt(50) },
+		"the provider does not say how much": func(in *In) { in.Obs.LP.Value.AdjustedTotal = nil },
+		"the provider does not say for what": func(in *In) { in.Obs.LP.Value.AdjustedAmount = nil },
+		"the provider did not answer":        lpSilent,
+		"nothing was agreed":                 func(in *In) { in.R.Bitcoin.Sats = 0 },
+	})
+	for name, c := range map[string]struct {
+		f    *Flow
+		pass func() In
+	}{"coin": {coin, coinPass(CoinCreated)}, "gas": {gas, gasPass(GasPaid)}} {
+		t.Run(name, func(t *testing.T) {
+			needs(t, passOf(c.pass, payout(chains.TxConfirmed, big.NewInt(99))), func(in In) bool { return c.f.View(in).Blocked != nil }, changes{
+				"it is paid in full":        payout(chains.TxConfirmed, big.NewInt(100)),
+				"it waits":                  payout(chains.TxPending, big.NewInt(99)),
+				"the chain does not answer": func(in *In) { in.Obs.GasTx = failed(in.Obs.GasTx.Value) },
+			})
+			allows(t, c.pass, func(in In) bool { return c.f.View(in).Blocked != nil }, changes{"it was reverted": payout(chains.TxReverted, nil)})
+		})
+	}
+	refuses := func(try Try) func(*In) {
+		return func(in *In) { in.R.Gas.RefundTo, in.R.Tried = "bc1q", map[string]Try{string(SetRefund): try} }
+	}
+	blocked := func(in In) bool { return coin.View(in).Blocked != nil }
+	needs(t, coinPass(CoinRefundable), blocked, changes{"the place is set": refuses(Try{})})
+	allows(t, coinPass(CoinRefundable), blocked, changes{"the provider does not take it": refuses(Try{Outcome: Refused})})
+	needs(t, passOf(coinPass(CoinRefundable), refuses(Try{})), func(in In) bool { return len(coin.Effects(in)) == 1 }, changes{
+		"the provider has it": refuses(Try{Outcome: Done}),
+		"there is no place":   func(in *In) { in.R.Gas.RefundTo = "" },
+		"nothing is refunded": func(in *In) { in.R.State = CoinCreated },
+	})
+}
