@@ -68,6 +68,14 @@ func TestVectorsTokens(t *testing.T) {
 		c.Input(t, &in)
 		got, err := registry(t, in.Chains...).Resolve(in.ID)
 		want := c.Want(t)
+		var reference json.RawMessage
+		if c.Expected(t, &reference); !vectors.Refused(reference) && err != nil {
+			if _, name, _ := strings.Cut(in.ID, "-"); slices.Contains(objectMembers, name) {
+				vectors.SameJSON(t, reference, map[string]bool{"error": false, "notAToken": true})
+			} else {
+				vectors.SameJSON(t, reference, wire(theirs(t, in.ID, in.Chains)))
+			}
+		}
 		if id, differs := ownRule(in.ID, in.Chains); differs && !vectors.Refused(want) {
 			c.Differ(t, id)
 			if err == nil {
@@ -109,6 +117,33 @@ func TestVectorsTokens(t *testing.T) {
 	}
 }
 
+// objectMembers are names that every object of JavaScript has, and so also the
+// reference's tables of tokens.
+var objectMembers = []string{"toString", "constructor", "__proto__", "valueOf", "hasOwnProperty", "name", "length"}
+
+// theirs is the token that the reference takes a text for where it is refused
+// here: of any chain that it knows, without what follows a second hyphen, and an
+// address of several chains is the first one's.
+func theirs(t *testing.T, id string, chains []string) tokens.Token {
+	t.Helper()
+	if parts := strings.Split(id, "-"); len(parts) > 2 {
+		id = parts[0] + "-" + parts[1]
+	}
+	if token, ok := registry(t, everyChain...).ByID(id); ok {
+		return token
+	}
+	for _, chain := range everyChain { // in the order in which it knows them
+		if !slices.Contains(chains, chain) {
+			continue
+		}
+		if token, err := registry(t, chain).Resolve(id); err == nil {
+			return token
+		}
+	}
+	t.Fatalf("no chain has a token %q", id)
+	return tokens.Token{}
+}
+
 // ownRule says which of our rules refuses a token string that the reference
 // takes: a chain that is not configured, a second hyphen, an address that
 // several chains have.
@@ -146,6 +181,8 @@ func TestVectorsGetToken(t *testing.T) {
 		want := c.Want(t)
 		if id, differs := ownRule(in.Token, in.Chains); differs && !vectors.Refused(want) {
 			c.Differ(t, id)
+			token := theirs(t, in.Token, in.Chains)
+			vectors.SameJSON(t, want, map[string]string{"id": token.ID(), "address": token.Address})
 			if err == nil {
 				t.Errorf("accepted as %s", got.ID())
 			}
@@ -344,11 +381,54 @@ func checkFormat(t *testing.T, c *vectors.Case, member, raw string, decimals, pl
 	own := plainly(amount, decimals, places)
 	if amount.Sign() < 0 && want[member] != own {
 		c.Differ(t, "decimal-sign-first")
+		if among := signAmong(amount, decimals, places); want[member] != among {
+			t.Errorf("the reference writes %q, by its rules %q", want[member], among)
+		}
 		want[member] = own
 	}
 	if got := tokens.FormatDecimal(amount, decimals, places); got != want[member] {
 		t.Errorf("%s reads %q, want %q", raw, got, want[member])
 	}
+}
+
+// signAmong is a negative amount as the reference writes it: its sign counts as
+// a digit.
+func signAmong(amount *big.Int, decimals, places int) string {
+	text := amount.String()
+	if decimals <= 0 {
+		return text
+	}
+	text = strings.Repeat("0", max(decimals+1-len(text), 0)) + text
+	whole, frac := text[:len(text)-decimals], text[len(text)-decimals:]
+	return whole + "." + frac[:min(places, len(frac))]
+}
+
+// cutDecimal is what the reference reads in a decimal number that is refused
+// here: the digits before and behind the point put together, and what is too
+// fine left out.
+func cutDecimal(t *testing.T, text string, decimals int) string {
+	t.Helper()
+	whole, frac, _ := strings.Cut(text, ".")
+	frac, _, _ = strings.Cut(frac, ".")
+	digits := whole
+	switch {
+	case decimals > 0:
+		digits += (frac + strings.Repeat("0", decimals))[:decimals]
+	case decimals < 0:
+		digits = digits[:max(len(digits)+decimals, 0)]
+	}
+	digits = strings.TrimSpace(digits)
+	if digits == "" {
+		return "0"
+	}
+	n, ok := new(big.Int).SetString(digits, 10)
+	if len(digits) > 2 && digits[0] == '0' && strings.ContainsRune("xXoObB", rune(digits[1])) {
+		n, ok = new(big.Int).SetString(digits, 0)
+	}
+	if !ok {
+		t.Fatalf("the reference cannot read %q", text)
+	}
+	return n.String()
 }
 
 // checkParse compares a parsed decimal. Ours must be a DecimalString whose
@@ -367,6 +447,7 @@ func checkParse(t *testing.T, c *vectors.Case, want json.RawMessage, member, tex
 		if err == nil {
 			t.Errorf("%q accepted as %s", text, got)
 		}
+		vectors.SameJSON(t, want, map[string]string{member: cutDecimal(t, text, decimals)})
 		return
 	}
 	if err != nil {

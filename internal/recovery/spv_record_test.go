@@ -222,7 +222,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		}
 		for i, w := range want.Steps {
 			g := v.Steps[i]
-			if n := w.Confirmations; n != nil && n.ETASeconds >= 1000 {
+			if n, ms := w.Confirmations, in.ConfirmationDelayMS; n != nil && ms != nil && *ms >= 1000 && n.ETASeconds == int(math.Floor(*ms)) {
 				c.Differ(t, "spv-eta-seconds")
 				n.ETASeconds /= 1000
 			}
