@@ -383,24 +383,28 @@ func regtestAddress(t testing.TB, kind bitcoin.AddressType, size int) bitcoin.Ad
 	return a
 }
 
+// testBounty is the bounty of a legacy swap from Bitcoin.
+var testBounty = Bounty{FeePerBlock: n(10), SafetyFactor: n(1), StartTimestamp: noon.Unix(), AddBlock: n(2), AddFee: n(500)}
+
+func honestFromBTC(t testing.TB) fromBTCTest {
+	to, expiry := regtestAddress(t, bitcoin.P2WPKH, 20), noon.Unix()+21_600
+	return fromBTCTest{
+		want: FromBTCExpected{Agreed: agreed(n(100_000), true), Network: bitcoin.Regtest, Sequence: 77, Bounty: testBounty},
+		got:  FromBTCQuote{Amount: n(100_000), BTCAddress: to.String(), SwapFee: n(310), Total: n(99_690), Confirmations: 2},
+		data: standData{Type: chains.Onchain, Amount: "99690", Expiry: expiry, PayOut: true, Token: coin.Address, Claimer: userKey, Offerer: lpKey, Sequence: "77",
+			SecurityDeposit: wei(2000).String(), ClaimerBounty: testBounty.At(expiry).String(), DepositToken: gasCoin.Address, ExtraData: "hints",
+			ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.Onchain, Script: to.Script(), Sats: 100_000, Confirmations: 2}))},
+		auth: goodAuth, funds: n(99_690),
+	}
+}
+
 func TestLiesFromBTC(t *testing.T) {
 	type lie = struct {
 		check Check
 		tell  func(*fromBTCTest)
 	}
-	to := regtestAddress(t, bitcoin.P2WPKH, 20)
-	bounty := Bounty{FeePerBlock: n(10), SafetyFactor: n(1), StartTimestamp: noon.Unix(), AddBlock: n(2), AddFee: n(500)}
-	expiry := noon.Unix() + 21_600
-	honest := func() fromBTCTest {
-		return fromBTCTest{
-			want: FromBTCExpected{Agreed: agreed(n(100_000), true), Network: bitcoin.Regtest, Sequence: 77, Bounty: bounty},
-			got:  FromBTCQuote{Amount: n(100_000), BTCAddress: to.String(), SwapFee: n(310), Total: n(99_690), Confirmations: 2},
-			data: standData{Type: chains.Onchain, Amount: "99690", Expiry: expiry, PayOut: true, Token: coin.Address, Claimer: userKey, Offerer: lpKey, Sequence: "77",
-				SecurityDeposit: wei(2000).String(), ClaimerBounty: bounty.At(expiry).String(), DepositToken: gasCoin.Address, ExtraData: "hints",
-				ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.Onchain, Script: to.Script(), Sats: 100_000, Confirmations: 2}))},
-			auth: goodAuth, funds: n(99_690),
-		}
-	}
+	bounty := testBounty
+	honest := func() fromBTCTest { return honestFromBTC(t) }
 	lies(t, honest, fromBTCTest.verify, map[string]lie{
 		"nothing for it":           {CheckNumbers, func(v *fromBTCTest) { v.got.Total = n(0) }},
 		"asks for more":            {CheckRequested, func(v *fromBTCTest) { v.got.Amount = n(100_001) }},
@@ -442,6 +446,14 @@ func ownNode(capacity int64) NodeFact {
 	return NodeFact{Node: &bitcoin.NodeLiquidity{PublicKey: hexed(key.PubKey().SerializeCompressed()), Capacity: capacity}}
 }
 
+func honestFromBTCLN(t testing.TB) lightningTest {
+	return lightningTest{
+		want:  FromBTCLNExpected{agreed(n(100_000), true), InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: payHash, Description: "swap"}},
+		got:   FromBTCLNQuote{Invoice: invoice(t, &chaincfg.RegressionNetParams, payHash, 100_000_000), SwapFee: n(310), Total: n(99_690), Address: lpKey, SecurityDeposit: wei(100)},
+		funds: n(99_690), node: ownNode(200_000),
+	}
+}
+
 func TestLiesFromBTCLN(t *testing.T) {
 	type lie = struct {
 		check Check
@@ -449,13 +461,7 @@ func TestLiesFromBTCLN(t *testing.T) {
 	}
 	regtest := &chaincfg.RegressionNetParams
 	described := sha256.Sum256([]byte("described"))
-	honest := func() lightningTest {
-		return lightningTest{
-			want:  FromBTCLNExpected{agreed(n(100_000), true), InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: payHash, Description: "swap"}},
-			got:   FromBTCLNQuote{Invoice: invoice(t, regtest, payHash, 100_000_000), SwapFee: n(310), Total: n(99_690), Address: lpKey, SecurityDeposit: wei(100)},
-			funds: n(99_690), node: ownNode(200_000),
-		}
-	}
+	honest := func() lightningTest { return honestFromBTCLN(t) }
 	verify := func(v lightningTest) error {
 		a, err := VerifyFromBTCLN(v.want, v.got, v.funds, v.node)
 		if err == nil && (a.Escrow == nil || a.Escrow.Claimer != userKey || !a.Escrow.PayOut || a.Escrow.Amount.Cmp(v.got.Total) != 0 || a.Escrow.SecurityDeposit.Cmp(wei(100)) != 0) {
@@ -504,21 +510,23 @@ type autoTest struct {
 	node  NodeFact
 }
 
+func honestAuto(t testing.TB) autoTest {
+	return autoTest{
+		want: FromBTCLNAutoExpected{Agreed: agreed(n(100_000), true), InvoiceExpected: InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: payHash},
+			GasAmount: wei(4000), Bounty: wei(985)},
+		got: FromBTCLNAutoQuote{Address: lpKey, Invoice: invoice(t, &chaincfg.RegressionNetParams, payHash, 100_000_000), BTCAmountSwap: n(95_000), BTCAmountGas: n(5000), Total: n(94_705),
+			TotalGas: wei(4000), TotalFeeBTC: n(310), SwapFeeBTC: n(295), SwapFee: n(295), GasSwapFeeBTC: n(15), GasSwapFee: n(15), ClaimerBounty: wei(985)},
+		funds: n(94_705), node: ownNode(200_000),
+	}
+}
+
 func TestLiesFromBTCLNAuto(t *testing.T) {
 	type lie = struct {
 		check Check
 		tell  func(*autoTest)
 	}
 	regtest := &chaincfg.RegressionNetParams
-	honest := func() autoTest {
-		return autoTest{
-			want: FromBTCLNAutoExpected{Agreed: agreed(n(100_000), true), InvoiceExpected: InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: payHash},
-				GasAmount: wei(4000), Bounty: wei(985)},
-			got: FromBTCLNAutoQuote{Address: lpKey, Invoice: invoice(t, regtest, payHash, 100_000_000), BTCAmountSwap: n(95_000), BTCAmountGas: n(5000), Total: n(94_705),
-				TotalGas: wei(4000), TotalFeeBTC: n(310), SwapFeeBTC: n(295), SwapFee: n(295), GasSwapFeeBTC: n(15), GasSwapFee: n(15), ClaimerBounty: wei(985)},
-			funds: n(94_705), node: ownNode(200_000),
-		}
-	}
+	honest := func() autoTest { return honestAuto(t) }
 	verify := func(v autoTest) error {
 		a, err := VerifyFromBTCLNAuto(v.want, v.got, v.funds, v.node)
 		if err == nil && (a.Escrow.SecurityDeposit.Cmp(sum(zeroIfNil(v.want.GasAmount), zeroIfNil(v.want.Bounty))) != 0 || a.Escrow.ClaimerBounty.Cmp(zeroIfNil(v.want.Bounty)) != 0) {
