@@ -133,7 +133,15 @@ func coinMoves() []Move {
 // coinPayable reports whether the user is to pay now: nothing is on its way, as
 // far as anybody knows, and there is time.
 func coinPayable(in In) bool {
-	return !coinPaid(in) && IsZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now)
+	return !coinPaid(in) && IsZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now) && !coinSpoken(in)
+}
+
+// coinSpoken reports whether the LP speaks of a payment, or was the last to speak of
+// one while neither it nor Bitcoin answers: it may have seen what our node has not,
+// and who is asked to pay then pays twice.
+func coinSpoken(in In) bool {
+	return LPSays(lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in) ||
+		in.R.Gas.Paid && !in.Obs.LP.Known() && !in.Obs.Received.Known()
 }
 
 // coinRefundSeen reports whether Bitcoin shows what the LP calls the refund.
@@ -342,13 +350,13 @@ func coinViewOpen(in In, v *View, pay, settle *Step) {
 	case r.Bitcoin.ConfirmedAt != 0 || LPSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
 		pay.Status, settle.Status = Confirmed, WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
-	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open():
+	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open() || coinSpoken(in):
 		pay.Status = Received
 		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
 		if in.Obs.Wait.Known() {
 			pay.Confirmations.ETASeconds = in.Obs.Wait.Value
 		}
-		if IsZero(r.Bitcoin.TxID) {
+		if IsZero(r.Bitcoin.TxID) && r.Submission.Open() {
 			pay.Status, pay.InitTx = Awaiting, r.Submission.PSBT.String()
 			if try := r.Tried[string(Broadcast)]; v.Blocked == nil && try.Outcome == Refused {
 				v.Blocked = fault.New(fault.Upstream, "the payment was refused, and is sent again: %s", try.Reason)

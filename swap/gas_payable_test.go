@@ -1,0 +1,45 @@
+package swap
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+)
+
+// TestPaidGasIsNotOfferedAgain asks nobody to pay while the provider, Bitcoin or the
+// record knows of a payment: the provider may see it before our Bitcoin node does.
+func TestPaidGasIsNotOfferedAgain(t *testing.T) {
+	f := NewTrustedFromBTC()
+	silentNow := func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }
+	without := changes{
+		"the quote has ended":                          func(in *In) { in.Now = in.R.Expiry.Time() },
+		"a payment was seen":                           func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
+		"a payment is under way":                       func(in *In) { in.R.Submission = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)} },
+		"the provider spoke of it, and nobody answers": all(silentNow, func(in *In) { in.R.Gas.Paid = true }),
+	}
+	for _, code := range []int{lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone} {
+		without["Bitcoin is silent, and the provider says "+codeName(code)] = all(silentNow, says(code))
+		without["Bitcoin does not show what the provider says is "+codeName(code)] = all(receives(), says(code))
+	}
+	with := changes{
+		"Bitcoin is silent":                     silentNow,
+		"the provider is silent":                lpSilent,
+		"a payment that was seen has vanished":  all(receives(), func(in *In) { in.R.Gas.Paid = true }),
+		"the provider knows better than before": all(silentNow, says(lp.CodeGasUnpaid), func(in *In) { in.R.Gas.Paid = true }),
+	}
+	t.Run("shown", func(t *testing.T) {
+		offers := func(in In) bool { _, pay := f.View(in).Action.(*Pay); return pay }
+		needs(t, coinPass(CoinCreated), offers, without)
+		allows(t, coinPass(CoinCreated), offers, with)
+	})
+	t.Run("handed in", func(t *testing.T) {
+		pass := submits(coinPass(CoinCreated), Submit{Action: ActionFund, PSBT: psbt()})
+		needs(t, pass, takesRow(f, "the user signed the payment"), without)
+		allows(t, pass, takesRow(f, "the user signed the payment"), with)
+	})
+}
+
+func codeName(code int) string {
+	return map[int]string{lp.CodeGasReceived: "seen", lp.CodeGasPending: "accepted", lp.CodeGasSent: "being paid out", lp.CodeDone: "paid out"}[code]
+}
