@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -98,6 +99,23 @@ func TestVectorsSwapArguments(t *testing.T) {
 			ExactIn                                           bool
 		}
 		v.Expected(t, &want)
+		var options struct{ Options json.RawMessage }
+		var says struct {
+			Method  string
+			Options json.RawMessage
+		}
+		v.Input(t, &options)
+		if v.Expected(t, &says); !vectors.Refused(v.Want(t)) {
+			// The reference has a function of its own for links, and hands its options on.
+			method := "create"
+			if lnurl.IsLink(in.SrcAddress) || lnurl.IsLink(in.DstAddress) {
+				method = "createViaLNURL"
+			}
+			if says.Method != method {
+				t.Errorf("the reference calls %s, want %s", says.Method, method)
+			}
+			vectors.SameJSON(t, options.Options, says.Options)
+		}
 
 		request := CreateSwapInput{SrcToken: in.SrcToken, DstToken: in.DstToken, AmountType: ExactOut, SrcAddress: in.SrcAddress, DstAddress: in.DstAddress,
 			PaymentHash: in.Options.PaymentHash, LightningInvoiceDescription: in.Options.Description, LightningInvoiceDescriptionHash: in.Options.DescriptionHash}

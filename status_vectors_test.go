@@ -150,6 +150,25 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	if is := want.Status; !want.Error && (want.Flags.IsFinished != is["isFinished"] || want.Flags.IsSuccessful != is["isSuccess"] || want.Flags.IsFailed != is["isFailed"] || want.Flags.IsQuoteExpired != is["isExpired"]) {
 		t.Errorf("the reference's flags are %+v", want.Flags)
 	}
+	if !want.Error {
+		var says struct{ Flags map[string]bool }
+		c.Expected(t, &says)
+		state, _ := want.Status["state"].(json.Number)
+		if info := want.Status.in("state"); info != nil {
+			state, _ = info["number"].(json.Number)
+		}
+		n, err := state.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := flowtest.Predicates(r.Type, int(n), string(s.Record["initiated"]) == "true")
+		for _, query := range []string{"pending", "ticked", "refundableQuery", "claimableQuery"} {
+			delete(theirs, query)
+		}
+		if diff := cmp.Diff(theirs, says.Flags); diff != "" {
+			t.Errorf("the reference's predicates differ (-rule +vector):\n%s", diff)
+		}
+	}
 	checkIDs(t, s, r, want.IDs)
 	is := objectOf(t, got)
 	withoutProse(is)

@@ -316,6 +316,10 @@ func TestVectorsPriceCheck(t *testing.T) {
 		c.Input(t, &in)
 		var want checked
 		c.Expected(t, &want)
+		var through struct{ SatsBaseFee, FeePPM *string }
+		if c.Expected(t, &through); !want.Error && (through.SatsBaseFee == nil || *through.SatsBaseFee != in.SatsBaseFee || through.FeePPM == nil || *through.FeePPM != in.FeePPM) {
+			t.Errorf("the reference hands %+v through, want %s and %s", through, in.SatsBaseFee, in.FeePPM)
+		}
 		q := Quote{Sats: integer(t, in.AmountSats), Units: integer(t, in.AmountToken), FeeSats: optional(t, in.RealSwapFeeSats), BaseFee: integer(t, in.SatsBaseFee),
 			FeePPM: integer(t, in.FeePPM), Decimals: -2, Price: integer(t, in.PriceUSatPerToken)}
 		if in.Decimals != nil {

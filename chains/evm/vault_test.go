@@ -69,6 +69,13 @@ var hexDigits = regexp.MustCompile(`^([0-9a-fA-F]{2})*`)
 func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
 	t.Helper()
 	want := c.Want(t)
+	var size struct {
+		Data   string
+		Length *int
+	}
+	if c.Expected(t, &size); size.Length != nil && *size.Length != len(size.Data)/2 {
+		t.Errorf("%d bytes of %s", *size.Length, size.Data)
+	}
 	if in.Data != nil {
 		got, err := decodePayout(unhex(t, *in.Data), withNull)
 		if vectors.Refused(want) != (err != nil) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -20,6 +22,7 @@ func TestVectorsStates(t *testing.T) {
 		var in struct {
 			SwapTypeNumber swap.Type
 			State          int
+			Initiated      bool
 		}
 		c.Input(t, &in)
 		at := slices.IndexFunc(swap.Flows(), func(f *swap.Flow) bool { return f.Type == in.SwapTypeNumber })
@@ -32,6 +35,20 @@ func TestVectorsStates(t *testing.T) {
 			Flags   struct{ IsFinished, IsSuccessful, IsFailed, IsQuoteExpired bool }
 		}
 		c.Expected(t, &want)
+		var says struct {
+			Flags                                            map[string]bool
+			Pending, Ticked, RefundableQuery, ClaimableQuery *bool
+		}
+		c.Expected(t, &says)
+		theirs := flowtest.Predicates(in.SwapTypeNumber, in.State, in.Initiated)
+		for name, is := range map[string]*bool{"pending": says.Pending, "ticked": says.Ticked, "refundableQuery": says.RefundableQuery, "claimableQuery": says.ClaimableQuery} {
+			if is != nil {
+				says.Flags[name] = *is
+			}
+		}
+		if diff := cmp.Diff(theirs, says.Flags); diff != "" {
+			t.Errorf("the reference's predicates differ (-rule +vector):\n%s", diff)
+		}
 		row, ok := swap.Flows()[at].State(in.State)
 		if !ok {
 			t.Fatalf("no state %d", in.State)

@@ -178,6 +178,19 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 			}
 		}
 		c.Expected(t, &want)
+		var says struct {
+			Flags struct{ IsSoftExpired, InProgress, Claimable, RequiresAction bool }
+		}
+		c.Expected(t, &says)
+		// The reference's predicates that are not shown here, by the states that it names.
+		theirs := says
+		theirs.Flags.IsSoftExpired = in.State == swap.SPVSoftExpired || in.State == swap.SPVExpired
+		theirs.Flags.Claimable = in.State == swap.SPVConfirmed
+		theirs.Flags.RequiresAction = theirs.Flags.Claimable
+		theirs.Flags.InProgress = in.State == swap.SPVPosted || in.State == swap.SPVBroadcasted || in.State == swap.SPVConfirmed
+		if theirs != says {
+			t.Errorf("the reference says %+v of state %d, by its rules %+v", says, in.State, theirs)
+		}
 		if in.Variant.MaxWait != nil {
 			c.NotRun(t, "the time given to automatic settlement is fixed, as in the REST interface (swap-flows-spv-and-core.md C14)")
 		}
