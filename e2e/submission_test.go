@@ -108,9 +108,14 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 		}
 		own, _ := w.signed(chain.User, w.asked(s.SwapID), usual)
 		chain.DropPending()
-		chain.SetMining(true)
+		// Handed in before anything is mined: the stranger's, which is sent again too, may
+		// otherwise be first, and then nothing is left to be handed in.
 		if err := w.submit(s.SwapID, own); err != nil {
 			t.Errorf("the owner's: %v", err)
+		}
+		chain.SetMining(true)
+		if err := chain.Advance(time.Second); err != nil {
+			t.Fatal(err)
 		}
 		w.reached(s.SwapID, "REFUNDED")
 		whole(w, before)
