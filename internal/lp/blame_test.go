@@ -1,9 +1,13 @@
 package lp
 
 import (
+	"context"
 	"errors"
+	"io"
 	"math"
 	"math/big"
+	"net"
+	"os"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
@@ -57,6 +61,32 @@ func TestCallersFaultAtTheBounds(t *testing.T) {
 	none := CallersFault(Query{Amount: n(150), Gas: n(0)}, bounds)
 	if e.Message == covered.Message || e.Message != none.Message {
 		t.Errorf("with gas %q, without %q, with none of it %q", covered.Message, e.Message, none.Message)
+	}
+}
+
+// A round and a call that failed have the code that says most.
+func TestCodesOfFailures(t *testing.T) {
+	ours, call := Failure{Err: errors.New("x")}, Failure{Err: &CallError{"https://lp", context.DeadlineExceeded}}
+	for _, x := range []struct {
+		failures []Failure
+		want     fault.Code
+	}{
+		{[]Failure{ours}, fault.Internal},
+		{[]Failure{call, ours}, fault.Timeout},
+		{[]Failure{{Err: Lie("x")}, ours, ours}, fault.Upstream},
+		{[]Failure{{Err: Lie("x")}, call}, fault.Timeout}, // the last
+	} {
+		if got := fault.CodeOf(&RoundError{x.failures}); got != x.want {
+			t.Errorf("%v: %s, want %s", x.failures, got, x.want)
+		}
+	}
+	for err, want := range map[error]fault.Code{
+		context.DeadlineExceeded: fault.Timeout, context.Canceled: fault.Timeout, os.ErrDeadlineExceeded: fault.Timeout,
+		io.ErrUnexpectedEOF: fault.Upstream, &net.DNSError{Err: "no such host"}: fault.Upstream, &net.DNSError{IsTimeout: true}: fault.Timeout,
+	} {
+		if got := fault.CodeOf(&CallError{"https://lp", err}); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
 	}
 }
 
@@ -140,6 +170,7 @@ func TestLimitsOfRequests(t *testing.T) {
 		"nothing":                   {5, with(sats, 0), 0},
 		"free":                      {0, with(sats, 100), 0},
 		"free, and nothing":         {0, with(bought, 0), 0},
+		"free, no price":            {0, with(Payout{Decimals: 8}, 100), 0},
 		"half":                      {50, with(sats, 100), 100_000},
 		"rounded up":                {1, with(bought, 300_000), 1},
 		"exactly one":               {3, with(bought, 300_000), 1},
