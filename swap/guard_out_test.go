@@ -125,6 +125,7 @@ func TestEscrowEndsAreTakenBackByNodesThatKnow(t *testing.T) {
 	}
 	behind := changes{
 		"the node is behind what was seen":     func(in *In) { in.R.Seen.Chain = 101 },
+		"it is not known when it was seen":     func(in *In) { in.R.Seen = Seen{Chain: 101} },
 		"it is not known what was seen":        func(in *In) { in.R.Seen = Seen{} },
 		"the chain does not answer":            func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"its head is no younger than what was": func(in *In) { in.R.Seen = Seen{Chain: 101, At: ago(lagMost)} },

@@ -32,7 +32,7 @@ func TestPaymentIsGivenUp(t *testing.T) {
 		return more
 	}
 	t.Run("refused", func(t *testing.T) {
-		needs(t, pass, ends("no"), with(changes{
+		needs(t, pass, ends(""), with(changes{
 			"one refusal is missing":   func(in *In) { in.R.Tried[string(Broadcast)] = Try{Attempts: refusalsBelieved - 1, Outcome: Refused} },
 			"it was not refused":       func(in *In) { in.R.Tried[string(Broadcast)] = Try{Attempts: refusalsBelieved} },
 			"the patience is not over": func(in *In) { in.R.Submission.Since = ago(refusalPatience - time.Millisecond) },

@@ -1,0 +1,183 @@
+package swap
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+)
+
+// TestRivalsAreAskedFor asks for another swap with the same hash while money can still
+// be kept back, and believes only an answer.
+func TestRivalsAreAskedFor(t *testing.T) {
+	needs(t, outPass(OutSoftExpired, chains.EscrowFact{}), func(in In) bool { return payingRival(in.R) != nil }, changes{
+		"it is open":          func(in *In) { in.R.State = OutCommitted },
+		"it pays to Bitcoin":  func(in *In) { in.R.Type = ToBTC },
+		"there is no hash":    func(in *In) { in.R.Lightning.Hash = "" },
+		"there is no invoice": func(in *In) { in.R.Lightning = nil },
+	})
+	allows(t, outPass(OutCreated, chains.EscrowFact{}), func(in In) bool { return payingRival(in.R) != nil }, changes{"it is new": func(*In) {}})
+	needs(t, autoPass(LnCreated, chains.EscrowFact{}), func(in In) bool { return hashRival(in.R) != nil }, changes{
+		"it is paid":       func(in *In) { in.R.State = LnPaid },
+		"there is no hash": func(in *In) { in.R.Lightning.Hash = "" },
+		"it is another":    func(in *In) { in.R.Type = ToBTCLN },
+	})
+	needs(t, func() In { return In{Obs: &Observation{Rival: known(true)}} }, In.rivalled, changes{
+		"there is none": func(in *In) { in.Obs.Rival.Value = false }, "the store does not answer": func(in *In) { in.Obs.Rival = failed(true) },
+	})
+	needs(t, passOf(outPass(OutCommitted, chains.EscrowFact{}), func(in *In) { in.R.Shared = []string{ByPaying} }), func(in In) bool { return NewToBTCLN().View(in).Blocked != nil }, changes{
+		"no other pays": func(in *In) { in.R.Shared = []string{ByHash} },
+	})
+}
+
+// TestLieAboutAnEscrowIsSaid tells a provider's escrow that must not be paid for.
+func TestLieAboutAnEscrowIsSaid(t *testing.T) {
+	f := NewFromBTCLNAuto()
+	needs(t, passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *In) {
+		in.Obs.Delivered = known(&chains.Escrow{Expiry: noon.Add(chains.ClaimGrace).Unix()})
+	}), func(in In) bool { next, _ := f.Step(in); return next.Problem != "" }, changes{
+		"there is time":   func(in *In) { in.Obs.Delivered.Value.Expiry += 3600 },
+		"nothing is said": func(in *In) { in.Obs.Delivered = Fact[*chains.Escrow]{} },
+	})
+	in := autoPass(LnCreated, chains.EscrowFact{})()
+	in.Obs.Delivered = Fact[*chains.Escrow]{Asked: true, Err: &lp.LPError{}}
+	if next, _ := f.Step(in); !strings.Contains(next.Problem, "another escrow") {
+		t.Errorf("the problem is %q", next.Problem)
+	}
+}
+
+// TestFirstOpeningIsKept keeps since when watchtowers could settle.
+func TestFirstOpeningIsKept(t *testing.T) {
+	for f, pass := range map[*Flow]func() In{NewToBTC(): outPass(OutCreated, chains.EscrowFact{State: chains.EscrowOpen}), NewFromBTCLNAuto(): autoPass(LnPaid, chains.EscrowFact{State: chains.EscrowOpen})} {
+		for before, want := range map[Millis]Millis{0: At(noon), 5: 5} {
+			in := pass()
+			in.R.Escrow.OpenedAt = before
+			if next, _ := f.Step(in); next.Escrow.OpenedAt != want {
+				t.Errorf("%s: opened at %d, want %d", f.Type, next.Escrow.OpenedAt, want)
+			}
+		}
+	}
+}
+
+// TestOutgoingOnlyOnAnAnswer makes nothing of an answer that failed, or that says
+// nothing of what is asked.
+func TestOutgoingOnlyOnAnAnswer(t *testing.T) {
+	f, id := NewToBTC(), bitcoin.Hash{9}
+	needs(t, outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: id[:]}), func(in In) bool { next, _ := f.Step(in); return next.Bitcoin != nil }, changes{
+		"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		"the escrow is open":        func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowOpen },
+		"there is no id":            func(in *In) { in.Obs.Escrow.Value.Result = nil },
+	})
+	offers := func(in In) bool { return f.View(in).Action != nil }
+	allows(t, outPass(OutCreated, chains.EscrowFact{}), offers, changes{"the authorisation was not asked for": func(*In) {}})
+	needs(t, outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), offers, changes{
+		"the last good word of the chain is old": func(in *In) { in.Obs.Escrow, in.Now = failed(in.Obs.Escrow.Value), noon.Add(time.Hour) },
+	})
+	late := passOf(outPass(OutCommitted, chains.EscrowFact{}), func(in *In) {
+		in.Now = noon.Add(3 * time.Hour)
+		in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
+	})()
+	if next, _ := f.Step(late); next.State != OutCommitted {
+		t.Errorf("an escrow that a node does not know of is to be refunded: state %d", next.State)
+	}
+}
+
+// TestMinedTransactionsRenewNoPatience notes once that a transaction is mined, and
+// none as missing that was not asked for, or never sent.
+func TestMinedTransactionsRenewNoPatience(t *testing.T) {
+	f := NewToBTC()
+	in := passOf(refundPass(sent("me")), func(in *In) {
+		in.R.Submission.Txs[0].Sent, in.R.Submission.Moved = true, 5
+		in.Obs.Txs.Value["0x1"] = chains.TxStatus{State: chains.TxConfirmed}
+	})()
+	if next, _ := f.Step(in); !next.Submission.Txs[0].Sent || next.Submission.Moved != 5 {
+		t.Errorf("%+v", next.Submission)
+	}
+	missing := func(in In) bool { next, _ := f.Step(in); return next.Submission.Missing != 0 }
+	unknown := chains.TxStatus{}
+	needs(t, passOf(refundPass(sent("me")), func(in *In) {
+		in.Obs.Txs.Value["0x1"], in.Obs.Txs.Value["0x2"] = unknown, unknown
+		in.R.Tried = map[string]Try{"send:0": {Attempts: 1}}
+	}), missing, changes{
+		"it was not asked for": func(in *In) { delete(in.Obs.Txs.Value, "0x1") },
+		"it was never sent":    func(in *In) { in.R.Tried = nil },
+		"a node has it":        func(in *In) { in.Obs.Txs.Value["0x1"] = chains.TxStatus{State: chains.TxPending} },
+	})
+}
+
+// TestVaultSwapsRestInTime rests at once where nothing can come of a quote, never
+// before its end, and stays at rest.
+func TestVaultSwapsRestInTime(t *testing.T) {
+	f := NewSPVFromBTC()
+	rests := func(in In) bool { next, _ := f.Step(in); return next.Settled }
+	old := func(in *In) { in.R.CreatedAt, in.R.Ended = ago(2*spvRest), ago(2*spvRest) }
+	needs(t, spvPass(SPVExpired), rests, changes{"the provider has a transaction": func(in *In) { in.R.Bitcoin.Posted = true }})
+	for name, pass := range map[string]func() In{"unposted": spvPass(SPVSoftExpired), "under way": spvPass(SPVBroadcasted), "open": spvPass(SPVCreated)} {
+		if rests(passOf(pass, old)()) {
+			t.Errorf("%s: it rests", name)
+		}
+	}
+	settled := func(in *In) { in.R.Settled, in.R.Ended, in.R.Bitcoin.Posted = true, ago(time.Second), true }
+	for _, state := range []int{SPVFronted, SPVFailed, SPVExpired} {
+		if !rests(passOf(spvPass(state), settled)()) {
+			t.Errorf("state %d: it rests no more", state)
+		}
+	}
+	again := passOf(spvPass(SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted = true })()
+	if len(f.Effects(again)) != 1 {
+		t.Error("a transaction whose delivery is not known is not handed over again")
+	}
+}
+
+// TestTrustedKeepsWhatItKnows keeps the payout that was named, and looks at paid
+// swaps that were given up for two weeks.
+func TestTrustedKeepsWhatItKnows(t *testing.T) {
+	gas, coin := NewTrustedFromBTCLN(), NewTrustedFromBTC()
+	names := func(code int, id string) func(*In) {
+		return func(in *In) { in.Obs.LP = known(lp.Status{Code: code, TxID: id}) }
+	}
+	needs(t, passOf(gasPass(GasPaid), names(lp.CodeGasSent, "0x2")), func(in In) bool { next, _ := gas.Step(in); return next.PayoutTx == "0x2" }, changes{
+		"the provider did not answer": lpSilent, "the provider has not sent it": names(lp.CodeGasReceived, "0x2"), "the swap is over": func(in *In) { in.R.State = GasFinished },
+	})
+	in := passOf(gasPass(GasPaid), all(names(lp.CodeGasSent, ""), func(in *In) { in.R.PayoutTx = "0x1" }))()
+	if next, _ := gas.Step(in); next.PayoutTx != "0x1" {
+		t.Errorf("the payout is %q", next.PayoutTx)
+	}
+	rests := func(in In) bool { next, _ := coin.Step(in); return next.Settled }
+	needs(t, passOf(coinPass(CoinExpired), func(in *In) { in.R.Gas.Paid, in.R.CreatedAt = true, ago(coinRest+time.Millisecond) }), rests, changes{
+		"nothing keeps it":     func(in *In) { in.R.Gas.Paid = false },
+		"the time is not over": func(in *In) { in.R.CreatedAt = ago(coinRest) },
+	})
+	first, mine, named := &bitcoin.Tx{ID: bitcoin.Hash{1}, Confirmations: 1}, &bitcoin.Tx{ID: bitcoin.Hash{2}}, &bitcoin.Tx{ID: bitcoin.Hash{3}}
+	pay := passOf(coinPass(CoinCreated), receives(&bitcoin.Tx{ID: bitcoin.Hash{4}}, first, mine, named))()
+	for _, want := range []*bitcoin.Tx{first, mine, named} {
+		switch want {
+		case mine:
+			pay.R.Submission = &Submission{PSBT: mine.ID}
+		case named:
+			pay.Obs.LP = known(lp.Status{TxID: named.ID.String()})
+		}
+		if got := coinPayment(pay, pay.R); got != want {
+			t.Errorf("the payment is %v, want %v", got.ID, want.ID)
+		}
+	}
+}
+
+// TestSecretIsReadWhole refuses what is not 64 hex digits, so that no half of a seed
+// is taken for one.
+func TestSecretIsReadWhole(t *testing.T) {
+	good := `"` + strings.Repeat("0a", 32) + `"`
+	var s Secret
+	if err := json.Unmarshal([]byte(good), &s); err != nil || s[31] != 10 {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", good[:65], "x" + good[1:], good[:65] + "x", `"` + strings.Repeat("zz", 32) + `"`, `"0a` + good[1:]} {
+		if s.UnmarshalJSON([]byte(text)) == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
