@@ -109,7 +109,7 @@ func TestAdmitGuards(t *testing.T) {
 	}
 	c, k, _ := stagedChain(t, 1, func(Request) any { return nil })
 	c.node = brokenNode{}
-	if err := k.Admit(t.Context(), plan, signed(approve, 5, false)); err == nil {
+	if err := k.Admit(t.Context(), plan, signed(approve, 0, false)); err == nil {
 		t.Error("admitted by a node that answers nothing")
 	}
 	// a plan that cannot be laid out tells nothing of what is left out
@@ -119,6 +119,20 @@ func TestAdmitGuards(t *testing.T) {
 	}
 	if k.leftOut(chains.Plan{Steps: append(plan.Steps, chains.Step{Kind: 99, Escrow: e})}, tx) || !k.leftOut(plan, tx) {
 		t.Error("what is left out is told wrongly")
+	}
+	coin := s
+	coin.Token = Native // needs no approval
+	if e, err = n.Deployments[0].Escrow(coin); err != nil {
+		t.Fatal(err)
+	}
+	if calls, err = n.Deployments[0].Init(coin, user, anyAuth()); err != nil || len(calls) != 1 {
+		t.Fatalf("%d calls, %v", len(calls), err)
+	}
+	if tx, err = ParseTransaction(hexutil.Encode(signed(calls[0], 5, false)[0].Raw)); err != nil {
+		t.Fatal(err)
+	}
+	if k.leftOut(chains.Plan{Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}, tx) {
+		t.Error("something is left out before the only transaction")
 	}
 }
 
