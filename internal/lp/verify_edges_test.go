@@ -86,6 +86,7 @@ func TestAmountsAreBitcoin(t *testing.T) {
 	}
 	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(1), ReqID: id[2:]}))
 	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(1), ReqID: id + "ab"}))
+	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(1), ReqID: id + "/x"}))
 	lied(t, CheckNumbers, (&fromBTC{got: FromBTCQuote{Amount: n(1), SwapFee: n(0), Total: n(0)}}).numbers())
 	trusted := func(v *big.Int) error {
 		_, err := VerifyTrustedBTC(agreed(n(1), false), bitcoin.Regtest, TrustedBTCQuote{SwapFee: n(0), SwapFeeSats: n(0), Total: n(1), AmountSats: v, Sequence: n(0)})
@@ -117,6 +118,13 @@ func TestEdgesToBTC(t *testing.T) {
 	size := func(vsize int64) func(*toBTCTest) {
 		return func(v *toBTCTest) { v.want.Policy.PayoutVSize = vsize }
 	}
+	dearer := func(network int64) func(*toBTCTest) { // by 0.9 %
+		return func(v *toBTCTest) {
+			fee(310, network)(v)
+			v.got.Total = sum(v.got.Total, n(900))
+			v.data.Amount = v.got.Total.String()
+		}
+	}
 	table := map[string]edge[toBTCTest]{
 		"latest end":          {spares(CheckExpiry), ends(40_800), ends(40_801)},
 		"earliest end":        {spares(CheckExpiry), ends(1), ends(0)},
@@ -127,6 +135,9 @@ func TestEdgesToBTC(t *testing.T) {
 		"fraction rounded up": {spares(CheckNetworkFee), all(size(3), rate(1.5), fee(310, 5)), all(size(3), rate(1.5), fee(310, 6))},
 		"rate":                {spares(CheckNetworkFee), rate(12.25), rate(12.26)},
 		"no rate":             {spares(CheckNetworkFee), all(rate(0), fee(310, 0)), all(rate(0), fee(310, 1))},
+		"network fee at the market's price, not the quote's": {spares(CheckNetworkFee), dearer(808), dearer(809)},
+		"missing rate":  {CheckNumbers, func(*toBTCTest) {}, func(v *toBTCTest) { v.got.SatsPerVB = nil }},
+		"negative rate": {CheckNumbers, func(*toBTCTest) {}, func(v *toBTCTest) { v.got.SatsPerVB = n(-1) }},
 		"authorisation": {spares(CheckAuth), func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() + 1 },
 			func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() }},
 	}
@@ -289,11 +300,14 @@ func clocked(left time.Duration) time.Time { return noon.Add(time.Hour - left) }
 func TestEdgesFromLightning(t *testing.T) {
 	legacy := func(v lightningTest) error { _, err := VerifyFromBTCLN(v.want, v.got, v.funds, v.node); return err }
 	edges(t, func() lightningTest { return honestFromBTCLN(t) }, legacy, map[string]edge[lightningTest]{
-		"end":      {spares(CheckQuoteExpiry), func(v *lightningTest) { v.want.Now = clocked(time.Second) }, func(v *lightningTest) { v.want.Now = clocked(0) }},
-		"deposit":  {CheckDeposit, func(v *lightningTest) { v.got.SecurityDeposit = wei(100) }, func(v *lightningTest) { v.got.SecurityDeposit = wei(7001) }},
-		"funds":    {spares(CheckFunds), func(v *lightningTest) { v.funds = n(99_690) }, func(v *lightningTest) { v.funds = n(99_689) }},
-		"capacity": {spares(CheckNode), func(v *lightningTest) { v.node = ownNode(200_001) }, func(v *lightningTest) { v.node = ownNode(199_999) }},
-		"swap fee": {spares(CheckFee), func(v *lightningTest) { v.got.SwapFee, v.got.Total = n(315), n(99_685) }, func(v *lightningTest) { v.got.SwapFee, v.got.Total = n(316), n(99_684) }},
+		"end":              {spares(CheckQuoteExpiry), func(v *lightningTest) { v.want.Now = clocked(time.Second) }, func(v *lightningTest) { v.want.Now = clocked(0) }},
+		"deposit":          {CheckDeposit, func(v *lightningTest) { v.got.SecurityDeposit = wei(100) }, func(v *lightningTest) { v.got.SecurityDeposit = wei(7001) }},
+		"funds":            {spares(CheckFunds), func(v *lightningTest) { v.funds = n(99_690) }, func(v *lightningTest) { v.funds = n(99_689) }},
+		"missing fee":      {CheckNumbers, func(*lightningTest) {}, func(v *lightningTest) { v.got.SwapFee = nil }},
+		"negative fee":     {CheckNumbers, func(v *lightningTest) { v.got.SwapFee = n(0) }, func(v *lightningTest) { v.got.SwapFee = n(-1) }},
+		"negative deposit": {CheckNumbers, func(*lightningTest) {}, func(v *lightningTest) { v.got.SecurityDeposit = n(-1) }},
+		"capacity":         {spares(CheckNode), func(v *lightningTest) { v.node = ownNode(200_001) }, func(v *lightningTest) { v.node = ownNode(199_999) }},
+		"swap fee":         {spares(CheckFee), func(v *lightningTest) { v.got.SwapFee, v.got.Total = n(315), n(99_685) }, func(v *lightningTest) { v.got.SwapFee, v.got.Total = n(316), n(99_684) }},
 	})
 	unjudged(t, func() lightningTest { return honestFromBTCLN(t) }, legacy, map[string]func(*lightningTest){
 		"funds":        func(v *lightningTest) { v.funds = nil },

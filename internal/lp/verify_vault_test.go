@@ -36,6 +36,7 @@ func TestEdgesSPV(t *testing.T) {
 		"gas fee":              {spares(CheckGasFee), fee(295, 18), fee(295, 19)},
 		"confirmations":        {spares(CheckConfirmations), func(v *spvTest) { v.facts.Vault.Confirmations = 6 }, func(v *spvTest) { v.facts.Vault.Confirmations = 7 }},
 		"short id":             {CheckQuoteID, keep, func(v *spvTest) { v.got.QuoteID = v.got.QuoteID[2:] }},
+		"id and a path":        {CheckQuoteID, keep, func(v *spvTest) { v.got.QuoteID += "/x" }},
 		"missing vault":        {CheckNumbers, keep, func(v *spvTest) { v.got.VaultID = nil }},
 		"missing units":        {CheckMultiplier, keep, func(v *spvTest) { v.facts.Vault.Multipliers[0] = nil }},
 		"missing units of gas": {CheckMultiplier, keep, func(v *spvTest) { v.facts.Vault.Multipliers[1] = nil }},
@@ -81,6 +82,38 @@ func TestEdgesSPV(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+}
+
+// What is asked about a vault is asked about one that can be.
+func TestSPVLookups(t *testing.T) {
+	v := honestSPV(t).got
+	v.BTCUTXO = strings.ToUpper(v.BTCUTXO)
+	if id, utxo, err := SPVLookups(v); err != nil || id.Owner != lpKey || id.ID.Int64() != 3 || strings.ToUpper(utxo.String()) != v.BTCUTXO {
+		t.Errorf("%v, %v, %v", id, utxo, err)
+	}
+	v.BTCUTXO = "ab:0"
+	_, _, err := SPVLookups(v)
+	lied(t, CheckUTXO, err)
+	for _, id := range []*big.Int{nil, n(-1), new(big.Int).Lsh(n(1), 256)} {
+		v.VaultID = id
+		_, _, err := SPVLookups(v)
+		lied(t, CheckNumbers, err)
+	}
+}
+
+// A vault is judged anew before it is paid to, whatever was quoted.
+func TestVaultPaysIfOpen(t *testing.T) {
+	pays := func(change func(*VaultFacts)) error {
+		f := honestSPV(t).facts
+		change(&f)
+		return VaultPays(f, bitcoin.PendingWithdrawal{Withdrawal: bitcoin.Withdrawal{Vault: f.Vault.UTXO}})
+	}
+	if err := pays(func(*VaultFacts) {}); err != nil {
+		t.Error(err)
+	}
+	lied(t, spares(CheckVaultOpen), pays(func(f *VaultFacts) { f.Vault.Open = false }))
+	lied(t, CheckVaultOpen, pays(func(f *VaultFacts) { f.Vault.OurRelay = false }))
+	lied(t, spares(CheckUTXOSpent), pays(func(f *VaultFacts) { f.Spend = bitcoin.SpentInMempool }))
 }
 
 // Amounts that a vault's units can express, to the last one.
