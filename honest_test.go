@@ -39,9 +39,8 @@ type honest struct {
 
 // world is what tokens are worth, and how LPs have set up their business.
 type world struct {
-	sats    map[string]*big.Rat // a base unit, by ticker
-	deposit int64               // of each LP, sats
-	lps     []func(o *lp.Options)
+	sats map[string]*big.Rat // a base unit, by ticker
+	lps  []func(o *lp.Options)
 }
 
 var decimalsOf = map[string]int{"CBTC": 18, "WBTC": 8, "USDC": 6}

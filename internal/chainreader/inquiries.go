@@ -158,6 +158,6 @@ func (n *inquiries) sweep() bool {
 // wait returns when no inquiry is under way. The base context should have ended.
 func (n *inquiries) wait() {
 	n.mu.Lock() // whoever begins one has done so, or sees that the context has ended
+	defer n.all.Wait()
 	n.mu.Unlock()
-	n.all.Wait()
 }

@@ -143,8 +143,8 @@ func (a *absences) schedule(s *schedule, now time.Time) {
 // wait returns when nobody knocks. The base context should have ended.
 func (a *absences) wait() {
 	a.mu.Lock() // whoever begins to knock has done so, or sees that the context has ended
+	defer a.all.Wait()
 	a.mu.Unlock()
-	a.all.Wait()
 }
 
 // Heard tells that an LP answered a call, whatever it was about: what the swaps

@@ -39,12 +39,6 @@ func offered(t *testing.T, g *Engine, id string) *swap.Sign {
 	return s
 }
 
-func (l *ledger) state(id string) chains.TxState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.txs[id].State
-}
-
 // refused reports whether a submission is not taken.
 func refused(t *testing.T, g *Engine, sub swap.Submit) bool {
 	t.Helper()

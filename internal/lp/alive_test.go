@@ -17,11 +17,13 @@ func TestAnswersAreSignsOfLife(t *testing.T) {
 		"answers": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"code":20000,"msg":"","data":`+toBTCData+`}`)
 		}, true},
-		"refuses":        {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"code":20100,"msg":"no"}`, 400) }, true},
-		"inner error":    {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"code":20009,"msg":"no"}`, 500) }, true},
-		"too many calls": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Too many requests", 429) }, true},
-		"gateway":        {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no upstream", 502) }, false},
-		"cuts":           {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+		"refuses":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"code":20100,"msg":"no"}`, 400) }, true},
+		"inner error": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"code":20009,"msg":"no"}`, 500) }, true},
+		"too many calls": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "Too many requests", http.StatusTooManyRequests)
+		}, true},
+		"gateway": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no upstream", http.StatusBadGateway) }, false},
+		"cuts":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard atomic.Int64
