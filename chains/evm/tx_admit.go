@@ -72,19 +72,24 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %w", why)
 }
 
-// leftOut reports whether the first transaction that was handed in is not the first
-// that a plan may need.
+// leftOut reports whether the first transaction that was handed in opens an escrow
+// and is not the first that the plan may need: the approval before it is missing. A
+// claim or refund is not told so: somebody else may have done what it does.
 func (k *contracts) leftOut(plan chains.Plan, first *Transaction) bool {
 	var calls []Call
+	var opens []bool
 	for _, step := range plan.Steps {
 		more, err := k.calls(context.Background(), step, first.From, false)
 		if err != nil {
 			return false
 		}
 		calls = append(calls, more...)
+		for range more {
+			opens = append(opens, step.Kind == chains.StepInit)
+		}
 	}
 	at, err := k.match(calls, 0, first)
-	return err == nil && at > 0 && calls[at].required()
+	return err == nil && at > 0 && opens[at] && calls[at].required()
 }
 
 func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }
