@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/swapper-go/swapper/internal/lp"
-) // lpAt answers after a while, with codes that count up.
-func lpAt(delay func(q lp.StatusQuery) time.Duration) (statusReader, *int) {
-	calls := new(int)
+)
+
+// lpAt answers after a while, with codes that count up.
+func lpAt(delay func(q lp.StatusQuery) time.Duration) (statusReader, *atomic.Int64) {
+	calls := new(atomic.Int64) // inquiries run side by side
 	return func(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
-		*calls++
-		code := *calls
+		code := int(calls.Add(1))
 		select {
 		case <-time.After(delay(q)):
 			return lp.Status{Code: code}, nil
@@ -47,8 +49,8 @@ func TestSlowProviderIsHeardInTheNextPass(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
-		if heard != 10 || *calls != 10 || waited != lpPatience {
-			t.Errorf("heard %d times in 20 passes with %d calls, waited %v; want 10, 10 and once %v", heard, *calls, waited, lpPatience)
+		if heard != 10 || calls.Load() != 10 || waited != lpPatience {
+			t.Errorf("heard %d times in 20 passes with %d calls, waited %v; want 10, 10 and once %v", heard, calls.Load(), waited, lpPatience)
 		}
 		w.Close()
 	})

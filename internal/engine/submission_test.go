@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,8 +203,8 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 	t.Run("an opening that comes too late", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLedger()
-			sent := 0
-			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { sent++; return swap.Outcome{Done: true} })
+			var sent atomic.Int64 // effects run beside the test
+			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
 			quoted(t, g, swap.ToBTC, "a", "")
 			l.tx("0xstuck", chains.TxPending)
 			pass(t, g, "a", signedBy(owner, "0xstuck"))
@@ -212,9 +213,9 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 			if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired || res.Record.Submission.Open() {
 				t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
 			}
-			before := sent
+			before := sent.Load()
 			time.Sleep(time.Hour)
-			if pass(t, g, "a", nil); sent != before {
+			if pass(t, g, "a", nil); sent.Load() != before {
 				t.Error("it is sent all the same, for nothing but its fee")
 			}
 			g.Close()
@@ -284,10 +285,10 @@ func TestSubmitAnswersInTime(t *testing.T) {
 func TestUndoneTransactionIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
-		sent := 0
+		var sent atomic.Int64 // effects run beside the test
 		g := engineOn(t, l, func(_ *swap.Record, e swap.Effect) swap.Outcome {
 			if e.Kind == swap.SendTx {
-				sent++
+				sent.Add(1)
 			}
 			return swap.Outcome{Done: true}
 		})
@@ -295,14 +296,14 @@ func TestUndoneTransactionIsTakenAgain(t *testing.T) {
 		l.tx("0xa", chains.TxConfirmed)
 		pass(t, g, "a", signedBy(owner, "0xa"))
 		pass(t, g, "a", nil)
-		before := sent
+		before := sent.Load()
 		l.tx("0xa", chains.TxPending)
 		if a := offered(t, g, "a"); a == nil {
 			t.Fatal("nothing is offered after the opening was undone")
 		}
 		go g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"})
 		time.Sleep(10 * time.Second)
-		if sent == before {
+		if sent.Load() == before {
 			t.Error("it was not sent again")
 		}
 		g.Close()
