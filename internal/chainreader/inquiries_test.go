@@ -60,9 +60,9 @@ func TestSlowProviderIsHeardInTheNextPass(t *testing.T) {
 // at all, and an LP that is back is waited for again.
 func TestHangingProviderHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hangs := true
+		var back atomic.Bool
 		reader, _ := lpAt(func(q lp.StatusQuery) time.Duration {
-			if hangs && lp.Host(q.URL) == "hung" {
+			if !back.Load() && lp.Host(q.URL) == "hung" {
 				return time.Hour
 			}
 			return 10 * time.Millisecond
@@ -87,7 +87,7 @@ func TestHangingProviderHoldsNobodyUp(t *testing.T) {
 		if waited > lpPatience+time.Second {
 			t.Errorf("200 passes waited %v", waited)
 		}
-		hangs = false
+		back.Store(true)
 		time.Sleep(lpTime)
 		if _, err := ask("hung", 0); err == nil { // answers meanwhile, which the next pass hears
 			t.Error("waited for a provider that was silent")
