@@ -108,7 +108,7 @@ func (a Action) MarshalJSON() ([]byte, error) {
 		}
 	}
 	if set != 1 {
-		return nil, fmt.Errorf("action with %d members", set)
+		return nil, fmt.Errorf("action has %d members, expected exactly one", set)
 	}
 	t := a.Type()
 	switch t {
@@ -153,9 +153,9 @@ func (a *Action) UnmarshalJSON(text []byte) error {
 	case ActionWait:
 		return json.Unmarshal(text, &a.Wait)
 	case "":
-		return errors.New("action without type")
+		return errors.New("action has no type")
 	}
-	return fmt.Errorf("action of unknown type %.40q", head.Type)
+	return fmt.Errorf("unknown action type %.40q", head.Type)
 }
 
 // SignPSBT asks for signatures on Bitcoin transactions, which then go to
@@ -223,7 +223,7 @@ func (s *SignPSBT) marshal() ([]byte, error) {
 	case len(s.Raw) > 0 && len(s.Funded) == 0:
 		return marshal(signPSBTJSON[RawPSBT]{ActionSignPSBT, s.Name, s.Description, s.Chain, s.Raw})
 	}
-	return nil, fmt.Errorf("action with %d funded and %d raw transactions", len(s.Funded), len(s.Raw))
+	return nil, fmt.Errorf("action has both funded and raw transactions (%d and %d)", len(s.Funded), len(s.Raw))
 }
 
 func (s *SignPSBT) unmarshal(text []byte) error {
@@ -256,9 +256,9 @@ func (s *SignPSBT) unmarshal(text []byte) error {
 	}
 	switch {
 	case len(s.Funded) > 0 && len(s.Raw) > 0:
-		return errors.New("txs: funded and raw transactions together")
+		return errors.New("txs: funded and raw transactions cannot be mixed")
 	case len(w.Txs) == 0:
-		return errors.New("txs: no transaction")
+		return errors.New("txs: must not be empty")
 	}
 	return nil
 }

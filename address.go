@@ -108,7 +108,7 @@ func (l LNURL) MarshalJSON() ([]byte, error) {
 			*LNURLWithdraw
 		}{lnurlWithdraw, l.Withdraw})
 	}
-	return nil, errors.New("LNURL without exactly one member")
+	return nil, errors.New("LNURL must have exactly one member")
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -126,5 +126,5 @@ func (l *LNURL) UnmarshalJSON(text []byte) error {
 	case lnurlWithdraw:
 		return json.Unmarshal(text, &l.Withdraw)
 	}
-	return fmt.Errorf("LNURL of unknown type %.40q", head.Type)
+	return fmt.Errorf("unknown LNURL type %.40q", head.Type)
 }

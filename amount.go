@@ -73,7 +73,7 @@ const maxBigIntText = 128
 // parseBigInt reads a BigIntString, `^[+-]?\d+$`.
 func parseBigInt(s string) (*big.Int, error) {
 	if len(s) > maxBigIntText {
-		return nil, fmt.Errorf("integer of more than %d characters", maxBigIntText)
+		return nil, fmt.Errorf("integer is longer than %d characters", maxBigIntText)
 	}
 	n, ok := new(big.Int).SetString(s, 10)
 	if !ok {

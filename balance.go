@@ -55,7 +55,7 @@ func feeRate(field, s string) *Error {
 	if len(s) <= maxFeeRateText && isFeeRate(s) {
 		return nil
 	}
-	return fault.Invalid(field, "has the form of no chain's fee rate")
+	return fault.Invalid(field, "is not a valid fee rate for any supported chain")
 }
 
 func isFeeRate(s string) bool {

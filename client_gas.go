@@ -52,7 +52,7 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 		q.LP = c.config.LPs.Trusted
 	}
 	if q.LP == "" {
-		return nil, fault.Invalid("lp", "is required: %s has no provider that is trusted by default", c.config.Network)
+		return nil, fault.Invalid("lp", "is required: %s has no default provider for gas swaps", c.config.Network)
 	}
 	r, err := c.market.CreateGas(ctx, q)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (er
 		return err
 	}
 	if r.Type != swap.TrustedFromBTC {
-		return fault.New(fault.Unsupported, "a swap of type %s is not refunded by its provider's word", r.Type)
+		return fault.New(fault.Unsupported, "swaps of type %s have no refund address to set", r.Type)
 	}
 	_, err = c.engine.Advance(ctx, swapID, swap.RefundTo{Address: a.String()})
 	return err

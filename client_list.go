@@ -6,7 +6,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/swap"
-) // ListSwaps implements [Service]: newest first, no chain and no LP is asked.
+)
+
+// ListSwaps implements [Service]: newest first, no chain and no LP is asked.
 func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -54,7 +56,7 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 		for r, err := range c.engine.List(ctx, id, signer, pending) {
 			if err != nil {
 				if errors.Is(err, engine.ErrUnreadable) {
-					c.config.Logger.Error("a stored swap cannot be read", "err", err)
+					c.config.Logger.Error("stored swap is unreadable; left out of the list", "err", err)
 					continue
 				}
 				return nil, err

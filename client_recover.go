@@ -38,7 +38,7 @@ func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput
 		failed = errors.Join(failed, err)
 	}
 	if !valid {
-		return nil, fault.Invalid("signer", "is no address of a configured chain")
+		return nil, fault.Invalid("signer", "is not an address on any configured chain")
 	}
 	return out, failed
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/swapper-go/swapper/swap"
 	"slices"
 	"time"
-) // GetSwapStatus implements [Service]. The facts are at most a second old; a
+)
+
+// GetSwapStatus implements [Service]. The facts are at most a second old; a
 // secret is durable when it returns. An action that cannot be built now does not
 // hide the state: ActionError says why. One that the caller's wallet or fee rate
 // makes impossible is an error that names the field.
@@ -57,8 +59,8 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 			return nil, err
 		}
 		if fault.CodeOf(err) == fault.Internal {
-			c.config.Logger.Warn("action not built", "swap", storage.Label(in.SwapID), "err", err)
-			err = fault.New(fault.Internal, "the action cannot be built now")
+			c.config.Logger.Warn("building the swap's action failed", "swap", storage.Label(in.SwapID), "err", err)
+			err = fault.New(fault.Internal, "the transactions to sign could not be built; try again later")
 		}
 		out.ActionError = &ActionError{Code: CodeOf(err), Error: err.Error()}
 		if s, ok := v.Action.(*swap.Sign); ok && s.For != swap.ActionInit { // null would say that nothing is to be done any more
@@ -123,7 +125,7 @@ func (c *Client) caller(r *swap.Record, in GetSwapStatusInput) (swap.Caller, err
 func (c *Client) reveal(ctx context.Context, r *swap.Record, s Secret) error {
 	preimage, err := preimageOf(s)
 	if err != nil {
-		return fault.Invalid("secret", "is not 64 hexadecimal digits")
+		return fault.Invalid("secret", "must be exactly 64 hexadecimal digits")
 	}
 	sum := sha256.Sum256(preimage[:])
 	if r.Lightning == nil || r.Lightning.Hash != hex.EncodeToString(sum[:]) {
@@ -148,4 +150,4 @@ func ofCaller(err error) bool {
 const statusPatience = 5 * time.Second
 
 // errSilent is why waiting ended.
-var errSilent = fault.New(fault.Upstream, "the chain or the Bitcoin backend did not answer within %s", statusPatience)
+var errSilent = fault.New(fault.Upstream, "the chain or the Bitcoin backend did not answer within %s; try again later", statusPatience)

@@ -7,7 +7,9 @@ import (
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap"
 	"time"
-) // SubmitTransaction implements [Service].
+)
+
+// SubmitTransaction implements [Service].
 func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInput) (_ *SubmitTransactionOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -41,10 +43,10 @@ func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (
 		return nil, err
 	}
 	if r.Type != swap.FromBTCLNAuto && r.Type != swap.FromBTCLN {
-		return nil, fault.New(fault.Unsupported, "a swap of type %s is not paid over Lightning", r.Type)
+		return nil, fault.New(fault.Unsupported, "swaps of type %s are not paid over Lightning", r.Type)
 	}
 	if r.State != 0 {
-		return nil, fault.New(fault.InvalidState, "the swap is not waiting for a payment")
+		return nil, fault.New(fault.InvalidState, "the swap is not awaiting payment")
 	}
 	use, err := c.withdrawal(ctx, r, in.LnurlWithdraw)
 	if err != nil {
@@ -63,14 +65,14 @@ func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (
 		case state > 0:
 			return &SettleWithLnurlOutput{PaymentHash: res.Record.Lightning.Hash}, nil
 		case state < 0:
-			return nil, fault.New(fault.InvalidState, "the invoice expired unpaid")
+			return nil, fault.New(fault.InvalidState, "the invoice expired before it was paid; create a new swap")
 		}
 		if try := res.Record.Tried[string(swap.CallWithdraw)]; try.Outcome == swap.Refused {
-			return nil, fault.New(fault.Upstream, "the LNURL service does not pay: %s", try.Reason)
+			return nil, fault.New(fault.Upstream, "the LNURL service refused to pay: %s", try.Reason)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fault.New(fault.Timeout, "the payment did not come in time, ask for the swap's status: %w", context.Cause(ctx))
+			return nil, fault.New(fault.Timeout, "the payment has not arrived yet; check the swap's status: %w", context.Cause(ctx))
 		case <-time.After(settlePoll):
 		}
 		if res, err = c.engine.Advance(ctx, r.ID, nil); err != nil {
@@ -83,11 +85,11 @@ func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (
 func (c *Client) withdrawal(ctx context.Context, r *swap.Record, link string) (swap.UseWithdraw, error) {
 	switch have := r.Lightning.Withdraw != nil; {
 	case have && link != "":
-		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "must not be given: the swap has a link")
+		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "must be empty: the swap already has an LNURL-withdraw link")
 	case have:
 		return swap.UseWithdraw{}, nil
 	case link == "":
-		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "is required: the swap has no link")
+		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "is required: the swap was created without an LNURL-withdraw link")
 	}
 	d, err := c.lnurl.Resolve(ctx, link)
 	if err != nil {
@@ -95,14 +97,14 @@ func (c *Client) withdrawal(ctx context.Context, r *swap.Record, link string) (s
 	}
 	w, ok := d.(*lnurl.Withdraw)
 	if !ok {
-		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "is no LNURL-withdraw link")
+		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "is not an LNURL-withdraw link")
 	}
 	invoice, err := lightning.Decode(r.Lightning.Invoice)
 	if err != nil {
 		return swap.UseWithdraw{}, err
 	}
 	if msat := invoice.AmountMsat; msat == nil || *msat < w.Params.MinWithdrawable || *msat > w.Params.MaxWithdrawable {
-		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "pays from %d to %d msat, not the invoice's amount", w.Params.MinWithdrawable, w.Params.MaxWithdrawable)
+		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "pays out between %d and %d msat, which does not include the invoice's amount", w.Params.MinWithdrawable, w.Params.MaxWithdrawable)
 	}
 	return swap.UseWithdraw{Link: w.Params.URL, With: &swap.Withdraw{Params: w.Params}}, nil
 }

@@ -129,7 +129,7 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *G
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
 		if err := c.market.Probe(ctx, src, dst, exactIn); err != nil {
-			c.config.Logger.Debug("limits not asked for", "src", src.ID(), "dst", dst.ID(), "err", err)
+			c.config.Logger.Debug("swap limits not determined", "src", src.ID(), "dst", dst.ID(), "err", err)
 		}
 	}
 	if b, err = c.limitsAt(ctx, service, smart); err != nil {

@@ -87,7 +87,7 @@ type LPs struct {
 // fill puts presets in the place of zero fields.
 func (c Config) fill() (Config, error) {
 	if !c.Network.Valid() {
-		return c, fault.Invalid("network", "is none of the known Bitcoin networks")
+		return c, fault.Invalid("network", "is not a known Bitcoin network")
 	}
 	if c.Store == nil {
 		return c, fault.Invalid("store", "is required")
@@ -110,7 +110,7 @@ func (c Config) fill() (Config, error) {
 	}
 	if c.LPs.Registry == "" && len(c.LPs.URLs) == 0 {
 		if c.LPs.Registry = lp.Registry(c.Network); c.LPs.Registry == "" {
-			return c, fault.Invalid("lps", "%s has no registry of liquidity providers; give their URLs", c.Network)
+			return c, fault.Invalid("lps", "%s has no public registry of liquidity providers: set lps.urls", c.Network)
 		}
 	}
 	if c.LPs.Trusted == "" {
@@ -127,7 +127,7 @@ func (c Config) fill() (Config, error) {
 	}
 	if c.Bitcoin == nil {
 		if mempoolspace.DefaultURLs(c.Network) == nil {
-			return c, fault.Invalid("bitcoin", "a backend is required on %s, which has no public one", c.Network)
+			return c, fault.Invalid("bitcoin", "is required on %s, which has no public Bitcoin backend", c.Network)
 		}
 		b, err := mempoolspace.New(mempoolspace.Options{Network: c.Network, HTTP: &http.Client{Transport: c.HTTP}, Logger: c.Logger})
 		if err != nil {
@@ -146,10 +146,10 @@ func (c Config) fill() (Config, error) {
 		c.Graph = graph
 	}
 	if c.Graph == nil && !c.Policy.AnyNode {
-		return c, fault.Invalid("graph", "is required on %s with a Bitcoin backend that does not know the Lightning network: give a mempoolspace client, or set policy.anyNode", c.Network)
+		return c, fault.Invalid("graph", "is required on %s because the Bitcoin backend has no Lightning graph: use a mempoolspace client, or set policy.anyNode", c.Network)
 	}
 	if c.Bitcoin.Network() != c.Network {
-		return c, fault.Invalid("bitcoin", "the backend is of %s, not of %s", c.Bitcoin.Network(), c.Network)
+		return c, fault.Invalid("bitcoin", "the backend serves %s, but the client is configured for %s", c.Bitcoin.Network(), c.Network)
 	}
 	return c, nil
 }

@@ -159,7 +159,7 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 	}
 	data, err := k.Public(*r.Escrow.Real)
 	if err != nil {
-		c.config.Logger.Warn("the escrow cannot be shown", "swap", storage.Label(r.ID), "err", err)
+		c.config.Logger.Warn("encoding the escrow for display failed", "swap", storage.Label(r.ID), "err", err)
 		return nil
 	}
 	return &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}

@@ -84,18 +84,18 @@ func (in *CreateSwapInput) Validate() error {
 	}
 	usual, most := in.LightningPaymentHTLCTimeout, in.LightningPaymentMaxHTLCTimeout
 	if usual != nil && most != nil && *most < *usual {
-		return fault.Invalid("lightningPaymentMaxHTLCTimeout", "must not be below lightningPaymentHTLCTimeout")
+		return fault.Invalid("lightningPaymentMaxHTLCTimeout", "must be at least lightningPaymentHTLCTimeout")
 	}
 	return nil
 }
 
 func idempotencyKey(s string) *Error {
 	if len(s) > maxIdempotencyKey {
-		return fault.Invalid("idempotencyKey", "must not be longer than %d bytes", maxIdempotencyKey)
+		return fault.Invalid("idempotencyKey", "must be at most %d bytes long", maxIdempotencyKey)
 	}
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
-			return fault.Invalid("idempotencyKey", "must be printable ASCII")
+			return fault.Invalid("idempotencyKey", "must contain only printable ASCII characters")
 		}
 	}
 	return nil

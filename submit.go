@@ -25,7 +25,7 @@ func (in *SubmitTransactionInput) Validate() error {
 	case n == 0:
 		return fault.Invalid("signedTxs", "is required and must not be empty")
 	case n > maxSignedTxs:
-		return fault.Invalid("signedTxs", "must not have more than %d transactions", maxSignedTxs)
+		return fault.Invalid("signedTxs", "must have at most %d transactions", maxSignedTxs)
 	}
 	for i, tx := range in.SignedTxs {
 		if err := required(fmt.Sprintf("signedTxs[%d]", i), tx, maxSignedTx); err != nil {

@@ -101,7 +101,7 @@ func (c *Client) open(ctx context.Context) error {
 	for _, ch := range c.chains {
 		info := ch.Info()
 		if c.byID[info.ID] != nil {
-			return fault.Invalid("chains", "%s is given twice", info.ID)
+			return fault.Invalid("chains", "%s is configured twice", info.ID)
 		}
 		c.byID[info.ID] = ch
 		lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
@@ -203,7 +203,7 @@ const reloadEvery = 300 * time.Second
 func (c *Client) reload(ctx context.Context) error {
 	for {
 		if err := c.offers.Reload(ctx); err != nil && ctx.Err() == nil {
-			c.config.Logger.Warn("liquidity providers could not be loaded", "err", err)
+			c.config.Logger.Warn("loading the liquidity providers failed", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -242,7 +242,7 @@ func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		log.Warn("listening to the chain is begun again", "err", err)
+		log.Warn("chain event stream ended; restarting", "err", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -48,7 +48,7 @@ func required(field, s string, max int) *Error {
 func optional(field, s string, max int) *Error {
 	switch {
 	case len(s) > max:
-		return fault.Invalid(field, "must not be longer than %d bytes", max)
+		return fault.Invalid(field, "must be at most %d bytes long", max)
 	case !utf8.ValidString(s):
 		return fault.Invalid(field, "is not valid UTF-8")
 	}
@@ -84,7 +84,7 @@ func optionalHex(field, s string, digits ...int) *Error {
 	if len(digits) == 1 {
 		return fault.Invalid(field, "must be exactly %d hexadecimal digits", digits[0])
 	}
-	return fault.Invalid(field, "must be a key in hexadecimal digits")
+	return fault.Invalid(field, "must be a public key of 64, 66 or 130 hexadecimal digits")
 }
 
 func isHex(s string) bool {
@@ -111,7 +111,7 @@ func amountFrom(field string, n *big.Int, min int64) *Error {
 // positive checks a rate or factor that may be absent.
 func positive(field string, f *float64) *Error {
 	if f != nil && (!(*f > 0) || math.IsInf(*f, 1)) {
-		return fault.Invalid(field, "must be a number above 0")
+		return fault.Invalid(field, "must be a number greater than 0")
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func wholeSeconds(field string, d *time.Duration) *Error {
 	switch {
 	case d == nil:
 	case *d <= 0:
-		return fault.Invalid(field, "must be above 0 seconds")
+		return fault.Invalid(field, "must be more than 0 seconds")
 	case *d%time.Second != 0:
 		return fault.Invalid(field, "must be a whole number of seconds")
 	case *d > maxTimeout:

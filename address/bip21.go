@@ -33,11 +33,11 @@ func parseBIP21(body string) (bip21, error) {
 		text, err := url.PathUnescape(value)
 		switch {
 		case strings.HasPrefix(key, "req-"):
-			return bip21{}, fault.New(fault.InvalidInput, "the URI requires %q, which is not known here", shorten(param))
+			return bip21{}, fault.New(fault.InvalidInput, "the URI requires the parameter %q, which is not supported", shorten(param))
 		case key == "amount" && out.amount != nil:
-			return bip21{}, fault.New(fault.InvalidInput, "the URI has two amounts")
+			return bip21{}, fault.New(fault.InvalidInput, "the URI has more than one amount")
 		case key == "amount" && err != nil:
-			return bip21{}, fault.New(fault.InvalidInput, "the amount of the URI cannot be decoded")
+			return bip21{}, fault.New(fault.InvalidInput, "the URI's amount has an invalid percent escape")
 		case key == "amount":
 			if out.amount, err = parseBitcoinAmount(text); err != nil {
 				return bip21{}, err
@@ -55,10 +55,10 @@ func parseBitcoinAmount(text string) (*big.Int, error) {
 	_, frac, _ := strings.Cut(text, ".")
 	sats, err := tokens.ParseDecimal(text, tokens.BTC().Decimals)
 	if err != nil || len(frac) > tokens.BTC().Decimals {
-		return nil, fault.New(fault.InvalidInput, "the amount of the URI is not a plain decimal number of bitcoin with at most 8 decimal places")
+		return nil, fault.New(fault.InvalidInput, "the URI's amount must be a decimal number of bitcoin with at most 8 decimal places")
 	}
 	if sats.Cmp(big.NewInt(maxSats)) > 0 {
-		return nil, fault.New(fault.InvalidInput, "the amount of the URI is more than 21 million bitcoin")
+		return nil, fault.New(fault.InvalidInput, "the URI's amount is more than 21 million bitcoin")
 	}
 	return sats, nil
 }

@@ -36,5 +36,5 @@ func ExampleParser_Recognise() {
 	// BITCOIN BC1QY3XDU0RUK97TK9WMPY5KJLRDZANSQCUWS052J4 0.01000000 BTC
 	// LNURL satoshi@pay.example <nil>
 	// CITREA 0x0C531866071aA5955Cd0fd45bA0f8c3b7181dF94 <nil>
-	// "0x0C531866071aA5955Cd0fd45bA0f8c3b7181dF..." is no address, invoice or link that is known here
+	// "0x0C531866071aA5955Cd0fd45bA0f8c3b7181dF..." is not a valid Bitcoin address, Lightning invoice, LNURL or address on a supported chain
 }

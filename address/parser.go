@@ -72,14 +72,14 @@ type chain struct {
 // be told apart by their identifiers.
 func New(c Config) (*Parser, error) {
 	if !c.Network.Valid() {
-		return nil, fmt.Errorf("address parser: no such Bitcoin network: %d", int(c.Network))
+		return nil, fmt.Errorf("address parser: unknown Bitcoin network %d", int(c.Network))
 	}
 	p := &Parser{network: c.Network, lnurl: c.LNURL}
 	seen := map[string]bool{"": true, tokens.Bitcoin: true, tokens.Lightning: true, LNURL: true}
 	for _, ch := range c.Chains {
 		id := ch.ID()
 		if seen[id] {
-			return nil, fmt.Errorf("address parser: chain identifier %q is taken or empty", id)
+			return nil, fmt.Errorf("address parser: chain identifier %q is empty or used twice", id)
 		}
 		seen[id] = true
 		p.chains = append(p.chains, chain{ch, id})
@@ -95,7 +95,7 @@ func New(c Config) (*Parser, error) {
 // field (protocol: utilities.md §6).
 func (p *Parser) Recognise(text string) (Result, error) {
 	if len(text) > maxText {
-		return Result{}, fault.New(fault.InvalidInput, "text of more than %d characters", maxText)
+		return Result{}, fault.New(fault.InvalidInput, "text is longer than %d characters", maxText)
 	}
 	text = trim(text)
 	if body, ok := cutScheme(text, bitcoinScheme); ok {
@@ -105,7 +105,8 @@ func (p *Parser) Recognise(text string) (Result, error) {
 		return p.lightning(rest)
 	}
 	base, _, _ := strings.Cut(text, "?")
-	if a, err := bitcoin.ParseAddress(base, p.network); err == nil {
+	a, onBitcoin := bitcoin.ParseAddress(base, p.network)
+	if onBitcoin == nil {
 		return p.bitcoinBody(text, a)
 	}
 	r, err := p.lightning(text)
@@ -119,8 +120,11 @@ func (p *Parser) Recognise(text string) (Result, error) {
 			return Result{Type: c.id, Address: text, Canonical: canonical}, nil
 		}
 	}
-	if errors.Is(err, errUnknown) {
-		err = fault.New(fault.InvalidInput, "%q is no address, invoice or link that is known here", shorten(text))
+	switch {
+	case errors.Is(onBitcoin, bitcoin.ErrOtherNetwork):
+		err = fault.New(fault.InvalidInput, "%w", onBitcoin)
+	case errors.Is(err, errUnknown):
+		err = fault.New(fault.InvalidInput, "%q is not a valid Bitcoin address, Lightning invoice, LNURL or address on a supported chain", shorten(text))
 	}
 	return Result{}, err
 }
@@ -134,7 +138,7 @@ func (p *Parser) Parse(ctx context.Context, text string) (Result, error) {
 		return r, err
 	}
 	if p.lnurl == nil {
-		return Result{}, fault.New(fault.Unsupported, "links cannot be asked here")
+		return Result{}, fault.New(fault.Unsupported, "LNURL lookups are not enabled")
 	}
 	if r.Details, err = p.lnurl.Fetch(ctx, r.Link); err != nil {
 		return Result{}, err
@@ -163,7 +167,7 @@ func (p *Parser) bitcoinURI(body string) (Result, error) {
 	}
 	a, err := bitcoin.ParseAddress(base, p.network)
 	if err != nil {
-		return Result{}, fault.New(fault.InvalidInput, "the URI has no Bitcoin address: %w", err)
+		return Result{}, fault.New(fault.InvalidInput, "the URI does not contain a valid Bitcoin address: %w", err)
 	}
 	return p.bitcoinBody(body, a)
 }
@@ -181,7 +185,7 @@ func (p *Parser) bitcoinBody(body string, a bitcoin.Address) (Result, error) {
 }
 
 // errUnknown: a text does not begin like anything on Lightning.
-var errUnknown = fault.New(fault.InvalidInput, "neither an invoice nor a link")
+var errUnknown = fault.New(fault.InvalidInput, "not a Lightning invoice or LNURL")
 
 // lightning reads a link or an invoice; a query behind an invoice is dropped.
 func (p *Parser) lightning(text string) (Result, error) {
@@ -197,6 +201,8 @@ func (p *Parser) lightning(text string) (Result, error) {
 		return Result{Type: LNURL, Address: link.Text(), Link: link}, nil
 	case !errors.Is(err, lnurl.ErrNotLink):
 		return Result{}, err
+	case len(text) >= 5 && strings.EqualFold(text[:5], "lnurl"): // what is wrong with the link says more than what is wrong with it as an invoice
+		return Result{}, err
 	case !lightning.LooksLikeInvoice(text):
 		return Result{}, errUnknown
 	}
@@ -207,7 +213,7 @@ func (p *Parser) lightning(text string) (Result, error) {
 	}
 	amount, ok := inv.AmountSats()
 	if !ok {
-		return Result{}, fault.New(fault.InvalidInput, "the invoice has no amount: only invoices with an amount can be paid")
+		return Result{}, fault.New(fault.InvalidInput, "the invoice has no amount; use an invoice with a fixed amount")
 	}
 	return Result{Type: tokens.Lightning, Address: invoice, Amount: sats(amount, tokens.LightningBTC()), Invoice: inv}, nil
 }

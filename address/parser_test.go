@@ -69,6 +69,24 @@ func TestRecogniseRefuses(t *testing.T) {
 	}
 }
 
+// What is said of a text that looks like something known says what is wrong with
+// it, not what is wrong with it as something else.
+func TestRecogniseNamesTheFault(t *testing.T) {
+	for _, tt := range []struct{ network, text, want string }{
+		{"testnet4", "bc1q7nwayk2pm4qf0s36ctq7a6u5pqtvtua7luz5q0", "wrong Bitcoin network: the address is for mainnet, expected one for testnet4"},
+		{"testnet4", "36AvndvdHbzvbTd3JGgYiBqGJbHxazVxST", "wrong Bitcoin network: the address is for mainnet, expected one for testnet4"},
+		{"mainnet", "bitcoin:tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", "the URI does not contain a valid Bitcoin address: wrong Bitcoin network: the address is for testnet3, expected one for mainnet"},
+		{"mainnet", "lnurlp:user@example.com", "lnurlp links must be written lnurlp://host/path"},
+		{"mainnet", "LNURLW:example.com/x", "lnurlw links must be written lnurlw://host/path"},
+		{"mainnet", "lnurl1dp68gurn8ghj7!", "LNURL contains characters other than letters and digits"},
+		{"mainnet", "hello", `"hello" is not a valid Bitcoin address, Lightning invoice, LNURL or address on a supported chain`},
+	} {
+		if r, err := parser(t, tt.network, "CITREA").Recognise(tt.text); err == nil || err.Error() != tt.want {
+			t.Errorf("%s on %s: %q, %v; want %q", tt.text, tt.network, r.Type, err, tt.want)
+		}
+	}
+}
+
 // A Solana address may begin like an invoice.
 func TestAddressThatLooksLikeAnInvoice(t *testing.T) {
 	p := parser(t, "mainnet", "SOLANA")

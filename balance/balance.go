@@ -47,7 +47,7 @@ type Spendable struct {
 // fee rate, then unconfirmed parents if there are any), one on a smart chain.
 func (e Estimator) Estimate(ctx context.Context, q Query) (Spendable, error) {
 	if q.Token.Chain == tokens.Lightning {
-		return Spendable{}, fault.At("token", fault.New(fault.Unsupported, "the balance of a Lightning wallet cannot be seen from outside"))
+		return Spendable{}, fault.At("token", fault.New(fault.Unsupported, "the balance of a Lightning wallet cannot be looked up"))
 	}
 	if q.FeeRate != "" && q.FeeMultiplier != nil {
 		return Spendable{}, fault.Invalid("feeMultiplier", "cannot be combined with feeRate")

@@ -24,7 +24,7 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	if q.TargetChain != "" {
 		c, ok := e.Chain(q.TargetChain)
 		if !ok {
-			return Spendable{}, &fault.Error{Code: fault.Unsupported, Field: "targetChain", Message: "the chain is not available here"}
+			return Spendable{}, &fault.Error{Code: fault.Unsupported, Field: "targetChain", Message: "the chain is not supported by this service"}
 		}
 		draft = vaultDraft(c, q.GasDrop)
 	}
@@ -55,7 +55,7 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	// Nodes do not relay what pays less than their minimum.
 	current := max(now.Fastest, now.Minimum)
 	if fixed == 0 && !(current > 0) {
-		return Spendable{}, fault.New(fault.Upstream, "the Bitcoin backend gave no fee rate")
+		return Spendable{}, fault.New(fault.Upstream, "the Bitcoin backend returned no fee rate")
 	}
 	draft.FeeRate, err = bitcoin.BalanceFeeRate(fixed, current, multiplier, minimum)
 	if err != nil {
@@ -107,7 +107,7 @@ func above0(field string, f *float64) (float64, error) {
 		return 0, nil
 	}
 	if !(*f > 0) || math.IsInf(*f, 1) {
-		return 0, fault.Invalid(field, "must be a number above 0")
+		return 0, fault.Invalid(field, "must be a number greater than 0")
 	}
 	return *f, nil
 }
@@ -117,7 +117,7 @@ func satsPerVB(s string) (float64, error) {
 	whole, frac, point := strings.Cut(s, ".")
 	rate, err := strconv.ParseFloat(s, 64)
 	if len(s) > 128 || !digits(whole) || point && !digits(frac) || err != nil || rate <= 0 {
-		return 0, fault.Invalid("feeRate", "must be a number of sats/vB above 0")
+		return 0, fault.Invalid("feeRate", "must be a number of sat/vB greater than 0")
 	}
 	return rate, nil
 }

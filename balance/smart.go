@@ -16,13 +16,13 @@ import (
 func (e Estimator) smart(ctx context.Context, q Query) (Spendable, error) {
 	c, ok := e.Chain(q.Token.Chain)
 	if !ok {
-		return Spendable{}, &fault.Error{Code: fault.Unsupported, Field: "token", Message: "the chain " + q.Token.Chain + " is not available here"}
+		return Spendable{}, &fault.Error{Code: fault.Unsupported, Field: "token", Message: "the chain " + q.Token.Chain + " is not supported by this service"}
 	}
 	if q.GasDrop {
-		return Spendable{}, fault.Invalid("gasDrop", "is for Bitcoin balances only")
+		return Spendable{}, fault.Invalid("gasDrop", "can only be set for Bitcoin balances")
 	}
 	if q.MinFeeRate != nil {
-		return Spendable{}, fault.Invalid("minBitcoinFeeRate", "is for Bitcoin balances only")
+		return Spendable{}, fault.Invalid("minBitcoinFeeRate", "can only be set for Bitcoin balances")
 	}
 	wallet, err := c.Address(q.Wallet, false)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e Estimator) smart(ctx context.Context, q Query) (Spendable, error) {
 	if info := c.Info(); q.Token.Address == info.Native.Address {
 		k, ok := c.Contract(info.Default)
 		if !ok {
-			return Spendable{}, fault.New(fault.Internal, "chain %s has no contracts of its default version %q", info.ID, info.Default)
+			return Spendable{}, fault.New(fault.Internal, "chain %s has no contracts for its default version %q", info.ID, info.Default)
 		}
 		g.Go(func() (err error) {
 			cost, err = k.Estimate(gctx, chains.Cost{Kind: chains.CostInit, Token: q.Token.Address, Payer: wallet}, q.FeeRate)

@@ -50,7 +50,7 @@ func WithHeader(name, value string) ClientOption {
 func NewClient(base string, opts ...ClientOption) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, newError(swapper.CodeInvalidInput, "base", "must be an http or https URL without query")
+		return nil, newError(swapper.CodeInvalidInput, "base", "must be an http or https URL without a query")
 	}
 	c := &Client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}}
 	for _, opt := range opts {

@@ -40,7 +40,7 @@ func toBigInt(path string, v value) (*big.Int, error) {
 		}
 	case kindNumber:
 		if text == "-0" {
-			return nil, fault.Invalid(path, "must be an integer, and minus zero is none")
+			return nil, fault.Invalid(path, "must be an integer; -0 is not accepted")
 		}
 		text = strings.TrimPrefix(text, "-")
 	default:
@@ -50,14 +50,14 @@ func toBigInt(path string, v value) (*big.Int, error) {
 		return nil, fault.Invalid(path, "must be an integer of at most %d digits", maxNumber)
 	}
 	if !allDigits(text) {
-		return nil, fault.Invalid(path, "must be an integer in decimal digits")
+		return nil, fault.Invalid(path, "must be an integer written in decimal digits")
 	}
 	n, ok := new(big.Int).SetString(v.text, 10)
 	if !ok {
-		return nil, fault.Invalid(path, "must be an integer in decimal digits")
+		return nil, fault.Invalid(path, "must be an integer written in decimal digits")
 	}
 	if v.kind == kindNumber && n.CmpAbs(big.NewInt(maxSafe)) > 0 {
-		return nil, fault.Invalid(path, "must be a string, because it is above 2^53-1")
+		return nil, fault.Invalid(path, "must be given as a string: JSON numbers above 2^53-1 lose digits")
 	}
 	return n, nil
 }
@@ -77,7 +77,7 @@ func toDecimal(path string, v value) (string, error) {
 	case len(text) > maxNumber:
 		return "", fault.Invalid(path, "must be a number of at most %d digits", maxNumber)
 	case whole+fraction == "", whole != "" && !allDigits(whole), fraction != "" && !allDigits(fraction):
-		return "", fault.Invalid(path, "must be a number in decimal notation, without exponent")
+		return "", fault.Invalid(path, "must be a number in decimal notation, without an exponent")
 	}
 	return v.text, nil
 }
@@ -89,7 +89,7 @@ func toNumber(path string, v value) (float64, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return 0, fault.Invalid(path, "must be a number in decimal notation, without exponent")
+		return 0, fault.Invalid(path, "must be a number in decimal notation, without an exponent")
 	}
 	if f == 0 {
 		return 0, nil // without the sign that zero may have

@@ -72,7 +72,7 @@ func describe(err error) (int, errorBody) {
 	case status == http.StatusInternalServerError:
 		return status, errorBody{Error: "internal error", Code: swapper.CodeInternal}
 	case !ok: // the context's, or the network's
-		return status, errorBody{Error: "the operation did not finish in time", Code: swapper.CodeTimeout}
+		return status, errorBody{Error: "the operation timed out", Code: swapper.CodeTimeout}
 	}
 	return status, errorBody{Error: e.Error(), Code: e.Code, Field: e.Field, Min: digits(e.Min), Max: digits(e.Max)}
 }

@@ -55,7 +55,7 @@ func one[In, Out any](f func(swapper.Service, context.Context, In) (*Out, error)
 	return func(s swapper.Service, ctx context.Context, in In) (any, error) {
 		out, err := f(s, ctx, in)
 		if err == nil && out == nil {
-			err = errors.New("the service gave neither answer nor error")
+			err = errors.New("the service returned neither a result nor an error")
 		}
 		return out, err
 	}

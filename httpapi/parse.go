@@ -63,7 +63,7 @@ func parseJSON(text []byte) (value, error) {
 	}
 	p.space()
 	if p.at < len(p.text) {
-		return value{}, p.unexpected("the end")
+		return value{}, p.unexpected("the end of the text")
 	}
 	return v, nil
 }
@@ -80,9 +80,9 @@ type parser struct {
 
 func (p *parser) unexpected(wanted string) error {
 	if p.at >= len(p.text) {
-		return badBody("is not valid JSON: it ends where %s should be", wanted)
+		return badBody("is not valid JSON: unexpected end, expected %s", wanted)
 	}
-	return badBody("is not valid JSON: no %s at byte %d", wanted, p.at)
+	return badBody("is not valid JSON: expected %s at byte %d", wanted, p.at)
 }
 
 func (p *parser) space() {
@@ -138,12 +138,12 @@ func (p *parser) value(path string, depth int) (value, error) {
 	case c == 'n':
 		return value{kind: kindNull}, p.word("null")
 	}
-	return value{}, p.unexpected("value")
+	return value{}, p.unexpected("a value")
 }
 
 func (p *parser) word(w string) error {
 	if len(p.text)-p.at < len(w) || p.text[p.at:p.at+len(w)] != w {
-		return p.unexpected("value")
+		return p.unexpected("a value")
 	}
 	p.at += len(w)
 	return nil
@@ -158,7 +158,7 @@ func (p *parser) object(path string, depth int) (value, error) {
 	for {
 		p.space()
 		if p.peek() != '"' {
-			return value{}, p.unexpected("member name")
+			return value{}, p.unexpected("a member name")
 		}
 		name, err := p.str()
 		if err != nil {
@@ -169,7 +169,7 @@ func (p *parser) object(path string, depth int) (value, error) {
 			return value{}, fault.Invalid(shown(inside), "is given twice")
 		}
 		if p.space(); !p.take(':') {
-			return value{}, p.unexpected("colon")
+			return value{}, p.unexpected("a colon")
 		}
 		p.space()
 		m, err := p.value(inside, depth+1)
@@ -181,7 +181,7 @@ func (p *parser) object(path string, depth int) (value, error) {
 			return v, nil
 		}
 		if !p.take(',') {
-			return value{}, p.unexpected("comma or brace")
+			return value{}, p.unexpected("a comma or closing brace")
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (p *parser) array(path string, depth int) (value, error) {
 			return v, nil
 		}
 		if !p.take(',') {
-			return value{}, p.unexpected("comma or bracket")
+			return value{}, p.unexpected("a comma or closing bracket")
 		}
 	}
 }
@@ -212,17 +212,17 @@ func (p *parser) number() (value, error) {
 	start := p.at
 	p.take('-')
 	if !p.take('0') && !p.digits() {
-		return value{}, p.unexpected("digit")
+		return value{}, p.unexpected("a digit")
 	}
 	if p.take('.') && !p.digits() {
-		return value{}, p.unexpected("digit")
+		return value{}, p.unexpected("a digit")
 	}
 	if p.take('e') || p.take('E') {
 		if !p.take('+') {
 			p.take('-')
 		}
 		if !p.digits() {
-			return value{}, p.unexpected("digit")
+			return value{}, p.unexpected("a digit")
 		}
 	}
 	return value{kind: kindNumber, text: p.text[start:p.at]}, nil
@@ -251,11 +251,11 @@ func (p *parser) str() (string, error) {
 		case c == '\\':
 			return p.escaped([]byte(p.text[start:p.at]))
 		case c < ' ':
-			return "", p.unexpected("plain character")
+			return "", p.unexpected("a printable character")
 		}
 		p.at++
 	}
-	return "", p.unexpected("quote")
+	return "", p.unexpected("a closing quote")
 }
 
 // escaped reads the rest of a string from its first backslash on.
@@ -267,7 +267,7 @@ func (p *parser) escaped(s []byte) (string, error) {
 			p.at++
 			return string(s), nil
 		case c < ' ':
-			return "", p.unexpected("plain character")
+			return "", p.unexpected("a printable character")
 		case c != '\\':
 			p.at++
 			s = append(s, c)
@@ -290,17 +290,17 @@ func (p *parser) escaped(s []byte) (string, error) {
 		case 'u':
 			r, ok := p.codePoint()
 			if !ok {
-				return "", p.unexpected("character escape")
+				return "", p.unexpected("a valid \\u escape")
 			}
 			s = utf8.AppendRune(s, r)
 			continue
 		default:
-			return "", p.unexpected("escape")
+			return "", p.unexpected("a valid escape")
 		}
 		p.at++
 		s = append(s, c)
 	}
-	return "", p.unexpected("quote")
+	return "", p.unexpected("a closing quote")
 }
 
 // codePoint reads `uXXXX`, or two of them for a surrogate pair.

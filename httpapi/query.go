@@ -28,7 +28,7 @@ func parseQuery(query string) (value, error) {
 		name, text, _ := strings.Cut(pair, "=")
 		name, err := unescape(name)
 		if err != nil {
-			return value{}, fault.Invalid("query", "has a parameter whose name %s", err.Message)
+			return value{}, fault.Invalid("query", "has a parameter name that %s", err.Message)
 		}
 		if _, twice := find(v.members, name); twice {
 			return value{}, fault.Invalid(shown(name), "is given twice")
@@ -48,7 +48,7 @@ func unescape(s string) (string, *fault.Error) {
 	if strings.ContainsAny(s, "%+") {
 		plain, err := url.QueryUnescape(s)
 		if err != nil { // its text would repeat the value
-			return "", fault.New(fault.InvalidInput, "has a broken percent escape")
+			return "", fault.New(fault.InvalidInput, "has an invalid percent escape")
 		}
 		s = plain
 	}

@@ -46,7 +46,7 @@ func writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) err
 		}
 	}()
 	if err := b.encoder.Encode(body); err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
+		return fmt.Errorf("encode the response: %w", err)
 	}
 	write(w, r, status, b.Bytes())
 	return nil

@@ -33,7 +33,7 @@ const (
 
 // errUnknown says that the path or the method is unknown, to something that is not
 // this package's handler.
-var errUnknown = errors.New("the service does not know the operation, or not by this method")
+var errUnknown = errors.New("the service does not offer this operation or method")
 
 // send checks the input, sends it and returns the body of a successful answer.
 func send[In any, P input[In]](ctx context.Context, c *Client, how method, operation string, fields []field[In], in P) ([]byte, error) {
@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, operation, method, target string, body 
 	case response.StatusCode != http.StatusOK:
 		return nil, readError(operation, response, answer)
 	case len(answer) > most:
-		return nil, upstream(operation, fmt.Errorf("the answer has more than %d bytes", most))
+		return nil, upstream(operation, fmt.Errorf("the response is larger than %d bytes", most))
 	}
 	return answer, nil
 }
@@ -120,7 +120,7 @@ func readError(operation string, response *http.Response, text []byte) error {
 	var body errorBody
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if kind != "application/json" || json.Unmarshal(text, &body) != nil || body.Error == "" {
-		body = errorBody{Error: "the service answered " + response.Status}
+		body = errorBody{Error: "the service responded with HTTP status " + response.Status}
 	}
 	if body.Code == "" {
 		if s := response.StatusCode; s == http.StatusNotFound || s == http.StatusMethodNotAllowed {
@@ -183,5 +183,5 @@ func array[Out any](answer []byte, err error) ([]Out, error) {
 }
 
 func unreadable(err error) error {
-	return newError(swapper.CodeUpstream, "", "the service's answer cannot be read: %w", err)
+	return newError(swapper.CodeUpstream, "", "the service's response could not be decoded: %w", err)
 }

@@ -24,22 +24,22 @@ func Encode(url string) (string, error) {
 func Decode(text string) (url string, err error) {
 	for _, r := range text {
 		if r > unicode.MaxASCII { // some letters of other alphabets have ASCII letters as their lower case
-			return "", errors.New("LNURL with characters other than letters and digits")
+			return "", errors.New("LNURL contains characters other than letters and digits")
 		}
 	}
 	lower := strings.ToLower(text)
 	switch {
 	case !strings.HasPrefix(lower, "lnurl1"): // go-lnurl takes other forms too, which [Parse] reads
-		return "", errors.New("not a bech32 LNURL: it does not begin with lnurl1")
+		return "", errors.New("not a bech32 LNURL: it must begin with lnurl1")
 	case text != lower && text != strings.ToUpper(text): // go-lnurl does not mind
-		return "", errors.New("LNURL in upper and lower case: it was damaged")
+		return "", errors.New("LNURL mixes upper and lower case, so it is damaged")
 	}
 	url, err = golnurl.LNURLDecode(lower)
 	if err != nil {
-		return "", fmt.Errorf("LNURL cannot be decoded: %w", shortened(err))
+		return "", fmt.Errorf("invalid LNURL: %w", shortened(err))
 	}
 	if !utf8.ValidString(url) {
-		return "", errors.New("LNURL of an address that is not UTF-8")
+		return "", errors.New("LNURL contains a web address that is not valid UTF-8")
 	}
 	return url, nil
 }
@@ -48,7 +48,7 @@ func Decode(text string) (url string, err error) {
 // checksum: a person can only make a damaged link look good with it.
 func shortened(err error) error {
 	if strings.Contains(err.Error(), "checksum") {
-		return errors.New("wrong checksum: a character was changed or is missing")
+		return errors.New("checksum mismatch: a character is wrong or missing")
 	}
 	return err
 }

@@ -86,7 +86,7 @@ func New(c Config) *Client {
 func (c *Client) Check(l Link) error {
 	u, err := url.Parse(l.url)
 	if err != nil {
-		return fault.New(fault.InvalidInput, "the link leads to something that is not a web address")
+		return fault.New(fault.InvalidInput, "the link does not contain a valid web address")
 	}
 	return c.checkURL(u)
 }
@@ -100,7 +100,7 @@ type ServiceError struct {
 // Error names the service and its reason.
 func (e *ServiceError) Error() string {
 	if e.Reason == "" {
-		return fmt.Sprintf("the LNURL service %s refused", e.Host)
+		return fmt.Sprintf("the LNURL service %s refused the request", e.Host)
 	}
 	return fmt.Sprintf("the LNURL service %s refused: %s", e.Host, e.Reason)
 }
@@ -132,7 +132,7 @@ func (c *Client) get(ctx context.Context, u *url.URL, policy retry.Policy) (obje
 		if refusal := refusalIn(e.Body, u.Hostname()); refusal != nil {
 			return nil, fault.New(fault.Upstream, "%w", refusal)
 		}
-		return nil, fault.New(fault.Upstream, "the LNURL service %s answered with HTTP status %d", u.Hostname(), e.Status)
+		return nil, fault.New(fault.Upstream, "the LNURL service %s responded with HTTP status %d", u.Hostname(), e.Status)
 	}
 	if err != nil {
 		return nil, transportError(u.Hostname(), err)
@@ -142,7 +142,7 @@ func (c *Client) get(ctx context.Context, u *url.URL, policy retry.Policy) (obje
 	}
 	var o object
 	if err := json.Unmarshal(answer, &o); err != nil || o == nil {
-		return nil, wrong(u.Hostname(), "answered with something that is not a JSON object")
+		return nil, wrong(u.Hostname(), "sent a response that is not a JSON object")
 	}
 	return o, nil
 }
@@ -192,19 +192,19 @@ func transportError(host string, err error) error {
 	message, code := "could not be reached", fault.Upstream
 	switch _, private := errors.AsType[*httpx.AddressError](err); {
 	case private:
-		return &fault.Error{Code: fault.InvalidInput, Message: "the link leads to a host that is not public", Err: err}
+		return &fault.Error{Code: fault.InvalidInput, Message: "the link points to a host that is not public", Err: err}
 	case errors.Is(err, httpx.ErrOnion):
-		return &fault.Error{Code: fault.InvalidInput, Message: "the link leads to an onion host, but no proxy is configured for them", Err: err}
+		return &fault.Error{Code: fault.InvalidInput, Message: "the link points to an onion host, but no onion proxy is configured", Err: err}
 	case fault.CodeOf(err) == fault.Timeout:
-		message, code = "did not answer in time", fault.Timeout
+		message, code = "did not respond in time", fault.Timeout
 	case errors.Is(err, httpx.ErrTooLarge):
-		message = "sent too large an answer"
+		message = "sent a response that is too large"
 	case errors.Is(err, httpx.ErrRedirect):
-		message = "redirects where it is not followed"
+		message = "sent a redirect that is not followed"
 	case fault.CodeOf(err) == fault.InvalidInput: // a redirect that checkURL refused
-		message = "redirects to a host that may not be called"
+		message = "redirects to a host that is not allowed"
 	case errors.Is(err, errNotJSON):
-		message = "answered with something that is not JSON"
+		message = "sent a response that is not JSON"
 	}
 	return &fault.Error{Code: code, Message: fmt.Sprintf("the LNURL service %s %s", host, message), Err: err}
 }

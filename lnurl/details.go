@@ -90,7 +90,7 @@ func (c *Client) Fetch(ctx context.Context, l Link) (Details, error) {
 	defer cancel()
 	u, err := url.Parse(l.url)
 	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "the link leads to something that is not a web address")
+		return nil, fault.New(fault.InvalidInput, "the link does not contain a valid web address")
 	}
 	o, err := c.get(ctx, u, c.retry)
 	if err != nil {
@@ -100,10 +100,10 @@ func (c *Client) Fetch(ctx context.Context, l Link) (Details, error) {
 	switch Tag(tag) {
 	case TagPay, TagWithdraw:
 	default:
-		return nil, wrong(u.Hostname(), "is neither for paying nor for withdrawing")
+		return nil, wrong(u.Hostname(), "offers neither LNURL-pay nor LNURL-withdraw")
 	}
 	if l.want != "" && Tag(tag) != l.want {
-		return nil, wrong(u.Hostname(), "answered %s to a link for a %s", tag, l.want)
+		return nil, wrong(u.Hostname(), "responded with a %s, but the link is for a %s", tag, l.want)
 	}
 	var d Details
 	if host := strings.ToLower(u.Hostname()); Tag(tag) == TagPay {
@@ -123,7 +123,7 @@ func (c *Client) readPay(o object, l Link, host string) (*Pay, error) {
 	}
 	wire, err := wireOf[golnurl.LNURLPayParams](o, []string{"callback", "metadata"}, []string{"minSendable", "maxSendable", "commentAllowed"})
 	if err != nil {
-		return nil, wrong(host, "gave an answer that cannot be read: %v", err)
+		return nil, wrong(host, "sent a response that could not be decoded: %v", err)
 	}
 	p := &Pay{Params: PayParams{
 		Tag: TagPay, Domain: host, URL: l.text, Callback: wire.Callback, MinSendable: wire.MinSendable, MaxSendable: wire.MaxSendable,
@@ -136,7 +136,7 @@ func (c *Client) readPay(o object, l Link, host string) (*Pay, error) {
 		return nil, err
 	}
 	if _, ok := o.text("metadata"); !ok {
-		return nil, wrong(host, "gave no metadata")
+		return nil, wrong(host, "sent no metadata")
 	}
 	return p, p.readMetadata(wire, host)
 }
@@ -146,7 +146,7 @@ func (c *Client) readPay(o object, l Link, host string) (*Pay, error) {
 func (p *Pay) readMetadata(wire golnurl.LNURLPayParams, host string) error {
 	var entries [][]json.RawMessage
 	if err := json.Unmarshal([]byte(p.Params.Metadata), &entries); err != nil || entries == nil {
-		return wrong(host, "gave metadata that is not a list of lists")
+		return wrong(host, "sent metadata that is not a list of lists")
 	}
 	p.Params.DecodedMetadata = make([][]string, 0, len(entries))
 	for _, entry := range entries {
@@ -160,12 +160,12 @@ func (p *Pay) readMetadata(wire golnurl.LNURLPayParams, host string) error {
 			}
 		}
 		if len(texts) == 0 {
-			return wrong(host, "gave metadata with an entry of no kind")
+			return wrong(host, "sent a metadata entry without a type")
 		}
 		p.Params.DecodedMetadata = append(p.Params.DecodedMetadata, texts)
 	}
 	if err := wire.Normalize(); err != nil {
-		return wrong(host, "gave metadata that cannot be read: %v", err)
+		return wrong(host, "sent metadata that could not be decoded: %v", err)
 	}
 	p.ShortDescription, p.LongDescription, p.Icon = wire.Metadata.Description, wire.Metadata.LongDescription, wire.Metadata.Image.DataURI
 	return nil
@@ -180,13 +180,13 @@ func (c *Client) readWithdraw(o object, l Link, host string) (*Withdraw, error) 
 	}
 	wire, err := wireOf[golnurl.LNURLWithdrawResponse](o, []string{"callback", "k1", "defaultDescription", "balanceCheck", "payLink"}, []string{"minWithdrawable", "maxWithdrawable"})
 	if err != nil {
-		return nil, wrong(host, "gave an answer that cannot be read: %v", err)
+		return nil, wrong(host, "sent a response that could not be decoded: %v", err)
 	}
 	if err := c.checkCallback(o, wire.Callback, host); err != nil {
 		return nil, err
 	}
 	if wire.K1 == "" {
-		return nil, wrong(host, "gave no k1")
+		return nil, wrong(host, "sent no k1")
 	}
 	w := &Withdraw{Params: WithdrawParams{
 		Tag: TagWithdraw, Domain: host, URL: l.text, K1: wire.K1, Callback: wire.Callback, MinWithdrawable: wire.MinWithdrawable, MaxWithdrawable: wire.MaxWithdrawable,
@@ -201,14 +201,14 @@ func (c *Client) readWithdraw(o object, l Link, host string) (*Withdraw, error) 
 // checkCallback demands that the callback is one that the client would call.
 func (c *Client) checkCallback(o object, callback, host string) error {
 	if _, ok := o.text("callback"); !ok {
-		return wrong(host, "gave no callback")
+		return wrong(host, "sent no callback")
 	}
 	u, err := url.Parse(callback)
 	if err != nil {
-		return wrong(host, "gave a callback that is not a web address")
+		return wrong(host, "sent a callback that is not a valid web address")
 	}
 	if err := c.checkURL(u); err != nil {
-		return wrong(host, "gave a callback that may not be called: %v", err)
+		return wrong(host, "sent a callback that is not allowed: %v", err)
 	}
 	return nil
 }
@@ -216,11 +216,11 @@ func (c *Client) checkCallback(o object, callback, host string) error {
 // satRange rounds bounds in millisatoshis inwards to whole sats.
 func satRange(minMsat, maxMsat int64, host string) (low, high int64, err error) {
 	if minMsat < 0 || maxMsat < minMsat {
-		return 0, 0, wrong(host, "gave impossible bounds of the amount")
+		return 0, 0, wrong(host, "sent a minimum amount that is negative or above the maximum")
 	}
 	low, high = max(1, satsUp(minMsat)), maxMsat/1000
 	if low > high {
-		return 0, 0, wrong(host, "accepts no whole number of sats")
+		return 0, 0, wrong(host, "accepts only amounts below one whole sat")
 	}
 	return low, high, nil
 }

@@ -42,6 +42,6 @@ func ExampleClient_Resolve() {
 		fmt.Println(pay.ShortDescription, pay.MinSats, pay.MaxSats, err)
 	}
 	// Output:
-	// the link leads to http, not to https
+	// the link must point to an https address, not http
 	// Coffee 2 5000 <nil>
 }

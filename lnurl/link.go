@@ -59,7 +59,7 @@ const (
 func Parse(text string) (Link, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxText {
-		return Link{}, notLink("text of more than %d characters", maxText)
+		return Link{}, notLink("text is longer than %d characters", maxText)
 	}
 	if rest, ok := cutPrefixFold(text, "lightning:"); ok {
 		text = strings.TrimPrefix(rest, "//")
@@ -71,7 +71,7 @@ func Parse(text string) (Link, error) {
 	case hasScheme && scheme == "lnurlw":
 		return schemeLink("lnurlw://", rest, TagWithdraw)
 	case hasScheme && (scheme == "lnurlc" || scheme == "lnurla" || scheme == "keyauth"):
-		return Link{}, notLink("%s links are not supported here", scheme)
+		return Link{}, notLink("%s links are not supported", scheme)
 	case hasScheme && (scheme == "http" || scheme == "https"):
 		return webLink(text)
 	case looksBech32(text):
@@ -80,6 +80,14 @@ func Parse(text string) (Link, error) {
 	identifier := strings.ToLower(text)
 	if name, host, ok := golnurl.ParseInternetIdentifier(identifier); ok && validIdentifier(name, host) {
 		return Link{text: identifier, url: baseURL(host) + "/.well-known/lnurlp/" + name, want: TagPay}, nil
+	}
+	if _, ok := cutPrefixFold(text, "lnurl1"); ok {
+		return Link{}, notLink("LNURL contains characters other than letters and digits")
+	}
+	for _, scheme := range []string{"lnurlp", "lnurlw"} {
+		if _, ok := cutPrefixFold(text, scheme+":"); ok {
+			return Link{}, notLink("%s links must be written %s://host/path", scheme, scheme)
+		}
 	}
 	return Link{}, notLink("not an LNURL")
 }
@@ -93,14 +101,14 @@ func IsLink(text string) bool {
 
 func bech32Link(text string) (Link, error) {
 	if len(text) > maxBech32 {
-		return Link{}, fault.New(fault.InvalidInput, "LNURL of more than %d characters", maxBech32)
+		return Link{}, fault.New(fault.InvalidInput, "LNURL is longer than %d characters", maxBech32)
 	}
 	u, err := Decode(text)
 	if err != nil {
 		return Link{}, fault.New(fault.InvalidInput, "%w", err)
 	}
 	if u == "" {
-		return Link{}, notLink("LNURL of an empty address")
+		return Link{}, notLink("LNURL contains an empty web address")
 	}
 	if err := checkSyntax(u); err != nil {
 		return Link{}, err
@@ -125,7 +133,7 @@ func schemeLink(scheme, rest string, want Tag) (Link, error) {
 func webLink(text string) (Link, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return Link{}, notLink("a web address without an LNURL in its lightning parameter")
+		return Link{}, notLink("web address must have exactly one LNURL in its lightning parameter")
 	}
 	var found []string
 	for key, values := range u.Query() {
@@ -134,7 +142,7 @@ func webLink(text string) (Link, error) {
 		}
 	}
 	if len(found) != 1 || !looksBech32(found[0]) {
-		return Link{}, notLink("a web address without an LNURL in its lightning parameter") // or two: which one would be paid?
+		return Link{}, notLink("web address must have exactly one LNURL in its lightning parameter") // or two: which one would be paid?
 	}
 	return bech32Link(found[0])
 }

@@ -33,7 +33,7 @@ type Payment struct {
 func (c *Client) RequestInvoice(ctx context.Context, p PayParams, amountSats int64, comment string) (*Payment, error) {
 	u, err := url.Parse(p.Callback)
 	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "the service's callback is not a web address")
+		return nil, fault.New(fault.InvalidInput, "the LNURL service's callback is not a valid web address")
 	}
 	low, high, err := satRange(p.MinSendable, p.MaxSendable, u.Hostname())
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Client) RequestInvoice(ctx context.Context, p PayParams, amountSats int
 	params := []param{{"amount", strconv.FormatInt(amountMsat, 10)}}
 	if comment != "" {
 		if n := utf16Length(comment); int64(n) > p.CommentAllowed {
-			return nil, fault.Invalid("comment", "of %d characters is longer than the %d that the service takes", n, p.CommentAllowed)
+			return nil, fault.Invalid("comment", "has %d characters, but the LNURL service accepts at most %d", n, p.CommentAllowed)
 		}
 		params = append(params, param{"comment", comment})
 	}
@@ -63,25 +63,25 @@ func (c *Client) readPayment(o object, p PayParams, callback *url.URL, amountMsa
 	host := callback.Hostname()
 	wire, err := wireOf[golnurl.LNURLPayValues](o, []string{"pr"}, nil)
 	if err != nil {
-		return nil, wrong(host, "gave an answer that cannot be read: %v", err)
+		return nil, wrong(host, "sent a response that could not be decoded: %v", err)
 	}
 	pr := wire.PR
 	var routes []json.RawMessage
 	var disposable bool
 	switch {
 	case pr == "":
-		return nil, wrong(host, "gave no invoice")
+		return nil, wrong(host, "sent no invoice")
 	case !o.absent("routes") && json.Unmarshal(o["routes"], &routes) != nil:
-		return nil, wrong(host, "gave routes that are not a list")
+		return nil, wrong(host, "sent routes that are not a list")
 	case !o.absent("disposable") && json.Unmarshal(o["disposable"], &disposable) != nil:
-		return nil, wrong(host, "said something else than yes or no of being disposable")
+		return nil, wrong(host, "sent a value for disposable that is not true or false")
 	}
 	inv, err := lightning.Decode(pr)
 	if err != nil {
-		return nil, wrong(host, "gave no valid invoice: %v", err)
+		return nil, wrong(host, "sent an unusable invoice: %v", err)
 	}
 	if err := c.checkInvoice(inv, p.Metadata, amountMsat); err != nil {
-		return nil, wrong(host, "gave a wrong invoice: %v", err)
+		return nil, wrong(host, "sent a wrong invoice: %v", err)
 	}
 	payment := &Payment{PR: pr, Invoice: inv}
 	if a, err := ParseSuccessAction(o["successAction"]); err == nil && a.onHost(callback) {

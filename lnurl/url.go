@@ -14,15 +14,15 @@ func checkSyntax(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return fault.New(fault.InvalidInput, "the link leads to something that is not a web address")
+		return fault.New(fault.InvalidInput, "the link does not contain a valid web address")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return fault.New(fault.InvalidInput, "the link leads to something that is not a web address")
+		return fault.New(fault.InvalidInput, "the link does not contain a valid web address")
 	case u.Hostname() == "":
-		return fault.New(fault.InvalidInput, "the link names no host")
+		return fault.New(fault.InvalidInput, "the link has no host")
 	case u.User != nil:
-		return fault.New(fault.InvalidInput, "the link has user information in its web address")
+		return fault.New(fault.InvalidInput, "the link must not contain a user name or password")
 	case u.Query().Get("tag") == "login":
-		return fault.New(fault.InvalidInput, "the link is for logging in, which is not supported here")
+		return fault.New(fault.InvalidInput, "LNURL-auth (login) links are not supported")
 	}
 	return nil
 }
@@ -35,17 +35,17 @@ func (c *Client) checkURL(u *url.URL) error {
 	onion := httpx.IsOnion(host)
 	switch {
 	case host == "" || u.Opaque != "":
-		return fault.New(fault.InvalidInput, "the link names no host")
+		return fault.New(fault.InvalidInput, "the link has no host")
 	case u.User != nil:
-		return fault.New(fault.InvalidInput, "the link has user information in its web address")
+		return fault.New(fault.InvalidInput, "the link must not contain a user name or password")
 	case u.Scheme != "https" && !(u.Scheme == "http" && (onion || c.allowLocal)):
-		return fault.New(fault.InvalidInput, "the link leads to %s, not to https", u.Scheme)
+		return fault.New(fault.InvalidInput, "the link must point to an https address, not %s", u.Scheme)
 	case onion && !c.onion:
-		return fault.New(fault.InvalidInput, "the link leads to an onion host, but no proxy is configured for them")
+		return fault.New(fault.InvalidInput, "the link points to an onion host, but no onion proxy is configured")
 	case c.allowLocal || onion:
 		return nil
 	case !publicName(host):
-		return fault.New(fault.InvalidInput, "the link leads to a host that is not public")
+		return fault.New(fault.InvalidInput, "the link points to a host that is not public")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func wireOf[T any](o object, texts, integers []string) (T, error) {
 func (o object) bounds(host string, names ...string) error {
 	for _, name := range names {
 		if _, ok := o.integer(name); !ok {
-			return wrong(host, "gave no valid %s", name)
+			return wrong(host, "sent no valid %s", name)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // which the service may still pay the invoice: no answer, or one that is neither
 // a yes nor a no. Whoever sees it must look whether the payment arrives, and not
 // simply repeat.
-var ErrUnknownOutcome = errors.New("the service may or may not pay")
+var ErrUnknownOutcome = errors.New("it is not known whether the service will pay")
 
 // SubmitInvoice hands an invoice to an LNURL-withdraw service and returns nil if
 // the service said that it will pay. Its amount must be within the service's
@@ -27,7 +27,7 @@ var ErrUnknownOutcome = errors.New("the service may or may not pay")
 func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice string) error {
 	u, err := url.Parse(w.Callback)
 	if err != nil {
-		return fault.New(fault.InvalidInput, "the service's callback is not a web address")
+		return fault.New(fault.InvalidInput, "the LNURL service's callback is not a valid web address")
 	}
 	if err := c.checkURL(u); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice st
 		return &fault.Error{Code: fault.CodeOf(err), Message: err.Error(), Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, err)}
 	}
 	if status, _ := o.text("status"); status != "OK" {
-		return &fault.Error{Code: fault.Upstream, Message: wrong(u.Hostname(), "answered neither yes nor no").Error(), Err: ErrUnknownOutcome}
+		return &fault.Error{Code: fault.Upstream, Message: wrong(u.Hostname(), "neither accepted nor refused the withdrawal").Error(), Err: ErrUnknownOutcome}
 	}
 	return nil
 }
@@ -60,9 +60,9 @@ func (c *Client) checkWithdrawal(w WithdrawParams, invoice string) error {
 	}
 	switch {
 	case w.K1 == "":
-		return fault.New(fault.InvalidInput, "the withdrawal has no k1")
+		return fault.New(fault.InvalidInput, "the withdrawal parameters have no k1")
 	case inv.AmountMsat == nil:
-		return fault.New(fault.InvalidInput, "the invoice has no amount")
+		return fault.New(fault.InvalidInput, "the invoice must have an amount")
 	case *inv.AmountMsat < w.MinWithdrawable || *inv.AmountMsat > w.MaxWithdrawable:
 		return fault.OutOfBounds("amount", big.NewInt(satsUp(w.MinWithdrawable)), big.NewInt(w.MaxWithdrawable/1000))
 	}

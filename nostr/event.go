@@ -58,7 +58,7 @@ func (e Event) serialized() []byte {
 func (e Event) Check() error {
 	sum := sha256.Sum256(e.serialized())
 	if e.ID != hex.EncodeToString(sum[:]) {
-		return errors.New("the id is not the event's")
+		return errors.New("the id does not match the event")
 	}
 	pub, err := hex.DecodeString(e.PubKey)
 	if err != nil {
@@ -77,7 +77,7 @@ func (e Event) Check() error {
 		return fmt.Errorf("signature: %w", err)
 	}
 	if !sig.Verify(sum[:], key) {
-		return errors.New("the signature is not the key's")
+		return errors.New("the signature does not match the public key")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func newKey(rand io.Reader) (*key, error) {
 	defer clear(secret[:])
 	for {
 		if _, err := io.ReadFull(rand, secret[:]); err != nil {
-			return nil, fmt.Errorf("random bytes for a key: %w", err)
+			return nil, fmt.Errorf("generate a key: %w", err)
 		}
 		var d btcec.ModNScalar
 		if over := d.SetBytes(&secret); over == 0 && !d.IsZero() {
@@ -156,7 +156,7 @@ func (k *key) sign(at time.Time, kind int, content string) (Event, error) {
 	e.ID = hex.EncodeToString(sum[:])
 	var aux [32]byte
 	if _, err := io.ReadFull(k.rand, aux[:]); err != nil {
-		return e, fmt.Errorf("random bytes for a signature: %w", err)
+		return e, fmt.Errorf("generate randomness for a signature: %w", err)
 	}
 	sig, err := schnorr.Sign(k.private, sum[:], schnorr.CustomNonce(aux))
 	if err != nil {

@@ -81,7 +81,7 @@ func (r *Receiver) listen(ctx context.Context, from relay, deliver func(Message)
 				r.options.Status(from.url, nil)
 			}
 		case "CLOSED":
-			return errors.New("the relay ended the subscription")
+			return errors.New("the relay closed the subscription")
 		}
 	}
 }
@@ -111,7 +111,7 @@ func ping(ctx context.Context, conn *websocket.Conn) error {
 		err := conn.Ping(patient)
 		cancel()
 		if err != nil {
-			return errors.New("the relay does not answer")
+			return errors.New("the relay is not responding")
 		}
 	}
 }

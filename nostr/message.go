@@ -81,7 +81,7 @@ func dataType(data json.RawMessage) (string, error) {
 	}
 	var name string
 	if json.Unmarshal(in["type"], &name) != nil || name == "" {
-		return "", errors.New("the swap data does not say its type")
+		return "", errors.New("the swap data has no type")
 	}
 	return name, nil
 }

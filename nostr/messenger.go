@@ -141,7 +141,7 @@ func (m *Messenger) publish(f *flight, content, id string, frame []byte) {
 		m.all.Go(func() {
 			err := m.send(i, id, frame)
 			if err != nil {
-				m.options.Log.Debug("a relay did not take a watchtower message", "relay", to.host, "err", err)
+				m.options.Log.Debug("relay refused a watchtower message", "relay", to.host, "err", err)
 				err = fmt.Errorf("%s: %w", to.host, err)
 			}
 			answers <- err
@@ -162,7 +162,7 @@ func (m *Messenger) publish(f *flight, content, id string, frame []byte) {
 	delete(m.flights, content)
 	m.mu.Unlock()
 	if !taken {
-		f.err = fault.New(fault.Upstream, "no relay took the message: %s", strings.Join(failed, "; "))
+		f.err = fault.New(fault.Upstream, "no Nostr relay accepted the message: %s", strings.Join(failed, "; "))
 		close(f.settled)
 	}
 }
@@ -175,7 +175,7 @@ func (m *Messenger) send(i int, id string, frame []byte) error {
 	case m.busy[i] <- struct{}{}:
 		defer func() { <-m.busy[i] }()
 	case <-ctx.Done():
-		return errors.New("busy with other messages")
+		return errors.New("too many messages are being sent")
 	}
 	conn, err := dial(ctx, m.relays[i], m.options.HTTP)
 	if err != nil {
@@ -205,7 +205,7 @@ func (m *Messenger) send(i int, id string, frame []byte) error {
 			return nil
 		}
 	}
-	return errors.New("many messages, but no answer")
+	return errors.New("the relay sent many messages, but no reply to this one")
 }
 
 // Close cuts off what is under way and waits for it; the callers get an error.

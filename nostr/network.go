@@ -48,23 +48,23 @@ const maxRelays = 32
 // relaysOf checks a list of relays; an empty one is the network's.
 func relaysOf(n bitcoin.Network, list []string) ([]relay, error) {
 	if Kind(n) == 0 {
-		return nil, fault.Invalid("network", "%s has no watchtower messages", n)
+		return nil, fault.Invalid("network", "%s has no watchtower network", n)
 	}
 	if len(list) == 0 {
 		list = DefaultRelays(n)
 	}
 	switch {
 	case len(list) == 0:
-		return nil, fault.Invalid("relays", "are required on %s, which has no public ones", n)
+		return nil, fault.Invalid("relays", "are required on %s, which has no public relays", n)
 	case len(list) > maxRelays:
-		return nil, fault.Invalid("relays", "are more than %d", maxRelays)
+		return nil, fault.Invalid("relays", "must be at most %d", maxRelays)
 	}
 	var relays []relay
 	seen := map[string]bool{}
 	for i, text := range list {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "wss" && u.Scheme != "ws" {
-			return nil, fault.Invalid(fmt.Sprintf("relays[%d]", i), "is not a wss:// or ws:// URL")
+			return nil, fault.Invalid(fmt.Sprintf("relays[%d]", i), "must be a wss:// or ws:// URL")
 		}
 		if key := u.String(); !seen[key] {
 			seen[key] = true

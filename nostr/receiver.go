@@ -54,7 +54,7 @@ func NewReceiver(o ReceiverOptions) (*Receiver, error) {
 	return &Receiver{options: o, relays: relays, seen: newRing(remembered)}, nil
 }
 
-var errSeen = errors.New("known already")
+var errSeen = errors.New("already seen")
 
 // Take checks one event, as a relay sent it: id and signature, the kind, that it
 // is new, and the message in it. It does not check that the witness claims
@@ -65,7 +65,7 @@ func (r *Receiver) Take(text []byte) (Message, error) {
 		return Message{}, errors.New("not an event")
 	}
 	if e.Kind != Kind(r.options.Network) {
-		return Message{}, fmt.Errorf("kind %d was not asked for", e.Kind)
+		return Message{}, fmt.Errorf("unrequested event kind %d", e.Kind)
 	}
 	r.mu.Lock()
 	known := r.seen.has(e.ID)

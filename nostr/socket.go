@@ -28,7 +28,7 @@ func dial(ctx context.Context, to relay, transport http.RoundTripper) (*websocke
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("no connection: %w", context.Cause(ctx))
 	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
-		return nil, fmt.Errorf("no websocket, but HTTP status %d", resp.StatusCode)
+		return nil, fmt.Errorf("websocket refused with HTTP status %d", resp.StatusCode)
 	case errors.Is(err, httpx.ErrRedirect):
 		return nil, httpx.ErrRedirect
 	}
@@ -41,9 +41,9 @@ func readFrame(ctx context.Context, conn *websocket.Conn) (string, []json.RawMes
 	if err != nil {
 		switch status := websocket.CloseStatus(err); {
 		case ctx.Err() != nil:
-			return "", nil, fmt.Errorf("no answer: %w", context.Cause(ctx))
+			return "", nil, fmt.Errorf("no reply: %w", context.Cause(ctx))
 		case errors.Is(err, websocket.ErrMessageTooBig):
-			return "", nil, fmt.Errorf("a message of more than %d bytes", maxFrame)
+			return "", nil, fmt.Errorf("message is larger than %d bytes", maxFrame)
 		case status >= 0:
 			return "", nil, fmt.Errorf("connection closed with status %d", status)
 		}
@@ -52,7 +52,7 @@ func readFrame(ctx context.Context, conn *websocket.Conn) (string, []json.RawMes
 	return parseFrame(text)
 }
 
-var errFrame = errors.New("a message that is not the protocol's")
+var errFrame = errors.New("message does not follow the protocol")
 
 func parseFrame(text []byte) (label string, rest []json.RawMessage, err error) {
 	var all []json.RawMessage

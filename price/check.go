@@ -8,7 +8,7 @@ import (
 
 // ErrQuote is the error of a quote whose numbers cannot be compared with any
 // price: an amount that is not above zero, a fee that is negative or eats all.
-var ErrQuote = errors.New("the quote makes no sense")
+var ErrQuote = errors.New("the quote is inconsistent")
 
 // DefaultTolerancePPM is how much worse than the market a quote may be, parts
 // per million (protocol: swap-flows-spv-and-core.md C9.4).
@@ -68,7 +68,7 @@ func check(q Quote, send bool) (Result, error) {
 		return Result{}, err
 	}
 	if expected.Sign() == 0 {
-		return Result{}, fmt.Errorf("%w: %s sats are worth less than a base unit", ErrQuote, sats)
+		return Result{}, fmt.Errorf("%w: %s sats are worth less than one base unit", ErrQuote, sats)
 	}
 	var r Result
 	if r.Quoted, err = perToken(sats, q.Units, d); err != nil {
@@ -110,9 +110,9 @@ func (q Quote) exchanged(send bool) (d, sats *big.Int, err error) {
 	}
 	switch {
 	case q.Sats == nil || q.Sats.Sign() <= 0:
-		return nil, nil, fmt.Errorf("%w: the bitcoin amount is not above zero", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the bitcoin amount must be greater than zero", ErrQuote)
 	case q.Units == nil || q.Units.Sign() <= 0:
-		return nil, nil, fmt.Errorf("%w: the token amount is not above zero", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the token amount must be greater than zero", ErrQuote)
 	case q.FeeSats != nil && q.FeeSats.Sign() < 0:
 		return nil, nil, fmt.Errorf("%w: the fee is negative", ErrQuote)
 	}
@@ -134,7 +134,7 @@ func (q Quote) exchanged(send bool) (d, sats *big.Int, err error) {
 		sats.Mul(sats, q.Sats).Quo(sats, million).Sub(sats, base)
 	}
 	if sats.Sign() <= 0 {
-		return nil, nil, fmt.Errorf("%w: the fee eats the whole amount", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the fee is as large as the whole amount", ErrQuote)
 	}
 	return d, sats, nil
 }

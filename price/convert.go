@@ -14,8 +14,8 @@ const maxDecimals = 77
 // errors of quotes and prices that nothing can be computed with. Whoever checks
 // an LP's answer counts them against the LP, not against the caller.
 var (
-	errPrice    = errors.New("the market price is not above zero")
-	errDecimals = errors.New("the token's decimals are not known")
+	errPrice    = errors.New("the market price must be greater than zero")
+	errDecimals = errors.New("the token's number of decimals is unknown")
 )
 
 // unit returns 10^decimals.
@@ -79,7 +79,7 @@ func ToBitcoin(units, price *big.Int, decimals int) (*big.Int, error) {
 // exchanged for sats, cut.
 func perToken(sats, units, d *big.Int) (*big.Int, error) {
 	if units.Sign() == 0 {
-		return nil, fmt.Errorf("%w: nothing is exchanged for %s sats", ErrQuote, sats)
+		return nil, fmt.Errorf("%w: %s sats buy less than one base unit", ErrQuote, sats)
 	}
 	v := new(big.Int).Mul(sats, million)
 	return v.Mul(v, d).Quo(v, units), nil

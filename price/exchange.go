@@ -64,7 +64,7 @@ func (e *exchange) Price(ctx context.Context, t tokens.Token) (*big.Int, error) 
 		symbol = e.symbols(known[t.Ticker])
 	}
 	if symbol == "" {
-		return nil, fmt.Errorf("%w: %s has none of %s", ErrUnknownToken, e.name, t.ID())
+		return nil, fmt.Errorf("%w: %s does not list %s", ErrUnknownToken, e.name, t.ID())
 	}
 	p, err := e.price(ctx, symbol)
 	if err == nil {
@@ -159,7 +159,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 		}
 	}
 	if !decimal.MatchString(s) {
-		return fmt.Errorf("%.40q is not a price", s)
+		return fmt.Errorf("%.40q is not a valid price", s)
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	*n = number(v)

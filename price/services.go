@@ -135,7 +135,7 @@ func eachPair(one func(context.Context, *exchange, string) (float64, error)) fun
 	}
 }
 
-var errNoPrice = errors.New("the answer has no price")
+var errNoPrice = errors.New("the response contains no price")
 
 func given(n *number) (float64, error) {
 	if n == nil {

@@ -37,7 +37,7 @@ type Source interface {
 }
 
 // ErrUnknownToken is the error of a token for which a source has no price.
-var ErrUnknownToken = errors.New("no price for this token")
+var ErrUnknownToken = errors.New("no price is available for this token")
 
 // most is the price of a token that is worth all bitcoin that there can be.
 var most = new(big.Int).Mul(big.NewInt(21_000_000*100_000_000), big.NewInt(1_000_000))
@@ -46,9 +46,9 @@ var most = new(big.Int).Mul(big.NewInt(21_000_000*100_000_000), big.NewInt(1_000
 func sane(p *big.Int) error {
 	switch {
 	case p == nil || p.Sign() <= 0:
-		return errors.New("the price is not above zero")
+		return errors.New("the price must be greater than zero")
 	case p.Cmp(most) > 0:
-		return errors.New("the price exceeds all bitcoin that there is")
+		return errors.New("the price is above the total supply of bitcoin")
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ const mostUSD = 1e6
 
 func saneUSD(v float64) error {
 	if !(v > 0) || v > mostUSD { // not above zero: NaN too
-		return fmt.Errorf("%v US dollars per satoshi cannot be", v)
+		return fmt.Errorf("%v US dollars per satoshi is not a plausible price", v)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ var (
 	// ErrExists: Create found an entry with the ID.
 	ErrExists = errors.New("entry already exists")
 	// ErrConflict: the version is not the stored one; somebody else wrote first.
-	ErrConflict = errors.New("version is not the stored one")
+	ErrConflict = errors.New("version does not match the stored one")
 	// ErrInvalid: an argument is beyond the limits; the same call will never succeed.
 	ErrInvalid = errors.New("invalid argument")
 	// ErrUnknown: the write may or may not have been made; read again.
@@ -33,5 +33,5 @@ type KeyTakenError struct {
 // Error names the index alone: the value may be a caller's, and the holder's id is
 // not for whoever reads errors.
 func (e *KeyTakenError) Error() string {
-	return fmt.Sprintf("a key of index %q is taken by another entry", e.Index)
+	return fmt.Sprintf("a unique key of index %q is already used by another entry", e.Index)
 }

@@ -21,13 +21,13 @@ const (
 func (e Entry) Validate() error {
 	switch {
 	case e.ID == "" || len(e.ID) > MaxID:
-		return fmt.Errorf("id of %d bytes, want 1 to %d: %w", len(e.ID), MaxID, ErrInvalid)
+		return fmt.Errorf("id has %d bytes, must have 1 to %d: %w", len(e.ID), MaxID, ErrInvalid)
 	case e.Version == math.MaxUint64:
-		return fmt.Errorf("entry %q: no version follows %d: %w", Label(e.ID), e.Version, ErrInvalid)
+		return fmt.Errorf("entry %q: version %d cannot be incremented: %w", Label(e.ID), e.Version, ErrInvalid)
 	case len(e.Body) > MaxBody:
-		return fmt.Errorf("entry %q: body of %d bytes, want at most %d: %w", Label(e.ID), len(e.Body), MaxBody, ErrInvalid)
+		return fmt.Errorf("entry %q: body has %d bytes, must have at most %d: %w", Label(e.ID), len(e.Body), MaxBody, ErrInvalid)
 	case len(e.Keys) > MaxKeys:
-		return fmt.Errorf("entry %q: %d keys, want at most %d: %w", Label(e.ID), len(e.Keys), MaxKeys, ErrInvalid)
+		return fmt.Errorf("entry %q: has %d keys, must have at most %d: %w", Label(e.ID), len(e.Keys), MaxKeys, ErrInvalid)
 	}
 	for i, k := range e.Keys {
 		if err := validateKey(k.Index, k.Value); err != nil {
@@ -35,7 +35,7 @@ func (e Entry) Validate() error {
 		}
 		for _, other := range e.Keys[:i] {
 			if other.Index == k.Index && other.Value == k.Value {
-				return fmt.Errorf("entry %q: key %d: index %q and value %q are there twice: %w", Label(e.ID), i, k.Index, k.Value, ErrInvalid)
+				return fmt.Errorf("entry %q: key %d: index %q already has value %q: %w", Label(e.ID), i, k.Index, k.Value, ErrInvalid)
 			}
 		}
 	}
@@ -58,11 +58,11 @@ func (q Query) Validate() error {
 func ValidateNote(name string, data []byte, version uint64) error {
 	switch {
 	case name == "" || len(name) > MaxName:
-		return fmt.Errorf("note name of %d bytes, want 1 to %d: %w", len(name), MaxName, ErrInvalid)
+		return fmt.Errorf("note name has %d bytes, must have 1 to %d: %w", len(name), MaxName, ErrInvalid)
 	case len(data) > MaxBody:
-		return fmt.Errorf("note %q of %d bytes, want at most %d: %w", name, len(data), MaxBody, ErrInvalid)
+		return fmt.Errorf("note %q: has %d bytes, must have at most %d: %w", name, len(data), MaxBody, ErrInvalid)
 	case version == math.MaxUint64:
-		return fmt.Errorf("note %q: no version follows %d: %w", name, version, ErrInvalid)
+		return fmt.Errorf("note %q: version %d cannot be incremented: %w", name, version, ErrInvalid)
 	}
 	return nil
 }
@@ -70,9 +70,9 @@ func ValidateNote(name string, data []byte, version uint64) error {
 func validateKey(index, value string) error {
 	switch {
 	case index == "" || len(index) > MaxIndex:
-		return fmt.Errorf("index of %d bytes, want 1 to %d: %w", len(index), MaxIndex, ErrInvalid)
+		return fmt.Errorf("index name has %d bytes, must have 1 to %d: %w", len(index), MaxIndex, ErrInvalid)
 	case len(value) > MaxValue:
-		return fmt.Errorf("value of %d bytes in index %q, want at most %d: %w", len(value), index, MaxValue, ErrInvalid)
+		return fmt.Errorf("value in index %q has %d bytes, must have at most %d: %w", index, len(value), MaxValue, ErrInvalid)
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package swap
 import (
 	"fmt"
 	"time"
-) // EffectKind names something that is done to the outside world.
+)
+
+// EffectKind names something that is done to the outside world.
 type EffectKind string
 
 const (

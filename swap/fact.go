@@ -7,7 +7,9 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"math/big"
 	"time"
-) // Fact is an answer of the outside world: not asked, not answered (Err), or
+)
+
+// Fact is an answer of the outside world: not asked, not answered (Err), or
 // answered. "Not found" is an answer. Nothing moves on a fact that is not Known.
 type Fact[T any] struct {
 	Value T

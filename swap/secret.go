@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
-) // Secret is 32 bytes that must not be seen: a preimage or a seed. It prints as
+)
+
+// Secret is 32 bytes that must not be seen: a preimage or a seed. It prints as
 // ***; only the JSON of a stored record shows it, as 64 hex digits.
 type Secret [32]byte
 

@@ -5,7 +5,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"slices"
 	"time"
-) // A submission is a claim on a swap's next step, not a lock. It ends by being
+)
+
+// A submission is a claim on a swap's next step, not a lock. It ends by being
 // final, reverted, replaced, refused, forgotten by the nodes, superseded, or by
 // time, and every end but the first gives the action back:
 //

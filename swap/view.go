@@ -4,7 +4,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/tokens"
-) // View is how a swap is shown, as far as it can be said without building
+)
+
+// View is how a swap is shown, as far as it can be said without building
 // anything: the state's row, the steps, and the plan of what the user is to do.
 type View struct {
 	Row     StateRow

@@ -62,7 +62,7 @@ func FormatDecimal(raw *big.Int, decimals, shown int) string {
 // error is an [fault.InvalidInput] without field.
 func ParseDecimal(text string, decimals int) (*big.Int, error) {
 	if len(text) > maxDecimalText {
-		return nil, fault.New(fault.InvalidInput, "decimal number of more than %d characters", maxDecimalText)
+		return nil, fault.New(fault.InvalidInput, "decimal number is longer than %d characters", maxDecimalText)
 	}
 	whole, frac, point := strings.Cut(text, ".")
 	if !isDigits(whole) || point && !isDigits(frac) {

@@ -29,7 +29,7 @@ func ExampleRegistry_Resolve() {
 	// LIGHTNING-BTC 8
 	// SOLANA-SOL 9
 	// CITREA-WBTC 8
-	// srcToken: "USDC" is ambiguous: write one of SOLANA-USDC, CITREA-USDC
+	// srcToken: "USDC" is ambiguous: use one of SOLANA-USDC, CITREA-USDC
 }
 
 func ExampleParse() {

@@ -43,7 +43,7 @@ func NewRegistry(chains ...Chain) (*Registry, error) {
 	}
 	for _, c := range chains {
 		if err := r.add(c); err != nil {
-			return nil, fmt.Errorf("tokens of chain %q: %w", c.ID, err)
+			return nil, fmt.Errorf("tokens on chain %q: %w", c.ID, err)
 		}
 	}
 	return r, nil
@@ -51,22 +51,22 @@ func NewRegistry(chains ...Chain) (*Registry, error) {
 
 func (r *Registry) add(c Chain) error {
 	if c.ID == "" || c.ID == Bitcoin || c.ID == Lightning || strings.Contains(c.ID, "-") {
-		return errors.New("not an identifier of a smart chain")
+		return errors.New("invalid smart chain identifier")
 	}
 	if r.Has(c.ID) {
-		return errors.New("given twice")
+		return errors.New("the chain is registered twice")
 	}
 	if c.TokenAddress == nil {
-		return errors.New("no rule for token addresses")
+		return errors.New("the chain has no TokenAddress function")
 	}
 	for _, t := range c.Tokens {
 		switch {
 		case t.Chain != c.ID:
 			return fmt.Errorf("token %s belongs to another chain", t.ID())
 		case t.Ticker == "" || strings.Contains(t.Ticker, "-"):
-			return fmt.Errorf("%q is not a ticker", t.Ticker)
+			return fmt.Errorf("%q is not a valid ticker", t.Ticker)
 		case t.Decimals < 0 || t.Decimals > maxDecimals || t.DisplayDecimals < 0 || t.DisplayDecimals > t.Decimals:
-			return fmt.Errorf("token %s has %d decimals and shows %d", t.ID(), t.Decimals, t.DisplayDecimals)
+			return fmt.Errorf("token %s has %d decimals but displays %d", t.ID(), t.Decimals, t.DisplayDecimals)
 		}
 		canonical, err := c.TokenAddress(t.Address)
 		if err != nil {
@@ -77,7 +77,7 @@ func (r *Registry) add(c Chain) error {
 			return fmt.Errorf("tokens %s and %s have the same address", other.ID(), t.ID())
 		}
 		if _, taken := r.byID[t.ID()]; taken {
-			return fmt.Errorf("token %s is given twice", t.ID())
+			return fmt.Errorf("token %s is registered twice", t.ID())
 		}
 		r.all = append(r.all, t)
 		r.byAddress[at] = t

@@ -29,16 +29,16 @@ func (r *Registry) Resolve(name string) (Token, error) {
 		return lightningToken, nil
 	}
 	if len(name) > maxNameText {
-		return Token{}, fault.New(fault.InvalidInput, "token identifier of more than %d characters", maxNameText)
+		return Token{}, fault.New(fault.InvalidInput, "token identifier is longer than %d characters", maxNameText)
 	}
 	chain, rest, prefixed := strings.Cut(name, "-")
 	switch {
 	case !prefixed:
 		return r.resolveBare(name)
 	case strings.Contains(rest, "-"):
-		return Token{}, fault.New(fault.InvalidInput, "%q is not a token: write <chain>-<ticker>, with one hyphen", name)
+		return Token{}, fault.New(fault.InvalidInput, "%q is not a token identifier: use <chain>-<ticker>, with a single hyphen", name)
 	case !r.Has(chain):
-		return Token{}, fault.New(fault.Unsupported, "chain %q is not available here", chain)
+		return Token{}, fault.New(fault.Unsupported, "chain %q is not supported", chain)
 	}
 	if t, ok := r.ByTicker(chain, rest); ok {
 		return t, nil
@@ -64,9 +64,9 @@ func (r *Registry) resolveBare(name string) (Token, error) {
 	}
 	switch len(hits) {
 	case 0:
-		return Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q", name)
+		return Token{}, fault.New(fault.InvalidInput, "there is no token with address or ticker %q", name)
 	case 1:
 		return found, nil
 	}
-	return Token{}, fault.New(fault.InvalidInput, "%q is ambiguous: write one of %s", name, strings.Join(hits, ", "))
+	return Token{}, fault.New(fault.InvalidInput, "%q is ambiguous: use one of %s", name, strings.Join(hits, ", "))
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/swap"
-) // OverNostr is the [Messenger] of the network: witnesses go to the relays that
+)
+
+// OverNostr is the [Messenger] of the network: witnesses go to the relays that
 // its watchtowers listen to. The result is an io.Closer too, which closes m.
 func OverNostr(m *nostr.Messenger) Messenger { return relays{m} }
 

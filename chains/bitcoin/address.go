@@ -29,28 +29,37 @@ type Address struct {
 // addresses into scripts nobody can spend (§2.4).
 func ParseAddress(s string, n Network) (Address, error) {
 	if !n.Valid() {
-		return Address{}, fmt.Errorf("no such Bitcoin network: %d", int(n))
+		return Address{}, fmt.Errorf("unknown Bitcoin network %d", int(n))
 	}
 	if len(s) < 14 || len(s) > 74 {
-		return Address{}, fmt.Errorf("a Bitcoin address has 14 to 74 characters, not %d", len(s))
+		return Address{}, fmt.Errorf("not a valid Bitcoin address: it has %d characters, must have 14 to 74", len(s))
 	}
 	t, program, err := decodeAddress(s, n.Params())
-	if err != nil {
-		return Address{}, fmt.Errorf("not an address of Bitcoin %s: %w", n, err)
+	if err == nil {
+		return newAddress(t, program, n)
 	}
-	return newAddress(t, program, n)
+	for other := range Network(len(params)) {
+		if _, _, e := decodeAddress(s, other.Params()); e == nil {
+			return Address{}, fmt.Errorf("%w: the address is for %s, expected one for %s", ErrOtherNetwork, other, n)
+		}
+	}
+	return Address{}, fmt.Errorf("not a valid Bitcoin address: %w", err)
 }
+
+// ErrOtherNetwork is wrapped by the error of [ParseAddress] for a valid address
+// of another Bitcoin network.
+var ErrOtherNetwork = errors.New("wrong Bitcoin network")
 
 // AddressFromScript returns the address that an output script pays to. Scripts
 // without an address (OP_RETURN, bare keys and multisig, other witness
 // versions, pushes that are not canonical) are an error.
 func AddressFromScript(script []byte, n Network) (Address, error) {
 	if !n.Valid() {
-		return Address{}, fmt.Errorf("no such Bitcoin network: %d", int(n))
+		return Address{}, fmt.Errorf("unknown Bitcoin network %d", int(n))
 	}
 	t, program, ok := parseScript(script)
 	if !ok {
-		return Address{}, errors.New("output script has no address")
+		return Address{}, errors.New("output script does not correspond to an address")
 	}
 	return newAddress(t, program, n)
 }
@@ -59,13 +68,13 @@ func AddressFromScript(script []byte, n Network) (Address, error) {
 // script, or the x coordinate of a taproot output key.
 func NewAddress(t AddressType, program []byte, n Network) (Address, error) {
 	if !t.Valid() || !n.Valid() {
-		return Address{}, fmt.Errorf("no such address: %s on %s", t, n)
+		return Address{}, fmt.Errorf("unknown address type %s or network %s", t, n)
 	}
 	if len(program) != forms[t].program {
-		return Address{}, fmt.Errorf("%s program has %d bytes, not %d", t, len(program), forms[t].program)
+		return Address{}, fmt.Errorf("%s program has %d bytes instead of %d", t, len(program), forms[t].program)
 	}
 	if t == P2TR && !onCurve(program) {
-		return Address{}, errors.New("taproot key is not on the curve")
+		return Address{}, errors.New("its taproot key is not on the curve")
 	}
 	return newAddress(t, program, n)
 }
@@ -132,31 +141,38 @@ func newAddress(t AddressType, program []byte, n Network) (Address, error) {
 	return a, nil
 }
 
+var errChecksum = errors.New("checksum mismatch: a character is wrong or missing")
+
 func decodeAddress(s string, p Params) (AddressType, []byte, error) {
 	if prefix := p.HRP + "1"; len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		return decodeSegwit(s, p.HRP)
 	}
 	program, version, err := base58.CheckDecode(s)
 	switch {
+	case errors.Is(err, base58.ErrChecksum):
+		return 0, nil, errChecksum
 	case err != nil:
-		return 0, nil, err
+		return 0, nil, fmt.Errorf("it is neither base58 nor a segwit address that begins with %s1", p.HRP)
 	case len(program) != 20:
-		return 0, nil, fmt.Errorf("hash has %d bytes, not 20", len(program))
+		return 0, nil, fmt.Errorf("its hash has %d bytes instead of 20", len(program))
 	case version == p.P2PKH:
 		return P2PKH, program, nil
 	case version == p.P2SH:
 		return P2SH, program, nil
 	}
-	return 0, nil, fmt.Errorf("version byte %#02x belongs to another network or use", version)
+	return 0, nil, fmt.Errorf("its version byte %#02x is not that of a Bitcoin address", version)
 }
 
 func decodeSegwit(s, hrp string) (AddressType, []byte, error) {
 	got, words, checksum, err := bech32.DecodeGeneric(s)
+	if _, wrong := errors.AsType[bech32.ErrInvalidChecksum](err); wrong {
+		return 0, nil, errChecksum // without what the checksum should be: a person could only make a damaged address look good with it
+	}
 	if err != nil {
 		return 0, nil, err
 	}
 	if got != hrp || len(words) == 0 {
-		return 0, nil, errors.New("no witness program")
+		return 0, nil, errors.New("it has no witness program")
 	}
 	program, err := bech32.ConvertBits(words[1:], 5, 8, false)
 	if err != nil {
@@ -169,10 +185,10 @@ func decodeSegwit(s, hrp string) (AddressType, []byte, error) {
 		return P2WSH, program, nil
 	case v == 1 && len(program) == 32 && checksum == bech32.VersionM:
 		if !onCurve(program) {
-			return 0, nil, errors.New("taproot key is not on the curve")
+			return 0, nil, errors.New("its taproot key is not on the curve")
 		}
 		return P2TR, program, nil
 	default:
-		return 0, nil, fmt.Errorf("witness version %d with %d bytes, or with the wrong checksum, cannot be paid", v, len(program))
+		return 0, nil, fmt.Errorf("witness version %d with %d bytes, or its kind of checksum, is not supported", v, len(program))
 	}
 }

@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"testing"
 
@@ -136,6 +137,19 @@ func TestAddressRefuses(t *testing.T) {
 		if a, err := ParseAddress(s, Mainnet); err == nil {
 			t.Errorf("%s: accepted %q as %v", name, s, a)
 		}
+	}
+	for _, tt := range []struct{ text, want string }{
+		{good[:20] + "q" + good[21:], "not a valid Bitcoin address: checksum mismatch: a character is wrong or missing"},
+		{"36AvndvdHbzvbTd3JGgYiBqGJbHxazVxSU", "not a valid Bitcoin address: checksum mismatch: a character is wrong or missing"},
+		{"not an address at all", "not a valid Bitcoin address: it is neither base58 nor a segwit address that begins with bc1"},
+		{"tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", "wrong Bitcoin network: the address is for testnet3, expected one for mainnet"},
+	} {
+		if _, err := ParseAddress(tt.text, Mainnet); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+	if _, err := ParseAddress(good, Testnet4); !errors.Is(err, ErrOtherNetwork) {
+		t.Errorf("mainnet's address on testnet4: %v", err)
 	}
 	if _, err := ParseAddress(good, Network(9)); err == nil {
 		t.Error("accepted an unknown network")

@@ -11,7 +11,7 @@ const maxMsat = 21_000_000 * msatPerBTC
 
 const msatPerBTC = 100_000_000_000
 
-var errAmount = errors.New("amount is not a number of at most 21 million bitcoin in whole millisatoshis")
+var errAmount = errors.New("amount is not a whole number of millisatoshis of at most 21 million bitcoin")
 
 // parseAmount reads digits and an optional multiplier.
 func parseAmount(s string) (msat int64, err error) {

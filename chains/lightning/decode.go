@@ -40,7 +40,7 @@ func decode(text string) (*Invoice, error) {
 	payee := [33]byte(z.Destination.SerializeCompressed())
 	if stated.payeeNamed { // then zpay32 does not look at the recovery id, which other nodes go by
 		if signer, err := stated.signer(); err != nil || signer != payee {
-			return nil, errors.New("it is not signed by the payee that it names")
+			return nil, errors.New("it is not signed by the payee it names")
 		}
 	}
 	inv := &Invoice{
@@ -102,7 +102,7 @@ func networkOf(hrp string) (prefix, amount string, params *chaincfg.Params, err 
 // checksum: a person can only make a bad invoice look good with it.
 func shortened(err error) error {
 	if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok {
-		return errors.New("wrong checksum: a character was changed or is missing")
+		return errors.New("checksum mismatch: a character is wrong or missing")
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func ExampleDecode() {
 	fmt.Println(inv.RequireNetwork(bitcoin.Testnet4))
 	// Output:
 	// 5 true false 3600
-	// invoice is for another network: it begins with lnbc, those of testnet4 with lntb
+	// invoice is for another network: it begins with lnbc, but testnet4 invoices begin with lntb
 }
 
 func ExampleHTLCTimeout() {

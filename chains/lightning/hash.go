@@ -10,10 +10,10 @@ import (
 // utilities.md §13).
 func ParseHash(text string) (h [32]byte, err error) {
 	if len(text) != 2*len(h) {
-		return h, errors.New("must be 64 hex digits")
+		return h, errors.New("must be exactly 64 hexadecimal digits")
 	}
 	if _, err := hex.Decode(h[:], []byte(text)); err != nil {
-		return [32]byte{}, errors.New("must be 64 hex digits")
+		return [32]byte{}, errors.New("must be exactly 64 hexadecimal digits")
 	}
 	return h, nil
 }

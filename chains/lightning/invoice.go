@@ -61,7 +61,7 @@ func (inv *Invoice) RequireNetwork(n bitcoin.Network) error {
 		return fmt.Errorf("unknown network %v", n)
 	}
 	if want := n.Params().InvoiceHRP; inv.Prefix != want {
-		return fmt.Errorf("invoice is for another network: it begins with ln%s, those of %v with ln%s", inv.Prefix, n, want)
+		return fmt.Errorf("invoice is for another network: it begins with ln%s, but %v invoices begin with ln%s", inv.Prefix, n, want)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestScanRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ text, because string }{
 		"bech32m":          {bech32m, "bech32m"},
 		"another name":     {renamed, "begin with ln"},
-		"checksum":         {good[:len(good)-1] + map[bool]string{true: "p", false: "q"}[strings.HasSuffix(good, "q")], "wrong checksum"},
+		"checksum":         {good[:len(good)-1] + map[bool]string{true: "p", false: "q"}[strings.HasSuffix(good, "q")], "checksum mismatch"},
 		"unknown network":  {invoiceOf(t, "lnxy10n", words, testKey), "unknown network"},
 		"a letter too few": {invoiceOf(t, "lnb10n", words, testKey), "unknown network"},
 		"no digit":         {invoiceOf(t, "lnbc/n", words, testKey), "unknown network"},

@@ -11,7 +11,7 @@ const claimMarginSeconds = 600
 // without an expiry tag is an error (protocol: bitcoin.md §18.3).
 func (inv *Invoice) QuoteExpiry() (int64, error) {
 	if !inv.HasExpiry {
-		return 0, errors.New("invoice does not say when it expires")
+		return 0, errors.New("invoice has no expiry")
 	}
 	return inv.ExpiresAt(), nil
 }
@@ -29,7 +29,7 @@ func (inv *Invoice) DefinitiveExpiry(legacy bool) (int64, error) {
 	blocks := inv.MinFinalCLTV
 	if !inv.HasMinFinalCLTV {
 		if !legacy {
-			return 0, errors.New("invoice does not state its final CLTV delta")
+			return 0, errors.New("invoice has no final CLTV delta")
 		}
 		blocks = usualMinFinalCLTV
 	}

@@ -41,17 +41,17 @@ type stated struct {
 // scan checks the frame of an invoice and reads what [stated] says.
 func scan(text string) (*stated, error) {
 	if len(text) > maxLength {
-		return nil, fmt.Errorf("%d characters are too many, the most is %d", len(text), maxLength)
+		return nil, fmt.Errorf("it has %d characters, more than the maximum of %d", len(text), maxLength)
 	}
 	if !LooksLikeInvoice(text) {
-		return nil, errors.New("it does not begin with ln")
+		return nil, errors.New("it must begin with ln")
 	}
 	hrp, words, version, err := bech32.DecodeNoLimitWithVersion(text)
 	if err != nil {
 		return nil, shortened(err)
 	}
 	if version != bech32.Version0 {
-		return nil, errors.New("its checksum is bech32m, not bech32")
+		return nil, errors.New("its checksum is bech32m instead of bech32")
 	}
 	s := &stated{hrp: hrp}
 	var amount string
@@ -66,11 +66,11 @@ func scan(text string) (*stated, error) {
 		s.amountMsat = &msat
 	}
 	if len(words) < timestampWords+signatureWords {
-		return nil, errors.New("it is cut off")
+		return nil, errors.New("it is incomplete")
 	}
 	s.signed, s.signature = words[:len(words)-signatureWords], words[len(words)-signatureWords:]
 	if id := s.signature[signatureWords-1]; id > 3 { // the last word is the last byte's, all but its first three bits
-		return nil, fmt.Errorf("recovery id %d of its signature is above 3", id)
+		return nil, fmt.Errorf("its signature has recovery id %d, above the maximum of 3", id)
 	}
 	return s, s.fields()
 }
@@ -82,7 +82,7 @@ func (s *stated) fields() error {
 	for words := s.signed[timestampWords:]; len(words) >= 3; {
 		tag, length := words[0], int(words[1])<<5|int(words[2])
 		if length > len(words)-3 {
-			return errors.New("a field reaches beyond its end")
+			return errors.New("one of its fields extends beyond its end")
 		}
 		field := words[3 : 3+length]
 		words = words[3+length:]

@@ -9,9 +9,9 @@ import (
 
 // Reasons why a string is not an address of Solana.
 var (
-	ErrAddressForm = errors.New("a Solana address is 32 bytes in base58")
-	ErrOffCurve    = errors.New("the Solana address is off the curve: it belongs to a program, which cannot take part in a swap")
-	ErrZeroAddress = errors.New("the zero address is the system program, not a wallet")
+	ErrAddressForm = errors.New("not a valid Solana address: it must be 32 bytes in base58")
+	ErrOffCurve    = errors.New("the Solana address is off the curve: it belongs to a program and cannot be used in a swap")
+	ErrZeroAddress = errors.New("the address is the system program, not a wallet")
 )
 
 // Address returns s if it is the address of a Solana wallet: base58 of exactly

@@ -14,7 +14,7 @@ const maxFeeDigits = 19
 func CheckFeeRate(s string) error {
 	price, base, based := strings.Cut(s, ";")
 	if !number(price) || based && !number(base) {
-		return fault.Invalid("feeRate", "is not <micro-lamports per compute unit> or that and ;<base fee in lamports>")
+		return fault.Invalid("feeRate", "must be <micro-lamports per compute unit>, optionally followed by ;<base fee in lamports>")
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 
 // Reasons why a string is not an address of Starknet.
 var (
-	ErrAddressForm  = errors.New("a Starknet address is 0x and 64 hex digits")
+	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 64 hexadecimal digits")
 	ErrAddressRange = errors.New("the Starknet address is out of range")
-	ErrZeroAddress  = errors.New("the zero address belongs to nobody")
+	ErrZeroAddress  = errors.New("the zero address is not a wallet")
 )
 
 // firstBeyond is 2^251 - 256, the first number that is no address any more, as

@@ -16,11 +16,11 @@ func CheckFeeRate(s string) error {
 	rate, v3 := strings.CutSuffix(s, ";v3")
 	prices := strings.Split(rate, ",")
 	if !v3 || len(prices) != 3 {
-		return fault.Invalid("feeRate", "is not <l1 gas price>,<l2 gas price>,<l1 data gas price>;v3, in fri")
+		return fault.Invalid("feeRate", "must be <l1 gas price>,<l2 gas price>,<l1 data gas price>;v3, in fri")
 	}
 	for _, p := range prices {
 		if p == "" || len(p) > maxPriceDigits || strings.Trim(p, "0123456789") != "" {
-			return fault.Invalid("feeRate", "has a gas price that is no number of fri")
+			return fault.Invalid("feeRate", "has a gas price that is not a whole number of fri")
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ const (
 	mostInquiries = 4096             // under way and kept; then the oldest answers go
 )
 
-var errLPSilent = fault.New(fault.Upstream, "the provider does not answer")
+var errLPSilent = fault.New(fault.Upstream, "the liquidity provider is not responding")
 
 func newInquiries(base context.Context, reader StatusReader) *inquiries {
 	return &inquiries{reader: reader, base: base, asked: map[string]*inquiry{}, slow: map[string]bool{}}

@@ -111,7 +111,7 @@ func (w *Live) contract(chain, version string) (chains.Contract, *questions, err
 	}
 	k, ok := c.Contract(version)
 	if !ok {
-		return nil, nil, fault.New(fault.Unsupported, "chain %s has no contracts of version %q", chain, version)
+		return nil, nil, fault.New(fault.Unsupported, "chain %s has no contracts for version %q", chain, version)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

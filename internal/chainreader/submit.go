@@ -33,7 +33,7 @@ func (w *Live) IDs(r *swap.Record, signed []string) ([]string, error) {
 		}
 		id, err := k.IDs([]string{text})
 		if err != nil {
-			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "is neither a PSBT nor a transaction of %s", r.Chain)
+			return nil, fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "is neither a PSBT nor a %s transaction", r.Chain)
 		}
 		ids[i] = id[0]
 	}
@@ -70,11 +70,11 @@ func (w *Live) Check(ctx context.Context, r *swap.Record, a swap.Action, signed 
 		return in, nil
 	case *swap.Fund:
 		if len(signed) != 1 {
-			return swap.Submit{}, fault.Invalid("signedTxs", "must be one PSBT")
+			return swap.Submit{}, fault.Invalid("signedTxs", "must contain exactly one PSBT")
 		}
 		return w.checkPSBT(ctx, r, a, signed[0])
 	}
-	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")
+	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected at the moment; check the swap's status")
 }
 
 // checkPSBT compares a PSBT with the agreed template, its inputs with what the
@@ -130,7 +130,7 @@ func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitc
 	parents := map[bitcoin.Hash]*bitcoin.Tx{}
 	for i, res := range w.Bitcoin.Txs(ctx, ids) {
 		if res.Err != nil {
-			return fault.New(fault.Upstream, "the transaction %s that an input spends cannot be looked up: %w", ids[i], res.Err)
+			return fault.New(fault.Upstream, "transaction %s, which an input spends, could not be looked up: %w", ids[i], res.Err)
 		}
 		parents[ids[i]] = res.Value
 		if !res.Value.Confirmed() {

@@ -85,7 +85,7 @@ func (w *Live) prove(ctx context.Context, plan *chains.Plan) error {
 			return err
 		}
 		if tx == nil || !tx.Confirmed() {
-			return fault.New(fault.Upstream, "the Bitcoin transaction is not confirmed")
+			return fault.New(fault.Upstream, "the Bitcoin transaction is not confirmed yet")
 		}
 		raw, err := bitcoin.StripTx(tx.Msg)
 		if err != nil {
@@ -196,13 +196,13 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 		return 0, fault.New(fault.Upstream, "%w", err)
 	}
 	if most := highestRate(a, least, rates); given > most {
-		return 0, fault.Invalid("bitcoinFeeRate", "must be at most %v sat/vB now: a transaction that pays more would be refused as a mistake", most)
+		return 0, fault.Invalid("bitcoinFeeRate", "is above the allowed maximum of %v sat/vB at current fees", most)
 	}
 	if a.Vault {
 		return bitcoin.VaultFeeRate(given, least, current)
 	}
 	if given > 0 && given < rates.Minimum {
-		return 0, fault.Invalid("bitcoinFeeRate", "must be at least %v sat/vB now: the network relays nothing below", rates.Minimum)
+		return 0, fault.Invalid("bitcoinFeeRate", "is below the minimum of %v sat/vB that the Bitcoin network relays at the moment", rates.Minimum)
 	}
 	if given > 0 {
 		return given, nil

@@ -134,7 +134,7 @@ func (x *runner) placesOf(e swap.Effect) chan struct{} {
 }
 
 // errNotDue says that an effect is not to be done any more.
-var errNotDue = errors.New("the effect is not due any more")
+var errNotDue = errors.New("the effect is no longer due")
 
 // begin returns the effect and the record by which it is done now: the guards
 // hold at this moment, and that it begins is durable where that has to be.
@@ -212,6 +212,6 @@ func (g *Engine) reportOutcome(ctx context.Context, id string, o swap.Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, g.passTimeout)
 	defer cancel()
 	if _, err := g.Advance(ctx, id, o); err != nil && !errors.Is(err, errNotTaken) {
-		g.log.Warn("outcome not recorded", "swap", storage.Label(id), "effect", o.Effect, "err", err)
+		g.log.Warn("recording an effect's outcome failed", "swap", storage.Label(id), "effect", o.Effect, "err", err)
 	}
 }

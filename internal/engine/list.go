@@ -13,7 +13,7 @@ import (
 )
 
 // ErrUnreadable marks a stored record that cannot be read. It is never written.
-var ErrUnreadable = errors.New("record cannot be read")
+var ErrUnreadable = errors.New("record is unreadable")
 
 // settledKept is how many settled records are kept decoded for lists: they are
 // most of a long list, and what decoding costs. Some 4 kB each.

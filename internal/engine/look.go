@@ -36,9 +36,9 @@ func (g *Engine) Look(ctx context.Context, chain string, h chains.Hint) error {
 		switch {
 		case err == nil || fault.CodeOf(err) == fault.NotFound:
 		case ctx.Err() != nil:
-			return fmt.Errorf("look at swap %s: %w", storage.Label(id), err)
+			return fmt.Errorf("check swap %s: %w", storage.Label(id), err)
 		default:
-			g.log.Error("swap could not be looked at for an event", "swap", storage.Label(id), "err", err)
+			g.log.Error("checking a swap after a chain event failed", "swap", storage.Label(id), "err", err)
 			g.hints.add(id)
 		}
 	}

@@ -122,7 +122,7 @@ func (g *Engine) Show(r *swap.Record) swap.View {
 }
 
 // errNotTaken says that no row of the table takes the input.
-var errNotTaken = fault.New(fault.InvalidState, "the swap is not in a state in which this is possible")
+var errNotTaken = fault.New(fault.InvalidState, "not possible in the swap's current state; check its status")
 
 // snapshotLife is how long the facts of a pass serve callers without input.
 const snapshotLife = time.Second
@@ -259,7 +259,7 @@ func (g *Engine) guarded(id string, input swap.Input) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.log.Error("pass panicked", "swap", storage.Label(id), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			res, err = nil, fault.New(fault.Internal, "internal error while looking at the swap")
+			res, err = nil, fault.New(fault.Internal, "internal error while checking the swap")
 		}
 	}()
 	return g.pass(ctx, id, input)

@@ -27,7 +27,7 @@ func (g *Engine) Purge(ctx context.Context) {
 	for e, err := range g.Store.Find(ctx, q) {
 		if err != nil {
 			if ctx.Err() == nil {
-				g.log.Warn("expired swap cannot be read", "swap", storage.Label(e.ID), "err", err)
+				g.log.Warn("expired swap is unreadable; not deleted", "swap", storage.Label(e.ID), "err", err)
 			}
 			continue
 		}
@@ -45,7 +45,7 @@ func (g *Engine) Purge(ctx context.Context) {
 			continue
 		}
 		if err := g.Store.Delete(ctx, r.ID, res.Record.Version); err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
-			g.log.Warn("expired swap not deleted", "swap", storage.Label(r.ID), "err", err)
+			g.log.Warn("deleting an expired swap failed", "swap", storage.Label(r.ID), "err", err)
 		}
 		g.forget(r.ID)
 	}

@@ -83,13 +83,13 @@ func (g *Engine) loadWatched(ctx context.Context, s *schedule) {
 		failed := false
 		for e, err := range g.Store.Find(ctx, storage.Query{Index: swap.ByWatch}) {
 			if err != nil {
-				g.log.Error("watched swap cannot be read", "swap", storage.Label(e.ID), "err", err)
+				g.log.Error("watched swap is unreadable", "swap", storage.Label(e.ID), "err", err)
 				failed = e.ID == "" // one bad entry is skipped, a failed store is asked again
 				continue
 			}
 			r, err := decode(e)
 			if err != nil {
-				g.log.Error("watched swap cannot be read", "swap", storage.Label(e.ID), "err", err)
+				g.log.Error("watched swap is unreadable", "swap", storage.Label(e.ID), "err", err)
 				continue
 			}
 			g.reschedule(s, r, rand.Float64())
@@ -158,7 +158,7 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	if err != nil {
 		failures := s.ended(t, err)
 		if ctx.Err() == nil {
-			g.log.Warn("swap could not be followed", "swap", storage.Label(t.id), "failures", failures, "err", err)
+			g.log.Warn("checking a watched swap failed", "swap", storage.Label(t.id), "failures", failures, "err", err)
 		}
 		s.retry(t, g.Now().Add(swap.Backoff(failures)))
 		return

@@ -6,7 +6,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap"
 	"time"
-) // Checker compares what a wallet signed with what it was asked to sign; [*Live]
+)
+
+// Checker compares what a wallet signed with what it was asked to sign; [*Live]
 // is one.
 type Checker interface { // IDs returns the ids of what is handed in, without judging it.
 	IDs(r *swap.Record, signed []string) ([]string, error) // Check compares it with the action and returns what is to be stored. It
@@ -43,13 +45,13 @@ func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []
 	r, loadErr := g.Load(brief, id)
 	switch {
 	case loadErr != nil:
-		return nil, fault.New(fault.Timeout, "it is not known whether the transactions are stored, hand them in again: %w", err)
+		return nil, fault.New(fault.Timeout, "it is not known whether the transactions were stored; submit them again: %w", err)
 	case !r.UnderWay(ids) && !r.Knows(ids):
-		return nil, fault.New(fault.Timeout, "the transactions are not stored yet, hand them in again: %w", err)
+		return nil, fault.New(fault.Timeout, "the transactions were not stored; submit them again: %w", err)
 	case r.Taken():
 		return ids, nil
 	}
-	return nil, fault.New(fault.Timeout, "the transactions are stored and are being sent, the swap's status tells the rest")
+	return nil, fault.New(fault.Timeout, "the transactions are stored and being sent; check the swap's status")
 }
 
 // submit also returns the ids, once they are known, beside an error.
@@ -90,7 +92,7 @@ func (g *Engine) expected(ctx context.Context, check Checker, res *Result, signe
 	if v.Blocked != nil {
 		return swap.Submit{}, v.Blocked
 	}
-	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected now")
+	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected at the moment; check the swap's status")
 }
 
 // accepted stores a submission. Another caller may have handed in the same at the
@@ -111,14 +113,14 @@ func (g *Engine) accepted(ctx context.Context, id string, in swap.Submit, ids []
 }
 
 // errUnderWay refuses a submission beside a fresh one.
-var errUnderWay = fault.New(fault.InvalidState, "another submission is under way: its fate is to be awaited for some minutes, unless the swap's owner signs")
+var errUnderWay = fault.New(fault.InvalidState, "another submission is in progress: wait a few minutes for its outcome, or have the swap's owner sign")
 
 // await returns when what was handed in has had its effect.
 func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error {
 	already := !from.Submission.Open()
 	settled := func(r *swap.Record) (bool, error) {
 		if r.State == swap.SPVDeclined && r.Type == swap.SPVFromBTC {
-			return true, fault.New(fault.Upstream, "the provider refused the transaction: %s", r.Problem)
+			return true, fault.New(fault.Upstream, "the liquidity provider refused the transaction: %s", r.Problem)
 		}
 		if r.Type == swap.SPVFromBTC && r.State == swap.SPVSigned {
 			return false, nil
@@ -130,7 +132,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error 
 			return true, nil
 		}
 		if s := from.Submission; s.Open() && (r.Submission == nil || r.Submission.Since != s.Since) {
-			return true, fault.New(fault.InvalidState, "another submission took the place of this one")
+			return true, fault.New(fault.InvalidState, "this submission was replaced by another one")
 		}
 		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
 			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)

@@ -46,7 +46,7 @@ func Do[T any](ctx context.Context, g *Group, key string, fn func(context.Contex
 	}
 	v, ok := c.value.(T)
 	if !ok {
-		return zero, fmt.Errorf("shared call %q gave a %T", key, c.value)
+		return zero, fmt.Errorf("shared call %q returned a %T", key, c.value)
 	}
 	return v, nil
 }

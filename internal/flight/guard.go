@@ -6,7 +6,7 @@ import "github.com/swapper-go/swapper/fault"
 func Guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "the answer could not be read: %v", p)
+			err = fault.New(fault.Internal, "the response could not be decoded: %v", p)
 		}
 	}()
 	return call()

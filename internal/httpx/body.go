@@ -11,21 +11,21 @@ import (
 )
 
 // ErrTooLarge is the error of a body past its limit.
-var ErrTooLarge = errors.New("answer too large")
+var ErrTooLarge = errors.New("response too large")
 
 // ReadAll returns the body of resp, which may have limit bytes at most after
 // decompression; past that the error wraps [ErrTooLarge] and the rest stays
 // unread. It does not close the body.
 func ReadAll(resp *http.Response, limit int64) ([]byte, error) {
 	if resp.ContentLength > limit {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, resp.ContentLength, limit)
+		return nil, fmt.Errorf("%w: %d bytes, at most %d are accepted", ErrTooLarge, resp.ContentLength, limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	}
 	return data, nil
 }

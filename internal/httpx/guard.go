@@ -16,7 +16,7 @@ import (
 )
 
 // ErrOnion is the error of a request to an onion host without a proxy.
-var ErrOnion = errors.New("onion host, but no proxy is configured")
+var ErrOnion = errors.New("onion host, but no onion proxy is configured")
 
 // ErrRedirect is the error of a redirect that is not followed.
 var ErrRedirect = errors.New("redirect not followed")
@@ -66,7 +66,7 @@ func (g Guard) Transport() *http.Transport {
 // request, which may hold a secret, is not told to the next host.
 func (g Guard) CheckRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > 3 {
-		return fmt.Errorf("%w: more than three", ErrRedirect)
+		return fmt.Errorf("%w: more than three redirects", ErrRedirect)
 	}
 	onion := IsOnion(req.URL.Hostname()) && IsOnion(via[len(via)-1].URL.Hostname())
 	if req.URL.Scheme != "https" && !(req.URL.Scheme == "http" && (onion || g.AllowLocal)) {
@@ -159,7 +159,7 @@ func (g Guard) dialOnion(ctx context.Context, address string) (net.Conn, error) 
 	}
 	c, ok := d.(proxy.ContextDialer)
 	if !ok {
-		return nil, errors.New("the SOCKS dialer cannot be cancelled")
+		return nil, errors.New("the SOCKS dialer does not support cancellation")
 	}
 	return c.DialContext(ctx, "tcp", address)
 }

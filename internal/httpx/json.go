@@ -115,17 +115,17 @@ func (j JSON) Raw(ctx context.Context, method, url string, body []byte) ([]byte,
 // but white space after it, into v.
 func Decode(data []byte, v any) error {
 	if !utf8.Valid(data) {
-		return errors.New("answer is not UTF-8")
+		return errors.New("response is not valid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(v); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return fmt.Errorf("answer is not the expected JSON: %w", err)
+		return fmt.Errorf("response is not the expected JSON: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("answer has more than one JSON value")
+		return errors.New("response has more than one JSON value")
 	}
 	return nil
 }

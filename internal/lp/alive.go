@@ -19,7 +19,7 @@ func (c *Client) Knock(ctx context.Context, base string) error {
 	}
 	var nonce [32]byte
 	if _, err := io.ReadFull(rand.Reader, nonce[:]); err != nil {
-		return fmt.Errorf("randomness for a nonce: %w", err)
+		return fmt.Errorf("generate a nonce: %w", err)
 	}
 	if _, err = c.once(ctx, toAct, base, http.MethodGet, "/info"+query("nonce", hex.EncodeToString(nonce[:])), nil); answered(err) {
 		return nil

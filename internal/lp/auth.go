@@ -41,15 +41,15 @@ func NewAuth(certificate, privateKey string) (*Auth, error) {
 	defer clear(secret)
 	var scalar btcec.ModNScalar
 	if scalar.SetByteSlice(secret) || scalar.IsZero() {
-		return nil, fault.Invalid("privateKey", "is not a private key of secp256k1")
+		return nil, fault.Invalid("privateKey", "is not a valid secp256k1 private key")
 	}
 	authority, signature, requestKey := cert[:32], cert[32:96], cert[96:]
 	if !verifySchnorr(authority, requestKey, signature) {
-		return nil, fault.Invalid("certificate", "the authority has not signed the request key")
+		return nil, fault.Invalid("certificate", "does not certify the request key: the authority's signature is invalid")
 	}
 	key := btcec.PrivKeyFromScalar(&scalar)
 	if !bytes.Equal(key.PubKey().SerializeCompressed()[1:], requestKey) {
-		return nil, fault.Invalid("privateKey", "does not belong to the certificate")
+		return nil, fault.Invalid("privateKey", "does not match the certificate")
 	}
 	return &Auth{key: key, certificate: cert}, nil
 }
@@ -58,7 +58,7 @@ func NewAuth(certificate, privateKey string) (*Auth, error) {
 func (a *Auth) header(now time.Time, random io.Reader) (string, error) {
 	var fresh [64]byte // what the request is told apart by, and what the signature is blinded with
 	if _, err := io.ReadFull(random, fresh[:]); err != nil {
-		return "", fmt.Errorf("randomness for the request signature: %w", err)
+		return "", fmt.Errorf("generate randomness for the request signature: %w", err)
 	}
 	return a.sign(now, [32]byte(fresh[:32]), [32]byte(fresh[32:]))
 }

@@ -10,7 +10,7 @@ import (
 
 // errSign is the failure of a signature with a fresh random value; it does not
 // happen by accident.
-var errSign = errors.New("request signature failed")
+var errSign = errors.New("signing the request failed")
 
 // signSchnorr signs a message of any length as BIP-340 says, with 32 bytes of
 // auxiliary randomness. The library's own function takes 32 bytes only.

@@ -133,7 +133,7 @@ func (c *Client) place(ctx context.Context, base string, why purpose, patience t
 }
 
 // errCrowded is a fault.Timeout when it reaches the API.
-var errCrowded = fmt.Errorf("%w: too many calls to the provider are under way", context.DeadlineExceeded)
+var errCrowded = fmt.Errorf("%w: too many calls to this liquidity provider are in progress", context.DeadlineExceeded)
 
 // begin bounds a call. Its end may carry the reason why it ended early.
 func (c *Client) begin(ctx context.Context, timeout time.Duration) (context.Context, context.CancelCauseFunc) {
@@ -249,7 +249,7 @@ func readEnvelope(next func() (map[string]json.RawMessage, error), early Early) 
 		}
 	}
 	if e.code == nil || e.msg == nil {
-		return e, errors.New("the answer ends before code and msg")
+		return e, errors.New("the response ends before code and msg")
 	}
 	return e, nil
 }
@@ -269,10 +269,10 @@ func (e Early) tell(name string, value json.RawMessage) {
 func (e envelope) result(base string, success int) (json.RawMessage, error) {
 	code, ok := jsonNumber(e.code)
 	if !ok {
-		return nil, &CallError{base, errors.New("code: expected a number")}
+		return nil, &CallError{base, errors.New("code: must be a number")}
 	}
 	if _, ok := jsonString(e.msg); !ok {
-		return nil, &CallError{base, errors.New("msg: expected a text")}
+		return nil, &CallError{base, errors.New("msg: must be a string")}
 	}
 	if code == float64(success) {
 		return e.data, nil
@@ -338,5 +338,5 @@ func (c *Client) plain(ctx context.Context, why purpose, base, method, path stri
 
 // bad is the refusal of data that lacks a field or has one of the wrong type.
 func bad(base string, err error) error {
-	return &RequestError{LP: base, Status: http.StatusOK, Message: fmt.Sprintf("the answer has another form than the protocol says: %v", err)}
+	return &RequestError{LP: base, Status: http.StatusOK, Message: fmt.Sprintf("the response does not follow the protocol: %v", err)}
 }

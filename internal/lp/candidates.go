@@ -113,7 +113,7 @@ func (d *Directory) noCandidate(q Query) error {
 	}
 	switch {
 	case least > 0:
-		return fault.Invalid("lightningPaymentHTLCTimeout", "must be %d seconds at least: the liquidity providers need as long", least+onItsWay)
+		return fault.Invalid("lightningPaymentHTLCTimeout", "must be at least %d seconds, which the liquidity providers require", least+onItsWay)
 	case boxed:
 		return errBoxed()
 	case amount != nil && len(ranges) > 0:
@@ -121,7 +121,7 @@ func (d *Directory) noCandidate(q Query) error {
 			return outOfBounds(200, r)
 		}
 	}
-	return fault.New(fault.Upstream, "no liquidity provider offers this now")
+	return fault.New(fault.Upstream, "no liquidity provider offers this swap at the moment; try again later")
 }
 
 // outOfBounds is the refusal of an amount by all LPs together.

@@ -125,7 +125,7 @@ func sane(numbers ...figure) error {
 
 // errUnknown is why nothing can be said about an answer: a fact is missing that
 // the caller has to find out. It blames nobody.
-func errUnknown(what string) error { return fmt.Errorf("cannot judge the answer: %s not known", what) }
+func errUnknown(what string) error { return fmt.Errorf("cannot check the quote: %s unknown", what) }
 
 // wrapped returns err as a failed check if it is of type E, and as it is, with
 // what was asked, if the question could not be answered.

@@ -157,13 +157,13 @@ func (c *Client) CheckURL(base string) (string, error) {
 	u, err := url.Parse(base)
 	switch {
 	case err != nil:
-		return "", errors.New("LP URL cannot be parsed")
+		return "", errors.New("liquidity provider URL is not valid")
 	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
-		return "", errors.New("LP URL must have a host and neither user, query nor fragment")
+		return "", errors.New("liquidity provider URL must have a host and no user, query or fragment")
 	case u.Scheme != "https" && !(u.Scheme == "http" && (c.o.AllowHTTP || c.o.AllowLocal && loopback(u.Hostname()))):
-		return "", fmt.Errorf("LP URL %s must be https", u.Redacted())
+		return "", fmt.Errorf("liquidity provider URL %s must use https", u.Redacted())
 	case !c.o.AllowLocal && !public(u.Hostname()):
-		return "", fmt.Errorf("LP URL %s must be on a public address", u.Redacted())
+		return "", fmt.Errorf("liquidity provider URL %s must be on a public address", u.Redacted())
 	}
 	return strings.TrimRight(base, "/"), nil
 }

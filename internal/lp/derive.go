@@ -57,7 +57,7 @@ func (p Policy) RoutingSats(units, market *big.Int, decimals int) (*big.Int, err
 // not a number from 0 to 100 is an error.
 func RoutingFeePPM(percent float64) (int64, error) {
 	if !(percent >= 0 && percent <= 100) {
-		return 0, errors.New("not a percentage")
+		return 0, errors.New("not a valid percentage")
 	}
 	return int64(math.Floor(percent * 10_000)), nil
 }
@@ -120,7 +120,7 @@ type Payout struct {
 // ErrTooLittle says that an exact input does not even cover the watchtower: with
 // the share of 0 that the network's clients use then, nobody settles the swap
 // but its owner (protocol: swap-flows-spv-and-core.md D7).
-var ErrTooLittle = errors.New("the amount does not cover what a watchtower costs")
+var ErrTooLittle = errors.New("the amount does not cover the watchtower's fee")
 
 // CallerShare returns the watchtower's share of a payout, in parts per 100,000,
 // for a fee as of [CallerFee]: rounded up, at most 2^20-1, and 0 with
@@ -172,9 +172,9 @@ func CheckGasDrop(info chains.Info, output tokens.Token, gasAmount *big.Int) err
 	case gasAmount == nil || gasAmount.Sign() == 0:
 		return nil
 	case gasAmount.Sign() < 0:
-		return fault.Invalid("gasAmount", "is negative")
+		return fault.Invalid("gasAmount", "must not be negative")
 	case !info.GasDropNative && sameAddress(output.Address, info.Native.Address):
-		return fault.Invalid("gasAmount", "is not possible when %s itself is bought", output)
+		return fault.Invalid("gasAmount", "cannot be used when the destination token is %s itself", output)
 	}
 	return nil
 }

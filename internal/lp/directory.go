@@ -125,7 +125,7 @@ func (d *Directory) reload(ctx context.Context) error {
 	urls, err := d.urls(ctx)
 	if err != nil {
 		d.setGone()
-		return fault.New(fault.Upstream, "the list of liquidity providers: %w", err)
+		return fault.New(fault.Upstream, "the list of liquidity providers could not be loaded: %w", err)
 	}
 	type outcome struct {
 		place int
@@ -144,7 +144,7 @@ func (d *Directory) reload(ctx context.Context) error {
 	for range urls {
 		o := <-outcomes // each ends with ctx, at the latest
 		if o.err != nil {
-			d.s.Log.Warn("LP not loaded", "lp", urls[o.place], "err", o.err)
+			d.s.Log.Warn("loading a liquidity provider failed", "lp", urls[o.place], "err", o.err)
 			continue
 		}
 		if found[o.place] = o.lp; loaded == 0 {
@@ -155,7 +155,7 @@ func (d *Directory) reload(ctx context.Context) error {
 	}
 	if loaded == 0 && len(urls) > 0 {
 		d.setGone()
-		return fault.New(fault.Upstream, "no liquidity provider can be reached")
+		return fault.New(fault.Upstream, "no liquidity provider can be reached; try again later")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,7 +178,7 @@ func (d *Directory) urls(ctx context.Context) ([]string, error) {
 	for _, raw := range list {
 		url, err := d.s.Client.CheckURL(raw)
 		if err != nil {
-			d.s.Log.Warn("LP not loaded", "err", err)
+			d.s.Log.Warn("loading a liquidity provider failed", "err", err)
 			continue
 		}
 		if !slices.Contains(out, url) {
@@ -215,7 +215,7 @@ func (d *Directory) prove(ctx context.Context, url string, info Info) *LP {
 			continue
 		}
 		if _, known := version(chain.Info(), claim.Version); !known {
-			d.s.Log.Warn("LP uses unknown contracts", "lp", url, "chain", claim.Chain, "version", claim.Version)
+			d.s.Log.Warn("liquidity provider uses unknown contracts", "lp", url, "chain", claim.Chain, "version", claim.Version)
 			continue
 		}
 		asked++
@@ -225,7 +225,7 @@ func (d *Directory) prove(ctx context.Context, url string, info Info) *LP {
 	}
 	note := func(o outcome) {
 		if o.err != nil {
-			d.s.Log.Warn("LP does not prove its address", "lp", url, "chain", o.claim.Chain, "err", o.err)
+			d.s.Log.Warn("liquidity provider failed to prove its address", "lp", url, "chain", o.claim.Chain, "err", o.err)
 			return
 		}
 		lp.Addresses[o.claim.Chain], lp.Versions[o.claim.Chain] = o.claim.Address, o.claim.Version
@@ -290,5 +290,5 @@ func (d *Directory) Punish(url string, about Pair, err error) {
 		return
 	}
 	until := d.penalties.punish(box{url, e.pair(about)}, err.Error(), d.s.Now())
-	d.s.Log.Warn("LP lied", "lp", url, "until", until, "err", err)
+	d.s.Log.Warn("liquidity provider gave a false answer", "lp", url, "until", until, "err", err)
 }

@@ -217,7 +217,7 @@ func TestRoundTellsWhoAndWhy(t *testing.T) {
 		}
 		text += f.Err.Error() + "\n"
 	}
-	if !strings.Contains(text, "https://lp2 gave an invalid answer: total is 5, expected 4") || !strings.Contains(text, "panicked") {
+	if !strings.Contains(text, "https://lp2 sent an invalid response: total is 5, expected 4") || !strings.Contains(text, "panicked") {
 		t.Error(text)
 	}
 	if err := (&RoundError{offer.Failures}); len(err.Error()) > 2000 || !strings.Contains(err.Error(), "and 3 more") {

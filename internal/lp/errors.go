@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
 	"unicode/utf8"
 
 	"github.com/swapper-go/swapper/fault"
@@ -34,6 +35,9 @@ func (e *RequestError) Error() string {
 	}
 	if e.Code != 0 {
 		return fmt.Sprintf("%s refused: %s (code %d)", e.LP, text, e.Code)
+	}
+	if e.Status == http.StatusOK { // not a refusal, see [bad]
+		return fmt.Sprintf("%s: %s", e.LP, text)
 	}
 	return fmt.Sprintf("%s refused: %s (status %d)", e.LP, text, e.Status)
 }
@@ -86,9 +90,9 @@ func Lie(format string, args ...any) *LPError {
 
 func (e *LPError) Error() string {
 	if e.LP == "" {
-		return "invalid answer: " + e.Reason
+		return "invalid response: " + e.Reason
 	}
-	return fmt.Sprintf("%s gave an invalid answer: %s", e.LP, e.Reason)
+	return fmt.Sprintf("%s sent an invalid response: %s", e.LP, e.Reason)
 }
 
 func (e *LPError) Unwrap() []error {

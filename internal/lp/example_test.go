@@ -42,7 +42,7 @@ func ExampleLie() {
 	err.Recoverable = true
 	fmt.Println(lp.Punishable(err))
 	// Output:
-	// invalid answer: total is 5, expected 4
+	// invalid response: total is 5, expected 4
 	// true
 	// false
 }

@@ -21,7 +21,7 @@ var errFrame = errors.New("malformed frame")
 // little endian, and its text (protocol: lp-protocol.md §3.2).
 func appendFrame(dst, object []byte) ([]byte, error) {
 	if uint64(len(object)) > math.MaxUint32 {
-		return nil, fmt.Errorf("%w: object of %d bytes", errFrame, len(object))
+		return nil, fmt.Errorf("%w: object is %d bytes long", errFrame, len(object))
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(object)))
 	return append(dst, object...), nil
@@ -40,7 +40,7 @@ type frames struct {
 func (f *frames) next() (map[string]json.RawMessage, error) {
 	var head [4]byte
 	if f.left < len(head) {
-		return nil, fmt.Errorf("%w: the answer is too long", errFrame)
+		return nil, fmt.Errorf("%w: the response is too long", errFrame)
 	}
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (f *frames) next() (map[string]json.RawMessage, error) {
 	f.left -= len(head)
 	n := binary.LittleEndian.Uint32(head[:])
 	if uint64(n) > uint64(f.left) {
-		return nil, fmt.Errorf("%w: %d bytes announced, at most %d may come", errFrame, n, f.left)
+		return nil, fmt.Errorf("%w: %d bytes announced, at most %d allowed", errFrame, n, f.left)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(f.r, text); err != nil {
@@ -72,7 +72,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("%w: %v", errFrame, err)
 	}
 	if m == nil {
-		return nil, fmt.Errorf("%w: not an object", errFrame)
+		return nil, fmt.Errorf("%w: not a JSON object", errFrame)
 	}
 	return m, nil
 }

@@ -35,7 +35,7 @@ func Start[T any](ctx context.Context, fn func(context.Context) (T, error)) *Fut
 		defer func() {
 			if p := recover(); p != nil {
 				var zero T
-				f.Set(zero, fault.New(fault.Internal, "an answer could not be read: %v", p))
+				f.Set(zero, fault.New(fault.Internal, "a response could not be decoded: %v", p))
 			}
 		}()
 		f.Set(fn(ctx))

@@ -78,7 +78,7 @@ func (c *Client) infoPolicy() retry.Policy {
 func (c *Client) info(ctx context.Context, base string) (Info, error) {
 	var random [32]byte
 	if _, err := io.ReadFull(c.o.Rand, random[:]); err != nil {
-		return Info{}, fmt.Errorf("randomness for a nonce: %w", err)
+		return Info{}, fmt.Errorf("generate a nonce: %w", err)
 	}
 	nonce := hex.EncodeToString(random[:])
 	type outcome struct {
@@ -120,14 +120,14 @@ func readInfo(base string, text []byte, nonce string) (Info, error) {
 	}
 	signed, ok := jsonString(fields["envelope"])
 	if !ok {
-		return broken(errors.New("envelope: expected a text"))
+		return broken(errors.New("envelope: must be a string"))
 	}
 	inner, err := object([]byte(signed))
 	if err != nil {
 		return broken(err)
 	}
 	if got, _ := jsonString(inner["nonce"]); got != nonce {
-		return broken(errors.New("the envelope answers another nonce"))
+		return broken(errors.New("the envelope does not match the nonce sent"))
 	}
 	info := Info{Envelope: []byte(signed), Services: map[Service]ServiceInfo{}}
 	if info.Chains, err = readChains(fields["chains"]); err != nil {
@@ -176,7 +176,7 @@ func readService(raw json.RawMessage) (ServiceInfo, error) {
 	case a.err != nil:
 		return s, a.err
 	case s.FeePPM >= 1_000_000 || s.BaseFee > maxSats || s.Min > s.Max:
-		return s, errors.New("fee or bounds make no sense")
+		return s, errors.New("the fee or the bounds are inconsistent")
 	}
 	if s.Max > maxSats {
 		s.Max = maxSats
@@ -217,7 +217,7 @@ const maxSats = 21_000_000 * 100_000_000
 func readTokens(raw json.RawMessage) ([]string, error) {
 	var list []string
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, errors.New("tokens: expected a list of texts")
+		return nil, errors.New("tokens: must be a list of strings")
 	}
 	return list, nil
 }

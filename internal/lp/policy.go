@@ -85,7 +85,7 @@ func (p Policy) deposit(swapSats *big.Int) *big.Int {
 // the field amount.
 func (p Policy) Watchtower(paySats, swapSats *big.Int) error {
 	if most := p.watchtower(swapSats); paySats.Cmp(most) > 0 {
-		return fault.Invalid("amount", "is too low, or the chain's fees are too high: settling %s sats costs %s, at most %s are accepted", swapSats, paySats, most)
+		return fault.Invalid("amount", "is too low for the chain's current fees: settling a swap of %s sats costs %s sats, more than the accepted %s; use a larger amount", swapSats, paySats, most)
 	}
 	return nil
 }

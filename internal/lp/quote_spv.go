@@ -132,11 +132,11 @@ func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt 
 	b.add("quoteId", quoteID)
 	b.add("psbtHex", hex.EncodeToString(psbt))
 	if size := len(encode(b.params)); size > maxPost {
-		return "", fault.New(fault.InvalidInput, "the transaction has too many inputs: %d bytes, LPs read %d", size, maxPost)
+		return "", fault.New(fault.InvalidInput, "the transaction has too many inputs: it is %d bytes long, but liquidity providers accept at most %d", size, maxPost)
 	}
 	data, err := c.post(ctx, toAct, retry.Policy{Calls: 1, Final: isAnswer}, base, SPVFromBTC.Path()+"/postQuote"+query("chain", chain), b, Early{})
 	if err != nil {
-		return "", fmt.Errorf("post the PSBT: %w", err)
+		return "", fmt.Errorf("send the PSBT: %w", err)
 	}
 	return readData(base, data, func(a *answer) string { return a.str("txId") })
 }

@@ -81,7 +81,7 @@ func trusted[T any](c *Client, ctx context.Context, base, path string, read func
 	a := newAnswer(data)
 	v := read(a)
 	if a.err != nil {
-		return zero, &CallError{base, fmt.Errorf("the answer has another form than the protocol says: %w", a.err)}
+		return zero, &CallError{base, fmt.Errorf("the response does not follow the protocol: %w", a.err)}
 	}
 	return v, nil
 }

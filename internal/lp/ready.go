@@ -35,15 +35,15 @@ func (d *Directory) Offering() error {
 func (d *Directory) NoOffer() error {
 	switch {
 	case len(d.LPs()) == 0:
-		return fault.New(fault.Upstream, "no liquidity provider can be reached")
+		return fault.New(fault.Upstream, "no liquidity provider can be reached; try again later")
 	case len(d.Penalties()) > 0:
 		return errBoxed()
 	}
-	return fault.New(fault.Upstream, "no liquidity provider offers this now")
+	return fault.New(fault.Upstream, "no liquidity provider offers this swap at the moment; try again later")
 }
 
 func errBoxed() error {
-	return fault.New(fault.Upstream, "the liquidity providers gave wrong answers and are left alone for a while")
+	return fault.New(fault.Upstream, "all liquidity providers are excluded for now after invalid responses; try again later")
 }
 
 // setGone notes that no LP could be reached, so that the next question whether

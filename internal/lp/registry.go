@@ -70,7 +70,7 @@ func readList(text []byte) ([]string, error) {
 	}
 	packed, ok := jsonString(fields["content"])
 	if !ok {
-		return nil, errors.New("content: expected a text")
+		return nil, errors.New("content: must be a string")
 	}
 	file, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(packed, "\n", ""))
 	if err != nil {

@@ -125,7 +125,7 @@ func silent[T any](ctx context.Context, candidates []Candidate, offer Offer[T], 
 func (r Round[T]) ask(ctx context.Context, c Candidate) (quote T, err error) {
 	defer func() { // a check that panics on one LP's answer must not end the round
 		if p := recover(); p != nil {
-			err = fmt.Errorf("check of the answer panicked: %v", p)
+			err = fmt.Errorf("checking the response panicked: %v", p)
 		}
 	}()
 	for n := 1; ; n++ {
@@ -168,7 +168,7 @@ func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Off
 	candidates := d.Candidates(q)
 	if len(candidates) == 0 {
 		if err := d.Reload(ctx); err != nil {
-			d.s.Log.Warn("LPs not reloaded", "err", err)
+			d.s.Log.Warn("reloading the liquidity providers failed", "err", err)
 		}
 		if candidates = d.Candidates(q); len(candidates) == 0 {
 			if ctx.Err() != nil {

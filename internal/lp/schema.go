@@ -42,7 +42,7 @@ func (a *answer) has(name string) bool {
 func (a *answer) amount(name string) *big.Int {
 	v, ok := bigInt(a.fields[name])
 	if !ok || v.Sign() < 0 {
-		a.fail(name, "a whole number, not negative")
+		a.fail(name, "a non-negative whole number")
 		return new(big.Int)
 	}
 	return v
@@ -51,7 +51,7 @@ func (a *answer) amount(name string) *big.Int {
 func (a *answer) str(name string) string {
 	s, ok := jsonString(a.fields[name])
 	if !ok {
-		a.fail(name, "a text")
+		a.fail(name, "a string")
 	}
 	return s
 }
@@ -76,7 +76,7 @@ func (a *answer) optionalNumber(name string) *float64 {
 func (a *answer) whole(name string) int64 {
 	v, ok := jsonNumber(a.fields[name])
 	if !ok || v != math.Trunc(v) || v < 0 || v > 1<<53 {
-		a.fail(name, "a whole number, not negative")
+		a.fail(name, "a non-negative whole number")
 		return 0
 	}
 	return int64(v)

@@ -78,7 +78,7 @@ func (c *Client) Status(ctx context.Context, q StatusQuery) (Status, error) {
 	case GetRefundAuthorization, GetAddressStatus:
 		pairs = append(pairs, "sequence", dec(q.Sequence))
 	default:
-		return Status{}, fmt.Errorf("LPs have no endpoint %q", q.Endpoint)
+		return Status{}, fmt.Errorf("liquidity providers have no endpoint %q", q.Endpoint)
 	}
 	return c.status(ctx, toFollow, q.URL, "/"+q.Endpoint+query(pairs...))
 }
@@ -111,7 +111,7 @@ func readStatus(text []byte) (Status, error) {
 	}
 	code, ok := jsonNumber(e.code)
 	if !ok || code != float64(int(code)) {
-		return Status{}, errors.New("code: expected a number")
+		return Status{}, errors.New("code: must be a number")
 	}
 	s := Status{Code: int(code)}
 	message, _ := jsonString(e.msg)

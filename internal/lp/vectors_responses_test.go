@@ -73,7 +73,7 @@ func strictly(data json.RawMessage, err error, names ...string) (id string) {
 	fields, _ := object(data)
 	if e, ok := errors.AsType[*RequestError](err); ok {
 		for name := range fields {
-			if strings.Contains(e.Message, ": "+name+": expected a whole number") {
+			if strings.Contains(e.Message, ": "+name+": expected a non-negative whole number") {
 				names = append(names, name)
 			}
 		}

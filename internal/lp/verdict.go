@@ -19,7 +19,7 @@ const maxNamed = 5
 
 func (e *RoundError) Error() string {
 	var out strings.Builder
-	out.WriteString("no liquidity provider gave a usable quote: ")
+	out.WriteString("no liquidity provider returned a usable quote: ")
 	for i, f := range e.Failures {
 		if i == maxNamed {
 			fmt.Fprintf(&out, "; and %d more", len(e.Failures)-i)
@@ -113,7 +113,7 @@ func CallersFault(q Query, err error) *fault.Error {
 		if q.Gas != nil && q.Gas.Sign() > 0 {
 			return fault.Invalid("amount", "does not cover the gas amount and the fees")
 		}
-		return fault.Invalid("amount", "is refused by the liquidity provider: %s (code %d)", b.Message, b.Code)
+		return fault.Invalid("amount", "was refused by the liquidity provider: %s (code %d)", b.Message, b.Code)
 	}
 	if r, ok := errors.AsType[*RequestError](err); ok {
 		return q.refused(r)
@@ -159,7 +159,7 @@ func (q Query) refused(r *RequestError) *fault.Error {
 		if r.Most != nil && q.Gas != nil && q.Gas.Cmp(r.Most) > 0 {
 			return fault.OutOfBounds("gasAmount", nil, r.Most)
 		}
-		return fault.Invalid("gasAmount", "is too high together with the watchtower's reward: %s", r.Message)
+		return fault.Invalid("gasAmount", "is too high in combination with the watchtower's fee: %s", r.Message)
 	case codeProcessed, codeInvoiceExpires, codeInvoiceUnread, codeInvoiceNoAmount:
 		if q.Service == ToBTCLN { // for payouts to Bitcoin they are about what we chose
 			field = "dstAddress"
@@ -170,7 +170,7 @@ func (q Query) refused(r *RequestError) *fault.Error {
 	if field == "" {
 		return nil
 	}
-	return fault.Invalid(field, "is refused by the liquidity provider: %s (code %d)", r.Message, r.Code)
+	return fault.Invalid(field, "was refused by the liquidity provider: %s (code %d)", r.Message, r.Code)
 }
 
 // parameter returns the field behind the parameter that LPs name in brackets, as

@@ -104,7 +104,7 @@ func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) ch
 	}
 	want, err := a.Contract.Expect(s)
 	if err != nil {
-		return chains.Escrow{}, lie(CheckEscrow, "escrow cannot be: %w", err)
+		return chains.Escrow{}, lie(CheckEscrow, "the escrow's terms are invalid: %w", err)
 	}
 	err = a.Contract.Diff(want, got, may...)
 	if err != nil && !s.Hints && s.Condition.Kind == chains.OnchainNonced {
@@ -131,11 +131,11 @@ func (a Agreed) authorized(f Authorized) error {
 	if e, ok := errors.AsType[*chains.AuthError](f.Err); ok && e.Late {
 		return late(CheckAuth, "%w", f.Err)
 	}
-	if err := wrapped[*chains.AuthError](CheckAuth, "verify the authorisation", f.Err); err != nil {
+	if err := wrapped[*chains.AuthError](CheckAuth, "verify the authorization", f.Err); err != nil {
 		return err
 	}
 	if f.UntilMS <= a.Now.UnixMilli() {
-		return late(CheckAuth, "the authorisation has run out")
+		return late(CheckAuth, "the authorization has expired")
 	}
 	return nil
 }
@@ -144,9 +144,9 @@ func (a Agreed) authorized(f Authorized) error {
 func covers(funds, amount *big.Int) error {
 	switch {
 	case funds == nil:
-		return errUnknown("the LP's funds are")
+		return errUnknown("the liquidity provider's balance is")
 	case funds.Cmp(amount) < 0:
-		return doubt(CheckFunds, "pays out %s, but the LP has %s", amount, funds)
+		return doubt(CheckFunds, "the payout of %s exceeds the liquidity provider's balance of %s", amount, funds)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (a Agreed) requested(input, output *big.Int) error {
 		got, side = input, "input"
 	}
 	if !same(got, a.Amount) {
-		return lie(CheckRequested, "%s is %s, requested were %s", side, got, a.Amount)
+		return lie(CheckRequested, "%s is %s, requested was %s", side, got, a.Amount)
 	}
 	return nil
 }

@@ -84,28 +84,28 @@ func (q *fromBTCLNAuto) pays() error {
 
 func (q *fromBTCLNAuto) btcSum() error {
 	if !same(sum(q.got.BTCAmountGas, q.got.BTCAmountSwap), q.sats) {
-		return lie(CheckBTCSum, "swap and gas are %s and %s sats, the invoice is for %s", q.got.BTCAmountSwap, q.got.BTCAmountGas, q.sats)
+		return lie(CheckBTCSum, "swap and gas amounts of %s and %s sats do not add up to the invoice's %s sats", q.got.BTCAmountSwap, q.got.BTCAmountGas, q.sats)
 	}
 	return nil
 }
 
 func (q *fromBTCLNAuto) feeSum() error {
 	if !same(sum(q.got.GasSwapFeeBTC, q.got.SwapFeeBTC), q.got.TotalFeeBTC) {
-		return lie(CheckTotalFee, "fees of %s and %s sats are called %s", q.got.SwapFeeBTC, q.got.GasSwapFeeBTC, q.got.TotalFeeBTC)
+		return lie(CheckTotalFee, "fees of %s and %s sats do not add up to the stated total of %s", q.got.SwapFeeBTC, q.got.GasSwapFeeBTC, q.got.TotalFeeBTC)
 	}
 	return nil
 }
 
 func (q *fromBTCLNAuto) bounty() error {
 	if want := zeroIfNil(q.Bounty); !same(q.got.ClaimerBounty, want) {
-		return lie(CheckBounty, "claimer bounty is %s, requested were %s", q.got.ClaimerBounty, want)
+		return lie(CheckBounty, "the claimer bounty is %s, requested was %s", q.got.ClaimerBounty, want)
 	}
 	return nil
 }
 
 func (q *fromBTCLNAuto) gasDrop() error {
 	if want := zeroIfNil(q.GasAmount); !same(q.got.TotalGas, want) {
-		return lie(CheckGas, "gas is %s, requested were %s", q.got.TotalGas, want)
+		return lie(CheckGas, "the gas amount is %s, requested was %s", q.got.TotalGas, want)
 	}
 	return nil
 }

@@ -33,13 +33,13 @@ func VerifyDelivered(k chains.Contract, want chains.Escrow, data json.RawMessage
 func Usable(e chains.Escrow, f chains.EscrowFact, now time.Time) error {
 	switch f.State {
 	case chains.EscrowClaimed, chains.EscrowRefunded:
-		return lie(CheckCommitted, "the escrow is %s already", f.State)
+		return lie(CheckCommitted, "the escrow is already %s", f.State)
 	}
 	if t := time.Unix(f.Head.Time, 0); t.After(now) {
 		now = t
 	}
 	if !claimWindow(e.Expiry, now.Unix()) {
-		return lie(CheckTooLate, "the escrow ends at %d, it is %d", e.Expiry, now.Unix())
+		return lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely", e.Expiry, now.Unix())
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func Usable(e chains.Escrow, f chains.EscrowFact, now time.Time) error {
 // type): [Usable], not opened yet, and the authorisation is good. Pure.
 func Openable(e chains.Escrow, f chains.EscrowFact, auth Authorized, now time.Time) error {
 	if f.State != chains.EscrowNone {
-		return lie(CheckCommitted, "the escrow is %s already", f.State)
+		return lie(CheckCommitted, "the escrow is already %s", f.State)
 	}
 	if err := (Agreed{Now: now}).authorized(auth); err != nil {
 		return err

@@ -61,7 +61,7 @@ func (q *fromBTC) market() error {
 // the LP names.
 func (q *fromBTC) bountyLimit() error {
 	err := q.proportionate(q.escrow.ClaimerBounty, q.got.Amount)
-	return wrapped[*fault.Error](CheckBounty, "value the bounty", err)
+	return wrapped[*fault.Error](CheckBounty, "price the claimer bounty", err)
 }
 
 func (q *fromBTC) numbers() error {
@@ -70,7 +70,7 @@ func (q *fromBTC) numbers() error {
 		return err
 	}
 	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > bitcoin.MaxMoney || g.Total.Sign() == 0 {
-		return lie(CheckNumbers, "%s sats for %s", g.Amount, g.Total)
+		return lie(CheckNumbers, "amounts must be positive: %s sats for %s base units", g.Amount, g.Total)
 	}
 	q.fee = mulDiv(g.SwapFee, g.Amount, sum(g.Total, g.SwapFee))
 	return nil
@@ -80,7 +80,7 @@ func (q *fromBTC) asked() error { return q.requested(q.got.Amount, q.got.Total) 
 
 func (q *fromBTC) confirmations() error {
 	if q.got.Confirmations < 0 || q.got.Confirmations > maxConfirmations {
-		return lie(CheckConfirmations, "wants %d confirmations, at most %d are accepted", q.got.Confirmations, maxConfirmations)
+		return lie(CheckConfirmations, "requires %d confirmations, at most %d are accepted", q.got.Confirmations, maxConfirmations)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (q *fromBTC) bounty(expiry int64) *big.Int {
 
 func (q *fromBTC) sendWindow() error {
 	if left := SendTimeout(q.escrow.Expiry, q.got.Confirmations) - q.Now.Unix(); left < MinSendWindow {
-		return lie(CheckSendWindow, "%d s are left to pay, at least %d are needed", left, MinSendWindow)
+		return lie(CheckSendWindow, "only %d s are left to pay, at least %d s are required", left, MinSendWindow)
 	}
 	return nil
 }

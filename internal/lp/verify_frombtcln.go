@@ -60,7 +60,7 @@ func (q *fromBTCLN) numbers() error {
 		return err
 	}
 	if g.Total.Sign() == 0 {
-		return lie(CheckNumbers, "nothing is paid out")
+		return lie(CheckNumbers, "the payout is zero")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (q *fromBTCLN) key() error { return q.ownKey(q.got.Address) }
 // ownKey checks that an LP goes by the address that it has proven to hold.
 func (a Agreed) ownKey(address string) error {
 	if !sameAddress(address, a.LP) {
-		return lie(CheckLPKey, "goes by %.80q, has proven %s", address, a.LP)
+		return lie(CheckLPKey, "names the address %.80q, but has proven %s", address, a.LP)
 	}
 	return nil
 }

@@ -47,10 +47,10 @@ func (w InvoiceExpected) check(inv *lightning.Invoice) error {
 
 func (w InvoiceExpected) description(inv *lightning.Invoice) error {
 	if w.DescriptionHash != "" && (inv.DescriptionHash == nil || !strings.EqualFold(hex.EncodeToString(inv.DescriptionHash[:]), w.DescriptionHash)) {
-		return lie(CheckDescription, "the invoice has another description hash")
+		return lie(CheckDescription, "the invoice's description hash differs from the requested one")
 	}
 	if w.Description != "" && (inv.Description == nil || *inv.Description != w.Description) {
-		return lie(CheckDescription, "the invoice has another description")
+		return lie(CheckDescription, "the invoice's description differs from the requested one")
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (w InvoiceExpected) description(inv *lightning.Invoice) error {
 // paymentHash: whoever holds another preimage would get the payment.
 func (w InvoiceExpected) paymentHash(inv *lightning.Invoice) error {
 	if inv.PaymentHash != w.PaymentHash {
-		return lie(CheckPaymentHash, "the invoice is for payment hash %x", inv.PaymentHash)
+		return lie(CheckPaymentHash, "the invoice has payment hash %x, not the requested one", inv.PaymentHash)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (w InvoiceExpected) amount(inv *lightning.Invoice) error {
 func (a Agreed) expires(inv *lightning.Invoice) (time.Time, error) {
 	at := time.Unix(inv.ExpiresAt(), 0)
 	if !at.After(a.Now) {
-		return at, late(CheckQuoteExpiry, "the invoice ended at %d", inv.ExpiresAt())
+		return at, late(CheckQuoteExpiry, "the invoice expired at %d", inv.ExpiresAt())
 	}
 	return at, nil
 }
@@ -100,17 +100,17 @@ func VerifyNode(inv *lightning.Invoice, f NodeFact, p Policy) error {
 		return f.Err
 	}
 	if f.Node == nil {
-		return doubt(CheckNode, "the public graph does not know node %x", inv.Payee)
+		return doubt(CheckNode, "node %x is not in the public Lightning graph", inv.Payee)
 	}
 	if !strings.EqualFold(f.Node.PublicKey, hex.EncodeToString(inv.Payee[:])) {
-		return lie(CheckNode, "the invoice is of node %x, the LP named %s", inv.Payee, f.Node.PublicKey)
+		return lie(CheckNode, "the invoice is from node %x, but the liquidity provider named node %s", inv.Payee, f.Node.PublicKey)
 	}
 	need := sats(inv).Int64()
 	if f.Node.Capacity < need {
-		return doubt(CheckNode, "the node's channels hold %d sats, the invoice is for %d", f.Node.Capacity, need)
+		return doubt(CheckNode, "the node's channels have a capacity of %d sats, less than the invoice's %d", f.Node.Capacity, need)
 	}
 	if f.Node.Capacity/2 < need {
-		return doubt(CheckNode, "the node's channels hold %d sats, too few to receive %d with any likelihood", f.Node.Capacity, need)
+		return doubt(CheckNode, "the node's channels have a capacity of %d sats, too little to reliably receive %d", f.Node.Capacity, need)
 	}
 	return nil
 }

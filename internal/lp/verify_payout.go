@@ -15,14 +15,14 @@ import (
 // §6.9). Pure.
 func VerifySecret(k chains.Contract, e chains.Escrow, secret []byte) error {
 	if len(secret) != sha256.Size {
-		return lie(CheckSecret, "the preimage has %d bytes", len(secret))
+		return lie(CheckSecret, "the preimage has %d bytes instead of 32", len(secret))
 	}
 	hash, err := k.ClaimHash(chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(secret)})
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(hash, e.ClaimHash) {
-		return lie(CheckSecret, "the preimage does not open the escrow")
+		return lie(CheckSecret, "the preimage does not match the escrow")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func VerifyPayout(k chains.Contract, e chains.Escrow, tx *wire.MsgTx, nonce uint
 		return k.ClaimHash(chains.Condition{Kind: e.Kind, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: n})
 	})
 	if !ok {
-		return PayoutProof{}, lie(CheckPayout, "no output of %s satisfies the escrow", tx.TxHash())
+		return PayoutProof{}, lie(CheckPayout, "no output of transaction %s satisfies the escrow", tx.TxHash())
 	}
 	out := tx.TxOut[vout]
 	return PayoutProof{Vout: vout, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: confirmations}, nil

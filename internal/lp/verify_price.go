@@ -43,7 +43,7 @@ func (a Agreed) fair(c Check, check func(price.Quote) (price.Result, error), q p
 	case err != nil:
 		return price.Result{}, err
 	case !r.Within(a.Policy.tolerance()):
-		return r, lie(c, "%s ppm worse than the market, at most %d are accepted", r.DifferencePPM, a.Policy.tolerance())
+		return r, lie(c, "the price is %s ppm worse than the market price, at most %d ppm are accepted", r.DifferencePPM, a.Policy.tolerance())
 	}
 	return r, nil
 }
@@ -88,7 +88,7 @@ func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int)
 	worth, noPrice := price.FromBitcoin(exchanged, q.Price, q.Decimals)
 	few := noPrice == nil && worth.Cmp(units) <= 0 && (!send || q.Units.Cmp(sum(worth, units)) <= 0)
 	if _, again := a.fair(c, check, kind); again == nil || few || !send && exchanged.Cmp(roundedSats) <= 0 {
-		return r, fault.Invalid("amount", "is too small: %s sats, which is what is exchanged beside fees and gas, are too few for the token's units", exchanged)
+		return r, fault.Invalid("amount", "is too small: after fees and gas only %s sats are exchanged, too few for the token's smallest unit", exchanged)
 	}
 	return r, err
 }
@@ -101,7 +101,7 @@ func (a Agreed) fairGas(sats, units, feeSats *big.Int) (*price.Result, error) {
 	case sats.Sign() == 0 && feeSats.Sign() == 0:
 		return nil, nil // a present, if units are promised
 	case units.Sign() == 0:
-		return nil, lie(CheckGasPrice, "%s sats are charged for gas that nobody gets", sats)
+		return nil, lie(CheckGasPrice, "%s sats are charged for gas, but no gas is paid out", sats)
 	}
 	q := price.Quote{Sats: sats, Units: units, FeeSats: feeSats, FeePPM: a.FeePPM, Decimals: a.Native.Decimals, Price: a.NativePrice}
 	r, err := a.fair(CheckGasPrice, price.CheckReceive, q)
@@ -131,7 +131,7 @@ func (a Agreed) acceptedFee(c Check, feeSats, grossSats, base *big.Int, t tokens
 		}
 	}
 	if most := a.Policy.fee(grossSats); feeSats.Cmp(most) > 0 {
-		e := Lie("fee of %s sats for %s, at most %s are accepted", feeSats, grossSats, most)
+		e := Lie("the fee of %s sats for a swap of %s sats is above the accepted maximum of %s", feeSats, grossSats, most)
 		e.Check, e.Lenient = CheckFeeLimit, true // dear, but no lie
 		return e
 	}
@@ -157,7 +157,7 @@ func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t token
 		limit.Add(limit, coarse)
 	}
 	if feeSats.Cmp(limit) > 0 {
-		return doubt(c, "fee of %s sats, announced are at most %s", feeSats, limit)
+		return doubt(c, "the fee of %s sats is above the announced maximum of %s", feeSats, limit)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (a Agreed) deposit(deposit, swapSats *big.Int) error {
 		return err
 	}
 	if most := a.Policy.deposit(swapSats); value.Cmp(most) > 0 {
-		return lie(CheckDeposit, "security deposit worth %s sats for a swap of %s, at most %s are accepted", value, swapSats, most)
+		return lie(CheckDeposit, "the security deposit worth %s sats for a swap of %s sats is above the accepted maximum of %s", value, swapSats, most)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (a Agreed) fairAfterWatchtower(sats, units, feeSats, swapSats *big.Int) err
 	least := minus(net, mulDiv(net, big.NewInt(a.Policy.tolerance()), million))
 	least.Sub(least, a.Policy.watchtower(swapSats)).Sub(least, big.NewInt(roundingSats))
 	if worth.Cmp(least) < 0 {
-		e := Lie("pays out %s sats' worth for %s; after what a watchtower may get, %s are due", worth, net, least)
+		e := Lie("the payout is worth %s sats for a swap of %s sats, but at least %s sats are due after the watchtower's fee", worth, net, least)
 		e.Check, e.Lenient = CheckWatchtower, true // the share was ours
 		return e
 	}

@@ -97,7 +97,7 @@ func TestPriceLimits(t *testing.T) {
 			if err == nil && (r.DifferencePPM == nil) != (x.decimals < 0) {
 				t.Errorf("accepted without having been compared: %+v", r)
 			}
-			if x.want == unknown && x.market == nil && !strings.Contains(err.Error(), "not known") {
+			if x.want == unknown && x.market == nil && !strings.Contains(err.Error(), "unknown") {
 				t.Errorf("%v does not say what is missing", err)
 			}
 		})

@@ -125,7 +125,7 @@ func (q *spv) numbers() error {
 		return err
 	}
 	if !g.BTCAmount.IsInt64() || g.BTCAmount.Int64() > bitcoin.MaxMoney || g.BTCAmount.Sign() == 0 {
-		return lie(CheckNumbers, "amount of %s sats", g.BTCAmount)
+		return lie(CheckNumbers, "the amount of %s sats is out of range", g.BTCAmount)
 	}
 	return nil
 }
@@ -133,20 +133,20 @@ func (q *spv) numbers() error {
 func (q *spv) feeRate() error {
 	r := q.got.BTCFeeRate
 	if !(r >= 1 && r <= 10_000) {
-		return lie(CheckFeeRate, "fee rate of %v sats/vB", r)
+		return lie(CheckFeeRate, "the fee rate of %v sat/vB is out of range", r)
 	}
 	if !(q.MaxFeeRate > 0) {
-		return errUnknown("the limit of the fee rate is")
+		return errUnknown("the maximum fee rate is")
 	}
 	if r > q.MaxFeeRate {
-		return doubt(CheckFeeRate, "demands %v sats/vB, at most %v are accepted", r, q.MaxFeeRate)
+		return doubt(CheckFeeRate, "requires %v sat/vB, above the accepted maximum of %v", r, q.MaxFeeRate)
 	}
 	return nil
 }
 
 func (q *spv) quoteID() error {
 	if b, err := hex.DecodeString(q.got.QuoteID); err != nil || len(b) != 32 {
-		return lie(CheckQuoteID, "quoteId is not 64 hexadecimal digits")
+		return lie(CheckQuoteID, "quoteId must be 64 hexadecimal digits")
 	}
 	return nil
 }
@@ -155,20 +155,20 @@ func (q *spv) quoteID() error {
 // fee estimate.
 func (q *spv) addresses() (err error) {
 	if q.lp, err = bitcoin.ParseAddress(q.got.BTCAddress, q.Network); err != nil {
-		return lie(CheckAddress, "address of the LP: %w", err)
+		return lie(CheckAddress, "the liquidity provider's address: %w", err)
 	}
 	if q.vault, err = bitcoin.ParseAddress(q.got.VaultBTCAddress, q.Network); err != nil {
-		return lie(CheckAddress, "address of the vault: %w", err)
+		return lie(CheckAddress, "the vault's address: %w", err)
 	}
 	if q.lp.Type() != bitcoin.P2WPKH || q.vault.Type() != bitcoin.P2TR {
-		return lie(CheckAddress, "addresses are %v and %v, accepted are p2wpkh for the LP and p2tr for the vault", q.lp.Type(), q.vault.Type())
+		return lie(CheckAddress, "the addresses are %v and %v, but must be p2wpkh for the liquidity provider and p2tr for the vault", q.lp.Type(), q.vault.Type())
 	}
 	return nil
 }
 
 func (q *spv) owner() error {
 	if !sameAddress(q.got.Address, q.LP) {
-		return lie(CheckVaultOwner, "the vault belongs to %.80q, not to %s", q.got.Address, q.LP)
+		return lie(CheckVaultOwner, "the vault belongs to %.80q instead of %s", q.got.Address, q.LP)
 	}
 	return nil
 }
@@ -180,14 +180,14 @@ func (q *spv) output() (err error) {
 
 func (q *spv) btcSum() error {
 	if !same(sum(q.got.BTCAmountSwap, q.got.BTCAmountGas), q.got.BTCAmount) {
-		return lie(CheckBTCSum, "swap and gas are %s and %s sats, together %s", q.got.BTCAmountSwap, q.got.BTCAmountGas, q.got.BTCAmount)
+		return lie(CheckBTCSum, "swap and gas amounts of %s and %s sats do not add up to %s", q.got.BTCAmountSwap, q.got.BTCAmountGas, q.got.BTCAmount)
 	}
 	return nil
 }
 
 func (q *spv) feeSum() error {
 	if !same(sum(q.got.SwapFeeBTC, q.got.GasSwapFeeBTC), q.got.TotalFeeBTC) {
-		return lie(CheckTotalFee, "fees of %s and %s sats are called %s", q.got.SwapFeeBTC, q.got.GasSwapFeeBTC, q.got.TotalFeeBTC)
+		return lie(CheckTotalFee, "fees of %s and %s sats do not add up to the stated total of %s", q.got.SwapFeeBTC, q.got.GasSwapFeeBTC, q.got.TotalFeeBTC)
 	}
 	return nil
 }
@@ -195,14 +195,14 @@ func (q *spv) feeSum() error {
 func (q *spv) shares() error {
 	want := new(big.Int).SetUint64(uint64(q.CallerShare))
 	if !same(q.got.CallerFeeShare, want) || q.got.FrontingFeeShare.Sign() != 0 || q.got.ExecutionFeeShare.Sign() != 0 {
-		return lie(CheckShares, "shares are %s, %s and %s, requested were %s, 0 and 0", q.got.CallerFeeShare, q.got.FrontingFeeShare, q.got.ExecutionFeeShare, want)
+		return lie(CheckShares, "the fee shares are %s, %s and %s instead of the requested %s, 0 and 0", q.got.CallerFeeShare, q.got.FrontingFeeShare, q.got.ExecutionFeeShare, want)
 	}
 	return nil
 }
 
 func (q *spv) ends() error {
 	if q.got.Expiry > math.MaxInt64/1000 || q.got.Expiry < q.Now.Unix() {
-		return late(CheckQuoteExpiry, "the quote ended at %d, it is %d", q.got.Expiry, q.Now.Unix())
+		return late(CheckQuoteExpiry, "the quote expired at %d, it is now %d", q.got.Expiry, q.Now.Unix())
 	}
 	return nil
 }
@@ -258,7 +258,7 @@ func fineEnough(field string, want, unit *big.Int) error {
 		return nil
 	}
 	if rest := new(big.Int).Rem(want, unit); mulDiv(rest, million, want).Cmp(big.NewInt(maxLostPPM)) > 0 {
-		return fault.Invalid(field, "is too fine: the liquidity provider's vault counts in units of %s", unit)
+		return fault.Invalid(field, "is not a multiple of %s, the smallest unit of the liquidity provider's vault", unit)
 	}
 	return nil
 }
@@ -270,7 +270,7 @@ func (q *spv) fairGasDrop() (err error) {
 
 func (q *spv) confirmations() error {
 	if n := q.facts.Vault.Confirmations; n > MaxVaultConfirmations {
-		return doubt(CheckConfirmations, "the vault needs %d confirmations, at most %d are accepted", n, MaxVaultConfirmations)
+		return doubt(CheckConfirmations, "the vault requires %d confirmations, at most %d are accepted", n, MaxVaultConfirmations)
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (q *spv) confirmations() error {
 func (q *spv) tokens() error {
 	t := q.facts.Vault.Tokens
 	if !sameAddress(t[0], q.Token.Address) || !sameAddress(t[1], q.Native.Address) {
-		return lie(CheckVaultTokens, "the vault holds %s and %s, expected %s and %s", t[0], t[1], q.Token.Address, q.Native.Address)
+		return lie(CheckVaultTokens, "the vault holds the tokens %s and %s, expected %s and %s", t[0], t[1], q.Token.Address, q.Native.Address)
 	}
 	return nil
 }
@@ -292,10 +292,10 @@ func (q *spv) asked() error {
 	case !q.ExactIn: // whatever the inputs were used for, the payout is fixed
 		return inUnits("total", q.Amount, q.got.Total, q.facts.Vault.Multipliers[0], CheckRequested)
 	case q.got.UsedInputsOfRequest && q.Inputs == nil:
-		return lie(CheckInputs, "computed from inputs that were not sent")
+		return lie(CheckInputs, "the amount was computed from inputs that were not sent")
 	case q.got.UsedInputsOfRequest:
 		if left := WholeWallet(q.Inputs, q.DataLen, q.minFeeRate()); !same(left[0], q.got.BTCAmount) && !same(left[1], q.got.BTCAmount) {
-			return lie(CheckRequested, "amount is %s sats, the inputs leave %s or %s", q.got.BTCAmount, left[0], left[1])
+			return lie(CheckRequested, "the amount is %s sats, but the inputs leave %s or %s", q.got.BTCAmount, left[0], left[1])
 		}
 		return nil
 	}
@@ -314,7 +314,7 @@ func (q *spv) gasDrop() error {
 	want := zeroIfNil(q.GasAmount)
 	if want.Sign() == 0 {
 		if q.got.TotalGas.Sign() != 0 {
-			return lie(CheckGas, "gas of %s, none was requested", q.got.TotalGas)
+			return lie(CheckGas, "the gas amount is %s, but none was requested", q.got.TotalGas)
 		}
 		return nil
 	}
@@ -324,10 +324,10 @@ func (q *spv) gasDrop() error {
 // inUnits checks that got is want cut to multiples of a vault's unit.
 func inUnits(name string, want, got, unit *big.Int, c Check) error {
 	if unit == nil || unit.Sign() <= 0 {
-		return lie(CheckMultiplier, "the vault has no units")
+		return lie(CheckMultiplier, "the vault has no unit multiplier")
 	}
 	if cut := minus(want, new(big.Int).Rem(want, unit)); !same(got, cut) {
-		return lie(c, "%s is %s, requested were %s", name, got, cut)
+		return lie(c, "%s is %s, requested was %s", name, got, cut)
 	}
 	return nil
 }
@@ -339,16 +339,16 @@ func (q *spv) units() (err error) {
 	for i, total := range []*big.Int{q.got.Total, q.got.TotalGas} {
 		unit := q.facts.Vault.Multipliers[i]
 		if unit == nil || unit.Sign() <= 0 {
-			return lie(CheckMultiplier, "the vault has no units of token %d", i)
+			return lie(CheckMultiplier, "the vault has no unit multiplier for token %d", i)
 		}
 		raw, rest := new(big.Int).QuoRem(total, unit, new(big.Int))
 		if rest.Sign() != 0 || !raw.IsUint64() {
-			return lie(CheckMultiplier, "%s is no number of vault units of %s", total, unit)
+			return lie(CheckMultiplier, "%s is not a multiple of the vault's unit of %s", total, unit)
 		}
 		q.raw[i] = raw.Uint64()
 	}
 	if q.raw[0] == 0 {
-		return fault.Invalid("amount", "is too small: the liquidity provider's vault counts in units of %s", q.facts.Vault.Multipliers[0])
+		return fault.Invalid("amount", "is too small: it must be at least %s, the smallest unit of the liquidity provider's vault", q.facts.Vault.Multipliers[0])
 	}
 	if q.amounts, err = (bitcoin.FeeShares{Caller: q.CallerShare}).Amounts(q.raw); err != nil {
 		return doubt(CheckMultiplier, "%w", err)
@@ -360,7 +360,7 @@ func (q *spv) units() (err error) {
 func (q *spv) confirmed() error {
 	tx := q.facts.Output
 	if tx == nil {
-		return doubt(CheckUTXO, "transaction %s is not known", q.utxo.Hash)
+		return doubt(CheckUTXO, "transaction %s was not found", q.utxo.Hash)
 	}
 	if !tx.Confirmed() {
 		return doubt(CheckUTXO, "output %s is not confirmed", q.utxo)

@@ -74,11 +74,11 @@ func (q *toBTC) numbers() error {
 		return err
 	}
 	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > bitcoin.MaxMoney {
-		return lie(CheckNumbers, "amount of %s sats", g.Amount)
+		return lie(CheckNumbers, "the amount of %s sats is out of range", g.Amount)
 	}
 	q.net = minus(minus(g.Total, g.SwapFee), g.NetworkFee)
 	if q.net.Sign() <= 0 {
-		return lie(CheckNumbers, "the fees eat the whole total")
+		return lie(CheckNumbers, "the fees are at least as large as the total")
 	}
 	q.fee, q.network = mulDiv(g.SwapFee, g.Amount, q.net), mulDiv(g.NetworkFee, g.Amount, q.net)
 	return nil
@@ -86,7 +86,7 @@ func (q *toBTC) numbers() error {
 
 func (q *toBTC) totalFee() error {
 	if !same(q.got.TotalFee, sum(q.got.SwapFee, q.got.NetworkFee)) {
-		return lie(CheckTotalFee, "totalFee is %s, swapFee and networkFee are %s and %s", q.got.TotalFee, q.got.SwapFee, q.got.NetworkFee)
+		return lie(CheckTotalFee, "totalFee is %s, which is not the sum of swapFee %s and networkFee %s", q.got.TotalFee, q.got.SwapFee, q.got.NetworkFee)
 	}
 	return nil
 }
@@ -106,10 +106,10 @@ func (q *toBTC) agreedEscrow() (err error) {
 
 func (q *toBTC) expiry() error {
 	if limit := ToBTCMaxExpiry(q.Now, q.Confirmations, q.ConfirmationTarget); q.escrow.Expiry > limit {
-		return late(CheckExpiry, "escrow ends at %d, accepted is %d at the latest", q.escrow.Expiry, limit)
+		return late(CheckExpiry, "the escrow expires at %d, later than the accepted %d", q.escrow.Expiry, limit)
 	}
 	if q.escrow.Expiry <= q.Now.Unix() {
-		return late(CheckExpiry, "escrow has ended at %d", q.escrow.Expiry)
+		return late(CheckExpiry, "the escrow has already expired at %d", q.escrow.Expiry)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (q *toBTC) networkFee() error {
 		return err
 	}
 	if f, _ := rate.Float64(); f > MaxFeeRate(q.FeeRate) {
-		return doubt(CheckNetworkFee, "pays out at %s sats/vB, at most %g are accepted", rateText(rate), MaxFeeRate(q.FeeRate))
+		return doubt(CheckNetworkFee, "the payout's fee rate of %s sat/vB is above the accepted maximum of %g", rateText(rate), MaxFeeRate(q.FeeRate))
 	}
 	if q.Price == nil && q.Token.Decimals >= 0 {
 		return errUnknown("the market price is")
@@ -143,7 +143,7 @@ func (q *toBTC) networkFee() error {
 	limit := ceil(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(vsize)))
 	limit.Add(limit, mulDiv(limit, big.NewInt(q.Policy.tolerance()), million))
 	if sats.Cmp(limit) > 0 {
-		return doubt(CheckNetworkFee, "network fee worth %s sats, a payout at %s sats/vB costs at most %s", sats, rateText(rate), limit)
+		return doubt(CheckNetworkFee, "the network fee is worth %s sats, but a payout at %s sat/vB costs at most %s", sats, rateText(rate), limit)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (q *toBTC) rate() (*big.Rat, error) {
 	}
 	exact := new(big.Rat).SetFloat64(*q.got.ExactSatsPerVB)
 	if exact == nil || exact.Sign() < 0 || new(big.Int).Quo(exact.Num(), exact.Denom()).Cmp(q.got.SatsPerVB) != 0 {
-		return nil, lie(CheckNetworkFee, "pays out at %v sats/vB, and at %s cut to a whole number", *q.got.ExactSatsPerVB, q.got.SatsPerVB)
+		return nil, lie(CheckNetworkFee, "the payout's fee rate is %v sat/vB, but %s when rounded down", *q.got.ExactSatsPerVB, q.got.SatsPerVB)
 	}
 	return exact, nil
 }

@@ -66,7 +66,7 @@ func (q *toBTCLN) invoice() error {
 		return nil
 	}
 	if q.PreparedSats == nil || !q.PreparedSats.IsInt64() || *q.Invoice.AmountMsat%1000 != 0 || sats != q.PreparedSats.Int64() {
-		return lie(CheckPrepared, "prepared were %s sats, the invoice is for %d msat", q.PreparedSats, *q.Invoice.AmountMsat)
+		return lie(CheckPrepared, "%s sats were prepared, but the invoice is for %d msat", q.PreparedSats, *q.Invoice.AmountMsat)
 	}
 	return nil
 }
@@ -85,17 +85,17 @@ func (q *toBTCLN) numbers() error {
 		return err
 	}
 	if !(g.Confidence >= 0 && g.Confidence <= 1) {
-		return lie(CheckConfidence, "confidence is %v", g.Confidence)
+		return lie(CheckConfidence, "confidence is %v, must be from 0 to 1", g.Confidence)
 	}
 	return nil
 }
 
 func (q *toBTCLN) routingFee() error {
 	if q.MaxRoutingSats == nil {
-		return errUnknown("the cap on routing fees is")
+		return errUnknown("the maximum routing fee is")
 	}
 	if q.got.RoutingFeeSats.Cmp(q.MaxRoutingSats) > 0 {
-		return lie(CheckRoutingFee, "routing fee of %s sats, at most %s are accepted", q.got.RoutingFeeSats, q.MaxRoutingSats)
+		return lie(CheckRoutingFee, "the routing fee of %s sats is above the accepted maximum of %s", q.got.RoutingFeeSats, q.MaxRoutingSats)
 	}
 	return nil
 }
@@ -124,10 +124,10 @@ func (q *toBTCLN) agreedEscrow() (err error) {
 func (q *toBTCLN) routingPrice() error {
 	if q.ExactIn {
 		if q.MaxRoutingUnits == nil {
-			return errUnknown("the cap on routing fees is")
+			return errUnknown("the maximum routing fee is")
 		}
 		if q.got.MaxFee.Cmp(q.MaxRoutingUnits) > 0 {
-			return lie(CheckRoutingFee, "routing fee of %s base units, at most %s are accepted", q.got.MaxFee, q.MaxRoutingUnits)
+			return lie(CheckRoutingFee, "the routing fee of %s base units is above the accepted maximum of %s", q.got.MaxFee, q.MaxRoutingUnits)
 		}
 	}
 	if q.Token.Decimals >= 0 {
@@ -140,12 +140,12 @@ func (q *toBTCLN) routingPrice() error {
 		}
 		limit := sum(sum(worth, mulDiv(worth, big.NewInt(q.Policy.tolerance()), million)), big.NewInt(1))
 		if q.got.MaxFee.Cmp(limit) > 0 {
-			return lie(CheckRoutingFee, "%s base units for %s sats of routing, which are worth %s", q.got.MaxFee, q.got.RoutingFeeSats, worth)
+			return lie(CheckRoutingFee, "the routing fee is %s base units for %s sats, which are worth only %s", q.got.MaxFee, q.got.RoutingFeeSats, worth)
 		}
 	}
 	net := minus(minus(q.got.Total, q.got.SwapFee), q.got.MaxFee)
 	if net.Sign() <= 0 {
-		return lie(CheckNumbers, "the fees eat the whole total")
+		return lie(CheckNumbers, "the fees are at least as large as the total")
 	}
 	q.fee, q.network = mulDiv(q.got.SwapFee, q.sats, net), mulDiv(q.got.MaxFee, q.sats, net)
 	return nil
@@ -168,10 +168,10 @@ func VerifyPreparedToBTCLN(got PreparedToBTCLN) error {
 		return err
 	}
 	if got.Amount.Sign() == 0 || !got.Amount.IsInt64() || got.Amount.Int64() > bitcoin.MaxMoney {
-		return lie(CheckPrepared, "prepared amount of %s sats", got.Amount)
+		return lie(CheckPrepared, "the prepared amount of %s sats is out of range", got.Amount)
 	}
 	if b, err := hex.DecodeString(got.ReqID); err != nil || len(b) != 32 {
-		return lie(CheckPrepared, "reqId is not 64 hexadecimal digits")
+		return lie(CheckPrepared, "reqId must be 64 hexadecimal digits")
 	}
 	return nil
 }

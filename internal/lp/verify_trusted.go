@@ -49,14 +49,14 @@ func VerifyTrustedBTC(want Agreed, network bitcoin.Network, got TrustedBTCQuote)
 		return Accepted{}, err
 	}
 	if !got.AmountSats.IsInt64() || got.AmountSats.Int64() > bitcoin.MaxMoney {
-		return Accepted{}, lie(CheckNumbers, "amount of %s sats", got.AmountSats)
+		return Accepted{}, lie(CheckNumbers, "the amount of %s sats is out of range", got.AmountSats)
 	}
 	to, err := bitcoin.ParseAddress(got.BTCAddress, network)
 	if err != nil {
 		return Accepted{}, lie(CheckAddress, "%w", err)
 	}
 	if got.ExpiresAt <= want.Now.UnixMilli() {
-		return Accepted{}, late(CheckQuoteExpiry, "the quote ended at %d ms", got.ExpiresAt)
+		return Accepted{}, late(CheckQuoteExpiry, "the quote expired at %d ms", got.ExpiresAt)
 	}
 	a, err := want.trusted(got.AmountSats, got.Total, got.SwapFee, got.SwapFeeSats)
 	a.Expires = time.UnixMilli(got.ExpiresAt)
@@ -66,7 +66,7 @@ func VerifyTrustedBTC(want Agreed, network bitcoin.Network, got TrustedBTCQuote)
 
 func (a Agreed) trusted(sats, total, fee, feeSats *big.Int) (Accepted, error) {
 	if !same(total, a.Amount) {
-		return Accepted{}, lie(CheckRequested, "pays out %s, requested were %s", total, a.Amount)
+		return Accepted{}, lie(CheckRequested, "the payout is %s, requested was %s", total, a.Amount)
 	}
 	if a.BaseFee == nil && a.FeePPM == nil {
 		a.BaseFee, a.FeePPM = big.NewInt(TrustedBaseFeeSats), big.NewInt(TrustedFeePPM)

@@ -32,7 +32,7 @@ func (f VaultFacts) open() error {
 	case f.Vault == nil || !f.Vault.Open:
 		return doubt(CheckVaultOpen, "the vault is not open")
 	case !f.Vault.OurRelay:
-		return lie(CheckVaultOpen, "the vault believes another relay")
+		return lie(CheckVaultOpen, "the vault is bound to a different Bitcoin relay")
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (f VaultFacts) unspent() error {
 	case bitcoin.Unspent:
 		return nil
 	case bitcoin.SpendUnknown:
-		word = "not known"
+		word = "unknown"
 	}
 	e := Lie("the vault's output is %s", word)
 	e.Check, e.Recoverable = CheckUTXOSpent, true
@@ -56,7 +56,7 @@ func (f VaultFacts) traced() error {
 		return doubt(CheckVaultPending, "the vault's pending withdrawals: %w", f.Trace)
 	}
 	if len(f.Pending) > bitcoin.MaxPendingQuoted {
-		return doubt(CheckVaultPending, "%d withdrawals are pending, at most %d are accepted", len(f.Pending), bitcoin.MaxPendingQuoted)
+		return doubt(CheckVaultPending, "the vault has %d pending withdrawals, at most %d are accepted", len(f.Pending), bitcoin.MaxPendingQuoted)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (o *order) quote(ctx context.Context) (*swap.Record, error) {
 	case swap.SPVFromBTC:
 		return o.spvFromBTC(ctx)
 	}
-	return nil, fault.New(fault.Unsupported, "swaps of type %s are not offered", o.typ)
+	return nil, fault.New(fault.Unsupported, "swaps of type %s are not supported", o.typ)
 }
 
 // requestKey is what the store keeps of an idempotency key: of two callers' equal
@@ -133,7 +133,7 @@ func (m *Market) repeated(ctx context.Context, key, print string) (*swap.Record,
 			return nil, err
 		}
 		if r.RequestHash != print {
-			return nil, fault.Invalid("idempotencyKey", "was used for another request")
+			return nil, fault.Invalid("idempotencyKey", "was already used for a different request")
 		}
 		return r, nil
 	}
@@ -146,7 +146,7 @@ func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.
 		Ask: func(ctx context.Context, c lp.Candidate) (*swap.Record, error) {
 			k, ok := o.chain.Contract(c.Version)
 			if !ok {
-				return nil, fmt.Errorf("contracts of version %q are not configured", c.Version)
+				return nil, fmt.Errorf("contract version %q is not configured", c.Version)
 			}
 			if own, err := o.chain.Address(c.Address, false); err == nil && own == o.user && o.typ != swap.SPVFromBTC {
 				field := "dstAddress" // an escrow needs two parties
@@ -181,7 +181,7 @@ func (o *order) worthless(market *big.Int) error {
 		return nil
 	}
 	if sats, err := toBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
-		return fault.Invalid("amount", "is worth less than a satoshi")
+		return fault.Invalid("amount", "is worth less than one satoshi")
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (o *order) feeRate(ctx context.Context) *lp.Future[string] {
 func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, error) {
 	var random [48]byte
 	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
-		return nil, fmt.Errorf("random source: %w", err)
+		return nil, fmt.Errorf("read randomness: %w", err)
 	}
 	if b, err := hex.DecodeString(id); err != nil || len(b) == 0 || len(b) > 64 {
 		return nil, lp.Lie("identifier %.80q is not hexadecimal", id)

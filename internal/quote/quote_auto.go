@@ -40,7 +40,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 		}
 	} else {
 		if _, err := io.ReadFull(o.Rand, preimage[:]); err != nil {
-			return nil, fmt.Errorf("random source: %w", err)
+			return nil, fmt.Errorf("read randomness: %w", err)
 		}
 		hash = sha256.Sum256(preimage[:])
 	}
@@ -50,7 +50,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 	bounties := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		fee, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimHTLC, Token: o.token.Address}, "")
 		if err != nil {
-			return nil, fmt.Errorf("cost of a claim: %w", err)
+			return nil, fmt.Errorf("claim fee: %w", err)
 		}
 		return lp.AutoBounty(fee), nil
 	})
@@ -89,7 +89,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 			return nil, err
 		}
 		if source != nil && (a.Input.Cmp(sats(source.MinSats)) < 0 || a.Input.Cmp(sats(source.MaxSats)) > 0) {
-			return nil, fault.Invalid("amount", "costs %s sats, but the LNURL-withdraw link pays from %d to %d", a.Input, source.MinSats, source.MaxSats)
+			return nil, fault.Invalid("amount", "costs %s sats, but the LNURL-withdraw link pays between %d and %d sats", a.Input, source.MinSats, source.MaxSats)
 		}
 		final, err := heads.Wait(ctx)
 		if err != nil {
@@ -106,7 +106,7 @@ func (o *order) fresh(ctx context.Context, hash [32]byte) error {
 		if err != nil {
 			return err
 		}
-		return fault.Invalid("paymentHash", "is that of another swap: each needs a preimage of its own")
+		return fault.Invalid("paymentHash", "is already used by another swap: each swap needs its own preimage")
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (o *order) withdrawLink(ctx context.Context) (*lnurl.Withdraw, error) {
 	}
 	w, ok := d.(*lnurl.Withdraw)
 	if !ok {
-		return nil, fault.Invalid("srcAddress", "is no LNURL-withdraw link")
+		return nil, fault.Invalid("srcAddress", "is not an LNURL-withdraw link")
 	}
 	if o.ExactIn && (o.Amount.Cmp(sats(w.MinSats)) < 0 || o.Amount.Cmp(sats(w.MaxSats)) > 0) {
 		return nil, fault.OutOfBounds("amount", sats(w.MinSats), sats(w.MaxSats))

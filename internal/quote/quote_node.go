@@ -19,7 +19,7 @@ import (
 func (o *order) node(ctx context.Context) (lp.Early, func(invoice string) lp.NodeFact) {
 	if o.Policy.AnyNode || o.Graph == nil {
 		return lp.Early{}, func(string) lp.NodeFact {
-			return lp.NodeFact{Err: fault.New(fault.Unsupported, "no graph of Lightning nodes is configured")}
+			return lp.NodeFact{Err: fault.New(fault.Unsupported, "no Lightning graph is configured")}
 		}
 	}
 	ask := func(ctx context.Context, key string) (*bitcoin.NodeLiquidity, error) {

@@ -24,7 +24,7 @@ func (m *Market) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool)
 		return err
 	}
 	if typ == swap.ToBTCLN {
-		return fault.New(fault.Unsupported, "a payout over Lightning needs an invoice")
+		return fault.New(fault.Unsupported, "limits of a Lightning payout cannot be determined without an invoice")
 	}
 	q := Request{Src: src, Dst: dst, Amount: big.NewInt(1), ExactIn: exactIn}
 	if !lp.Service(typ).ToBitcoin() {
@@ -47,7 +47,7 @@ func (m *Market) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool)
 func (m *Market) stranger(chain string) (string, error) {
 	c, ok := m.World.Chains[chain].(chains.Strangers)
 	if !ok {
-		return "", fault.New(fault.Unsupported, "chain %s has no addresses of nobody", chain)
+		return "", fault.New(fault.Unsupported, "chain %s has no placeholder addresses", chain)
 	}
 	return c.RandomAddress(m.Rand)
 }
@@ -55,7 +55,7 @@ func (m *Market) stranger(chain string) (string, error) {
 func (m *Market) bitcoinStranger() (string, error) {
 	var program [20]byte
 	if _, err := io.ReadFull(m.Rand, program[:]); err != nil {
-		return "", fmt.Errorf("random source: %w", err)
+		return "", fmt.Errorf("read randomness: %w", err)
 	}
 	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, program[:], m.World.Bitcoin.Network())
 	return a.String(), err

@@ -57,7 +57,7 @@ func (m *Market) read(q Request) (order, error) {
 	o.chain = m.World.Chains[o.token.Chain]
 	o.info = o.chain.Info()
 	if q.Amount == nil || q.Amount.Sign() <= 0 {
-		return o, fault.Invalid("amount", "must be above 0")
+		return o, fault.Invalid("amount", "must be greater than 0")
 	}
 	switch o.typ {
 	case swap.ToBTC:
@@ -93,7 +93,7 @@ func (o *order) readUser(field, text string) (err error) {
 		return invalid(field, err)
 	}
 	if what, taken := o.World.Nobodys()[o.user]; taken {
-		return fault.Invalid(field, "is %s, where nobody can be paid", what)
+		return fault.Invalid(field, "is %s, which cannot be a recipient", what)
 	}
 	return nil
 }
@@ -109,24 +109,24 @@ func (o *order) readPayee() error {
 		return readLink("dstAddress", o.DstAddress, lnurl.TagPay)
 	}
 	if len(o.DstAddress) > maxInvoice {
-		return fault.Invalid("dstAddress", "must not be longer than %d bytes, which is what liquidity providers read", maxInvoice)
+		return fault.Invalid("dstAddress", "must be at most %d bytes long, which is what liquidity providers accept", maxInvoice)
 	}
 	inv, err := lightning.Decode(o.DstAddress)
 	if err != nil {
-		return fault.Invalid("dstAddress", "is no invoice or LNURL-pay link: %w", err)
+		return fault.Invalid("dstAddress", "is not a Lightning invoice or LNURL-pay link: %w", err)
 	}
 	if o.ExactIn {
-		return fault.Invalid("amountType", "must be EXACT_OUT for an invoice, which fixes what is paid out")
+		return fault.Invalid("amountType", "must be EXACT_OUT when paying an invoice, because the invoice fixes the amount")
 	}
 	if err := inv.RequireNetwork(o.World.Bitcoin.Network()); err != nil {
 		return fault.Invalid("dstAddress", "%w", err)
 	}
 	amount, ok := inv.AmountSats()
 	if !ok || amount <= 0 {
-		return fault.Invalid("dstAddress", "the invoice needs to contain an amount")
+		return fault.Invalid("dstAddress", "is an invoice without an amount; use an invoice with a fixed amount")
 	}
 	if o.Amount.Cmp(big.NewInt(amount)) != 0 {
-		return fault.Invalid("amount", "must be the invoice's %d sats", amount)
+		return fault.Invalid("amount", "must equal the invoice's %d sats", amount)
 	}
 	if inv.ExpiresAt() <= o.now.Unix() {
 		return fault.Invalid("dstAddress", "the invoice has expired")
@@ -143,7 +143,7 @@ func readLink(field, text string, want lnurl.Tag) error {
 		return invalid(field, err)
 	}
 	if tag := link.Wants(); tag != "" && tag != want {
-		return fault.Invalid(field, "is a link for %s, not for %s", tag, want)
+		return fault.Invalid(field, "is an LNURL for a %s, but one for a %s is required", tag, want)
 	}
 	return nil
 }
@@ -169,13 +169,13 @@ func (o *order) readOptions() error {
 	}
 	switch {
 	case o.PaymentHash != "" && strings.Trim(o.PaymentHash, "0") == "":
-		return fault.Invalid("paymentHash", "must be the hash of a preimage, and no preimage is known to have a hash of zeros")
+		return fault.Invalid("paymentHash", "must be the SHA-256 hash of a preimage, not all zeros")
 	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
-		return fault.Invalid("lightningInvoiceDescriptionHash", "must not be given together with lightningInvoiceDescription: an invoice has one of them")
+		return fault.Invalid("lightningInvoiceDescriptionHash", "cannot be combined with lightningInvoiceDescription")
 	case gas && o.GasAmount.Sign() < 0:
 		return fault.Invalid("gasAmount", "must not be negative")
 	case gas && o.token.Address == o.info.Native.Address && !o.info.GasDropNative:
-		return fault.Invalid("gasAmount", "cannot be used when the destination token is the native one")
+		return fault.Invalid("gasAmount", "cannot be used when the destination token is the chain's native token")
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Futu
 	p, e5 := market.Wait(ctx)
 	np, e6 := native.Wait(ctx)
 	if err := errors.Join(e1, e2, e3, e4, e5, e6); err != nil {
-		return nil, fmt.Errorf("cost of a watchtower: %w", err)
+		return nil, fmt.Errorf("watchtower fee: %w", err)
 	}
 	fee := lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM)
 	share, err := lp.CallerShare(fee, lp.Payout{Amount: o.Amount, ExactIn: o.ExactIn,

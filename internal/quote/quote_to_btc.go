@@ -22,7 +22,7 @@ const (
 func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 	var random [4]byte
 	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
-		return nil, fmt.Errorf("random source: %w", err)
+		return nil, fmt.Errorf("read randomness: %w", err)
 	}
 	nonce, err := bitcoin.NewEscrowNonce(o.now, uint32(random[0])<<16|uint32(random[1])<<8|uint32(random[2]))
 	if err != nil {

@@ -41,7 +41,7 @@ func (o *order) toBTCLN(ctx context.Context) (*swap.Record, error) {
 	}
 	link, ok := d.(*lnurl.Pay)
 	if !ok {
-		return nil, fault.Invalid("dstAddress", "is a link that pays instead of one that is paid")
+		return nil, fault.Invalid("dstAddress", "is an LNURL-withdraw link; an LNURL-pay link is required")
 	}
 	if o.ExactIn {
 		return o.toLinkExactIn(ctx, link)
@@ -110,7 +110,7 @@ func (o *order) tight(err error, inv *lightning.Invoice, expiry int64) error {
 	if o.MaxHTLCTimeout != 0 || o.HTLCTimeout == 0 {
 		field = "lightningPaymentMaxHTLCTimeout"
 	}
-	return fault.Invalid(field, "leaves too little time: the invoice alone needs %d blocks (%w)", inv.MinFinalCLTV, err)
+	return fault.Invalid(field, "is too short: the invoice alone requires %d blocks (%w)", inv.MinFinalCLTV, err)
 }
 
 // unpaid refuses an invoice that another swap is paying, or has paid.
@@ -179,7 +179,7 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 		}
 		least := new(big.Int).Add(cap, big.NewInt(c.Service.BaseFee+3)) // and what rounding takes
 		if worth.Cmp(least) <= 0 {
-			return nil, fault.Invalid("amount", "is worth %s sats, which does not cover the fee and what routing may cost", worth)
+			return nil, fault.Invalid("amount", "is worth %s sats, which does not cover the fee and the routing cost", worth)
 		}
 		prepared, err := o.LPs.PrepareToBTCLN(ctx, c.LP.URL, lp.PrepareToBTCLNRequest{Chain: o.info.ID, Invoice: probe.text, Amount: o.Amount, MaxFee: routing, Expiry: expiry, Token: c.Token, Offerer: o.user}, lp.Early{})
 		if err != nil {
@@ -189,14 +189,14 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 			return nil, err
 		}
 		if prepared.Amount.Cmp(sats(low)) < 0 || prepared.Amount.Cmp(sats(high)) > 0 {
-			return nil, fault.Invalid("amount", "buys %s sats, but the link takes from %d to %d", prepared.Amount, low, high)
+			return nil, fault.Invalid("amount", "buys %s sats, but the LNURL-pay link accepts between %d and %d sats", prepared.Amount, low, high)
 		}
 		to, err := o.invoiceOf(ctx, link, prepared.Amount.Int64())
 		if err != nil {
 			return nil, err
 		}
 		if to.invoice.MinFinalCLTV != probe.invoice.MinFinalCLTV || to.invoice.Payee != probe.invoice.Payee {
-			return nil, fault.New(fault.Upstream, "the link's service gave two invoices for different recipients")
+			return nil, fault.New(fault.Upstream, "the LNURL service returned invoices from two different nodes")
 		}
 		if err := o.unpaid(ctx, to.invoice); err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, err
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest {
 		return m.repeated(ctx, key, print)
 	} else if ok {
-		return nil, fault.New(fault.Upstream, "%s gave the identifier of another swap", q.LP)
+		return nil, fault.New(fault.Upstream, "%s returned the identifier of another swap", q.LP)
 	}
 	return r, err
 }
@@ -79,7 +79,7 @@ func (m *Market) readGas(q GasRequest) (*order, error) {
 	case tokens.LightningBTC():
 		o.typ = swap.TrustedFromBTCLN
 	default:
-		return nil, fault.New(fault.Unsupported, "gas is sold for bitcoin on Bitcoin or Lightning, not for %s", q.Src.ID())
+		return nil, fault.New(fault.Unsupported, "gas can only be bought with bitcoin on Bitcoin or Lightning, not with %s", q.Src.ID())
 	}
 	info, ok := m.World.Info(q.Chain)
 	if !ok {
@@ -87,7 +87,7 @@ func (m *Market) readGas(q GasRequest) (*order, error) {
 	}
 	o.chain, o.info, o.token = m.World.Chains[q.Chain], info, info.Native
 	if q.Amount == nil || q.Amount.Sign() <= 0 {
-		return nil, fault.Invalid("amount", "must be above 0")
+		return nil, fault.Invalid("amount", "must be greater than 0")
 	}
 	if err := o.readUser("dstAddress", q.Address); err != nil {
 		return nil, err
@@ -183,14 +183,14 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 		return nil, err
 	}
 	if used, err := before.Wait(ctx); err != nil {
-		return nil, fmt.Errorf("the address to pay to: %w", err)
+		return nil, fmt.Errorf("the payment address: %w", err)
 	} else if len(used) > 0 {
-		used := lp.Lie("the address %s was paid to before", a.Payment.Address)
+		used := lp.Lie("the payment address %s was used before", a.Payment.Address)
 		used.Lenient = true // whoever had the quote before may have paid late
 		return nil, used
 	}
 	if len(got.PaymentHash) != 64 {
-		return nil, lp.Lie("paymentHash %.80q is none", got.PaymentHash)
+		return nil, lp.Lie("paymentHash %.80q is not a payment hash", got.PaymentHash)
 	}
 	r, err := o.gasRecord(c, got.PaymentHash, a)
 	if err != nil {

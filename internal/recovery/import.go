@@ -29,7 +29,7 @@ func ImportRecord(c chains.Chain, body []byte) (*swap.Record, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	if o.ID == "" || !o.Type.Valid() {
-		return nil, fmt.Errorf("record has no id or no known type")
+		return nil, fmt.Errorf("record has no id, or its type is unknown")
 	}
 	i := importer{chain: c, o: &o}
 	r, err := i.record()
@@ -115,7 +115,7 @@ func (d *decimal) UnmarshalJSON(text []byte) error {
 	s := strings.Trim(string(text), `"`)
 	n, ok := new(big.Int).SetString(s, 10)
 	if !ok || len(s) > 90 {
-		return fmt.Errorf("%.40q is no integer", s)
+		return fmt.Errorf("%.40q is not an integer", s)
 	}
 	d.Int = n
 	return nil
@@ -146,7 +146,7 @@ func (i *importer) record() (*swap.Record, error) {
 	o := i.o
 	k, ok := i.chain.Contract(o.ContractVersion)
 	if !ok {
-		return nil, fmt.Errorf("contracts of version %q are not configured", o.ContractVersion)
+		return nil, fmt.Errorf("contract version %q is not configured", o.ContractVersion)
 	}
 	i.contract = k
 	signer, err := i.chain.Address(o.Initiator, false)
@@ -174,7 +174,7 @@ func (i *importer) record() (*swap.Record, error) {
 	case swap.SPVFromBTC:
 		err = i.vault()
 	default:
-		err = fmt.Errorf("type %s cannot be imported", o.Type)
+		err = fmt.Errorf("swaps of type %s cannot be imported", o.Type)
 	}
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (i *importer) token(address string) (tokens.Token, error) {
 			return t, nil
 		}
 	}
-	return tokens.Token{}, fmt.Errorf("token %s is not known", address)
+	return tokens.Token{}, fmt.Errorf("unknown token %s", address)
 }
 
 func (i *importer) auth() *chains.Auth {
@@ -274,7 +274,7 @@ func (i *importer) outgoing() error {
 		return err
 	}
 	if e == nil {
-		return fmt.Errorf("data is missing")
+		return fmt.Errorf("data: is required")
 	}
 	t, err := i.token(e.Token)
 	if err != nil {
@@ -344,7 +344,7 @@ func (i *importer) lightning() error {
 	if o.Secret != "" {
 		preimage, err := hex.DecodeString(strings.TrimPrefix(o.Secret, "0x"))
 		if err != nil {
-			return fmt.Errorf("secret is not hex")
+			return fmt.Errorf("secret: must be hexadecimal")
 		}
 		i.r.Lightning = l
 		swap.KeepPreimage(preimage, i.r)
@@ -377,7 +377,7 @@ func (i *importer) auto() error {
 		expected = real
 	}
 	if expected == nil {
-		return fmt.Errorf("initialSwapData is missing")
+		return fmt.Errorf("initialSwapData: is required")
 	}
 	t, err := i.token(expected.Token)
 	if err != nil {

@@ -24,7 +24,7 @@ func (i *importer) gasForLightning() error {
 func (i *importer) gasForBitcoin() error {
 	o, r := i.o, i.r
 	if b, err := hex.DecodeString(o.PaymentHash); err != nil || len(b) == 0 {
-		return fmt.Errorf("paymentHash is not hex")
+		return fmt.Errorf("paymentHash: must be hexadecimal")
 	}
 	sats := o.InputAmount.orZero()
 	if o.Address == "" || sats.Sign() < 0 || !sats.IsInt64() || sats.Int64() > bitcoin.MaxMoney {

@@ -63,7 +63,7 @@ func (i *importer) vault() error {
 	for n, total := range []*decimal{o.OutputTotalSwap, o.OutputTotalGas} {
 		m := o.VaultMultipliers[n].orZero()
 		if m.Sign() <= 0 {
-			return errors.New("vaultTokenMultipliers must be above zero")
+			return errors.New("vaultTokenMultipliers must be greater than zero")
 		}
 		raw := new(big.Int).Quo(total.orZero(), m)
 		if !raw.IsUint64() {
@@ -119,7 +119,7 @@ func (i *importer) posted() error {
 	if data.Hex != "" {
 		raw, err := hex.DecodeString(data.Hex)
 		if err != nil {
-			return errors.New("data is not hex")
+			return errors.New("data: must be hexadecimal")
 		}
 		tx, err := bitcoin.DecodeTx(raw)
 		if err != nil {
@@ -129,7 +129,7 @@ func (i *importer) posted() error {
 	}
 	if b.Tx == nil {
 		if i.o.VaultPosted {
-			return errors.New("a PSBT was posted, but its transaction is missing")
+			return errors.New("a PSBT was sent, but its transaction is missing")
 		}
 		return nil
 	}
@@ -145,5 +145,5 @@ func scriptOf(address string) ([]byte, error) {
 			return a.Script(), nil
 		}
 	}
-	return nil, fault.Invalid("address", "is no Bitcoin address")
+	return nil, fault.Invalid("address", "is not a Bitcoin address")
 }

@@ -77,7 +77,7 @@ func recoverySecret(ctx context.Context, m *quote.Market) ([]byte, error) {
 	}
 	secret = make([]byte, 32)
 	if _, err := io.ReadFull(m.Rand, secret); err != nil {
-		return nil, fmt.Errorf("random source: %w", err)
+		return nil, fmt.Errorf("read randomness: %w", err)
 	}
 	if err = m.Engine.Store.SetNote(ctx, secretNote, secret, version); errors.Is(err, storage.ErrConflict) { // somebody was faster
 		secret, _, err = m.Engine.Store.Note(ctx, secretNote)
@@ -159,13 +159,13 @@ func (m past) token(address string) (tokens.Token, error) {
 			return t, nil
 		}
 	}
-	return tokens.Token{}, fmt.Errorf("token %s is not known", address)
+	return tokens.Token{}, fmt.Errorf("unknown token %s", address)
 }
 
 func (m past) escrow(e chains.Escrow, fact chains.EscrowFact) (*swap.Record, error) {
 	k, ok := m.chain.Contract(e.Version)
 	if !ok {
-		return nil, fmt.Errorf("contracts of version %q are not configured", e.Version)
+		return nil, fmt.Errorf("contract version %q is not configured", e.Version)
 	}
 	t, err := m.token(e.Token)
 	if err != nil {

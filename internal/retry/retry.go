@@ -75,7 +75,7 @@ func cancelled(ctx context.Context, last error) error {
 	case errors.Is(last, cause), errors.Is(last, ctx.Err()):
 		return cause
 	}
-	return fmt.Errorf("%w (last answer: %v)", cause, last)
+	return fmt.Errorf("%w (last error: %v)", cause, last)
 }
 
 func quarter(wait time.Duration) time.Duration {

@@ -100,7 +100,7 @@ func TestCancelEndsTheWait(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	_, err := retry.Do(ctx, retry.Policy{Delay: time.Hour}, func(context.Context) (int, error) { return 0, errors.New("busy") })
-	if !errors.Is(err, context.DeadlineExceeded) || err.Error() != "context deadline exceeded (last answer: busy)" {
+	if !errors.Is(err, context.DeadlineExceeded) || err.Error() != "context deadline exceeded (last error: busy)" {
 		t.Errorf("error %v", err)
 	}
 	if took := time.Since(start); took > 5*time.Second {

@@ -77,9 +77,9 @@ func (c *checker) identify() ([][]byte, error) {
 		return nil, ErrForeign
 	}
 	if schema := []byte(head[string(schemaKey)]); len(schema) != 8 {
-		return nil, damaged("schema number of %d bytes", len(schema))
+		return nil, damaged("schema number has %d bytes", len(schema))
 	} else if n := binary.BigEndian.Uint64(schema); n != schemaNumber {
-		return nil, fmt.Errorf("%w: schema %d, want %d", ErrSchema, n, schemaNumber)
+		return nil, fmt.Errorf("%w: schema %d, expected %d", ErrSchema, n, schemaNumber)
 	}
 	var values [][]byte
 	for _, name := range dataBuckets {
@@ -89,7 +89,7 @@ func (c *checker) identify() ([][]byte, error) {
 		values = append(values, buckets[string(name)])
 	}
 	if len(buckets) != len(dataBuckets)+1 {
-		return nil, damaged("%d buckets, want %d", len(buckets), len(dataBuckets)+1)
+		return nil, damaged("%d buckets, expected %d", len(buckets), len(dataBuckets)+1)
 	}
 	return values, nil
 }
@@ -100,7 +100,7 @@ func (c *checker) read(id uint64, limit int64) (page, error) {
 		return page{}, err
 	}
 	if id < 2 || id >= c.meta.pages {
-		return page{}, damaged("page %d of %d", id, c.meta.pages)
+		return page{}, damaged("page %d is outside the file's %d pages", id, c.meta.pages)
 	}
 	head := make([]byte, c.meta.pageSize)
 	if err := c.readAt(head, id); err != nil {
@@ -108,7 +108,7 @@ func (c *checker) read(id uint64, limit int64) (page, error) {
 	}
 	overflow := uint64(native.Uint32(head[12:]))
 	if native.Uint64(head) != id || overflow >= c.meta.pages-id || int64(overflow+1)*c.meta.pageSize > limit {
-		return page{}, damaged("page %d: header", id)
+		return page{}, damaged("page %d: invalid header", id)
 	}
 	if overflow > 0 {
 		head = make([]byte, int64(overflow+1)*c.meta.pageSize)
@@ -121,7 +121,7 @@ func (c *checker) read(id uint64, limit int64) (page, error) {
 
 func (c *checker) readAt(b []byte, id uint64) error {
 	if _, err := c.file.ReadAt(b, int64(id)*c.meta.pageSize); err == io.EOF {
-		return damaged("page %d lies beyond the end", id)
+		return damaged("page %d is beyond the end of the file", id)
 	} else if err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
@@ -131,7 +131,7 @@ func (c *checker) readAt(b []byte, id uint64) error {
 // mark notes n pages as accounted for; each page may be so once.
 func (c *checker) mark(id, n uint64) error {
 	if id >= c.meta.pages || n > c.meta.pages-id {
-		return damaged("page %d and %d more of %d", id, n-1, c.meta.pages)
+		return damaged("page %d with %d overflow pages exceeds the file's %d pages", id, n-1, c.meta.pages)
 	}
 	for ; n > 0; id, n = id+1, n-1 {
 		if c.seen[id/64]&(1<<(id%64)) != 0 {
@@ -147,7 +147,7 @@ func (c *checker) mark(id, n uint64) error {
 func (c *checker) complete() error {
 	for id := range c.meta.pages {
 		if c.seen[id/64]&(1<<(id%64)) == 0 {
-			return damaged("page %d is neither used nor free", id)
+			return damaged("page %d is neither in use nor free", id)
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func (c *checker) complete() error {
 
 func (c *checker) freelist() error {
 	if c.meta.freelist == noFreelist {
-		return damaged("no list of free pages")
+		return damaged("the list of free pages is missing")
 	}
 	p, err := c.read(c.meta.freelist, math.MaxInt64)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *checker) freelist() error {
 		n, ids = native.Uint64(ids), ids[8:] // the count does not fit its field and stands first
 	}
 	if p.flags != freelistPage || n > uint64(len(ids))/8 {
-		return damaged("page %d: list of free pages", p.id)
+		return damaged("page %d: invalid list of free pages", p.id)
 	}
 	if err := c.mark(p.id, p.overflow+1); err != nil {
 		return err
@@ -183,12 +183,12 @@ func (c *checker) freelist() error {
 func (c *checker) bucket(value []byte) error {
 	visit := func(it item) error {
 		if it.bucket {
-			return damaged("bucket %q among the data", it.key)
+			return damaged("unexpected bucket %q among the data", it.key)
 		}
 		return nil
 	}
 	if len(value) < bucketSize {
-		return damaged("bucket of %d bytes", len(value))
+		return damaged("bucket header has %d bytes", len(value))
 	}
 	root := native.Uint64(value)
 	switch {
@@ -203,14 +203,14 @@ func (c *checker) bucket(value []byte) error {
 // inline visits a small bucket, which is kept within its parent's page.
 func (c *checker) inline(value []byte, visit func(item) error) error {
 	if len(value) < bucketSize || native.Uint64(value) != 0 {
-		return damaged("bucket is not within its parent")
+		return damaged("bucket is not stored inline in its parent")
 	}
 	p, err := parsePage(value[bucketSize:])
 	if err != nil {
 		return err
 	}
 	if p.flags != leafPage {
-		return damaged("bucket within its parent is no leaf")
+		return damaged("inline bucket is not a leaf page")
 	}
 	return p.leaf(nil, nil, visit)
 }
@@ -235,7 +235,7 @@ func (c *checker) tree(id uint64, low, high []byte, visit func(item) error) erro
 	case branchPage:
 		return c.branch(p, low, high, visit)
 	}
-	return damaged("page %d is neither branch nor leaf", id)
+	return damaged("page %d is neither a branch nor a leaf", id)
 }
 
 func (c *checker) branch(p page, low, high []byte, visit func(item) error) error {

@@ -82,7 +82,7 @@ func (b buckets) page(q storage.Query, limit int) (page []found, more bool, err 
 		f := found{at: at}
 		f.entry, f.err = b.get(at.ID)
 		if f.err == nil && !holds(f.entry, q, at) {
-			f.err = fmt.Errorf("entry %q does not hold its key: %w", storage.Label(at.ID), storage.ErrCorrupt)
+			f.err = fmt.Errorf("entry %q does not carry its index key: %w", storage.Label(at.ID), storage.ErrCorrupt)
 		} else if errors.Is(f.err, storage.ErrNotFound) {
 			f.err = fmt.Errorf("entry %q is missing: %w", storage.Label(at.ID), storage.ErrCorrupt)
 		}
@@ -157,7 +157,7 @@ func (w *walk) next() (at storage.Position, ok bool, err error) {
 	}
 	at, ok = parsePlace(key[len(w.scope):])
 	if !ok {
-		return storage.Position{}, false, damaged("index key %x", key)
+		return storage.Position{}, false, damaged("invalid index key %x", key)
 	}
 	return at, true, nil
 }

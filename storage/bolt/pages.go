@@ -53,21 +53,21 @@ func damaged(format string, args ...any) error {
 func readMeta(r io.ReaderAt, offset int64) (m meta, is bool, err error) {
 	b := make([]byte, pageHeader+metaSize)
 	if _, err := r.ReadAt(b, offset); err == io.EOF {
-		return meta{}, false, damaged("it ends within a meta page")
+		return meta{}, false, damaged("the file ends within a meta page")
 	} else if err != nil {
 		return meta{}, false, err
 	}
 	body := b[pageHeader:]
 	if native.Uint32(body) != magic {
-		return meta{}, false, damaged("no meta page at offset %d", offset)
+		return meta{}, false, damaged("missing meta page at offset %d", offset)
 	}
 	sum := fnv.New64a()
 	sum.Write(body[:metaSize-8])
 	switch {
 	case native.Uint16(b[8:]) != metaPage || sum.Sum64() != native.Uint64(body[metaSize-8:]):
-		return meta{}, true, damaged("meta page at offset %d", offset)
+		return meta{}, true, damaged("invalid meta page at offset %d", offset)
 	case native.Uint32(body[4:]) != boltVersion:
-		return meta{}, true, damaged("bbolt file version %d, want %d", native.Uint32(body[4:]), boltVersion)
+		return meta{}, true, damaged("bbolt file version %d, expected %d", native.Uint32(body[4:]), boltVersion)
 	}
 	m = meta{
 		pageSize: int64(native.Uint32(body[8:])),
@@ -77,7 +77,7 @@ func readMeta(r io.ReaderAt, offset int64) (m meta, is bool, err error) {
 		txn:      native.Uint64(body[48:]),
 	}
 	if m.pageSize < 512 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {
-		return meta{}, true, damaged("page size %d", m.pageSize)
+		return meta{}, true, damaged("invalid page size %d", m.pageSize)
 	}
 	return m, true, nil
 }
@@ -88,7 +88,7 @@ func readMeta(r io.ReaderAt, offset int64) (m meta, is bool, err error) {
 // not break this: a meta page fits into one sector.
 func currentMeta(r io.ReaderAt, size int64) (meta, error) {
 	if size == 0 {
-		return meta{}, damaged("it is empty")
+		return meta{}, damaged("the file is empty")
 	}
 	first, is, err := readMeta(r, 0)
 	if errors.Is(err, storage.ErrCorrupt) && !is {
@@ -107,9 +107,9 @@ func currentMeta(r io.ReaderAt, size int64) (meta, error) {
 	}
 	switch {
 	case now.txn != before.txn+1, now.pageSize != before.pageSize:
-		return meta{}, damaged("meta pages of transactions %d and %d", before.txn, now.txn)
+		return meta{}, damaged("meta pages are of transactions %d and %d", before.txn, now.txn)
 	case now.pages < 4, now.pages > uint64(size/now.pageSize):
-		return meta{}, damaged("it has %d bytes, but %d pages of %d are in use", size, now.pages, now.pageSize)
+		return meta{}, damaged("the file has %d bytes, but %d pages of %d bytes are in use", size, now.pages, now.pageSize)
 	}
 	return now, nil
 }
@@ -125,7 +125,7 @@ type page struct {
 // parsePage interprets data; the page itself may be shorter.
 func parsePage(data []byte) (page, error) {
 	if len(data) < pageHeader {
-		return page{}, damaged("page of %d bytes", len(data))
+		return page{}, damaged("page has %d bytes", len(data))
 	}
 	p := page{
 		id:       native.Uint64(data),
@@ -162,7 +162,7 @@ func (p page) item(i int) (item, error) {
 	}
 	from := uint64(at) + pos
 	if from+keySize+valueSize > uint64(len(p.data)) || pos < element || keySize == 0 {
-		return item{}, damaged("page %d: element %d lies outside", p.id, i)
+		return item{}, damaged("page %d: element %d is outside the page", p.id, i)
 	}
 	it.key = p.data[from : from+keySize : from+keySize]
 	it.value = p.data[from+keySize : from+keySize+valueSize : from+keySize+valueSize]

@@ -31,11 +31,11 @@ func seal(record []byte, name string) []byte {
 // unseal returns a sealed record without its checksum. The result aliases sealed.
 func unseal(sealed []byte, name string) ([]byte, error) {
 	if len(sealed) < checksumSize || len(sealed) > maxRecord {
-		return nil, fmt.Errorf("record of %d bytes: %w", len(sealed), storage.ErrCorrupt)
+		return nil, fmt.Errorf("record has %d bytes: %w", len(sealed), storage.ErrCorrupt)
 	}
 	record := sealed[:len(sealed)-checksumSize]
 	if binary.BigEndian.Uint32(sealed[len(record):]) != checksum(record, name) {
-		return nil, fmt.Errorf("checksum: %w", storage.ErrCorrupt)
+		return nil, fmt.Errorf("checksum mismatch: %w", storage.ErrCorrupt)
 	}
 	return record, nil
 }
@@ -73,7 +73,7 @@ func decodeEntry(id string, sealed []byte) (storage.Entry, error) {
 	if err != nil {
 		return storage.Entry{}, fmt.Errorf("entry %q: %w", storage.Label(id), err)
 	}
-	damaged := fmt.Errorf("entry %q: layout: %w", storage.Label(id), storage.ErrCorrupt)
+	damaged := fmt.Errorf("entry %q: invalid layout: %w", storage.Label(id), storage.ErrCorrupt)
 	if len(b) < 10 {
 		return storage.Entry{}, damaged
 	}
@@ -111,7 +111,7 @@ func decodeNote(name string, sealed []byte) (data []byte, version uint64, err er
 		return nil, 0, fmt.Errorf("note %q: %w", name, err)
 	}
 	if len(b) < 8 {
-		return nil, 0, fmt.Errorf("note %q: layout: %w", name, storage.ErrCorrupt)
+		return nil, 0, fmt.Errorf("note %q: invalid layout: %w", name, storage.ErrCorrupt)
 	}
 	return b[8:], binary.BigEndian.Uint64(b), nil
 }

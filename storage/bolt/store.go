@@ -23,11 +23,11 @@ import (
 
 var (
 	// ErrInUse: another process, or another Store of this one, has the file open.
-	ErrInUse = errors.New("file is in use by another store")
+	ErrInUse = errors.New("file is already open in another store")
 	// ErrForeign: the file is something else than a store.
-	ErrForeign = errors.New("file is not a store")
+	ErrForeign = errors.New("file is not a swapper store")
 	// ErrSchema: the file was written by a version of this package that keeps its data differently.
-	ErrSchema = errors.New("file has a layout that this version cannot read")
+	ErrSchema = errors.New("file was written by an incompatible version")
 )
 
 // DefaultLockTimeout is how long Open waits for the file if Options do not say.

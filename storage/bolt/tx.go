@@ -56,14 +56,14 @@ func (s *Store) begin(writable bool) (*bbolt.Tx, error) {
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
 	if s.isBroken() {
-		return nil, damaged("an earlier call met damaged meta pages")
+		return nil, damaged("an earlier call found damaged meta pages")
 	}
 	info, err := s.file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if info.Size() < s.metaBytes {
-		return nil, damaged("the file has been cut to %d bytes", info.Size())
+		return nil, damaged("the file was truncated to %d bytes", info.Size())
 	}
 	defer s.breakOnPanic()
 	return s.db.Begin(writable)

@@ -95,7 +95,7 @@ func (v *verifier) entry(key, value []byte) error {
 			v.shared++
 		}
 		if !bytes.Equal(v.buckets.keysOf(p).Get(p.bucket), p.value) {
-			return damaged("entry %q: key %q of index %q is not kept", storage.Label(e.ID), p.key.Value, p.key.Index)
+			return damaged("entry %q: key %q is missing from index %q", storage.Label(e.ID), p.key.Value, p.key.Index)
 		}
 	}
 	return nil
@@ -113,12 +113,12 @@ func (v *verifier) keys(b *bbolt.Bucket, want int, parse func(key, value []byte)
 	err := v.each(b, func(key, value []byte) error {
 		n++
 		if !parse(key, value) {
-			return damaged("key %x", key)
+			return damaged("invalid key %x", key)
 		}
 		return nil
 	})
 	if err == nil && n != want {
-		return damaged("%d keys are kept, the entries carry %d", n, want)
+		return damaged("the indexes hold %d keys, the entries %d", n, want)
 	}
 	return err
 }

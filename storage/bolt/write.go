@@ -138,7 +138,7 @@ func (b buckets) claim(id string, keys []place) error {
 		}
 		holder, ok := parsePlace(held)
 		if !ok {
-			return damaged("unique key %q of index %q", p.key.Value, p.key.Index)
+			return damaged("invalid entry for unique key %q of index %q", p.key.Value, p.key.Index)
 		}
 		if holder.ID != id {
 			return &storage.KeyTakenError{Index: p.key.Index, Value: p.key.Value, Holder: holder.ID}
