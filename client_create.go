@@ -29,7 +29,7 @@ func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (_ *CreateS
 	if err := c.loaded(ctx); err != nil {
 		return nil, err
 	}
-	r, err := c.market.Create(ctx, q)
+	r, err := c.quoter.Create(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -74,9 +74,9 @@ func offline(t *testing.T, now time.Time) *Client {
 	if c.registry, err = tokens.NewRegistry(lists...); err != nil {
 		t.Fatal(err)
 	}
-	c.world = chainreader.NewLive(c.byID, mainnet{}, nil)
-	c.engine = engine.New(engine.Config{World: c.world, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	c.market = &quote.Market{Engine: c.engine, World: c.world}
+	c.reader = chainreader.New(c.byID, mainnet{}, nil)
+	c.engine = engine.New(engine.Config{Reader: c.reader, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -149,7 +149,7 @@ func TestVectorsSwapArguments(t *testing.T) {
 			if q, err = c.readRequest(request); err != nil {
 				return
 			}
-			typ, user, err = c.market.Check(q)
+			typ, user, err = c.quoter.Check(q)
 			return
 		}
 		q, typ, user, err := read()
@@ -279,7 +279,7 @@ func TestWhatASwapCannotUseIsRefusedByName(t *testing.T) {
 			if err == nil {
 				var q quote.Request
 				if q, err = c.readRequest(in); err == nil {
-					_, _, err = c.market.Check(q)
+					_, _, err = c.quoter.Check(q)
 				}
 			}
 			f, _ := err.(*fault.Error)
@@ -307,7 +307,7 @@ func TestInvoiceOfThePast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := c.market.Check(q); good != (err == nil) {
+		if _, _, err := c.quoter.Check(q); good != (err == nil) {
 			t.Errorf("%d s after: %v", at-inv.Timestamp, err)
 		}
 	}

@@ -54,7 +54,7 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 	if q.LP == "" {
 		return nil, fault.Invalid("lp", "is required: %s has no default provider for gas swaps", c.config.Network)
 	}
-	r, err := c.market.CreateGas(ctx, q)
+	r, err := c.quoter.CreateGas(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestNobodyOffers(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
 		h.offers = client.NewDirectory(client.Setup{Client: h.lps, Tokens: h.registry})
-		h.market.Offers = h.offers
+		h.quoter.Offers = h.offers
 		h.nobodyOffers(t)
 	})
 	t.Run("all lied", func(t *testing.T) {

@@ -31,7 +31,7 @@ func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput
 			continue
 		}
 		valid = true
-		found, err := recovery.Recover(ctx, c.market, ch.Info().ID, own)
+		found, err := recovery.Recover(ctx, c.quoter, ch.Info().ID, own)
 		for _, r := range found {
 			out = append(out, c.listed(r))
 		}

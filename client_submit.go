@@ -19,7 +19,7 @@ func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInpu
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	ids, err := c.engine.Submit(ctx, c.world, in.SwapID, in.SignedTxs)
+	ids, err := c.engine.Submit(ctx, c.reader, in.SwapID, in.SignedTxs)
 	if err != nil {
 		return nil, err
 	}

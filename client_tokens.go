@@ -128,7 +128,7 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *G
 	if exactIn, worthwhile := b.Probe(service); worthwhile && c.probes.due(src.ID()+" "+dst.ID(), time.Now()) {
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
-		if err := c.market.Probe(ctx, src, dst, exactIn); err != nil {
+		if err := c.quoter.Probe(ctx, src, dst, exactIn); err != nil {
 			c.config.Logger.Debug("swap limits not determined", "src", src.ID(), "dst", dst.ID(), "err", err)
 		}
 	}

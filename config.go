@@ -109,12 +109,12 @@ func (c Config) fill() (Config, error) {
 		c.LNURL.Now = c.Now
 	}
 	if c.LPs.Registry == "" && len(c.LPs.URLs) == 0 {
-		if c.LPs.Registry = lp.Registry(c.Network); c.LPs.Registry == "" {
+		if c.LPs.Registry = lp.RegistryURL(c.Network); c.LPs.Registry == "" {
 			return c, fault.Invalid("lps", "%s has no public registry of liquidity providers: set lps.urls", c.Network)
 		}
 	}
 	if c.LPs.Trusted == "" {
-		c.LPs.Trusted = lp.DefaultTrusted(c.Network)
+		c.LPs.Trusted = lp.DefaultTrustedURL(c.Network)
 	}
 	if c.Prices == nil {
 		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}})

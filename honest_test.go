@@ -362,7 +362,7 @@ func (h *honest) meet(t *rapid.T) {
 		verifiers[i] = ch
 	}
 	h.offers = client.NewDirectory(client.Setup{Client: h.lps, Chains: verifiers, Tokens: h.registry, URLs: h.config.LPs.URLs, Now: h.config.Now})
-	h.market.Offers = h.offers
+	h.quoter.Offers = h.offers
 	if err := h.offers.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}

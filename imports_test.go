@@ -101,14 +101,14 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("swap", "internal/engine", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price", "watchtower", "httpapi", "storage", "address", "lnurl", "balance", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price", "watchtower", "httpapi", "storage", "address", "lnurl", "balance", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana")},
 			{under("chains/bitcoin", "chains/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
-			{under("swap", "internal/engine", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
 			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("swap", "chains", "storage", "lnurl", "address", "balance", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
@@ -132,7 +132,7 @@ func TestSwapIsPure(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	impure := []string{"context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
-		module + "/storage", module + "/internal/engine", module + "/internal/chainreader", module + "/internal/quote"}
+		module + "/storage", module + "/internal/engine", module + "/internal/executor", module + "/internal/chainreader", module + "/internal/quote"}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue

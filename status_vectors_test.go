@@ -26,7 +26,7 @@ import (
 // silent is a messenger that takes everything.
 type silent struct{}
 
-func (silent) Publish(context.Context, watchtower.Witness) error { return nil }
+func (silent) Publish(context.Context, watchtower.Message) error { return nil }
 
 // onStage opens a client on the world of a case, with the case's record stored.
 func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/executor"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/lnurl"
@@ -35,9 +36,9 @@ type Client struct {
 	lnurl    *lnurl.Client
 	lps      *lp.Client
 	offers   *lp.Directory
-	world    *chainreader.Live
+	reader   *chainreader.Reader
 	engine   *engine.Engine
-	market   *quote.Market
+	quoter   *quote.Quoter
 	probes   probes
 	ours     []io.Closer // opened here, so closed here
 
@@ -121,13 +122,13 @@ func (c *Client) open(ctx context.Context) error {
 	}
 	c.offers = lp.NewDirectory(lp.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
 		Now: c.config.Now, Log: c.config.Logger})
-	c.world = chainreader.NewLive(c.byID, c.config.Bitcoin, c.lps)
+	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = engine.New(engine.Config{
-		Store: c.config.Store, World: c.world, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, Knock: c.lps.Knock,
-		Performer: &engine.Performing{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
-		Flows:     swap.Flows(),
+		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, Knock: c.lps.Knock,
+		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
+		Flows:    swap.Flows(),
 	})
-	c.market = &quote.Market{Engine: c.engine, World: c.world, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
+	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
 		Policy: c.config.Policy, Rand: c.config.Rand}
 	return nil
 }
@@ -168,7 +169,7 @@ func (c *Client) Close() error {
 		c.life.close()
 		if c.engine != nil {
 			c.engine.Close()
-			c.world.Close()
+			c.reader.Close()
 		}
 		for _, closer := range c.ours {
 			err = errors.Join(err, closer.Close())

@@ -135,9 +135,9 @@ type Chain interface {
 	History(ctx context.Context, signer string, from uint64) iter.Seq2[Past, error]
 }
 
-// Strangers is an ability of some chains: to name somebody who does not exist,
-// for questions to LPs that are asked to learn something and lead to no swap.
-type Strangers interface {
+// RandomAddresser is an ability of some chains: to make up an address for requests
+// to LPs that only explore their limits and lead to no swap.
+type RandomAddresser interface {
 	// RandomAddress returns a canonical address to which nobody has the key. Pure.
 	RandomAddress(rand io.Reader) (string, error)
 }

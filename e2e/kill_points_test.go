@@ -122,7 +122,7 @@ type mortalMessenger struct {
 	*points
 }
 
-func (m mortalMessenger) Publish(ctx context.Context, w watchtower.Witness) error {
+func (m mortalMessenger) Publish(ctx context.Context, w watchtower.Message) error {
 	defer m.around("publish")()
 	return m.Messenger.Publish(ctx, w)
 }

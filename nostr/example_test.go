@@ -27,7 +27,7 @@ func ExampleMessenger() {
 	defer m.Close()
 	err = m.Publish(context.Background(), nostr.Message{
 		SwapData: json.RawMessage(`{"type":"evm","sequence":"1"}`),
-		Witness:  "8e44e0a82e03a93d033223164b36efa288b7e2cd541884e6b31181665ae23107",
+		Preimage: "8e44e0a82e03a93d033223164b36efa288b7e2cd541884e6b31181665ae23107",
 	})
 	fmt.Println(err, relay.Events()[0].Kind)
 	// Output: <nil> 28646

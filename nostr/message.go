@@ -10,35 +10,35 @@ import (
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
-// Message is a swap claim witness, the only message that there is: an escrow and
-// what claims it. It prints without the witness.
+// Message is a watchtower message, the only one that there is: an escrow and the
+// preimage that claims it. It prints without the preimage.
 type Message struct {
 	SwapData json.RawMessage // the chain's serialisation of the escrow, an object with its type
-	Witness  string          // hex; for a hash lock the preimage, 32 bytes
+	Preimage string          // 32 bytes as hex; "witness" on the wire
 	ChainID  string          // which chain of the type, as in CITREA; "": not said
 }
 
-func (m Message) String() string       { return "swap claim witness ***" }
+func (m Message) String() string       { return "watchtower message ***" }
 func (m Message) GoString() string     { return m.String() }
 func (m Message) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
-// typeWitness is the number of the message in the content.
-const typeWitness = "0"
+// typeClaim is the number of the message in the content.
+const typeClaim = "0"
 
 // content is the text that is published: compact JSON, members in this order.
 func (m Message) content() (string, error) {
-	if w, err := hex.DecodeString(m.Witness); err != nil || len(w) != 32 {
-		return "", errors.New("the witness is not 64 hex digits")
+	if w, err := hex.DecodeString(m.Preimage); err != nil || len(w) != 32 {
+		return "", errors.New("the preimage is not 64 hex digits")
 	}
 	if _, err := dataType(m.SwapData); err != nil {
 		return "", err
 	}
 	var text bytes.Buffer
-	text.WriteString(`{"type":` + typeWitness + `,"swapData":`)
+	text.WriteString(`{"type":` + typeClaim + `,"swapData":`)
 	if err := json.Compact(&text, m.SwapData); err != nil {
 		return "", errors.New("the swap data is not JSON")
 	}
-	text.Write(quote([]byte(`,"witness":`), m.Witness))
+	text.Write(quote([]byte(`,"witness":`), m.Preimage))
 	if m.ChainID != "" {
 		text.Write(quote([]byte(`,"chainId":`), m.ChainID))
 	}
@@ -46,27 +46,27 @@ func (m Message) content() (string, error) {
 	return text.String(), nil
 }
 
-var errNoWitness = errors.New("not a swap claim witness")
+var errNotMessage = errors.New("not a watchtower message")
 
-// parseMessage reads a content. What the swap data says and whether the witness
+// parseMessage reads a content. What the swap data says and whether the preimage
 // fits is the receiver's to judge. Unknown members are dropped.
 func parseMessage(content string) (m Message, err error) {
 	var in map[string]json.RawMessage // exact names, which a struct would not demand
 	if err := httpx.Decode([]byte(content), &in); err != nil {
-		return m, errNoWitness
+		return m, errNotMessage
 	}
 	switch string(in["type"]) {
-	case typeWitness, `"` + typeWitness + `"`: // the network takes both
+	case typeClaim, `"` + typeClaim + `"`: // the network takes both
 	default:
-		return m, errNoWitness
+		return m, errNotMessage
 	}
-	var witness *string
-	if json.Unmarshal(in["witness"], &witness) != nil || witness == nil {
-		return m, errNoWitness
+	var preimage *string
+	if json.Unmarshal(in["witness"], &preimage) != nil || preimage == nil {
+		return m, errNotMessage
 	}
-	m.Witness = *witness
+	m.Preimage = *preimage
 	if id, ok := in["chainId"]; ok && json.Unmarshal(id, &m.ChainID) != nil {
-		return m, errNoWitness
+		return m, errNotMessage
 	}
 	m.SwapData = in["swapData"]
 	_, err = dataType(m.SwapData)

@@ -23,10 +23,10 @@ import (
 	"github.com/swapper-go/swapper/nostr"
 )
 
-const witness = "8e44e0a82e03a93d033223164b36efa288b7e2cd541884e6b31181665ae23107"
+const preimage = "8e44e0a82e03a93d033223164b36efa288b7e2cd541884e6b31181665ae23107"
 
 func message() nostr.Message {
-	return nostr.Message{SwapData: json.RawMessage(`{"type": "evm", "amount": "1"}`), Witness: witness}
+	return nostr.Message{SwapData: json.RawMessage(`{"type": "evm", "amount": "1"}`), Preimage: preimage}
 }
 
 func relay(t testing.TB, f devnet.Fault) *devnet.Relay {
@@ -104,7 +104,7 @@ func TestPublish(t *testing.T) {
 			t.Fatalf("%d events", len(events))
 		}
 		for _, e := range events {
-			if want := `{"type":0,"swapData":{"type":"evm","amount":"1"},"witness":"` + witness + `"}`; e.Content != want || e.Kind != 28646 || e.Check() != nil {
+			if want := `{"type":0,"swapData":{"type":"evm","amount":"1"},"witness":"` + preimage + `"}`; e.Content != want || e.Kind != 28646 || e.Check() != nil {
 				t.Errorf("%d %s", e.Kind, e.Content)
 			}
 		}
@@ -159,7 +159,7 @@ func TestBadRelays(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			t.Log(err)
-			for _, secret := range []string{witness, witness[:8], "hidden", "amount"} {
+			for _, secret := range []string{preimage, preimage[:8], "hidden", "amount"} {
 				if text := fmt.Sprint(err) + log.String(); strings.Contains(text, secret) {
 					t.Errorf("%q is told: %s", secret, text)
 				}
@@ -284,14 +284,14 @@ func TestOptionsAndMessagesAreChecked(t *testing.T) {
 	r := relay(t, devnet.Fault{})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
 	for name, msg := range map[string]nostr.Message{
-		"no witness":    {SwapData: json.RawMessage(`{"type":"evm"}`)},
-		"short witness": {SwapData: json.RawMessage(`{"type":"evm"}`), Witness: "00"},
-		"no data":       {Witness: witness},
-		"null":          {SwapData: json.RawMessage(`null`), Witness: witness},
-		"no type":       {SwapData: json.RawMessage(`{}`), Witness: witness},
-		"two values":    {SwapData: json.RawMessage(`{"type":"evm"}{}`), Witness: witness},
+		"no preimage":    {SwapData: json.RawMessage(`{"type":"evm"}`)},
+		"short preimage": {SwapData: json.RawMessage(`{"type":"evm"}`), Preimage: "00"},
+		"no data":        {Preimage: preimage},
+		"null":           {SwapData: json.RawMessage(`null`), Preimage: preimage},
+		"no type":        {SwapData: json.RawMessage(`{}`), Preimage: preimage},
+		"two values":     {SwapData: json.RawMessage(`{"type":"evm"}{}`), Preimage: preimage},
 	} {
-		if err := m.Publish(t.Context(), msg); err == nil || strings.Contains(err.Error(), witness) {
+		if err := m.Publish(t.Context(), msg); err == nil || strings.Contains(err.Error(), preimage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -300,7 +300,7 @@ func TestOptionsAndMessagesAreChecked(t *testing.T) {
 	}
 }
 
-func TestMessagesPrintWithoutTheWitness(t *testing.T) {
+func TestMessagesPrintWithoutThePreimage(t *testing.T) {
 	r := relay(t, devnet.Fault{})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
 	if err := m.Publish(t.Context(), message()); err != nil {
@@ -310,7 +310,7 @@ func TestMessagesPrintWithoutTheWitness(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "message", message(), "event", e)
 	for _, text := range []string{fmt.Sprint(message(), e), fmt.Sprintf("%+v %#v %s", message(), message(), message()), fmt.Sprintf("%+v %#v %s", e, e, e), log.String()} {
-		if strings.Contains(text, witness) {
+		if strings.Contains(text, preimage) {
 			t.Error(text)
 		}
 	}

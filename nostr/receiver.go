@@ -57,7 +57,7 @@ func NewReceiver(o ReceiverOptions) (*Receiver, error) {
 var errSeen = errors.New("already seen")
 
 // Take checks one event, as a relay sent it: id and signature, the kind, that it
-// is new, and the message in it. It does not check that the witness claims
+// is new, and the message in it. It does not check that the preimage claims
 // anything: that takes the chain.
 func (r *Receiver) Take(text []byte) (Message, error) {
 	e, err := decodeEvent(text)

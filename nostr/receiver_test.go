@@ -65,8 +65,8 @@ func TestReceiverDeliversOnce(t *testing.T) {
 	}
 	select {
 	case one := <-got:
-		if one.Witness != witness {
-			t.Error("another witness")
+		if one.Preimage != preimage {
+			t.Error("another preimage")
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("nothing came")

@@ -45,7 +45,7 @@ func TestVectorsEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		private, _ := btcec.PrivKeyFromBytes(secret)
-		content, err := Message{SwapData: in.SwapData, Witness: in.Witness, ChainID: in.ChainID}.content()
+		content, err := Message{SwapData: in.SwapData, Preimage: in.Witness, ChainID: in.ChainID}.content()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,8 +144,8 @@ func TestVectorsReceive(t *testing.T) {
 		}
 		w := want.Delivered[0]
 		vectors.SameJSON(t, w.SwapData, m.SwapData)
-		if m.Witness != w.Witness || m.ChainID != w.ChainID || w.Type != 0 {
-			t.Errorf("got witness %s of %q, want %+v", m.Witness, m.ChainID, w)
+		if m.Preimage != w.Witness || m.ChainID != w.ChainID || w.Type != 0 {
+			t.Errorf("got preimage %s of %q, want %+v", m.Preimage, m.ChainID, w)
 		}
 	})
 }

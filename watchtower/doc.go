@@ -1,4 +1,4 @@
-// Package watchtower says what a watchtower is told so that it can claim for a
-// user who is not there, and how it gets there: a [Messenger], of which
-// [OverNostr] is the network's.
+// Package watchtower has the [Message] that lets a watchtower claim an escrow for a user
+// who is offline, and the [Messenger] that publishes it, of which [OverNostr] is
+// the network's.
 package watchtower

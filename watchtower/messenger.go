@@ -4,24 +4,25 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+
 	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/swap"
 )
 
-// OverNostr is the [Messenger] of the network: witnesses go to the relays that
+// OverNostr is the [Messenger] of the network: messages go to the relays that
 // its watchtowers listen to. The result is an io.Closer too, which closes m.
 func OverNostr(m *nostr.Messenger) Messenger { return relays{m} }
 
 type relays struct{ *nostr.Messenger }
 
 // Publish implements [Messenger].
-func (r relays) Publish(ctx context.Context, w Witness) error {
-	return r.Messenger.Publish(ctx, nostr.Message{SwapData: w.Escrow, Witness: hex.EncodeToString(w.Preimage[:])})
+func (r relays) Publish(ctx context.Context, msg Message) error {
+	return r.Messenger.Publish(ctx, nostr.Message{SwapData: msg.Escrow, Preimage: hex.EncodeToString(msg.Preimage[:])})
 }
 
-// Witness is what a watchtower needs to claim an escrow for the user. From the
+// Message is what a watchtower needs to claim an escrow for the user. From the
 // moment it is published the preimage is known to everybody.
-type Witness struct {
+type Message struct {
 	Chain    string
 	Escrow   json.RawMessage // the chain's own form
 	Preimage swap.Secret
@@ -32,5 +33,5 @@ type Witness struct {
 // Publish returns nil once at least one relay took the message. It may be called
 // again with the same content, and is safe for concurrent use.
 type Messenger interface {
-	Publish(ctx context.Context, m Witness) error
+	Publish(ctx context.Context, m Message) error
 }

@@ -167,7 +167,7 @@ func (c *chain) Address(s string, strict bool) (string, error) {
 	return a, nil
 }
 
-// RandomAddress implements [chains.Strangers].
+// RandomAddress implements [chains.RandomAddresser].
 func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 	var a common.Address
 	if _, err := io.ReadFull(rand, a[:]); err != nil {

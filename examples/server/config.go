@@ -200,7 +200,7 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 // nothing is a messenger that publishes nothing: users claim for themselves.
 type nothing struct{}
 
-func (nothing) Publish(context.Context, watchtower.Witness) error { return nil }
+func (nothing) Publish(context.Context, watchtower.Message) error { return nil }
 
 func (c *config) bitcoinNetwork() (bitcoin.Network, error) {
 	n, err := bitcoin.ParseNetwork(strings.ToLower(c.BitcoinNetwork))

@@ -13,7 +13,7 @@ import (
 // is the one to show, so that a status takes one trip and not two. Only what shows
 // nothing to anybody is built ahead: a claim that carries a preimage is not.
 type Ahead struct {
-	live   *Live
+	reader *Reader
 	caller swap.Caller
 	record *swap.Record
 	action swap.Action
@@ -25,8 +25,8 @@ type Ahead struct {
 
 // Ahead begins to build the action that the record alone suggests. Drop it when
 // its Todo was taken.
-func (w *Live) Ahead(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) *Ahead {
-	p := &Ahead{live: w, caller: c, record: r, action: a, cancel: func() {}}
+func (rd *Reader) Ahead(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) *Ahead {
+	p := &Ahead{reader: rd, caller: c, record: r, action: a, cancel: func() {}}
 	if !asksToBuild(a, c) {
 		return p
 	}
@@ -34,7 +34,7 @@ func (w *Live) Ahead(ctx context.Context, r *swap.Record, a swap.Action, c swap.
 	p.done = make(chan struct{})
 	go func() {
 		defer close(p.done)
-		p.todo, p.err = w.Todo(ctx, r, a, c)
+		p.todo, p.err = rd.Todo(ctx, r, a, c)
 	}()
 	return p
 }
@@ -43,7 +43,7 @@ func (w *Live) Ahead(ctx context.Context, r *swap.Record, a swap.Action, c swap.
 // that is the same, else what is built for it.
 func (p *Ahead) Todo(ctx context.Context, r *swap.Record, a swap.Action) (Todo, error) {
 	if p.done == nil || r.Version != p.record.Version || !reflect.DeepEqual(a, p.action) {
-		return p.live.Todo(ctx, r, a, p.caller)
+		return p.reader.Todo(ctx, r, a, p.caller)
 	}
 	<-p.done // it ends with the caller's context
 	return p.todo, p.err

@@ -31,7 +31,7 @@ func lpAt(delay func(q lp.StatusQuery) time.Duration) (statusReader, *atomic.Int
 func TestSlowProviderIsHeardInTheNextPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader, calls := lpAt(func(lp.StatusQuery) time.Duration { return 4200 * time.Millisecond })
-		w := NewLive(nil, nil, reader)
+		w := New(nil, nil, reader)
 		q := lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: "ab"}
 		heard := 0
 		var waited time.Duration
@@ -67,7 +67,7 @@ func TestHangingProviderHoldsNobodyUp(t *testing.T) {
 			}
 			return 10 * time.Millisecond
 		})
-		w := NewLive(nil, nil, reader)
+		w := New(nil, nil, reader)
 		ask := func(host string, i int) (time.Duration, error) {
 			start := time.Now()
 			_, err := w.LPStatus(t.Context(), lp.StatusQuery{URL: "https://" + host + "/tobtc", Endpoint: lp.GetRefundAuthorization, ID: fmt.Sprint(i)})
@@ -108,7 +108,7 @@ func TestLateAnswerIsKeptForOldSwaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		delay := 5 * time.Second
 		reader, _ := lpAt(func(lp.StatusQuery) time.Duration { return delay })
-		w := NewLive(nil, nil, reader)
+		w := New(nil, nil, reader)
 		q := lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: "ab"}
 		if _, err := w.LPStatus(t.Context(), q); err == nil {
 			t.Fatal("an answer before its time")
@@ -129,7 +129,7 @@ func TestLateAnswerIsKeptForOldSwaps(t *testing.T) {
 func TestFailedInquiryIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := true
-		w := NewLive(nil, nil, statusReader(func(context.Context, lp.StatusQuery) (lp.Status, error) {
+		w := New(nil, nil, statusReader(func(context.Context, lp.StatusQuery) (lp.Status, error) {
 			if fails {
 				panic("unreadable")
 			}

@@ -80,14 +80,14 @@ func (c *wildChain) node() uint64 {
 	return c.head
 }
 
-// wildWorld answers for one process: what it asks of LPs is lost with it.
-type wildWorld struct {
-	engine.World
+// wildReader answers for one process: what it asks of LPs is lost with it.
+type wildReader struct {
+	engine.Reader
 	chain *wildChain
 	lps   *inquiries
 }
 
-func (w *wildWorld) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+func (w *wildReader) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (chains.EscrowFact, error) {
 	w.chain.mu.Lock()
 	defer w.chain.mu.Unlock()
 	if w.chain.wild && rand.IntN(20) == 0 {
@@ -108,7 +108,7 @@ func (w *wildWorld) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery)
 	return f, nil
 }
 
-func (w *wildWorld) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chains.TxStatus, error) {
+func (w *wildReader) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chains.TxStatus, error) {
 	w.chain.mu.Lock()
 	defer w.chain.mu.Unlock()
 	at := w.chain.node()
@@ -126,9 +126,9 @@ func (w *wildWorld) Txs(_ context.Context, _ string, txs []chains.Signed) ([]cha
 	return all, nil
 }
 
-func (w *wildWorld) VerifyRefund(context.Context, string, string, swap.RefundAsk) error { return nil }
+func (w *wildReader) VerifyRefund(context.Context, string, string, swap.RefundAsk) error { return nil }
 
-func (w *wildWorld) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+func (w *wildReader) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	return w.lps.ask(ctx, q)
 }
 
@@ -187,7 +187,7 @@ type mortal struct {
 	ended chan struct{}
 }
 
-func (m *mortal) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+func (m *mortal) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	if m.store.lost.Load() {
 		return swap.Outcome{Reason: "lost"}
 	}
@@ -202,7 +202,7 @@ func (m *mortal) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swa
 func begin(s storage.Store, c *wildChain) *mortal {
 	ctx, stop := context.WithCancel(context.Background())
 	m := &mortal{store: &lossy{Store: s}, lps: newInquiries(ctx, statusReader(c.Status)), chain: c, stop: stop, ended: make(chan struct{})}
-	m.Engine = engine.New(engine.Config{Store: m.store, World: &wildWorld{chain: c, lps: m.lps}, Performer: m, Flows: []*swap.Flow{swap.NewToBTC()}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	m.Engine = engine.New(engine.Config{Store: m.store, Reader: &wildReader{chain: c, lps: m.lps}, Executor: m, Flows: []*swap.Flow{swap.NewToBTC()}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	go func() { defer close(m.ended); m.Run(ctx) }()
 	return m
 }

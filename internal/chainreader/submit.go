@@ -15,8 +15,8 @@ import (
 )
 
 // IDs implements [Checker].
-func (w *Live) IDs(r *swap.Record, signed []string) ([]string, error) {
-	k, _, err := w.contract(r.Chain, r.Contract)
+func (rd *Reader) IDs(r *swap.Record, signed []string) ([]string, error) {
+	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +41,10 @@ func (w *Live) IDs(r *swap.Record, signed []string) ([]string, error) {
 }
 
 // Check implements [Checker].
-func (w *Live) Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error) {
+func (rd *Reader) Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error) {
 	switch a := a.(type) {
 	case *swap.Sign:
-		k, _, err := w.contract(r.Chain, r.Contract)
+		k, _, err := rd.contract(r.Chain, r.Contract)
 		if err != nil {
 			return swap.Submit{}, err
 		}
@@ -52,7 +52,7 @@ func (w *Live) Check(ctx context.Context, r *swap.Record, a swap.Action, signed 
 		if a.AnySigner {
 			plan.Signer = ""
 		}
-		if err := w.prove(ctx, &plan); err != nil {
+		if err := rd.prove(ctx, &plan); err != nil {
 			return swap.Submit{}, err
 		}
 		txs, err := k.Check(plan, signed)
@@ -72,7 +72,7 @@ func (w *Live) Check(ctx context.Context, r *swap.Record, a swap.Action, signed 
 		if len(signed) != 1 {
 			return swap.Submit{}, fault.Invalid("signedTxs", "must contain exactly one PSBT")
 		}
-		return w.checkPSBT(ctx, r, a, signed[0])
+		return rd.checkPSBT(ctx, r, a, signed[0])
 	}
 	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected at the moment; check the swap's status")
 }
@@ -80,17 +80,17 @@ func (w *Live) Check(ctx context.Context, r *swap.Record, a swap.Action, signed 
 // checkPSBT compares a PSBT with the agreed template, its inputs with what the
 // backend says of them, and looks at the vault once more: after this the
 // transaction is out of our hands.
-func (w *Live) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text string) (swap.Submit, error) {
+func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text string) (swap.Submit, error) {
 	u, err := bitcoin.ParsePSBT(text)
 	if err != nil {
 		return swap.Submit{}, fault.Invalid("signedTxs[0]", "%w", err)
 	}
-	t, err := w.Template(r, a)
+	t, err := rd.Template(r, a)
 	if err != nil {
 		return swap.Submit{}, err
 	}
 	agreed := bitcoin.Agreement{Template: t, AnySalt: a.Vault, Prevouts: map[bitcoin.OutPoint]*wire.TxOut{}, Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{}}
-	rates, err := w.Bitcoin.FeeRates(ctx)
+	rates, err := rd.Bitcoin.FeeRates(ctx)
 	if err != nil {
 		return swap.Submit{}, err
 	}
@@ -98,7 +98,7 @@ func (w *Live) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text
 		agreed.MinFeeRate = r.Vault.MinFeeRate
 	}
 	agreed.MaxFeeRate = highestRate(a, agreed.MinFeeRate, rates)
-	if err := w.parents(ctx, u.Inputs(), &agreed); err != nil {
+	if err := rd.parents(ctx, u.Inputs(), &agreed); err != nil {
 		return swap.Submit{}, err
 	}
 	tx, err := u.Check(agreed)
@@ -106,7 +106,7 @@ func (w *Live) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text
 		return swap.Submit{}, err
 	}
 	if a.Vault {
-		if err := w.recheckVault(ctx, r, tx.Tx); err != nil {
+		if err := rd.recheckVault(ctx, r, tx.Tx); err != nil {
 			return swap.Submit{}, err
 		}
 	}
@@ -119,7 +119,7 @@ func (w *Live) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text
 
 // parents learns what the inputs spend and, of unconfirmed parents, what they
 // weigh and pay.
-func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitcoin.Agreement) error {
+func (rd *Reader) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitcoin.Agreement) error {
 	var ids []bitcoin.Hash
 	for _, op := range ops {
 		if !slices.Contains(ids, op.Hash) {
@@ -128,7 +128,7 @@ func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitc
 	}
 	var unconfirmed []bitcoin.Hash
 	parents := map[bitcoin.Hash]*bitcoin.Tx{}
-	for i, res := range w.Bitcoin.Txs(ctx, ids) {
+	for i, res := range rd.Bitcoin.Txs(ctx, ids) {
 		if res.Err != nil {
 			return fault.New(fault.Upstream, "transaction %s, which an input spends, could not be looked up: %w", ids[i], res.Err)
 		}
@@ -142,7 +142,7 @@ func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitc
 			agreed.Prevouts[op] = out
 		}
 	}
-	for i, res := range w.Bitcoin.CPFPs(ctx, unconfirmed) {
+	for i, res := range rd.Bitcoin.CPFPs(ctx, unconfirmed) {
 		if res.Err != nil {
 			return res.Err
 		}
@@ -157,8 +157,8 @@ func (w *Live) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitc
 // (protocol: swap-flows-spv-and-core.md A7 steps 10 to 12): its output is
 // unspent, the withdrawals before ours lead to it, the balances cover ours with
 // all fees, and the contract can read it.
-func (w *Live) recheckVault(ctx context.Context, r *swap.Record, tx *wire.MsgTx) error {
-	k, _, err := w.contract(r.Chain, r.Contract)
+func (rd *Reader) recheckVault(ctx context.Context, r *swap.Record, tx *wire.MsgTx) error {
+	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
 		return err
 	}
@@ -170,8 +170,8 @@ func (w *Live) recheckVault(ctx context.Context, r *swap.Record, tx *wire.MsgTx)
 	if err != nil {
 		return fault.Invalid("signedTxs[0]", "%w", err)
 	}
-	facts, err := w.VaultFacts(ctx, c, func(ctx context.Context) (*chains.Vault, error) {
-		f, err := w.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
+	facts, err := rd.VaultFacts(ctx, c, func(ctx context.Context) (*chains.Vault, error) {
+		f, err := rd.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
 		return &f.Vault, err
 	}, ours.Vault, tx)
 	if err != nil {

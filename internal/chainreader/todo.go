@@ -36,25 +36,25 @@ type RawPSBT struct {
 // Todo builds the action of a view. Callers who ask for the same at the same time
 // share one answer, which must not be changed. The errors are those of the chain
 // and the backend, and InvalidInput where the caller's wallet cannot do it.
-func (w *Live) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (Todo, error) {
+func (rd *Reader) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (Todo, error) {
 	switch a := a.(type) {
 	case *swap.Pay:
 		if a.Fund != nil && c.Wallet != nil {
-			return w.toFund(ctx, r, a.Fund, c)
+			return rd.toFund(ctx, r, a.Fund, c)
 		}
 		return Todo{Pay: a}, nil
 	case *swap.Wait:
 		return Todo{Wait: a}, nil
 	case *swap.Sign:
-		return shared.Do(ctx, &w.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return w.toSign(ctx, r, a, c) })
+		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return rd.toSign(ctx, r, a, c) })
 	case *swap.Fund:
-		return shared.Do(ctx, &w.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return w.toFund(ctx, r, a, c) })
+		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return rd.toFund(ctx, r, a, c) })
 	}
 	return Todo{}, nil
 }
 
-func (w *Live) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (Todo, error) {
-	k, _, err := w.contract(r.Chain, r.Contract)
+func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (Todo, error) {
+	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
 		return Todo{}, err
 	}
@@ -62,7 +62,7 @@ func (w *Live) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.
 		return Todo{}, nil // what this caller signed is under way
 	}
 	plan := a.PlanFor(c)
-	if err := w.prove(ctx, &plan); err != nil {
+	if err := rd.prove(ctx, &plan); err != nil {
 		return Todo{}, err
 	}
 	u, err := k.Build(ctx, plan)
@@ -75,12 +75,12 @@ func (w *Live) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.
 }
 
 // prove gives steps that need a Bitcoin payment the payment's place in the chain.
-func (w *Live) prove(ctx context.Context, plan *chains.Plan) error {
+func (rd *Reader) prove(ctx context.Context, plan *chains.Plan) error {
 	for i, s := range plan.Steps {
 		if s.Payment == nil {
 			continue
 		}
-		tx, err := w.BitcoinTx(ctx, s.Payment.TxID)
+		tx, err := rd.BitcoinTx(ctx, s.Payment.TxID)
 		if err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func (w *Live) prove(ctx context.Context, plan *chains.Plan) error {
 // vaultTerms returns what the transaction of a vault swap commits to. The lock
 // time is a salt drawn from the record's seed, so that every poll gives the
 // same transaction.
-func (w *Live) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
-	k, _, err := w.contract(r.Chain, r.Contract)
+func (rd *Reader) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
+	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
 		return bitcoin.VaultTerms{}, err
 	}
@@ -126,8 +126,8 @@ func (w *Live) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
 	}, nil
 }
 
-func (w *Live) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (Todo, error) {
-	t, err := w.Template(r, a)
+func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (Todo, error) {
+	t, err := rd.Template(r, a)
 	if err != nil {
 		return Todo{}, err
 	}
@@ -150,8 +150,8 @@ func (w *Live) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.
 	var rates bitcoin.FeeRates
 	var coins []bitcoin.Coin
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { coins, err = bitcoin.WalletCoins(gctx, w.Bitcoin, c.Wallet.Address()); return err })
-	g.Go(func() (err error) { rates, err = w.Bitcoin.FeeRates(gctx); return err })
+	g.Go(func() (err error) { coins, err = bitcoin.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address()); return err })
+	g.Go(func() (err error) { rates, err = rd.Bitcoin.FeeRates(gctx); return err })
 	if err := g.Wait(); err != nil {
 		return Todo{}, err
 	}
@@ -165,7 +165,7 @@ func (w *Live) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.
 	}
 	parents := map[bitcoin.Hash]*wire.MsgTx{}
 	if ids := funding.ParentIDs(); len(ids) > 0 {
-		for i, tx := range w.Bitcoin.Txs(ctx, ids) {
+		for i, tx := range rd.Bitcoin.Txs(ctx, ids) {
 			if tx.Err != nil {
 				return Todo{}, tx.Err
 			}
@@ -211,15 +211,15 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 	return max(current, min(least, bitcoin.QuoteFeeRateCap(rates.Fastest))), nil
 }
 
-func (w *Live) Template(r *swap.Record, a *swap.Fund) (bitcoin.Template, error) {
+func (rd *Reader) Template(r *swap.Record, a *swap.Fund) (bitcoin.Template, error) {
 	if a.Vault {
-		terms, err := w.vaultTerms(r)
+		terms, err := rd.vaultTerms(r)
 		if err != nil {
 			return bitcoin.Template{}, err
 		}
 		return terms.Template()
 	}
-	to, err := bitcoin.ParseAddress(r.Bitcoin.Address, w.Bitcoin.Network())
+	to, err := bitcoin.ParseAddress(r.Bitcoin.Address, rd.Bitcoin.Network())
 	if err != nil {
 		return bitcoin.Template{}, err
 	}

@@ -20,13 +20,13 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var up atomic.Bool
 				var knocks atomic.Int64
-				p := &toyPerformer{answer: func(int64) swap.Outcome {
+				p := &toyExecutor{answer: func(int64) swap.Outcome {
 					if !up.Load() {
 						return swap.Outcome{Reason: "no connection"}
 					}
 					return swap.Outcome{Done: true}
 				}}
-				g := New(Config{Store: new(storagetest.Memory), World: &toyWorld{}, Performer: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+				g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
 					Knock: func(context.Context, string) error {
 						knocks.Add(1)
 						if !up.Load() {
@@ -75,8 +75,8 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 // is asked again after a pause all the same.
 func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
-		g := New(Config{Store: new(storagetest.Memory), World: &toyWorld{}, Performer: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
+		g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
 			Knock: func(context.Context, string) error { return errors.New("no connection") }})
 		defer g.Close()
 		r := newToy("a")

@@ -21,7 +21,7 @@ type calls struct{ LP, Chain, Bitcoin int }
 
 func (c calls) String() string { return fmt.Sprintf("%d; %d; %d", c.LP, c.Chain, c.Bitcoin) }
 
-// counting is a world that counts.
+// counting is a reader that counts its calls.
 type counting struct {
 	*liar
 	mu sync.Mutex
@@ -91,8 +91,8 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 	if r.Escrow != nil {
 		w.delivers = r.Escrow.Expected
 	}
-	g := New(Config{Store: new(storagetest.Memory), World: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-		Performer: performerFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })})
+	g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })})
 	defer g.Close()
 	if events[0].wrote != nil {
 		events[0].wrote(r)

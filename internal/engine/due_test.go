@@ -93,7 +93,7 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 
 // The moment is stored with the swap, from the beginning.
 func TestDueIsStoredWithANewSwap(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyWorld{}, &toyPerformer{}, lamp())
+	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	defer g.Close()
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Expiry: swap.At(time.Now().Add(time.Hour))}}
 	if err := g.Create(t.Context(), r); err != nil {

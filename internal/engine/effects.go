@@ -22,10 +22,10 @@ type place struct {
 
 func placeOf(e swap.Effect) place { return place{e.Kind, e.Reveals} }
 
-// Performer carries out effects. Perform is called with a record that will not
+// Executor carries out effects. Execute is called with a record that will not
 // change, and returns within its context.
-type Performer interface {
-	Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome
+type Executor interface {
+	Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome
 }
 
 // effectTimeout bounds one attempt.
@@ -37,18 +37,18 @@ const placesOfAKind = 64
 // runner carries out effects beside the passes: each once at a time, a bounded
 // number of each kind.
 type runner struct {
-	do      Performer
-	still   func(ctx context.Context, id string, e swap.Effect) (*swap.Record, swap.Effect, error)
-	mark    func(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error)
-	report  func(ctx context.Context, id string, o swap.Outcome)
-	absent  *absences
-	base    context.Context
-	log     *slog.Logger
-	now     func() time.Time
-	mu      sync.Mutex
-	places  map[place]chan struct{}
-	running map[effectKey]bool
-	all     sync.WaitGroup
+	executor Executor
+	still    func(ctx context.Context, id string, e swap.Effect) (*swap.Record, swap.Effect, error)
+	mark     func(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error)
+	report   func(ctx context.Context, id string, o swap.Outcome)
+	absent   *absences
+	base     context.Context
+	log      *slog.Logger
+	now      func() time.Time
+	mu       sync.Mutex
+	places   map[place]chan struct{}
+	running  map[effectKey]bool
+	all      sync.WaitGroup
 }
 
 type effectKey struct{ id, effect string }
@@ -79,7 +79,7 @@ func (x *runner) start(r *swap.Record, effects []swap.Effect, now time.Time) {
 
 func (x *runner) run(r *swap.Record, e swap.Effect, key effectKey) {
 	defer x.all.Done()
-	outcome, done := x.perform(r, e)
+	outcome, done := x.execute(r, e)
 	if done { // first, so that no pass finds the effect neither under way nor done
 		x.report(context.WithoutCancel(x.base), r.ID, outcome)
 	}
@@ -88,9 +88,9 @@ func (x *runner) run(r *swap.Record, e swap.Effect, key effectKey) {
 	x.mu.Unlock()
 }
 
-// perform reports false if nothing was done: the effect is not due any more, or
+// execute reports false if nothing was done: the effect is not due any more, or
 // we are closing.
-func (x *runner) perform(r *swap.Record, e swap.Effect) (o swap.Outcome, done bool) {
+func (x *runner) execute(r *swap.Record, e swap.Effect) (o swap.Outcome, done bool) {
 	places := x.placesOf(e)
 	select {
 	case places <- struct{}{}:
@@ -114,7 +114,7 @@ func (x *runner) perform(r *swap.Record, e swap.Effect) (o swap.Outcome, done bo
 	}
 	ctx, cancel := context.WithTimeout(x.base, patience)
 	defer cancel()
-	o = x.do.Perform(ctx, r, e)
+	o = x.executor.Execute(ctx, r, e)
 	o.Effect, o.Step = e.Kind, e.Step
 	return o, true
 }

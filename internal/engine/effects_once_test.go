@@ -11,7 +11,7 @@ import (
 // once counts how often an effect is carried out.
 type once struct{ done int }
 
-func (o *once) Perform(context.Context, *swap.Record, swap.Effect) swap.Outcome {
+func (o *once) Execute(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 	o.done++
 	return swap.Outcome{Done: true}
 }
@@ -25,7 +25,7 @@ func TestMarkedEffectWaitsForItsOutcome(t *testing.T) {
 	r := &swap.Record{Head: swap.Head{ID: "x"}}
 	e := swap.Effect{Kind: swap.PostPSBT, Mark: true}
 	does, reports := &once{}, 0
-	x := &runner{do: does, base: ctx, log: slog.New(slog.DiscardHandler), now: time.Now, running: map[effectKey]bool{},
+	x := &runner{executor: does, base: ctx, log: slog.New(slog.DiscardHandler), now: time.Now, running: map[effectKey]bool{},
 		still: func(context.Context, string, swap.Effect) (*swap.Record, swap.Effect, error) { return r, e, nil },
 		mark:  func(_ context.Context, r *swap.Record, _ swap.Effect) (*swap.Record, error) { return r, nil }}
 	x.report = func(context.Context, string, swap.Outcome) {

@@ -14,14 +14,14 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// stalling is a performer whose effects of some kinds take as long as they may.
+// stalling is an executor whose effects of some kinds take as long as they may.
 type stalling struct {
 	mu      sync.Mutex
 	stalled map[swap.EffectKind]bool
 	done    map[string]time.Time // by swap and kind
 }
 
-func (p *stalling) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+func (p *stalling) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	p.mu.Lock()
 	stall := p.stalled[e.Kind]
 	p.mu.Unlock()
@@ -54,15 +54,15 @@ func openFact() chains.EscrowFact {
 	return chains.EscrowFact{State: chains.EscrowOpen, Final: true, Head: chains.Block{Height: 100, Time: time.Now().Unix()}}
 }
 
-// autoEngine runs the real table of a Lightning source on a toy world.
-func autoEngine(t *testing.T, w World, p Performer) *Engine {
+// autoEngine runs the real table of a Lightning source on a toy reader.
+func autoEngine(t *testing.T, w Reader, p Executor) *Engine {
 	return toyEngine(t, new(storagetest.Memory), w, p, swap.NewFromBTCLNAuto())
 }
 
 // What asks an LP, or sends what the user signed, keeps no preimage waiting.
 func TestPreimagesWaitForNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &toyWorld{}
+		w := &toyReader{}
 		w.set(openFact(), nil)
 		kinds := []swap.EffectKind{swap.PostPSBT, swap.CallWithdraw, swap.SetRefund, swap.Broadcast}
 		p := &stalling{stalled: map[swap.EffectKind]bool{}, done: map[string]time.Time{}}
@@ -101,8 +101,8 @@ func TestPreimagesWaitForNothingElse(t *testing.T) {
 // A pass that runs while an effect ends does not start it a second time.
 func TestEffectIsNotRepeatedBeforeItsOutcomeIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &toyWorld{}
-		p := &toyPerformer{answer: func(int64) swap.Outcome { time.Sleep(100 * time.Millisecond); return swap.Outcome{Done: true} }}
+		w := &toyReader{}
+		p := &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(100 * time.Millisecond); return swap.Outcome{Done: true} }}
 		g := toyEngine(t, new(storagetest.Memory), w, p, lamp())
 		create(t, g, "a")
 		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
@@ -127,20 +127,20 @@ func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 		name string
 		kind swap.EffectKind
 		left time.Duration // of the escrow, beyond the grace
-		then func(w *toyWorld)
+		then func(w *toyReader)
 		want bool
 	}{
 		{"published in time", swap.Publish, time.Hour, nil, true},
 		{"published too late", swap.Publish, 30 * time.Second, nil, false},
-		{"published after a reorganisation", swap.Publish, time.Hour, func(w *toyWorld) {
+		{"published after a reorganisation", swap.Publish, time.Hour, func(w *toyReader) {
 			w.set(chains.EscrowFact{State: chains.EscrowNone, Head: chains.Block{Height: 200, Time: time.Now().Unix()}}, nil)
 		}, false},
-		{"published while not final", swap.Publish, time.Hour, func(w *toyWorld) {
+		{"published while not final", swap.Publish, time.Hour, func(w *toyReader) {
 			f := openFact()
 			f.Final, f.Head.Height = false, 200
 			w.set(f, nil)
 		}, false},
-		{"published while the chain is silent", swap.Publish, time.Hour, func(w *toyWorld) { w.set(chains.EscrowFact{}, swap.ErrLagging) }, false},
+		{"published while the chain is silent", swap.Publish, time.Hour, func(w *toyReader) { w.set(chains.EscrowFact{}, swap.ErrLagging) }, false},
 		{"claim in time", swap.SendTx, time.Hour, nil, true},
 		{"claim too late", swap.SendTx, 30 * time.Second, nil, false},
 	} {
@@ -175,7 +175,7 @@ func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 				p.stalled = nil
 				p.mu.Unlock()
 				if c.then != nil {
-					c.then(&w.toyWorld)
+					c.then(&w.toyReader)
 				}
 				time.Sleep(effectTimeout + 5*time.Second)
 				if _, ok := p.at("a", swap.Effect{Kind: c.kind}); ok != c.want {
@@ -188,7 +188,7 @@ func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 }
 
 // txWorld knows no transaction.
-type txWorld struct{ toyWorld }
+type txWorld struct{ toyReader }
 
 func (w *txWorld) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chains.TxStatus, error) {
 	return make([]chains.TxStatus, len(txs)), nil
@@ -197,10 +197,10 @@ func (w *txWorld) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chain
 // An attempt to publish that begins in time ends before it would be too late.
 func TestPublishingEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &toyWorld{}
+		w := &toyReader{}
 		w.set(openFact(), nil)
 		var ended atomic.Pointer[time.Time] // effects run beside the test
-		g := autoEngine(t, w, performerFunc(func(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+		g := autoEngine(t, w, executorFunc(func(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 			<-ctx.Done()
 			now := time.Now()
 			ended.Store(&now)

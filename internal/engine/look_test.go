@@ -42,7 +42,7 @@ func (s *refusing) refuse(id string) {
 func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &refusing{Store: new(storagetest.Memory)}
-		w := &toyWorld{}
+		w := &toyReader{}
 		f := lamp()
 		var mu sync.Mutex
 		hinted := map[string]int{}
@@ -55,7 +55,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			}
 			return ask(in)
 		}
-		g := toyEngine(t, store, w, &toyPerformer{}, f)
+		g := toyEngine(t, store, w, &toyExecutor{}, f)
 		hash := make([]byte, 32)
 		hash[0] = 7
 		for _, id := range []string{"bad", "good", "newer"} {
@@ -103,7 +103,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 
 // A store that finds nothing keeps the hint with whoever brings it.
 func TestHintIsKeptWhileTheStoreIsDown(t *testing.T) {
-	g := toyEngine(t, downStore{new(storagetest.Memory)}, &toyWorld{}, &toyPerformer{}, lamp())
+	g := toyEngine(t, downStore{new(storagetest.Memory)}, &toyReader{}, &toyExecutor{}, lamp())
 	if err := g.Look(t.Context(), "CITREA", chains.Hint{ClaimHash: []byte{1}}); err == nil {
 		t.Error("the hint is taken, and lost")
 	}

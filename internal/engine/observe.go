@@ -14,9 +14,9 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// World is where questions are answered. Its methods are safe for concurrent
+// Reader answers the questions of flows. Its methods are safe for concurrent
 // use and may merge what several swaps ask.
-type World interface {
+type Reader interface {
 	Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error)
 	Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error)
 	Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error)
@@ -33,9 +33,9 @@ type World interface {
 	Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error)
 }
 
-// world is what one pass asks: the world, and the store.
-type world struct {
-	World
+// passReader is what one pass asks: the reader, and the store.
+type passReader struct {
+	Reader
 	rival func(ctx context.Context, id string, q swap.RivalAsk) (bool, error)
 }
 
@@ -43,7 +43,7 @@ type world struct {
 const maxRounds = 4
 
 // observe asks until the flow knows enough, each round in parallel.
-func observe(ctx context.Context, w world, f *swap.Flow, in swap.In) {
+func observe(ctx context.Context, w passReader, f *swap.Flow, in swap.In) {
 	for range maxRounds {
 		if !answer(ctx, w, in, f.Ask(in)) {
 			return
@@ -52,7 +52,7 @@ func observe(ctx context.Context, w world, f *swap.Flow, in swap.In) {
 }
 
 // answer puts one round of answers into in.Obs and reports whether anything was asked.
-func answer(ctx context.Context, w world, in swap.In, ask swap.Ask) bool {
+func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 	r, obs := in.R, in.Obs
 	var g errgroup.Group
 	asked := 0

@@ -18,7 +18,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 	for _, c := range waysOut() {
 		t.Run(c.flow.Type.String(), func(t *testing.T) {
 			w := &liar{now: start, truth: &truth{}}
-			g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, c.flow)
+			g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, c.flow)
 			g.Now = func() time.Time { return w.now }
 			r := unused(c.record(0, start))
 			if err := g.Create(t.Context(), r); err != nil {

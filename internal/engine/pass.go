@@ -18,12 +18,12 @@ import (
 
 // Config is what an [Engine] is made of. All fields but Knock are needed.
 type Config struct {
-	Store     storage.Store
-	World     World
-	Performer Performer
-	Flows     []*swap.Flow
-	Now       func() time.Time
-	Log       *slog.Logger
+	Store    storage.Store
+	Reader   Reader
+	Executor Executor
+	Flows    []*swap.Flow
+	Now      func() time.Time
+	Log      *slog.Logger
 
 	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
 	// anything. Nil: an LP that was away is found to be back by other calls alone.
@@ -34,12 +34,12 @@ type Config struct {
 }
 
 // Engine moves swaps. Whatever wakes it (a caller, a timer, an event, a
-// restart), it does the same: load the record, observe the world, decide by the
+// restart), it does the same: load the record, observe, decide by the
 // type's table, write by compare-and-set, and only then act. Safe for concurrent
 // use, also by several processes on one store.
 type Engine struct {
 	Store       storage.Store
-	world       World
+	reader      Reader
 	Flows       map[swap.Type]*swap.Flow
 	Now         func() time.Time
 	log         *slog.Logger
@@ -64,7 +64,7 @@ type Engine struct {
 func New(c Config) *Engine {
 	base, stop := context.WithCancel(context.Background())
 	g := &Engine{
-		Store: c.Store, world: c.World, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log,
+		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
 		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
 		spared: lru.New[string, time.Time](sparedKept),
@@ -80,7 +80,7 @@ func New(c Config) *Engine {
 	}
 	g.absences = &absences{knock: c.Knock, base: base, now: c.Now}
 	g.Effects = &runner{
-		do: c.Performer, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, absent: g.absences, base: base,
+		executor: c.Executor, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, absent: g.absences, base: base,
 		log: c.Log, now: c.Now, running: map[effectKey]bool{},
 	}
 	return g
@@ -279,7 +279,7 @@ func (g *Engine) pass(ctx context.Context, id string, input swap.Input) (*Result
 		if f == nil {
 			break // of a type that is not configured: shown, and left alone
 		}
-		observe(asking, world{g.world, g.Rival}, f, in)
+		observe(asking, passReader{g.reader, g.Rival}, f, in)
 		next, move := f.Step(in)
 		changed, err := g.save(ctx, r, next, move)
 		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {

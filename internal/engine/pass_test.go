@@ -56,9 +56,9 @@ func lamp() *swap.Flow {
 	}
 }
 
-// toyWorld answers questions about escrows from a value that tests set.
-type toyWorld struct {
-	World
+// toyReader answers questions about escrows from a value that tests set.
+type toyReader struct {
+	Reader
 	mu    sync.Mutex
 	fact  chains.EscrowFact
 	err   error
@@ -66,7 +66,7 @@ type toyWorld struct {
 	delay time.Duration
 }
 
-func (w *toyWorld) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+func (w *toyReader) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
 	w.asked.Add(1)
 	if w.delay > 0 {
 		select {
@@ -80,25 +80,25 @@ func (w *toyWorld) Escrow(ctx context.Context, chain, contract string, q chains.
 	return w.fact, w.err
 }
 
-func (w *toyWorld) set(f chains.EscrowFact, err error) {
+func (w *toyReader) set(f chains.EscrowFact, err error) {
 	w.mu.Lock()
 	w.fact, w.err = f, err
 	w.mu.Unlock()
 }
 
-// toyPerformer counts attempts and answers as told.
-type toyPerformer struct {
+// toyExecutor counts attempts and answers as told.
+type toyExecutor struct {
 	started atomic.Int64
 	answer  func(n int64) swap.Outcome
 }
 
-func (p *toyPerformer) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+func (p *toyExecutor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	return p.answer(p.started.Add(1))
 }
 
-func toyEngine(t *testing.T, store storage.Store, w World, p Performer, f *swap.Flow) *Engine {
+func toyEngine(t *testing.T, store storage.Store, w Reader, p Executor, f *swap.Flow) *Engine {
 	t.Helper()
-	g := New(Config{Store: store, World: w, Performer: p, Flows: []*swap.Flow{f}, Now: time.Now, KeepExpired: time.Minute,
+	g := New(Config{Store: store, Reader: w, Executor: p, Flows: []*swap.Flow{f}, Now: time.Now, KeepExpired: time.Minute,
 		Log: quiet})
 	t.Cleanup(g.Close)
 	return g
@@ -121,8 +121,8 @@ func create(t *testing.T, g *Engine, id string) *swap.Record {
 
 func TestCallersShareAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &toyWorld{delay: 100 * time.Millisecond}
-		g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, lamp())
+		w := &toyReader{delay: 100 * time.Millisecond}
+		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		var all sync.WaitGroup
 		for range 50 {
@@ -155,9 +155,9 @@ func TestCallersShareAPass(t *testing.T) {
 
 func TestCallerMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &toyWorld{delay: time.Second}
+		w := &toyReader{delay: time.Second}
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-		g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, lamp())
+		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
@@ -174,8 +174,8 @@ func TestCallerMayLeave(t *testing.T) {
 }
 
 func TestNoAnswerMovesNothing(t *testing.T) {
-	w := &toyWorld{err: errors.New("node down")}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, lamp())
+	w := &toyReader{err: errors.New("node down")}
+	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	res, err := g.Advance(t.Context(), "a", nil)
 	if err != nil || res.Record.State != 0 || res.Record.Version != 1 {
@@ -187,9 +187,9 @@ func TestNoAnswerMovesNothing(t *testing.T) {
 }
 
 func TestLaggingNodeIsNoNews(t *testing.T) {
-	w := &toyWorld{}
+	w := &toyReader{}
 	w.set(chains.EscrowFact{State: chains.EscrowNone, Head: chains.Block{Height: 9}}, nil)
-	g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, lamp())
+	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Seen: swap.Seen{Chain: 10}, Expiry: swap.At(time.Now().Add(time.Hour))}}
 	if err := g.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -201,8 +201,8 @@ func TestLaggingNodeIsNoNews(t *testing.T) {
 }
 
 func TestInputIsTakenOnceOrRefused(t *testing.T) {
-	p := &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-	g := toyEngine(t, new(storagetest.Memory), &toyWorld{}, p, lamp())
+	p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
+	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, lamp())
 	create(t, g, "a")
 	res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}})
 	if err != nil || res.Record.State != 1 || res.Record.Lightning.Preimage != (swap.Secret{1}) {
@@ -244,8 +244,8 @@ func TestLostRaceBeginsAgain(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		p := &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-		g := toyEngine(t, s, &toyWorld{}, p, lamp())
+		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
+		g := toyEngine(t, s, &toyReader{}, p, lamp())
 		create(t, g, "a")
 		_, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}})
 		if races <= maxConflicts && err != nil {
@@ -260,9 +260,9 @@ func TestLostRaceBeginsAgain(t *testing.T) {
 func TestMarkedEffectStartsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := new(storagetest.Memory)
-		p := &toyPerformer{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}
-		one := toyEngine(t, mem, &toyWorld{}, p, lamp())
-		two := toyEngine(t, mem, &toyWorld{}, p, lamp())
+		p := &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}
+		one := toyEngine(t, mem, &toyReader{}, p, lamp())
+		two := toyEngine(t, mem, &toyReader{}, p, lamp())
 		create(t, one, "a")
 		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestMarkedEffectStartsOnce(t *testing.T) {
 
 func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &toyPerformer{answer: func(n int64) swap.Outcome {
+		p := &toyExecutor{answer: func(n int64) swap.Outcome {
 			if n == 1 {
 				return swap.Outcome{Reason: "no answer"}
 			}
@@ -299,7 +299,7 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 		}}
 		f := lamp()
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
-		g := toyEngine(t, new(storagetest.Memory), &toyWorld{}, p, f)
+		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, f)
 		create(t, g, "a")
 		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
 			t.Fatal(err)
@@ -329,14 +329,14 @@ func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := new(storagetest.Memory)
 		f := lamp()
-		one := toyEngine(t, mem, &toyWorld{}, &toyPerformer{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}, f)
+		one := toyEngine(t, mem, &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}, f)
 		create(t, one, "a")
 		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)
 		one.Close() // in the middle of the attempt
-		two := toyEngine(t, mem, &toyWorld{}, &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Refused: true, Reason: "already used"} }}, f)
+		two := toyEngine(t, mem, &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Refused: true, Reason: "already used"} }}, f)
 		defer two.Close()
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
 		if _, err := two.Advance(t.Context(), "a", swap.Look{}); err != nil {
@@ -361,12 +361,12 @@ func TestPanicHarmsNobodyElse(t *testing.T) {
 		case in.R.ID == "bad":
 			panic("bug")
 		case in.R.ID == "unreadable" && !in.Obs.LP.Asked:
-			return swap.Ask{LP: &lp.StatusQuery{}} // of which the world's own goroutine panics
+			return swap.Ask{LP: &lp.StatusQuery{}} // of which the reader's own goroutine panics
 		}
 		return ask(in)
 	}
-	w := &toyWorld{}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, f)
+	w := &toyReader{}
+	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f)
 	for _, id := range []string{"bad", "unreadable", "good"} {
 		create(t, g, id)
 	}
@@ -385,8 +385,8 @@ func TestPanicHarmsNobodyElse(t *testing.T) {
 
 func TestRunFollowsAndPurges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &toyWorld{}
-		g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, lamp())
+		w := &toyReader{}
+		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "claimed")
 		quote := create(t, g, "quote")
 		quote.Expiry = 0
@@ -422,9 +422,9 @@ func TestRunFollowsAndPurges(t *testing.T) {
 }
 
 func TestHintLooksAtItsSwaps(t *testing.T) {
-	w := &toyWorld{}
+	w := &toyReader{}
 	w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-	g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{}, lamp())
+	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 	hash := make([]byte, 32)
 	hash[0] = 7
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Chain: "CITREA", Expiry: swap.At(time.Now().Add(time.Hour))},
@@ -442,8 +442,8 @@ func TestHintLooksAtItsSwaps(t *testing.T) {
 
 func TestSlowSubscriberKeepsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Refused: true} }}
-		g := toyEngine(t, new(storagetest.Memory), &toyWorld{}, p, lamp())
+		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Refused: true} }}
+		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, lamp())
 		create(t, g, "a")
 		var got []Change
 		ctx, stop := context.WithCancel(t.Context())
@@ -478,8 +478,8 @@ func contains(b []byte, s string) bool {
 	return false
 }
 
-type performerFunc func(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome
+type executorFunc func(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome
 
-func (f performerFunc) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+func (f executorFunc) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	return f(ctx, r, e)
 }

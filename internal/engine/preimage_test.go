@@ -80,9 +80,9 @@ func TestWhatMakesAPreimagePublic(t *testing.T) {
 		want   bool
 	}{{"taken", swap.Outcome{Done: true}, true}, {"no answer", swap.Outcome{}, true}, {"nobody to tell", swap.Outcome{Refused: true}, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &toyWorld{}
+			w := &toyReader{}
 			w.set(openFact(), nil)
-			g := autoEngine(t, w, performerFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return c.answer }))
+			g := autoEngine(t, w, executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return c.answer }))
 			if err := g.Create(t.Context(), openAuto("a", time.Now().Add(time.Hour))); err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func TestQuoteOfASilentProviderIsKept(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := &counting{liar: &liar{now: start, truth: &truth{}}}
-			g := New(Config{Store: new(storagetest.Memory), World: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)})
+			g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)})
 			defer g.Close()
 			if err := g.Create(t.Context(), unused(c.record(0, start))); err != nil {
 				t.Fatal(err)

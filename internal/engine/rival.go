@@ -7,7 +7,7 @@ import (
 )
 
 // Rival answers whether another swap holds a key: a fact of the store, which a
-// flow asks for like one of the world.
+// flow asks for like one of the reader.
 func (g *Engine) Rival(ctx context.Context, id string, q swap.RivalAsk) (bool, error) {
 	for e, err := range g.Store.Find(ctx, storage.Query{Index: q.Index, Value: q.Value}) {
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 // ledger is a chain whose escrows and transactions a test writes. What it was not
 // told of is not there. LPs are silent.
 type ledger struct {
-	World
+	Reader
 	mu      sync.Mutex
 	height  uint64
 	escrows map[string]chains.EscrowFact // by escrow hash
@@ -91,10 +91,10 @@ func newLedger() *ledger {
 const owner = "0xowner"
 
 // engineOn returns an engine of the real types on a ledger. Effects are answered
-// by perform.
-func engineOn(t *testing.T, l *ledger, perform func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
+// by execute.
+func engineOn(t *testing.T, l *ledger, execute func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
 	t.Helper()
-	g := New(Config{Store: new(storagetest.Memory), World: l, Performer: performerFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return perform(r, e) }), Flows: []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto()},
+	g := New(Config{Store: new(storagetest.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto()},
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	t.Cleanup(g.Close)
 	return g
@@ -256,12 +256,12 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 		quoted(t, g, swap.FromBTCLNAuto, "b", "11")
 		found := &chains.Escrow{Data: []byte(`"late"`)}
 		l.escrow(hex.EncodeToString(found.Data), chains.EscrowFact{State: chains.EscrowOpen})
-		g.world = &searching{l, found}
+		g.reader = &searching{l, found}
 		res := pass(t, g, "a", nil)
 		if res.Record.State <= swap.LnCreated {
 			t.Fatalf("state %d", res.Record.State)
 		}
-		g.world = l
+		g.reader = l
 		if v := g.View(pass(t, g, "b", nil)); v.Action != nil || fault.CodeOf(v.Blocked) != fault.InvalidState {
 			t.Errorf("the other one is to be paid: %v, %v", v.Action, v.Blocked)
 		}

@@ -77,7 +77,7 @@ func TestReorganisations(t *testing.T) {
 // forkedWorld is a chain that has lost the block of an opening and grows no
 // further; the transaction waits.
 type forkedWorld struct {
-	toyWorld
+	toyReader
 	tx chains.TxState
 }
 
@@ -93,7 +93,7 @@ func (w *forkedWorld) LPStatus(context.Context, lp.StatusQuery) (lp.Status, erro
 // not put off the next decision.
 func TestStoringPutsNothingOff(t *testing.T) {
 	w := &forkedWorld{tx: chains.TxPending}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyPerformer{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, swap.NewToBTCLN())
+	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, swap.NewToBTCLN())
 	g.Now = func() time.Time { return time.Unix(1_800_000_000, 0) }
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTCLN, State: swap.OutCommitted, Seen: swap.Seen{Chain: 17}}, Lightning: &swap.LightningPart{},
 		Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: g.Now().Add(time.Hour).Unix()}, InitTx: "0x1"},

@@ -3,15 +3,18 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
+
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap"
-	"time"
 )
 
-// Checker compares what a wallet signed with what it was asked to sign; [*Live]
-// is one.
-type Checker interface { // IDs returns the ids of what is handed in, without judging it.
-	IDs(r *swap.Record, signed []string) ([]string, error) // Check compares it with the action and returns what is to be stored. It
+// Checker compares what a wallet signed with what it was asked to sign;
+// *chainreader.Reader is one.
+type Checker interface {
+	// IDs returns the ids of what is handed in, without judging it.
+	IDs(r *swap.Record, signed []string) ([]string, error)
+	// Check compares it with the action and returns what is to be stored. It
 	// errs on the side of refusing: nothing of it has been sent yet.
 	Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error)
 }

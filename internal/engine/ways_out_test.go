@@ -38,9 +38,9 @@ type truth struct {
 	end []int
 }
 
-// liar is a world that tells a truth, or is wrong about the chain's head as well.
+// liar is a reader that tells a truth, or is wrong about the chain's head as well.
 type liar struct {
-	World
+	Reader
 	now   time.Time
 	truth *truth
 	ahead time.Duration // of the head's time
@@ -244,8 +244,8 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 			for _, is := range c.truths {
 				for wrong := range len(c.truths)*len(lies) + 1 {
 					w := &liar{now: start}
-					g := New(Config{Store: new(storagetest.Memory), World: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now },
-						Performer: performerFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
+					g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now },
+						Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 							return swap.Outcome{Reason: "no answer"}
 						}), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 					r := c.record(s.Number, start)

@@ -19,9 +19,9 @@ import (
 // maxURLs bounds how many LPs a registry can make the client call.
 const maxURLs = 256
 
-// Registry returns the address of the public list of LPs for a Bitcoin network,
+// RegistryURL returns the address of the public list of LPs for a Bitcoin network,
 // "" if there is none (protocol: lp-protocol.md §2.1).
-func Registry(n bitcoin.Network) string {
+func RegistryURL(n bitcoin.Network) string {
 	file := map[bitcoin.Network]string{bitcoin.Mainnet: "registry-mainnet", bitcoin.Testnet3: "registry", bitcoin.Testnet4: "registry-testnet4"}[n]
 	if file == "" {
 		return ""
@@ -29,9 +29,9 @@ func Registry(n bitcoin.Network) string {
 	return "https://api.github.com/repos/adambor/SolLightning-registry/contents/" + file + ".json?ref=main"
 }
 
-// DefaultTrusted returns the LP that gas is bought from on trust, "" if there is
+// DefaultTrustedURL returns the LP that gas is bought from on trust, "" if there is
 // none.
-func DefaultTrusted(n bitcoin.Network) string {
+func DefaultTrustedURL(n bitcoin.Network) string {
 	switch n {
 	case bitcoin.Mainnet:
 		return "https://node3.gethopa.com:34100"

@@ -24,11 +24,11 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Market makes swaps: it asks liquidity providers for quotes, verifies them, and
+// Quoter makes swaps: it asks liquidity providers for quotes, verifies them, and
 // stores the best. All fields but Policy are needed. It is safe for concurrent use.
-type Market struct {
+type Quoter struct {
 	Engine *engine.Engine
-	World  *chainreader.Live
+	Reader *chainreader.Reader
 	Offers *lp.Directory
 	LPs    *lp.Client
 	Prices price.Source
@@ -60,12 +60,12 @@ type Request struct {
 // Create quotes a swap and stores it. The record is durable when it returns.
 // With an idempotency key that was used for the same request before, the swap of
 // that time is returned.
-func (m *Market) Create(ctx context.Context, q Request) (*swap.Record, error) {
+func (qt *Quoter) Create(ctx context.Context, q Request) (*swap.Record, error) {
 	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
-	if r, err := m.repeated(ctx, key, print); r != nil || err != nil {
+	if r, err := qt.repeated(ctx, key, print); r != nil || err != nil {
 		return r, err
 	}
-	o, err := m.read(q)
+	o, err := qt.read(q)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +74,9 @@ func (m *Market) Create(ctx context.Context, q Request) (*swap.Record, error) {
 		return nil, err
 	}
 	r.Request, r.RequestHash = key, print
-	err = m.Engine.Create(ctx, r)
+	err = qt.Engine.Create(ctx, r)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest { // the same request, at the same time
-		return m.repeated(ctx, key, print)
+		return qt.repeated(ctx, key, print)
 	}
 	if err != nil {
 		return nil, err
@@ -120,11 +120,11 @@ func fingerprint(q any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (m *Market) repeated(ctx context.Context, key, print string) (*swap.Record, error) {
+func (qt *Quoter) repeated(ctx context.Context, key, print string) (*swap.Record, error) {
 	if key == "" {
 		return nil, nil
 	}
-	for e, err := range m.Engine.Store.Find(ctx, storage.Query{Index: swap.ByRequest, Value: key}) {
+	for e, err := range qt.Engine.Store.Find(ctx, storage.Query{Index: swap.ByRequest, Value: key}) {
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 			return nil, err
 		}
 		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: o.agreed(c, k, p, np),
-			InvoiceExpected: lp.InvoiceExpected{Network: o.World.Bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: described},
+			InvoiceExpected: lp.InvoiceExpected{Network: o.Reader.Bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: described},
 			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, node(got.Invoice))
 		if err != nil {
 			return nil, err

@@ -74,7 +74,7 @@ func TestLightningNodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := &graph{nodes: c.nodes, err: c.err}
-			o := &order{Market: &Market{Graph: g}}
+			o := &order{Quoter: &Quoter{Graph: g}}
 			early, fact := o.node(t.Context())
 			for _, key := range c.named {
 				early.NodeKey(key)
@@ -95,7 +95,7 @@ func TestLightningNodes(t *testing.T) {
 			}
 		})
 	}
-	early, fact := (&order{Market: &Market{Graph: &graph{}, Policy: lp.Policy{AnyNode: true}}}).node(t.Context())
+	early, fact := (&order{Quoter: &Quoter{Graph: &graph{}, Policy: lp.Policy{AnyNode: true}}}).node(t.Context())
 	if early.NodeKey != nil || fact(invoice).Node != nil {
 		t.Error("asked, although any node will do")
 	}

@@ -18,8 +18,8 @@ import (
 // exist. They refuse and name their bounds, which the directory learns; the
 // quote of one that does not refuse is dropped. The error says only why nobody
 // was asked (protocol: swap-flows-spv-and-core.md C7).
-func (m *Market) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool) error {
-	typ, err := swap.Route(src, dst, m.World.Info)
+func (qt *Quoter) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool) error {
+	typ, err := swap.Route(src, dst, qt.Reader.Info)
 	if err != nil {
 		return err
 	}
@@ -28,14 +28,14 @@ func (m *Market) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool)
 	}
 	q := Request{Src: src, Dst: dst, Amount: big.NewInt(1), ExactIn: exactIn}
 	if !lp.Service(typ).ToBitcoin() {
-		q.DstAddress, err = m.stranger(dst.Chain)
-	} else if q.SrcAddress, err = m.stranger(src.Chain); err == nil {
-		q.DstAddress, err = m.bitcoinStranger()
+		q.DstAddress, err = qt.randomAddress(dst.Chain)
+	} else if q.SrcAddress, err = qt.randomAddress(src.Chain); err == nil {
+		q.DstAddress, err = qt.randomBitcoinAddress()
 	}
 	if err != nil {
 		return err
 	}
-	o, err := m.read(q)
+	o, err := qt.read(q)
 	if err != nil {
 		return err
 	}
@@ -44,19 +44,19 @@ func (m *Market) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool)
 	return nil
 }
 
-func (m *Market) stranger(chain string) (string, error) {
-	c, ok := m.World.Chains[chain].(chains.Strangers)
+func (qt *Quoter) randomAddress(chain string) (string, error) {
+	c, ok := qt.Reader.Chains[chain].(chains.RandomAddresser)
 	if !ok {
 		return "", fault.New(fault.Unsupported, "chain %s has no placeholder addresses", chain)
 	}
-	return c.RandomAddress(m.Rand)
+	return c.RandomAddress(qt.Rand)
 }
 
-func (m *Market) bitcoinStranger() (string, error) {
+func (qt *Quoter) randomBitcoinAddress() (string, error) {
 	var program [20]byte
-	if _, err := io.ReadFull(m.Rand, program[:]); err != nil {
+	if _, err := io.ReadFull(qt.Rand, program[:]); err != nil {
 		return "", fmt.Errorf("read randomness: %w", err)
 	}
-	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, program[:], m.World.Bitcoin.Network())
+	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, program[:], qt.Reader.Bitcoin.Network())
 	return a.String(), err
 }

@@ -17,7 +17,7 @@ import (
 
 // order is one request on its way to a quote.
 type order struct {
-	*Market
+	*Quoter
 	Request
 	typ   swap.Type
 	chain chains.Chain
@@ -34,9 +34,9 @@ type order struct {
 
 // Check says what a request would become, without asking anybody: the type of
 // the swap, and the canonical address of the user on the smart chain. What it
-// refuses, [Market.Create] refuses too, with the same error.
-func (m *Market) Check(q Request) (typ swap.Type, user string, err error) {
-	o, err := m.read(q)
+// refuses, [Quoter.Create] refuses too, with the same error.
+func (qt *Quoter) Check(q Request) (typ swap.Type, user string, err error) {
+	o, err := qt.read(q)
 	return o.typ, o.user, err
 }
 
@@ -44,17 +44,17 @@ func (m *Market) Check(q Request) (typ swap.Type, user string, err error) {
 // option that is ignored in a money request is a mistake that nobody notices
 // (protocol: swap-flows-spv-and-core.md C5). Only the source of a swap from
 // Bitcoin is ignored: who will pay is of no interest.
-func (m *Market) read(q Request) (order, error) {
-	o := order{Market: m, Request: q, now: m.Engine.Now()}
+func (qt *Quoter) read(q Request) (order, error) {
+	o := order{Quoter: qt, Request: q, now: qt.Engine.Now()}
 	var err error
-	if o.typ, err = swap.Route(q.Src, q.Dst, m.World.Info); err != nil {
+	if o.typ, err = swap.Route(q.Src, q.Dst, qt.Reader.Info); err != nil {
 		return o, err
 	}
 	o.token = q.Dst
 	if lp.Service(o.typ).ToBitcoin() {
 		o.token = q.Src
 	}
-	o.chain = m.World.Chains[o.token.Chain]
+	o.chain = qt.Reader.Chains[o.token.Chain]
 	o.info = o.chain.Info()
 	if q.Amount == nil || q.Amount.Sign() <= 0 {
 		return o, fault.Invalid("amount", "must be greater than 0")
@@ -63,7 +63,7 @@ func (m *Market) read(q Request) (order, error) {
 	case swap.ToBTC:
 		err = o.readUser("srcAddress", q.SrcAddress)
 		if err == nil {
-			o.to, err = bitcoin.ParseAddress(q.DstAddress, m.World.Bitcoin.Network())
+			o.to, err = bitcoin.ParseAddress(q.DstAddress, qt.Reader.Bitcoin.Network())
 			err = invalid("dstAddress", err)
 		}
 	case swap.ToBTCLN:
@@ -92,7 +92,7 @@ func (o *order) readUser(field, text string) (err error) {
 	if o.user, err = o.chain.Address(text, false); err != nil {
 		return invalid(field, err)
 	}
-	if what, taken := o.World.Nobodys()[o.user]; taken {
+	if what, taken := o.Reader.Nobodys()[o.user]; taken {
 		return fault.Invalid(field, "is %s, which cannot be a recipient", what)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (o *order) readPayee() error {
 	if o.ExactIn {
 		return fault.Invalid("amountType", "must be EXACT_OUT when paying an invoice, because the invoice fixes the amount")
 	}
-	if err := inv.RequireNetwork(o.World.Bitcoin.Network()); err != nil {
+	if err := inv.RequireNetwork(o.Reader.Bitcoin.Network()); err != nil {
 		return fault.Invalid("dstAddress", "%w", err)
 	}
 	amount, ok := inv.AmountSats()

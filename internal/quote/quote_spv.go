@@ -23,8 +23,8 @@ const ShownBefore = 20_000 // milliseconds
 func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
 	heads := lp.Start(ctx, o.chain.Heads)
-	rate := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.World.Bitcoin) })
-	tip := lp.Start(ctx, o.World.Bitcoin.TipHeight)
+	rate := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.Reader.Bitcoin) })
+	tip := lp.Start(ctx, o.Reader.Bitcoin.TipHeight)
 	shares := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		return o.callerShare(ctx, k, tip, market, native)
 	})
@@ -63,7 +63,7 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: o.agreed(c, k, p, np), Network: o.World.Bitcoin.Network(), GasAmount: o.GasAmount,
+		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: o.agreed(c, k, p, np), Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
 			CallerShare: uint32(share.Uint64()), MaxFeeRate: lp.MaxFeeRate(satVB)}, got, facts)
 		if err != nil {
 			return nil, err
@@ -141,8 +141,8 @@ func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.S
 	if id.Owner, err = o.chain.Address(id.Owner, false); err != nil {
 		return lp.VaultFacts{}, lp.Lie("the vault's owner: %w", err)
 	}
-	return o.World.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
-		f, err := o.World.Vault(ctx, o.info.ID, k.Version(), id)
+	return o.Reader.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
+		f, err := o.Reader.Vault(ctx, o.info.ID, k.Version(), id)
 		return &f.Vault, err
 	}, utxo, nil)
 }

@@ -29,7 +29,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 		return nil, err
 	}
 	market, rate := o.price(ctx, o.token), o.feeRate(ctx)
-	own := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.World.Bitcoin) })
+	own := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.Reader.Bitcoin) })
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		got, err := o.LPs.ToBTC(ctx, c.LP.URL, lp.ToBTCRequest{Chain: o.info.ID, Address: o.DstAddress, Amount: o.Amount, ExactIn: o.ExactIn,
 			ConfirmationTarget: payoutTarget, Confirmations: payoutConfirmations, Nonce: nonce, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})

@@ -32,17 +32,17 @@ type GasRequest struct {
 }
 
 // CreateGas quotes a swap of the types for gas on trust with one LP, and stores
-// it, as [Market.Create] does.
-func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, error) {
+// it, as [Quoter.Create] does.
+func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, error) {
 	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
-	if r, err := m.repeated(ctx, key, print); r != nil || err != nil {
+	if r, err := qt.repeated(ctx, key, print); r != nil || err != nil {
 		return r, err
 	}
-	o, err := m.readGas(q)
+	o, err := qt.readGas(q)
 	if err != nil {
 		return nil, err
 	}
-	if q.LP, err = m.LPs.CheckURL(q.LP); err != nil {
+	if q.LP, err = qt.LPs.CheckURL(q.LP); err != nil {
 		return nil, invalid("lp", err)
 	}
 	quote := o.gasForBitcoin
@@ -55,24 +55,24 @@ func (m *Market) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, err
 			lied.LP = q.LP
 		}
 		wanted := lp.Query{Service: lp.Service(o.typ), Chain: q.Chain, Token: o.token.Address, Amount: q.Amount}
-		m.Offers.Punish(q.LP, wanted.Pair(), err)
+		qt.Offers.Punish(q.LP, wanted.Pair(), err)
 		if e := lp.CallersFault(wanted, err); e != nil {
 			return nil, e
 		}
 		return nil, err
 	}
 	r.Request, r.RequestHash = key, print
-	err = m.Engine.Create(ctx, r)
+	err = qt.Engine.Create(ctx, r)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest {
-		return m.repeated(ctx, key, print)
+		return qt.repeated(ctx, key, print)
 	} else if ok {
 		return nil, fault.New(fault.Upstream, "%s returned the identifier of another swap", q.LP)
 	}
 	return r, err
 }
 
-func (m *Market) readGas(q GasRequest) (*order, error) {
-	o := &order{Market: m, now: m.Engine.Now()}
+func (qt *Quoter) readGas(q GasRequest) (*order, error) {
+	o := &order{Quoter: qt, now: qt.Engine.Now()}
 	switch q.Src {
 	case tokens.BTC():
 		o.typ = swap.TrustedFromBTC
@@ -81,11 +81,11 @@ func (m *Market) readGas(q GasRequest) (*order, error) {
 	default:
 		return nil, fault.New(fault.Unsupported, "gas can only be bought with bitcoin on Bitcoin or Lightning, not with %s", q.Src.ID())
 	}
-	info, ok := m.World.Info(q.Chain)
+	info, ok := qt.Reader.Info(q.Chain)
 	if !ok {
 		return nil, fault.Invalid("chainId", "%s is not configured", q.Chain)
 	}
-	o.chain, o.info, o.token = m.World.Chains[q.Chain], info, info.Native
+	o.chain, o.info, o.token = qt.Reader.Chains[q.Chain], info, info.Native
 	if q.Amount == nil || q.Amount.Sign() <= 0 {
 		return nil, fault.Invalid("amount", "must be greater than 0")
 	}
@@ -96,7 +96,7 @@ func (m *Market) readGas(q GasRequest) (*order, error) {
 		if o.typ != swap.TrustedFromBTC {
 			return nil, fault.Invalid("refundAddress", "cannot be used for a swap of type %s", o.typ)
 		}
-		if _, err := bitcoin.ParseAddress(q.RefundAddress, m.World.Bitcoin.Network()); err != nil {
+		if _, err := bitcoin.ParseAddress(q.RefundAddress, qt.Reader.Bitcoin.Network()); err != nil {
 			return nil, invalid("refundAddress", err)
 		}
 	}
@@ -145,7 +145,7 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 	if err != nil {
 		return nil, err
 	}
-	a, err := lp.VerifyTrustedLN(want, o.World.Bitcoin.Network(), got)
+	a, err := lp.VerifyTrustedLN(want, o.Reader.Bitcoin.Network(), got)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 		return nil, err
 	}
 	// An address that was paid to before tells nothing about this payment.
-	before := lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) { return o.World.Received(ctx, got.BTCAddress) })
+	before := lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) { return o.Reader.Received(ctx, got.BTCAddress) })
 	c, err := from.Wait(ctx)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 	if err != nil {
 		return nil, err
 	}
-	a, err := lp.VerifyTrustedBTC(want, o.World.Bitcoin.Network(), got)
+	a, err := lp.VerifyTrustedBTC(want, o.Reader.Bitcoin.Network(), got)
 	if err != nil {
 		return nil, err
 	}

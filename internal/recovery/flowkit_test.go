@@ -27,12 +27,15 @@ type acts struct {
 	broadcast func() swap.Outcome // nil: the network takes it
 }
 
-func (a *acts) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+func (a *acts) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done[e.Kind]++
 	if e.Kind == swap.SendTx {
-		return engine.Outcome(false, a.send(ctx, r.Submission.Txs[e.Step].Signed))
+		if err := a.send(ctx, r.Submission.Txs[e.Step].Signed); err != nil {
+			return swap.Outcome{Reason: err.Error()}
+		}
+		return swap.Outcome{Done: true}
 	}
 	if e.Kind == swap.PostPSBT && a.post != nil {
 		return a.post(r)
@@ -53,7 +56,7 @@ func (a *acts) count(k swap.EffectKind) int {
 type stage struct {
 	*flowtest.Setup
 	Engine *engine.Engine
-	Live   *chainreader.Live
+	Reader *chainreader.Reader
 	LPs    *lp.Client
 	Record *swap.Record
 	Acts   *acts
@@ -71,10 +74,10 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 		t.Fatal(err)
 	}
 	lps := lp.NewClient(lp.Options{Transport: s.World, Now: s.World.Now})
-	live := chainreader.NewLive(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
-	st := &stage{Setup: s, Live: live, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
-	st.Engine = engine.New(engine.Config{Store: new(storagetest.Memory), World: live, Performer: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
-	t.Cleanup(func() { st.Engine.Close(); live.Close() })
+	reader := chainreader.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
+	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
+	st.Engine = engine.New(engine.Config{Store: new(storagetest.Memory), Reader: reader, Executor: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { st.Engine.Close(); reader.Close() })
 	if err := st.Engine.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

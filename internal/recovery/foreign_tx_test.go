@@ -17,7 +17,7 @@ func TestForeignTransactionsAreRefused(t *testing.T) {
 	f := vectors.Load(t, "swap-flows-escrow", "sync_to_btc")
 	s := flowtest.Read(t, f).Setup(t, flowtest.Input{Record: json.RawMessage(`"TO_BTC/CITREA"`)})
 	st := perform(t, s)
-	_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{"signed:" + flowtest.Foreign})
+	_, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{"signed:" + flowtest.Foreign})
 	if fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("foreign: %v", err)
 	}
@@ -30,7 +30,7 @@ func TestForeignTransactionsAreRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := st.Engine.Submit(ctx, st.Live, st.Record.ID, []string{"signed:own"}); err != nil && fault.CodeOf(err) != fault.Timeout {
+	if _, err := st.Engine.Submit(ctx, st.Reader, st.Record.ID, []string{"signed:own"}); err != nil && fault.CodeOf(err) != fault.Timeout {
 		t.Errorf("own: %v", err)
 	}
 	if sent := s.World.Sent(); len(sent) != 1 || sent[0] != "own" {

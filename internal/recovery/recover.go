@@ -25,8 +25,8 @@ import (
 // unknown; what is needed to get money back is there (protocol:
 // swap-flows-escrow.md §4.7, swap-flows-spv-and-core.md A13). A swap that cannot
 // be rebuilt is reported in the error and ends nothing.
-func Recover(ctx context.Context, m *quote.Market, chain, signer string) ([]*swap.Record, error) {
-	c := m.World.Chains[chain]
+func Recover(ctx context.Context, m *quote.Quoter, chain, signer string) ([]*swap.Record, error) {
+	c := m.Reader.Chains[chain]
 	if c == nil {
 		return nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
 	}
@@ -34,7 +34,7 @@ func Recover(ctx context.Context, m *quote.Market, chain, signer string) ([]*swa
 	if err != nil {
 		return nil, fault.At("signer", err)
 	}
-	rec := past{Market: m, chain: c, info: c.Info(), signer: signer}
+	rec := past{Quoter: m, chain: c, info: c.Info(), signer: signer}
 	if rec.secret, err = recoverySecret(ctx, m); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Recover(ctx context.Context, m *quote.Market, chain, signer string) ([]*swa
 }
 
 type past struct {
-	*quote.Market
+	*quote.Quoter
 	chain  chains.Chain
 	info   chains.Info
 	signer string
@@ -70,7 +70,7 @@ const secretNote = "recovery"
 
 // recoverySecret returns the store's own secret. With it a swap that is recovered
 // twice gets the same id, and nobody can compute that from what the chain shows.
-func recoverySecret(ctx context.Context, m *quote.Market) ([]byte, error) {
+func recoverySecret(ctx context.Context, m *quote.Quoter) ([]byte, error) {
 	secret, version, err := m.Engine.Store.Note(ctx, secretNote)
 	if err != nil || len(secret) > 0 {
 		return secret, err
@@ -224,7 +224,7 @@ func (m past) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*swap.Re
 		state = swap.SPVFronted
 	}
 	id := chains.VaultID{Owner: w.Owner, ID: w.VaultID}
-	v, err := m.World.Vault(ctx, m.info.ID, w.Version, id)
+	v, err := m.Reader.Vault(ctx, m.info.ID, w.Version, id)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (m past) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*swap.Re
 		gas := tokens.NewAmount(units(w.Raw[1], v.Vault.Multipliers[1]), m.info.Native)
 		r.Terms.GasDrop = &gas
 	}
-	if tx, err := bitcoin.GetTx(ctx, m.World.Bitcoin, w.BitcoinTx); err == nil && tx != nil && len(tx.Msg.TxOut) > 2 {
+	if tx, err := bitcoin.GetTx(ctx, m.Reader.Bitcoin, w.BitcoinTx); err == nil && tx != nil && len(tx.Msg.TxOut) > 2 {
 		paid := tx.Msg.TxOut[2]
 		r.Bitcoin.Sats, r.Vault.Sats[0], r.Vault.LPScript = uint64(paid.Value), paid.Value, paid.PkScript
 		r.Vault.UTXO = tx.Msg.TxIn[0].PreviousOutPoint.String()

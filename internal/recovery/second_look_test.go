@@ -39,7 +39,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 		s := vaultCase(t, dear, now)
 		st := perform(t, s)
 		funded(t, s, st.Record, in.PSBT)
-		_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
+		_, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
 		if st.Engine.Effects.Wait(); err == nil || !strings.Contains(err.Error(), "sat/vB") || st.Acts.count(swap.PostPSBT) != 0 {
 			t.Errorf("%v, handed over %d times", err, st.Acts.count(swap.PostPSBT))
 		}
@@ -56,7 +56,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			st := perform(t, s)
 			funded(t, s, st.Record, in.PSBT)
 			change(s.World)
-			_, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
+			_, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
 			st.Engine.Effects.Wait()
 			if name == "as agreed" && err != nil {
 				t.Fatal(err)

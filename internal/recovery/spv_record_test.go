@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/executor"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/swap"
@@ -364,9 +364,9 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			s.World.Spends[utxo] = bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{7}}
 		}
 		st.Acts.post = func(r *swap.Record) swap.Outcome {
-			return (&engine.Performing{LPs: st.LPs}).Perform(t.Context(), r, swap.Effect{Kind: swap.PostPSBT})
+			return (&executor.Executor{LPs: st.LPs}).Execute(t.Context(), r, swap.Effect{Kind: swap.PostPSBT})
 		}
-		ids, err := st.Engine.Submit(t.Context(), st.Live, st.Record.ID, []string{in.PSBT})
+		ids, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
 		st.Engine.Effects.Wait()
 		got, loadErr := st.Engine.Load(t.Context(), st.Record.ID)
 		if loadErr != nil {
@@ -489,7 +489,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		ids, err := st.Engine.Submit(ctx, st.Live, r.ID, in.SignedTxs)
+		ids, err := st.Engine.Submit(ctx, st.Reader, r.ID, in.SignedTxs)
 		st.Engine.Effects.Wait()
 		got, loadErr := st.Engine.Load(t.Context(), r.ID)
 		if loadErr != nil {
@@ -531,7 +531,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 
 // allIDs are the ids of what is handed in, nil if one has none.
 func allIDs(st *stage, r *swap.Record, signed []string) []string {
-	ids, err := st.Live.IDs(r, signed)
+	ids, err := st.Reader.IDs(r, signed)
 	if err != nil {
 		return nil
 	}

@@ -277,7 +277,7 @@ func TestCoinAction(t *testing.T) {
 	if !ok || pay.Link != "bitcoin:"+coinAddress+"?amount=0.0025" || pay.Amount.Raw.Int64() != 250_000 || pay.To != coinAddress || pay.Invoice {
 		t.Fatalf("%+v", v.Action)
 	}
-	template, err := st.Live.Template(st.Record, pay.Fund)
+	template, err := st.Reader.Template(st.Record, pay.Fund)
 	if err != nil || len(template.Outputs) != 1 || template.Outputs[0].Value != 250_000 || string(template.Outputs[0].PkScript) != string(coinScript(t, coinAddress)) {
 		t.Fatalf("%+v, %v", template, err)
 	}

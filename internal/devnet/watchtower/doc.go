@@ -2,7 +2,7 @@
 // who are not there, and earns what escrows and withdrawals offer for that.
 //
 // Escrows it learns from Nostr messages: it believes none of them, but checks that
-// the witness opens the escrow, and waits until the contract has it. Vaults it
+// the preimage opens the escrow, and waits until the contract has it. Vaults it
 // finds in the chain's logs; a withdrawal is claimed once Bitcoin has confirmed it
 // as often as the vault demands, oldest first, after the relay was brought up to
 // date. (protocol: utilities.md §14, chain-evm.md §11)

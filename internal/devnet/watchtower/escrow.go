@@ -37,14 +37,14 @@ func (t *Tower) parse(data json.RawMessage) (chain.SwapData, error) {
 	return s, d.CheckSwapData(s)
 }
 
-// take remembers what a message says if its witness opens the escrow.
+// take remembers what a message says if its preimage opens the escrow.
 func (t *Tower) take(m nostr.Message) {
 	s, err := t.parse(m.SwapData)
 	if err != nil {
 		return
 	}
-	witness, err := hex.DecodeString(m.Witness)
-	if err != nil || len(witness) != 32 || common.Hash(sha256.Sum256(witness)) != s.ClaimData {
+	preimage, err := hex.DecodeString(m.Preimage)
+	if err != nil || len(preimage) != 32 || common.Hash(sha256.Sum256(preimage)) != s.ClaimData {
 		return
 	}
 	hash, err := s.EscrowHash()
@@ -54,7 +54,7 @@ func (t *Tower) take(m nostr.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.behaviour.Deaf && len(t.escrows) < maxEscrows {
-		t.escrows[hash] = &escrow{s, [32]byte(witness)}
+		t.escrows[hash] = &escrow{s, [32]byte(preimage)}
 	}
 }
 

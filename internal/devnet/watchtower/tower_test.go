@@ -87,7 +87,7 @@ func (k *kit) open(s chain.SwapData) {
 func (k *kit) publish(s chain.SwapData, secret swap.Secret) {
 	k.Helper()
 	data := must[[]byte](k.T)(json.Marshal(s))
-	if err := k.messenger.Publish(k.ctx, pub.Witness{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
+	if err := k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
 		k.Fatal(err)
 	}
 }

@@ -19,9 +19,9 @@ type StatusReader interface {
 	Status(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
 }
 
-// Live is the [World] of real chains. Questions that several swaps ask the same
+// Reader is the engine.Reader of real chains. Questions that several swaps ask the same
 // contract at the same time go out together.
-type Live struct {
+type Reader struct {
 	Chains  map[string]chains.Chain
 	Bitcoin bitcoin.Backend
 	lps     *inquiries
@@ -51,10 +51,10 @@ const (
 	questionTimeout = 25 * time.Second
 )
 
-// NewLive returns the world of the given chains, by id. Close it.
-func NewLive(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Live {
+// New returns a reader of the given chains, by id. Close it.
+func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Reader {
 	base, stop := context.WithCancel(context.Background())
-	w := &Live{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop, asking: map[contractKey]*questions{}}
+	w := &Reader{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop, asking: map[contractKey]*questions{}}
 	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
 		return backend.Txs(ctx, ids), nil
 	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
@@ -84,19 +84,19 @@ func nobodys(all map[string]chains.Chain) map[string]string {
 }
 
 // Close ends the calls that are under way.
-func (w *Live) Close() {
-	w.stop()
-	w.lps.wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, q := range w.asking {
+func (rd *Reader) Close() {
+	rd.stop()
+	rd.lps.wait()
+	rd.mu.Lock()
+	defer rd.mu.Unlock()
+	for _, q := range rd.asking {
 		q.escrows.wait()
 		if q.vaults != nil {
 			q.vaults.wait()
 			q.withdrawals.wait()
 		}
 	}
-	w.txs.wait()
+	rd.txs.wait()
 }
 
 func newBatch[Q, A any](base context.Context, run func(context.Context, []Q) ([]A, error), failed func(error) A) *batch[Q, A] {
@@ -104,8 +104,8 @@ func newBatch[Q, A any](base context.Context, run func(context.Context, []Q) ([]
 }
 
 // contract returns a contract set and its batches.
-func (w *Live) contract(chain, version string) (chains.Contract, *questions, error) {
-	c, ok := w.Chains[chain]
+func (rd *Reader) contract(chain, version string) (chains.Contract, *questions, error) {
+	c, ok := rd.Chains[chain]
 	if !ok {
 		return nil, nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
 	}
@@ -113,24 +113,24 @@ func (w *Live) contract(chain, version string) (chains.Contract, *questions, err
 	if !ok {
 		return nil, nil, fault.New(fault.Unsupported, "chain %s has no contracts for version %q", chain, version)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	rd.mu.Lock()
+	defer rd.mu.Unlock()
 	key := contractKey{chain, k.Version()}
-	q := w.asking[key]
+	q := rd.asking[key]
 	if q == nil {
-		q = &questions{escrows: newBatch(w.base, k.Escrows, func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
+		q = &questions{escrows: newBatch(rd.base, k.Escrows, func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
 		if v, ok := k.(chains.VaultContract); ok {
-			q.vaults = newBatch(w.base, v.Vaults, func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
-			q.withdrawals = newBatch(w.base, v.Withdrawals, func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
+			q.vaults = newBatch(rd.base, v.Vaults, func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
+			q.withdrawals = newBatch(rd.base, v.Withdrawals, func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
 		}
-		w.asking[key] = q
+		rd.asking[key] = q
 	}
 	return k, q, nil
 }
 
-// Escrow implements [World].
-func (w *Live) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	_, ask, err := w.contract(chain, contract)
+// Escrow implements engine.Reader.
+func (rd *Reader) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+	_, ask, err := rd.contract(chain, contract)
 	if err != nil {
 		return chains.EscrowFact{}, err
 	}
@@ -141,18 +141,18 @@ func (w *Live) Escrow(ctx context.Context, chain, contract string, q chains.Escr
 	return f, err
 }
 
-// VerifyRefund implements [World].
-func (w *Live) VerifyRefund(ctx context.Context, chain, contract string, q swap.RefundAsk) error {
-	k, _, err := w.contract(chain, contract)
+// VerifyRefund implements engine.Reader.
+func (rd *Reader) VerifyRefund(ctx context.Context, chain, contract string, q swap.RefundAsk) error {
+	k, _, err := rd.contract(chain, contract)
 	if err != nil {
 		return err
 	}
 	return k.VerifyRefund(ctx, q.Escrow, q.Auth)
 }
 
-// Vault implements [World].
-func (w *Live) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
-	_, ask, err := w.contract(chain, contract)
+// Vault implements engine.Reader.
+func (rd *Reader) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
+	_, ask, err := rd.contract(chain, contract)
 	if err != nil {
 		return chains.VaultFact{}, err
 	}
@@ -166,9 +166,9 @@ func (w *Live) Vault(ctx context.Context, chain, contract string, id chains.Vaul
 	return f, err
 }
 
-// Withdrawal implements [World].
-func (w *Live) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
-	_, ask, err := w.contract(chain, contract)
+// Withdrawal implements engine.Reader.
+func (rd *Reader) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
+	_, ask, err := rd.contract(chain, contract)
 	if err != nil {
 		return chains.WithdrawalFact{}, err
 	}
@@ -186,9 +186,9 @@ func NoVaults(chain string) error {
 	return fault.New(fault.Unsupported, "chain %s has no vaults", chain)
 }
 
-// Txs implements [World].
-func (w *Live) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error) {
-	c, ok := w.Chains[chain]
+// Txs implements engine.Reader.
+func (rd *Reader) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error) {
+	c, ok := rd.Chains[chain]
 	if !ok {
 		return nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
 	}
@@ -199,14 +199,14 @@ func (w *Live) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]ch
 	return all, err
 }
 
-// LPStatus implements [World]. It waits four seconds at most.
-func (w *Live) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
-	return w.lps.ask(ctx, q)
+// LPStatus implements engine.Reader. It waits four seconds at most.
+func (rd *Reader) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
+	return rd.lps.ask(ctx, q)
 }
 
-// BitcoinTx implements [World].
-func (w *Live) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
-	r, err := w.txs.ask(ctx, id)
+// BitcoinTx implements engine.Reader.
+func (rd *Reader) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+	r, err := rd.txs.ask(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -216,10 +216,10 @@ func (w *Live) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, err
 	return r.Value, r.Err
 }
 
-// Spends implements [World].
-func (w *Live) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
+// Spends implements engine.Reader.
+func (rd *Reader) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
 	spends := make([]bitcoin.Spend, len(ops))
-	for i, r := range w.Bitcoin.Outspends(ctx, ops) {
+	for i, r := range rd.Bitcoin.Outspends(ctx, ops) {
 		if r.Err != nil {
 			return nil, r.Err
 		}
@@ -228,8 +228,8 @@ func (w *Live) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Sp
 	return spends, nil
 }
 
-func (w *Live) Info(chain string) (chains.Info, bool) {
-	c, ok := w.Chains[chain]
+func (rd *Reader) Info(chain string) (chains.Info, bool) {
+	c, ok := rd.Chains[chain]
 	if !ok {
 		return chains.Info{}, false
 	}

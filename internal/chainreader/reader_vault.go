@@ -19,18 +19,18 @@ import (
 // The contract is asked to read those, and ours if it is not nil. An error means
 // that a question was not answered. The first three go out together, then one for
 // each withdrawal but the last, then the contract's.
-func (w *Live) VaultFacts(ctx context.Context, c chains.VaultContract, vault func(context.Context) (*chains.Vault, error), utxo bitcoin.OutPoint, ours *wire.MsgTx) (lp.VaultFacts, error) {
+func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault func(context.Context) (*chains.Vault, error), utxo bitcoin.OutPoint, ours *wire.MsgTx) (lp.VaultFacts, error) {
 	var facts lp.VaultFacts
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { facts.Vault, err = vault(gctx); return err })
 	g.Go(func() error {
-		spend, err := bitcoin.GetOutspend(gctx, w.Bitcoin, utxo)
+		spend, err := bitcoin.GetOutspend(gctx, rd.Bitcoin, utxo)
 		facts.Spend = spend.State
 		return err
 	})
 	var missing error
 	g.Go(func() (err error) {
-		if facts.Output, err = bitcoin.GetTx(gctx, w.Bitcoin, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
+		if facts.Output, err = bitcoin.GetTx(gctx, rd.Bitcoin, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
 			missing, err = err, nil
 		}
 		return err
@@ -45,7 +45,7 @@ func (w *Live) VaultFacts(ctx context.Context, c chains.VaultContract, vault fun
 			if id == utxo.Hash {
 				return facts.Output, missing
 			}
-			return bitcoin.GetTx(ctx, w.Bitcoin, id)
+			return bitcoin.GetTx(ctx, rd.Bitcoin, id)
 		}, v.UTXO, utxo, bitcoin.MaxPendingQuoted)
 		switch {
 		case err == nil:

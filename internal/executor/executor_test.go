@@ -1,4 +1,4 @@
-package engine
+package executor
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
 
 // refunder is a provider that is told where a payment goes back to.
 type refunder struct {
-	Poster
+	LPClient
 	status lp.Status
 	err    error
 }
@@ -39,7 +38,7 @@ func TestRefundAddressIsToldOnce(t *testing.T) {
 		"no answer":                {refunder{err: errors.New("no answer")}, unknown},
 	} {
 		r := &swap.Record{Head: swap.Head{Type: swap.TrustedFromBTC}, Gas: &swap.GasPart{RefundTo: "bc1q"}}
-		got := (&Performing{LPs: c.lp}).Perform(t.Context(), r, swap.Effect{Kind: swap.SetRefund})
+		got := (&Executor{LPs: c.lp}).Execute(t.Context(), r, swap.Effect{Kind: swap.SetRefund})
 		if (got.Reason == "") != c.want.Done {
 			t.Errorf("%s: reason %q", name, got.Reason)
 		}
@@ -52,59 +51,20 @@ func TestRefundAddressIsToldOnce(t *testing.T) {
 // TestNothingIsSentThatIsNotThere leaves it open what becomes of an effect that
 // cannot be carried out here.
 func TestNothingIsSentThatIsNotThere(t *testing.T) {
-	var p Performing
+	var p Executor
 	one := &swap.Submission{Txs: []swap.SignedTx{{}}}
 	for name, r := range map[string]*swap.Record{"no chain": {Submission: one}, "no submission": {}} {
-		if o := p.Perform(t.Context(), r, swap.Effect{Kind: swap.SendTx}); o.Done || o.Refused {
+		if o := p.Execute(t.Context(), r, swap.Effect{Kind: swap.SendTx}); o.Done || o.Refused {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
 	p.Chains = map[string]chains.Chain{"": nil}
 	for name, r := range map[string]*swap.Record{"no submission": {}, "too short": {Submission: one}} {
-		if o := p.Perform(t.Context(), r, swap.Effect{Kind: swap.SendTx, Step: 1}); o.Done || o.Refused {
+		if o := p.Execute(t.Context(), r, swap.Effect{Kind: swap.SendTx, Step: 1}); o.Done || o.Refused {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	if o := p.Perform(t.Context(), &swap.Record{}, swap.Effect{Kind: swap.Publish}); !o.Refused {
+	if o := p.Execute(t.Context(), &swap.Record{}, swap.Effect{Kind: swap.Publish}); !o.Refused {
 		t.Errorf("without a messenger: %+v", o)
-	}
-}
-
-// TestEffectBeginsOnlyOnceItIsMarked makes no effect begin that could not be stored
-// as begun, and marks again after a lost race only.
-func TestEffectBeginsOnlyOnceItIsMarked(t *testing.T) {
-	broken := errors.New("disk full")
-	secret, public := &swap.LightningPart{}, &swap.LightningPart{Revealed: 1}
-	for name, c := range map[string]struct {
-		effect swap.Effect
-		part   *swap.LightningPart
-		errs   []error // of marking; more marking is a fault
-		begins bool
-	}{
-		"marked":                   {swap.Effect{Mark: true}, secret, []error{nil}, true},
-		"reveals":                  {swap.Effect{Reveals: true}, secret, []error{nil}, true},
-		"reveals what is public":   {swap.Effect{Reveals: true}, public, nil, true},
-		"neither":                  {swap.Effect{}, secret, nil, true},
-		"lost a race":              {swap.Effect{Mark: true}, secret, []error{storage.ErrConflict, nil}, true},
-		"the store does not write": {swap.Effect{Mark: true}, secret, []error{broken}, false},
-	} {
-		n := 0
-		x := &runner{base: t.Context(),
-			still: func(context.Context, string, swap.Effect) (*swap.Record, swap.Effect, error) {
-				return &swap.Record{Lightning: c.part}, c.effect, nil
-			},
-			mark: func(_ context.Context, r *swap.Record, _ swap.Effect) (*swap.Record, error) {
-				n++
-				return r, c.errs[n-1]
-			}}
-		if _, _, err := x.begin("a", c.effect); (err == nil) != c.begins || n != len(c.errs) {
-			t.Errorf("%s: marked %d times, %v", name, n, err)
-		}
-	}
-	x := &runner{base: t.Context(), still: func(context.Context, string, swap.Effect) (*swap.Record, swap.Effect, error) {
-		return nil, swap.Effect{}, broken
-	}}
-	if _, _, err := x.begin("a", swap.Effect{}); err == nil {
-		t.Error("it begins though nothing is known of the swap")
 	}
 }

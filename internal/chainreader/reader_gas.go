@@ -16,9 +16,9 @@ import (
 // and again.
 const mostPayments = 50
 
-// GasPayout implements [World].
-func (w *Live) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap.GasFact, error) {
-	c, ok := w.Chains[chain]
+// GasPayout implements engine.Reader.
+func (rd *Reader) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap.GasFact, error) {
+	c, ok := rd.Chains[chain]
 	if !ok {
 		return swap.GasFact{}, fault.New(fault.Unsupported, "chain %s is not configured", chain)
 	}
@@ -43,14 +43,14 @@ func (w *Live) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap
 	return f, nil
 }
 
-// Received implements [World].
-func (w *Live) Received(ctx context.Context, address string) ([]*bitcoin.Tx, error) {
-	a, err := bitcoin.ParseAddress(address, w.Bitcoin.Network())
+// Received implements engine.Reader.
+func (rd *Reader) Received(ctx context.Context, address string) ([]*bitcoin.Tx, error) {
+	a, err := bitcoin.ParseAddress(address, rd.Bitcoin.Network())
 	if err != nil {
 		return nil, err
 	}
 	var all []*bitcoin.Tx
-	for tx, err := range w.Bitcoin.AddressTxs(ctx, a) {
+	for tx, err := range rd.Bitcoin.AddressTxs(ctx, a) {
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +64,9 @@ func (w *Live) Received(ctx context.Context, address string) ([]*bitcoin.Tx, err
 	return all, nil
 }
 
-// Refunded implements [World].
-func (w *Live) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error) {
-	tx, err := w.BitcoinTx(ctx, q.TxID)
+// Refunded implements engine.Reader.
+func (rd *Reader) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error) {
+	tx, err := rd.BitcoinTx(ctx, q.TxID)
 	if err != nil || tx == nil {
 		return swap.RefundedFact{}, err
 	}
@@ -77,7 +77,7 @@ func (w *Live) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedF
 		}
 		return f, nil
 	}
-	a, err := bitcoin.ParseAddress(q.To, w.Bitcoin.Network())
+	a, err := bitcoin.ParseAddress(q.To, rd.Bitcoin.Network())
 	if err != nil {
 		return swap.RefundedFact{}, err
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Payout implements [World]: it proves what an LP presents against the claim
+// Payout implements engine.Reader: it proves what an LP presents against the claim
 // hash of the escrow, which is all that the contract will ask for.
-func (w *Live) Payout(ctx context.Context, chain, contract string, q swap.PayoutAsk) (swap.PayoutFact, error) {
-	k, _, err := w.contract(chain, contract)
+func (rd *Reader) Payout(ctx context.Context, chain, contract string, q swap.PayoutAsk) (swap.PayoutFact, error) {
+	k, _, err := rd.contract(chain, contract)
 	if err != nil {
 		return swap.PayoutFact{}, err
 	}
@@ -23,7 +23,7 @@ func (w *Live) Payout(ctx context.Context, chain, contract string, q swap.Payout
 		proven, err := holds(lp.VerifySecret(k, q.Escrow, q.Secret))
 		return swap.PayoutFact{Proven: proven}, err
 	}
-	tx, err := w.BitcoinTx(ctx, q.TxID)
+	tx, err := rd.BitcoinTx(ctx, q.TxID)
 	if err != nil || tx == nil {
 		return swap.PayoutFact{}, err
 	}
@@ -32,15 +32,15 @@ func (w *Live) Payout(ctx context.Context, chain, contract string, q swap.Payout
 		return swap.PayoutFact{}, err
 	}
 	fact := swap.PayoutFact{Proven: true, TxID: tx.ID, Vout: p.Vout, Sats: p.Sats, Nonce: p.Nonce, Confirmations: uint32(p.Confirmations)}
-	if a, err := bitcoin.AddressFromScript(p.Script, w.Bitcoin.Network()); err == nil {
+	if a, err := bitcoin.AddressFromScript(p.Script, rd.Bitcoin.Network()); err == nil {
 		fact.Address = a.String()
 	}
 	return fact, nil
 }
 
-// Delivered implements [World].
-func (w *Live) Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error) {
-	k, _, err := w.contract(chain, contract)
+// Delivered implements engine.Reader.
+func (rd *Reader) Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error) {
+	k, _, err := rd.contract(chain, contract)
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +60,16 @@ func holds(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Wait implements [World]. What it asks goes out together.
-func (w *Live) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
+// Wait implements engine.Reader. What it asks goes out together.
+func (rd *Reader) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
 	var tx *bitcoin.Tx
 	var standing *bitcoin.CPFP
 	var blocks []bitcoin.ProjectedBlock
 	var unsure error
 	var g errgroup.Group
-	g.Go(func() (err error) { tx, err = bitcoin.GetTx(ctx, w.Bitcoin, q.TxID); return err })
-	g.Go(func() (err error) { blocks, err = w.Bitcoin.ProjectedBlocks(ctx); return err })
-	g.Go(func() error { standing, unsure = bitcoin.GetCPFP(ctx, w.Bitcoin, q.TxID); return nil })
+	g.Go(func() (err error) { tx, err = bitcoin.GetTx(ctx, rd.Bitcoin, q.TxID); return err })
+	g.Go(func() (err error) { blocks, err = rd.Bitcoin.ProjectedBlocks(ctx); return err })
+	g.Go(func() error { standing, unsure = bitcoin.GetCPFP(ctx, rd.Bitcoin, q.TxID); return nil })
 	err := g.Wait()
 	switch {
 	case tx == nil:

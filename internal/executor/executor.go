@@ -1,4 +1,6 @@
-package engine
+// Package executor does what the engine decides: it is the engine's Executor for
+// real chains, liquidity providers, LNURL services and watchtowers.
+package executor
 
 import (
 	"context"
@@ -14,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/watchtower"
 )
 
-// Poster tells an LP what a user signed or wants. *lp.Client is one.
-type Poster interface {
+// LPClient tells an LP what a user signed or wants. *lp.Client is one.
+type LPClient interface {
 	// PostSPV returns nil when the LP took it. An error that lp.PostRefused knows
 	// is a refusal; any other leaves it unknown whether the LP has the PSBT.
 	PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error)
@@ -31,62 +33,62 @@ type Broadcaster interface {
 	Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error)
 }
 
-// Payer hands an invoice to an LNURL-withdraw service. *lnurl.Client is one.
-type Payer interface {
+// Withdrawer hands an invoice to an LNURL-withdraw service. *lnurl.Client is one.
+type Withdrawer interface {
 	SubmitInvoice(ctx context.Context, w lnurl.WithdrawParams, invoice string) error
 }
 
-// Performing is the [Performer] of real chains and services.
-type Performing struct {
+// Executor is the [Executor] of real chains and services.
+type Executor struct {
 	Chains    map[string]chains.Chain
-	LPs       Poster
-	LNURL     Payer
+	LPs       LPClient
+	LNURL     Withdrawer
 	Bitcoin   Broadcaster
 	Messenger watchtower.Messenger // nil: nothing is published, and the user settles
 }
 
-// Perform implements [Performer].
-func (p *Performing) Perform(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
+// Execute implements [Executor].
+func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	switch e.Kind {
 	case swap.SendTx:
 		return p.send(ctx, r, e.Step)
 	case swap.PostPSBT:
 		_, err := p.LPs.PostSPV(ctx, r.LP.URL, r.Chain, r.Vault.QuoteID, r.Bitcoin.PSBT)
-		return Outcome(lp.PostRefused(err), err)
+		return outcome(lp.PostRefused(err), err)
 	case swap.CallWithdraw:
 		w := r.Lightning.Withdraw
 		err := p.LNURL.SubmitInvoice(ctx, w.Params, r.Lightning.Invoice)
-		return Outcome(err != nil && !errors.Is(err, lnurl.ErrUnknownOutcome), err)
+		return outcome(err != nil && !errors.Is(err, lnurl.ErrUnknownOutcome), err)
 	case swap.Publish:
 		if p.Messenger == nil {
 			return swap.Outcome{Refused: true, Reason: "no messenger is configured"}
 		}
-		return Outcome(false, p.Messenger.Publish(ctx, watchtower.Witness{Chain: r.Chain, Escrow: r.Escrow.Real.Data, Preimage: r.Lightning.Preimage}))
+		return outcome(false, p.Messenger.Publish(ctx, watchtower.Message{Chain: r.Chain, Escrow: r.Escrow.Real.Data, Preimage: r.Lightning.Preimage}))
 	case swap.Broadcast:
 		_, err := p.Bitcoin.Broadcast(ctx, r.Bitcoin.Tx)
 		_, refused := errors.AsType[*bitcoin.RejectedError](err)
-		return Outcome(refused, err)
+		return outcome(refused, err)
 	case swap.SetRefund:
 		return p.setRefund(ctx, r)
 	}
 	return swap.Outcome{Refused: true, Reason: "unknown effect"}
 }
 
-func (p *Performing) send(ctx context.Context, r *swap.Record, step int) swap.Outcome {
+func (p *Executor) send(ctx context.Context, r *swap.Record, step int) swap.Outcome {
 	c, ok := p.Chains[r.Chain]
 	if !ok || r.Submission == nil || step >= len(r.Submission.Txs) {
 		return swap.Outcome{Reason: "the chain is not configured"}
 	}
 	tx := r.Submission.Txs[step].Signed
 	err := c.Send(ctx, tx)
-	o := Outcome(fault.CodeOf(err) == fault.InvalidState, err)
+	o := outcome(fault.CodeOf(err) == fault.InvalidState, err)
 	o.Tx = tx.ID
 	return o
 }
 
 // setRefund counts an address that is set already as set: an answer may have
 // been lost.
-func (p *Performing) setRefund(ctx context.Context, r *swap.Record) swap.Outcome {
+func (p *Executor) setRefund(ctx context.Context, r *swap.Record) swap.Outcome {
 	s, err := p.LPs.SetRefundAddress(ctx, r.LPURL(), r.Gas.Hash, r.Gas.Sequence, r.Gas.RefundTo)
 	e, refused := errors.AsType[*lp.RequestError](err)
 	switch {
@@ -95,10 +97,11 @@ func (p *Performing) setRefund(ctx context.Context, r *swap.Record) swap.Outcome
 	case err == nil && s.Code != lp.CodeDone && s.Code != lp.CodeRefundIsSet:
 		return swap.Outcome{Refused: true, Reason: swap.ReasonOr(s.Message, "no reason given")}
 	}
-	return Outcome(refused, err)
+	return outcome(refused, err)
 }
 
-func Outcome(refused bool, err error) swap.Outcome {
+// outcome is Done without an error; refused says that the error is final.
+func outcome(refused bool, err error) swap.Outcome {
 	if err == nil {
 		return swap.Outcome{Done: true}
 	}
