@@ -55,14 +55,14 @@ func outgoingFlow(o outgoing) *Flow {
 }
 
 var outgoingStates = []StateRow{
-	{Number: OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens are back.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens were refunded.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: OutExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction under way may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: OutCommitted, Name: "COMMITED", Description: "The swap is open; the provider is to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has shown that it paid; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutCommitted, Name: "COMMITED", Description: "The swap is open; waiting for the provider to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: OutRefundable, Name: "REFUNDABLE", Description: "The provider will not pay; the user can take the tokens back.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 func (o outgoing) status(in In) chainStatus {
@@ -104,19 +104,19 @@ func (o outgoing) moves() []Move {
 			s := o.status(in)
 			return s == statusRefundable || s == statusUnknown && MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 		}},
-		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the provider allows the refund", If: func(in In) bool {
+		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the provider authorized the refund", If: func(in In) bool {
 			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
 		}, Do: func(in In, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
-		{From: []int{OutCommitted}, To: OutSoftClaimed, Why: "the provider has shown that it paid", If: func(in In) bool {
+		{From: []int{OutCommitted}, To: OutSoftClaimed, Why: "the provider has proven its payment", If: func(in In) bool {
 			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
 		}},
-		{From: []int{OutSoftExpired, OutCreated}, To: OutExpired, Why: "the authorization is over and the escrow was never opened", If: func(in In) bool {
+		{From: []int{OutSoftExpired, OutCreated}, To: OutExpired, Why: "the authorization expired and the escrow was never opened", If: func(in In) bool {
 			s := o.status(in)
 			if in.busy() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
 				return false
 			}
 			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
-		}, Do: func(in In, next *Record) { closeSubmission(next, "the time to open the swap is over") }},
+		}, Do: func(in In, next *Record) { closeSubmission(next, "the time to open the swap has passed") }},
 		{From: []int{OutCreated}, To: OutSoftExpired, Why: "the quote expired", If: func(in In) bool {
 			f := in.Obs.Escrow
 			return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
@@ -267,7 +267,7 @@ func (o outgoing) view(in In) View {
 		case in.blind():
 			v.Blocked = errBlind
 		case v.Action == nil && !in.busy():
-			v.Blocked = fault.New(fault.Upstream, "the provider has not authorised an early refund; without it the refund is possible from %s on",
+			v.Blocked = fault.New(fault.Upstream, "the provider has not authorized an early refund; without it, the refund is possible from %s",
 				time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace).UTC().Format(time.RFC3339))
 		}
 		if v.Blocked != nil {
@@ -288,7 +288,7 @@ func (o outgoing) view(in In) View {
 	if settlement == Settled {
 		settle.SettleTx = o.output(r)
 	}
-	back := Step{Type: Refund, Chain: r.Chain, Title: "Source refund", Description: "If the provider does not pay, the tokens go back.", Status: refund, RefundTx: e.RefundTx}
+	back := Step{Type: Refund, Chain: r.Chain, Title: "Source refund", Description: "If the provider does not pay, the tokens are refunded.", Status: refund, RefundTx: e.RefundTx}
 	v.Steps = []Step{pay, settle, back}
 	return v
 }
@@ -311,7 +311,7 @@ func (o outgoing) refundAction(in In) Action {
 	case !usable(r.Escrow.Refund, in.Now):
 		return nil // wantsLP asks for a new one
 	}
-	return in.again(&Sign{Name: "Refund", Description: "Sign and submit the transactions that take the tokens back.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true})
+	return in.again(&Sign{Name: "Refund", Description: "Sign and submit the transactions that refund the tokens.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true})
 }
 
 func (o outgoing) plan(r *Record, kind chains.StepKind) chains.Plan {

@@ -23,13 +23,13 @@ const (
 )
 
 var autoStates = []StateRow{
-	{Number: LnFailed, Name: "FAILED", Description: "The escrow went back to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment under way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment already on its way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; claiming it is no longer safe.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: LnCreated, Name: "PR_CREATED", Description: "The invoice is to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and opens the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and is to be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and is opening the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
@@ -99,7 +99,7 @@ func autoMoves() []Move {
 		{From: []int{LnClaimed}, To: LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: []int{LnClaimed, LnFailed}, To: LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
 		{From: []int{LnClaimed, LnFailed}, To: LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: LnPaid, Why: "the escrow that was agreed on is announced", If: func(in In) bool {
+		{From: waiting, To: LnPaid, Why: "the provider announced the agreed escrow", If: func(in In) bool {
 			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
@@ -116,7 +116,7 @@ func autoMoves() []Move {
 		{From: []int{LnPaid, LnHTLCExpired}, To: LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
-		{From: []int{LnHTLCExpired}, To: LnPaid, Why: "there is time to claim the escrow, once it is opened", If: is(statusNotOpen)},
+		{From: []int{LnHTLCExpired}, To: LnPaid, Why: "there is still time to claim the escrow once it is opened", If: is(statusNotOpen)},
 		{From: []int{LnCreated}, To: LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 		{From: []int{LnSoftExpired}, To: LnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
@@ -206,10 +206,10 @@ func autoFill(in In, next *Record) {
 	fillEscrowTxs(f, next.Escrow)
 	fillSubmission(in, next)
 	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
-		next.Problem = "the provider announced another escrow than agreed: " + lie.Error()
+		next.Problem = "the provider announced an escrow that differs from the agreed one: " + lie.Error()
 	}
 	if in.Obs.Delivered.Known() && !inTime(in) {
-		next.Problem = "the escrow that the provider announced ends too soon: its expiry leaves no time to claim it"
+		next.Problem = "the escrow that the provider announced expires too soon to be claimed safely"
 	}
 	if !f.Known() {
 		return
@@ -289,7 +289,7 @@ func autoView(in In) View {
 		}
 	case LnPaid:
 		pay.Status, settle.Status = Received, WaitingLP
-		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider opens the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
+		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is opening the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
 	case LnCommitted:
 		pay.Status = Received
 		switch {
@@ -309,9 +309,9 @@ func autoView(in In) View {
 				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
 					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.Public()}}}})
 			case !autoFact(in).Known():
-				v.Blocked = fault.New(fault.Upstream, "the chain cannot be asked for the escrow now, without which the preimage must not be shown")
+				v.Blocked = fault.New(fault.Upstream, "the chain is not responding; the preimage is withheld until the escrow has been checked")
 			default:
-				v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet, and until then the preimage must not be shown")
+				v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet; the preimage is withheld until it is")
 			}
 			if v.Blocked != nil {
 				v.Action = (&Sign{For: ActionClaim}).Delayed()

@@ -64,7 +64,7 @@ func TestAutoRows(t *testing.T) {
 		return in
 	}
 	checkRows(t, NewFromBTCLNAuto(), []row{
-		{why: "the escrow that was agreed on is announced", pass: announced, without: changes{
+		{why: "the provider announced the agreed escrow", pass: announced, without: changes{
 			"it is not what was agreed": func(in *In) { in.Obs.Delivered = failed(in.Obs.Delivered.Value) },
 			"one is known already":      func(in *In) { in.R.Escrow.Real = in.Obs.Delivered.Value },
 			"its time is over":          func(in *In) { in.Obs.Delivered.Value.Expiry = noon.Add(chains.ClaimGrace).Unix() },

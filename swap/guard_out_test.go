@@ -46,13 +46,13 @@ func TestOutgoingRows(t *testing.T) {
 	}
 	late := func(in *In) { in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second) }
 	checkRows(t, NewToBTCLN(), []row{
-		{why: "the provider allows the refund", pass: refund, without: changes{
+		{why: "the provider authorized the refund", pass: refund, without: changes{
 			"the authorisation was not verified": func(in *In) { in.Obs.Refund = Fact[struct{}]{} },
 			"the authorisation does not verify":  func(in *In) { in.Obs.Refund = failed(struct{}{}) },
 			"the provider did not answer":        func(in *In) { in.Obs.LP = failed(in.Obs.LP.Value) },
 			"there is no authorisation":          func(in *In) { in.Obs.LP = known(lp.Status{}) },
 		}},
-		{why: "the provider has shown that it paid", pass: func() In {
+		{why: "the provider has proven its payment", pass: func() In {
 			in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 			in.Obs.Payout = known(PayoutFact{Proven: true})
 			return in
@@ -60,7 +60,7 @@ func TestOutgoingRows(t *testing.T) {
 			"it is not proven":        func(in *In) { in.Obs.Payout = known(PayoutFact{}) },
 			"the proof is not looked": func(in *In) { in.Obs.Payout = failed(PayoutFact{Proven: true}) },
 		}},
-		{why: "the authorization is over and the escrow was never opened", pass: outPass(OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), without: changes{
+		{why: "the authorization expired and the escrow was never opened", pass: outPass(OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), without: changes{
 			"a transaction under way may be accepted":   func(in *In) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 			"the chain does not answer":                 func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 			"what the user signed is under way":         busyWith(ActionInit),

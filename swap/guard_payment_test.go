@@ -48,7 +48,7 @@ func TestPaymentIsGivenUp(t *testing.T) {
 		}))
 	})
 	t.Run("spent otherwise", func(t *testing.T) {
-		needs(t, passOf(pass, func(in *In) { in.R.Tried = nil; spentOtherwise(in) }), ends("spent otherwise"), with(changes{
+		needs(t, passOf(pass, func(in *In) { in.R.Tried = nil; spentOtherwise(in) }), ends("spent by another"), with(changes{
 			"that is not known":         func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			"Bitcoin shows the payment": func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{{ID: bitcoin.Hash{9}}}) },
 		}))
@@ -63,7 +63,7 @@ func TestPaymentIsGivenUp(t *testing.T) {
 		needs(t, passOf(pass, func(in *In) {
 			in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}}
 			in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond)
-		}), ends("any more"), with(changes{"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence) }}))
+		}), ends("no longer"), with(changes{"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence) }}))
 	})
 	t.Run("confirmed", func(t *testing.T) {
 		paid := func(id byte, confirmations uint32) func(*In) {

@@ -45,7 +45,7 @@ func TestLieAboutAnEscrowIsSaid(t *testing.T) {
 	})
 	in := autoPass(LnCreated, chains.EscrowFact{})()
 	in.Obs.Delivered = Fact[*chains.Escrow]{Asked: true, Err: &lp.LPError{}}
-	if next, _ := f.Step(in); !strings.Contains(next.Problem, "another escrow") {
+	if next, _ := f.Step(in); !strings.Contains(next.Problem, "differs from the agreed") {
 		t.Errorf("the problem is %q", next.Problem)
 	}
 }

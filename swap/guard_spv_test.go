@@ -65,7 +65,7 @@ func TestSPVRows(t *testing.T) {
 	}
 	signedPSBT := Submit{Action: ActionFund, PSBT: psbt()}
 	checkRows(t, NewSPVFromBTC(), []row{
-		{why: "the provider took the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
+		{why: "the provider accepted the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
 			"something else was done": posted(Outcome{Effect: SendTx, Done: true}),
 			"it is not known":         posted(Outcome{Effect: PostPSBT}),
 		}},
@@ -114,7 +114,7 @@ func TestSPVRows(t *testing.T) {
 			"Bitcoin does not answer":     func(in *In) { in.Obs.Payment = failed(&bitcoin.Tx{Confirmations: 2}) },
 			"it is not found":             notFound,
 		}},
-		{why: "an input was spent otherwise", pass: passOf(spvPass(SPVBroadcasted), spentOtherwise), without: changes{
+		{why: "an input was spent by another transaction", pass: passOf(spvPass(SPVBroadcasted), spentOtherwise), without: changes{
 			"that is not in a block":   func(in *In) { in.Obs.Spends.Value[0].State = bitcoin.SpentInMempool },
 			"that is not known":        func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
@@ -126,7 +126,7 @@ func TestSPVRows(t *testing.T) {
 		{why: "the vault paid, and did not close", pass: passOf(spvPass(SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
 		{why: "the vault closed, and did not pay", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
 		{why: "a reorganisation undid what the vault did", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalNone)), without: behind},
-		{why: "the vault closed, and nobody advanced the payout", pass: passOf(spvPass(SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
+		{why: "the vault closed, and the payout was not advanced", pass: passOf(spvPass(SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
 	})
 }
 

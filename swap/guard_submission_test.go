@@ -155,7 +155,7 @@ func TestFateOfSubmissions(t *testing.T) {
 			tried(in)
 			says("0x1", chains.TxStatus{})(in)
 			in.R.Submission.Missing = ago(ForgottenAfter + time.Millisecond)
-		}), closed("the network does not know the transaction any more"), changes{
+		}), closed("the network no longer knows the transaction"), changes{
 			"the time is not over":      func(in *In) { in.R.Submission.Missing = ago(ForgottenAfter) },
 			"it was never sent":         func(in *In) { in.R.Tried = nil },
 			"a node has it again":       says("0x1", chains.TxStatus{State: chains.TxPending}),

@@ -93,26 +93,26 @@ func TestTrustedCoinRows(t *testing.T) {
 		}, with: changes{"nothing came back": refunded(1, 0)}},
 		{why: "the provider cannot use the payment", pass: passOf(coinPass(CoinFailed), all(says(lp.CodeGasRefundable), receives(one))), without: changes{"nobody paid": receives()}},
 		{why: "the provider has a payment after all", pass: passOf(coinPass(CoinFailed), all(says(lp.CodeGasReceived), receives(one))), without: changes{"nobody paid": receives(), "the provider did not answer": lpSilent}},
-		{why: "the provider calls the paid swap expired", pass: passOf(coinPass(CoinCreated), all(says(lp.CodeExpired), receives(one))), without: changes{"nobody paid": receives(), "the provider did not answer": lpSilent}},
+		{why: "the provider reports the paid swap as expired", pass: passOf(coinPass(CoinCreated), all(says(lp.CodeExpired), receives(one))), without: changes{"nobody paid": receives(), "the provider did not answer": lpSilent}},
 		{why: "the quote expired unpaid", pass: passOf(coinPass(CoinCreated), all(says(lp.CodeExpired), receives(), passed)), without: changes{
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
 			"a payment is under way": under, "the provider says otherwise": says(lp.CodeGasUnpaid), "the provider did not answer": lpSilent,
 		}},
-		{why: "the quote expired long ago, nobody paid, and the provider is silent", pass: passOf(coinPass(CoinCreated), all(lpSilent, receives(), func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond) })), without: changes{
+		{why: "the quote expired long ago without a payment, and the provider is not responding", pass: passOf(coinPass(CoinCreated), all(lpSilent, receives(), func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond) })), without: changes{
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence) }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
 			"a payment is under way": all(under, func(in *In) { in.R.Submission.PSBT = bitcoin.Hash{} }), "the provider answers": says(lp.CodeGasUnpaid),
 		}},
-		{why: "the provider knows of no payment, and there is none", pass: passOf(coinPass(CoinRefundable), all(says(lp.CodeExpired), receives())), without: changes{
+		{why: "the provider reports no payment, and none is found", pass: passOf(coinPass(CoinRefundable), all(says(lp.CodeExpired), receives())), without: changes{
 			"somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }, "the provider did not answer": lpSilent,
 		}},
-		{why: "the provider has the payment, and is silent for two weeks", pass: passOf(coinPass(CoinCreated), all(lpSilent, receives(one), func(in *In) { in.R.CreatedAt = ago(coinRest + time.Millisecond) })), without: changes{
+		{why: "the provider has the payment and has not responded for two weeks", pass: passOf(coinPass(CoinCreated), all(lpSilent, receives(one), func(in *In) { in.R.CreatedAt = ago(coinRest + time.Millisecond) })), without: changes{
 			"the time is not over": func(in *In) { in.R.CreatedAt = ago(coinRest) }, "nobody paid": receives(), "the provider answers": says(lp.CodeGasReceived),
 		}, with: changes{"the provider once had it": all(receives(), func(in *In) { in.R.State = CoinRefundable })}},
 		{why: "the user signed the payment", pass: submits(coinPass(CoinCreated), Submit{Action: ActionFund, PSBT: psbt()}), without: changes{
 			"it is for another action": otherAction, "there is no transaction": func(in *In) { in.Input = Submit{Action: ActionFund} }, "somebody paid": receives(one),
 			"a payment was seen": func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} }, "a payment is under way": under, "the quote has ended": func(in *In) { in.Now = in.R.Expiry.Time() },
 		}},
-		{why: "the user said where to refund to", pass: passOf(coinPass(CoinRefundable), func(in *In) { in.Input = RefundTo{"bc1q"} }), without: changes{
+		{why: "the user gave a refund address", pass: passOf(coinPass(CoinRefundable), func(in *In) { in.Input = RefundTo{"bc1q"} }), without: changes{
 			"another place is set": func(in *In) { in.R.Gas.RefundTo = "bc1p" },
 		}, with: changes{"it is set": func(in *In) { in.R.Gas.RefundTo = "bc1q" }}},
 	})
@@ -128,10 +128,10 @@ func TestTrustedLightningRows(t *testing.T) {
 		{why: "the invoice expired unpaid", pass: passOf(gasPass(GasCreated), all(says(lp.CodeExpired), func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) })), without: changes{
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }, "the provider says otherwise": says(lp.CodeGasUnpaid), "the provider did not answer": lpSilent,
 		}},
-		{why: "no payment can arrive any more, and the provider is silent", pass: passOf(gasPass(GasCreated), all(lpSilent, func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond) })), without: changes{
+		{why: "no payment can arrive any more, and the provider is not responding", pass: passOf(gasPass(GasCreated), all(lpSilent, func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence + time.Millisecond) })), without: changes{
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(CoinSilence) }, "the invoice still holds": func(in *In) { in.R.Lightning.EndsAt = At(in.Now) }, "the provider answers": says(lp.CodeGasUnpaid),
 		}, with: changes{"the invoice ended": func(in *In) { in.R.Lightning.EndsAt, in.Now = ago(time.Millisecond), noon }}},
-		{why: "the provider has the payment, and is silent for two weeks", pass: passOf(gasPass(GasPaid), all(lpSilent, func(in *In) { in.R.CreatedAt = ago(gasRest + time.Millisecond) })), without: changes{
+		{why: "the provider has the payment and has not responded for two weeks", pass: passOf(gasPass(GasPaid), all(lpSilent, func(in *In) { in.R.CreatedAt = ago(gasRest + time.Millisecond) })), without: changes{
 			"the time is not over": func(in *In) { in.R.CreatedAt = ago(gasRest) }, "the provider answers": says(lp.CodeGasReceived),
 		}},
 	})

@@ -25,13 +25,13 @@ func fillPayment(in In, next *Record) {
 	try := next.Tried[string(Broadcast)]
 	switch {
 	case in.Obs.Spends.Known() && bitcoin.Conflict(s.PSBT, in.Obs.Spends.Value) == bitcoin.ProspectDead:
-		s.Closed, s.Reason = true, "an input was spent otherwise"
+		s.Closed, s.Reason = true, "an input was spent by another transaction"
 	case refusedForGood(in, try, s):
 		s.Closed, s.Reason = true, ReasonOr(try.Reason, "the network refused the transaction")
 	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
 		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
 	case (next.Expiry + Millis(CoinSilence/time.Millisecond)).Passed(in.Now):
-		s.Closed, s.Reason = true, "the network does not know the transaction any more"
+		s.Closed, s.Reason = true, "the network no longer knows the transaction"
 	}
 }
 

@@ -235,7 +235,7 @@ const (
 )
 
 // ErrNewer says that a body was written by a later version of the library.
-var ErrNewer = errors.New("record has a newer schema")
+var ErrNewer = errors.New("record was written by a newer version")
 
 // Encode returns the stored form of a record.
 func Encode(r *Record) ([]byte, error) {
@@ -256,7 +256,7 @@ func Decode(id string, version uint64, body []byte) (*Record, error) {
 		return nil, fmt.Errorf("read record: %w %d", ErrNewer, r.Schema)
 	}
 	if r.ID != id || !r.Type.Valid() {
-		return nil, errors.New("read record: it is not the record of a swap with this id")
+		return nil, errors.New("read record: the record belongs to a different swap")
 	}
 	r.Version = version
 	return &r, nil

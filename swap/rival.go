@@ -55,6 +55,6 @@ func ErrTaken(index string, err error) error {
 // Errors about a payment hash that two swaps have. An LP that learns its preimage
 // in one of them can take the money of the other.
 var (
-	ErrPaidElsewhere = fault.New(fault.InvalidState, "another swap is paying this invoice, or has paid it: whoever pays twice loses one payment")
-	errHashElsewhere = fault.New(fault.InvalidState, "another swap has this payment hash: with its preimage both payments can be taken")
+	ErrPaidElsewhere = fault.New(fault.InvalidState, "another swap is paying or has paid this invoice; paying it twice would lose one payment")
+	errHashElsewhere = fault.New(fault.InvalidState, "another swap has the same payment hash; its preimage could be used to take both payments")
 )

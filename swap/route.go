@@ -18,11 +18,11 @@ func Route(src, dst tokens.Token, info func(chain string) (chains.Info, bool)) (
 		smart, other = dst, src
 	}
 	if bitcoin(smart) || !bitcoin(other) {
-		return 0, fault.New(fault.Unsupported, "%s cannot be swapped for %s: one of them must be bitcoin on Bitcoin or Lightning, the other a smart chain's token", src.ID(), dst.ID())
+		return 0, fault.New(fault.Unsupported, "%s cannot be swapped for %s: one of them must be bitcoin on Bitcoin or Lightning, the other a token on a smart chain", src.ID(), dst.ID())
 	}
 	chain, ok := info(smart.Chain)
 	if !ok {
-		return 0, fault.New(fault.Unsupported, "chain %s is not available here", smart.Chain)
+		return 0, fault.New(fault.Unsupported, "chain %s is not supported by this service", smart.Chain)
 	}
 	lightning := other.Chain == tokens.Lightning
 	switch {

@@ -27,10 +27,10 @@ func (s Secret) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (s *Secret) UnmarshalJSON(text []byte) error {
 	if len(text) != 66 || text[0] != '"' || text[65] != '"' {
-		return errors.New("secret is not 64 hex digits")
+		return errors.New("secret must be 64 hexadecimal digits")
 	}
 	if _, err := hex.Decode(s[:], text[1:65]); err != nil {
-		return errors.New("secret is not 64 hex digits")
+		return errors.New("secret must be 64 hexadecimal digits")
 	}
 	return nil
 }

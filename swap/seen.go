@@ -35,7 +35,7 @@ const aheadMost = 2 * time.Hour
 
 // errAhead says that the time of a node's head lies in the future. Nothing else
 // that it says counts then.
-var errAhead = fault.New(fault.Upstream, "the time of the chain's newest block is more than %s ahead of the clock here: one of the two is wrong", aheadMost)
+var errAhead = fault.New(fault.Upstream, "the timestamp of the chain's newest block is more than %s ahead of this server's clock; one of them is wrong", aheadMost)
 
 // InOurTime turns an answer that was read at a head in the future into an error.
 func InOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (T, error) {
@@ -53,7 +53,7 @@ func WithdrawalHead(f chains.WithdrawalFact) chains.Block { return f.Head }
 
 // ErrLagging says that a node has not reached a block that a decision was
 // already based on: what it does not know of is no news.
-var ErrLagging = errors.New("the node lags behind what was already seen")
+var ErrLagging = errors.New("the node is behind a state that was already seen")
 
 // NotLagging turns a negative answer from below r.Seen, or one that carries its
 // own failure, into an error.

@@ -24,17 +24,17 @@ const (
 )
 
 var SPVStates = []StateRow{
-	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed over this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent otherwise.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent otherwise.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
 	{Number: SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a signed transaction that the provider holds may still be sent.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; the provider may still broadcast a signed transaction that it holds.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: SPVSigned, Name: "SIGNED", Description: "The signed transaction is being handed to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and sends it.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVSigned, Name: "SIGNED", Description: "The signed transaction is being sent to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and is broadcasting it.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
-	{Number: SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; the vault is to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; waiting for the vault to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
@@ -114,7 +114,7 @@ func spvMoves() []Move {
 		{From: []int{SPVClosed}, To: SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
 		{From: []int{SPVClaimed, SPVClosed}, To: SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
 		{From: []int{SPVClaimed}, To: SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
-		{From: []int{SPVFronted}, To: SPVClosed, Why: "the vault closed, and nobody advanced the payout", If: func(in In) bool {
+		{From: []int{SPVFronted}, To: SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in In) bool {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
 		{From: []int{SPVClaimed, SPVClosed, SPVFronted}, To: SPVConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
@@ -125,15 +125,15 @@ func spvMoves() []Move {
 			}
 		}},
 		{From: append([]int{SPVExpired}, under...), To: SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
-		{From: []int{SPVConfirmed}, To: SPVBroadcasted, Why: "a reorganisation took confirmations away", If: func(in In) bool {
+		{From: []int{SPVConfirmed}, To: SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
 			_, known := spvKnown(in)
 			return known && !enough(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: under, To: SPVExpired, Why: "an input was spent otherwise", If: spvDead},
-		{From: []int{SPVBroadcasted, SPVConfirmed}, To: SPVFailed, Why: "an input was spent otherwise", If: spvDead},
+		{From: under, To: SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{SPVBroadcasted, SPVConfirmed}, To: SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{SPVFailed}, To: SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
 
-		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVPosted, Why: "the provider took the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
@@ -265,7 +265,7 @@ func SPVView(in In) View {
 	r := in.R
 	row, _ := RowOf(SPVStates, r.State)
 	v := View{Row: row}
-	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and instructs the vault."}
+	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and tells the vault where to pay out."}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The vault pays out the tokens.", Status: Inactive}
 	if r.Posted() {
 		pay.InitTx = r.Bitcoin.TxID.String()

@@ -102,7 +102,7 @@ func closeSubmission(next *Record, reason string) {
 }
 
 // errBlind is shown then.
-var errBlind = fault.New(fault.Upstream, "the chain cannot be asked now, so it is not known whether anything is still to be signed")
+var errBlind = fault.New(fault.Upstream, "the chain is not responding, so it is not known whether anything still needs to be signed")
 
 // asked returns the chain transactions whose fate is to be asked for: also of those
 // that were confirmed, while others wait for them.
@@ -190,7 +190,7 @@ func fillSubmission(in In, next *Record) {
 	case s.Missing == 0:
 		s.Missing = At(in.Now)
 	case in.Now.Sub(s.Missing.Time()) > ForgottenAfter:
-		closeSubmission(next, "the network does not know the transaction any more")
+		closeSubmission(next, "the network no longer knows the transaction")
 	}
 	if !s.Closed && len(s.pending()) == 0 {
 		s.Closed = true

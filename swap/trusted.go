@@ -45,7 +45,7 @@ func gasDoubt(in In) error {
 	case f.Value.Status.State == chains.TxReverted:
 		return fault.New(fault.Upstream, "the provider's payout was reverted")
 	case f.Value.Status.State == chains.TxConfirmed && gasShort(in):
-		return fault.New(fault.Upstream, "the transaction that the provider calls the payout does not pay what was agreed")
+		return fault.New(fault.Upstream, "the provider's payout transaction does not pay what was agreed")
 	}
 	return nil
 }

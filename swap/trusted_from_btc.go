@@ -22,11 +22,11 @@ const (
 
 var CoinStates = []StateRow{
 	{Number: CoinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: CoinFailed, Name: "FAILED", Description: "The provider gave up after the payment, calls it spent twice, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: CoinFailed, Name: "FAILED", Description: "The provider gave up after the payment, reported it as double-spent, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: CoinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
-	{Number: CoinCreated, Name: "PR_CREATED", Description: "The bitcoin is to be paid, or on its way. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
+	{Number: CoinCreated, Name: "PR_CREATED", Description: "Waiting for the bitcoin payment, which may be on its way. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
 	{Number: CoinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: CoinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and sends it back, once it knows an address.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: CoinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and returns it once it has a refund address.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 // coinRefundFinal is from how many confirmations on a refund is final.
@@ -93,24 +93,24 @@ func coinMoves() []Move {
 			next.Gas.RefundTx = ""
 		}},
 
-		{From: open, To: CoinFailed, Why: "the payment was spent twice", If: LPSays(lp.CodeGasDoubleSpent)},
-		{From: open, To: CoinFailed, Why: "the provider calls the paid swap expired", If: func(in In) bool {
+		{From: open, To: CoinFailed, Why: "the payment was double-spent", If: LPSays(lp.CodeGasDoubleSpent)},
+		{From: open, To: CoinFailed, Why: "the provider reports the paid swap as expired", If: func(in In) bool {
 			return LPSays(lp.CodeExpired)(in) && coinPaid(in)
 		}},
 		// Before its end the address may still be paid to, whatever the LP says.
 		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired unpaid", If: func(in In) bool {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && coinUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired long ago, nobody paid, and the provider is silent", If: func(in In) bool {
+		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in In) bool {
 			return (in.R.Expiry + Millis(CoinSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && coinUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{CoinRefundable}, To: CoinExpired, Why: "the provider knows of no payment, and there is none", If: func(in In) bool {
+		{From: []int{CoinRefundable}, To: CoinExpired, Why: "the provider reports no payment, and none is found", If: func(in In) bool {
 			return LPSays(lp.CodeExpired)(in) && coinUnpaid(in)
 		}},
-		{From: open, To: CoinFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
+		{From: open, To: CoinFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in In) bool {
 			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > coinRest && (coinPaid(in) || in.R.State == CoinRefundable)
 		}},
-		{From: open, To: CoinFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
+		{From: open, To: CoinFailed, Why: "the provider gave an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 
@@ -123,7 +123,7 @@ func coinMoves() []Move {
 			next.Bitcoin.Tx = p.Tx
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: open, To: Stay, Why: "the user said where to refund to", On: OnRefundTo, If: func(in In) bool {
+		{From: open, To: Stay, Why: "the user gave a refund address", On: OnRefundTo, If: func(in In) bool {
 			to := in.Input.(RefundTo).Address
 			return in.R.Gas.RefundTo == "" || in.R.Gas.RefundTo == to
 		}, Do: func(in In, next *Record) { next.Gas.RefundTo = in.Input.(RefundTo).Address }},
@@ -282,7 +282,7 @@ func coinAdjust(next *Record, s lp.Status) {
 	}
 	next.Problem = ""
 	if sats := new(big.Int).SetUint64(next.Bitcoin.Sats); sats.Sign() > 0 && s.AdjustedTotal.Cmp(MulDiv(OrZero(next.Gas.Total), s.AdjustedAmount, sats)) < 0 {
-		next.Problem = "the provider pays less for the payment than was agreed"
+		next.Problem = "the provider pays out less for the payment than was agreed"
 	}
 }
 
@@ -300,7 +300,7 @@ func coinView(in In) View {
 	v := View{Row: row}
 	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive, SettleTx: r.PayoutTx}
-	refund := Step{Type: Refund, Chain: OnBitcoin, Title: "Bitcoin refund", Description: "The provider sends the payment back.", RefundTx: r.Gas.RefundTx}
+	refund := Step{Type: Refund, Chain: OnBitcoin, Title: "Bitcoin refund", Description: "The provider returns the payment.", RefundTx: r.Gas.RefundTx}
 	if !IsZero(r.Bitcoin.TxID) {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
@@ -314,11 +314,11 @@ func coinView(in In) View {
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
 			refund.Status = Awaiting
-			v.Blocked = fault.New(fault.InvalidState, "the provider cannot use the payment and needs an address to send it back to: see SetGasRefundAddress")
+			v.Blocked = fault.New(fault.InvalidState, "the provider cannot use the payment and needs a refund address: call SetGasRefundAddress")
 		case try.Outcome == Refused:
-			v.Blocked = fault.New(fault.Upstream, "the provider does not take the address to refund to: %s", try.Reason)
+			v.Blocked = fault.New(fault.Upstream, "the provider rejected the refund address: %s", try.Reason)
 		default:
-			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the payment back.", ExpectedSeconds: -1, PollSeconds: 10}
+			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider returns the payment.", ExpectedSeconds: -1, PollSeconds: 10}
 		}
 	case CoinRefunded:
 		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, Refunded
@@ -359,7 +359,7 @@ func coinViewOpen(in In, v *View, pay, settle *Step) {
 		if IsZero(r.Bitcoin.TxID) && r.Submission.Open() {
 			pay.Status, pay.InitTx = Awaiting, r.Submission.PSBT.String()
 			if try := r.Tried[string(Broadcast)]; v.Blocked == nil && try.Outcome == Refused {
-				v.Blocked = fault.New(fault.Upstream, "the payment was refused, and is sent again: %s", try.Reason)
+				v.Blocked = fault.New(fault.Upstream, "the payment was refused and will be sent again: %s", try.Reason)
 			}
 		}
 		v.Action = &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs a confirmation.", ExpectedSeconds: pay.Confirmations.ETASeconds, PollSeconds: 10}

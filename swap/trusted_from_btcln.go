@@ -18,9 +18,9 @@ const (
 
 var GasStates = []StateRow{
 	{Number: GasExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: GasFailed, Name: "FAILED", Description: "The provider gave up after the payment, is silent, or answers nothing that makes sense.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: GasCreated, Name: "PR_CREATED", Description: "The invoice is to be paid. Nothing but trust makes the provider pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: GasPaid, Name: "PR_PAID", Description: "The provider has the payment and sends the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: GasFailed, Name: "FAILED", Description: "The provider gave up after the payment, stopped responding, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: GasCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: GasPaid, Name: "PR_PAID", Description: "The provider has the payment and is sending the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: GasFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
@@ -71,14 +71,14 @@ func gasMoves() []Move {
 		{From: []int{GasCreated}, To: GasExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
 		}},
-		{From: []int{GasCreated}, To: GasExpired, Why: "no payment can arrive any more, and the provider is silent", If: func(in In) bool {
+		{From: []int{GasCreated}, To: GasExpired, Why: "no payment can arrive any more, and the provider is not responding", If: func(in In) bool {
 			return silent(in) && GasOver(in)
 		}},
-		{From: []int{GasPaid}, To: GasFailed, Why: "the provider has the payment, and is silent for two weeks", If: func(in In) bool {
+		{From: []int{GasPaid}, To: GasFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in In) bool {
 			return silent(in) && in.Now.Sub(in.R.CreatedAt.Time()) > gasRest
 		}},
-		{From: []int{GasPaid}, To: GasFailed, Why: "the provider calls the paid swap expired", If: LPSays(lp.CodeExpired)},
-		{From: open, To: GasFailed, Why: "the provider gives an unknown answer", If: func(in In) bool {
+		{From: []int{GasPaid}, To: GasFailed, Why: "the provider reports the paid swap as expired", If: LPSays(lp.CodeExpired)},
+		{From: open, To: GasFailed, Why: "the provider gave an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 	}

@@ -127,9 +127,9 @@ type Sign struct {
 // Delayed asks for patience in the place of what is to be signed and cannot be now.
 func (a *Sign) Delayed() *Wait {
 	if a.For == ActionClaim {
-		return &Wait{Name: "Automatic settlement", Description: "The user may settle as soon as that is possible, unless a watchtower does.", ExpectedSeconds: -1, PollSeconds: 5}
+		return &Wait{Name: "Automatic settlement", Description: "The user can settle as soon as that is possible, unless a watchtower does so first.", ExpectedSeconds: -1, PollSeconds: 5}
 	}
-	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid, and the tokens can be taken back as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}
+	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid; the tokens can be refunded as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}
 }
 
 // Wait asks for patience. ExpectedSeconds is -1 when unknown.
