@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ActionType is the word that tells the members of [Action] apart in JSON.
+// ActionType is the discriminator of an [Action] in JSON.
 type ActionType string
 
 // The types of actions.
@@ -62,7 +62,7 @@ const (
 type SendToAddressTx struct {
 	Type      DestinationType `json:"type"`
 	Address   string          `json:"address"`
-	Hyperlink string          `json:"hyperlink"` // URI that opens a wallet
+	Hyperlink string          `json:"hyperlink"` // URI to open a wallet with
 	Amount    Amount          `json:"amount"`
 }
 
@@ -76,7 +76,7 @@ type SignSmartChainTransaction struct {
 	RequiredSigner string       `json:"requiredSigner"` // address whose key signs
 }
 
-// Wait asks for nothing but patience.
+// Wait says that the user has nothing to do for now.
 type Wait struct {
 	Name                ActionName `json:"name"` // Awaiting LP payout, Automatic settlement, Bitcoin confirmations
 	Description         string     `json:"description"`
@@ -132,8 +132,8 @@ func (a Action) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. An action of an unknown type is an
-// error: nobody can do what they do not understand.
+// UnmarshalJSON implements [json.Unmarshaler]. An action of an unknown type is
+// an error: a program must not skip an action that it does not understand.
 func (a *Action) UnmarshalJSON(text []byte) error {
 	var head struct {
 		Type ActionType `json:"type"`
@@ -165,7 +165,7 @@ type SignPSBT struct {
 	Name        ActionName   // Deposit on Bitcoin
 	Description string       //
 	Chain       string       // BITCOIN
-	Funded      []FundedPSBT // their inputs are chosen; the wallet signs
+	Funded      []FundedPSBT // inputs are already selected; the wallet only signs
 	Raw         []RawPSBT    // the wallet adds inputs and signs
 }
 
@@ -174,7 +174,7 @@ type FundedPSBT struct {
 	PSBTHex    string    `json:"psbtHex"`
 	PSBTBase64 string    `json:"psbtBase64"`
 	SignInputs List[int] `json:"signInputs"` // indexes of the inputs that the user signs
-	FeeRate    float64   `json:"feeRate"`    // sats/vB
+	FeeRate    float64   `json:"feeRate"`    // sat/vB
 }
 
 // RawPSBT is a transaction to which the wallet adds its inputs.
@@ -182,7 +182,7 @@ type RawPSBT struct {
 	PSBTHex     string  `json:"psbtHex"`
 	PSBTBase64  string  `json:"psbtBase64"`
 	In1Sequence uint32  `json:"in1sequence"` // sequence number that input 1 must have
-	FeeRate     float64 `json:"feeRate"`     // lowest fee rate that is accepted, sats/vB
+	FeeRate     float64 `json:"feeRate"`     // lowest accepted fee rate, sat/vB
 }
 
 const (

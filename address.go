@@ -19,20 +19,20 @@ func (in *ParseAddressInput) Validate() error {
 	return first(required("address", in.Address, maxAddressText))
 }
 
-// The types of addresses that belong to no smart chain; that of a smart-chain
-// address is its chain identifier.
+// The types of addresses that are not on a smart chain. The type of a
+// smart-chain address is its chain identifier.
 const (
 	AddressBitcoin   = "BITCOIN"
 	AddressLightning = "LIGHTNING"
 	AddressLNURL     = "LNURL"
 )
 
-// ParseAddressOutput is the answer of parseAddress.
+// ParseAddressOutput is the result of parseAddress.
 type ParseAddressOutput struct {
 	Address string  `json:"address"` // without scheme and query
 	Type    string  `json:"type"`    // BITCOIN, LIGHTNING, LNURL or a chain identifier
 	LNURL   *LNURL  `json:"lnurl,omitempty"`
-	Min     *Amount `json:"min,omitempty"` // LNURL that leaves the amount open
+	Min     *Amount `json:"min,omitempty"` // LNURL with a variable amount
 	Max     *Amount `json:"max,omitempty"`
 	Amount  *Amount `json:"amount,omitempty"` // amount that an invoice, URI or LNURL fixes
 }
@@ -44,7 +44,7 @@ type LNURL struct {
 	Withdraw *LNURLWithdraw
 }
 
-// LNURLPay is a service that wants to be paid.
+// LNURLPay is a service that accepts payments.
 type LNURLPay struct {
 	Min              Amount         `json:"min"`
 	Max              Amount         `json:"max"`
@@ -65,10 +65,10 @@ type LNURLPayParams struct {
 	Metadata        string             `json:"metadata"`
 	DecodedMetadata List[List[string]] `json:"decodedMetadata"`
 	CommentAllowed  int                `json:"commentAllowed"`
-	URL             string             `json:"url"` // the LNURL as it was given
+	URL             string             `json:"url"` // the LNURL as given by the caller
 }
 
-// LNURLWithdraw is a service that wants to pay.
+// LNURLWithdraw is a service that pays out.
 type LNURLWithdraw struct {
 	Min    Amount              `json:"min"`
 	Max    Amount              `json:"max"`
@@ -86,7 +86,7 @@ type LNURLWithdrawParams struct {
 	DefaultDescription string `json:"defaultDescription"`
 	BalanceCheck       string `json:"balanceCheck,omitempty"`
 	PayLink            string `json:"payLink,omitempty"`
-	URL                string `json:"url"` // the LNURL as it was given
+	URL                string `json:"url"` // the LNURL as given by the caller
 }
 
 const (

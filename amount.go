@@ -11,17 +11,17 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Amount is an amount of a token as the interface shows it (ApiAmount). In JSON,
+// Amount is an amount of a token in its API form (ApiAmount). In JSON,
 // RawAmount is a string, and an unknown amount (nil) is "0".
 type Amount struct {
-	Amount    string   // decimal number of tokens for people, cut to the token's display decimals: compute with RawAmount
+	Amount    string   // decimal number for display, truncated to the token's display decimals; compute with RawAmount
 	RawAmount *big.Int // base units
 	Decimals  int      // base units per token are 10^Decimals
 	Symbol    string   // ticker
 	Chain     string   // chain identifier
 }
 
-// AmountOf returns the interface's form of an amount. An unknown amount becomes zero.
+// AmountOf converts an amount to its API form. An unknown amount becomes zero.
 func AmountOf(a tokens.Amount) Amount {
 	raw := new(big.Int)
 	if a.Raw != nil {
@@ -82,7 +82,7 @@ func parseBigInt(s string) (*big.Int, error) {
 	return n, nil
 }
 
-// Token is a token as the interface shows it (ApiToken).
+// Token is a token in its API form (ApiToken).
 type Token struct {
 	ID       string `json:"id"`      // canonical identifier `<chainId>-<ticker>`, accepted wherever a token is an input
 	ChainID  string `json:"chainId"` // chain identifier
@@ -92,7 +92,7 @@ type Token struct {
 	Address  string `json:"address"` // contract address; empty for BTC on Bitcoin and Lightning
 }
 
-// TokenOf returns the interface's form of a token.
+// TokenOf converts a token to its API form.
 func TokenOf(t tokens.Token) Token {
 	return Token{ID: t.ID(), ChainID: t.Chain, Ticker: t.Ticker, Name: t.Name, Decimals: t.Decimals, Address: t.Address}
 }
@@ -100,14 +100,14 @@ func TokenOf(t tokens.Token) Token {
 // Timestamp is a time in milliseconds since the Unix epoch, an integer in JSON.
 type Timestamp int64
 
-// TimestampOf returns t, cut to milliseconds.
+// TimestampOf returns t, truncated to milliseconds.
 func TimestampOf(t time.Time) Timestamp { return Timestamp(t.UnixMilli()) }
 
 // Time returns the timestamp as a time.
 func (t Timestamp) Time() time.Time { return time.UnixMilli(int64(t)) }
 
-// List is a slice that is an array in JSON even when it is nil, because the
-// schemas know no null lists. Any []T can be assigned to it.
+// List is a slice that marshals to an array even when it is nil, because the
+// JSON schemas do not allow null lists. Any []T can be assigned to it.
 type List[T any] []T
 
 // MarshalJSON implements [json.Marshaler].

@@ -13,16 +13,16 @@ type GetSpendableBalanceInput struct {
 	Token             string   // token identifier
 	TargetChain       string   // chain identifier of the destination; Bitcoin balances only
 	GasDrop           bool     // leave room for extra gas tokens; Bitcoin balances only
-	FeeRate           string   // in the chain's form; see Validate. Empty: the current rate
-	MinBitcoinFeeRate *float64 // lowest rate to reckon with, sats/vB; Bitcoin balances only
-	FeeMultiplier     *float64 // factor on the current rate or fee; not together with FeeRate
+	FeeRate           string   // in the chain's format, see Validate; empty: the current rate
+	MinBitcoinFeeRate *float64 // lowest rate to use in the estimate, sat/vB; Bitcoin balances only
+	FeeMultiplier     *float64 // multiplies the current rate or fee; cannot be combined with FeeRate
 }
 
-// Validate checks everything that can be said of the input without knowing the
-// chains. A fee rate must have one of the four forms of docs/api.md: sats/vB as a
+// Validate checks everything that can be checked without knowing the chains. A
+// fee rate must have one of the four formats of docs/api.md: sats/vB as a
 // decimal number, `<µLamports/CU>[;<base fee>]`, `<l1>,<l2>,<l1 data>;v3`,
-// `<base fee>,<priority fee>`; whether it is the form of the token's chain is
-// found out later. The error is an [Error] with [CodeInvalidInput] that names the
+// `<base fee>,<priority fee>`; whether it is the format of the token's chain is
+// checked later. The error is an [Error] with [CodeInvalidInput] that names the
 // field.
 func (in *GetSpendableBalanceInput) Validate() error {
 	if err := first(
@@ -41,13 +41,13 @@ func (in *GetSpendableBalanceInput) Validate() error {
 	return nil
 }
 
-// GetSpendableBalanceOutput is the answer of getSpendableBalance.
+// GetSpendableBalanceOutput is the result of getSpendableBalance.
 type GetSpendableBalanceOutput struct {
 	Balance Amount   `json:"balance"`
-	FeeRate *float64 `json:"feeRate,omitempty"` // sats/vB that was reckoned with; BTC on Bitcoin only
+	FeeRate *float64 `json:"feeRate,omitempty"` // sat/vB used in the estimate; BTC on Bitcoin only
 }
 
-// feeRate checks a fee rate in any chain's form.
+// feeRate checks a fee rate in any chain's format.
 func feeRate(field, s string) *Error {
 	if s == "" {
 		return nil

@@ -27,7 +27,7 @@ func (c *Client) ParseAddress(ctx context.Context, in ParseAddressInput) (_ *Par
 	return &ParseAddressOutput{Address: r.Address, Type: r.Type, LNURL: linkOf(r), Min: amountOrNone(r.Min), Max: amountOrNone(r.Max), Amount: amountOrNone(r.Amount)}, nil
 }
 
-// linkOf is what the service of a link said.
+// linkOf converts what the service of a link offers.
 func linkOf(r address.Result) *LNURL {
 	if r.Details == nil {
 		return nil

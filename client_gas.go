@@ -11,31 +11,33 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// CreateGasSwapInput asks for a little of a chain's native token, for users who
-// have none yet to pay fees with.
+// CreateGasSwapInput requests a small amount of a chain's native token, for
+// users who have none yet to pay fees with.
 type CreateGasSwapInput struct {
-	SrcToken      string   // BITCOIN-BTC or LIGHTNING-BTC, or another name of them
+	SrcToken      string   // BITCOIN-BTC or LIGHTNING-BTC, or an alias of either
 	ChainID       string   // the smart chain whose native token is wanted
-	Amount        *big.Int // base units of the native token, paid out
-	DstAddress    string   // who is paid
-	RefundAddress string   // on Bitcoin, where a payment that the provider cannot use goes back to; may be said later
+	Amount        *big.Int // base units of the native token to pay out
+	DstAddress    string   // recipient
+	RefundAddress string   // for BITCOIN-BTC: where the provider returns a payment that it cannot use; can be set later
 	LP            string   // base URL of the provider; "": Config.LPs.Trusted
-	// IdempotencyKey makes a repeated call of the same caller return the swap of
-	// the first; "": none. See [WithCaller].
+	// IdempotencyKey makes a repeated call of the same caller return the swap
+	// of the first; "" for none. See [WithCaller].
 	IdempotencyKey string
 }
 
-// CreateGasSwap makes a swap of the type TRUSTED_FROM_BTC or TRUSTED_FROM_BTCLN.
-// No contract secures it: the provider is trusted to pay out once it has the
-// bitcoin, so the amount should be small. What it says of price and fees is
-// verified all the same, and a payout or a refund counts when its chain shows it.
+// CreateGasSwap makes a swap of the type TRUSTED_FROM_BTC or
+// TRUSTED_FROM_BTCLN. No contract secures it: the provider is trusted to pay
+// out once it has the bitcoin, so the amount should be small. Its price and
+// fees are verified all the same, and a payout or refund counts only once the
+// chain shows it.
 //
 // No operation of [Service] makes such a swap (protocol:
-// swap-flows-spv-and-core.md B); GetSwapStatus and, where the user signs with a
-// Bitcoin wallet, SubmitTransaction serve it as they do others.
+// swap-flows-spv-and-core.md B); GetSwapStatus works on it as on any other
+// swap, and so does SubmitTransaction where the user signs with a Bitcoin
+// wallet.
 //
-// Errors: fault.InvalidInput names the field; fault.Upstream the provider and
-// what was wrong with its answer.
+// Errors: [CodeInvalidInput] names the field; [CodeUpstream] names the provider
+// and what was wrong with its response.
 func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *CreateSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -62,11 +64,12 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 	return &out, nil
 }
 
-// SetGasRefundAddress says where the bitcoin of a TRUSTED_FROM_BTC swap goes back
-// to if the provider cannot use it, as for one that came late. It is durable when
-// it returns, and the provider is told as often as needed. It can be said once,
-// here or when the swap is made: another address is refused with
-// fault.InvalidState.
+// SetGasRefundAddress sets the address to which the bitcoin of a
+// TRUSTED_FROM_BTC swap is returned if the provider cannot use it, for example
+// because it arrived too late. The address is stored durably before the method
+// returns, and is sent to the provider as often as needed. It can be set only
+// once, here or when the swap is created: a different address is refused with
+// [CodeInvalidState].
 func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -88,9 +91,9 @@ func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (er
 	return err
 }
 
-// ListGasSwaps lists the swaps for gas on trust of a signer, the recipient, newest
-// first, as [Client.ListSwaps] does others. It is where those for on-chain bitcoin
-// are to be found, which the network's lists leave out.
+// ListGasSwaps lists the trusted gas swaps of a signer (the recipient), newest
+// first, in the form of [Client.ListSwaps]. Those paid with on-chain bitcoin
+// appear only here: the network's own lists leave them out.
 func (c *Client) ListGasSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
-// ErrClosed is the error of every method of a [Client] after Close, and of calls
-// that Close cuts off. Compare with errors.Is. Its code is [CodeInternal].
+// ErrClosed is returned by every method of a [Client] after Close, and by calls
+// that Close interrupts. Compare with errors.Is. Its code is [CodeInternal].
 var ErrClosed = engine.ErrClosed
 
 // life is the calls that a client has under way. The zero value is a client that
@@ -69,14 +69,14 @@ func (l *life) over() bool {
 	return l.closed
 }
 
-// Parts of a client in [NotReady], beside the ids of the chains.
+// Names of parts in [NotReady], besides the ids of the chains.
 const (
 	PartProviders = "liquidity providers"
 	PartBitcoin   = "bitcoin"
 )
 
-// NotReady is the error of [Client.Ready]: what cannot be used now, and why.
-// Swaps that do not need it are possible.
+// NotReady is the error of [Client.Ready]: which parts cannot be used now, and
+// why. Swaps that do not need them still work.
 type NotReady struct {
 	Parts map[string]error // by PartProviders, PartBitcoin or a chain's id
 }
@@ -92,11 +92,11 @@ func (e *NotReady) Error() string {
 // Unwrap returns the reasons.
 func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)) }
 
-// Ready reports whether swaps can be made now: some liquidity provider can be
-// asked for a quote, and the smart chains and the Bitcoin backend answer. It takes
-// one round trip, all of them at once, and the loading of the providers if none is
-// known or none could be reached lately. Errors:
-// *[NotReady] with all that is missing.
+// Ready reports whether swaps can be made now: at least one liquidity provider
+// can be asked for a quote, and the smart chains and the Bitcoin backend
+// respond. All parts are asked in parallel, which takes one round trip;
+// providers are loaded first if none is known or none was reachable recently.
+// The error is a *[NotReady] that lists everything that is missing.
 func (c *Client) Ready(ctx context.Context) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

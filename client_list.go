@@ -8,7 +8,8 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// ListSwaps implements [Service]: newest first, no chain and no LP is asked.
+// ListSwaps implements [Service]. Swaps are listed newest first, from the store
+// alone.
 func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -18,7 +19,8 @@ func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwap
 	return c.list(ctx, in, false, listable)
 }
 
-// ListPendingSwaps implements [Service]: newest first, no chain and no LP is asked.
+// ListPendingSwaps implements [Service]. Swaps are listed newest first, from
+// the store alone.
 func (c *Client) ListPendingSwaps(ctx context.Context, in ListPendingSwapsInput) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/swapper-go/swapper/internal/recovery"
 )
 
-// Recover rebuilds the swaps of a signer from the history of every chain on
-// which the text is an address, for a store that was lost, and returns those
-// that were not in the store yet. It reads the chains from the contracts' first
-// block on, which can take minutes. Amounts of the other side, prices and fees
-// are not on the chain and stay unknown; refunds work all the same. What was
-// found is returned, and stored, even beside an error.
+// Recover rebuilds the swaps of a signer after the store was lost, from the
+// history of every chain on which the signer is a valid address. It returns the
+// swaps that were not in the store yet. The chains are read from the contracts'
+// first block on, which can take minutes. Amounts on the other side, prices and
+// fees are not on the chain and stay unknown; refunds work all the same. Swaps
+// that were found are stored and returned even together with an error.
 func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 	"time"
 )
 
-// GetSwapStatus implements [Service]. The facts are at most a second old; a
-// secret is durable when it returns. An action that cannot be built now does not
-// hide the state: ActionError says why. One that the caller's wallet or fee rate
-// makes impossible is an error that names the field.
+// GetSwapStatus implements [Service]. What it reports of the chains is at most
+// a second old, and a secret is stored durably before it returns. If the action
+// cannot be built now, the state is returned all the same and ActionError says
+// why; if the caller's wallet or fee rate makes it impossible, the call fails
+// with an error that names the field.
 func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *GetSwapStatusOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 			err = fault.New(fault.Internal, "the transactions to sign could not be built; try again later")
 		}
 		out.ActionError = &ActionError{Code: CodeOf(err), Error: err.Error()}
-		if s, ok := v.Action.(*swap.Sign); ok && s.For != swap.ActionInit { // null would say that nothing is to be done any more
+		if s, ok := v.Action.(*swap.Sign); ok && s.For != swap.ActionInit { // null would mean that nothing is left to do
 			out.CurrentAction = actionOf(chainreader.Todo{Wait: s.Delayed()})
 		}
 		return out, nil

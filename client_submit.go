@@ -26,9 +26,9 @@ func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInpu
 	return &SubmitTransactionOutput{TxHashes: ids}, nil
 }
 
-// SettleWithLnurl implements [Service]. The invoice is handed to the service
-// once; when the service's answer is lost, the LP is asked whether the payment
-// came, and only another call hands it over again.
+// SettleWithLnurl implements [Service]. The invoice is sent to the service
+// once. If the service's response is lost, the LP is asked whether the payment
+// arrived; only another call sends the invoice again.
 func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (_ *SettleWithLnurlOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// GetSupportedTokens implements [Service]: what the liquidity providers offer
-// that can be asked. They are loaded first if none is known. That nothing is
-// offered is an error with the code fault.Upstream.
+// GetSupportedTokens implements [Service]: the tokens offered by the reachable
+// liquidity providers, which are loaded first if none is known. If nothing is
+// offered, the error has the code [CodeUpstream].
 func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensInput) (_ []Token, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -85,14 +85,15 @@ func tokensOf(list []tokens.Token) []Token {
 	return out
 }
 
-// GetSwapLimits implements [Service]: the bounds that the liquidity providers
-// have announced for the bitcoin side and, of the other side, what their answers
-// to quote requests have taught. If there were none, the providers are asked for
-// a quote that they will refuse. Of a provider that has not named its bounds of the
-// other side, as for payouts over Lightning, which cannot be asked for without an
-// invoice, they follow from those of the bitcoin side, the announced fees and the
-// market's price, rounded inwards (protocol: swap-flows-spv-and-core.md C7). That
-// nobody offers the pair is an error with the code fault.Upstream.
+// GetSwapLimits implements [Service]. Bounds of the bitcoin side are those
+// announced by the liquidity providers; bounds of the other side are learned
+// from their responses to quote requests. If none are known yet, the providers
+// are asked for a quote that they will refuse. Where a provider does not name
+// its bounds of the other side (a payout over Lightning cannot be quoted
+// without an invoice), they are derived from the bitcoin side, the announced
+// fees and the market price, rounded inwards (protocol:
+// swap-flows-spv-and-core.md C7). If no provider offers the pair, the error has
+// the code [CodeUpstream].
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -20,71 +20,76 @@ import (
 	"github.com/swapper-go/swapper/watchtower"
 )
 
-// Config is what a [Client] is made of. Network and Store must be given; every
-// other zero field is the network's preset.
+// Config configures a [Client]. Network and Store are required; every other
+// field that is zero takes the network's default.
 type Config struct {
 	Network bitcoin.Network // the zero value is mainnet
-	Store   storage.Store   // where swaps are kept; see package storage/bolt. The caller closes it, after the client
+	Store   storage.Store   // where swaps are kept, see package storage/bolt; the caller closes it after the client
 
 	// Chains are the smart chains to swap with, in the order in which addresses
-	// and bare tickers are tried: evm.Citrea(evm.Options{RPC: ...}). A chain that
-	// is not passed in costs nothing.
+	// and bare tickers are tried: evm.Citrea(evm.Options{RPC: ...}). Chains
+	// that are not passed in cost nothing.
 	Chains []chains.Factory
 
 	LPs LPs // the zero value: the network's registry
 
-	// Bitcoin reads Bitcoin. nil: mempool.space's servers for the network; none for
-	// regtest. [mempoolspace.New] with URLs is an instance of the caller's own, or an
-	// Esplora server, and has all that is needed. Package noderpc asks a node: btcd
-	// with both indexes has all but a Graph; Bitcoin Core has no index of addresses
-	// either, so that a spendable balance takes a scan of all outputs and leaves out
-	// what is not confirmed, and gas for on-chain bitcoin ([Client.CreateGasSwap]) is
-	// not followed.
+	// Bitcoin gives access to the Bitcoin chain. nil means mempool.space's
+	// servers for the network; regtest has none. [mempoolspace.New] with URLs
+	// uses the caller's own mempool.space or Esplora server, which offers
+	// everything that is needed. Package noderpc uses a node: btcd with both
+	// indexes offers everything but a Graph. Bitcoin Core also lacks an address
+	// index, so that a spendable balance requires a scan of all outputs and
+	// leaves out unconfirmed ones, and gas swaps paid with on-chain bitcoin
+	// ([Client.CreateGasSwap]) are not tracked.
 	Bitcoin bitcoin.Backend
-	// Graph knows the nodes of the Lightning network, by which the invoices of swaps
-	// from Lightning are checked. nil: the backend, if it does, as those of
-	// mempoolspace do. One is needed on mainnet and testnet3, unless Policy.AnyNode is
-	// set; beside package noderpc it is the only thing that mempoolspace is asked for.
+	// Graph looks up nodes of the public Lightning network, to check the
+	// invoices of swaps from Lightning. nil means the Bitcoin backend, if it
+	// implements the interface as mempoolspace does. A graph is required on
+	// mainnet and testnet3 unless Policy.AnyNode is set; mempoolspace can serve
+	// as the Graph alone, next to a noderpc backend.
 	Graph  bitcoin.LightningGraph
-	Prices price.Source // nil: the median of the public services, see [price.Market]
-	LNURL  lnurl.Config // its Network is the client's
+	Prices price.Source // nil: the median of public services, see [price.Market]
+	LNURL  lnurl.Config // its Network is set to the client's
 	HTTP   http.RoundTripper
 
-	// Policy is how strict quotes are checked, and what a swap may cost: by default
-	// LPs' fees and watchtowers' pay of 5 % each, or 1000 sats, and a price 1 % off
-	// the market. AnyNode is set on every network
-	// but mainnet and testnet3, because no public graph knows the others' nodes.
+	// Policy says how strictly quotes are checked and what a swap may cost. By
+	// default, LP fees and watchtower fees may be up to 5 % each (or 1000 sats,
+	// if that is more), and prices up to 1 % off the market. AnyNode is set on
+	// every network except mainnet and testnet3, because the nodes of the
+	// others are in no public graph.
 	Policy lp.Policy
 
-	// Messenger gives preimages to watchtowers, which then claim for users who are
-	// not there. nil: watchtower.OverNostr with nostr's relays for the network; nothing
-	// is published on regtest and signet, which have none. The caller closes its own.
+	// Messenger passes preimages to watchtowers, which then claim on behalf of
+	// users who are offline. nil means watchtower.OverNostr with the default
+	// Nostr relays of the network; regtest and signet have none, so nothing is
+	// published there. A messenger passed in is closed by the caller.
 	Messenger watchtower.Messenger
 
-	Now    func() time.Time // nil: the system's clock
-	Rand   io.Reader        // nil: the system's secure source; safe for concurrent use
-	Logger *slog.Logger     // nil: silence. Secrets are never logged
+	Now    func() time.Time // nil: time.Now
+	Rand   io.Reader        // nil: crypto/rand.Reader; must be safe for concurrent use
+	Logger *slog.Logger     // nil: no logs; secrets are never logged
 
-	KeepExpired time.Duration // how long expired quotes that were never used stay readable; 0: 24 h
+	KeepExpired time.Duration // how long expired, unused quotes stay readable; 0: 24 h
 }
 
-// LPs says which liquidity providers are asked, and how.
+// LPs says which liquidity providers are used, and how they are reached.
 type LPs struct {
-	URLs     []string // base URLs; empty: those of the registry
-	Registry string   // address of the list of LPs; "": the network's, of which regtest and signet have none
-	Trusted  string   // base URL of the LP that gas is bought from on trust; "": the network's, if it has one
+	URLs     []string // base URLs; empty: those listed by the registry
+	Registry string   // URL of the list of LPs; "": the network's own; regtest and signet have none
+	Trusted  string   // base URL of the LP trusted with gas swaps; "": the network's default, if it has one
 
-	AllowHTTP bool // permits LPs over http
-	// AllowLocal permits LPs on addresses that are not public, and over http on
-	// loopback addresses. It is for local networks, and set on regtest: on a public
-	// service it would let a registry, or who names a provider of gas, reach what
-	// only the server can reach.
+	AllowHTTP bool // permits plain http
+	// AllowLocal permits LPs on addresses that are not public, and plain http
+	// on loopback addresses. It is meant for local networks and is always set
+	// on regtest. On a public server it would let a registry, or a caller who
+	// names the provider of a gas swap, reach hosts that only the server can
+	// reach.
 	AllowLocal bool
-	Auth       *lp.Auth // signs requests, for LPs that grant known clients more of them
+	Auth       *lp.Auth // signs requests, for LPs with higher limits for known clients
 	Transport  http.RoundTripper
 }
 
-// fill puts presets in the place of zero fields.
+// fill replaces zero fields with their defaults.
 func (c Config) fill() (Config, error) {
 	if !c.Network.Valid() {
 		return c, fault.Invalid("network", "is not a known Bitcoin network")

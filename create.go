@@ -13,41 +13,41 @@ type AmountType string
 // The amount types.
 const (
 	ExactIn  AmountType = "EXACT_IN"  // the amount is what the user pays
-	ExactOut AmountType = "EXACT_OUT" // the amount is what the recipient gets
+	ExactOut AmountType = "EXACT_OUT" // the amount is what the recipient receives
 )
 
-// CreateSwapInput is the input of createSwap. Which of the optional fields a
-// swap uses depends on its two tokens; one that it cannot use is refused.
+// CreateSwapInput is the input of createSwap. Which optional fields apply
+// depends on the two tokens; a field that does not apply is refused.
 type CreateSwapInput struct {
-	SrcToken   string     // token that the user pays, as `<chain>-<ticker>`
+	SrcToken   string     // token that the user pays, `<chain>-<ticker>`
 	DstToken   string     // token that the recipient gets
-	Amount     *big.Int   // base units of the token that AmountType points at, above 0
+	Amount     *big.Int   // base units of the token that AmountType selects; above 0
 	AmountType AmountType //
 	SrcAddress string     // payer: smart-chain address for a smart-chain source, LNURL-withdraw link (optional) for Lightning
 	DstAddress string     // recipient: address, invoice, LNURL-pay link or lightning address; a URI scheme and its query are dropped
 
-	GasAmount                       *big.Int // base units of the destination chain's native token to get in addition; nil or 0: none. Bitcoin and Lightning sources
-	PaymentHash                     string   // 64 hexadecimal digits: the preimage stays with the caller, who reveals it by getSwapStatus. Lightning sources
-	LightningInvoiceDescription     string   // description on the invoice, at most 500 bytes. Lightning sources
-	LightningInvoiceDescriptionHash string   // 64 hexadecimal digits: description hash on the invoice, in place of a description. Lightning sources
+	GasAmount                       *big.Int // base units of the destination chain's native token to receive in addition; nil or 0: none. Bitcoin and Lightning sources only
+	PaymentHash                     string   // 64 hexadecimal digits; the caller keeps the preimage and reveals it with getSwapStatus. Lightning sources only
+	LightningInvoiceDescription     string   // description of the invoice, at most 500 bytes. Lightning sources only
+	LightningInvoiceDescriptionHash string   // description hash of the invoice instead of a description, 64 hexadecimal digits. Lightning sources only
 
 	// LightningPaymentHTLCTimeout is the longest time for which the payment may
-	// hang before it can be refunded, in whole seconds; nil: 5 days.
-	// LightningPaymentMaxHTLCTimeout is to what it may be extended for an invoice
-	// that needs more than 144 blocks; nil: 10 days. Given alone it bounds the former
-	// as well. Lightning destinations.
+	// be pending before it can be refunded, in whole seconds; nil: 5 days.
+	// LightningPaymentMaxHTLCTimeout is the limit up to which it may be
+	// extended for an invoice that requires more than 144 blocks; nil: 10 days.
+	// Given alone, it limits the former as well. Lightning destinations only.
 	LightningPaymentHTLCTimeout    *time.Duration
 	LightningPaymentMaxHTLCTimeout *time.Duration
 
-	// IdempotencyKey makes it safe to repeat a call whose answer was lost: a second
-	// call with the same key and the same input answers with the swap of the first,
-	// and one with another input is refused. Keys belong to a caller, see
-	// [WithCaller]. At most 128 printable ASCII characters, best random. It is an
-	// addition to the published interface.
+	// IdempotencyKey makes it safe to repeat a call whose response was lost: a
+	// second call with the same key and the same input returns the swap of the
+	// first, and one with different input is refused. Keys belong to a caller,
+	// see [WithCaller]. At most 128 printable ASCII characters, preferably
+	// random. It is an addition to the published interface.
 	IdempotencyKey string
 }
 
-// CreateSwapOutput is the answer of createSwap.
+// CreateSwapOutput is the result of createSwap.
 type CreateSwapOutput = SwapOutputBase
 
 // Validate checks everything that can be said of the input without knowing the

@@ -46,57 +46,58 @@
 //   - [Client.ParseAddress] says what an address, invoice or link is.
 //   - [Client.GetSpendableBalance] says how much of a balance can be swapped.
 //
-// Beside them, [Client.CreateGasSwap] buys a newcomer a little of a chain's native
-// token from a provider that has to be trusted for it, [Client.Recover] rebuilds the
-// swaps of a signer from what the chain shows, [Client.Subscribe] tells of changes,
-// and [Client.Ready] says what cannot be used now.
+// In addition, [Client.CreateGasSwap] buys a small amount of a chain's native
+// token from a trusted provider for users who have none, [Client.Recover]
+// rebuilds a signer's swaps from the chain, [Client.Subscribe] reports changes,
+// and [Client.Ready] reports which parts cannot be used now.
 //
 // # How a swap runs
 //
-// From a smart chain to Bitcoin or Lightning the user locks tokens in an escrow. The
-// provider pays the invoice or address and may then claim the escrow, with the
-// preimage or with a proof that Bitcoin has the payment. If it does not pay, the
-// escrow goes back to the user: at once if the provider signs that it failed, after
-// the time-out otherwise.
+// From a smart chain to Bitcoin or Lightning the user locks tokens in an
+// escrow. The provider pays the invoice or address and can then claim the
+// escrow, with the preimage or with a proof of the Bitcoin payment. If it does
+// not pay, the escrow is refunded to the user: at once if the provider
+// authorizes it, after the time-out otherwise.
 //
-// From Bitcoin the user signs a transaction that pays the provider and moves its
-// vault; the chain pays the recipient as soon as a watchtower, or anybody else, has
-// proved the transaction to it.
+// From Bitcoin the user signs a transaction that pays the provider and spends
+// the output of its vault; the vault's contract pays the recipient as soon as a
+// watchtower, or anyone else, proves the transaction to it.
 //
 // From Lightning the provider opens an escrow for the user, who pays an invoice that
 // the provider can settle only with the preimage that the user reveals by claiming.
 // The library makes the preimage, keeps it until the escrow is final, and lets a
 // watchtower or the user claim.
 //
-// What is to be signed comes as an [Action]; it is built from the stored record, so
-// that asking again gives the same. What comes back is compared with it before
-// anything is sent. Money that is under way is never forgotten: a record is deleted
-// only if nothing was posted, submitted, paid or opened.
+// What is to be signed comes as an [Action], built from the stored record, so
+// that asking again gives the same. What the wallet returns is compared with it
+// before anything is sent. Money in transit is never forgotten: a record is
+// deleted only if nothing was posted, submitted, paid or opened.
 //
 // # Errors
 //
-// The error of every operation is an [*Error] with a stable code ([CodeOf]), a
-// sentence, and the name of the input's member that is at fault. docs/errors.md says
-// what to do about each code. After [Client.Close] every method says [ErrClosed].
+// Every operation returns errors of type [*Error], with a stable code
+// ([CodeOf]), a message, and the name of the input field at fault, if any.
+// docs/errors.md lists the codes and messages and what to do about them. After
+// [Client.Close] every method returns [ErrClosed].
 //
 // # What runs without Run
 //
-// Every operation works without [Client.Run]: a status looks at the chains when it
-// is asked. Run adds what happens without being asked: it follows swaps, listens to
-// the chains, claims with what was submitted, publishes preimages to watchtowers and
-// deletes quotes that were never used. One Run per store is enough.
+// Every operation works without [Client.Run]: getSwapStatus queries the chains
+// when it is called. Run adds the background work: it follows swaps, listens to
+// the chains, sends what was submitted, publishes preimages to watchtowers and
+// deletes unused quotes. One Run per store is enough.
 //
 // # Parts that can be replaced
 //
 // A store is any storage.Store that passes package storagetest; a chain is any
-// chains.Chain that passes package chaintest; prices, Bitcoin and watchtowers are
-// behind price.Source, bitcoin.Backend and watchtower.Messenger. A chain that is not
-// passed in is not linked.
+// chains.Chain that passes package chaintest; prices, Bitcoin and watchtowers
+// are behind price.Source, bitcoin.Backend and watchtower.Messenger. Chains
+// that are not passed in are not linked into the binary.
 //
 // # Money and concurrency
 //
-// Amounts are *big.Int in base units with their token beside them; no float touches
-// them. A Client, like everything that is passed in a [Config], is safe for
-// concurrent use. Contexts bound how long a caller waits, never how long a swap is
-// followed.
+// Amounts are *big.Int in base units with their token beside them; no float
+// touches them. A Client, like everything that is passed in a [Config], is safe
+// for concurrent use. Contexts limit how long a caller waits, never how long a
+// swap is followed.
 package swapper

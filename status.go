@@ -7,19 +7,20 @@ import (
 	"log/slog"
 )
 
-// GetSwapStatusInput is the input of getSwapStatus. All but the swap's
-// identifier shapes the action that is returned; only the secret is kept.
+// GetSwapStatusInput is the input of getSwapStatus. All fields except the
+// swap's identifier affect only the returned action; of them, only the secret
+// is stored.
 type GetSwapStatusInput struct {
 	SwapID           string
-	Secret           Secret   // preimage, 64 hexadecimal digits; wanted once RequiresSecretReveal is true
-	BitcoinAddress   string   // wallet for a funded transaction; together with BitcoinPublicKey
-	BitcoinPublicKey string   // 64, 66 or 130 hexadecimal digits; together with BitcoinAddress
-	BitcoinFeeRate   *float64 // sats/vB for the funded transaction, above 0; nil: the current rate
-	Signer           string   // smart-chain address to claim, refund or settle with, instead of the swap's own
+	Secret           Secret   // preimage, 64 hexadecimal digits; required once RequiresSecretReveal is true
+	BitcoinAddress   string   // wallet for a funded transaction; requires BitcoinPublicKey
+	BitcoinPublicKey string   // 64, 66 or 130 hexadecimal digits; requires BitcoinAddress
+	BitcoinFeeRate   *float64 // sat/vB for the funded transaction, above 0; nil: the current rate
+	Signer           string   // smart-chain address to claim, refund or settle with instead of the swap's own
 }
 
-// Validate checks everything that can be said of the input without knowing the
-// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+// Validate checks everything that can be checked without knowing the chains.
+// The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *GetSwapStatusInput) Validate() error {
 	if err := first(
 		required("swapId", in.SwapID, maxID),
@@ -40,30 +41,30 @@ func (in *GetSwapStatusInput) Validate() error {
 	return nil
 }
 
-// GetSwapStatusOutput is the answer of getSwapStatus.
+// GetSwapStatusOutput is the result of getSwapStatus.
 type GetSwapStatusOutput struct {
 	ListSwapOutput
-	CurrentAction *Action `json:"currentAction"` // nil when nothing is to be done; before anything is paid also when ActionError says why nothing should or can be
-	// ActionError says why the action could not be built, and a Wait may take its
-	// place; state and steps are right nevertheless, and a later call may succeed. It is
-	// an addition to the published interface.
+	CurrentAction *Action `json:"currentAction"` // nil when nothing is to be done; before any payment also when ActionError says why nothing can or should be paid
+	// ActionError says why the action could not be built; CurrentAction may
+	// then be a Wait. State and steps are correct all the same, and a later
+	// call may succeed. It is an addition to the published interface.
 	ActionError          *ActionError `json:"actionError,omitempty"`
-	RequiresSecretReveal *bool        `json:"requiresSecretReveal,omitempty"` // Lightning sources only: the preimage is wanted now
-	Escrow               *EscrowInfo  `json:"escrow,omitempty"`               // escrow swaps whose escrow is known
+	RequiresSecretReveal *bool        `json:"requiresSecretReveal,omitempty"` // Lightning sources only: the preimage is required now
+	Escrow               *EscrowInfo  `json:"escrow,omitempty"`               // only for swaps whose escrow is known
 }
 
-// ActionError is a problem that kept an action from being built.
+// ActionError is the reason why an action could not be built.
 type ActionError struct {
 	Code  Code   `json:"code"`
-	Error string `json:"error"` // a sentence for people
+	Error string `json:"error"` // human-readable
 }
 
 const redacted = "***"
 
-// Secret is a text that must not be read by people: the preimage of a Lightning
-// payment, as 64 hexadecimal digits. However it is printed, formatted, logged or
-// marshalled, alone or inside of another value, it shows as `***`; an empty one
-// shows as nothing. [Secret.Reveal] is the only way to its content.
+// Secret is a text that must not be shown: the preimage of a Lightning payment,
+// as 64 hexadecimal digits. Printed, formatted, logged or marshalled, alone or
+// inside another value, it shows as `***`, or as nothing when empty. Only
+// [Secret.Reveal] returns its content.
 type Secret string
 
 // Reveal returns the secret itself.
@@ -89,6 +90,6 @@ func (s Secret) Format(f fmt.State, _ rune) {
 // LogValue returns what String returns.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText returns what String returns, so that a structure that is marshalled
-// for a log does not tell the secret. The wire form is written by httpapi.
+// MarshalText returns what String returns, so that a structure marshalled for a
+// log does not reveal the secret. The wire form is written by httpapi.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -15,8 +15,8 @@ type SubmitTransactionInput struct {
 	SignedTxs []string
 }
 
-// Validate checks everything that can be said of the input without knowing the
-// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+// Validate checks everything that can be checked without knowing the chains.
+// The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *SubmitTransactionInput) Validate() error {
 	if err := required("swapId", in.SwapID, maxID); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (in *SubmitTransactionInput) Validate() error {
 	return nil
 }
 
-// SubmitTransactionOutput is the answer of submitTransaction.
+// SubmitTransactionOutput is the result of submitTransaction.
 type SubmitTransactionOutput struct {
 	TxHashes List[string] `json:"txHashes"` // in the order of the submitted transactions
 }
@@ -43,11 +43,11 @@ type SubmitTransactionOutput struct {
 // SettleWithLnurlInput is the input of settleWithLnurl.
 type SettleWithLnurlInput struct {
 	SwapID        string
-	LnurlWithdraw string // LNURL-withdraw link; required when the swap has none, forbidden when it has one
+	LnurlWithdraw string // LNURL-withdraw link; required if the swap has none, refused if it has one
 }
 
-// Validate checks everything that can be said of the input without knowing the
-// swap. The error is an [Error] with [CodeInvalidInput] that names the field.
+// Validate checks everything that can be checked without knowing the swap. The
+// error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *SettleWithLnurlInput) Validate() error {
 	return first(
 		required("swapId", in.SwapID, maxID),
@@ -55,7 +55,7 @@ func (in *SettleWithLnurlInput) Validate() error {
 	)
 }
 
-// SettleWithLnurlOutput is the answer of settleWithLnurl.
+// SettleWithLnurlOutput is the result of settleWithLnurl.
 type SettleWithLnurlOutput struct {
 	PaymentHash string `json:"paymentHash"` // of the Lightning payment, in hexadecimal digits
 }

@@ -17,7 +17,7 @@ const (
 	SwapFromBTCLNAuto   SwapType = "FROM_BTCLN_AUTO"    // Lightning to smart chain through an escrow that the liquidity provider opens
 )
 
-// SwapOutputBase is what every operation that returns a swap tells of it.
+// SwapOutputBase is common to every operation that returns a swap.
 type SwapOutputBase struct {
 	SwapID    string           `json:"swapId"`
 	SwapType  SwapType         `json:"swapType"`
@@ -33,19 +33,19 @@ type SwapOutputBase struct {
 type SwapState struct {
 	Number      int    `json:"number"`
 	Name        string `json:"name"`
-	Description string `json:"description"` // a sentence for people
+	Description string `json:"description"` // human-readable
 }
 
-// SwapQuote is what a swap costs and gives.
+// SwapQuote is what a swap costs and pays out.
 type SwapQuote struct {
-	InputAmount   Amount        `json:"inputAmount"`   // what the user pays, fees included, without those of the source network
-	OutputAmount  Amount        `json:"outputAmount"`  // what the recipient gets
+	InputAmount   Amount        `json:"inputAmount"`   // what the user pays, including fees except those of the source network
+	OutputAmount  Amount        `json:"outputAmount"`  // what the recipient receives
 	Fees          SwapQuoteFees `json:"fees"`          //
-	Expiry        Timestamp     `json:"expiry"`        // the swap must be started before
-	OutputAddress string        `json:"outputAddress"` // recipient; empty when a recovered swap does not know it
+	Expiry        Timestamp     `json:"expiry"`        // the swap must be started before this time
+	OutputAddress string        `json:"outputAddress"` // recipient; empty if unknown, for a recovered swap
 }
 
-// SwapQuoteFees is the part of the input amount that is fees, in the source token.
+// SwapQuoteFees are the fees within the input amount, in the source token.
 type SwapQuoteFees struct {
 	Swap          Amount  `json:"swap"`
 	NetworkOutput *Amount `json:"networkOutput,omitempty"` // for the destination network
@@ -55,7 +55,7 @@ type SwapQuoteFees struct {
 type SwapOutputLNURL struct {
 	Withdraw      string         `json:"withdraw,omitempty"`      // LNURL-withdraw link that pays a Lightning source
 	Pay           string         `json:"pay,omitempty"`           // LNURL-pay link that a Lightning destination is paid through
-	SuccessAction *SuccessAction `json:"successAction,omitempty"` // what the paid service says, once the payment went through
+	SuccessAction *SuccessAction `json:"successAction,omitempty"` // what the service displays once it was paid
 }
 
 // SuccessAction is the message of an LNURL-pay service after the payment
@@ -68,11 +68,12 @@ type SuccessAction struct {
 
 // SwapOutputFlags warns before a Lightning payment (protocol: swap-flows-escrow.md §5.6).
 type SwapOutputFlags struct {
-	// The recipient seems to be a wallet that must be online to be paid.
+	// The recipient is probably a wallet that must be online to receive.
 	LightningRecipientIsNonCustodialWallet bool `json:"lightningRecipientIsNonCustodialWallet"`
-	// The liquidity provider found no route.
+	// The liquidity provider found no route to the recipient.
 	LightningPaymentWillLikelyFail bool `json:"lightningPaymentWillLikelyFail"`
-	// The funds may be locked for longer than usual, because the invoice demands it.
+	// The funds may be locked for longer than usual, because of the invoice's
+	// time-outs.
 	LightningPaymentWithLongHTLCExpiration bool `json:"lightningPaymentWithLongHTLCExpiration"`
 }
 
@@ -86,7 +87,7 @@ type EscrowInfo struct {
 type ListSwapOutput struct {
 	SwapOutputBase
 	IsFinished bool `json:"isFinished"` // in a final state
-	IsSuccess  bool `json:"isSuccess"`  // finished, and the recipient got the output
+	IsSuccess  bool `json:"isSuccess"`  // finished, and the recipient received the output
 	IsFailed   bool `json:"isFailed"`   // in a failed state
 	IsExpired  bool `json:"isExpired"`  // the quote expired before the swap was started
 }
@@ -111,23 +112,23 @@ const (
 	SideDestination StepSide = "destination" // Setup, Settlement
 )
 
-// StepStatus is how far a step is.
+// StepStatus is the progress of a step.
 type StepStatus string
 
 // The states of a step, and the types of steps that have them.
 const (
-	StatusInactive          StepStatus = "inactive"           // Payment, Settlement, Refund: its time has not come
+	StatusInactive          StepStatus = "inactive"           // Payment, Settlement, Refund: not due yet
 	StatusAwaiting          StepStatus = "awaiting"           // Setup, Payment, Refund: waiting for the user
 	StatusCompleted         StepStatus = "completed"          // Setup
 	StatusReceived          StepStatus = "received"           // Payment: seen, not yet confirmed
 	StatusConfirmed         StepStatus = "confirmed"          // Payment
 	StatusWaitingLP         StepStatus = "waiting_lp"         // Settlement: the liquidity provider has to act
-	StatusAwaitingAutomatic StepStatus = "awaiting_automatic" // Settlement: somebody will settle for the user
+	StatusAwaitingAutomatic StepStatus = "awaiting_automatic" // Settlement: a watchtower will settle for the user
 	StatusAwaitingManual    StepStatus = "awaiting_manual"    // Settlement: the user can settle
-	StatusSoftSettled       StepStatus = "soft_settled"       // Settlement: the preimage is known, the chain has not confirmed
+	StatusSoftSettled       StepStatus = "soft_settled"       // Settlement: the preimage is known, the chain has not confirmed it
 	StatusSettled           StepStatus = "settled"            // Settlement
 	StatusRefunded          StepStatus = "refunded"           // Refund
-	StatusSoftExpired       StepStatus = "soft_expired"       // Setup, Payment, Settlement: too late to start, may still land
+	StatusSoftExpired       StepStatus = "soft_expired"       // Setup, Payment, Settlement: too late to start, but may still arrive
 	StatusExpired           StepStatus = "expired"            // Setup, Payment, Settlement
 )
 
@@ -148,7 +149,7 @@ type Step struct {
 	RefundTxID    string         `json:"refundTxId,omitempty"`    // Refund
 }
 
-// Confirmations is how far a Bitcoin payment is.
+// Confirmations is the progress of a Bitcoin payment.
 type Confirmations struct {
 	Current    int `json:"current"`
 	Target     int `json:"target"`
@@ -164,8 +165,8 @@ type ListSwapsInput struct {
 // ListPendingSwapsInput is the input of listPendingSwaps.
 type ListPendingSwapsInput = ListSwapsInput
 
-// Validate checks everything that can be said of the input without knowing the
-// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+// Validate checks everything that can be checked without knowing the chains.
+// The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *ListSwapsInput) Validate() error {
 	return first(
 		required("signer", in.Signer, maxID),

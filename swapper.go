@@ -24,9 +24,10 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Client offers swaps. Open one per store; its methods are safe for concurrent
-// use. Operations work without [Client.Run], which adds what happens without
-// being asked: following swaps, events of the chains, deleting old quotes.
+// Client creates and tracks swaps. Open one per store; its methods are safe for
+// concurrent use. Operations work without [Client.Run], which adds the
+// background work: following swaps, listening to the chains, deleting old
+// quotes.
 type Client struct {
 	config   Config
 	chains   []chains.Chain // in the caller's order
@@ -49,11 +50,11 @@ type Client struct {
 var _ Service = (*Client)(nil)
 
 // Open connects to the chains and returns a client. It takes as long as the
-// slowest chain. A chain whose nodes do not answer now is opened all the same:
-// its swaps rest, [Client.Ready] names it, and it catches up when a node is back.
-// Open fails if a chain cannot be what it is configured as, because a node serves
-// another network or there are no contracts on it: a client that silently lacks a
-// chain would strand its swaps.
+// slowest chain. A chain whose nodes are not responding is opened all the same:
+// its swaps pause, [Client.Ready] names it, and it catches up when a node is
+// back. Open fails if a chain does not match its configuration, because a node
+// serves another network or the contracts are not there: a client that silently
+// lacked a chain would strand its swaps.
 func Open(ctx context.Context, c Config) (*Client, error) {
 	ownBackend, ownMessenger := c.Bitcoin == nil, c.Messenger == nil
 	c, err := c.fill()
@@ -159,10 +160,10 @@ func (n notes) SetNote(ctx context.Context, name string, value []byte, version u
 	return n.Store.SetNote(ctx, n.prefix+name, value, version)
 }
 
-// Close ends what the client has under way, Run included, and waits for it, but
-// for deliveries of Subscribe, which may call it. Calls that it cuts off and later
-// ones return [ErrClosed]. Nothing is lost: what was cut off goes on when a client
-// is opened on the same store. The store stays open.
+// Close interrupts everything in progress, Run included, and waits for it to
+// end, except for deliveries of Subscribe, which may call Close themselves.
+// Interrupted and later calls return [ErrClosed]. Nothing is lost: interrupted
+// work resumes when a client is opened on the same store. The store stays open.
 func (c *Client) Close() error {
 	var err error
 	c.closed.Do(func() {
@@ -178,10 +179,10 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Run does the background work until ctx ends, and returns its cause: it follows
-// every swap that is not settled, listens to the chains, and deletes quotes that
-// expired unused. A fault of one chain or swap is logged and tried again; it
-// ends nothing. Run must not be called twice at once.
+// Run does the background work until ctx ends, and returns its cause: it
+// follows every swap that is not settled, listens to the chains, and deletes
+// quotes that expired unused. A failure of one chain or swap is logged and
+// retried; it does not end Run. Only one Run may be active at a time.
 func (c *Client) Run(ctx context.Context) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -252,16 +253,16 @@ func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
 	}
 }
 
-// Change says that a swap changed.
+// Change is one change of a swap.
 type Change struct {
 	Swap ListSwapOutput
-	From int // state number before; the same as that of Swap if only details changed
+	From int // previous state number; equal to Swap's if only details changed
 }
 
-// Subscribe calls deliver with every change of a swap until ctx ends, deliver
-// returns false or the client is closed, and returns ctx's cause, nil or
-// [ErrClosed]. Changes that come faster than deliver returns are merged: the last
-// one of a swap is never lost.
+// Subscribe calls deliver for every change of a swap until ctx ends, deliver
+// returns false, or the client is closed; it then returns ctx's cause, nil, or
+// [ErrClosed] respectively. Changes that arrive while deliver is running are
+// merged per swap: the latest one is never lost.
 func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
 	if c.life.over() {
 		return ErrClosed

@@ -1,6 +1,6 @@
 package swapper
 
-// Side says how a token is used in a swap (ApiSide).
+// Side is the role of a token in a swap (ApiSide).
 type Side string
 
 // The sides.
@@ -23,11 +23,11 @@ func (in *GetSupportedTokensInput) Validate() error {
 // GetSwapCounterTokensInput is the input of getSwapCounterTokens.
 type GetSwapCounterTokensInput struct {
 	Token string // token identifier
-	Side  Side   // how Token is used: [SideInput] asks for what can be received for it
+	Side  Side   // role of Token: [SideInput] lists what can be received for it
 }
 
-// Validate checks everything that can be said of the input without knowing the
-// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+// Validate checks everything that can be checked without knowing the chains.
+// The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *GetSwapCounterTokensInput) Validate() error {
 	return first(
 		required("token", in.Token, maxID),
@@ -41,8 +41,8 @@ type GetSwapLimitsInput struct {
 	DstToken string // identifier of the token that is received
 }
 
-// Validate checks everything that can be said of the input without knowing the
-// chains. The error is an [Error] with [CodeInvalidInput] that names the field.
+// Validate checks everything that can be checked without knowing the chains.
+// The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *GetSwapLimitsInput) Validate() error {
 	return first(
 		required("srcToken", in.SrcToken, maxID),
@@ -50,7 +50,7 @@ func (in *GetSwapLimitsInput) Validate() error {
 	)
 }
 
-// GetSwapLimitsOutput is the answer of getSwapLimits. The bounds move as
+// GetSwapLimitsOutput is the result of getSwapLimits. The bounds change as
 // liquidity providers come and go.
 type GetSwapLimitsOutput struct {
 	Input  GetSwapLimitsSide `json:"input"`
@@ -60,5 +60,5 @@ type GetSwapLimitsOutput struct {
 // GetSwapLimitsSide is the bounds of one side of a swap.
 type GetSwapLimitsSide struct {
 	Min Amount  `json:"min"`
-	Max *Amount `json:"max,omitempty"` // nil when there is no hard limit
+	Max *Amount `json:"max,omitempty"` // nil if there is no fixed limit
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Bounds of the input, in bytes unless said otherwise. They keep what is stored
-// and sent on within reason; every real value is far below them.
+// Limits of the input, in bytes unless noted otherwise. They bound what is
+// stored and forwarded; real values are far below them.
 const (
-	maxID             = 256                  // swap and token identifiers, chain identifiers, signers, wallets
-	maxAddressText    = 8192                 // addresses that may be invoices or links
-	maxDescription    = 500                  // the longest description of an invoice that liquidity providers take
+	maxID             = 256                  // swap, token and chain identifiers, signers, wallets
+	maxAddressText    = 8192                 // addresses, which may be invoices or links
+	maxDescription    = 500                  // invoice descriptions, as liquidity providers accept them
 	maxIdempotencyKey = 128                  //
 	maxFeeRateText    = 256                  //
 	maxSignedTxs      = 256                  // transactions in one submission
