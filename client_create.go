@@ -33,7 +33,7 @@ func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (_ *CreateS
 	if err != nil {
 		return nil, err
 	}
-	out := c.base(r, c.engine.Show(r))
+	out := c.base(r, c.engine.StoredView(r))
 	return &out, nil
 }
 

@@ -54,13 +54,13 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 		q.LP = c.config.LPs.Trusted
 	}
 	if q.LP == "" {
-		return nil, fault.Invalid("lp", "is required: %s has no default provider for gas swaps", c.config.Network)
+		return nil, fault.Invalid("lp", "is required: %s has no default provider for trusted gas swaps", c.config.Network)
 	}
 	r, err := c.quoter.CreateGas(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	out := c.base(r, c.engine.Show(r))
+	out := c.base(r, c.engine.StoredView(r))
 	return &out, nil
 }
 

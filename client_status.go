@@ -44,7 +44,7 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 	}
 	early, cancel := context.WithTimeoutCause(ctx, statusPatience, errSilent)
 	defer cancel()
-	ahead := c.reader.Ahead(early, r, c.engine.Show(r).Action, caller)
+	ahead := c.reader.Ahead(early, r, c.engine.StoredView(r).Action, caller)
 	defer ahead.Drop()
 	res, err := c.look(ctx, in.SwapID)
 	if err != nil {

@@ -33,7 +33,7 @@ func (c *Client) base(r *swap.Record, v swap.View) SwapOutputBase {
 
 // listed is a record as lists show it: by itself, without asking anybody.
 func (c *Client) listed(r *swap.Record) ListSwapOutput {
-	v := c.engine.Show(r)
+	v := c.engine.StoredView(r)
 	return withFlags(c.base(r, v), v.Row)
 }
 

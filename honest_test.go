@@ -322,7 +322,7 @@ func (h *honest) fromBitcoin(t *rapid.T) CreateSwapInput {
 	return in
 }
 
-func (h *honest) gasOnTrust(t *rapid.T) CreateGasSwapInput {
+func (h *honest) trustedGas(t *rapid.T) CreateGasSwapInput {
 	in := CreateGasSwapInput{SrcToken: rapid.SampledFrom([]string{"BITCOIN-BTC", "LIGHTNING-BTC"}).Draw(t, "paid with"), ChainID: "CITREA",
 		Amount: h.units(t, "amount", "CITREA-CBTC"), DstAddress: h.address(t, "recipient")}
 	if in.SrcToken == "BITCOIN-BTC" && rapid.Bool().Draw(t, "refundable") {
@@ -387,8 +387,8 @@ func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
 					return in, err
 				})
 			}
-			h.check(t, "gas on trust", func(r *rapid.T) (any, error) {
-				in := h.gasOnTrust(r)
+			h.check(t, "trusted gas swap", func(r *rapid.T) (any, error) {
+				in := h.trustedGas(r)
 				_, err := h.CreateGasSwap(t.Context(), in)
 				return in, err
 			})

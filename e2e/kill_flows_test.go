@@ -35,7 +35,7 @@ type flow struct {
 	vault     bool     // an LP serves one user at a time
 	raced     bool     // somebody else may do at the same time what the user is asked to do
 	batch     int      // how many lives there may be at a time; 0: any number
-	gas       bool     // of the types for gas on trust
+	gas       bool     // trusted gas swap
 	forgotten bool     // the user asks for the swap, and never comes back
 	check     func(ctx context.Context, l *life, end *swapper.GetSwapStatusOutput) error
 }
@@ -272,7 +272,7 @@ func paidInMore(ctx context.Context, l *life, end *swapper.GetSwapStatusOutput) 
 	return l.counted(ctx, got, 0, -l.quote.InputAmount.RawAmount.Int64()-fee)
 }
 
-// paidGas checks a swap for gas. The user, who sends nothing on the chain, gets
+// paidGas checks a trusted gas swap. The user, who sends nothing on the chain, gets
 // exactly that. On Bitcoin the miners get something, too.
 func paidGas(ctx context.Context, l *life, _ *swapper.GetSwapStatusOutput) error {
 	has, err := l.balanceAt(ctx)

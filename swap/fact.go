@@ -2,11 +2,12 @@ package swap
 
 import (
 	"encoding/json"
+	"math/big"
+	"time"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"math/big"
-	"time"
 )
 
 // Fact is an answer of the outside world: not asked, not answered (Err), or

@@ -140,20 +140,20 @@ func TestTrustedKeepsWhatItKnows(t *testing.T) {
 	names := func(code int, id string) func(*In) {
 		return func(in *In) { in.Obs.LP = known(lp.Status{Code: code, TxID: id}) }
 	}
-	needs(t, passOf(gasPass(GasPaid), names(lp.CodeGasSent, "0x2")), func(in In) bool { next, _ := gas.Step(in); return next.PayoutTx == "0x2" }, changes{
-		"the provider did not answer": lpSilent, "the provider has not sent it": names(lp.CodeGasReceived, "0x2"), "the swap is over": func(in *In) { in.R.State = GasFinished },
+	needs(t, passOf(trustedLNPass(TrustedLNPaid), names(lp.CodeGasSent, "0x2")), func(in In) bool { next, _ := gas.Step(in); return next.PayoutTx == "0x2" }, changes{
+		"the provider did not answer": lpSilent, "the provider has not sent it": names(lp.CodeGasReceived, "0x2"), "the swap is over": func(in *In) { in.R.State = TrustedLNFinished },
 	})
-	in := passOf(gasPass(GasPaid), all(names(lp.CodeGasSent, ""), func(in *In) { in.R.PayoutTx = "0x1" }))()
+	in := passOf(trustedLNPass(TrustedLNPaid), all(names(lp.CodeGasSent, ""), func(in *In) { in.R.PayoutTx = "0x1" }))()
 	if next, _ := gas.Step(in); next.PayoutTx != "0x1" {
 		t.Errorf("the payout is %q", next.PayoutTx)
 	}
 	rests := func(in In) bool { next, _ := coin.Step(in); return next.Settled }
-	needs(t, passOf(coinPass(CoinExpired), func(in *In) { in.R.Gas.Paid, in.R.CreatedAt = true, ago(coinRest+time.Millisecond) }), rests, changes{
+	needs(t, passOf(trustedBTCPass(TrustedBTCExpired), func(in *In) { in.R.Gas.Paid, in.R.CreatedAt = true, ago(trustedBTCRest+time.Millisecond) }), rests, changes{
 		"nothing keeps it":     func(in *In) { in.R.Gas.Paid = false },
-		"the time is not over": func(in *In) { in.R.CreatedAt = ago(coinRest) },
+		"the time is not over": func(in *In) { in.R.CreatedAt = ago(trustedBTCRest) },
 	})
 	first, mine, named := &bitcoin.Tx{ID: bitcoin.Hash{1}, Confirmations: 1}, &bitcoin.Tx{ID: bitcoin.Hash{2}}, &bitcoin.Tx{ID: bitcoin.Hash{3}}
-	pay := passOf(coinPass(CoinCreated), receives(&bitcoin.Tx{ID: bitcoin.Hash{4}}, first, mine, named))()
+	pay := passOf(trustedBTCPass(TrustedBTCCreated), receives(&bitcoin.Tx{ID: bitcoin.Hash{4}}, first, mine, named))()
 	for _, want := range []*bitcoin.Tx{first, mine, named} {
 		switch want {
 		case mine:
@@ -161,7 +161,7 @@ func TestTrustedKeepsWhatItKnows(t *testing.T) {
 		case named:
 			pay.Obs.LP = known(lp.Status{TxID: named.ID.String()})
 		}
-		if got := coinPayment(pay, pay.R); got != want {
+		if got := trustedBTCPayment(pay, pay.R); got != want {
 			t.Errorf("the payment is %v, want %v", got.ID, want.ID)
 		}
 	}

@@ -12,7 +12,7 @@ const (
 	ByWatch   = "watch"   // "", while the engine looks at the swap; by Due
 	ByEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
 	ByPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
-	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a swap for gas; unique
+	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a trusted gas swap; unique
 	ByRequest = "request" // caller and idempotency key of createSwap, hashed; unique
 	ByPurge   = "purge"   // "", while the quote is expired; by Ended
 )
@@ -32,7 +32,7 @@ func SignerValue(chain, signer string) string { return chain + "\x00" + signer }
 // EventValue is the value of the event index.
 func EventValue(chain string, hash []byte) string { return chain + "\x00" + hex.EncodeToString(hash) }
 
-// gasValue is the value of the hash index of a swap for gas from Bitcoin.
+// gasValue is the value of the hash index of a trusted gas swap from Bitcoin.
 func gasValue(hash string) string { return "gas\x00" + hash }
 
 // Keys returns the index keys of a record in a state. Those that r.Shared names

@@ -30,8 +30,8 @@ func TestKeys(t *testing.T) {
 			row(NewSPVFromBTC(), SPVPosted), []string{ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPaying, ByPurge}},
 		{"asked for with a key", &Record{Head: Head{Type: SPVFromBTC, State: SPVCreated, Request: "k"}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
 			row(NewSPVFromBTC(), SPVCreated), []string{ByRequest}, []string{BySigner, ByPending}, []string{ByEvent, ByHash}},
-		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: CoinCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
-			row(NewTrustedFromBTC(), CoinCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
+		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: TrustedBTCCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
+			row(NewTrustedFromBTC(), TrustedBTCCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
 		{"expired", &Record{Head: Head{Type: SPVFromBTC, State: SPVExpired, Settled: true}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
 			row(NewSPVFromBTC(), SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
 	} {

@@ -185,7 +185,7 @@ type VaultPart struct {
 	ClaimTx     string     `json:"claimTx,omitempty"`
 }
 
-// GasPart belongs to gas for on-chain bitcoin, on trust. What is to be paid is in
+// GasPart belongs to a trusted gas swap from Bitcoin. What is to be paid is in
 // the Bitcoin part; the terms follow what the LP says has arrived.
 type GasPart struct {
 	Hash     string   `json:"hash"`              // by which, with the sequence, the LP knows the swap

@@ -1,10 +1,11 @@
 package swap
 
 import (
-	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
 	"slices"
 	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // A submission is a claim on a swap's next step, not a lock. It ends by being

@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// What both types of gas on trust share. The LP is believed in everything but
+// What both types of trusted gas swaps share. The LP is believed in everything but
 // money: a payout or a refund counts when its chain shows it.
 
 // LPSays returns a guard that holds when the LP answered with one of the codes.
@@ -17,34 +17,34 @@ func LPSays(codes ...int) func(In) bool {
 	}
 }
 
-// gasArrived reports whether the chain shows that the user was paid in full.
-func gasArrived(in In) bool {
+// payoutArrived reports whether the chain shows that the user was paid in full.
+func payoutArrived(in In) bool {
 	f := in.Obs.GasTx
-	return f.Known() && f.Value.Status.State == chains.TxConfirmed && !gasShort(in)
+	return f.Known() && f.Value.Status.State == chains.TxConfirmed && !payoutShort(in)
 }
 
-// gasShort reports whether the transaction that the LP calls the payout does not
+// payoutShort reports whether the transaction that the LP calls the payout does not
 // pay the user what was agreed.
-func gasShort(in In) bool {
+func payoutShort(in In) bool {
 	paid := in.Obs.GasTx.Value.Paid
 	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(OrZero(in.R.Terms.Output.Raw)) < 0
 }
 
-// gasUndone reports whether a payout that was seen is not there any more.
-func gasUndone(in In) bool {
+// payoutUndone reports whether a payout that was seen is not there any more.
+func payoutUndone(in In) bool {
 	f := in.Obs.GasTx
 	return f.Known() && f.Value.Status.State != chains.TxConfirmed
 }
 
-// gasDoubt says what is wrong with the payout that the LP names; nil if nothing is.
-func gasDoubt(in In) error {
+// payoutDoubt says what is wrong with the payout that the LP names; nil if nothing is.
+func payoutDoubt(in In) error {
 	f := in.Obs.GasTx
 	switch {
 	case !f.Known():
 		return nil
 	case f.Value.Status.State == chains.TxReverted:
 		return fault.New(fault.Upstream, "the provider's payout was reverted")
-	case f.Value.Status.State == chains.TxConfirmed && gasShort(in):
+	case f.Value.Status.State == chains.TxConfirmed && payoutShort(in):
 		return fault.New(fault.Upstream, "the provider's payout transaction does not pay what was agreed")
 	}
 	return nil

@@ -12,111 +12,111 @@ import (
 
 // States of TRUSTED_FROM_BTC (protocol: swap-flows-spv-and-core.md B2).
 const (
-	CoinExpired    = -3
-	CoinFailed     = -2
-	CoinRefunded   = -1
-	CoinCreated    = 0
-	CoinFinished   = 1
-	CoinRefundable = 2
+	TrustedBTCExpired    = -3
+	TrustedBTCFailed     = -2
+	TrustedBTCRefunded   = -1
+	TrustedBTCCreated    = 0
+	TrustedBTCFinished   = 1
+	TrustedBTCRefundable = 2
 )
 
-var CoinStates = []StateRow{
-	{Number: CoinExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: CoinFailed, Name: "FAILED", Description: "The provider gave up after the payment, reported it as double-spent, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: CoinRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
-	{Number: CoinCreated, Name: "PR_CREATED", Description: "Waiting for the bitcoin payment, which may be on its way. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
-	{Number: CoinFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: CoinRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and returns it once it has a refund address.", Pending: true, Watched: true, Every: 10 * time.Second},
+var TrustedBTCStates = []StateRow{
+	{Number: TrustedBTCExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedBTCFailed, Name: "FAILED", Description: "The provider gave up after the payment, reported it as double-spent, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedBTCRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedBTCCreated, Name: "PR_CREATED", Description: "Waiting for the bitcoin payment, which may be on its way. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
+	{Number: TrustedBTCFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: TrustedBTCRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and returns it once it has a refund address.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
-// coinRefundFinal is from how many confirmations on a refund is final.
-const coinRefundFinal = 6
+// trustedBTCRefundFinal is from how many confirmations on a refund is final.
+const trustedBTCRefundFinal = 6
 
-// coinRest is how long a payment is looked for after a swap has failed, and a
+// trustedBTCRest is how long a payment is looked for after a swap has failed, and a
 // silent LP waited for after a payment.
-const coinRest = 14 * 24 * time.Hour
+const trustedBTCRest = 14 * 24 * time.Hour
 
-// CoinSilence is how long after a quote's end its LP is waited for, if nobody paid.
-const CoinSilence = 24 * time.Hour
+// TrustedBTCSilence is how long after a quote's end its LP is waited for, if nobody paid.
+const TrustedBTCSilence = 24 * time.Hour
 
-// NewTrustedFromBTC returns the type TRUSTED_FROM_BTC: a little of the native
-// token for bitcoin, on trust. There is no contract: what the LP says decides,
+// NewTrustedFromBTC returns the type TRUSTED_FROM_BTC: a trusted gas swap,
+// a little of the native token for bitcoin. There is no contract: what the LP says decides,
 // but the payment, the payout and the refund are what their chains show.
 func NewTrustedFromBTC() *Flow {
 	return &Flow{
 		Type:    TrustedFromBTC,
-		States:  CoinStates,
-		Moves:   coinMoves(),
-		Ask:     coinAsk,
-		Fill:    coinFill,
-		Effects: coinEffects,
-		View:    coinView,
+		States:  TrustedBTCStates,
+		Moves:   trustedBTCMoves(),
+		Ask:     trustedBTCAsk,
+		Fill:    trustedBTCFill,
+		Effects: trustedBTCEffects,
+		View:    trustedBTCView,
 		Unpaid: func(r *Record) bool {
-			return r.State == CoinCreated && !r.Gas.Paid && IsZero(r.Bitcoin.TxID) && !r.Submission.Open()
+			return r.State == TrustedBTCCreated && !r.Gas.Paid && IsZero(r.Bitcoin.TxID) && !r.Submission.Open()
 		},
 	}
 }
 
-// coinPaid reports whether Bitcoin shows a payment to the swap's address.
-func coinPaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) > 0 }
+// trustedBTCPaid reports whether Bitcoin shows a payment to the swap's address.
+func trustedBTCPaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) > 0 }
 
-// coinUnpaid reports whether Bitcoin shows that there is none.
-func coinUnpaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) == 0 }
+// trustedBTCUnpaid reports whether Bitcoin shows that there is none.
+func trustedBTCUnpaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) == 0 }
 
-func coinMoves() []Move {
+func trustedBTCMoves() []Move {
 	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending,
 		lp.CodeGasRefunded, lp.CodeGasDoubleSpent, lp.CodeGasRefundable)
-	open := []int{CoinCreated, CoinRefundable}
-	given := []int{CoinExpired, CoinFailed} // looked at again when a payment appears
+	open := []int{TrustedBTCCreated, TrustedBTCRefundable}
+	given := []int{TrustedBTCExpired, TrustedBTCFailed} // looked at again when a payment appears
 	any := append(append([]int{}, open...), given...)
 	late := func(says func(In) bool) func(In) bool {
 		return func(in In) bool {
-			return says(in) && (in.R.State == CoinCreated || in.R.State == CoinRefundable || coinPaid(in))
+			return says(in) && (in.R.State == TrustedBTCCreated || in.R.State == TrustedBTCRefundable || trustedBTCPaid(in))
 		}
 	}
 	return []Move{
-		{From: any, To: CoinFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
-			return LPSays(lp.CodeDone)(in) && gasArrived(in)
+		{From: any, To: TrustedBTCFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
+			return LPSays(lp.CodeDone)(in) && payoutArrived(in)
 		}), Do: func(in In, next *Record) {
 			next.PayoutTx = in.Obs.LP.Value.PayoutTxID
 		}},
-		{From: []int{CoinFinished}, To: CoinCreated, Why: "a reorganisation undid the payout", If: gasUndone},
-		{From: any, To: CoinRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
-			return LPSays(lp.CodeGasRefunded)(in) && coinRefundSeen(in)
+		{From: []int{TrustedBTCFinished}, To: TrustedBTCCreated, Why: "a reorganisation undid the payout", If: payoutUndone},
+		{From: any, To: TrustedBTCRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
+			return LPSays(lp.CodeGasRefunded)(in) && trustedBTCRefundSeen(in)
 		}), Do: func(in In, next *Record) {
 			next.Gas.RefundTx = in.Obs.LP.Value.TxID
 		}},
-		{From: append([]int{CoinCreated}, given...), To: CoinRefundable, Why: "the provider cannot use the payment", If: late(LPSays(lp.CodeGasRefundable))},
-		{From: []int{CoinExpired}, To: CoinCreated, Why: "a payment was seen after all", If: coinPaid},
-		{From: []int{CoinFailed}, To: CoinCreated, Why: "the provider has a payment after all", If: late(LPSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
-		{From: []int{CoinRefunded}, To: CoinRefundable, Why: "a reorganisation undid the refund", If: coinRefundUndone, Do: func(in In, next *Record) {
+		{From: append([]int{TrustedBTCCreated}, given...), To: TrustedBTCRefundable, Why: "the provider cannot use the payment", If: late(LPSays(lp.CodeGasRefundable))},
+		{From: []int{TrustedBTCExpired}, To: TrustedBTCCreated, Why: "a payment was seen after all", If: trustedBTCPaid},
+		{From: []int{TrustedBTCFailed}, To: TrustedBTCCreated, Why: "the provider has a payment after all", If: late(LPSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
+		{From: []int{TrustedBTCRefunded}, To: TrustedBTCRefundable, Why: "a reorganisation undid the refund", If: trustedBTCRefundUndone, Do: func(in In, next *Record) {
 			next.Gas.RefundTx = ""
 		}},
 
-		{From: open, To: CoinFailed, Why: "the payment was double-spent", If: LPSays(lp.CodeGasDoubleSpent)},
-		{From: open, To: CoinFailed, Why: "the provider reports the paid swap as expired", If: func(in In) bool {
-			return LPSays(lp.CodeExpired)(in) && coinPaid(in)
+		{From: open, To: TrustedBTCFailed, Why: "the payment was double-spent", If: LPSays(lp.CodeGasDoubleSpent)},
+		{From: open, To: TrustedBTCFailed, Why: "the provider reports the paid swap as expired", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && trustedBTCPaid(in)
 		}},
 		// Before its end the address may still be paid to, whatever the LP says.
-		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired unpaid", If: func(in In) bool {
-			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && coinUnpaid(in) && !in.R.Submission.Open()
+		{From: []int{TrustedBTCCreated}, To: TrustedBTCExpired, Why: "the quote expired unpaid", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{CoinCreated}, To: CoinExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in In) bool {
-			return (in.R.Expiry + Millis(CoinSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && coinUnpaid(in) && !in.R.Submission.Open()
+		{From: []int{TrustedBTCCreated}, To: TrustedBTCExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in In) bool {
+			return (in.R.Expiry + Millis(TrustedBTCSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{CoinRefundable}, To: CoinExpired, Why: "the provider reports no payment, and none is found", If: func(in In) bool {
-			return LPSays(lp.CodeExpired)(in) && coinUnpaid(in)
+		{From: []int{TrustedBTCRefundable}, To: TrustedBTCExpired, Why: "the provider reports no payment, and none is found", If: func(in In) bool {
+			return LPSays(lp.CodeExpired)(in) && trustedBTCUnpaid(in)
 		}},
-		{From: open, To: CoinFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in In) bool {
-			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > coinRest && (coinPaid(in) || in.R.State == CoinRefundable)
+		{From: open, To: TrustedBTCFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in In) bool {
+			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > trustedBTCRest && (trustedBTCPaid(in) || in.R.State == TrustedBTCRefundable)
 		}},
-		{From: open, To: CoinFailed, Why: "the provider gave an unknown answer", If: func(in In) bool {
+		{From: open, To: TrustedBTCFailed, Why: "the provider gave an unknown answer", If: func(in In) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 
-		{From: []int{CoinCreated}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+		{From: []int{TrustedBTCCreated}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
-			return sub.Action == ActionFund && sub.PSBT != nil && coinPayable(in)
+			return sub.Action == ActionFund && sub.PSBT != nil && trustedBTCPayable(in)
 		}, Do: func(in In, next *Record) {
 			p := in.Input.(Submit).PSBT
 			next.Submission = &Submission{Action: ActionFund, PSBT: p.TxID, Since: At(in.Now)}
@@ -130,42 +130,42 @@ func coinMoves() []Move {
 	}
 }
 
-// coinPayable reports whether the user is to pay now: nothing is on its way, as
+// trustedBTCPayable reports whether the user is to pay now: nothing is on its way, as
 // far as anybody knows, and there is time.
-func coinPayable(in In) bool {
-	return !coinPaid(in) && IsZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now) && !coinSpoken(in)
+func trustedBTCPayable(in In) bool {
+	return !trustedBTCPaid(in) && IsZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now) && !trustedBTCSpoken(in)
 }
 
-// coinSpoken reports whether the LP speaks of a payment, or was the last to speak of
+// trustedBTCSpoken reports whether the LP speaks of a payment, or was the last to speak of
 // one while neither it nor Bitcoin answers: it may have seen what our node has not,
 // and who is asked to pay then pays twice.
-func coinSpoken(in In) bool {
+func trustedBTCSpoken(in In) bool {
 	return LPSays(lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in) ||
 		in.R.Gas.Paid && !in.Obs.LP.Known() && !in.Obs.Received.Known()
 }
 
-// coinRefundSeen reports whether Bitcoin shows what the LP calls the refund.
-func coinRefundSeen(in In) bool {
+// trustedBTCRefundSeen reports whether Bitcoin shows what the LP calls the refund.
+func trustedBTCRefundSeen(in In) bool {
 	f := in.Obs.Refunded
 	return f.Known() && f.Value.Confirmations > 0 && f.Value.Sats > 0
 }
 
-// coinRefundUndone reports whether Bitcoin does not show a refund any more.
-func coinRefundUndone(in In) bool {
+// trustedBTCRefundUndone reports whether Bitcoin does not show a refund any more.
+func trustedBTCRefundUndone(in In) bool {
 	f := in.Obs.Refunded
 	return f.Known() && (f.Value.Confirmations == 0 || f.Value.Sats == 0)
 }
 
-func coinAsk(in In) Ask {
+func trustedBTCAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	switch r.State {
-	case CoinFinished:
+	case TrustedBTCFinished:
 		if !r.Settled && !obs.GasTx.Asked && r.PayoutTx != "" {
 			a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
 		}
 		return a
-	case CoinRefunded:
+	case TrustedBTCRefunded:
 		if id, err := bitcoin.ParseHash(r.Gas.RefundTx); err == nil && !r.Settled && !obs.Refunded.Asked {
 			a.Refunded = &RefundedAsk{TxID: id, To: r.Gas.RefundTo}
 		}
@@ -178,13 +178,13 @@ func coinAsk(in In) Ask {
 		a.Received = r.Bitcoin.Address
 	}
 	// A swap that was given up is the LP's again when there is a payment.
-	if open := r.State == CoinCreated || r.State == CoinRefundable; (open || coinPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
+	if open := r.State == TrustedBTCCreated || r.State == TrustedBTCRefundable; (open || trustedBTCPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetAddressStatus, ID: r.Gas.Hash, Sequence: r.Gas.Sequence}
 	}
-	if coinUnpaid(in) && r.Submission.Open() && !obs.Spends.Asked {
+	if trustedBTCUnpaid(in) && r.Submission.Open() && !obs.Spends.Asked {
 		a.Spends = inputsOf(r.Bitcoin.Tx)
 	}
-	if tx := coinPayment(in, r); tx != nil && !tx.Confirmed() && !obs.Wait.Asked {
+	if tx := trustedBTCPayment(in, r); tx != nil && !tx.Confirmed() && !obs.Wait.Asked {
 		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	if LPSays(lp.CodeDone)(in) && obs.LP.Value.PayoutTxID != "" && !obs.GasTx.Asked {
@@ -198,11 +198,11 @@ func coinAsk(in In) Ask {
 	return a
 }
 
-// coinPayment returns the payment that the swap is about, of those that Bitcoin
+// trustedBTCPayment returns the payment that the swap is about, of those that Bitcoin
 // shows: the one that the LP names, else the one that the user submitted, else
 // the first confirmed one, else any.
-func coinPayment(in In, r *Record) *bitcoin.Tx {
-	if !coinPaid(in) {
+func trustedBTCPayment(in In, r *Record) *bitcoin.Tx {
+	if !trustedBTCPaid(in) {
 		return nil
 	}
 	var wanted []bitcoin.Hash
@@ -228,22 +228,22 @@ func coinPayment(in In, r *Record) *bitcoin.Tx {
 	return all[0]
 }
 
-func coinFill(in In, next *Record) {
-	fillGasEnd(in, next, CoinFinished)
-	if f := in.Obs.Refunded; next.State == CoinRefunded && f.Known() && f.Value.Confirmations >= coinRefundFinal {
+func trustedBTCFill(in In, next *Record) {
+	fillGasEnd(in, next, TrustedBTCFinished)
+	if f := in.Obs.Refunded; next.State == TrustedBTCRefunded && f.Known() && f.Value.Confirmations >= trustedBTCRefundFinal {
 		in.settle(next)
 	}
-	if next.Settled || next.State == CoinFinished || next.State == CoinRefunded {
+	if next.Settled || next.State == TrustedBTCFinished || next.State == TrustedBTCRefunded {
 		return
 	}
 	if in.Obs.Received.Known() {
 		next.Bitcoin.TxID, next.Bitcoin.ConfirmedAt = bitcoin.Hash{}, confirmedAt(in, next)
-		if tx := coinPayment(in, next); tx != nil {
+		if tx := trustedBTCPayment(in, next); tx != nil {
 			next.Bitcoin.TxID, next.Gas.Paid = tx.ID, true
 		}
 	}
 	fillPayment(in, next)
-	if given := next.State == CoinFailed || next.State == CoinExpired && !next.MayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > coinRest {
+	if given := next.State == TrustedBTCFailed || next.State == TrustedBTCExpired && !next.MayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > trustedBTCRest {
 		next.Settled = true
 	}
 	if !in.Obs.LP.Known() {
@@ -253,7 +253,7 @@ func coinFill(in In, next *Record) {
 	case lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending, lp.CodeDone:
 		next.Gas.Paid = true
 		if s.AdjustedAmount != nil && s.AdjustedTotal != nil {
-			coinAdjust(next, s)
+			trustedBTCAdjust(next, s)
 		}
 	case lp.CodeGasRefundable, lp.CodeGasRefunded, lp.CodeGasDoubleSpent:
 		next.Gas.Paid = true
@@ -262,7 +262,7 @@ func coinFill(in In, next *Record) {
 
 // confirmedAt is when the payment was first seen confirmed, 0 while it is not.
 func confirmedAt(in In, next *Record) Millis {
-	tx := coinPayment(in, next)
+	tx := trustedBTCPayment(in, next)
 	switch {
 	case tx == nil || !tx.Confirmed():
 		return 0
@@ -272,10 +272,10 @@ func confirmedAt(in In, next *Record) Millis {
 	return At(in.Now)
 }
 
-// coinAdjust takes over what the LP makes of another amount than the agreed one.
+// trustedBTCAdjust takes over what the LP makes of another amount than the agreed one.
 // Less for each sat than was agreed is taken over too, since more will not come,
 // and is said.
-func coinAdjust(next *Record, s lp.Status) {
+func trustedBTCAdjust(next *Record, s lp.Status) {
 	next.Terms.Input.Raw, next.Terms.Output.Raw = s.AdjustedAmount, s.AdjustedTotal
 	if s.AdjustedSats != nil {
 		next.Terms.SwapFee.Raw, next.Terms.FeeSats = s.AdjustedSats, s.AdjustedSats
@@ -286,17 +286,17 @@ func coinAdjust(next *Record, s lp.Status) {
 	}
 }
 
-func coinEffects(in In) []Effect {
+func trustedBTCEffects(in In) []Effect {
 	effects := sendPayment(in)
-	if r := in.R; r.State == CoinRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
+	if r := in.R; r.State == TrustedBTCRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
 		effects = append(effects, Effect{Kind: SetRefund})
 	}
 	return effects
 }
 
-func coinView(in In) View {
+func trustedBTCView(in In) View {
 	r := in.R
-	row, _ := RowOf(CoinStates, r.State)
+	row, _ := RowOf(TrustedBTCStates, r.State)
 	v := View{Row: row}
 	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
 	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive, SettleTx: r.PayoutTx}
@@ -305,11 +305,11 @@ func coinView(in In) View {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
 	switch r.State {
-	case CoinCreated:
-		coinViewOpen(in, &v, &pay, &settle)
-	case CoinFinished:
+	case TrustedBTCCreated:
+		trustedBTCViewOpen(in, &v, &pay, &settle)
+	case TrustedBTCFinished:
 		pay.Status, settle.Status = Confirmed, Settled
-	case CoinRefundable:
+	case TrustedBTCRefundable:
 		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, WaitingLP
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
@@ -320,11 +320,11 @@ func coinView(in In) View {
 		default:
 			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider returns the payment.", ExpectedSeconds: -1, PollSeconds: 10}
 		}
-	case CoinRefunded:
+	case TrustedBTCRefunded:
 		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, Refunded
-	case CoinFailed:
+	case TrustedBTCFailed:
 		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
-	case CoinExpired:
+	case TrustedBTCExpired:
 		pay.Status = ExpiredStatus
 	}
 	if pay.Status == Confirmed {
@@ -338,11 +338,11 @@ func coinView(in In) View {
 	return v
 }
 
-// coinViewOpen shows a swap that is to be paid, or was: by Bitcoin, or by the
+// trustedBTCViewOpen shows a swap that is to be paid, or was: by Bitcoin, or by the
 // LP's word where Bitcoin was not asked.
-func coinViewOpen(in In, v *View, pay, settle *Step) {
+func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 	r := in.R
-	v.Blocked = gasDoubt(in)
+	v.Blocked = payoutDoubt(in)
 	if v.Blocked == nil && r.Problem != "" {
 		v.Blocked = fault.New(fault.Upstream, "%s", r.Problem)
 	}
@@ -350,7 +350,7 @@ func coinViewOpen(in In, v *View, pay, settle *Step) {
 	case r.Bitcoin.ConfirmedAt != 0 || LPSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
 		pay.Status, settle.Status = Confirmed, WaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
-	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open() || coinSpoken(in):
+	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open() || trustedBTCSpoken(in):
 		pay.Status = Received
 		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
 		if in.Obs.Wait.Known() {

@@ -11,8 +11,8 @@ const (
 	FromBTCLN        Type = 1 // Lightning to a smart chain, opened by the user; chains whose LPs cannot
 	ToBTC            Type = 2 // smart chain to Bitcoin
 	ToBTCLN          Type = 3 // smart chain to Lightning
-	TrustedFromBTC   Type = 4 // gas for Bitcoin, on trust
-	TrustedFromBTCLN Type = 5 // gas for Lightning, on trust
+	TrustedFromBTC   Type = 4 // trusted gas swap from Bitcoin
+	TrustedFromBTCLN Type = 5 // trusted gas swap from Lightning
 	SPVFromBTC       Type = 6 // Bitcoin to a smart chain through a vault
 	FromBTCLNAuto    Type = 7 // Lightning to a smart chain, opened by the LP
 )

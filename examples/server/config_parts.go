@@ -86,7 +86,7 @@ func secret(field, value, variable string) (string, error) {
 type lpsConfig struct {
 	URLs      []string // base URLs; empty: those of the registry
 	Registry  string   // address of another list of them
-	Trusted   string   // who sells gas on trust
+	Trusted   string   // the LP of trusted gas swaps
 	AllowHTTP bool     // http is accepted
 	// AllowLocal permits addresses that are not public, over http on loopback.
 	AllowLocal bool

@@ -137,7 +137,7 @@ func TestEveryLieIsNamed(t *testing.T) {
 	t.Run("quotes", liesOfQuotes)
 	t.Run("vaults without funds", vaultsWithoutFunds)
 	t.Run("vaults that wait long", vaultsThatWaitLong)
-	t.Run("gas on trust", liesOfGas)
+	t.Run("trusted gas swap", liesOfGas)
 	t.Run("nodes", liesOfNodes)
 	t.Run("afterwards", func(t *testing.T) { devnet.LiesAfterwards(t, told) })
 	for _, check := range allChecks(t) {
@@ -327,7 +327,7 @@ func vaultsThatWaitLong(t *testing.T) {
 	told(t, client.CheckConfirmations, err)
 }
 
-// gasAgreed is what a quote of gas on trust is compared with.
+// gasAgreed is what a quote of a trusted gas swap is compared with.
 func gasAgreed(n *devnet.Net, r client.TrustedRequest) client.Agreed {
 	native := n.Tokens()[0]
 	return client.Agreed{Token: native, Native: native, Amount: r.Amount, BaseFee: big.NewInt(10), FeePPM: big.NewInt(10_000), Price: big.NewInt(1e14), Now: n.Clock.Now()}

@@ -197,7 +197,7 @@ func TestFromBTCLNAuto(t *testing.T) {
 	})
 }
 
-func TestGasOnTrust(t *testing.T) {
+func TestTrustedGasSwap(t *testing.T) {
 	k := newKit(t, Options{})
 	to := k.recipient().Address
 	q := must[client.TrustedLNQuote](t)(k.client.TrustedLN(k.ctx, k.url, client.TrustedRequest{Chain: k.chain.Info().ID, Address: to.Hex(), Amount: big.NewInt(1e14), Token: evm.Native.Hex()}))

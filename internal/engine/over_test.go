@@ -34,11 +34,11 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				return n
 			}
 			w.now = start.Add(10*time.Minute - time.Millisecond)
-			if v := g.Show(r); v.Row.Finished || v.Row.Expired || pending() != 1 {
+			if v := g.StoredView(r); v.Row.Finished || v.Row.Expired || pending() != 1 {
 				t.Errorf("before its expiry: %+v, %d pending", v.Row, pending())
 			}
 			w.now = start.Add(10 * time.Minute)
-			if v := g.Show(r); !v.Row.Finished || !v.Row.Expired || v.Row.Failed || v.Action != nil || v.Steps[0].Status != swap.SoftExpired || pending() != 0 {
+			if v := g.StoredView(r); !v.Row.Finished || !v.Row.Expired || v.Row.Failed || v.Action != nil || v.Steps[0].Status != swap.SoftExpired || pending() != 0 {
 				t.Errorf("at its expiry: %+v, %+v, %d pending", v, v.Steps, pending())
 			}
 			w.now = start.Add(11 * time.Minute)

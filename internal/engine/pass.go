@@ -116,8 +116,8 @@ func (g *Engine) View(res *Result) swap.View {
 	return v
 }
 
-// Show returns how a record is shown without asking anybody.
-func (g *Engine) Show(r *swap.Record) swap.View {
+// StoredView returns how a record is shown without asking anybody.
+func (g *Engine) StoredView(r *swap.Record) swap.View {
 	return g.View(&Result{Record: r, Observation: &swap.Observation{}, At: g.Now()})
 }
 

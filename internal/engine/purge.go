@@ -70,7 +70,7 @@ func (g *Engine) harmless(res *Result) bool {
 	case r.Type == swap.TrustedFromBTCLN:
 		// A payment may still hang; whether one came only the LP knows.
 		in := swap.In{R: r, Obs: res.Observation, Now: res.At}
-		return swap.GasOver(in) && (swap.LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) || r.Settled)
+		return swap.TrustedLNOver(in) && (swap.LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) || r.Settled)
 	case r.Escrow == nil:
 		return true
 	}

@@ -42,7 +42,7 @@ func TestQuoteOfASilentProviderIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.now = start.Add(10 * time.Hour) // no payment can arrive any more
-			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swap.GasExpired {
+			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swap.TrustedLNExpired {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			w.now, w.truth, w.n = start.Add(test.age), &truth{lp: test.lp}, calls{}

@@ -204,27 +204,27 @@ func waysOut() []scenario {
 			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
 			return r
 		}, []truth{
-			{name: "paid out", lp: says(lp.CodeDone), gas: arrived, want: []int{swap.GasFinished}},
-			{name: "received", lp: says(lp.CodeGasReceived), want: []int{swap.GasPaid}},
-			{name: "expired", lp: says(lp.CodeExpired), want: []int{swap.GasExpired, swap.GasFailed}},
-			{name: "gone", want: []int{swap.GasCreated, swap.GasPaid, swap.GasExpired, swap.GasFailed}, end: []int{swap.GasExpired, swap.GasFailed}},
+			{name: "paid out", lp: says(lp.CodeDone), gas: arrived, want: []int{swap.TrustedLNFinished}},
+			{name: "received", lp: says(lp.CodeGasReceived), want: []int{swap.TrustedLNPaid}},
+			{name: "expired", lp: says(lp.CodeExpired), want: []int{swap.TrustedLNExpired, swap.TrustedLNFailed}},
+			{name: "gone", want: []int{swap.TrustedLNCreated, swap.TrustedLNPaid, swap.TrustedLNExpired, swap.TrustedLNFailed}, end: []int{swap.TrustedLNExpired, swap.TrustedLNFailed}},
 		}},
 		{swap.NewTrustedFromBTC(), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.TrustedFromBTC, state, start), Bitcoin: &swap.BitcoinPart{Address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", Sats: 1000, Confirmations: 1},
 				Gas: &swap.GasPart{Hash: "h", Sequence: big.NewInt(1), Total: big.NewInt(5), RefundTo: "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"}}
 			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
-			if state == swap.CoinRefunded {
+			if state == swap.TrustedBTCRefunded {
 				r.Gas.RefundTx = tx.TxHash().String()
 			}
 			return r
 		}, []truth{
-			{name: "paid out", lp: says(lp.CodeDone), received: paid, gas: arrived, want: []int{swap.CoinFinished}},
-			{name: "pending", lp: says(lp.CodeGasPending), received: paid, want: []int{swap.CoinCreated, swap.CoinRefundable}},
-			{name: "to be refunded", lp: says(lp.CodeGasRefundable), received: paid, want: []int{swap.CoinRefundable}},
-			{name: "refunded", lp: says(lp.CodeGasRefunded), received: paid, refunded: swap.RefundedFact{Confirmations: 6, Sats: 900}, want: []int{swap.CoinRefunded}},
-			{name: "expired unpaid", lp: says(lp.CodeExpired), want: []int{swap.CoinExpired, swap.CoinFailed}},
-			{name: "gone unpaid", want: []int{swap.CoinCreated, swap.CoinExpired, swap.CoinFailed, swap.CoinRefundable}, end: []int{swap.CoinExpired, swap.CoinFailed}},
-			{name: "gone paid", received: paid, want: []int{swap.CoinCreated, swap.CoinFailed, swap.CoinRefundable}, end: []int{swap.CoinFailed}},
+			{name: "paid out", lp: says(lp.CodeDone), received: paid, gas: arrived, want: []int{swap.TrustedBTCFinished}},
+			{name: "pending", lp: says(lp.CodeGasPending), received: paid, want: []int{swap.TrustedBTCCreated, swap.TrustedBTCRefundable}},
+			{name: "to be refunded", lp: says(lp.CodeGasRefundable), received: paid, want: []int{swap.TrustedBTCRefundable}},
+			{name: "refunded", lp: says(lp.CodeGasRefunded), received: paid, refunded: swap.RefundedFact{Confirmations: 6, Sats: 900}, want: []int{swap.TrustedBTCRefunded}},
+			{name: "expired unpaid", lp: says(lp.CodeExpired), want: []int{swap.TrustedBTCExpired, swap.TrustedBTCFailed}},
+			{name: "gone unpaid", want: []int{swap.TrustedBTCCreated, swap.TrustedBTCExpired, swap.TrustedBTCFailed, swap.TrustedBTCRefundable}, end: []int{swap.TrustedBTCExpired, swap.TrustedBTCFailed}},
+			{name: "gone paid", received: paid, want: []int{swap.TrustedBTCCreated, swap.TrustedBTCFailed, swap.TrustedBTCRefundable}, end: []int{swap.TrustedBTCFailed}},
 		}},
 	}
 }

@@ -21,7 +21,7 @@ type LPClient interface {
 	// PostSPV returns nil when the LP took it. An error that lp.PostRefused knows
 	// is a refusal; any other leaves it unknown whether the LP has the PSBT.
 	PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error)
-	// SetRefundAddress says where a payment of gas on trust goes back to; url is
+	// SetRefundAddress says where the payment of a trusted gas swap is refunded to; url is
 	// that of the swap. Saying it twice is a refusal with the code lp.CodeRefundIsSet.
 	SetRefundAddress(ctx context.Context, url, paymentHash string, sequence *big.Int, address string) (lp.Status, error)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
-// Codes of success: of streamed endpoints, and of quotes on trust.
+// Codes of success: of streamed endpoints, and of quotes of trusted gas swaps.
 const (
 	codeQuoted  = 20000
 	codeTrusted = 10000

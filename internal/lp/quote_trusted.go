@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// TrustedRequest asks for native tokens for bitcoin, on trust (protocol:
+// TrustedRequest asks for a trusted gas swap (protocol:
 // lp-protocol.md §5.9, §5.10).
 type TrustedRequest struct {
 	Chain         string

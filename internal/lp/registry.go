@@ -29,8 +29,7 @@ func RegistryURL(n bitcoin.Network) string {
 	return "https://api.github.com/repos/adambor/SolLightning-registry/contents/" + file + ".json?ref=main"
 }
 
-// DefaultTrustedURL returns the LP that gas is bought from on trust, "" if there is
-// none.
+// DefaultTrustedURL returns the URL of the LP of trusted gas swaps, "" if there is none.
 func DefaultTrustedURL(n bitcoin.Network) string {
 	switch n {
 	case bitcoin.Mainnet:

@@ -11,8 +11,8 @@ const (
 	FromBTCLN        Service = 1 // Lightning to a smart chain, the user opens the escrow; legacy
 	ToBTC            Service = 2 // smart chain to Bitcoin
 	ToBTCLN          Service = 3 // smart chain to Lightning
-	TrustedFromBTC   Service = 4 // gas for Bitcoin, on trust
-	TrustedFromBTCLN Service = 5 // gas for Lightning, on trust
+	TrustedFromBTC   Service = 4 // trusted gas swap from Bitcoin
+	TrustedFromBTCLN Service = 5 // trusted gas swap from Lightning
 	SPVFromBTC       Service = 6 // Bitcoin to a smart chain through a vault
 	FromBTCLNAuto    Service = 7 // Lightning to a smart chain, the LP opens the escrow
 )

@@ -37,7 +37,7 @@ type Status struct {
 	Secret []byte          // preimage that it claims to have paid for
 	TxID   string          // transaction that it claims to have sent: Bitcoin in display order, or the smart chain's
 
-	// Of gas on trust for an on-chain payment.
+	// Of a trusted gas swap from Bitcoin.
 	AdjustedAmount *big.Int // sats that arrived; nil: not said
 	AdjustedTotal  *big.Int // base units paid out for them; nil: not said
 	AdjustedFee    *big.Int // base units of the fee for them; nil: not said

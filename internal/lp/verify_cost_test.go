@@ -45,7 +45,7 @@ func TestAnnouncedFeesAreBounded(t *testing.T) {
 			_, err := VerifySPV(v.want, v.got, v.facts)
 			return err
 		},
-		"gas on trust": func(p Policy) error {
+		"trusted gas swap": func(p Policy) error {
 			want := dear(gas)
 			want.Policy = p
 			_, err := VerifyTrustedLN(want, bitcoin.Regtest, TrustedLNQuote{Invoice: invoice(t, regtest, payHash, 19_200_000), SwapFee: wei(9600), SwapFeeSats: n(9600), Total: wei(9600)})

@@ -244,7 +244,7 @@ func TestEdgesPayout(t *testing.T) {
 	lied(t, CheckPayout, err)
 }
 
-// What an LP announces decides about gas on trust, and our own figures only if it
+// What an LP announces decides about trusted gas swaps, and our own figures only if it
 // announces nothing at all.
 func TestTrustedFees(t *testing.T) {
 	for name, x := range map[string]struct {

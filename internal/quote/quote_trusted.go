@@ -15,11 +15,11 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// CoinConfirmations is how many a payment for gas needs (protocol:
+// TrustedBTCConfirmations is how many a payment for gas needs (protocol:
 // swap-flows-spv-and-core.md B2).
-const CoinConfirmations = 1
+const TrustedBTCConfirmations = 1
 
-// GasRequest is a little of a chain's native token that is wanted on trust.
+// GasRequest asks for a trusted gas swap: a little of a chain's native token.
 type GasRequest struct {
 	Src           tokens.Token // bitcoin on Bitcoin or Lightning
 	Chain         string
@@ -31,8 +31,7 @@ type GasRequest struct {
 	Key           string   // idempotency key, or ""
 }
 
-// CreateGas quotes a swap of the types for gas on trust with one LP, and stores
-// it, as [Quoter.Create] does.
+// CreateGas quotes a trusted gas swap with one LP, and stores it, as [Quoter.Create] does.
 func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, error) {
 	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
 	if r, err := qt.repeated(ctx, key, print); r != nil || err != nil {
@@ -196,9 +195,9 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 	if err != nil {
 		return nil, err
 	}
-	r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Sats: uint64(a.Payment.Sats), Confirmations: CoinConfirmations}
+	r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Sats: uint64(a.Payment.Sats), Confirmations: TrustedBTCConfirmations}
 	r.Gas = &swap.GasPart{Hash: got.PaymentHash, Sequence: got.Sequence, Total: a.Output, FeeRate: got.RecommendedFee, RefundTo: q.RefundAddress}
-	r.Terms.Confirmations = CoinConfirmations
+	r.Terms.Confirmations = TrustedBTCConfirmations
 	return r, nil
 }
 

@@ -185,9 +185,9 @@ func (i *importer) record() (*swap.Record, error) {
 	case o.Type == swap.SPVFromBTC:
 		i.r.Settled = i.r.State == swap.SPVClosed || i.r.State == swap.SPVFailed || i.r.State == swap.SPVExpired || i.r.State == swap.SPVClaimed
 	case o.Type == swap.TrustedFromBTCLN:
-		i.r.Settled = i.r.State == swap.GasExpired || i.r.State == swap.GasFailed || i.r.State == swap.GasFinished
+		i.r.Settled = i.r.State == swap.TrustedLNExpired || i.r.State == swap.TrustedLNFailed || i.r.State == swap.TrustedLNFinished
 	case o.Type == swap.TrustedFromBTC:
-		i.r.Settled = i.r.State != swap.CoinCreated && i.r.State != swap.CoinRefundable
+		i.r.Settled = i.r.State != swap.TrustedBTCCreated && i.r.State != swap.TrustedBTCRefundable
 	case o.Type == swap.FromBTCLNAuto && (i.r.State == swap.LnFailed || i.r.State == swap.LnClaimed),
 		o.Type != swap.FromBTCLNAuto && (i.r.State == swap.OutRefunded || i.r.State == swap.OutClaimed):
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt

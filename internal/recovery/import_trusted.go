@@ -31,9 +31,9 @@ func (i *importer) gasForBitcoin() error {
 		return fmt.Errorf("address or inputAmount is missing or wrong")
 	}
 	r.ID = o.PaymentHash
-	r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: sats.Uint64(), Confirmations: quote.CoinConfirmations}
+	r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: sats.Uint64(), Confirmations: quote.TrustedBTCConfirmations}
 	r.Gas = &swap.GasPart{Hash: o.PaymentHash, Sequence: o.Sequence.orZero(), Total: o.OutputAmount.orZero(), RefundTo: o.RefundAddress, RefundTx: o.RefundTxID,
-		Paid: o.TxID != "" || o.RefundTxID != "" || o.State == swap.CoinRefundable}
+		Paid: o.TxID != "" || o.RefundTxID != "" || o.State == swap.TrustedBTCRefundable}
 	if o.TxID != "" {
 		id, err := bitcoin.ParseHash(o.TxID)
 		if err != nil {

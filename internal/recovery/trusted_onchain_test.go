@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	coinUser    = "0x33D8fF23B3F0A3598DE2ddaD2475Aeef285A6AbD"
-	coinAddress = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
-	coinBack    = "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"
-	coinPayoutA = "0x00000000000000000000000000000000000000000000000000000000000000aa"
+	trustedBTCUser    = "0x33D8fF23B3F0A3598DE2ddaD2475Aeef285A6AbD"
+	trustedBTCAddress = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+	trustedBTCBack    = "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"
+	trustedBTCPayoutA = "0x00000000000000000000000000000000000000000000000000000000000000aa"
 )
 
-var coinNow = time.Unix(1_700_000_000, 0)
+var trustedBTCNow = time.Unix(1_700_000_000, 0)
 
-// coinRecord is a swap for gas as the network's client stores it.
-func coinRecord(state int) map[string]any {
-	return map[string]any{"id": strings.Repeat("ab", 32), "type": 4, "state": state, "initiator": coinUser, "url": "https://lp.example/frombtc_trusted",
-		"createdAt": coinNow.Add(-time.Hour).UnixMilli(), "expiry": coinNow.Add(time.Hour).UnixMilli(), "version": 1, "paymentHash": strings.Repeat("ab", 32), "sequence": "7",
-		"address": coinAddress, "inputAmount": "250000", "outputAmount": "2492400000000000", "recipient": coinUser, "token": flowtest.Native["CITREA"].Address,
-		"refundAddress": coinBack, "swapFee": "7600000000000", "swapFeeBtc": "760"}
+// trustedBTCRecord is a swap for gas as the network's client stores it.
+func trustedBTCRecord(state int) map[string]any {
+	return map[string]any{"id": strings.Repeat("ab", 32), "type": 4, "state": state, "initiator": trustedBTCUser, "url": "https://lp.example/frombtc_trusted",
+		"createdAt": trustedBTCNow.Add(-time.Hour).UnixMilli(), "expiry": trustedBTCNow.Add(time.Hour).UnixMilli(), "version": 1, "paymentHash": strings.Repeat("ab", 32), "sequence": "7",
+		"address": trustedBTCAddress, "inputAmount": "250000", "outputAmount": "2492400000000000", "recipient": trustedBTCUser, "token": flowtest.Native["CITREA"].Address,
+		"refundAddress": trustedBTCBack, "swapFee": "7600000000000", "swapFeeBtc": "760"}
 }
 
-func coinScript(t *testing.T, address string) []byte {
+func trustedBTCScript(t *testing.T, address string) []byte {
 	a, err := bitcoin.ParseAddress(address, bitcoin.Mainnet)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func coinScript(t *testing.T, address string) []byte {
 func pays(t *testing.T, w *flowtest.World, to string, sats int64, confirmations uint32) bitcoin.Hash {
 	msg := wire.NewMsgTx(2)
 	msg.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: uint32(sats)}, nil, nil))
-	msg.AddTxOut(wire.NewTxOut(sats, coinScript(t, to)))
+	msg.AddTxOut(wire.NewTxOut(sats, trustedBTCScript(t, to)))
 	tx := &bitcoin.Tx{ID: msg.TxHash(), Msg: msg, Confirmations: confirmations}
 	w.Set(func(w *flowtest.World) {
 		if w.Txs == nil {
@@ -77,26 +77,26 @@ func TestVectorsTrustedOnchain(t *testing.T) {
 			IsFinished, IsSuccess, IsFailed, IsExpired bool
 		}
 		c.Expected(t, &want)
-		s := gasWorld(coinNow, coinRecord(in.State))
+		s := gasWorld(trustedBTCNow, trustedBTCRecord(in.State))
 		payment, refund, chosen := "", "", ""
 		switch in.AnswerCode {
 		case lp.CodeExpired: // it has
-			s.World.Time = coinNow.Add(2 * time.Hour)
+			s.World.Time = trustedBTCNow.Add(2 * time.Hour)
 		case lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent:
-			payment = pays(t, s.World, coinAddress, 250_001, 1).String()
+			payment = pays(t, s.World, trustedBTCAddress, 250_001, 1).String()
 			chosen = payment
 		case lp.CodeGasRefunded:
-			refund = pays(t, s.World, coinBack, 249_000, 1).String()
+			refund = pays(t, s.World, trustedBTCBack, 249_000, 1).String()
 			chosen = refund
 		}
 		s.World.LP = json.RawMessage(fmt.Sprintf(`{"code":%d,"msg":"","data":{"txId":%q,"scTxId":%q,"adjustedAmount":%q,"adjustedTotal":%q,"adjustedFeeSats":%q}}`,
-			in.AnswerCode, chosen, coinPayoutA, want.InputAmount, want.OutputAmount, want.SwapFeeBtc))
+			in.AnswerCode, chosen, trustedBTCPayoutA, want.InputAmount, want.OutputAmount, want.SwapFeeBtc))
 		if in.SmartChainTxStatus != nil {
 			s.World.TxState(map[string]chains.TxState{"success": chains.TxConfirmed, "pending": chains.TxPending, "reverted": chains.TxReverted, "not_found": chains.TxUnknown}[*in.SmartChainTxStatus])
 		}
 		st := perform(t, s)
 		got := st.advance(t, nil)
-		row, _ := swap.RowOf(swap.CoinStates, got.State)
+		row, _ := swap.RowOf(swap.TrustedBTCStates, got.State)
 		if got.State != want.State || row.Name != want.StateName || row.Finished != want.IsFinished || row.Success != want.IsSuccess || row.Failed != want.IsFailed || row.Expired != want.IsExpired {
 			t.Errorf("%+v, want %+v", row, want)
 		}
@@ -120,16 +120,16 @@ func TestVectorsTrustedOnchain(t *testing.T) {
 		if want.SCTxID != nil {
 			c.Differ(t, "gas-payout-id") // the case has the payment's id there
 		}
-		shown("payout", got.PayoutTx, want.SCTxID, coinPayoutA)
+		shown("payout", got.PayoutTx, want.SCTxID, trustedBTCPayoutA)
 	})
 }
 
-func coinAnswer(code int, members string) json.RawMessage {
+func trustedBTCAnswer(code int, members string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"code":%d,"msg":"","data":{%s}}`, code, members))
 }
 
 // What Bitcoin shows is stronger than what the LP says.
-func TestCoinWordAgainstChain(t *testing.T) {
+func TestTrustedBTCWordAgainstChain(t *testing.T) {
 	for name, c := range map[string]struct {
 		state   int
 		now     time.Duration
@@ -137,26 +137,26 @@ func TestCoinWordAgainstChain(t *testing.T) {
 		prepare func(t *testing.T, w *flowtest.World)
 		want    int
 	}{
-		"cannot end a quote that can be paid":   {swap.CoinCreated, 0, coinAnswer(lp.CodeExpired, ""), nil, swap.CoinCreated},
-		"cannot forget a payment":               {swap.CoinCreated, 2 * time.Hour, coinAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 0) }, swap.CoinFailed},
-		"nor one that it called refundable":     {swap.CoinRefundable, 0, coinAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 3) }, swap.CoinFailed},
-		"ends nothing while Bitcoin is silent":  {swap.CoinCreated, 2 * time.Hour, coinAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { w.BitcoinErr = errors.New("down") }, swap.CoinCreated},
-		"a refund that is not there":            {swap.CoinRefundable, 0, coinAnswer(lp.CodeGasRefunded, `"txId":"`+strings.Repeat("00", 31)+`01"`), nil, swap.CoinRefundable},
-		"a refund that is no transaction":       {swap.CoinRefundable, 0, coinAnswer(lp.CodeGasRefunded, `"txId":"x"`), nil, swap.CoinRefundable},
-		"a payout that is not there":            {swap.CoinCreated, 0, coinAnswer(lp.CodeDone, `"scTxId":"0x01"`), nil, swap.CoinCreated},
-		"a payout that is the payment":          {swap.CoinCreated, 0, coinAnswer(lp.CodeDone, `"txId":"0x01"`), func(t *testing.T, w *flowtest.World) { w.TxState(chains.TxConfirmed) }, swap.CoinCreated},
-		"a late payment that the LP cannot use": {swap.CoinCreated, 2 * time.Hour, coinAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`), func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 1) }, swap.CoinRefundable},
-		"an LP that is gone after the payment":  {swap.CoinCreated, 2 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 1) }, swap.CoinCreated},
-		"an LP that is gone before any payment": {swap.CoinCreated, 2 * time.Hour, nil, nil, swap.CoinCreated},
-		"an LP that is gone for good, unpaid":   {swap.CoinCreated, 26 * time.Hour, nil, nil, swap.CoinExpired},
-		"an LP that is gone for good, paid":     {swap.CoinCreated, 26 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 250_000, 1) }, swap.CoinCreated},
-		"a refund to somebody else than the user": {swap.CoinRefundable, 0, nil, func(t *testing.T, w *flowtest.World) {
-			id := pays(t, w, coinAddress, 249_000, 1)
-			w.LP = coinAnswer(lp.CodeGasRefunded, `"txId":"`+id.String()+`"`)
-		}, swap.CoinRefundable},
+		"cannot end a quote that can be paid":   {swap.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeExpired, ""), nil, swap.TrustedBTCCreated},
+		"cannot forget a payment":               {swap.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 0) }, swap.TrustedBTCFailed},
+		"nor one that it called refundable":     {swap.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 3) }, swap.TrustedBTCFailed},
+		"ends nothing while Bitcoin is silent":  {swap.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { w.BitcoinErr = errors.New("down") }, swap.TrustedBTCCreated},
+		"a refund that is not there":            {swap.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+strings.Repeat("00", 31)+`01"`), nil, swap.TrustedBTCRefundable},
+		"a refund that is no transaction":       {swap.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"x"`), nil, swap.TrustedBTCRefundable},
+		"a payout that is not there":            {swap.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeDone, `"scTxId":"0x01"`), nil, swap.TrustedBTCCreated},
+		"a payout that is the payment":          {swap.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeDone, `"txId":"0x01"`), func(t *testing.T, w *flowtest.World) { w.TxState(chains.TxConfirmed) }, swap.TrustedBTCCreated},
+		"a late payment that the LP cannot use": {swap.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swap.TrustedBTCRefundable},
+		"an LP that is gone after the payment":  {swap.TrustedBTCCreated, 2 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swap.TrustedBTCCreated},
+		"an LP that is gone before any payment": {swap.TrustedBTCCreated, 2 * time.Hour, nil, nil, swap.TrustedBTCCreated},
+		"an LP that is gone for good, unpaid":   {swap.TrustedBTCCreated, 26 * time.Hour, nil, nil, swap.TrustedBTCExpired},
+		"an LP that is gone for good, paid":     {swap.TrustedBTCCreated, 26 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swap.TrustedBTCCreated},
+		"a refund to somebody else than the user": {swap.TrustedBTCRefundable, 0, nil, func(t *testing.T, w *flowtest.World) {
+			id := pays(t, w, trustedBTCAddress, 249_000, 1)
+			w.LP = trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+id.String()+`"`)
+		}, swap.TrustedBTCRefundable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := gasWorld(coinNow.Add(c.now), coinRecord(c.state))
+			s := gasWorld(trustedBTCNow.Add(c.now), trustedBTCRecord(c.state))
 			s.World.LP = c.lp
 			if c.prepare != nil {
 				c.prepare(t, s.World)
@@ -170,23 +170,23 @@ func TestCoinWordAgainstChain(t *testing.T) {
 
 // A payment that appears after the swap was given up brings it back, and is
 // never forgotten.
-func TestCoinLatePayment(t *testing.T) {
-	s := gasWorld(coinNow.Add(2*time.Hour), coinRecord(swap.CoinCreated))
-	s.World.LP = coinAnswer(lp.CodeExpired, "")
+func TestTrustedBTCLatePayment(t *testing.T) {
+	s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swap.TrustedBTCCreated))
+	s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
 	st := perform(t, s)
-	if got := st.advance(t, nil); got.State != swap.CoinExpired || !got.MayPurge() || got.Settled {
+	if got := st.advance(t, nil); got.State != swap.TrustedBTCExpired || !got.MayPurge() || got.Settled {
 		t.Fatalf("%+v", got.Head)
 	}
 	later := func(d time.Duration) *swap.Record {
 		s.World.Set(func(w *flowtest.World) { w.Time = w.Time.Add(d) })
 		return st.advance(t, nil)
 	}
-	pays(t, s.World, coinAddress, 250_000, 1)
-	if got := later(time.Hour); got.State != swap.CoinFailed || got.MayPurge() {
+	pays(t, s.World, trustedBTCAddress, 250_000, 1)
+	if got := later(time.Hour); got.State != swap.TrustedBTCFailed || got.MayPurge() {
 		t.Fatalf("%+v", got.Head)
 	}
-	s.World.Set(func(w *flowtest.World) { w.LP = coinAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`) })
-	if got := later(time.Hour); got.State != swap.CoinRefundable || got.Ended != 0 {
+	s.World.Set(func(w *flowtest.World) { w.LP = trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`) })
+	if got := later(time.Hour); got.State != swap.TrustedBTCRefundable || got.Ended != 0 {
 		t.Fatalf("%+v", got.Head)
 	}
 	if n := st.Acts.count(swap.SetRefund); n != 1 {
@@ -195,15 +195,15 @@ func TestCoinLatePayment(t *testing.T) {
 	if got := later(time.Minute); got.Tried[string(swap.SetRefund)].Outcome != swap.Done || st.Acts.count(swap.SetRefund) != 1 {
 		t.Errorf("told again: %+v", got.Tried)
 	}
-	back := pays(t, s.World, coinBack, 249_000, 1)
-	s.World.Set(func(w *flowtest.World) { w.LP = coinAnswer(lp.CodeGasRefunded, `"txId":"`+back.String()+`"`) })
-	if got := later(time.Minute); got.State != swap.CoinRefunded || got.Gas.RefundTx != back.String() {
+	back := pays(t, s.World, trustedBTCBack, 249_000, 1)
+	s.World.Set(func(w *flowtest.World) { w.LP = trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+back.String()+`"`) })
+	if got := later(time.Minute); got.State != swap.TrustedBTCRefunded || got.Gas.RefundTx != back.String() {
 		t.Fatalf("%+v", got.Head)
 	}
 }
 
 // An expired quote is deleted when Bitcoin shows that nobody paid, and then only.
-func TestCoinPurge(t *testing.T) {
+func TestTrustedBTCPurge(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, w *flowtest.World)
 		kept    bool
@@ -212,11 +212,11 @@ func TestCoinPurge(t *testing.T) {
 		"Bitcoin is silent": {func(t *testing.T, w *flowtest.World) {
 			w.Set(func(w *flowtest.World) { w.BitcoinErr = errors.New("down") })
 		}, true},
-		"paid by now": {func(t *testing.T, w *flowtest.World) { pays(t, w, coinAddress, 1000, 0) }, true},
+		"paid by now": {func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 1000, 0) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := gasWorld(coinNow.Add(2*time.Hour), coinRecord(swap.CoinCreated))
-			s.World.LP = coinAnswer(lp.CodeExpired, "")
+			s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swap.TrustedBTCCreated))
+			s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
 			st := perform(t, s)
 			st.advance(t, nil)
 			s.World.Set(func(w *flowtest.World) { w.Time = w.Time.Add(25 * time.Hour) })
@@ -233,35 +233,35 @@ func TestCoinPurge(t *testing.T) {
 }
 
 // Where to refund to can be said once.
-func TestCoinRefundAddress(t *testing.T) {
-	record := coinRecord(swap.CoinRefundable)
+func TestTrustedBTCRefundAddress(t *testing.T) {
+	record := trustedBTCRecord(swap.TrustedBTCRefundable)
 	delete(record, "refundAddress")
-	s := gasWorld(coinNow, record)
-	s.World.LP = coinAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`)
+	s := gasWorld(trustedBTCNow, record)
+	s.World.LP = trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`)
 	st := perform(t, s)
 	st.advance(t, nil)
-	if v := st.Engine.Show(st.Record); fault.CodeOf(v.Blocked) != fault.InvalidState || v.Action != nil {
+	if v := st.Engine.StoredView(st.Record); fault.CodeOf(v.Blocked) != fault.InvalidState || v.Action != nil {
 		t.Errorf("shown %+v", v)
 	}
 	if n := st.Acts.count(swap.SetRefund); n != 0 {
 		t.Fatalf("an address was made up")
 	}
-	if got := st.advance(t, swap.RefundTo{Address: coinBack}); got.Gas.RefundTo != coinBack || st.Acts.count(swap.SetRefund) != 1 {
+	if got := st.advance(t, swap.RefundTo{Address: trustedBTCBack}); got.Gas.RefundTo != trustedBTCBack || st.Acts.count(swap.SetRefund) != 1 {
 		t.Fatalf("%+v", got.Gas)
 	}
-	if _, err := st.Engine.Advance(t.Context(), st.Record.ID, swap.RefundTo{Address: coinAddress}); fault.CodeOf(err) != fault.InvalidState {
+	if _, err := st.Engine.Advance(t.Context(), st.Record.ID, swap.RefundTo{Address: trustedBTCAddress}); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("another address: %v", err)
 	}
-	if _, err := st.Engine.Advance(t.Context(), st.Record.ID, swap.RefundTo{Address: coinBack}); err != nil {
+	if _, err := st.Engine.Advance(t.Context(), st.Record.ID, swap.RefundTo{Address: trustedBTCBack}); err != nil {
 		t.Errorf("the same address: %v", err)
 	}
 }
 
 // The action pays the agreed sats, never the native token's base units (protocol:
 // bitcoin.md §20 no. 17), and is offered once.
-func TestCoinAction(t *testing.T) {
-	s := gasWorld(coinNow, coinRecord(swap.CoinCreated))
-	s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
+func TestTrustedBTCAction(t *testing.T) {
+	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
+	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	s.World.Rates = bitcoin.FeeRates{Fastest: 5, Minimum: 1}
 	st := perform(t, s)
 	view := func() swap.View {
@@ -274,28 +274,28 @@ func TestCoinAction(t *testing.T) {
 	}
 	v := view()
 	pay, ok := v.Action.(*swap.Pay)
-	if !ok || pay.Link != "bitcoin:"+coinAddress+"?amount=0.0025" || pay.Amount.Raw.Int64() != 250_000 || pay.To != coinAddress || pay.Invoice {
+	if !ok || pay.Link != "bitcoin:"+trustedBTCAddress+"?amount=0.0025" || pay.Amount.Raw.Int64() != 250_000 || pay.To != trustedBTCAddress || pay.Invoice {
 		t.Fatalf("%+v", v.Action)
 	}
 	template, err := st.Reader.Template(st.Record, pay.Fund)
-	if err != nil || len(template.Outputs) != 1 || template.Outputs[0].Value != 250_000 || string(template.Outputs[0].PkScript) != string(coinScript(t, coinAddress)) {
+	if err != nil || len(template.Outputs) != 1 || template.Outputs[0].Value != 250_000 || string(template.Outputs[0].PkScript) != string(trustedBTCScript(t, trustedBTCAddress)) {
 		t.Fatalf("%+v, %v", template, err)
 	}
-	id := pays(t, s.World, coinAddress, 250_000, 0)
-	s.World.Set(func(w *flowtest.World) { w.LP = coinAnswer(lp.CodeGasReceived, `"txId":"`+id.String()+`"`) })
+	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
+	s.World.Set(func(w *flowtest.World) { w.LP = trustedBTCAnswer(lp.CodeGasReceived, `"txId":"`+id.String()+`"`) })
 	if v = view(); v.Steps[0].Status != swap.Received || v.Steps[0].InitTx != id.String() {
 		t.Errorf("%+v", v.Steps)
 	}
 	if w, ok := v.Action.(*swap.Wait); !ok || w.Name != "Bitcoin confirmations" {
 		t.Errorf("%+v", v.Action)
 	}
-	pays(t, s.World, coinAddress, 250_000, 1)
+	pays(t, s.World, trustedBTCAddress, 250_000, 1)
 	if v = view(); v.Steps[0].Status != swap.Confirmed || v.Steps[1].Status != swap.WaitingLP || v.Blocked != nil {
 		t.Errorf("%+v", v.Steps)
 	}
 	// Less for each sat than was agreed is taken over, and said.
 	s.World.Set(func(w *flowtest.World) {
-		w.LP = coinAnswer(lp.CodeGasPending, `"txId":"`+id.String()+`","adjustedAmount":"250000","adjustedTotal":"1"`)
+		w.LP = trustedBTCAnswer(lp.CodeGasPending, `"txId":"`+id.String()+`","adjustedAmount":"250000","adjustedTotal":"1"`)
 	})
 	if v = view(); fault.CodeOf(v.Blocked) != fault.Upstream {
 		t.Errorf("nothing is said: %v", v.Blocked)
@@ -304,15 +304,15 @@ func TestCoinAction(t *testing.T) {
 
 // A payment that was handed in is open until it is confirmed or can be no more;
 // until then nobody is asked to pay again.
-func TestCoinSubmission(t *testing.T) {
+func TestTrustedBTCSubmission(t *testing.T) {
 	for name, c := range map[string]struct {
 		then   func(t *testing.T, w *flowtest.World, spent bitcoin.OutPoint)
 		reason bool // closed, and to be paid anew
 		closed bool
 	}{
 		"not seen":  {func(*testing.T, *flowtest.World, bitcoin.OutPoint) {}, false, false},
-		"waiting":   {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) { pays(t, w, coinAddress, 250_000, 0) }, false, false},
-		"confirmed": {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) { pays(t, w, coinAddress, 250_000, 1) }, false, true},
+		"waiting":   {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) { pays(t, w, trustedBTCAddress, 250_000, 0) }, false, false},
+		"confirmed": {func(t *testing.T, w *flowtest.World, _ bitcoin.OutPoint) { pays(t, w, trustedBTCAddress, 250_000, 1) }, false, true},
 		"spent otherwise": {func(t *testing.T, w *flowtest.World, spent bitcoin.OutPoint) {
 			w.Set(func(w *flowtest.World) {
 				w.Spends = map[bitcoin.OutPoint]bitcoin.Spend{spent: {State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{9}, Height: 899_999}}
@@ -323,9 +323,9 @@ func TestCoinSubmission(t *testing.T) {
 		}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := gasWorld(coinNow, coinRecord(swap.CoinCreated))
-			s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
-			id := pays(t, s.World, coinAddress, 250_000, 0)
+			s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
+			s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
+			id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 			msg := s.World.Txs[id].Msg
 			delete(s.World.Txs, id)
 			raw, err := bitcoin.EncodeTx(msg)
@@ -346,7 +346,7 @@ func TestCoinSubmission(t *testing.T) {
 			if sub := got.Submission; sub.Closed != c.closed || (sub.Reason != "") != c.reason || got.MayPurge() {
 				t.Errorf("%+v", sub)
 			}
-			if _, offered := st.Engine.Show(got).Action.(*swap.Pay); offered != c.reason {
+			if _, offered := st.Engine.StoredView(got).Action.(*swap.Pay); offered != c.reason {
 				t.Errorf("asks for a payment: %v", offered)
 			}
 			if sent := st.Acts.count(swap.Broadcast); !c.closed && sent != 2 {
@@ -357,10 +357,10 @@ func TestCoinSubmission(t *testing.T) {
 }
 
 // A payment that the network takes and forgets does not hold the swap for ever.
-func TestCoinSubmissionEndsByTime(t *testing.T) {
-	s := gasWorld(coinNow, coinRecord(swap.CoinCreated))
-	s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
-	id := pays(t, s.World, coinAddress, 250_000, 0)
+func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
+	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
+	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
+	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	raw, err := bitcoin.EncodeTx(s.World.Txs[id].Msg)
 	if err != nil {
 		t.Fatal(err)
@@ -372,28 +372,28 @@ func TestCoinSubmissionEndsByTime(t *testing.T) {
 		s.World.Set(func(w *flowtest.World) { w.Time = st.Record.Expiry.Time().Add(d) })
 		return st.advance(t, nil)
 	}
-	if r := later(swap.CoinSilence - time.Minute); !r.Submission.Open() {
+	if r := later(swap.TrustedBTCSilence - time.Minute); !r.Submission.Open() {
 		t.Errorf("closed early: %+v", r.Submission)
 	}
-	if r := later(swap.CoinSilence + time.Minute); r.Submission.Open() || r.Submission.Reason == "" {
+	if r := later(swap.TrustedBTCSilence + time.Minute); r.Submission.Open() || r.Submission.Reason == "" {
 		t.Errorf("open: %+v", r.Submission)
 	}
-	s.World.LP = coinAnswer(lp.CodeExpired, "")
-	if r := later(swap.CoinSilence + 2*time.Minute); r.State != swap.CoinExpired {
+	s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
+	if r := later(swap.TrustedBTCSilence + 2*time.Minute); r.State != swap.TrustedBTCExpired {
 		t.Errorf("state %d", r.State)
 	}
-	pays(t, s.World, coinAddress, 250_000, 1)
-	if r := later(swap.CoinSilence + 3*time.Minute); r.State == swap.CoinExpired {
+	pays(t, s.World, trustedBTCAddress, 250_000, 1)
+	if r := later(swap.TrustedBTCSilence + 3*time.Minute); r.State == swap.TrustedBTCExpired {
 		t.Error("a payment that comes after all was not seen")
 	}
 }
 
 // One refusal does not make a payment void: a node may refuse what others take, or
 // pass it on all the same, and who is asked to pay anew pays twice.
-func TestCoinRefused(t *testing.T) {
-	s := gasWorld(coinNow, coinRecord(swap.CoinCreated))
-	s.World.LP = coinAnswer(lp.CodeGasUnpaid, "")
-	id := pays(t, s.World, coinAddress, 250_000, 0)
+func TestTrustedBTCRefused(t *testing.T) {
+	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
+	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
+	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	tx := s.World.Txs[id]
 	delete(s.World.Txs, id)
 	raw, err := bitcoin.EncodeTx(tx.Msg)
@@ -409,7 +409,7 @@ func TestCoinRefused(t *testing.T) {
 	st.advance(t, swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: id, Tx: raw}})
 	for _, pause := range []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute} {
 		got := later(pause)
-		if v := st.Engine.Show(got); !got.Submission.Open() || v.Blocked == nil {
+		if v := st.Engine.StoredView(got); !got.Submission.Open() || v.Blocked == nil {
 			t.Fatalf("%v later: %+v, shown %v", pause, got.Submission, v.Blocked)
 		}
 	}

@@ -3,7 +3,7 @@
 //
 // Several base URLs stand for one another: one that is dead, slow, limits its
 // callers, serves another network or contradicts itself is passed over, and asked
-// again a minute later. Nothing that a server says is taken on trust where it can
+// again a minute later. Nothing that a server says is trusted where it can
 // be checked (see [bitcoin.Backend]).
 package mempoolspace
 

@@ -36,8 +36,8 @@ func (d *toBTC) underWay() bool { return d.state == sending || d.state == sent }
 func (d *toBTCLN) underWay() bool {
 	return d.state == committed || d.state == sending || d.state == sent
 }
-func (d *auto) underWay() bool { return d.state == autoSent }
-func (d *gas) underWay() bool  { return d.code == codeGasHeld || d.code == codeGasSent }
+func (d *auto) underWay() bool      { return d.state == autoSent }
+func (d *trustedLN) underWay() bool { return d.code == codeGasHeld || d.code == codeGasSent }
 
 // busy counts the deals of type D that are under way.
 func busy[D underWay](l *LP) (n int) {

@@ -56,17 +56,17 @@ func (l *LP) routes() http.Handler {
 	plain("/tobtc/getRefundAuthorization", l.refundAuthorization)
 	stream("/frombtc_spv/getQuote", l.quoteSPV)
 	stream("/frombtc_spv/postQuote", l.postSPV)
-	plain("/frombtc_trusted/getAddress", l.quoteCoin)
-	plain("/frombtc_trusted/getAddressStatus", l.coinStatus)
-	plain("/frombtc_trusted/setRefundAddress", l.setCoinRefund)
+	plain("/frombtc_trusted/getAddress", l.quoteTrustedBTC)
+	plain("/frombtc_trusted/getAddressStatus", l.trustedBTCStatus)
+	plain("/frombtc_trusted/setRefundAddress", l.setTrustedBTCRefund)
 	if l.node != nil {
 		stream("/tobtcln/payInvoice", l.quoteToBTCLN)
 		stream("/tobtcln/payInvoiceExactIn", l.quoteToBTCLNExactIn)
 		plain("/tobtcln/getRefundAuthorization", l.refundAuthorization)
 		stream("/frombtcln_auto/createInvoice", l.quoteAuto)
 		plain("/frombtcln_auto/getInvoiceStatus", l.autoStatus)
-		plain("/lnforgas/createInvoice", l.quoteGas)
-		plain("/lnforgas/getInvoiceStatus", l.gasStatus)
+		plain("/lnforgas/createInvoice", l.quoteTrustedLN)
+		plain("/lnforgas/getInvoiceStatus", l.trustedLNStatus)
 	}
 	return mux
 }

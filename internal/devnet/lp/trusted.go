@@ -17,8 +17,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 )
 
-// gas is native coin bought over Lightning on trust (protocol: lp-protocol.md §8.4).
-type gas struct {
+// trustedLN is a trusted gas swap from Lightning (protocol: lp-protocol.md §8.4).
+type trustedLN struct {
 	preimage, paymentHash [32]byte
 	recipient             common.Address
 	amount                *big.Int
@@ -28,9 +28,9 @@ type gas struct {
 	txID string
 }
 
-func (d *gas) escrow() (common.Hash, bool) { return common.Hash{}, false }
+func (d *trustedLN) escrow() (common.Hash, bool) { return common.Hash{}, false }
 
-func (l *LP) quoteGas(r *reader) (object, error) {
+func (l *LP) quoteTrustedLN(r *reader) (object, error) {
 	recipient, amount := r.address("address"), r.amount("amount")
 	token := devnet.Native
 	if _, ok := r.already("token"); ok {
@@ -40,7 +40,7 @@ func (l *LP) quoteGas(r *reader) (object, error) {
 	if r.err != nil {
 		return nil, badBody("")
 	}
-	if err := l.admit(r, busy[*gas](l)); err != nil {
+	if err := l.admit(r, busy[*trustedLN](l)); err != nil {
 		return nil, err
 	}
 	price, _ := l.price(devnet.Native)
@@ -51,7 +51,7 @@ func (l *LP) quoteGas(r *reader) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &gas{recipient: recipient, amount: q.total, code: codeGasUnpaid}
+	d := &trustedLN{recipient: recipient, amount: q.total, code: codeGasUnpaid}
 	_, _ = rand.Read(d.preimage[:]) // never fails
 	d.paymentHash = sha256.Sum256(d.preimage[:])
 	o := lightning.InvoiceOptions{Hash: d.paymentHash, AmountMsat: q.amount.Int64() * 1000, Expiry: invoiceExpiry * time.Second,
@@ -68,8 +68,8 @@ func (l *LP) quoteGas(r *reader) (object, error) {
 		{"total", q.total.String()}, {"amountSats", q.amount.String()}, {"intermediaryKey", l.account.Address.Hex()}}}}, nil
 }
 
-func (l *LP) gasStatus(r *reader) (object, error) {
-	d, ok := l.find(r.str("paymentHash")).(*gas)
+func (l *LP) trustedLNStatus(r *reader) (object, error) {
+	d, ok := l.find(r.str("paymentHash")).(*trustedLN)
 	if r.err != nil {
 		return nil, badBody("paymentHash")
 	}
@@ -86,7 +86,7 @@ func (l *LP) gasStatus(r *reader) (object, error) {
 	return answer, nil
 }
 
-func (d *gas) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
+func (d *trustedLN) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
 	state, _ := l.node.Invoice(d.paymentHash)
 	switch {
 	case state == lightning.Held && !l.faults().NeverPay:

@@ -18,15 +18,15 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 )
 
-// coinTime is how long a payment for gas may come.
-const coinTime = 3 * time.Hour
+// trustedBTCTime is how long the payment of a trusted gas swap may come.
+const trustedBTCTime = 3 * time.Hour
 
 // refundFee is what sending back a payment costs, in sats.
 const refundFee = 500
 
-// coin is native coin bought with on-chain bitcoin on trust (protocol:
+// trustedBTC is a trusted gas swap from Bitcoin (protocol:
 // lp-protocol.md §8.4). A payment counts once it is confirmed.
-type coin struct {
+type trustedBTC struct {
 	wallet      *bitcoin.Wallet // whose address is paid to
 	hash        string
 	sequence    *big.Int
@@ -44,9 +44,9 @@ type coin struct {
 	refund   string
 }
 
-func (d *coin) escrow() (common.Hash, bool) { return common.Hash{}, false }
+func (d *trustedBTC) escrow() (common.Hash, bool) { return common.Hash{}, false }
 
-func (l *LP) quoteCoin(r *reader) (object, error) {
+func (l *LP) quoteTrustedBTC(r *reader) (object, error) {
 	recipient, amount, token := r.address("address"), r.amount("amount"), devnet.Native
 	if _, ok := r.already("token"); ok {
 		token = r.address("token")
@@ -63,7 +63,7 @@ func (l *LP) quoteCoin(r *reader) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &coin{recipient: recipient, sats: q.amount, total: q.total, sequence: sequence(), expiry: l.now().Add(coinTime), code: codeGasUnpaid}
+	d := &trustedBTC{recipient: recipient, sats: q.amount, total: q.total, sequence: sequence(), expiry: l.now().Add(trustedBTCTime), code: codeGasUnpaid}
 	if text, ok := r.query("refundAddress"); ok {
 		if d.refundTo, err = btc.ParseAddress(text, l.btc.Network()); err != nil {
 			return nil, badBody("refundAddress")
@@ -84,17 +84,17 @@ func (l *LP) quoteCoin(r *reader) (object, error) {
 		{"intermediaryKey", l.account.Address.Hex()}, {"recommendedFee", rate}, {"expiresAt", d.expiry.UnixMilli()}}}}, nil
 }
 
-func (l *LP) findCoin(r *reader) (*coin, bool) {
+func (l *LP) findTrustedBTC(r *reader) (*trustedBTC, bool) {
 	hash, sequence := r.str("paymentHash"), r.big("sequence")
 	if r.err != nil {
 		return nil, false
 	}
-	d, ok := l.find(dealKey(hash, sequence)).(*coin)
+	d, ok := l.find(dealKey(hash, sequence)).(*trustedBTC)
 	return d, ok
 }
 
-func (l *LP) coinStatus(r *reader) (object, error) {
-	d, ok := l.findCoin(r)
+func (l *LP) trustedBTCStatus(r *reader) (object, error) {
+	d, ok := l.findTrustedBTC(r)
 	if !ok {
 		return object{{"code", codeExpired}, {"msg", "Payment address expired"}}, nil
 	}
@@ -137,12 +137,12 @@ func (l *LP) coinStatus(r *reader) (object, error) {
 	return answer, nil
 }
 
-func (l *LP) setCoinRefund(r *reader) (object, error) {
+func (l *LP) setTrustedBTCRefund(r *reader) (object, error) {
 	to, err := btc.ParseAddress(r.str("refundAddress"), l.btc.Network())
 	if err != nil {
 		return nil, badBody("refundAddress")
 	}
-	d, ok := l.findCoin(r)
+	d, ok := l.findTrustedBTC(r)
 	if !ok || l.o.Next { // whose newer version finds none
 		return nil, refuse(codeExpired, "Swap not found")
 	}
@@ -157,7 +157,7 @@ func (l *LP) setCoinRefund(r *reader) (object, error) {
 
 // step looks at the address. A swap that ended without a payment is looked at
 // further, so that who pays late gets the money back.
-func (d *coin) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
+func (d *trustedBTC) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
 	l.mu.Lock()
 	at, refundTo := d.code, d.refundTo
 	l.mu.Unlock()
@@ -179,7 +179,7 @@ func (d *coin) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool
 }
 
 // look notes what arrived, and whether it can be used: in time and within limits.
-func (d *coin) look(l *LP, at int) {
+func (d *trustedBTC) look(l *LP, at int) {
 	coins := d.wallet.Coins()
 	if len(coins) == 0 {
 		d.miss(l, at)
@@ -208,7 +208,7 @@ func (d *coin) look(l *LP, at int) {
 }
 
 // miss notes that nothing is there: not yet, not in time, or not any more.
-func (d *coin) miss(l *LP, at int) {
+func (d *trustedBTC) miss(l *LP, at int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -224,7 +224,7 @@ func (d *coin) miss(l *LP, at int) {
 	}
 }
 
-func (d *coin) pay(ctx context.Context, l *LP) error {
+func (d *trustedBTC) pay(ctx context.Context, l *LP) error {
 	if l.faults().NeverPay {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (d *coin) pay(ctx context.Context, l *LP) error {
 }
 
 // sendBack returns what arrived, less the costs.
-func (d *coin) sendBack(l *LP, to btc.Address) (done bool, err error) {
+func (d *trustedBTC) sendBack(l *LP, to btc.Address) (done bool, err error) {
 	var all []btc.OutPoint
 	var sum int64
 	for _, c := range d.wallet.Coins() {

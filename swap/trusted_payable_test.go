@@ -7,9 +7,9 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
-// TestPaidGasIsNotOfferedAgain asks nobody to pay while the provider, Bitcoin or the
+// TestPaidTrustedBTCIsNotOfferedAgain asks nobody to pay while the provider, Bitcoin or the
 // record knows of a payment: the provider may see it before our Bitcoin node does.
-func TestPaidGasIsNotOfferedAgain(t *testing.T) {
+func TestPaidTrustedBTCIsNotOfferedAgain(t *testing.T) {
 	f := NewTrustedFromBTC()
 	silentNow := func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }
 	without := changes{
@@ -30,11 +30,11 @@ func TestPaidGasIsNotOfferedAgain(t *testing.T) {
 	}
 	t.Run("shown", func(t *testing.T) {
 		offers := func(in In) bool { _, pay := f.View(in).Action.(*Pay); return pay }
-		needs(t, coinPass(CoinCreated), offers, without)
-		allows(t, coinPass(CoinCreated), offers, with)
+		needs(t, trustedBTCPass(TrustedBTCCreated), offers, without)
+		allows(t, trustedBTCPass(TrustedBTCCreated), offers, with)
 	})
 	t.Run("handed in", func(t *testing.T) {
-		pass := submits(coinPass(CoinCreated), Submit{Action: ActionFund, PSBT: psbt()})
+		pass := submits(trustedBTCPass(TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbt()})
 		needs(t, pass, takesRow(f, "the user signed the payment"), without)
 		allows(t, pass, takesRow(f, "the user signed the payment"), with)
 	})
