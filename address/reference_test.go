@@ -127,3 +127,40 @@ func sameAsReference(t *testing.T, p *Parser, text string, want *synchronous) {
 		t.Errorf("%q: the reference answers %+v, by its rules %+v", text, want, theirs)
 	}
 }
+
+var (
+	bech32Link     = regexp.MustCompile(`lnurl[0-9]+[a-z0-9]+`)
+	schemeLink     = regexp.MustCompile(`^lnurl[pw]://`)
+	identifierLink = regexp.MustCompile(`[^\s@/:]+@([^\s@/:]+\.[A-Za-z0-9]|\[)`)
+)
+
+// looseLink reports whether the reference takes a text for an LNURL: a bech32 text
+// or an identifier anywhere in it, or one of the schemes.
+func looseLink(p *Parser, text string) bool {
+	if strings.HasPrefix(text, "bitcoin:") || baseIsBitcoin(p, text) {
+		return false
+	}
+	text = strings.TrimPrefix(text, "lightning:")
+	return bech32Link.MatchString(strings.ToLower(text)) || schemeLink.MatchString(text) || identifierLink.MatchString(text)
+}
+
+func baseIsBitcoin(p *Parser, text string) bool {
+	base, _, _ := strings.Cut(strings.TrimPrefix(text, "bitcoin:"), "?")
+	a := asReference(p, base)
+	return a != nil && a.Type == "BITCOIN"
+}
+
+// triedAndFailed reports whether the reference fails on a text that it has begun to
+// read as something, in contrast to one in which it sees nothing.
+func triedAndFailed(p *Parser, text string) bool {
+	if strings.HasPrefix(text, "bitcoin:") || strings.HasPrefix(text, "lightning:") || baseIsBitcoin(p, text) {
+		return true
+	}
+	if _, query, found := strings.Cut(text, "?"); found {
+		if _, err := url.PathUnescape(query); err != nil {
+			return true
+		}
+	}
+	m := plainInvoice.FindStringSubmatch(text)
+	return m != nil && wholeBech32(text)
+}

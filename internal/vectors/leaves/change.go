@@ -75,7 +75,7 @@ func other(l leaf, known map[string][]any) any {
 		f, _ := strconv.ParseFloat(v.String(), 64)
 		return json.Number(fmt.Sprint(f*1.01 + 1))
 	case string:
-		if decimal.MatchString(v) {
+		if decimal.MatchString(v) && (v[0] != '0' || v == "0") {
 			n, _ := new(big.Int).SetString(v, 10)
 			return n.Add(n, big.NewInt(1)).String()
 		}

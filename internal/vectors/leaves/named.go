@@ -11,10 +11,13 @@ import (
 	"strings"
 )
 
-// named is a row of the table: leaves that no test compares, and why.
-type named struct{ file, leaf, reason string }
+// named is a row of the table: leaves that no test compares, of which cases, and why.
+type named struct {
+	file, cases, leaf, reason string
+	used                      bool
+}
 
-func readNamed(path string) ([]named, error) {
+func readNamed(path string) ([]*named, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -22,24 +25,24 @@ func readNamed(path string) ([]named, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []named
+	var out []*named
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) != 5 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
+		if len(cells) != 6 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
 			continue
 		}
 		for i, c := range cells {
 			cells[i] = strings.Trim(strings.TrimSpace(c), "`")
 		}
-		out = append(out, named{cells[1], cells[2], cells[3]})
+		out = append(out, &named{file: cells[1], cases: cells[2], leaf: cells[3], reason: cells[4]})
 	}
 	return out, nil
 }
 
 // covers reports whether a row names the leaf. A * in a row is any part of a name.
-func (n named) covers(m miss) bool {
+func (n *named) covers(m miss) bool {
 	file, err := path.Match(n.file, m.File)
-	return err == nil && file && glob(n.leaf, m.Leaf)
+	return err == nil && file && (n.cases == "all" || glob(n.cases, m.Why)) && glob(n.leaf, m.Leaf)
 }
 
 // glob matches with * for any text.
@@ -60,31 +63,30 @@ func glob(pattern, s string) bool {
 	return false
 }
 
-// report prints what goes unnoticed in a file and returns how many kinds of
-// leaves are neither compared nor named.
-func report(name string, l *look, found []miss, rows []named) (left int) {
+// report prints what goes unnoticed in a file and returns how many changes are
+// neither compared nor named.
+func report(name string, l *look, found []miss, rows []*named) (left int) {
 	type group struct {
 		leaf, why string
 	}
 	groups := map[group][]miss{}
 	var order []group
 	for _, m := range found {
-		if slices.ContainsFunc(rows, func(n named) bool { return n.covers(m) }) {
+		if i := slices.IndexFunc(rows, func(n *named) bool { return n.covers(m) }); i >= 0 {
+			rows[i].used = true
 			continue
 		}
+		left++
 		g := group{m.Leaf, m.Why}
 		if groups[g] == nil {
 			order = append(order, g)
 		}
 		groups[g] = append(groups[g], m)
 	}
-	fmt.Printf("%s: %d changes, %d noticed\n", name, l.tried, l.seen)
+	fmt.Printf("%s: %d changes, %d noticed, %d named\n", name, l.tried, l.seen, l.tried-l.seen-left)
 	slices.SortFunc(order, func(a, b group) int { return cmp.Or(cmp.Compare(a.why, b.why), cmp.Compare(a.leaf, b.leaf)) })
 	for _, g := range order {
 		ms := groups[g]
-		if g.why == "" {
-			left++
-		}
 		fmt.Printf("    %3d  %-50s %s  e.g. %q: %.40v -> %.40v\n", len(ms), g.leaf, g.why, ms[0].Case, ms[0].From, ms[0].To)
 	}
 	return left
