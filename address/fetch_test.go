@@ -26,11 +26,34 @@ import (
 // canned answers requests as the vectors say ("*" is any address) and remembers
 // them.
 type canned struct {
-	answers map[string]struct {
-		Status int
-		Body   json.RawMessage
+	answers map[string]answered
+	asked   []string
+}
+
+type answered struct {
+	Status int
+	Body   json.RawMessage
+}
+
+// UnmarshalJSON keeps the last of several answers.
+func (c *canned) UnmarshalJSON(text []byte) error {
+	var byURL map[string]json.RawMessage
+	if err := json.Unmarshal(text, &byURL); err != nil {
+		return err
 	}
-	asked []string
+	c.answers = map[string]answered{}
+	for u, raw := range byURL {
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+			raw = list[len(list)-1]
+		}
+		var one answered
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return err
+		}
+		c.answers[u] = one
+	}
+	return nil
 }
 
 func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -138,6 +161,55 @@ func TestVectorsParseAddress(t *testing.T) {
 		}
 	})
 }
+
+// The reference says what it makes of a service as an address too.
+func TestVectorsLNURLFetchAddress(t *testing.T) {
+	var says struct{ ParseAddress json.RawMessage }
+	file := vectors.Load(t, "utilities", "lnurl_fetch")
+	// What is refused, or answered better, is compared with the details in lnurl.
+	file.Cases = slices.DeleteFunc(file.Cases, func(c *vectors.Case) bool {
+		var better any
+		c.Expected(t, &says)
+		return c.Member(t, "better", &better) || vectors.Refused(says.ParseAddress)
+	})
+	file.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			LNURL string
+			HTTP  canned
+		}
+		c.Input(t, &in)
+		c.Expected(t, &says)
+		got, err := fetching(t, "mainnet", &in.HTTP).Parse(t.Context(), in.LNURL)
+		if err != nil {
+			var sent struct{ Metadata string }
+			var entries [][]any
+			for _, a := range in.HTTP.answers {
+				_ = json.Unmarshal(a.Body, &sent)
+			}
+			if c.Differ(t, "lnurl-metadata"); json.Unmarshal([]byte(sent.Metadata), &entries) == nil {
+				t.Error(err)
+			}
+			return
+		}
+		// Members of a service's answer that nobody has documented are not handed on.
+		var want map[string]any
+		if err := json.Unmarshal(says.ParseAddress, &want); err != nil {
+			t.Fatal(err)
+		}
+		params := want["lnurl"].(map[string]any)["params"].(map[string]any)
+		for name := range params {
+			if !slices.Contains(documented, name) {
+				delete(params, name)
+			}
+		}
+		sameAnswer(t, vectors.JSON(t, want), got)
+	})
+}
+
+// documented are the members of a service's answer that have a meaning
+// (protocol: utilities.md §7.1).
+var documented = []string{"tag", "callback", "domain", "minSendable", "maxSendable", "metadata", "decodedMetadata", "commentAllowed", "url",
+	"k1", "minWithdrawable", "maxWithdrawable", "defaultDescription", "balanceCheck", "payLink"}
 
 // answer is what the reference says without a network call.
 type answer struct {

@@ -37,6 +37,11 @@ func Fund(t Template, w Wallet, coins []Coin, rate float64, choose func(Draft, [
 	if err := w.CanFund(len(t.Inputs) > 0); err != nil {
 		return nil, err
 	}
+	return fundFrom(t, w, coins, rate, choose)
+}
+
+// fundFrom is [Fund] from a wallet that can.
+func fundFrom(t Template, w Wallet, coins []Coin, rate float64, choose func(Draft, []Coin) (Selection, error)) (*Funding, error) {
 	required, err := t.required()
 	if err != nil {
 		return nil, err

@@ -22,6 +22,9 @@ type fundJSON struct {
 		RawTx string
 	}
 	FeeRate, BackendFeeRate float64
+
+	template Template // of the last call of fund
+	rate     float64
 }
 
 func (in *fundJSON) address(t *testing.T, text string) Address {
@@ -43,10 +46,33 @@ func (in *fundJSON) address(t *testing.T, text string) Address {
 // fund does what getSwapStatus does with a wallet: from address and key to PSBT.
 func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*FundedPSBT, *Funding, error) {
 	t.Helper()
+	in.template, in.rate = template, rate
 	w, err := NewWallet(in.address(t, in.Wallet.Address), in.Wallet.PublicKey)
 	if err != nil {
 		return nil, nil, err
 	}
+	return in.fundBy(t, w, Fund)
+}
+
+// fundUnchecked funds from a wallet that is refused, as the reference does.
+func (in *fundJSON) fundUnchecked(t *testing.T) *FundedPSBT {
+	t.Helper()
+	w := Wallet{address: in.address(t, in.Wallet.Address), key: unhex(t, in.Wallet.PublicKey)}
+	if w.address.Type() == P2TR {
+		var err error
+		if w.key, err = internalKey(w.key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, _, err := in.fundBy(t, w, fundFrom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, []Coin, float64, func(Draft, []Coin) (Selection, error)) (*Funding, error)) (*FundedPSBT, *Funding, error) {
+	t.Helper()
 	var list []Coin
 	parents := map[Hash]*wire.MsgTx{}
 	for _, u := range in.UTXOs {
@@ -57,7 +83,7 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 			parents[c.OutPoint.Hash] = decodeTx(t, u.RawTx)
 		}
 	}
-	f, err := Fund(template, w, list, rate, SelectCoins)
+	f, err := fund(in.template, w, list, in.rate, SelectCoins)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,6 +178,7 @@ func checkFunded(t *testing.T, c *vectors.Case, in *fundJSON, vault bool, p *Fun
 		if fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("funded %v, error %v; want a refusal", p, err)
 		}
+		vectors.SameJSON(t, numbers(t, want), view(in.fundUnchecked(t)))
 		return
 	}
 	if err != nil {

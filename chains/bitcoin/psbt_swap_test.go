@@ -75,11 +75,13 @@ func txView(t *testing.T, raw PSBT) map[string]any {
 	}
 	inputs, outputs := []map[string]any{}, []map[string]any{}
 	for i, in := range p.UnsignedTx.TxIn {
-		spent := p.Inputs[i].WitnessUtxo
-		inputs = append(inputs, map[string]any{
-			"txid": in.PreviousOutPoint.Hash.String(), "index": in.PreviousOutPoint.Index, "sequence": in.Sequence,
-			"amount": itoa(spent.Value), "script": hex.EncodeToString(spent.PkScript),
-		})
+		view := map[string]any{
+			"txid": in.PreviousOutPoint.Hash.String(), "index": in.PreviousOutPoint.Index, "sequence": in.Sequence, "amount": nil, "script": nil,
+		}
+		if spent := p.Inputs[i].WitnessUtxo; spent != nil {
+			view["amount"], view["script"] = itoa(spent.Value), hex.EncodeToString(spent.PkScript)
+		}
+		inputs = append(inputs, view)
 	}
 	for _, out := range p.UnsignedTx.TxOut {
 		outputs = append(outputs, map[string]any{"amount": itoa(out.Value), "script": hex.EncodeToString(out.PkScript)})
@@ -113,10 +115,11 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 			WalletAddress, WalletPublicKey string
 			FeeRate, BackendFeeRate        float64
 			UTXOs                          []struct {
-				TxID  string
-				Vout  uint32
-				Value int64 `json:",string"`
-				CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
+				TxID   string
+				Vout   uint32
+				Value  int64 `json:",string"`
+				CPFP   *struct{ TxVsize, TxEffectiveFeeRate float64 }
+				PrevTx string
 			}
 		}
 		c.Input(t, &in)
@@ -128,6 +131,7 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 				RawTx string
 			}
 			one.coinJSON = coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}
+			one.RawTx = u.PrevTx
 			f.UTXOs = append(f.UTXOs, one)
 		}
 		wallet, err := WalletFeeRate(in.BackendFeeRate, 0)

@@ -277,7 +277,10 @@ func TestVectorsTxs(t *testing.T) {
 			}
 			if in.EscrowState == chains.EscrowRefunded && !in.SkipChecks && !want.Error {
 				c.Differ(t, "evm-refunded-escrow")
-				want.Error = true
+				if err == nil {
+					t.Errorf("built %d calls to open an escrow again", len(calls))
+				}
+				calls, err = d.Init(s, sender, in.Signature) // the call itself is the reference's
 			}
 		case "claimWithSecret":
 			var secret []byte
