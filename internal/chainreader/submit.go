@@ -137,10 +137,12 @@ func (rd *Reader) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *b
 			unconfirmed = append(unconfirmed, ids[i])
 		}
 	}
-	for _, op := range ops {
-		if out, ok := parents[op.Hash].Output(op.Index); ok {
-			agreed.Prevouts[op] = out
+	for i, op := range ops {
+		out, ok := parents[op.Hash].Output(op.Index)
+		if !ok {
+			return fault.Invalid("signedTxs[0]", "input %d spends output %d of transaction %s, which has no such output", i, op.Index, op.Hash)
 		}
+		agreed.Prevouts[op] = out
 	}
 	for i, res := range rd.Bitcoin.CPFPs(ctx, unconfirmed) {
 		if res.Err != nil {
