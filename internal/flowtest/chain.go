@@ -222,6 +222,18 @@ func solanaClaim(hash []byte, nonce uint64, confirmations uint16) []byte {
 	return h
 }
 
+// Expect implements [chains.Contract] for EVM chains.
+func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
+	if !k.chain.isEVM() {
+		return chains.Escrow{}, fmt.Errorf("escrows of %s are not built here", k.chain.id)
+	}
+	s, err := k.chain.contract.Expect(spec)
+	if err != nil {
+		return chains.Escrow{}, err
+	}
+	return k.chain.contract.Escrow(s)
+}
+
 func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if k.chain.isEVM() {
 		a, err := evm.SwapDataOf(want)

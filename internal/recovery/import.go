@@ -4,16 +4,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/quote"
-	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -23,20 +26,47 @@ import (
 // object of the given chain's store. Old and incomplete records are read by the
 // rules of §2.4. What the reference does not keep (where to begin log searches)
 // starts at zero. The result is not stored.
+//
+// Errors are *fault.Error: fault.InvalidInput for a record that is damaged,
+// fault.Unsupported for one that this chain's configuration cannot follow. Field is
+// the record's member that is at fault.
 func ImportRecord(c chains.Chain, body []byte) (*swap.Record, error) {
 	var o foreign
 	if err := json.Unmarshal(body, &o); err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, unreadable(body, err)
 	}
-	if o.ID == "" || !o.Type.Valid() {
-		return nil, fmt.Errorf("record has no id, or its type is unknown")
+	switch {
+	case o.ID == "":
+		return nil, fault.Invalid("id", "is required")
+	case len(o.ID) > maxID:
+		return nil, fault.Invalid("id", "must have at most %[2]d characters, not %[1]d", len(o.ID), maxID)
+	case !o.Type.Valid():
+		return nil, fault.Invalid("type", "%d is not a swap type", o.Type)
 	}
 	i := importer{chain: c, o: &o}
-	r, err := i.record()
-	if err != nil {
-		return nil, fmt.Errorf("record %s: %w", storage.Label(o.ID), err)
+	return i.record()
+}
+
+// maxID is the longest id that a swap may have: that of operations' inputs.
+const maxID = 256
+
+// unreadable says which member of a record cannot be read.
+func unreadable(body []byte, err error) error {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return fault.Invalid("", "the record is not a JSON object: %w", err)
 	}
-	return r, nil
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		alone, e := json.Marshal(map[string]json.RawMessage{name: members[name]})
+		if e != nil {
+			continue
+		}
+		var o foreign
+		if e := json.Unmarshal(alone, &o); e != nil {
+			return fault.Invalid(name, "cannot be read: %w", e)
+		}
+	}
+	return fault.Invalid("", "the record cannot be read: %w", err)
 }
 
 // foreign is the reference's record: the members that count.
@@ -135,6 +165,27 @@ func (d *decimal) orNil() *big.Int {
 	return d.Int
 }
 
+// sats is a number of satoshis that can exist; missing is 0.
+func (d *decimal) sats(member string) (uint64, error) {
+	n := d.orZero()
+	if n.Sign() < 0 || !n.IsInt64() || n.Int64() > bitcoin.MaxMoney {
+		return 0, fault.Invalid(member, "%s is not a number of satoshis", n)
+	}
+	return n.Uint64(), nil
+}
+
+// of returns an error about a member of the record, whatever field it named before.
+func of(member string, err error) error {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		err = errors.New(e.Message)
+	}
+	return fault.Invalid(member, "%w", err)
+}
+
+func unsupported(member, format string, args ...any) error {
+	return fault.At(member, fault.New(fault.Unsupported, format, args...))
+}
+
 type importer struct {
 	chain    chains.Chain
 	contract chains.Contract
@@ -146,12 +197,12 @@ func (i *importer) record() (*swap.Record, error) {
 	o := i.o
 	k, ok := i.chain.Contract(o.ContractVersion)
 	if !ok {
-		return nil, fmt.Errorf("contract version %q is not configured", o.ContractVersion)
+		return nil, unsupported("contractVersion", "%.20q is not configured", o.ContractVersion)
 	}
 	i.contract = k
 	signer, err := i.chain.Address(o.Initiator, false)
 	if err != nil {
-		return nil, fmt.Errorf("initiator: %w", err)
+		return nil, of("initiator", err)
 	}
 	if o.CreatedAt == 0 {
 		o.CreatedAt = o.Expiry
@@ -174,7 +225,7 @@ func (i *importer) record() (*swap.Record, error) {
 	case swap.SPVFromBTC:
 		err = i.vault()
 	default:
-		err = fmt.Errorf("swaps of type %s cannot be imported", o.Type)
+		err = unsupported("type", "swaps of type %s are not supported", o.Type)
 	}
 	if err != nil {
 		return nil, err
@@ -232,28 +283,31 @@ func baseOf(url string) string {
 	return url
 }
 
-func (i *importer) escrow(data json.RawMessage) (*chains.Escrow, error) {
+func (i *importer) escrow(member string, data json.RawMessage) (*chains.Escrow, error) {
 	if len(data) == 0 || string(data) == "null" {
 		return nil, nil
 	}
 	e, err := i.contract.Decode(data)
+	if inner, ok := errors.AsType[*fault.Error](err); ok && inner.Field != "" {
+		member += "." + inner.Field
+	}
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, of(member, err)
 	}
 	return &e, nil
 }
 
-func (i *importer) token(address string) (tokens.Token, error) {
+func (i *importer) token(member, address string) (tokens.Token, error) {
 	want, err := i.chain.TokenAddress(address)
 	if err != nil {
-		return tokens.Token{}, err
+		return tokens.Token{}, of(member, err)
 	}
 	for _, t := range i.chain.Info().Tokens {
 		if own, err := i.chain.TokenAddress(t.Address); err == nil && own == want {
 			return t, nil
 		}
 	}
-	return tokens.Token{}, fmt.Errorf("unknown token %s", address)
+	return tokens.Token{}, unsupported(member, "token %s is not configured", want)
 }
 
 func (i *importer) auth() *chains.Auth {
@@ -269,14 +323,14 @@ func (i *importer) auth() *chains.Auth {
 
 func (i *importer) outgoing() error {
 	o, r := i.o, i.r
-	e, err := i.escrow(o.Data)
+	e, err := i.escrow("data", o.Data)
 	if err != nil {
 		return err
 	}
 	if e == nil {
-		return fmt.Errorf("data: is required")
+		return fault.Invalid("data", "is required")
 	}
-	t, err := i.token(e.Token)
+	t, err := i.token("data", e.Token)
 	if err != nil {
 		return err
 	}
@@ -287,12 +341,19 @@ func (i *importer) outgoing() error {
 	network := tokens.NewAmount(o.NetworkFee.orZero(), t)
 	r.Terms.NetworkFee = &network
 	if o.Type == swap.ToBTC {
+		sats, err := o.Amount.sats("amount")
+		if err != nil {
+			return err
+		}
+		if !o.Nonce.orZero().IsUint64() {
+			return fault.Invalid("nonce", "%s is not a 64-bit number", o.Nonce.orZero())
+		}
 		r.Terms.Output = tokens.NewAmount(o.Amount.orNil(), tokens.BTC())
 		r.Terms.Recipient = o.Address
-		r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: o.Amount.orZero().Uint64(), Nonce: o.Nonce.orZero().Uint64(), Confirmations: o.RequiredConfirmations}
+		r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: sats, Nonce: o.Nonce.orZero().Uint64(), Confirmations: o.RequiredConfirmations}
 		if o.TxID != "" {
 			if r.Bitcoin.TxID, err = bitcoin.ParseHash(o.TxID); err != nil {
-				return fmt.Errorf("txId: %w", err)
+				return of("txId", err)
 			}
 		}
 	} else if err := i.lightning(); err != nil {
@@ -331,7 +392,7 @@ func (i *importer) lightning() error {
 	if lightning.LooksLikeInvoice(o.Invoice) {
 		inv, err := lightning.Decode(o.Invoice)
 		if err != nil {
-			return fmt.Errorf("pr: %w", err)
+			return of("pr", err)
 		}
 		l.Invoice, l.Hash = o.Invoice, hex.EncodeToString(inv.PaymentHash[:])
 		l.NonCustodial, l.LikelyFails = inv.IsNonCustodial(), o.Confidence != nil && inv.WillLikelyFail(*o.Confidence)
@@ -341,15 +402,20 @@ func (i *importer) lightning() error {
 	} else if o.Invoice != "" {
 		l.Hash = strings.ToLower(o.Invoice)
 	}
-	if o.Secret != "" {
-		preimage, err := hex.DecodeString(strings.TrimPrefix(o.Secret, "0x"))
-		if err != nil {
-			return fmt.Errorf("secret: must be hexadecimal")
-		}
-		i.r.Lightning = l
-		swap.KeepPreimage(preimage, i.r)
+	if b, err := hex.DecodeString(l.Hash); err != nil || len(b) != 0 && len(b) != sha256.Size {
+		return fault.Invalid("paymentHash", "%.80q is not 64 hexadecimal digits", l.Hash)
 	}
 	i.r.Lightning = l
+	if o.Secret == "" {
+		return nil
+	}
+	preimage, err := hex.DecodeString(strings.TrimPrefix(o.Secret, "0x"))
+	if err != nil || len(preimage) != len(swap.Secret{}) {
+		return fault.Invalid("secret", "must be 64 hexadecimal digits")
+	}
+	if !swap.KeepPreimage(preimage, i.r) {
+		return fault.Invalid("secret", "is not the preimage of the payment hash")
+	}
 	return nil
 }
 
@@ -363,13 +429,32 @@ func (i *importer) invoiceAmount() tokens.Amount {
 	return a
 }
 
+// withdrawal reads the LNURL-withdraw link that pays the invoice. The reference
+// keeps neither the link's limits, which it checked against the invoice, nor the
+// service's answer, so that the invoice is handed over again only when asked for.
+func (i *importer) withdrawal() {
+	o, l := i.o, i.r.Lightning
+	if o.K1 == "" {
+		return
+	}
+	l.Withdraw = &swap.Withdraw{Asked: o.Posted}
+	p := &l.Withdraw.Params
+	p.K1, p.Callback = o.K1, o.Callback
+	if inv, err := lightning.Decode(l.Invoice); err == nil && inv.AmountMsat != nil {
+		p.MinWithdrawable, p.MaxWithdrawable = *inv.AmountMsat, *inv.AmountMsat
+	}
+	if o.Posted {
+		i.r.Tried = map[string]swap.Try{string(swap.CallWithdraw): {Started: i.r.CreatedAt, Attempts: 1}}
+	}
+}
+
 func (i *importer) auto() error {
 	o, r := i.o, i.r
-	real, err := i.escrow(o.Data)
+	real, err := i.escrow("data", o.Data)
 	if err != nil {
 		return err
 	}
-	expected, err := i.escrow(o.InitialSwapData)
+	expected, err := i.escrow("initialSwapData", o.InitialSwapData)
 	if err != nil {
 		return err
 	}
@@ -377,9 +462,9 @@ func (i *importer) auto() error {
 		expected = real
 	}
 	if expected == nil {
-		return fmt.Errorf("initialSwapData: is required")
+		return fault.Invalid("initialSwapData", "is required")
 	}
-	t, err := i.token(expected.Token)
+	t, err := i.token("initialSwapData", expected.Token)
 	if err != nil {
 		return err
 	}
@@ -388,10 +473,8 @@ func (i *importer) auto() error {
 	if err := i.lightning(); err != nil {
 		return err
 	}
-	if o.K1 != "" {
-		r.Lightning.Withdraw = &swap.Withdraw{Asked: o.Posted}
-		r.Lightning.Withdraw.Params.K1, r.Lightning.Withdraw.Params.Callback = o.K1, o.Callback
-	}
+	r.Lightning.OwnHash = o.Secret == ""
+	i.withdrawal()
 	shown := expected
 	if real != nil {
 		shown = real

@@ -2,9 +2,10 @@ package recovery
 
 import (
 	"encoding/hex"
-	"fmt"
+	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -15,6 +16,9 @@ func (i *importer) gasForLightning() error {
 	if err := i.lightning(); err != nil {
 		return err
 	}
+	if i.r.Lightning.Hash == "" {
+		return fault.Invalid("pr", "is required")
+	}
 	i.r.ID = i.r.Lightning.Hash
 	return i.gas(i.invoiceAmount())
 }
@@ -24,29 +28,32 @@ func (i *importer) gasForLightning() error {
 func (i *importer) gasForBitcoin() error {
 	o, r := i.o, i.r
 	if b, err := hex.DecodeString(o.PaymentHash); err != nil || len(b) == 0 {
-		return fmt.Errorf("paymentHash: must be hexadecimal")
+		return fault.Invalid("paymentHash", "must be hexadecimal")
 	}
-	sats := o.InputAmount.orZero()
-	if o.Address == "" || sats.Sign() < 0 || !sats.IsInt64() || sats.Int64() > bitcoin.MaxMoney {
-		return fmt.Errorf("address or inputAmount is missing or wrong")
+	if o.Address == "" {
+		return fault.Invalid("address", "is required")
+	}
+	sats, err := o.InputAmount.sats("inputAmount")
+	if err != nil {
+		return err
 	}
 	r.ID = o.PaymentHash
-	r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: sats.Uint64(), Confirmations: quote.TrustedBTCConfirmations}
+	r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: sats, Confirmations: quote.TrustedBTCConfirmations}
 	r.Gas = &swap.GasPart{Hash: o.PaymentHash, Sequence: o.Sequence.orZero(), Total: o.OutputAmount.orZero(), RefundTo: o.RefundAddress, RefundTx: o.RefundTxID,
 		Paid: o.TxID != "" || o.RefundTxID != "" || o.State == swap.TrustedBTCRefundable}
 	if o.TxID != "" {
 		id, err := bitcoin.ParseHash(o.TxID)
 		if err != nil {
-			return fmt.Errorf("txId: %w", err)
+			return of("txId", err)
 		}
 		r.Bitcoin.TxID = id
 	}
-	return i.gas(tokens.NewAmount(sats, tokens.BTC()))
+	return i.gas(tokens.NewAmount(new(big.Int).SetUint64(sats), tokens.BTC()))
 }
 
 func (i *importer) gas(input tokens.Amount) error {
 	o, r := i.o, i.r
-	t, err := i.token(o.Token)
+	t, err := i.token("token", o.Token)
 	if err != nil {
 		return err
 	}

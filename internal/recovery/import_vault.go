@@ -3,8 +3,6 @@ package recovery
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 
@@ -43,42 +41,51 @@ type foreignVault struct {
 
 func (i *importer) vault() error {
 	o, r := i.o, i.r
-	t, err := i.token(o.OutputSwapToken)
+	t, err := i.token("outputSwapToken", o.OutputSwapToken)
 	if err != nil {
 		return err
 	}
 	owner, err := i.chain.Address(o.VaultOwner, false)
 	if err != nil {
-		return fmt.Errorf("vaultOwner: %w", err)
+		return of("vaultOwner", err)
 	}
 	r.LP.Address, r.From = owner, o.Genesis
+	var sats [4]uint64
+	for n, m := range []struct {
+		name string
+		d    *decimal
+	}{{"btcAmount", o.BtcAmount}, {"btcAmountSwap", o.BtcAmountSwap}, {"btcAmountGas", o.BtcAmountGas}, {"vaultUtxoValue", o.VaultUTXOValue}} {
+		if sats[n], err = m.d.sats(m.name); err != nil {
+			return err
+		}
+	}
 	v := &swap.VaultPart{QuoteID: o.QuoteID, Owner: owner, VaultID: o.VaultID.orZero(), UTXO: strings.ToLower(o.VaultUTXO), MinFeeRate: o.MinimumFeeRate,
-		UTXOSats: o.VaultUTXOValue.orZero().Int64(), Sats: [2]int64{o.BtcAmountSwap.orZero().Int64(), o.BtcAmountGas.orZero().Int64()},
+		UTXOSats: int64(sats[3]), Sats: [2]int64{int64(sats[1]), int64(sats[2])},
 		Deadline: swap.Millis(o.Expiry), FrontTx: o.FrontTxID, ClaimTx: o.ClaimTxID}
 	for n, share := range []*decimal{o.CallerShare, o.FrontingShare, o.ExecutionShare} {
 		if v.Shares[n] = uint32(share.orZero().Uint64()); !share.orZero().IsUint64() || share.orZero().BitLen() > 20 {
-			return fmt.Errorf("fee share %s is out of range", share.orZero())
+			return fault.Invalid([]string{"callerFeeShare", "frontingFeeShare", "executionFeeShare"}[n], "%s is out of range", share.orZero())
 		}
 	}
 	for n, total := range []*decimal{o.OutputTotalSwap, o.OutputTotalGas} {
 		m := o.VaultMultipliers[n].orZero()
 		if m.Sign() <= 0 {
-			return errors.New("vaultTokenMultipliers must be greater than zero")
+			return fault.Invalid("vaultTokenMultipliers", "must be greater than zero")
 		}
 		raw := new(big.Int).Quo(total.orZero(), m)
 		if !raw.IsUint64() {
-			return fmt.Errorf("amount %s is out of range", total.orZero())
+			return fault.Invalid([]string{"outputTotalSwap", "outputTotalGas"}[n], "%s is out of range", total.orZero())
 		}
 		v.Multipliers[n], v.Raw[n] = m, raw.Uint64()
 	}
 	if v.Script, err = scriptOf(o.VaultAddress); err != nil {
-		return fmt.Errorf("vaultBtcAddress: %w", err)
+		return of("vaultBtcAddress", err)
 	}
 	if v.LPScript, err = scriptOf(o.LPAddress); err != nil {
-		return fmt.Errorf("btcDestinationAddress: %w", err)
+		return of("btcDestinationAddress", err)
 	}
 	r.Vault = v
-	r.Bitcoin = &swap.BitcoinPart{Address: o.LPAddress, Sats: o.BtcAmount.orZero().Uint64(), Confirmations: o.VaultConfirmations, ConfirmedAt: swap.Millis(o.BtcTxConfirmedAt)}
+	r.Bitcoin = &swap.BitcoinPart{Address: o.LPAddress, Sats: sats[0], Confirmations: o.VaultConfirmations, ConfirmedAt: swap.Millis(o.BtcTxConfirmedAt)}
 	if err := i.posted(); err != nil {
 		return err
 	}
@@ -112,24 +119,24 @@ func (i *importer) posted() error {
 	var data struct{ Hex, TxID string }
 	if d := i.o.Data; len(d) > 0 && string(d) != "null" {
 		if err := json.Unmarshal(d, &data); err != nil {
-			return fmt.Errorf("data: %w", err)
+			return of("data", err)
 		}
 	}
 	b := i.r.Bitcoin
 	if data.Hex != "" {
 		raw, err := hex.DecodeString(data.Hex)
 		if err != nil {
-			return errors.New("data: must be hexadecimal")
+			return fault.Invalid("data", "the transaction must be hexadecimal")
 		}
 		tx, err := bitcoin.DecodeTx(raw)
 		if err != nil {
-			return fmt.Errorf("data: %w", err)
+			return of("data", err)
 		}
 		b.Tx, b.TxID = raw, tx.TxHash()
 	}
 	if b.Tx == nil {
 		if i.o.VaultPosted {
-			return errors.New("a PSBT was sent, but its transaction is missing")
+			return fault.Invalid("data", "is required: the transaction was sent to the provider")
 		}
 		return nil
 	}

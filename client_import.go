@@ -1,0 +1,129 @@
+package swapper
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/recovery"
+)
+
+// ImportInput is the input of [Client.Import].
+type ImportInput struct {
+	// ChainID is the smart chain whose records these are; they do not name it
+	// themselves. The reference service keeps one file or database for each chain.
+	ChainID string
+	// Records yields the records one at a time, each a JSON object as the reference
+	// service stores it. A body may be overwritten after the next one is asked for.
+	// An error ends the import.
+	Records iter.Seq2[[]byte, error]
+	DryRun  bool // judges every record, stores none
+}
+
+// ImportOutcome is what became of a record.
+type ImportOutcome string
+
+// The outcomes of a record in [Client.Import].
+const (
+	Imported        ImportOutcome = "imported" // stored; in a dry run: would be
+	AlreadyImported ImportOutcome = "present"  // the store has this swap already, and was left as it is
+	ImportRefused   ImportOutcome = "refused"  // see ImportReport.Err
+)
+
+// ImportReport says what became of one record.
+type ImportReport struct {
+	Record  int // its place in the input, from 0
+	Outcome ImportOutcome
+	Swap    *ListSwapOutput // as it is stored, or would be; nil if the record was refused
+	// Err is why the record was refused: an [*Error] whose Field is the member of the
+	// record that is at fault ("" if no single one is). [CodeInvalidInput]: the record
+	// is damaged, contradicts itself, or is of another network. [CodeUnsupported]: its
+	// swap type, contract version or token is not configured.
+	Err error
+}
+
+// ImportSummary counts the outcomes of an import.
+type ImportSummary struct {
+	Imported, AlreadyImported, Refused int
+}
+
+// maxRecord bounds the JSON of one record, in bytes. They have some 3 kB.
+const maxRecord = 1 << 20
+
+// Import stores swaps from the records of the reference service, so that its users'
+// swaps go on here, under the same ids and with the same preimages. It tells report
+// (which may be nil) of every record, in order, and returns the counts.
+//
+// A swap that the store has already is left as it is, so that an import that was
+// cut short can be repeated. A record that cannot be accepted is reported and harms
+// no other. Memory does not grow with the number of records.
+//
+// Nobody is asked about the swaps: a status looks at its swap when it is asked for,
+// and [Client.Run] follows all of them, as it does after a restart. The reference
+// service must not run on the same swaps at the same time.
+//
+// Errors, beside those of the records: [CodeInvalidInput] for a chain that is not
+// configured; what Records yields; a failure of the store. The records reported
+// before that are stored.
+func (c *Client) Import(ctx context.Context, in ImportInput, report func(ImportReport)) (sum ImportSummary, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return sum, err
+	}
+	defer end(&err)
+	ch := c.byID[in.ChainID]
+	switch {
+	case ch == nil:
+		return sum, fault.Invalid("chainId", "%s is not configured", in.ChainID)
+	case in.Records == nil:
+		return sum, fault.Invalid("records", "is required")
+	}
+	a := recovery.Adopter{Quoter: c.quoter, Chain: ch, DryRun: in.DryRun, Log: c.config.Logger}
+	n := 0
+	for body, err := range in.Records {
+		if err != nil {
+			return sum, err
+		}
+		if ctx.Err() != nil {
+			return sum, context.Cause(ctx)
+		}
+		r, err := c.importOne(ctx, &a, body)
+		if err != nil {
+			return sum, err
+		}
+		r.Record = n
+		n++
+		switch r.Outcome {
+		case Imported:
+			sum.Imported++
+		case AlreadyImported:
+			sum.AlreadyImported++
+		case ImportRefused:
+			sum.Refused++
+		}
+		if report != nil {
+			report(r)
+		}
+	}
+	return sum, nil
+}
+
+// importOne stores the swap of one record. Its error is one that ends the import.
+func (c *Client) importOne(ctx context.Context, a *recovery.Adopter, body []byte) (ImportReport, error) {
+	if len(body) > maxRecord {
+		return ImportReport{Outcome: ImportRefused, Err: fault.Invalid("", "the record has %d bytes, at most %d are possible", len(body), maxRecord)}, nil
+	}
+	r, known, err := a.Adopt(ctx, body)
+	if refused, ok := errors.AsType[*fault.Error](err); ok && ctx.Err() == nil {
+		return ImportReport{Outcome: ImportRefused, Err: refused}, nil
+	}
+	if err != nil {
+		return ImportReport{}, err
+	}
+	shown := c.listed(r)
+	if known {
+		return ImportReport{Outcome: AlreadyImported, Swap: &shown}, nil
+	}
+	return ImportReport{Outcome: Imported, Swap: &shown}, nil
+}
