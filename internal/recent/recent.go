@@ -19,8 +19,9 @@ type Value[T any] struct {
 }
 
 // Get returns the last answer if it is younger than age, else that of load,
-// which concurrent callers share (see [flight.Do]). Errors are not kept. An age
-// that is not positive means that load is always called.
+// which concurrent callers share (see [flight.Do]). Errors are not kept. An age of
+// 0 means that no earlier answer will do; a negative one that no call will do that
+// was already under way, whose answer may be of before.
 func (r *Value[T]) Get(ctx context.Context, age time.Duration, load func(context.Context) (T, error)) (T, error) {
 	r.mu.Lock()
 	value, at := r.value, r.at
@@ -28,7 +29,11 @@ func (r *Value[T]) Get(ctx context.Context, age time.Duration, load func(context
 	if !at.IsZero() && time.Since(at) < age {
 		return value, nil
 	}
-	return flight.Do(ctx, &r.flight, "", func(ctx context.Context) (T, error) {
+	shared := &r.flight
+	if age < 0 {
+		shared = new(flight.Group)
+	}
+	return flight.Do(ctx, shared, "", func(ctx context.Context) (T, error) {
 		asked := time.Now() // the answer is as old as the question
 		v, err := load(ctx)
 		if err == nil {

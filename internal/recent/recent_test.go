@@ -40,3 +40,26 @@ func TestGet(t *testing.T) {
 		get(-1, 6, nil)
 	})
 }
+
+// TestGetAnew: what was asked before the question does not answer it.
+func TestGetAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var v Value[int]
+		tip := 1
+		load := func(context.Context) (int, error) {
+			seen := tip
+			time.Sleep(time.Second)
+			return seen, nil
+		}
+		for age, want := range map[time.Duration]int{0: 1, -1: 2} {
+			tip = 1
+			go v.Get(t.Context(), age, load)
+			synctest.Wait()
+			tip = 2
+			if got, err := v.Get(t.Context(), age, load); got != want || err != nil {
+				t.Errorf("age %d: %d, %v; want %d", age, got, err, want)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}

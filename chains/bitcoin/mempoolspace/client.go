@@ -51,7 +51,7 @@ type Options struct {
 	Recheck     time.Duration // a URL that failed is asked again after this; 0 means 60 s
 	Retry       retry.Policy  // of a call that no URL could answer; the zero value is the network's usual policy
 	Concurrency int           // requests at once to one URL; 0 means 6
-	TipAge      time.Duration // how old the tip, fee rates and projected blocks may be; 0 means 2 s, negative: always asked
+	TipAge      time.Duration // how old the tip, fee rates and projected blocks may be; 0 means 2 s, negative: always asked anew
 	Logger      *slog.Logger  // told when URLs fail and recover; nil means silence
 }
 

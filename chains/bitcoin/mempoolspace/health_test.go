@@ -185,6 +185,7 @@ func TestOneRequestForMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, client := twoURLs(t, map[string][]answer{tipA: {text("7")}})
 		client.http.Transport = delayed{c, "a.example", time.Second}
+		client.o.TipAge = time.Nanosecond // those that are asked anew share nothing
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		var wg sync.WaitGroup
