@@ -1,6 +1,6 @@
-// Package address says what a string is that a person pastes or scans: a Bitcoin
-// address or BIP-21 URI, a Lightning invoice, an LNURL or internet identifier,
-// or an address of a smart chain.
+// Package address recognises strings that users paste or scan: Bitcoin
+// addresses and BIP-21 URIs, Lightning invoices, LNURLs and internet
+// identifiers, and addresses on smart chains.
 package address
 
 import (
@@ -31,20 +31,20 @@ const maxText = 20 << 10
 type Chain interface {
 	// ID is the chain's identifier, as in tokens: SOLANA, STARKNET, CITREA, ...
 	ID() string
-	// Address returns the canonical text of an account address, or an error if s
-	// is none. With strict, the chain takes only what cannot be mistaken for an
-	// address of another chain.
+	// Address returns the canonical text of an account address, or an error if
+	// s is not one. With strict, the chain accepts only forms that cannot be
+	// mistaken for an address on another chain.
 	Address(s string, strict bool) (canonical string, err error)
 }
 
 // Services is what the parser needs of a client of LNURL services; it is
 // implemented by [*lnurl.Client]. Implementations are safe for concurrent use.
 type Services interface {
-	// Check reports, without calling anything, whether the service of a link may
-	// be called.
+	// Check reports, without any request, whether the service of a link may be
+	// called.
 	Check(lnurl.Link) error
-	// Fetch asks the service of a link what it wants or offers. It ends with ctx
-	// and has a deadline of its own.
+	// Fetch asks the service of a link for its parameters. It ends with ctx and
+	// has a deadline of its own.
 	Fetch(context.Context, lnurl.Link) (lnurl.Details, error)
 }
 
@@ -52,11 +52,11 @@ type Services interface {
 type Config struct {
 	Network bitcoin.Network
 	Chains  []Chain  // in the order in which they are tried
-	LNURL   Services // nil: links are recognised, but neither checked nor asked
+	LNURL   Services // nil: links are recognised, but their services are neither checked nor called
 }
 
 // Parser recognises strings for one Bitcoin network and a list of smart chains.
-// It never changes and is safe for concurrent use.
+// It is immutable and safe for concurrent use.
 type Parser struct {
 	network bitcoin.Network
 	chains  []chain
@@ -68,8 +68,8 @@ type chain struct {
 	id string
 }
 
-// New returns a parser. It refuses an unknown network and chains that could not
-// be told apart by their identifiers.
+// New returns a parser. It refuses an unknown network and chains whose
+// identifiers are not unique.
 func New(c Config) (*Parser, error) {
 	if !c.Network.Valid() {
 		return nil, fmt.Errorf("address parser: unknown Bitcoin network %d", int(c.Network))
@@ -87,12 +87,12 @@ func New(c Config) (*Parser, error) {
 	return p, nil
 }
 
-// Recognise says what a text is without any network call. Links are not asked:
-// their bounds and details stay unknown. The text may have blanks around it, and
-// the schemes `bitcoin:` and `lightning:` in any case. It is judged as it
-// stands: an invoice may belong to another network or have expired, which
-// whoever wants to pay it must check. Errors are [fault.InvalidInput] without a
-// field (protocol: utilities.md §6).
+// Recognise says what a text is without any network call. The services of links
+// are not called, so their bounds and details stay unknown. The text may have
+// blanks around it, and the schemes `bitcoin:` and `lightning:` in any case. An
+// invoice may be for another network or expired, which the caller must check
+// before paying it. Errors are [fault.InvalidInput] without a field (protocol:
+// utilities.md §6).
 func (p *Parser) Recognise(text string) (Result, error) {
 	if len(text) > maxText {
 		return Result{}, fault.New(fault.InvalidInput, "text is longer than %d characters", maxText)
@@ -129,9 +129,9 @@ func (p *Parser) Recognise(text string) (Result, error) {
 	return Result{}, err
 }
 
-// Parse says what a text is, and asks the service of a link what it accepts.
-// Beside the errors of [Parser.Recognise], it returns those of package lnurl for
-// services that do not answer as they should, and ends with ctx.
+// Parse says what a text is, and asks the service of a link what it accepts. In
+// addition to the errors of [Parser.Recognise], it returns those of package
+// lnurl for services that fail or misbehave. It ends with ctx.
 func (p *Parser) Parse(ctx context.Context, text string) (Result, error) {
 	r, err := p.Recognise(text)
 	if err != nil || r.Type != LNURL {

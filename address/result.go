@@ -19,22 +19,21 @@ type Result struct {
 	// caller that knows the destination chain should not rely on it.
 	Type string
 
-	// Address is the address, invoice or link as typed, without blanks around
-	// it, URI scheme and query; links in the form in which package lnurl keeps
-	// them.
+	// Address is the address, invoice or link as typed, without surrounding
+	// blanks, URI scheme and query; links in the form of [lnurl.Link.Text].
 	Address string
 
-	// Amount is what a BIP-21 URI or an invoice asks for (sats, rounded up), or
-	// the one amount that a link accepts; nil if there is none.
+	// Amount is what a BIP-21 URI or an invoice requests (sats, rounded up), or
+	// the only amount that a link accepts; nil if there is none.
 	Amount *tokens.Amount
 
 	// Min and Max are the bounds of a link that accepts a range, else nil.
 	Min, Max *tokens.Amount
 
-	// Of these, what goes with Type is set.
+	// Only the fields that belong to Type are set.
 	Bitcoin   bitcoin.Address    // BITCOIN
-	Invoice   *lightning.Invoice // LIGHTNING; neither its network nor its expiry is judged
+	Invoice   *lightning.Invoice // LIGHTNING; its network and expiry are not checked
 	Link      lnurl.Link         // LNURL
-	Details   lnurl.Details      // LNURL: what the service answered; nil until it was asked
+	Details   lnurl.Details      // LNURL: the service's response; nil until it was called
 	Canonical string             // smart chains: the address in the chain's canonical form
 }

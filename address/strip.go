@@ -2,10 +2,9 @@ package address
 
 import "strings"
 
-// Strip is what createSwap does to an address before anything else: a lower-case
-// `bitcoin:` or `lightning:` scheme is dropped together with everything from the
-// first `?`. Without such a scheme the text stays as it is (protocol:
-// utilities.md §1).
+// Strip prepares an address given to createSwap: a lower-case `bitcoin:` or
+// `lightning:` scheme is removed together with everything from the first `?`.
+// Without such a scheme the text is unchanged (protocol: utilities.md §1).
 func Strip(text string) string {
 	for _, scheme := range []string{bitcoinScheme, lightningScheme} {
 		if rest, ok := strings.CutPrefix(text, scheme); ok {

@@ -15,7 +15,7 @@ type Estimator struct {
 	Chain   func(id string) (chains.Chain, bool) // the configured smart chains
 }
 
-// Query is one question.
+// Query is the input of an estimate.
 type Query struct {
 	Token  tokens.Token
 	Wallet string // address on the token's chain
@@ -26,24 +26,23 @@ type Query struct {
 	TargetChain string
 	GasDrop     bool // room for extra gas tokens; Bitcoin only
 
-	FeeRate       string   // in the form of the token's chain; "" is the current one
-	MinFeeRate    *float64 // sats/vB; Bitcoin only
-	FeeMultiplier *float64 // on the current rate (Bitcoin) or cost; not with FeeRate
+	FeeRate       string   // in the format of the token's chain; "": the current rate
+	MinFeeRate    *float64 // lowest rate to use, sat/vB; Bitcoin only
+	FeeMultiplier *float64 // multiplies the current rate (Bitcoin) or cost; not with FeeRate
 }
 
-// Spendable is the answer to a [Query].
+// Spendable is the result of a [Query].
 type Spendable struct {
 	Amount       tokens.Amount
-	FeeRateSatVB float64 // that was reckoned with; 0 but for Bitcoin
+	FeeRateSatVB float64 // sat/vB used in the estimate; 0 except for Bitcoin
 }
 
-// Estimate returns what can be swapped. Everything that can be said of a query
-// by itself is checked before anybody is asked; errors name the query's members
-// as the published interface does (protocol: utilities.md §10,
-// swap-flows-spv-and-core.md C10). A balance that cannot be read is an error,
-// never zero.
+// Estimate returns what can be swapped. The query is validated before anything
+// is requested; errors name its fields as the published interface does
+// (protocol: utilities.md §10, swap-flows-spv-and-core.md C10). A balance that
+// cannot be read is an error, never zero.
 //
-// Round trips, the questions of each at the same time: two on Bitcoin (coins and
+// Round trips, with the requests of each in parallel: two on Bitcoin (coins and
 // fee rate, then unconfirmed parents if there are any), one on a smart chain.
 func (e Estimator) Estimate(ctx context.Context, q Query) (Spendable, error) {
 	if q.Token.Chain == tokens.Lightning {

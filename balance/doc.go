@@ -1,9 +1,10 @@
-// Package balance estimates what of a wallet can go into a swap: what it holds,
-// less what the transaction that starts the swap costs.
+// Package balance estimates how much of a wallet's balance can be swapped: what
+// it holds, less the cost of the transaction that starts the swap.
 //
-// On Bitcoin that is a real estimate of a transaction that spends every coin
-// worth its own fee. On a smart chain only the native token pays fees, so of any
-// other token everything can be swapped.
+// On Bitcoin that is an estimate of an actual transaction that spends every
+// coin worth its own fee. On a smart chain only the native token pays fees, so
+// the whole balance of any other token can be swapped.
 //
-// An estimate is not a reservation: fees move, and coins are spent elsewhere.
+// An estimate is not a reservation: fees change, and coins may be spent
+// elsewhere.
 package balance

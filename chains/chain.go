@@ -1,22 +1,24 @@
-// Package chains is what the swap engine knows of a smart chain: interfaces,
-// and neutral values that every chain family (EVM, Solana, Starknet) can fill.
+// Package chains defines what the swap engine needs from a smart chain:
+// interfaces, and neutral values that every chain family (EVM, Solana,
+// Starknet) can provide.
 //
 // A chain lives in a folder of its own (chains/evm, ...) and is passed in by the
 // caller as a [Factory]; there is no list of chains here. Bitcoin and Lightning
 // are not smart chains: the engine uses chains/bitcoin and chains/lightning
 // directly.
 //
-// Three families differ in much: an LP authorisation is typed data on EVM and
-// Starknet but the signature of the whole first transaction on Solana; one action
-// is one transaction here and a row of dependent ones there; an account may be a
-// contract that must be deployed first. All of that stays behind [Contract.Build]
-// and [Contract.Check]: the engine says what is to happen as a [Plan] and gets
-// the strings that a wallet signs.
+// The three families differ considerably: an LP authorisation is typed data on
+// EVM and Starknet but the signature of the whole first transaction on Solana;
+// one action is a single transaction on one chain and a series of dependent
+// ones on another; an account may be a contract that must be deployed first.
+// All of that stays behind [Contract.Build] and [Contract.Check]: the engine
+// describes what is to happen as a [Plan] and gets the transactions that a
+// wallet signs.
 //
-// What a chain answers is believed no further than its node is: an answer names
-// the head that it was read at, negative answers of a lagging node are for the
-// engine to recognise, and whatever comes from a log or from an LP (a preimage,
-// a Bitcoin transaction id, escrow data) is a claim until it is verified.
+// A chain's answers are only as reliable as its node: each answer names the
+// head at which it was read, the engine recognises negative answers from a
+// lagging node, and everything that comes from a log or an LP (a preimage, a
+// Bitcoin transaction id, escrow data) is unverified until it has been checked.
 package chains
 
 import (
@@ -32,22 +34,23 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Factory makes a chain when the client starts. It is what a caller passes in:
-// evm.Citrea(evm.Options{RPC: ...}).
+// Factory creates a chain when the client is opened. It is what callers pass
+// in: evm.Citrea(evm.Options{RPC: ...}).
 type Factory interface {
 	// ID returns the chain identifier as in token ids: CITREA, SOLANA, STARKNET, ...
 	ID() string
 
 	// Open connects and verifies that the node serves the right network; it
-	// refuses a chain that has no contracts for env.Network, and a node of
-	// another network. A node that does not answer is no failure: Open then takes
-	// some seconds at most, and the chain verifies the node when it answers and
-	// returns errors until then. Open returns before ctx ends and leaves nothing
-	// running when it fails. A Chain that holds resources implements io.Closer.
+	// fails if the chain has no contracts for env.Network, or if a node serves
+	// another network. A node that does not respond is not an error: Open then
+	// takes a few seconds at most, and the chain verifies the node once it
+	// responds and returns errors until then. Open returns before ctx ends and
+	// leaves nothing running when it fails. A Chain that holds resources
+	// implements io.Closer.
 	Open(ctx context.Context, env Env) (Chain, error)
 }
 
-// Env is what a chain is given. No field is nil.
+// Env is what a chain gets from the client. No field is nil.
 type Env struct {
 	Network bitcoin.Network // the Bitcoin network whose deployment to use
 	Bitcoin bitcoin.Backend // for proofs and relay headers
@@ -68,22 +71,23 @@ type Notes interface {
 }
 
 // Chain is one smart chain on one network. All methods are safe for concurrent
-// use; those with a context return when it ends, at the latest. Each
-// implementation states the number of sequential round trips of each method, and
-// chaintest counts them.
+// use; those with a context return at the latest when it ends. Each
+// implementation documents the number of sequential round trips of each method,
+// and chaintest counts them.
 type Chain interface {
 	// Info returns constants. No round trip.
 	Info() Info
 
 	// Address returns the canonical form of an address, which is the form that
 	// escrows, lists and comparisons use. The zero address is always refused.
-	// With strict set only a form that can be told from other chains' addresses
-	// is accepted (parseAddress). Errors have the code fault.InvalidInput. No
-	// round trip.
+	// With strict set, only forms that cannot be mistaken for other chains'
+	// addresses are accepted (parseAddress). Errors have the code
+	// fault.InvalidInput. No round trip.
 	Address(s string, strict bool) (canonical string, err error)
 
-	// TokenAddress returns the canonical form of a token's address. Unlike Address
-	// it takes whatever stands for the native token. No round trip.
+	// TokenAddress returns the canonical form of a token's address. Unlike
+	// Address, it accepts the address that denotes the native token. No round
+	// trip.
 	TokenAddress(s string) (canonical string, err error)
 
 	// Contract returns the contract set with the given version; "" is "v1".
@@ -95,38 +99,41 @@ type Chain interface {
 	// be answered.
 	VerifyData(ctx context.Context, signer string, data []byte, signature string) error
 
-	// Balance returns what owner holds of a token, in base units, at the latest block.
+	// Balance returns owner's balance of a token, in base units, at the latest
+	// block.
 	Balance(ctx context.Context, owner, token string) (*big.Int, error)
 
 	// FeeRate returns the current fee rate as the chain's own string (protocol:
-	// utilities.md §10). It is stored with a swap and handed back unchanged.
+	// utilities.md §10). It is stored with a swap and passed back unchanged.
 	FeeRate(ctx context.Context) (string, error)
 
-	// CheckFeeRate refuses a text that is no fee rate of this chain, before anybody
-	// is asked anything. Errors have the code fault.InvalidInput. No round trip.
+	// CheckFeeRate refuses a text that is not a valid fee rate of this chain.
+	// Errors have the code fault.InvalidInput. No round trip.
 	CheckFeeRate(s string) error
 
-	// Heads returns the newest block and the newest one that counts as final.
+	// Heads returns the latest block and the latest one that counts as final.
 	Heads(ctx context.Context) (Heads, error)
 
-	// Send broadcasts a checked transaction. A transaction that the network
-	// already has is success. An error with the code fault.InvalidState means
-	// that the network did not take it and will not take it as it is (its nonce
-	// is used, its block hash is too old, it offers too little, its sender cannot
-	// pay for it), so that another one has to be signed; after any other error it
-	// may or may not be under way, and Send may be called again with the same value.
+	// Send broadcasts a checked transaction. It succeeds if the network already
+	// has the transaction. An error with the code fault.InvalidState means that
+	// the network did not accept the transaction and will not accept it as it
+	// is (its nonce is used, its block hash is too old, its fee is too low, its
+	// sender cannot pay for it), so that another one has to be signed; after
+	// any other error the transaction may or may not be in the network, and
+	// Send may be called again with the same value.
 	Send(ctx context.Context, tx Signed) error
 
-	// Status returns what became of transactions, in their order. One with only
-	// an ID can be asked for too; then it is never Replaced.
+	// Status returns the states of transactions, in their order. A transaction
+	// of which only the ID is set can be asked for too; it is never reported as
+	// Replaced.
 	Status(ctx context.Context, txs []Signed) ([]TxStatus, error)
 
-	// Hints reports where something happened that concerns the contracts, from
-	// the cursor on, until ctx ends. A hint is no fact: the engine looks where it
-	// points. Each is delivered at least once; deliver is called with the cursor
-	// to continue from, which the caller stores only after it has acted, and an
-	// error of it ends Hints. An empty cursor starts at the head. A node's
-	// failures are retried with growing pauses, not returned.
+	// Hints reports events of the contracts, from the cursor on, until ctx
+	// ends. A hint is not a fact: the engine checks what it points to. Each is
+	// delivered at least once; deliver is called with the cursor to continue
+	// from, which the caller stores only after it has acted; if deliver returns
+	// an error, Hints ends with it. An empty cursor starts at the head. A
+	// node's failures are retried with growing pauses, not returned.
 	Hints(ctx context.Context, from Cursor, deliver func([]Hint, Cursor) error) error
 
 	// History yields every escrow and every vault withdrawal in which signer is
@@ -135,51 +142,51 @@ type Chain interface {
 	History(ctx context.Context, signer string, from uint64) iter.Seq2[Past, error]
 }
 
-// RandomAddresser is an ability of some chains: to make up an address for requests
-// to LPs that only explore their limits and lead to no swap.
+// RandomAddresser is implemented by chains that can make up an address, for
+// requests to LPs that only explore their limits and never become swaps.
 type RandomAddresser interface {
-	// RandomAddress returns a canonical address to which nobody has the key. Pure.
+	// RandomAddress returns a canonical address whose key does not exist. Pure.
 	RandomAddress(rand io.Reader) (string, error)
 }
 
-// Payouts is an ability of some chains: to say what a transaction pays to
-// somebody in the native token, so that nobody's word is needed for it.
+// Payouts is implemented by chains that can tell what a transaction pays to an
+// address in the native token, so that an LP's claim can be verified.
 type Payouts interface {
 	// Paid returns how much of the native token, in base units, the transaction
-	// itself moves to an address: 0 if it pays somebody else, or is unknown. Whether
-	// it was executed is what Status says. One round trip.
+	// itself transfers to an address: 0 if it does not pay that address, or is
+	// unknown. Whether it was executed is what Status says. One round trip.
 	Paid(ctx context.Context, txID, to string) (*big.Int, error)
 }
 
-// Info is what is constant about a chain.
+// Info holds the constants of a chain.
 type Info struct {
 	ID       string
 	Tokens   []tokens.Token
 	Native   tokens.Token
 	Versions []Version
 	Default  string // the contract version that new swaps use, by which routes are chosen
-	// Contracts are the addresses of the network's own contracts on the chain:
-	// nobody can be paid there.
+	// Contracts are the addresses of the network's own contracts on the chain,
+	// which cannot be recipients.
 	Contracts []string
-	// GasDropNative says that a gas drop is possible even when the token that is
-	// bought is the native one (protocol: swap-flows-spv-and-core.md A4).
+	// GasDropNative says that a gas drop is possible even if the destination
+	// token is the native one (protocol: swap-flows-spv-and-core.md A4).
 	GasDropNative bool
-	// PollSeconds is how often it is worth while to look for something new.
+	// PollSeconds is how often it makes sense to poll for something new.
 	PollSeconds int
 }
 
 // Version describes one contract set of a chain.
 type Version struct {
 	Name    string // "v1", "v2"
-	LPInit  bool   // an LP can open an escrow towards the user alone: FROM_BTCLN_AUTO
+	LPInit  bool   // an LP can open an escrow for the user on its own: FROM_BTCLN_AUTO
 	Vaults  bool   // SPV vaults: SPV_VAULT_FROM_BTC; then the Contract is a VaultContract
 	Streams bool   // LP answers carry data to fetch ahead (protocol: lp-protocol.md §3.2, signDataPrefetch)
 }
 
-// Heads are the two ends of a chain that matter.
+// Heads are the two relevant blocks at the end of a chain.
 type Heads struct {
 	Latest Block
-	Final  Block // by the chain's own rule of what is acted on as final
+	Final  Block // by the chain's own rule of finality
 }
 
 // Block names a block.
@@ -189,11 +196,12 @@ type Block struct {
 	Time   int64 // Unix seconds, the chain's clock
 }
 
-// Cursor is a place in a chain's events. Its bytes are the chain's business.
+// Cursor is a position in a chain's events. Its bytes are opaque to everyone
+// but the chain.
 type Cursor []byte
 
-// Hint says that something may have happened to a swap. Which members are set
-// depends on what was seen.
+// Hint says that something may have happened to a swap. Which fields are set
+// depends on the event.
 type Hint struct {
 	Version    string
 	EscrowHash []byte

@@ -8,7 +8,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// Kind is the condition on which an escrow pays out. The numbers are wire format.
+// Kind is the condition on which an escrow pays out. The numbers are part of
+// the wire format.
 type Kind int
 
 const (
@@ -33,9 +34,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Escrow is the neutral view of one escrow, and the chain's own JSON of it.
-// Values are read-only once made. Addresses are canonical, amounts are base
-// units.
+// Escrow is the neutral view of one escrow, together with the chain's own JSON
+// of it. Values are immutable. Addresses are canonical, amounts are base units.
 type Escrow struct {
 	Version          string // contract version
 	Kind             Kind
@@ -53,11 +53,11 @@ type Escrow struct {
 	DepositToken     string
 
 	// Data is the escrow as the LP protocol, stored records and watchtower
-	// messages carry it. Only the chain reads it.
+	// messages contain it. Only the chain interprets it.
 	Data json.RawMessage
 }
 
-// Spec is what an escrow is built from by [Contract.Expect].
+// Spec is the input from which [Contract.Expect] builds an escrow.
 type Spec struct {
 	Kind             Kind
 	Offerer, Claimer string
@@ -73,7 +73,7 @@ type Spec struct {
 	Hints            bool     // carry the output hash, nonce and confirmations as extra data (legacy Bitcoin source)
 }
 
-// Condition is what has to be proven to claim. Which members count depends on
+// Condition is what has to be proven to claim. Which fields count depends on
 // the kind.
 type Condition struct {
 	Kind          Kind
@@ -91,14 +91,14 @@ type Field int
 const (
 	AnySequence    Field = iota // chosen by the LP
 	AnyExpiry                   // chosen by the LP; the caller checks its bounds
-	AtLeastAmount               // more than expected is as good
-	AtMostDeposits              // less security deposit than expected is as good
+	AtLeastAmount               // may be more than expected
+	AtMostDeposits              // the security deposit may be less than expected
 	AnyExtraData                // what is published beside the escrow and not hashed into it
 )
 
-// DiffError says in which member two escrows differ. It is the LP's fault.
+// DiffError names the field in which two escrows differ. It is the LP's fault.
 type DiffError struct {
-	Member    string // the chain's own name of the member
+	Member    string // the chain's own name of the field
 	Want, Got string
 }
 
@@ -114,11 +114,11 @@ type Auth struct {
 	Signature string `json:"signature"`
 }
 
-// AuthError says that a signature does not verify, has the wrong form, or has
-// run out. It is the LP's fault, unless it is Late.
+// AuthError says that a signature does not verify, is malformed, or has
+// expired. It is the LP's fault, unless Late is set.
 type AuthError struct {
 	Reason string
-	Late   bool // as far as the clock can tell, which may be the one that is wrong
+	Late   bool // expired by the local clock, which may be the one that is wrong
 	Err    error
 }
 

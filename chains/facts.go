@@ -7,8 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// EscrowState is what the contract says of an escrow hash. A hash is used once:
-// a claimed or refunded escrow cannot be opened again.
+// EscrowState is the contract's state of an escrow hash. A hash is used only
+// once: a claimed or refunded escrow cannot be opened again.
 type EscrowState int
 
 const (
@@ -22,8 +22,8 @@ func (s EscrowState) String() string {
 	return [...]string{"none", "open", "claimed", "refunded"}[s&3]
 }
 
-// EscrowQuery asks for one escrow: by its data, or, while that is not known, by
-// claim hash, parties and height.
+// EscrowQuery asks for one escrow: by its data or, if that is unknown, by claim
+// hash, parties and height.
 type EscrowQuery struct {
 	Escrow *Escrow
 
@@ -31,17 +31,17 @@ type EscrowQuery struct {
 	Offerer, Claimer string
 	From             uint64 // lowest height at which it can have been opened
 
-	Auth    *Auth  // also say how the authorisation to open it stands
+	Auth    *Auth  // also report the state of the authorisation to open it
 	FeeRate string // with Auth, as sent to the LP
 }
 
 // EscrowFact is the raw answer to an [EscrowQuery].
 type EscrowFact struct {
-	Err    error // this question was not answered; the rest of the batch may be
+	Err    error // this query was not answered; others of the batch may be
 	State  EscrowState
 	Escrow *Escrow // found by claim hash; nil if none or if asked by data
 	Head   Block   // the block that the answer was read at
-	Final  bool    // no reorganisation that the chain's rule allows can undo it
+	Final  bool    // final by the chain's own rule
 
 	InitTx, ClaimTx, RefundTx string // ids of transactions, empty when unknown
 	Result                    []byte // claimed: the preimage, or the Bitcoin transaction id in internal order; unverified
@@ -50,32 +50,32 @@ type EscrowFact struct {
 	Auth AuthState
 }
 
-// AuthState is how an authorisation stands at the head of a fact.
+// AuthState is the state of an authorisation at the head of a fact.
 type AuthState int
 
 const (
 	AuthUnknown AuthState = iota // not asked
 	AuthGood                     // a transaction sent now will be accepted
-	AuthLate                     // too late to start, but one under way may still be accepted
-	AuthOver                     // by the chain's own clock nothing can be accepted any more
+	AuthLate                     // too late to start, but a transaction already sent may still be accepted
+	AuthOver                     // by the chain's own clock, nothing can be accepted any more
 )
 
-// Grace periods around an escrow's expiry: who claims stops early, who refunds
-// begins late (protocol: swap-flows-escrow.md §3.2).
+// Grace periods around an escrow's expiry: the claimer stops early, the offerer
+// refunds late (protocol: swap-flows-escrow.md §3.2).
 const (
 	ClaimGrace  = 600 * time.Second
 	RefundGrace = 600 * time.Second
 	AuthGrace   = 30 * time.Second // an authorisation must be good for this much longer to be used
 )
 
-// TxState is what became of a transaction.
+// TxState is the state of a transaction.
 type TxState int
 
 const (
-	TxUnknown   TxState = iota // the node does not know it; it may be on its way
-	TxPending                  // known, not in a block that counts
-	TxConfirmed                // done and successful
-	TxReverted                 // done without effect
+	TxUnknown   TxState = iota // unknown to the node; it may be on its way
+	TxPending                  // known, but not in a block that counts
+	TxConfirmed                // executed successfully
+	TxReverted                 // executed without effect
 	TxReplaced                 // can never be mined
 )
 
@@ -87,11 +87,11 @@ func (s TxState) String() string {
 type TxStatus struct {
 	State  TxState
 	Block  Block  // when confirmed or reverted
-	Reason string // when reverted, what the chain says; may be empty
+	Reason string // when reverted, the chain's reason; may be empty
 	Final  bool
 }
 
-// LPFunds is what an LP has in the contracts, in base units of one token.
+// LPFunds is an LP's balance in the contracts, in base units of one token.
 type LPFunds struct {
 	Balance    *big.Int
 	Reputation map[Kind]Reputation

@@ -9,19 +9,20 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// VaultContract is the further ability of a contract set that has SPV vaults:
-// LP funds that whoever spends one Bitcoin UTXO controls (protocol:
-// swap-flows-spv-and-core.md A).
+// VaultContract is implemented by contract sets with SPV vaults: LP funds
+// controlled by spending a Bitcoin UTXO (protocol: swap-flows-spv-and-core.md
+// A).
 type VaultContract interface {
 	Contract
 
-	// WithdrawalData encodes what a withdrawal's OP_RETURN output says. recipient
-	// is canonical; raw are vault units, the second 0 if there is no gas drop.
-	// The zero recipient is refused: it would close the vault. Pure.
+	// WithdrawalData encodes what a withdrawal's OP_RETURN output says.
+	// recipient is canonical; raw are vault units, the second 0 if there is no
+	// gas drop. The zero address is refused as recipient: it would close the
+	// vault. Pure.
 	WithdrawalData(recipient string, raw [2]uint64) ([]byte, error)
 
-	// WithdrawalDataLen returns the length of what WithdrawalData gives, for
-	// estimates; gasDrop says whether the second amount is there. Pure.
+	// WithdrawalDataLen returns the length of WithdrawalData's result, for
+	// estimates; gasDrop says whether there is a second amount. Pure.
 	WithdrawalDataLen(gasDrop bool) int
 
 	// ParseWithdrawal reads a Bitcoin transaction as a withdrawal. Pure.
@@ -30,7 +31,7 @@ type VaultContract interface {
 	// Vaults reads vaults in one batch, in order.
 	Vaults(ctx context.Context, ids []VaultID) ([]VaultFact, error)
 
-	// Withdrawals reads what became of withdrawals in one batch, in order.
+	// Withdrawals reads the states of withdrawals in one batch, in order.
 	Withdrawals(ctx context.Context, queries []WithdrawalQuery) ([]WithdrawalFact, error)
 
 	// DryRun asks the contract to parse transactions, witness-stripped, as it
@@ -38,11 +39,11 @@ type VaultContract interface {
 	// with the code fault.Upstream: claiming it would close the vault.
 	DryRun(ctx context.Context, txs [][]byte) error
 
-	// RelayTip returns the height up to which the relay knows Bitcoin's headers.
+	// RelayTip returns the height up to which the relay has Bitcoin's headers.
 	RelayTip(ctx context.Context) (uint32, error)
 }
 
-// VaultID names a vault.
+// VaultID identifies a vault.
 type VaultID struct {
 	Owner string
 	ID    *big.Int
@@ -56,7 +57,7 @@ type Vault struct {
 	Multipliers        [2]*big.Int // base units per raw unit
 	bitcoin.VaultState             // UTXO, balances, number of withdrawals claimed
 	Confirmations      uint32      // that a withdrawal needs
-	OurRelay           bool        // bound to the configured relay; a vault that is not is worthless
+	OurRelay           bool        // bound to the configured relay; a vault that is not must not be used
 }
 
 // VaultFact is the answer for one vault. A vault that does not exist is not open.
@@ -66,7 +67,7 @@ type VaultFact struct {
 	Head  Block
 }
 
-// Withdrawal is what a Bitcoin transaction tells a vault to do.
+// Withdrawal is what a Bitcoin transaction instructs a vault to do.
 type Withdrawal struct {
 	bitcoin.Withdrawal                           // fee shares, spent and next vault UTXO
 	Recipient          string                    // canonical
@@ -75,7 +76,7 @@ type Withdrawal struct {
 	Execution          []byte                    // hash of a contract call after the payout; nil if none
 }
 
-// WithdrawalQuery asks what became of a withdrawal.
+// WithdrawalQuery asks for the state of a withdrawal.
 type WithdrawalQuery struct {
 	Vault     VaultID
 	Recipient string
@@ -83,14 +84,14 @@ type WithdrawalQuery struct {
 	From      uint64 // lowest height to search
 }
 
-// WithdrawalState is what a vault did with a withdrawal.
+// WithdrawalState is the state of a withdrawal in its vault.
 type WithdrawalState int
 
 const (
 	WithdrawalNone    WithdrawalState = iota
-	WithdrawalFronted                 // somebody advanced the payout
+	WithdrawalFronted                 // a third party advanced the payout
 	WithdrawalClaimed                 // the vault paid
-	WithdrawalClosed                  // the vault closed over it: nothing was paid
+	WithdrawalClosed                  // the vault closed because of it: nothing was paid
 )
 
 // WithdrawalFact is the answer to a [WithdrawalQuery].

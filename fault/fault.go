@@ -1,6 +1,6 @@
 // Package fault defines the error that crosses the library's API: a stable
-// machine-readable code, the input field it is about, and a sentence for a
-// person.
+// machine-readable code, the input field it is about, and a human-readable
+// message.
 //
 // Every package of the library returns errors that carry a code where the
 // caller can act on it. Use [CodeOf] to read the code of any error, wrapped or
@@ -15,27 +15,30 @@ import (
 	"net"
 )
 
-// Code is a stable word that says what kind of thing went wrong. Codes are part
-// of the wire format of the HTTP mount (protocol: utilities.md §12) and never
-// change their meaning.
+// Code is a stable, machine-readable word for the kind of an error. Codes are
+// part of the wire format of the HTTP mount (protocol: utilities.md §12) and
+// never change their meaning.
 type Code string
 
 const (
-	// InvalidInput: a value that the caller gave cannot be accepted; Field names it.
+	// InvalidInput: an input value is not acceptable; Field names it.
 	InvalidInput Code = "invalid_input"
-	// NotFound: the swap, or another thing that was named, does not exist.
+	// NotFound: the swap, or something else that was named, does not exist.
 	NotFound Code = "not_found"
 	// Unsupported: the route, chain, token or operation is not available here.
 	Unsupported Code = "unsupported"
-	// AmountOutOfBounds: the amount is outside of what can be swapped; Min and Max are set when known.
+	// AmountOutOfBounds: the amount is outside the limits; Min and Max are set
+	// when known.
 	AmountOutOfBounds Code = "amount_out_of_bounds"
-	// InvalidState: the swap is not in a state in which the operation is possible.
+	// InvalidState: the operation is not possible in the swap's current state.
 	InvalidState Code = "invalid_state"
-	// Upstream: a liquidity provider, an RPC node or a service answered wrongly or not at all.
+	// Upstream: a liquidity provider, RPC node or service failed or gave a
+	// wrong answer.
 	Upstream Code = "upstream"
-	// Timeout: the deadline of the operation passed.
+	// Timeout: the operation's deadline expired.
 	Timeout Code = "timeout"
-	// Internal: everything else; the details belong in the log, not in the answer.
+	// Internal: everything else; the details belong in the log, not in the
+	// response.
 	Internal Code = "internal"
 )
 
@@ -43,11 +46,11 @@ const (
 // for concurrent use.
 type Error struct {
 	Code    Code
-	Field   string   // path of the input field, as in `signedTxs[1]`; empty when no single field is at fault
-	Message string   // a sentence for a person, without the field's name; never contains a secret
+	Field   string   // path of the input field, e.g. `signedTxs[1]`; empty if no single field is at fault
+	Message string   // human-readable, without the field's name; never contains a secret
 	Min     *big.Int // lowest accepted amount in base units, nil when unknown (AmountOutOfBounds only)
 	Max     *big.Int // highest accepted amount in base units, nil when unknown (AmountOutOfBounds only)
-	Err     error    // the cause for errors.Is and errors.As, may be nil; what a person should read of it stands in Message
+	Err     error    // the cause for errors.Is and errors.As, may be nil; Message includes what a person should read of it
 }
 
 // Error returns `field: message`, or the message alone when no field is named.
@@ -122,9 +125,9 @@ func newError(code Code, field, format string, args ...any) *Error {
 	return e
 }
 
-// At returns err with the input field that it is about, for callers that know
-// the field when the place that found the fault does not. An err without a
-// code, or that names a field already, is returned as it is.
+// At adds the input field to an error, for callers that know the field when the
+// code that found the fault does not. An error without a code, or that already
+// names a field, is returned unchanged.
 func At(field string, err error) error {
 	e, ok := err.(*Error)
 	if !ok || e.Field != "" {

@@ -10,15 +10,15 @@ import (
 	"github.com/swapper-go/swapper"
 )
 
-// Client is a [swapper.Service] that is served elsewhere, by this package's handler
-// or another implementation of the interface.
+// Client is a [swapper.Service] that calls a remote server: this package's
+// handler or another implementation of the API.
 //
-// Input is checked before it is sent. Errors carry the code, field and bounds that
-// the service gave; what is no answer of such a service is [swapper.CodeUpstream].
-// Answers are read up to a limit, and members that are not known are ignored.
-// Redirections are errors, because a request carries keys and signed transactions.
-// An operation without deadline gets the handler's default and 15 s more. Nothing is
-// repeated. A Client is safe for concurrent use.
+// Input is validated before it is sent. Errors carry the code, field and bounds
+// that the service returned; a response that does not follow the API is
+// [swapper.CodeUpstream]. Responses are read up to a limit, and unknown members
+// are ignored. Redirects are errors, because a request carries keys and signed
+// transactions. An operation without a deadline gets the handler's default plus
+// 15 s. Requests are never retried. A Client is safe for concurrent use.
 type Client struct {
 	base   string
 	http   *http.Client
@@ -30,8 +30,8 @@ var _ swapper.Service = (*Client)(nil)
 // ClientOption is an option of [NewClient].
 type ClientOption func(*Client)
 
-// WithHTTPClient sets the client that sends the requests. It is copied, and made to
-// refuse redirections unless it has a rule of its own for them.
+// WithHTTPClient sets the client that sends the requests. It is copied, and the
+// copy refuses redirects unless the client has its own CheckRedirect.
 func WithHTTPClient(c *http.Client) ClientOption {
 	return func(client *Client) {
 		own := *c
@@ -39,13 +39,13 @@ func WithHTTPClient(c *http.Client) ClientOption {
 	}
 }
 
-// WithHeader adds a header to every request, as in `x-api-key`.
+// WithHeader adds a header to every request, for example `x-api-key`.
 func WithHeader(name, value string) ClientOption {
 	return func(client *Client) { client.header.Add(name, value) }
 }
 
-// NewClient returns a client of the service below a base URL, as in
-// https://swaps.example/api. The error is an [swapper.Error] with
+// NewClient returns a client of the service at a base URL such as
+// https://swaps.example/api. The error is a [swapper.Error] with
 // [swapper.CodeInvalidInput].
 func NewClient(base string, opts ...ClientOption) (*Client, error) {
 	u, err := url.Parse(base)
@@ -79,9 +79,9 @@ func (c *Client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*s
 	return object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in))
 }
 
-// GetSwapStatus implements [swapper.Service]. A secret travels in the body of a
-// POST; only if the service does not know this addition to the interface, it is sent
-// in the query string.
+// GetSwapStatus implements [swapper.Service]. A secret is sent in the body of a
+// POST; only if the service does not support this addition to the API is it
+// sent in the query string.
 func (c *Client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()

@@ -2,11 +2,12 @@ package httpapi
 
 import "time"
 
-// Deadlines is how long the operations may take. A zero member is the default.
+// Deadlines limits how long the operations may take. A zero field means its
+// default.
 type Deadlines struct {
-	Default           time.Duration // all operations that are not named here; 30 s
-	CreateSwap        time.Duration // asks several liquidity providers; 1 min
-	SubmitTransaction time.Duration // answers within 15 s by itself; 30 s
+	Default           time.Duration // all operations not listed below; 30 s
+	CreateSwap        time.Duration // queries several liquidity providers; 1 min
+	SubmitTransaction time.Duration // returns within 15 s by itself; 30 s
 	SettleWithLnurl   time.Duration // waits for a Lightning payment; 10 min
 }
 

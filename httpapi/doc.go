@@ -1,33 +1,33 @@
-// Package httpapi serves a [swapper.Service] over HTTP and calls one that is
-// served elsewhere.
+// Package httpapi serves a [swapper.Service] over HTTP and calls a remote one.
 //
 //	mux := http.NewServeMux()
 //	httpapi.Mount(mux, "/api", service)
 //
 // answers GET /api/parseAddress?address=..., POST /api/createSwap and the nine
-// other operations of the interface (docs/api.md), and describes them at
-// GET /api/openapi.json. [Client] is the same interface on the calling side.
+// other operations of the interface (docs/api.md), and describes them at GET
+// /api/openapi.json. [Client] implements the same operations on the calling
+// side.
 //
 // # Requests
 //
-// GET operations, which also answer HEAD, read the query string; POST operations
-// read one JSON object. Input is taken strictly, because an optional field that is
-// mistyped and then ignored can cost money:
+// GET operations, which also answer HEAD, read the query string; POST
+// operations read one JSON object. Input is read strictly, because an optional
+// field that is misspelled and then ignored can cost money:
 //
 //   - integers of any size are strings of decimal digits, with an optional sign;
 //     JSON numbers are accepted up to 2^53-1;
 //   - numbers are in decimal notation, as JSON numbers or strings: no exponent, no
 //     other base, no blanks, not NaN or infinite;
 //   - booleans are true and false, or those words as strings;
-//   - null is as good as absent, in optional fields;
+//   - null is the same as absent for optional fields;
 //   - unknown and repeated fields and parameters are refused by name ([AcceptUnknown]
 //     lets unknown ones pass), as are invalid UTF-8, anything after the JSON value
 //     and deep nesting;
 //   - a body has at most 64 KiB, that of submitTransaction 1 MiB, a query string 32 KiB.
 //
-// getSwapStatus can also be called by POST with the same fields in a JSON object.
-// It is an addition to the published interface for callers who reveal a preimage:
-// what stands in a query string ends up in the logs of proxies.
+// getSwapStatus can also be called by POST with the same fields in a JSON
+// object. It is an addition to the published interface for callers who reveal a
+// preimage: query strings end up in the logs of proxies.
 //
 // # Answers
 //
@@ -35,9 +35,9 @@
 //
 //	{"error": "<sentence>", "code": "<word>", "field": "<input field>", "min": "<base units>", "max": "<base units>"}
 //
-// where the last three are there when they are known (protocol: utilities.md §12):
+// where the last three are present when known (protocol: utilities.md §12):
 //
-//	invalid_input         400; 413, 414, 415 for a body, query or content type that is not taken
+//	invalid_input         400; 413, 414, 415 for a body, query or content type that is not accepted
 //	amount_out_of_bounds  400
 //	unsupported           400; 404 for an unknown path, 405 for another method
 //	not_found             404
@@ -46,11 +46,12 @@
 //	timeout               504
 //	internal              500, without details: those are in the log
 //
-// Authentication, limits of rate and cross-origin rules belong to middleware around
-// the handler, which is told who calls by [WithCaller]. Such middleware must neither
-// log nor count by the query string: it may carry a preimage, and ids, which let
-// whoever reads them act on swaps. The handler itself logs neither query nor body,
-// and no answer may be cached.
+// Authentication, rate limits and cross-origin rules belong in middleware
+// around the handler; [WithCaller] tells the handler who is calling. Such
+// middleware must not log or group by the query string: it may contain a
+// preimage, and swap ids, which let anyone who reads them act on the swaps. The
+// handler itself logs neither query nor body, and marks every response as not
+// cacheable.
 //
 // # Time
 //

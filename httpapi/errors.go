@@ -58,8 +58,8 @@ func statusOf(code swapper.Code) int {
 	return http.StatusInternalServerError
 }
 
-// describe returns the status and the body of an error. Of an error without code,
-// or an internal one, nothing is told.
+// describe returns the status and the body of an error. Errors without a code
+// and internal ones reveal no details.
 func describe(err error) (int, errorBody) {
 	status := statusOf(swapper.CodeOf(err))
 	if r, ok := errors.AsType[*refusal](err); ok {
@@ -67,7 +67,7 @@ func describe(err error) (int, errorBody) {
 	}
 	e, ok := errors.AsType[*swapper.Error](err)
 	switch {
-	case errors.Is(err, swapper.ErrClosed): // of a service that ends: another one may be there already
+	case errors.Is(err, swapper.ErrClosed): // of a service that is shutting down: another one may already be up
 		return http.StatusServiceUnavailable, errorBody{Error: swapper.ErrClosed.Error(), Code: swapper.CodeInternal}
 	case status == http.StatusInternalServerError:
 		return status, errorBody{Error: "internal error", Code: swapper.CodeInternal}

@@ -25,8 +25,8 @@ func (f field[In]) must() field[In] {
 }
 
 // decode reads an object into an In, field by field. Null is as good as absent.
-// A member that is no field is refused by name unless unknown ones are accepted.
-// path is that of the object itself, empty for the whole input.
+// Unknown members are refused by name unless they are accepted. path is that of
+// the object itself, empty for the whole input.
 func decode[In any](fields []field[In], path string, v value, acceptUnknown bool) (In, error) {
 	var in In
 	if v.kind != kindObject {
@@ -82,7 +82,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// shown cuts a name that came from outside to what fits into an error.
+// shown truncates a name that came from outside for use in an error.
 func shown(name string) string {
 	const most = 64
 	if len(name) <= most {

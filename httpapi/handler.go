@@ -20,10 +20,10 @@ type handler struct {
 	document   []byte
 }
 
-// New returns a handler that answers the operations of service, each at its name
-// below the base path (the root unless [BasePath] says otherwise), and their
-// description at openapi.json. Paths are exact. It is safe for concurrent use if
-// service is.
+// New returns a handler that serves the operations of service, each under its
+// name below the base path (the root unless [BasePath] is given), and their
+// description at openapi.json. Paths must match exactly. The handler is safe
+// for concurrent use if service is.
 func New(service swapper.Service, opts ...Option) http.Handler {
 	h := &handler{service: service, operations: map[string]*operation{}}
 	for _, opt := range opts {
@@ -41,9 +41,10 @@ func New(service swapper.Service, opts ...Option) http.Handler {
 	return h
 }
 
-// Mount makes mux answer the operations of service below a base path, as in
-// [DefaultBasePath]; "" and "/" mean the root. Everything else below the base path
-// is answered by an error in JSON. Like mux.Handle it panics if the path is taken.
+// Mount registers a handler for the operations of service in mux below a base
+// path, such as [DefaultBasePath]; "" and "/" mean the root. Anything else
+// below the base path gets a JSON error. Like mux.Handle, it panics if the path
+// is already registered.
 func Mount(mux *http.ServeMux, base string, service swapper.Service, opts ...Option) {
 	h := New(service, append(opts[:len(opts):len(opts)], BasePath(base))...).(*handler)
 	if h.base != "" {
@@ -114,8 +115,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 }
 
 // pushBack moves the deadline for writing that the server has set for the
-// connection. Where the server sets none, none is set, because nobody would take it
-// away again. (The one for reading ends with the request's body.)
+// connection. Where the server sets none, none is set, because nothing would
+// remove it again. (The one for reading ends with the request's body.)
 func pushBack(w http.ResponseWriter, r *http.Request, until time.Time) {
 	if server, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
 		// What wraps the writer may be unable to do it. Then the answer is lost.

@@ -20,8 +20,9 @@ type options struct {
 	caller        func(*http.Request) string
 }
 
-// BasePath makes the handler answer below a base path, as in "/api". Slashes at
-// the ends do not matter; "" and "/", the default, are the root. [Mount] sets it.
+// BasePath makes the handler serve below a base path such as "/api". Leading
+// and trailing slashes do not matter; "" and "/", the default, mean the root.
+// [Mount] sets it.
 func BasePath(base string) Option {
 	return func(o *options) {
 		o.base = ""
@@ -31,8 +32,8 @@ func BasePath(base string) Option {
 	}
 }
 
-// AcceptUnknown makes the handler ignore input fields and parameters that it does
-// not know, as the reference does, instead of refusing them by name.
+// AcceptUnknown makes the handler ignore unknown input fields and parameters,
+// as the reference does, instead of refusing them by name.
 func AcceptUnknown() Option {
 	return func(o *options) { o.acceptUnknown = true }
 }
@@ -42,17 +43,19 @@ func WithDeadlines(d Deadlines) Option {
 	return func(o *options) { o.deadlines = d }
 }
 
-// WithLogger sets where internal errors are logged; slog.Default() if not given.
+// WithLogger sets where internal errors are logged; the default is
+// slog.Default().
 func WithLogger(l *slog.Logger) Option {
 	return func(o *options) { o.logger = l }
 }
 
 // WithCaller says who sends a request, for servers with more than one caller:
-// name returns any text that tells them apart, as the account that the
-// authentication in front of the handler found out, and never what the caller
-// could choose to be another. Idempotency keys are kept apart by it, see
-// [swapper.WithCaller]. Without this option all callers share one set of keys, and
-// who repeats another's request with its key gets the id of its swap.
+// name returns any text that identifies the caller, such as the account
+// determined by the authentication in front of the handler, and never something
+// that the caller can choose freely. It separates their idempotency keys, see
+// [swapper.WithCaller]. Without this option all callers share one set of keys,
+// and repeating another caller's request with its key returns the id of its
+// swap.
 func WithCaller(name func(*http.Request) string) Option {
 	return func(o *options) { o.caller = name }
 }

@@ -98,7 +98,8 @@ func (c *Client) do(ctx context.Context, operation, method, target string, body 
 	return answer, nil
 }
 
-// withoutURL drops the request's URL from an error, because a preimage may stand in it.
+// withoutURL drops the request's URL from an error, because it may contain a
+// preimage.
 func withoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
@@ -106,7 +107,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// upstream is the error for something that is no answer of the service.
+// upstream is the error for a response that does not follow the API.
 func upstream(operation string, err error) error {
 	code := swapper.CodeUpstream
 	if swapper.CodeOf(err) == swapper.CodeTimeout {

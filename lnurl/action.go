@@ -15,10 +15,11 @@ import (
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
-// SuccessAction is what an LNURL-pay service wants shown once it was paid: Tag is
-// message, url or aes; Ciphertext and IV of an aes action are base64. Its JSON is
-// that of the service, without what the action does not need; reading it checks
-// it as [ParseSuccessAction] does (protocol: utilities.md §8).
+// SuccessAction is what an LNURL-pay service wants displayed once it was paid:
+// Tag is message, url or aes; Ciphertext and IV of an aes action are base64.
+// Its JSON is that of the service, reduced to the fields that the action needs;
+// unmarshalling validates it as [ParseSuccessAction] does (protocol:
+// utilities.md §8).
 type SuccessAction golnurl.SuccessAction
 
 // MarshalJSON implements [json.Marshaler].
@@ -45,10 +46,10 @@ func (a *SuccessAction) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// DecodedAction is a success action fit to be shown.
+// DecodedAction is a success action ready for display.
 type DecodedAction struct {
 	Description string  `json:"description"`
-	Text        *string `json:"text,omitempty"` // deciphered, of an aes action
+	Text        *string `json:"text,omitempty"` // decrypted text of an aes action
 	URL         *string `json:"url,omitempty"`  // https, or http of an onion host
 }
 
@@ -59,8 +60,8 @@ const (
 
 var errAction = errors.New("not a valid success action")
 
-// ParseSuccessAction reads and checks a success action. Absent and null are
-// errors like everything else that is not one.
+// ParseSuccessAction reads and validates a success action. Anything else,
+// including null and no input, is an error.
 func ParseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
 	var o object
 	if json.Unmarshal(raw, &o) != nil || !utf8.Valid(raw) {
@@ -101,9 +102,9 @@ func ParseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
 	return a, nil
 }
 
-// Decode returns what to show, nil as long as preimage is not the 32 bytes of
-// one, and nil for an action that cannot be deciphered with it: a bad action
-// never makes anything else fail.
+// Decode returns what to display. It returns nil if the preimage does not have
+// 32 bytes, or if the action cannot be decrypted with it: a bad action never
+// makes anything else fail.
 func (a *SuccessAction) Decode(preimage []byte) *DecodedAction {
 	if a == nil || len(preimage) != 32 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	golnurl "github.com/fiatjaf/go-lnurl"
 )
 
-// Encode returns the bech32 form of the address of a service, in lower case.
+// Encode returns the bech32 form of a service's URL, in lower case.
 func Encode(url string) (string, error) {
 	text, err := golnurl.LNURLEncode(url)
 	if err != nil {
@@ -19,8 +19,8 @@ func Encode(url string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// Decode returns the address in a bech32 LNURL, in one case throughout. It is
-// not checked any further than being UTF-8.
+// Decode returns the URL in a bech32 LNURL, which must not mix cases. The URL
+// is checked only for being valid UTF-8.
 func Decode(text string) (url string, err error) {
 	for _, r := range text {
 		if r > unicode.MaxASCII { // some letters of other alphabets have ASCII letters as their lower case

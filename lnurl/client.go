@@ -19,22 +19,22 @@ import (
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
-// Config is what a [Client] needs; every field but Network may be zero.
+// Config configures a [Client]; every field except Network may be zero.
 type Config struct {
-	Network bitcoin.Network // invoices of others are refused
+	Network bitcoin.Network // invoices for other networks are refused
 
-	// OnionProxy is the host:port of a SOCKS5 proxy (Tor) through which onion
-	// services are called; without one they are refused.
+	// OnionProxy is the host:port of a SOCKS5 proxy (Tor) for onion services;
+	// without one they are refused.
 	OnionProxy string
 
 	// AllowLocal permits http and addresses that are not public: loopback,
-	// private networks and so on. It is for test networks; on a public service
-	// it lets anybody reach what only the server can reach.
+	// private networks and so on. It is meant for test networks; on a public
+	// server it lets anyone reach hosts that only the server can reach.
 	AllowLocal bool
 
 	// Transport replaces the guarded transport. It must itself refuse addresses
-	// that are not public and send no request twice, and is taken to reach onion
-	// hosts.
+	// that are not public, must never send a request twice, and is assumed to
+	// reach onion hosts.
 	Transport http.RoundTripper
 
 	Now func() time.Time // nil: time.Now
@@ -56,7 +56,7 @@ type Client struct {
 	retry             retry.Policy
 }
 
-// New returns a client. It keeps nothing open between calls.
+// New returns a client. It keeps no connections open between calls.
 func New(c Config) *Client {
 	guard := httpx.Guard{AllowLocal: c.AllowLocal, OnionProxy: c.OnionProxy}
 	client := &Client{
@@ -81,8 +81,8 @@ func New(c Config) *Client {
 	return client
 }
 
-// Check reports, without calling anything, whether the client would call the
-// service of the link; the error says why not.
+// Check reports, without any request, whether the client would call the service
+// of the link; the error says why not.
 func (c *Client) Check(l Link) error {
 	u, err := url.Parse(l.url)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Client) Check(l Link) error {
 	return c.checkURL(u)
 }
 
-// ServiceError is a refusal in the words of the service.
+// ServiceError is a refusal by the service, with its own reason.
 type ServiceError struct {
 	Host   string
 	Reason string // printable, at most 300 characters; empty if the service gave none

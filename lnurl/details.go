@@ -11,17 +11,17 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Details is what a service wants or offers: a [*Pay] or a [*Withdraw].
+// Details are the parameters of a service: a [*Pay] or a [*Withdraw].
 type Details interface {
 	// Sats returns the lowest and the highest amount in whole sats that the
-	// service accepts: rounded inwards, at least 1, low never above high.
+	// service accepts: rounded inwards, at least 1, and low <= high.
 	Sats() (low, high int64)
 
 	details()
 }
 
-// Pay is a service that takes payments. Descriptions and icon are empty if the
-// service gives none.
+// Pay is a service that accepts payments. Descriptions and icon are empty if
+// the service sends none.
 type Pay struct {
 	MinSats, MaxSats int64
 	ShortDescription string // plain text
@@ -35,13 +35,13 @@ type Pay struct {
 type PayParams struct {
 	Tag             Tag        `json:"tag"`
 	Callback        string     `json:"callback"`
-	Domain          string     `json:"domain"` // the host that was asked
+	Domain          string     `json:"domain"` // the host that was called
 	MinSendable     int64      `json:"minSendable"`
 	MaxSendable     int64      `json:"maxSendable"`
-	Metadata        string     `json:"metadata"`        // as received: its hash is in the invoices
-	DecodedMetadata [][]string `json:"decodedMetadata"` // values that are no strings are left out
-	CommentAllowed  int64      `json:"commentAllowed"`  // UTF-16 units; 0: no comments
-	URL             string     `json:"url"`             // the link that was asked, as in [Link.Text]
+	Metadata        string     `json:"metadata"`        // as received; invoices commit to its hash
+	DecodedMetadata [][]string `json:"decodedMetadata"` // values that are not strings are left out
+	CommentAllowed  int64      `json:"commentAllowed"`  // in UTF-16 code units; 0: no comments
+	URL             string     `json:"url"`             // the link that was called, as in [Link.Text]
 }
 
 // Withdraw is a service that makes payments.
@@ -56,13 +56,13 @@ type WithdrawParams struct {
 	Tag                Tag    `json:"tag"`
 	K1                 string `json:"k1"` // secret of this withdrawal
 	Callback           string `json:"callback"`
-	Domain             string `json:"domain"` // the host that was asked
+	Domain             string `json:"domain"` // the host that was called
 	MinWithdrawable    int64  `json:"minWithdrawable"`
 	MaxWithdrawable    int64  `json:"maxWithdrawable"`
 	DefaultDescription string `json:"defaultDescription"`
 	BalanceCheck       string `json:"balanceCheck,omitempty"`
 	PayLink            string `json:"payLink,omitempty"`
-	URL                string `json:"url"` // the link that was asked, as in [Link.Text]
+	URL                string `json:"url"` // the link that was called, as in [Link.Text]
 }
 
 // Sats implements [Details].
@@ -74,7 +74,7 @@ func (w *Withdraw) Sats() (low, high int64) { return w.MinSats, w.MaxSats }
 func (*Pay) details()      {}
 func (*Withdraw) details() {}
 
-// Resolve recognises a text and asks its service: [Parse] and [Client.Fetch].
+// Resolve recognises a text and calls its service: [Parse] and [Client.Fetch].
 func (c *Client) Resolve(ctx context.Context, text string) (Details, error) {
 	l, err := Parse(text)
 	if err != nil {
@@ -83,8 +83,8 @@ func (c *Client) Resolve(ctx context.Context, text string) (Details, error) {
 	return c.Fetch(ctx, l)
 }
 
-// Fetch asks the service of a link what it wants or offers, and checks the
-// answer. It takes 10 s at most (protocol: utilities.md §7.1).
+// Fetch gets the parameters of a link's service and checks them. It takes at
+// most 10 s (protocol: utilities.md §7.1).
 func (c *Client) Fetch(ctx context.Context, l Link) (Details, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

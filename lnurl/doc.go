@@ -1,12 +1,13 @@
-// Package lnurl speaks LNURL: it recognises links (bech32, lnurlp://, lnurlw://,
-// internet identifiers such as name@host), asks the service behind one what it
-// wants or offers, gets an invoice from an LNURL-pay service, hands one to an
-// LNURL-withdraw service, and reads success actions.
+// Package lnurl is an LNURL client: it recognises links (bech32, lnurlp://,
+// lnurlw://, internet identifiers such as name@host), gets the parameters of
+// the service behind a link, requests invoices from LNURL-pay services, submits
+// invoices to LNURL-withdraw services, and reads success actions.
 //
-// Links come from strangers. A [Client] calls only hosts of the public internet,
-// checked on the address that is dialled, reads bounded answers, follows few
-// redirects and ends within a deadline; what a service says is checked before
-// it is used (protocol: utilities.md §§6.4, 7, 8).
+// Links come from strangers. A [Client] calls only hosts on the public
+// internet, checks the address that is actually dialled, reads bounded
+// responses, follows few redirects and ends within a deadline; everything that
+// a service sends is checked before it is used (protocol: utilities.md §§6.4,
+// 7, 8).
 //
 // Codec and wire types are those of fiatjaf/go-lnurl, with checks around them:
 //
@@ -22,9 +23,9 @@
 //   - success actions: SuccessAction and its Decipher. Before: lengths, base64 and
 //     padding, on which it would panic. After: the text is UTF-8.
 //
-// Its HTTP calls are not used: they take no context and bound nothing.
+// Its HTTP calls are not used: they take no context and have no limits.
 //
-// Errors carry codes of package fault: InvalidInput for a link or a value that
-// cannot be used, AmountOutOfBounds, Upstream for what a service did wrong (its
-// own words are in [*ServiceError]), Timeout.
+// Errors carry codes of package fault: InvalidInput for an unusable link or
+// value, AmountOutOfBounds, Upstream for a service that fails or misbehaves
+// (its own reason is in [*ServiceError]), Timeout.
 package lnurl

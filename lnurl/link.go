@@ -12,37 +12,38 @@ import (
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
-// ErrNotLink is the error of a text that is no LNURL of any form, as opposed to
-// one that begins like an LNURL but cannot be used.
+// ErrNotLink is the error for a text that is not an LNURL of any form, as
+// opposed to one that looks like an LNURL but cannot be used.
 var ErrNotLink = errors.New("not an LNURL")
 
-// Tag says what a service is.
+// Tag is the kind of a service.
 type Tag string
 
-// The two kinds of services that the package uses.
+// The kinds of services that the package supports.
 const (
 	TagPay      Tag = "payRequest"      // takes payments
 	TagWithdraw Tag = "withdrawRequest" // makes payments
 )
 
-// Link is a recognised LNURL. The zero value is none; equal links compare equal.
+// Link is a recognised LNURL. The zero value is not a link; equal links compare
+// equal.
 type Link struct {
 	text, url string
 	want      Tag
 }
 
-// Text returns the link in the form to show and to store: without blanks around
-// it, without the scheme `lightning:`, with the scheme of lnurlp and lnurlw
-// links and internet identifiers in lower case, and of a web address only the
-// LNURL in its `lightning` parameter. [Parse] reads it back.
+// Text returns the link in the form to display and store: without surrounding
+// blanks and the scheme `lightning:`, with internet identifiers and the schemes
+// lnurlp and lnurlw in lower case, and reduced to the LNURL in the `lightning`
+// parameter of a web address. [Parse] reads it back.
 func (l Link) Text() string { return l.text }
 
-// URL returns the address of the service. It may be one that a [Client] refuses
-// to call.
+// URL returns the URL of the service. It may be one that a [Client] refuses to
+// call.
 func (l Link) URL() string { return l.url }
 
-// Wants returns what the form of the link says that the service is, empty if it
-// does not say.
+// Wants returns the kind of service that the form of the link implies, or "" if
+// it implies none.
 func (l Link) Wants() Tag { return l.want }
 
 // maxText bounds the text of a link; bech32 links have at most 2000 characters,
@@ -52,10 +53,10 @@ const (
 	maxBech32 = 2000
 )
 
-// Parse recognises a link without calling anything. The whole text must be a
-// link, apart from blanks around it and the scheme `lightning:`. The error wraps
-// [ErrNotLink] when the text is no LNURL at all. Whether the service may be
-// called is decided by [Client.Check] (protocol: utilities.md §6.4).
+// Parse recognises a link without any request. The whole text must be a link,
+// apart from surrounding blanks and the scheme `lightning:`. The error wraps
+// [ErrNotLink] if the text is not an LNURL at all. [Client.Check] decides
+// whether the service may be called (protocol: utilities.md §6.4).
 func Parse(text string) (Link, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxText {
@@ -92,7 +93,7 @@ func Parse(text string) (Link, error) {
 	return Link{}, notLink("not an LNURL")
 }
 
-// IsLink reports whether text begins as an LNURL does, whether or not it can be
+// IsLink reports whether text looks like an LNURL, whether or not it can be
 // used.
 func IsLink(text string) bool {
 	_, err := Parse(text)

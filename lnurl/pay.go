@@ -16,20 +16,20 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Payment is what an LNURL-pay service answered to a wish to pay.
+// Payment is an LNURL-pay service's response to a request for an invoice.
 type Payment struct {
 	PR            string // the invoice as received
 	Invoice       *lightning.Invoice
-	SuccessAction *SuccessAction // to be shown once paid; nil if there is none or a bad one
+	SuccessAction *SuccessAction // to be displayed once paid; nil if there is none or it is invalid
 }
 
-// RequestInvoice asks an LNURL-pay service for an invoice of an amount in whole
-// sats, with a comment unless it is empty. The invoice is for exactly that
-// amount, commits to the service's metadata, belongs to the client's network and
-// has not expired. Amounts out of the service's bounds and comments longer than
-// it takes are refused without asking. A bad success action is dropped: it must
-// not stop a payment. It takes 10 s at most and may be repeated (protocol:
-// utilities.md §7.2).
+// RequestInvoice asks an LNURL-pay service for an invoice for an amount in
+// whole sats, with a comment unless it is empty. The invoice is for exactly
+// that amount, commits to the service's metadata, is for the client's network
+// and has not expired. Amounts outside the service's bounds and comments that
+// are too long are refused without a request. An invalid success action is
+// dropped: it must not stop a payment. The call takes at most 10 s and may be
+// repeated (protocol: utilities.md §7.2).
 func (c *Client) RequestInvoice(ctx context.Context, p PayParams, amountSats int64, comment string) (*Payment, error) {
 	u, err := url.Parse(p.Callback)
 	if err != nil {

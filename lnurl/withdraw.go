@@ -12,16 +12,16 @@ import (
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
-// ErrUnknownOutcome is wrapped by the errors of [Client.SubmitInvoice] after
-// which the service may still pay the invoice: no answer, or one that is neither
-// a yes nor a no. Whoever sees it must look whether the payment arrives, and not
-// simply repeat.
+// ErrUnknownOutcome is wrapped by errors of [Client.SubmitInvoice] after which
+// the service may still pay the invoice: there was no response, or one that
+// neither accepts nor refuses. Check whether the payment arrives before
+// repeating the call.
 var ErrUnknownOutcome = errors.New("it is not known whether the service will pay")
 
-// SubmitInvoice hands an invoice to an LNURL-withdraw service and returns nil if
-// the service said that it will pay. Its amount must be within the service's
-// bounds, its network the client's. The invoice is sent once, never again, and
-// the call takes 10 s at most. After an error that does not wrap
+// SubmitInvoice sends an invoice to an LNURL-withdraw service and returns nil
+// if the service accepts to pay it. Its amount must be within the service's
+// bounds, and its network the client's. The invoice is sent exactly once, and
+// the call takes at most 10 s. After an error that does not wrap
 // [ErrUnknownOutcome] the service will not pay this invoice (protocol:
 // utilities.md §7.3).
 func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice string) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Cache is a [Source] that remembers what another one said. Callers who ask for
-// the same at the same time share one request; a failure is not remembered. Make
-// one with [NewCache].
+// Cache is a [Source] that caches the prices of another one. Callers who ask
+// for the same price at the same time share one request; failures are not
+// cached. Create one with [NewCache].
 type Cache struct {
 	of  Source
 	age time.Duration
@@ -28,7 +28,7 @@ type dated[T any] struct {
 	at    time.Time
 }
 
-// CacheAge is how old a price may be unless told otherwise (protocol:
+// CacheAge is the default maximum age of a cached price (protocol:
 // swap-flows-spv-and-core.md C9.2).
 const CacheAge = 10 * time.Second
 

@@ -7,15 +7,16 @@ import (
 )
 
 // ErrQuote is the error of a quote whose numbers cannot be compared with any
-// price: an amount that is not above zero, a fee that is negative or eats all.
+// price: an amount that is zero or negative, or a fee that is negative or as
+// large as the amount.
 var ErrQuote = errors.New("the quote is inconsistent")
 
-// DefaultTolerancePPM is how much worse than the market a quote may be, parts
-// per million (protocol: swap-flows-spv-and-core.md C9.4).
+// DefaultTolerancePPM is how much worse than the market price a quote may be,
+// in parts per million (protocol: swap-flows-spv-and-core.md C9.4).
 const DefaultTolerancePPM = 10_000
 
-// Quote is what is compared with the market. Amounts must not be changed while
-// a check runs.
+// Quote is compared with the market. Its amounts must not be modified during a
+// check.
 type Quote struct {
 	Sats     *big.Int // the bitcoin side: what the LP pays out, or is paid
 	Units    *big.Int // the token side in base units; when tokens are sold, without the LP's network fee
@@ -26,29 +27,29 @@ type Quote struct {
 	Price    *big.Int // the market's
 }
 
-// Result is what a check found. Prices are micro-sats per whole token.
+// Result is the result of a check. Prices are micro-sats per whole token.
 type Result struct {
-	// DifferencePPM is how much worse than the market the quote is for the user,
-	// parts per million of what the market would give; below 0 it is better.
-	// Nil if the token has no price.
+	// DifferencePPM is how much worse than the market the quote is for the
+	// user, in parts per million of what the market would give; negative if it
+	// is better. Nil if the token has no price.
 	DifferencePPM *big.Int
-	Market        *big.Int // as far as base units can express it; nil if the token has no price
+	Market        *big.Int // the quote's price, within the precision of base units; nil if the token has no price
 	Quoted        *big.Int
 }
 
 // Within reports whether the quote is at most tolerancePPM worse than the
-// market. A token without a price is not checked.
+// market. It is true for a token without a price.
 func (r Result) Within(tolerancePPM int64) bool {
 	return r.DifferencePPM == nil || r.DifferencePPM.Cmp(big.NewInt(tolerancePPM)) <= 0
 }
 
-// CheckSend judges a quote in which the user sells tokens for bitcoin (protocol:
-// lp-protocol.md §6.1, swap-flows-spv-and-core.md C9.4).
+// CheckSend checks a quote in which the user sells tokens for bitcoin
+// (protocol: lp-protocol.md §6.1, swap-flows-spv-and-core.md C9.4).
 func CheckSend(q Quote) (Result, error) {
 	return check(q, true)
 }
 
-// CheckReceive judges a quote in which the user buys tokens for bitcoin. The
+// CheckReceive checks a quote in which the user buys tokens for bitcoin. The
 // difference is in true parts per million: the reference computes a tenth of it
 // (protocol: lp-protocol.md §9 no. 2).
 func CheckReceive(q Quote) (Result, error) {
@@ -90,7 +91,7 @@ func check(q Quote, send bool) (Result, error) {
 const unpriced = -1
 
 // Quoted returns the price of the quote itself, which is shown for a swap whose
-// market price at the time is not known.
+// market price at the time is unknown.
 func (q Quote) Quoted(send bool) (*big.Int, error) {
 	d, sats, err := q.exchanged(send)
 	if err != nil || d == nil {

@@ -27,8 +27,8 @@ func unit(decimals int) (*big.Int, error) {
 }
 
 // FromBitcoin returns the base units of a token with the given decimals that
-// sats are worth at a price in micro-sats per whole token, cut toward zero
-// (protocol: lp-protocol.md §6.1, fromBtc).
+// sats are worth at a price in micro-sats per whole token, truncated (protocol:
+// lp-protocol.md §6.1, fromBtc).
 func FromBitcoin(sats, price *big.Int, decimals int) (*big.Int, error) {
 	d, err := unit(decimals)
 	if err != nil {
@@ -58,8 +58,8 @@ func FromBitcoinUp(sats, price *big.Int, decimals int) (*big.Int, error) {
 	return v, nil
 }
 
-// ToBitcoin returns the sats that base units of a token are worth, cut toward
-// zero twice, as the network does (protocol: lp-protocol.md §6.1, toBtc).
+// ToBitcoin returns the sats that base units of a token are worth, truncated in
+// two steps as the network does (protocol: lp-protocol.md §6.1, toBtc).
 func ToBitcoin(units, price *big.Int, decimals int) (*big.Int, error) {
 	d, err := unit(decimals)
 	if err != nil {

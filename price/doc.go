@@ -1,14 +1,14 @@
-// Package price says what a token is worth in bitcoin, and whether a quote is
-// fair.
+// Package price finds out what a token is worth in bitcoin, and whether a quote
+// is fair.
 //
 // Prices are whole micro-satoshis per whole token (1 sat is 10^6 of them), so
-// that no float touches an amount; only what a market sends is computed in IEEE
-// doubles, as everybody on the network does (protocol: swap-flows-spv-and-core.md
-// C9). A [Source] is one market or several: [Median] compares several so that
-// one that is wrong decides nothing, [Redundant] goes through them one after the
-// other, [Cache] remembers for a short while. [Market] is what a client uses
-// unless told otherwise.
+// that no float touches an amount; only the numbers sent by a market are
+// computed in IEEE doubles, as everywhere on the network (protocol:
+// swap-flows-spv-and-core.md C9). A [Source] is one market or several: [Median]
+// compares several so that a single wrong one has no effect, [Redundant] tries
+// them one after the other, [Cache] keeps prices for a short time. [Market] is
+// the default of a client.
 //
-// [CheckSend] and [CheckReceive] compare what an LP quotes with the market. They
-// are pure, divide by nothing that may be zero, and know no LP.
+// [CheckSend] and [CheckReceive] compare an LP's quote with the market. They
+// are pure functions and safe for any input.
 package price

@@ -18,13 +18,13 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Options of a source that is asked over HTTP. The zero value is the public
-// service.
+// Options configures a source that is queried over HTTP. The zero value uses
+// the public service.
 type Options struct {
 	URL     string            // base URL, without a slash at the end; "": the public one
 	Client  *http.Client      // nil: http.DefaultClient
-	Timeout time.Duration     // of one request, body included; 0: 5 s
-	Symbols map[string]string // ticker to the service's symbol, beside and before the known ones; "" takes a token away
+	Timeout time.Duration     // time limit of one request, body included; 0: 5 s
+	Symbols map[string]string // ticker to the service's symbol, in addition to the built-in ones and overriding them; "" removes a token
 }
 
 // maxAnswer bounds the answer of a price service, which has a few hundred bytes.

@@ -1,7 +1,7 @@
 package price
 
-// Market returns the source that a client uses unless told otherwise: the
-// median of all five public services, remembered for [CacheAge].
+// Market returns the default source of a client: the median of all five public
+// services, cached for [CacheAge].
 func Market(o Options) *Cache {
 	return NewCache(Median{Sources: []Source{Binance(o), OKX(o), CoinGecko(o), CoinPaprika(o), Kraken(o)}}, 0, nil)
 }

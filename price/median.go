@@ -15,34 +15,35 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Median is a [Source] that asks several others at once and believes none of
-// them alone: the answers that agree with the median are the answer, whose
-// median it is. An exchange that is hacked, stale or cut off decides nothing
-// (protocol: swap-flows-spv-and-core.md D16).
+// Median is a [Source] that queries several others at once and trusts none of
+// them alone: it returns the median of the prices that agree with each other.
+// An exchange that is hacked, stale or unreachable has no effect (protocol:
+// swap-flows-spv-and-core.md D16).
 type Median struct {
 	// Sources are asked in parallel. At most [MaxSources] are.
 	Sources []Source
-	// Need is how many sources must agree; fewer are enough only for a token that
-	// fewer know. 0 means 2.
+	// Need is how many sources must agree; fewer suffice only for a token that
+	// fewer sources list. 0 means 2.
 	Need int
 	// TolerancePPM is how far from the median a source may lie and still agree,
 	// parts per million. 0 means 10 000, 1 %.
 	TolerancePPM int64
-	// Grace is how long the others are waited for once Need sources have answered
-	// and agree. 0 means 300 ms.
+	// Grace is how long to wait for the other sources once Need of them agree.
+	// 0 means 300 ms.
 	Grace time.Duration
-	// Timeout bounds the whole, one repetition included. 0 means 8 s.
+	// Timeout limits the whole call, including one retry. 0 means 8 s.
 	Timeout time.Duration
 }
 
-// MaxSources bounds how many sources one [Median] asks.
+// MaxSources is the most sources that a [Median] queries.
 const MaxSources = 16
 
 // Name implements [Source].
 func (m Median) Name() string { return names(m.Sources) }
 
-// Price implements [Source]. Errors have the code fault.Upstream and name what
-// each source said; a token that no source knows wraps [ErrUnknownToken].
+// Price implements [Source]. Errors have the code fault.Upstream and include
+// the response of each source; for a token that no source lists they wrap
+// [ErrUnknownToken].
 func (m Median) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
 	return median(ctx, m, "price of "+t.ID(), func(ctx context.Context, s Source) (*big.Int, error) {
 		p, err := s.Price(ctx, t)

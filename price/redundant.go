@@ -12,10 +12,10 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Redundant is a [Source] that asks one of several others, the first that
-// worked last, and the rest when that fails; the first answer counts. It costs
-// one request where [Median] costs one per source, and believes a single
-// source. Make one with [NewRedundant].
+// Redundant is a [Source] that queries one of several others, preferring one
+// that worked last time, and the rest if that fails; the first response counts.
+// It costs one request where [Median] costs one per source, but trusts a single
+// source. Create one with [NewRedundant].
 type Redundant struct {
 	sources []Source
 	retry   retry.Policy
@@ -36,9 +36,10 @@ const (
 // taken: it still tells whether the source works.
 const straggler = 10 * time.Second
 
-// NewRedundant returns a source that prefers the given ones in their order.
-// Failed rounds are repeated, five in all with growing pauses, unless the
-// decisive failure was an HTTP status (protocol: swap-flows-spv-and-core.md C9.3).
+// NewRedundant returns a source that prefers the given ones in order. Failed
+// rounds are repeated, up to five in all with growing pauses, unless the
+// decisive failure was an HTTP status (protocol: swap-flows-spv-and-core.md
+// C9.3).
 func NewRedundant(sources ...Source) *Redundant {
 	return &Redundant{sources: sources, up: make([]health, len(sources)), retry: retry.Policy{Final: pointless}}
 }

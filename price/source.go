@@ -9,30 +9,29 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Source gives market prices. Callers may bring their own: an exchange that they
-// have an account with, an oracle, a table in a test.
+// Source provides market prices. Callers can implement their own: an exchange
+// where they have an account, an oracle, a table in a test.
 //
-// All methods must be safe for concurrent use, return when the context ends at
-// the latest, and bound what they read. They may be called often; whoever wants
-// few requests puts a [Cache] in front. An implementation does not retry for
-// longer than a few seconds: somebody waits for a quote.
+// All methods must be safe for concurrent use, return at the latest when the
+// context ends, and bound what they read. They may be called often; put a
+// [Cache] in front to limit requests. An implementation should not retry for
+// more than a few seconds, because a user is waiting for a quote.
 type Source interface {
-	// Name is a short constant text by which errors and logs name the source.
+	// Name is a short constant text that names the source in errors and logs.
 	Name() string
 
 	// Price returns the micro-satoshis that one whole token (10^Decimals base
-	// units) is worth on the market now. The value must be above 0; anything else
-	// is taken for a failure. It is not kept by the source, so callers may change
-	// it.
+	// units) is worth on the market now. The value must be above 0; anything
+	// else is treated as a failure. The caller owns the returned value.
 	//
-	// A token that the source does not know is an error that wraps
-	// [ErrUnknownToken], which is no failure of the source: others are asked, and
-	// nobody asks this one again in vain with delays. Every other error means
-	// that the source could not answer now.
+	// For a token that the source does not list, the error wraps
+	// [ErrUnknownToken]. That does not count as a failure of the source: others
+	// are asked, and the call is not retried. Any other error means that the
+	// source could not answer now.
 	Price(ctx context.Context, t tokens.Token) (*big.Int, error)
 
-	// USDPerSat returns the US dollars that one satoshi is worth, above 0. It is
-	// shown to people and decides nothing.
+	// USDPerSat returns the US dollars that one satoshi is worth, above 0. It
+	// is only displayed and affects no decision.
 	USDPerSat(ctx context.Context) (float64, error)
 }
 
@@ -63,7 +62,7 @@ func saneUSD(v float64) error {
 	return nil
 }
 
-// Fixed is a source of constant prices by token id ([tokens.Token.ID]), for
+// Fixed is a [Source] of constant prices by token id ([tokens.Token.ID]), for
 // private networks and tests.
 type Fixed struct {
 	Prices map[string]*big.Int // micro-sats per whole token

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Limits in bytes, and MaxKeys in keys. They are far beyond what a swap needs
+// Limits in bytes, and MaxKeys in keys. They are far above what a swap needs,
 // and within what any ordered database can index.
 const (
 	MaxID    = 256

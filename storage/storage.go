@@ -1,4 +1,4 @@
-// Package storage defines what the engine asks of a database: entries with
+// Package storage defines what the engine needs from a database: entries with
 // opaque bodies, found by id and by index keys, changed only by
 // compare-and-set.
 //
@@ -11,27 +11,27 @@ import (
 	"iter"
 )
 
-// Store keeps entries and notes. This comment is the whole contract: a type
-// that keeps it can replace any other Store, and storagetest.Run shows whether
-// it does.
+// Store keeps entries and notes. This comment is the complete contract: any
+// type that fulfils it can replace any other Store, and storagetest.Run checks
+// that it does.
 //
 // # Entries and versions
 //
-// An entry is found by its ID and carries a body, which the store never looks
-// into, and keys, by which [Store.Find] finds it. IDs, indexes, values and
-// names are strings of arbitrary bytes, compared bytewise; NUL, invalid UTF-8
-// and empty values are ordinary. Nil and empty bodies are the same. The limits
-// (MaxID and so on) are the same for every implementation; what exceeds them,
-// or carries the same (Index, Value) twice in one entry, is refused with an
-// error that wraps [ErrInvalid], before anything else is looked at.
+// An entry is found by its ID and has a body, which is opaque to the store, and
+// keys, by which [Store.Find] finds it. IDs, indexes, values and names are
+// strings of arbitrary bytes, compared bytewise; NUL, invalid UTF-8 and empty
+// values are ordinary. Nil and empty bodies are the same. The limits (MaxID and
+// so on) are the same for every implementation; an entry that exceeds them, or
+// has the same (Index, Value) twice, is refused with an error that wraps
+// [ErrInvalid] before anything else is checked.
 //
 // Every write is compare-and-set. [Store.Update] and [Store.Delete] succeed
 // only if the Version that they carry is the stored one; Create and Update
 // store the entry at Version+1. So a caller that wins knows the new version
 // without reading, and of several callers that start from one version exactly
-// one wins. Create usually carries Version 0; an id that is created again
-// after a deletion should start elsewhere if somebody may still hold the
-// deleted entry, for the store keeps no memory of it.
+// one wins. Create usually carries Version 0; an id that is created again after
+// a deletion should start at a different version if a caller may still hold the
+// deleted entry, because the store does not remember it.
 //
 // A write changes the body, the version and all keys together or not at all:
 // no reader ever sees a body with the keys of another version.
@@ -93,7 +93,7 @@ type Store interface {
 
 	// Find yields the entries that hold a key with the query's Index and Value,
 	// Unique or not, sorted by the Order of that key and then by ID. The
-	// sequence can be ranged over several times; each time it starts anew.
+	// sequence can be ranged over several times; each time it starts over.
 	//
 	// Entries are read in pages of bounded size, and nothing is held while one
 	// is yielded: no lock, no transaction, no connection. The loop's body may

@@ -6,7 +6,8 @@ import (
 )
 
 // Diagram returns the type's table of states and moves as Markdown with a
-// mermaid diagram. It is made from the table that runs, so it cannot lie.
+// mermaid diagram. It is generated from the table that is executed, so the two
+// cannot disagree.
 func (f *Flow) Diagram() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\nMade from the table in package swap.\n\n", f.Type)

@@ -1,8 +1,8 @@
-// Package swap is what a swap is and how it moves, as data and pure functions:
-// the [Record] that is stored, the questions a swap asks of the world ([Ask]) and
-// their answers ([Observation]), one [Flow] per type with its table of states and
-// moves, the [Effect]s that it wants, how it is shown ([View]), and the index keys
-// that it is found by.
+// Package swap defines what a swap is and how it moves, as data and pure
+// functions: the stored [Record], the questions that a swap asks of the outside
+// world ([Ask]) and the answers ([Observation]), one [Flow] per type with its
+// table of states and moves, the [Effect]s to be carried out, the [View] for
+// display, and the index keys.
 //
 // A pass over a swap, which package internal/engine makes, is
 //
@@ -12,6 +12,6 @@
 //	write      compare-and-set; lost: begin again
 //	act        start the effects that are due; never waited for, an outcome is the input of another pass
 //
-// Nothing here knows a context, a clock, a store or a network: time is in [In], and
-// a smart chain is only what package chains says of it.
+// Nothing here uses a context, a clock, a store or a network: the time is in
+// [In], and smart chains appear only through package chains.
 package swap

@@ -6,9 +6,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// NextMoment is the next moment after now at which something about a swap changes
-// by the clock alone: the quote ends, the time for a payment is over, an escrow
-// becomes refundable or too old to claim. 0 if none is ahead.
+// NextMoment returns the next time after now at which a swap changes by the
+// clock alone: the quote expires, the time for a payment ends, an escrow
+// becomes refundable or too old to claim. It returns 0 if there is none.
 func NextMoment(r *Record, now time.Time) Millis {
 	moments := []Millis{r.Expiry}
 	if r.Lightning != nil {

@@ -5,34 +5,35 @@ import (
 	"time"
 )
 
-// EffectKind names something that is done to the outside world.
+// EffectKind is the kind of an [Effect].
 type EffectKind string
 
 const (
 	SendTx       EffectKind = "send"      // broadcast the next submitted transaction
-	PostPSBT     EffectKind = "post"      // hand the user's PSBT to the LP
-	CallWithdraw EffectKind = "withdraw"  // hand our invoice to an LNURL-withdraw service
-	Publish      EffectKind = "publish"   // give the preimage to the watchtowers
+	PostPSBT     EffectKind = "post"      // send the user's PSBT to the LP
+	CallWithdraw EffectKind = "withdraw"  // send our invoice to an LNURL-withdraw service
+	Publish      EffectKind = "publish"   // publish the preimage to the watchtowers
 	Broadcast    EffectKind = "broadcast" // send the user's Bitcoin payment
-	SetRefund    EffectKind = "refund"    // tell the LP where a payment goes back to
+	SetRefund    EffectKind = "refund"    // tell the LP the refund address
 )
 
-// Effect is something to be done now. It is recomputed from the record and the
-// facts of each pass, so that a crash before it repeats it, and it is never
-// waited for: its [Outcome] is the input of another pass.
+// Effect is something to be done now in the outside world. It is recomputed
+// from the record and the facts in each pass, so that it is repeated after a
+// crash, and it is never waited for: its [Outcome] is the input of another
+// pass.
 //
-// It is due when it is returned, and may have to wait for a place then: at the
-// moment at which it begins the flow is asked again.
+// It is due when it is returned but may have to wait for a free slot; when it
+// starts, the flow is asked again.
 type Effect struct {
 	Kind EffectKind
-	// Mark says that the effect must not be started twice: that it has been
-	// started is made durable before it is.
+	// Mark says that the effect must not be started twice: its start is
+	// recorded durably before it happens.
 	Mark bool
 	Step int // send: which transaction
-	// Reveals says that it makes the preimage public. That it may have is made
-	// durable before it does: from then on only a claim helps the user.
+	// Reveals says that the effect makes the preimage public. This is recorded
+	// durably before it happens: from then on only a claim helps the user.
 	Reveals bool
-	Until   time.Time // when it must have ended; zero: any time
+	Until   time.Time // deadline; zero: none
 }
 
 // Key is the name of the effect's history in Record.Tried.

@@ -10,8 +10,9 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
-// Fact is an answer of the outside world: not asked, not answered (Err), or
-// answered. "Not found" is an answer. Nothing moves on a fact that is not Known.
+// Fact is an answer from the outside world: not asked, not answered (Err), or
+// answered. "Not found" is an answer. A fact that is not Known never moves a
+// swap.
 type Fact[T any] struct {
 	Value T
 	Asked bool
@@ -22,13 +23,13 @@ type Fact[T any] struct {
 // Known reports whether there is an answer.
 func (f Fact[T]) Known() bool { return f.Asked && f.Err == nil }
 
-// Observation is what one pass has learnt.
+// Observation holds the facts of one pass.
 type Observation struct {
 	Escrow     Fact[chains.EscrowFact] // by the agreed data
 	Found      Fact[chains.EscrowFact] // by claim hash and parties, or by data that the LP delivered
 	LP         Fact[lp.Status]
 	Delivered  Fact[*chains.Escrow] // escrow data from the LP or the chain, equal to what was agreed; Err is a *chains.DiffError if not
-	Wait       Fact[int]            // seconds until the user\'s transaction is confirmed, -1 when nobody can tell
+	Wait       Fact[int]            // seconds until the user's transaction is confirmed, -1 if unknown
 	Refund     Fact[struct{}]       // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
 	Payment    Fact[*bitcoin.Tx]    // the user's Bitcoin transaction; nil: not found
 	Payout     Fact[PayoutFact]     // what the LP says it paid with
@@ -42,7 +43,7 @@ type Observation struct {
 	Rival      Fact[bool]                       // another stored swap pays for the same
 }
 
-// Ask is what a flow wants to know next; nil members are not wanted.
+// Ask lists what a flow needs to know next; nil fields are not needed.
 type Ask struct {
 	Escrow     *chains.EscrowQuery
 	Found      *chains.EscrowQuery
@@ -62,11 +63,11 @@ type Ask struct {
 	Rival      *RivalAsk
 }
 
-// RivalAsk asks the store whether another swap holds a key of ours.
+// RivalAsk asks the store whether another swap holds one of this swap's keys.
 type RivalAsk struct{ Index, Value string }
 
-// GasAsk asks whether a transaction of the smart chain pays native tokens to
-// somebody.
+// GasAsk asks how many native tokens a smart-chain transaction pays to an
+// address.
 type GasAsk struct{ TxID, To string }
 
 // GasFact is the answer. Paid is nil where the chain cannot tell.

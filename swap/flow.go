@@ -7,8 +7,8 @@ import (
 )
 
 // Flow is one type of swap as data: its states, and the rules by which a record
-// moves between them. All functions are pure: they read what they are given,
-// change nothing of it, and know no clock.
+// moves between them. All functions are pure: they do not modify their
+// arguments and use no clock.
 type Flow struct {
 	Type   Type
 	States []StateRow
@@ -22,26 +22,27 @@ type Flow struct {
 	Fill func(in In, next *Record)
 	// Effects returns what has to be done now, from the record and the facts.
 	Effects func(in In) []Effect
-	// View returns how the swap is shown. It works on an empty Observation.
+	// View returns how the swap is displayed. It also works with an empty
+	// Observation.
 	View func(in In) View
-	// Unpaid reports whether the swap is a quote for which nobody has paid and
-	// nothing is under way, as far as the record knows. Once such a quote expires it
-	// is over for the caller; the engine goes on looking, ever more rarely, and one
-	// that turns out to be paid returns.
+	// Unpaid reports whether the swap is a quote without a payment or anything
+	// else in progress, as far as the record shows. Once such a quote expires
+	// it is over for the caller; the engine keeps checking it, less and less
+	// often, and revives it if it turns out to be paid.
 	Unpaid func(r *Record) bool
 }
 
-// IsUnpaid reports whether a record is a quote that nobody has used.
+// IsUnpaid reports whether a record is an unused quote.
 func (f *Flow) IsUnpaid(r *Record) bool { return f.Unpaid != nil && f.Unpaid(r) }
 
-// Over reports whether a quote has expired unused (specification §3). Its state may
-// be one in which a payment can still arrive.
+// Over reports whether a quote has expired unused. Its state may be one in
+// which a payment can still arrive.
 func (f *Flow) Over(r *Record, now time.Time) bool {
 	row, ok := f.State(r.State)
 	return ok && !row.Finished && r.Expiry.Reached(now) && f.IsUnpaid(r)
 }
 
-// In is what a decision is made of.
+// In is the input of a decision.
 type In struct {
 	R     *Record
 	Obs   *Observation
@@ -73,7 +74,7 @@ type StateRow struct {
 	Finished bool // for the user
 	Success  bool
 	Failed   bool
-	Expired  bool // the quote ran out and nothing happened
+	Expired  bool // the quote expired unused
 
 	Pending bool          // in the list of pending swaps
 	Watched bool          // the engine looks at it

@@ -11,11 +11,11 @@ type InputKind int
 
 const (
 	OnReveal   InputKind = iota + 1 // the caller reveals a preimage
-	OnSubmit                        // the caller hands in what the user signed
+	OnSubmit                        // the caller submits what the user signed
 	OnWithdraw                      // the caller asks to be paid from an LNURL-withdraw link
-	OnRefundTo                      // the caller says where a payment goes back to
+	OnRefundTo                      // the caller gives a refund address
 	OnOutcome                       // an effect ended
-	OnHint                          // something may have happened: look again, later than any pass that has begun
+	OnHint                          // something may have happened: check again, in a pass that starts after this
 )
 
 // Input is a command of a caller or the outcome of an effect. It is decided on
@@ -25,7 +25,7 @@ type Input interface{ Kind() InputKind }
 // Reveal is a preimage, already compared with the payment hash.
 type Reveal struct{ Preimage Secret }
 
-// Submit is what the user signed, already checked against the plan.
+// Submit holds what the user signed, already checked against the plan.
 type Submit struct {
 	Action string
 	Txs    []SignedTx
@@ -46,21 +46,21 @@ type UseWithdraw struct {
 	With *Withdraw
 }
 
-// RefundTo is the Bitcoin address to which an LP shall send back a payment that
-// it cannot use. It can be said once.
+// RefundTo is the Bitcoin address to which an LP must return a payment that it
+// cannot use. It can be set only once.
 type RefundTo struct{ Address string }
 
 // Outcome is how an effect ended.
 type Outcome struct {
 	Effect  EffectKind
-	Done    bool   // it happened
-	Refused bool   // it did not happen and never will; Reason says why
-	Reason  string // else it is not known whether it happened
+	Done    bool   // it was done
+	Refused bool   // it was not done and never will be; Reason says why
+	Reason  string // else it is not known whether it was done
 	Step    int    // send: which transaction
 	Tx      string // send: its id
 }
 
-// Look is a hint: it asks for a pass that begins now.
+// Look is a hint: it requests a pass that begins now.
 type Look struct{}
 
 func (Look) Kind() InputKind        { return OnHint }

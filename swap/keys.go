@@ -17,8 +17,8 @@ const (
 	ByPurge   = "purge"   // "", while the quote is expired; by Ended
 )
 
-// Key is one entry of an index: it is found by Index and Value, in the order of
-// Order. With Unique no other swap may hold the same.
+// Key is one entry of an index: it is found by Index and Value, sorted by
+// Order. If Unique is set, no other swap may hold the same.
 type Key struct {
 	Index  string
 	Value  string
@@ -35,8 +35,8 @@ func EventValue(chain string, hash []byte) string { return chain + "\x00" + hex.
 // gasValue is the value of the hash index of a trusted gas swap from Bitcoin.
 func gasValue(hash string) string { return "gas\x00" + hash }
 
-// Keys returns the index keys of a record in a state. Those that r.Shared names
-// are plain: another swap holds them.
+// Keys returns the index keys of a record in a state. Those listed in r.Shared
+// are not unique, because another swap holds them.
 func Keys(r *Record, row StateRow) []Key {
 	created := int64(r.CreatedAt)
 	var ks []Key

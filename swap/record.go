@@ -16,13 +16,13 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Schema is the number that every stored body carries. A body with a lower one
-// is migrated on reading; one with a higher one is left alone.
+// Schema is the version number in every stored body. A body with a lower number
+// is migrated on reading; one with a higher number is left alone.
 const Schema = 1
 
-// Record is everything that is remembered of one swap. One JSON schema serves
-// all types; parts that a type lacks are nil. A Record read from the store is
-// changed only by the engine.
+// Record is everything that is stored about a swap. One JSON schema serves all
+// types; parts that a type does not have are nil. Only the engine modifies a
+// Record read from the store.
 type Record struct {
 	Schema int `json:"schema"`
 	Head
@@ -37,7 +37,7 @@ type Record struct {
 	Tried      map[string]Try `json:"tried,omitempty"`
 }
 
-// Head is what the engine itself needs of every swap.
+// Head holds what the engine itself needs of every swap.
 type Head struct {
 	ID       string `json:"id"`
 	Version  uint64 `json:"-"` // of the store
@@ -52,41 +52,42 @@ type Head struct {
 	Expiry      Millis   `json:"expiry"`        // of the quote, as shown
 	Due         Millis   `json:"due,omitempty"` // next moment that is known in advance
 	Ended       Millis   `json:"ended,omitempty"`
-	Settled     bool     `json:"settled,omitempty"` // the end is final on its chains: nobody looks any more
+	Settled     bool     `json:"settled,omitempty"` // the end is final on its chains: the swap is no longer checked
 	Seed        Secret   `json:"seed"`              // of all later randomness
 	From        uint64   `json:"from"`              // chain height at the quote: log searches start here
 	Seen        Seen     `json:"seen"`
 	Request     string   `json:"request,omitempty"`     // caller and idempotency key of createSwap, hashed: see requestKey
 	RequestHash string   `json:"requestHash,omitempty"` // of the request that the key was used for
 	Shared      []string `json:"shared,omitempty"`      // indexes of unique keys that another swap holds: see keys
-	Problem     string   `json:"problem,omitempty"`     // why the last submission or LP answer was no good, for a person
+	Problem     string   `json:"problem,omitempty"`     // why the last submission or LP response failed, human-readable
 }
 
-// LP names the liquidity provider of a swap. A recovered swap may have none.
+// LP identifies the liquidity provider of a swap. A recovered swap may have
+// none.
 type LP struct {
 	URL     string `json:"url,omitempty"`     // base, without the service's path
 	Address string `json:"address,omitempty"` // its verified address on the swap's chain, canonical
 }
 
-// LPURL is where the LP answers for swaps of this type.
+// LPURL returns the LP's URL for swaps of this type.
 func (r *Record) LPURL() string { return r.LP.URL + lp.Service(r.Type).Path() }
 
-// Millis is a moment as milliseconds since the Unix epoch; 0 is never.
+// Millis is a time in milliseconds since the Unix epoch; 0 means never.
 type Millis int64
 
-// At returns the moment in milliseconds.
+// At converts a time to milliseconds.
 func At(t time.Time) Millis { return Millis(t.UnixMilli()) }
 
-// Time returns the moment.
+// Time converts m to a time.Time.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
 
-// Passed reports whether a moment that is set lies before now.
+// Passed reports whether m is set and before now.
 func (m Millis) Passed(now time.Time) bool { return m != 0 && now.UnixMilli() > int64(m) }
 
-// Reached reports whether a moment that is set is not after now.
+// Reached reports whether m is set and not after now.
 func (m Millis) Reached(now time.Time) bool { return m != 0 && now.UnixMilli() >= int64(m) }
 
-// Terms are fixed by the quote: all that lists show.
+// Terms are fixed by the quote; they are all that lists show.
 type Terms struct {
 	Input         tokens.Amount  `json:"input"`
 	Output        tokens.Amount  `json:"output"`
@@ -199,8 +200,8 @@ type GasPart struct {
 
 type uint64s = *big.Int
 
-// Submission is what the user signed and handed in, and how far sending it has
-// come.
+// Submission holds what the user signed and submitted, and how far sending it
+// has progressed.
 type Submission struct {
 	Action  string       `json:"action"` // what it was for: init, refund, claim
 	Txs     []SignedTx   `json:"txs"`
@@ -219,7 +220,7 @@ type SignedTx struct {
 	Sent bool `json:"sent,omitempty"` // known to be confirmed
 }
 
-// Try is the history of one effect.
+// Try is the history of the attempts of one effect.
 type Try struct {
 	Started   Millis `json:"started,omitempty"` // the first attempt began: it may have happened
 	Attempts  int    `json:"attempts,omitempty"`
@@ -234,7 +235,7 @@ const (
 	Refused = "refused"
 )
 
-// ErrNewer says that a body was written by a later version of the library.
+// ErrNewer is the error of a body written by a newer version of the library.
 var ErrNewer = errors.New("record was written by a newer version")
 
 // Encode returns the stored form of a record.
@@ -244,8 +245,8 @@ func Encode(r *Record) ([]byte, error) {
 	return json.Marshal(&c)
 }
 
-// Decode reads the stored form of a record. Errors do not name the id, which grants
-// access.
+// Decode reads the stored form of a record. Errors do not contain the id, which
+// grants access.
 func Decode(id string, version uint64, body []byte) (*Record, error) {
 	var r Record
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -262,8 +263,8 @@ func Decode(id string, version uint64, body []byte) (*Record, error) {
 	return &r, nil
 }
 
-// Clone returns a copy that shares nothing that a Move changes. Escrows,
-// amounts and byte slices are never changed in place, so they stay shared.
+// Clone returns a copy that shares nothing that a Move modifies. Escrows,
+// amounts and byte slices are never modified in place, so they stay shared.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.Escrow, c.Lightning, c.Bitcoin, c.Vault, c.Gas = dup(r.Escrow), dup(r.Lightning), dup(r.Bitcoin), dup(r.Vault), dup(r.Gas)

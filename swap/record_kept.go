@@ -1,6 +1,6 @@
 package swap
 
-// MayPurge reports whether by the record alone nothing was ever under way:
+// MayPurge reports whether, by the record alone, nothing was ever in progress:
 // nothing posted, submitted, paid, opened or revealed.
 func (r *Record) MayPurge() bool {
 	if r.Submission != nil || len(r.Tried) > 0 {

@@ -40,8 +40,8 @@ func (r *Record) paidTwice() error {
 	return ErrPaidElsewhere
 }
 
-// ErrTaken says what a command would do a second time. Whose the first one was is
-// not told: an id lets its holder act on a swap.
+// ErrTaken is the error of a command that another swap has already carried out.
+// It does not contain the other swap's id, because the id grants access.
 func ErrTaken(index string, err error) error {
 	switch index {
 	case ByPaying:

@@ -7,10 +7,10 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Route returns the type of the swap from one token to another. info tells a
-// smart chain's constants by its id. What LPs offer does not matter: the chain's
-// default contracts decide. A pair that cannot be swapped is refused with the
-// code fault.Unsupported (protocol: swap-flows-spv-and-core.md C4).
+// Route returns the swap type for a pair of tokens. info returns a smart
+// chain's constants by its id. The chain's default contracts decide, not what
+// LPs offer. A pair that cannot be swapped is refused with the code
+// fault.Unsupported (protocol: swap-flows-spv-and-core.md C4).
 func Route(src, dst tokens.Token, info func(chain string) (chains.Info, bool)) (Type, error) {
 	bitcoin := func(t tokens.Token) bool { return t.Chain == tokens.Bitcoin || t.Chain == tokens.Lightning }
 	smart, other := src, dst

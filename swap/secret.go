@@ -8,8 +8,8 @@ import (
 	"log/slog"
 )
 
-// Secret is 32 bytes that must not be seen: a preimage or a seed. It prints as
-// ***; only the JSON of a stored record shows it, as 64 hex digits.
+// Secret is 32 bytes that must not be shown: a preimage or a seed. It prints as
+// ***; only the JSON of a stored record contains it, as 64 hex digits.
 type Secret [32]byte
 
 // IsZero reports whether no secret is set.
@@ -35,7 +35,7 @@ func (s *Secret) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Draw derives a number from the seed for one use, named by label.
+// Draw derives a number from the seed for the use named by label.
 func (s Secret) Draw(label string) uint64 {
 	h := sha256.Sum256(append(append([]byte("swapper/"), label...), s[:]...))
 	return binary.BigEndian.Uint64(h[:8])

@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Seen is what the state of a swap rests on.
+// Seen says which part of the chain the state of a swap is based on.
 type Seen struct {
 	// Chain is the height that a node must have reached for its negative answer to
 	// count: of the block in which the escrow was opened or ended, or the vault paid;
@@ -17,8 +17,8 @@ type Seen struct {
 	// of what stood there has another chain, even if that is no longer than the one
 	// before. 0 is not known.
 	Chain uint64 `json:"chain,omitempty"`
-	// At is when that was heard. A head that is younger by lagMost does not lag,
-	// whatever its height: the one that was heard may have been wrong.
+	// At is when that was observed. A head that is younger by lagMost does not
+	// lag, whatever its height: the one that was heard may have been wrong.
 	At Millis `json:"at,omitempty"`
 }
 
@@ -51,8 +51,8 @@ func EscrowHead(f chains.EscrowFact) chains.Block         { return f.Head }
 func VaultHead(f chains.VaultFact) chains.Block           { return f.Head }
 func WithdrawalHead(f chains.WithdrawalFact) chains.Block { return f.Head }
 
-// ErrLagging says that a node has not reached a block that a decision was
-// already based on: what it does not know of is no news.
+// ErrLagging is the error of a node that has not reached a block on which a
+// decision was already based: its negative answers mean nothing.
 var ErrLagging = errors.New("the node is behind a state that was already seen")
 
 // NotLagging turns a negative answer from below r.Seen, or one that carries its

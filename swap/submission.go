@@ -27,10 +27,11 @@ const (
 	ForgottenAfter   = 10 * time.Minute
 )
 
-// Open reports whether submitted transactions are still to be sent or confirmed.
+// Open reports whether submitted transactions still have to be sent or
+// confirmed.
 func (s *Submission) Open() bool { return s != nil && !s.Closed }
 
-// Signer is who signed a submission, "" if that is not known.
+// Signer returns who signed a submission, or "" if unknown.
 func Signer(txs []SignedTx) string {
 	if len(txs) == 0 {
 		return ""
@@ -250,7 +251,7 @@ func (r *Record) Submitted(ids []string) bool {
 	return len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !IsZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()})
 }
 
-// Taken reports whether the network has all that was submitted.
+// Taken reports whether the network has everything that was submitted.
 func (r *Record) Taken() bool {
 	s := r.Submission
 	if s == nil || len(s.Txs) == 0 {

@@ -35,8 +35,8 @@ func NewToBTCLN() *Flow {
 	})
 }
 
-// KeepPreimage stores a preimage if it is the one of the payment hash, and reports
-// whether it is. A recovered swap that does not know the hash learns it.
+// KeepPreimage stores a preimage if it matches the payment hash, and reports
+// whether it does. A recovered swap without a hash takes over the preimage's.
 func KeepPreimage(preimage []byte, next *Record) bool {
 	if len(preimage) != len(Secret{}) {
 		return false

@@ -10,7 +10,7 @@ import (
 // What both types of trusted gas swaps share. The LP is believed in everything but
 // money: a payout or a refund counts when its chain shows it.
 
-// LPSays returns a guard that holds when the LP answered with one of the codes.
+// LPSays returns a guard that holds if the LP responded with one of the codes.
 func LPSays(codes ...int) func(In) bool {
 	return func(in In) bool {
 		return in.Obs.LP.Known() && slices.Contains(codes, in.Obs.LP.Value.Code)

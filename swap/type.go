@@ -2,7 +2,7 @@ package swap
 
 import "fmt"
 
-// Type is the kind of a swap. The numbers are the network's and part of stored
+// Type is the type of a swap. The numbers are the network's and part of stored
 // records (protocol: lp-protocol.md §1).
 type Type int
 
@@ -22,7 +22,7 @@ var typeNames = [...]string{"FROM_BTC", "FROM_BTCLN", "TO_BTC", "TO_BTCLN", "TRU
 // Valid reports whether t is one of the eight types.
 func (t Type) Valid() bool { return t >= 0 && int(t) < len(typeNames) }
 
-// String returns the name as the REST API's swapType has it.
+// String returns the name used as swapType in the REST API.
 func (t Type) String() string {
 	if !t.Valid() {
 		return fmt.Sprintf("Type(%d)", int(t))
@@ -30,7 +30,7 @@ func (t Type) String() string {
 	return typeNames[t]
 }
 
-// Flows returns the tables of all types that swaps can have here.
+// Flows returns the flows of all supported swap types.
 func Flows() []*Flow {
 	return []*Flow{NewToBTC(), NewToBTCLN(), NewFromBTCLNAuto(), NewSPVFromBTC(), NewTrustedFromBTC(), NewTrustedFromBTCLN()}
 }

@@ -6,23 +6,25 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// View is how a swap is shown, as far as it can be said without building
-// anything: the state's row, the steps, and the plan of what the user is to do.
+// View is how a swap is displayed, as far as that is possible without building
+// transactions: the state's row, the steps, and the plan of what the user has
+// to do.
 type View struct {
 	Row     StateRow
 	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
 	Steps   []Step
-	Action  Action // nil: nothing to do, or Blocked says what stands in the way
-	// Late is an action that is not offered any more, because it should have begun
-	// earlier, but whose transactions are still taken; nil if there is none.
+	Action  Action // nil: nothing to do, or Blocked says why it is not possible now
+	// Late is an action that is no longer offered because it is too late to
+	// start, but whose transactions are still accepted; nil if there is none.
 	Late    Action
-	Blocked error // why the user cannot do now what is to be done; nil if nothing is
+	Blocked error // why the user cannot act now; nil if nothing prevents it
 	// Reveal says that the caller has to reveal the preimage; nil for types
-	// that have none.
+	// without one.
 	Reveal *bool
 }
 
-// End shows a quote that has expired unused: nothing is asked of the user any more.
+// End shows a quote that has expired unused: there is nothing left for the user
+// to do.
 func (v *View) End() {
 	v.Row.Finished, v.Row.Expired, v.Row.Pending = true, true, false
 	switch v.Action.(type) {
@@ -37,7 +39,7 @@ func (v *View) End() {
 	}
 }
 
-// Signable is the action whose transactions may be handed in.
+// Signable returns the action whose transactions may be submitted.
 func (v View) Signable() Action {
 	if v.Action == nil {
 		return v.Late
@@ -48,8 +50,8 @@ func (v View) Signable() Action {
 	return v.Action
 }
 
-// StepType, StepStatus and the names of actions are the words of the REST API
-// (specification §2).
+// StepType, StepStatus and the names of actions are those of the REST API
+// (docs/api.md).
 type (
 	StepType   string
 	StepStatus string
@@ -92,10 +94,12 @@ type Step struct {
 	Confirmations *Confirmations
 }
 
-// Confirmations is how far a Bitcoin payment is. ETASeconds is -1 when unknown.
+// Confirmations is the progress of a Bitcoin payment. ETASeconds is -1 if
+// unknown.
 type Confirmations struct{ Current, Target, ETASeconds int }
 
-// Action is the plan of what the user is to do: one of [*Pay], [*Fund], [*Sign], [*Wait].
+// Action is the plan of what the user has to do: one of [*Pay], [*Fund],
+// [*Sign], [*Wait].
 type Action interface{ action() }
 
 // Pay asks for a payment to an invoice or an address.
@@ -120,11 +124,11 @@ type Sign struct {
 	Chain             string
 	For               string // what a Submit of the signed transactions is for
 	Plan              chains.Plan
-	AnySigner         bool   // whoever calls may sign and pay; else only Plan.Signer
+	AnySigner         bool   // anyone may sign and pay; otherwise only Plan.Signer
 	Waiting           string // of whom the same is under way, and who is not asked again; "" if of no other than Plan.Signer
 }
 
-// Delayed asks for patience in the place of what is to be signed and cannot be now.
+// Delayed returns the Wait to show while the action cannot be built.
 func (a *Sign) Delayed() *Wait {
 	if a.For == ActionClaim {
 		return &Wait{Name: "Automatic settlement", Description: "The user can settle as soon as that is possible, unless a watchtower does so first.", ExpectedSeconds: -1, PollSeconds: 5}
@@ -132,7 +136,7 @@ func (a *Sign) Delayed() *Wait {
 	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid; the tokens can be refunded as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}
 }
 
-// Wait asks for patience. ExpectedSeconds is -1 when unknown.
+// Wait says that the user has to wait. ExpectedSeconds is -1 if unknown.
 type Wait struct {
 	Name, Description            string
 	ExpectedSeconds, PollSeconds int
@@ -143,7 +147,7 @@ func (*Fund) action() {}
 func (*Sign) action() {}
 func (*Wait) action() {}
 
-// PlanFor returns the plan of a Sign as the caller is to sign it.
+// PlanFor returns the plan of a Sign for the given caller.
 func (a *Sign) PlanFor(c Caller) chains.Plan {
 	p := a.Plan
 	if a.AnySigner && c.Signer != "" {
@@ -152,10 +156,10 @@ func (a *Sign) PlanFor(c Caller) chains.Plan {
 	return p
 }
 
-// Caller is what a status request says of the wallet at hand. It shapes the
-// action and is never stored.
+// Caller is what a status request says about the caller's wallet. It affects
+// the action and is never stored.
 type Caller struct {
-	Signer  string          // canonical; "" is the swap's own
+	Signer  string          // canonical; "": the swap's own
 	Wallet  *bitcoin.Wallet // nil for a raw PSBT
-	FeeRate float64         // sat/vB, 0 for the current one
+	FeeRate float64         // sat/vB; 0: the current rate
 }

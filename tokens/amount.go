@@ -5,7 +5,7 @@ import "math/big"
 // Amount is a number of base units of a token. An amount whose Raw is nil is
 // unknown (a swap whose quote has not fixed it yet).
 //
-// Raw must not be changed by whoever receives an Amount.
+// The receiver of an Amount must not modify Raw.
 type Amount struct {
 	Raw   *big.Int
 	Token Token
@@ -20,8 +20,8 @@ func NewAmount(raw *big.Int, t Token) Amount {
 	return Amount{Raw: raw, Token: t}
 }
 
-// Parse returns the amount that text, a decimal number of tokens, stands for;
-// see [ParseDecimal].
+// Parse returns the amount given by text, a decimal number of tokens; see
+// [ParseDecimal].
 func Parse(text string, t Token) (Amount, error) {
 	raw, err := ParseDecimal(text, t.Decimals)
 	if err != nil {
@@ -33,8 +33,8 @@ func Parse(text string, t Token) (Amount, error) {
 // Known reports whether the amount is known.
 func (a Amount) Known() bool { return a.Raw != nil }
 
-// Decimal returns the amount as people read it: a decimal number with the
-// token's display decimals, cut and never rounded, without the ticker. An
+// Decimal returns the amount for display: a decimal number with the token's
+// display decimals, truncated rather than rounded, without the ticker. An
 // unknown amount reads as zero, because the text is typed as a decimal number
 // wherever it travels (protocol: utilities.md §5).
 func (a Amount) Decimal() string {
@@ -50,7 +50,7 @@ func (a Amount) Units() string {
 }
 
 // String returns the decimal number and the token's display text, for logs and
-// sentences: `0.00051040 BTC-LN`.
+// messages: `0.00051040 BTC-LN`.
 func (a Amount) String() string {
 	if a.Raw == nil {
 		return "unknown amount of " + a.Token.String()

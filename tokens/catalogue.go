@@ -5,7 +5,7 @@ const (
 	namedBTC = "Bitcoin"
 )
 
-// Tokens of the two forms of bitcoin that belong to no smart chain.
+// Tokens of the two forms of bitcoin that are not on a smart chain.
 var (
 	bitcoinToken   = Token{Bitcoin, "BTC", "Bitcoin (on-chain L1)", 8, 8, ""}
 	lightningToken = Token{Lightning, "BTC", "Bitcoin (lightning L2)", 8, 8, ""}
@@ -63,9 +63,8 @@ var catalogue = []struct {
 	}},
 }
 
-// Known returns the tokens of one chain that the swap network knows, in the
-// order in which they are shown, or nothing for a chain that is not in the
-// catalogue. The slice is the caller's own.
+// Known returns the swap network's tokens on a chain, in display order, or nil
+// for a chain that is not in the catalogue. The caller owns the slice.
 func Known(chain string) []Token {
 	switch chain {
 	case Bitcoin:
@@ -81,8 +80,8 @@ func Known(chain string) []Token {
 	return nil
 }
 
-// Native returns the token that stands for a chain's own currency, in which its
-// fees are paid, and whether the chain is in the catalogue.
+// Native returns the token of a chain's own currency, in which its fees are
+// paid, and whether the chain is in the catalogue.
 func Native(chain string) (Token, bool) {
 	switch chain {
 	case Bitcoin:

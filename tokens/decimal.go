@@ -12,11 +12,11 @@ import (
 const maxDecimalText = 160
 
 // FormatDecimal returns raw base units as a decimal number of tokens with
-// exactly `shown` decimal places, cut and never rounded, or with `decimals`
-// places if that is fewer. Trailing zeros stay; there is no point without
-// places; a negative number starts with its sign. A negative `decimals` appends
-// that many zeros. The text may read as zero where raw is not: compute with base
-// units only (protocol: utilities.md §5).
+// exactly `shown` decimal places, truncated rather than rounded, or with
+// `decimals` places if that is fewer. Trailing zeros stay; there is no point
+// without places; a negative number starts with its sign. A negative `decimals`
+// appends that many zeros. The text may read as zero where raw is not: compute
+// with base units only (protocol: utilities.md §5).
 //
 // A nil raw is an unknown amount and reads as zero.
 func FormatDecimal(raw *big.Int, decimals, shown int) string {

@@ -12,17 +12,17 @@ type Chain struct {
 	ID     string  // as in Token.Chain; without a hyphen
 	Tokens []Token // in the order in which they are shown, usually [Known] of ID
 
-	// TokenAddress returns the one canonical text of a token address, or an
-	// error if s is none on this chain. It must accept the address of every
-	// token, the zero address of a native one included, and be safe for
+	// TokenAddress returns the canonical text of a token address, or an error
+	// if s is not a token address on this chain. It must accept the address of
+	// every token, the zero address of a native one included, and be safe for
 	// concurrent use.
 	TokenAddress func(s string) (string, error)
 }
 
-// Registry finds tokens: those of the chains that it was built from, and
-// bitcoin on Bitcoin and Lightning. It never changes and is safe for concurrent
-// use. Every look-up is one step, however many tokens there are, except
-// [Registry.Resolve] of a bare address or ticker, which asks each chain.
+// Registry looks up tokens: those of the chains that it was built from, and
+// bitcoin on Bitcoin and Lightning. It is immutable and safe for concurrent
+// use. Every look-up takes constant time, except [Registry.Resolve] of a bare
+// address or ticker, which tries each chain.
 type Registry struct {
 	all       []Token
 	chains    []Chain
@@ -33,8 +33,7 @@ type Registry struct {
 type chainAddress struct{ chain, canonical string }
 
 // NewRegistry returns the registry of the given chains, in that order. It
-// refuses chains and tokens that could not be told apart by their identifiers
-// or addresses.
+// refuses chains and tokens whose identifiers or addresses are not unique.
 func NewRegistry(chains ...Chain) (*Registry, error) {
 	r := &Registry{byID: map[string]Token{}, byAddress: map[chainAddress]Token{}}
 	for _, t := range []Token{bitcoinToken, lightningToken} {
@@ -108,8 +107,8 @@ func (r *Registry) Has(chain string) bool {
 	return chain == Bitcoin || chain == Lightning || r.chain(chain) != nil
 }
 
-// ByID returns the token with a canonical identifier, as in `SOLANA-SOL`. It
-// knows no alias; see [Registry.Resolve].
+// ByID returns the token with a canonical identifier such as `SOLANA-SOL`. It
+// accepts no aliases; see [Registry.Resolve].
 func (r *Registry) ByID(id string) (Token, bool) {
 	t, ok := r.byID[id]
 	return t, ok

@@ -15,12 +15,12 @@ const maxNameText = 256
 //   - `BTC`, `BITCOIN-BTC`: bitcoin on Bitcoin;
 //   - `BTCLN`, `BTC-LN`, `LIGHTNING-BTC`: bitcoin on Lightning;
 //   - `<chain>-<ticker>` and `<chain>-<address>`, with exactly one hyphen;
-//   - a bare address or ticker, if one token of all chains has it.
+//   - a bare address or ticker, if it is unique among all chains.
 //
-// What several tokens have, as the zero address of two EVM chains or the ticker
-// USDC, is refused as ambiguous. The error is a [fault.Error] without field:
-// [fault.Unsupported] for a chain that the registry was not built from, else
-// [fault.InvalidInput] (protocol: utilities.md §4).
+// A name shared by several tokens, such as the zero address of two EVM chains
+// or the ticker USDC, is refused as ambiguous. The error is a [fault.Error]
+// without field: [fault.Unsupported] for a chain that the registry was not
+// built from, else [fault.InvalidInput] (protocol: utilities.md §4).
 func (r *Registry) Resolve(name string) (Token, error) {
 	switch name {
 	case "BTC":
