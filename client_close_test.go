@@ -120,11 +120,11 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 			if !errors.Is(r.err, ErrClosed) {
 				t.Errorf("%s: %v", r.name, r.err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Fatal("a call goes on after Close")
 		}
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("closing took %v", took)
 	}
 }

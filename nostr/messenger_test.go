@@ -152,7 +152,7 @@ func TestBadRelays(t *testing.T) {
 				Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 			start := time.Now()
 			err := m.Publish(t.Context(), message())
-			if took := time.Since(start); took > timeout+3*time.Second {
+			if took := time.Since(start); took > timeout+30*time.Second {
 				t.Errorf("took %s", took)
 			}
 			if fault.CodeOf(err) != fault.Upstream {
@@ -165,12 +165,12 @@ func TestBadRelays(t *testing.T) {
 				}
 			}
 			good := relay(t, devnet.Fault{})
-			both := messenger(t, nostr.Options{Relays: []string{url, good.URL()}, Timeout: 10 * time.Second})
+			both := messenger(t, nostr.Options{Relays: []string{url, good.URL()}, Timeout: time.Minute})
 			start = time.Now()
 			if err := both.Publish(t.Context(), message()); err != nil || len(good.Events()) != 1 {
 				t.Errorf("beside a good one: %v", err)
 			}
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %s beside a good one", took)
 			}
 		})

@@ -37,7 +37,7 @@ func TestServicesAgainstBadServers(t *testing.T) {
 		for provider, make := range services {
 			source := make(Options{URL: s.URL + "/", Timeout: 100 * time.Millisecond})
 			start := time.Now()
-			if p, err := source.Price(t.Context(), tokens.Token{Ticker: "SOL"}); err == nil || time.Since(start) > 5*time.Second {
+			if p, err := source.Price(t.Context(), tokens.Token{Ticker: "SOL"}); err == nil || time.Since(start) > 30*time.Second {
 				t.Errorf("%s, %s: price %v, %v after %v", name, provider, p, err, time.Since(start))
 			}
 			if v, err := source.USDPerSat(t.Context()); err == nil {

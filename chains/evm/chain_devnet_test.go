@@ -268,7 +268,7 @@ func TestOpensWhileNodesAreSilent(t *testing.T) {
 		l.nodes[0].Misbehave(fault)
 		began := time.Now()
 		c, err := f.Open(t.Context(), env)
-		if took := time.Since(began); err != nil || took > 8*time.Second {
+		if took := time.Since(began); err != nil || took > 30*time.Second {
 			t.Fatalf("%s: %v after %v", name, err, took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

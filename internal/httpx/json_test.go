@@ -128,7 +128,7 @@ func TestSlowAnswersEnd(t *testing.T) {
 			if err := (httpx.JSON{}).Get(ctx, url, new(any)); fault.CodeOf(err) != fault.Timeout {
 				t.Errorf("the caller's deadline: %v", err)
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})

@@ -112,7 +112,7 @@ func TestCrowdOfLiars(t *testing.T) {
 		t.Fatalf("quote %v, %v", offer.Quote.Amount, err)
 	}
 	t.Logf("%v, heap grew by %d kB at most, %d connections to load, %d more for the round, %d failures", took, grown>>10, loadedWith, dialed.Load()-loadedWith, len(offer.Failures))
-	if took > 10*time.Second || grown > 50<<20 {
+	if took > time.Minute || grown > 256<<20 { // those that never end would fill gigabytes
 		t.Errorf("took %v and %d MB", took, grown>>20)
 	}
 }

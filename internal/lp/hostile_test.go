@@ -94,7 +94,7 @@ func TestHostileLPs(t *testing.T) {
 			if _, err := c.Info(t.Context(), base); err == nil {
 				t.Error("/info accepted")
 			}
-			if took := time.Since(start); took > 6*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})

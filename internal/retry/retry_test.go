@@ -103,7 +103,7 @@ func TestCancelEndsTheWait(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || err.Error() != "context deadline exceeded (last error: busy)" {
 		t.Errorf("error %v", err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
