@@ -183,6 +183,20 @@ func (n *Net) Read(ctx context.Context, from common.Address, call evm.Call) ([]b
 	return answer, err
 }
 
+// Balance returns what an account has of a token, [Native] included, at the newest
+// block.
+func (n *Net) Balance(ctx context.Context, token, owner common.Address) (*big.Int, error) {
+	if token == Native {
+		return ethclient.NewClient(n.node.client).BalanceAt(ctx, owner, nil)
+	}
+	data, err := evm.BalanceCall(owner)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := n.Read(ctx, owner, evm.Call{To: token, Data: data})
+	return new(big.Int).SetBytes(answer), err
+}
+
 // SignDigest returns the account's signature of a hash as the contracts take it:
 // 0x hex of r, s and v, which is 27 or 28.
 func (a *Account) SignDigest(digest common.Hash) (string, error) {

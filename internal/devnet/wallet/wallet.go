@@ -36,7 +36,7 @@ type Wallet struct {
 	Progress func(*swapper.GetSwapStatusOutput) // called with every new state; may be nil
 	Secret   func(swapID string) swapper.Secret // preimages of own payment hashes; may be nil
 	Refuse   func(*swapper.Action) bool         // actions that are not done; may be nil
-	Mine     func()                             // called while a wait goes on; may be nil
+	Mine     func()                             // called while there is nothing to do but wait; may be nil
 }
 
 // ErrUnfinished is returned, with the status, when the context ended first.
@@ -77,16 +77,17 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 		if done(s) {
 			return s, nil
 		}
-		if a := s.CurrentAction; a != nil && (w.Refuse == nil || !w.Refuse(a)) {
+		a := s.CurrentAction
+		if a != nil && (w.Refuse == nil || !w.Refuse(a)) {
 			if a.SendToAddress == nil || !paid {
 				if err := w.Do(ctx, id, a); err != nil {
 					return s, err
 				}
 			}
 			paid = paid || a.SendToAddress != nil
-			if a.Wait != nil && w.Mine != nil {
-				w.Mine()
-			}
+		}
+		if (a == nil || a.Wait != nil) && w.Mine != nil {
+			w.Mine()
 		}
 		select {
 		case <-ctx.Done():

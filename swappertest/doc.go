@@ -1,0 +1,57 @@
+// Package swappertest runs the whole swap network inside a test, as package
+// httptest runs a server: Bitcoin, an EVM chain with the swap contracts,
+// Lightning, liquidity providers with real funds, a watchtower, a price market
+// and LNURL services, all on loopback sockets. Nothing needs the internet, a key or
+// an installed program. Blocks, contracts, payments and signatures are real; only
+// the money is not.
+//
+//	func TestCheckout(t *testing.T) {
+//		network := swappertest.Start(t)
+//		client, err := swapper.Open(t.Context(), network.Config())
+//		// ...
+//		defer client.Close()
+//		go client.Run(t.Context())
+//
+//		swap, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{
+//			SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC",
+//			Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
+//			DstAddress: network.User.Address("CITREA"),
+//		})
+//		// ...
+//		status, err := network.User.Finish(t.Context(), client, swap.SwapID)
+//		// status.IsSuccess
+//	}
+//
+// A program that is not a test calls [New]; a network takes about half a second to
+// start.
+//
+// # Wallets
+//
+// [Network.User] has money on every side, and signs: [User.Sign] is what the wallet
+// behind a backend does with an action, [User.Finish] does everything that a swap
+// asks for. [Network.NewUser] makes one who has nothing yet. A wallet with keys of
+// its own gets its money from [Network.SendBitcoin], [Network.SendTokens] and
+// [Network.Pay].
+//
+// Users have an address on every chain, by the chain's identifier: BITCOIN, and
+// CITREA for the EVM chain unless [EVMOptions] name it otherwise.
+//
+// # Time and blocks
+//
+// All parts share one clock, which [Network.Advance] moves ahead: an hour passes in
+// a few milliseconds, and quotes expire and escrows time out. Bitcoin blocks are
+// mined by [Network.Mine], by [Options.MineEvery], or while [User.Finish] waits. The
+// EVM chain mines a transaction as soon as it comes in.
+//
+// # When things go wrong
+//
+// [Network.Misbehave] takes any part of the network down, or lets it lie, delay or
+// steal: a provider that never pays, a node that lags, a watchtower that sleeps.
+// [Network.Reorg] takes Bitcoin blocks back.
+//
+// # Other processes
+//
+// With [Listen.Control] the network can be moved by HTTP calls, and
+// [Network.Describe] tells another process where everything is: examples/devnet is
+// such a network, in some lines.
+package swappertest

@@ -1,0 +1,139 @@
+package swappertest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/lightning"
+	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	devlightning "github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lnurl"
+)
+
+// Identifiers that are the same in every network.
+const (
+	chainBitcoin   = "BITCOIN"
+	chainLightning = "LIGHTNING"
+)
+
+func (n *Network) evm() string { return n.net.EVM.Network().Chain }
+
+// Now returns the time of the network's clock, by which all its parts go. It runs
+// with the system's, ahead of it by what [Network.Advance] has added.
+func (n *Network) Now() time.Time { return n.net.Clock.Now() }
+
+// Advance moves the clock ahead and mines a block on the EVM chain, so that its time
+// follows. Bitcoin's time moves with the next block that is mined.
+func (n *Network) Advance(d time.Duration) error { return n.net.Advance(d) }
+
+// Mine mines Bitcoin blocks, which take what waits for confirmation.
+func (n *Network) Mine(blocks int) error { return n.net.Mine(blocks) }
+
+// Reorg replaces the last Bitcoin blocks by empty ones, and one more. Their
+// transactions wait again.
+func (n *Network) Reorg(blocks int) error { return n.net.Bitcoin.Reorg(blocks) }
+
+// SetFeeRate changes what Bitcoin's backend recommends and the providers pay, in
+// sat/vB.
+func (n *Network) SetFeeRate(satVB float64) {
+	n.net.Bitcoin.SetFees(devbitcoin.Fees{Fastest: satVB, HalfHour: satVB, Hour: satVB, Economy: satVB, Minimum: 1})
+	for _, l := range n.net.LPs {
+		l.SetFeeRate(satVB)
+	}
+}
+
+// SendBitcoin pays sats to an address and returns the transaction's id. The
+// transaction waits for [Network.Mine].
+func (n *Network) SendBitcoin(address string, sats int64) (txID string, err error) {
+	to, err := bitcoin.ParseAddress(address, bitcoin.Regtest)
+	if err != nil {
+		return "", err
+	}
+	out, err := n.net.Bitcoin.Faucet(to, sats)
+	return out.Hash.String(), err
+}
+
+// SendTokens pays base units of a token of a smart chain, as CITREA-WBTC or the
+// native CITREA-CBTC, to an address, and waits until it is done.
+func (n *Network) SendTokens(ctx context.Context, token, address string, amount *big.Int) error {
+	at, err := n.token(token)
+	if err != nil {
+		return err
+	}
+	if !common.IsHexAddress(address) {
+		return fmt.Errorf("%q is not a 0x address", address)
+	}
+	to := common.HexToAddress(address)
+	if at == evm.Native {
+		return n.net.EVM.Fund(ctx, to, amount)
+	}
+	return n.net.EVM.Mint(ctx, at, to, amount)
+}
+
+// token returns the address of one of the EVM chain's tokens.
+func (n *Network) token(id string) (common.Address, error) {
+	for _, t := range n.net.Tokens() {
+		if t.ID() == id {
+			return common.HexToAddress(t.Address), nil
+		}
+	}
+	return common.Address{}, fmt.Errorf("the network has no token %s on a smart chain", id)
+}
+
+// Pay sends the payment of an invoice from [Network.User]'s Lightning wallet. It does
+// not wait: the payment of a swap's invoice is held until the swap has gone on.
+func (n *Network) Pay(invoice string) error { return n.User.pay(invoice) }
+
+// Invoice returns an invoice of somebody who is no user, of which [Network.Paid] says
+// whether it was paid. 0 sats leave the amount to the payer. It panics if sats are
+// negative.
+func (n *Network) Invoice(sats int64) string { return invoice(n.net.Recipient, sats) }
+
+// Paid reports whether an invoice of [Network.Invoice] is paid.
+func (n *Network) Paid(invoice string) bool {
+	i, err := lightning.Decode(invoice)
+	if err != nil {
+		return false
+	}
+	state, ok := n.net.Recipient.Invoice(i.PaymentHash)
+	return ok && state == devlightning.Settled
+}
+
+func invoice(of *devlightning.Node, sats int64) string {
+	if sats < 0 {
+		panic("swappertest: an invoice for less than nothing")
+	}
+	o := devlightning.InvoiceOptions{AmountMsat: sats * 1000, Description: "swappertest"}
+	_, _ = rand.Read(o.Preimage[:]) // never fails
+	text, err := of.NewInvoice(o)
+	if err != nil {
+		panic("swappertest: " + err.Error())
+	}
+	return text
+}
+
+// PayLink returns an LNURL-pay link, in its bech32 form, of a shop that takes 1 to
+// 1 000 000 sats and says thank you.
+func (n *Network) PayLink() string { return n.net.Alice.LNURL }
+
+// LightningAddress returns the Lightning address of the same shop. Its domain does
+// not exist: only clients with this network's [swapper.Config.LNURL] reach it.
+func (n *Network) LightningAddress() string { return n.net.Alice.Identifier }
+
+// WithdrawLink returns a new LNURL-withdraw link, in its bech32 form, that pays one
+// invoice of 1000 to 1 000 000 sats.
+func (n *Network) WithdrawLink() (string, error) {
+	n.mu.Lock()
+	n.links++
+	name := fmt.Sprintf("voucher-%d", n.links)
+	n.mu.Unlock()
+	l, err := n.net.LNURL.AddWithdraw(lnurl.Withdraw{Name: name, MinMsat: 1_000_000, MaxMsat: 1_000_000_000})
+	return l.LNURL, err
+}

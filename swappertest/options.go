@@ -1,0 +1,94 @@
+package swappertest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+)
+
+// Options of a network. The zero value is what [Start] uses.
+type Options struct {
+	LPs          int           // liquidity providers; 0: one
+	NextProtocol bool          // the providers speak the next version of the network's protocol (docs/protocol/lp-next.md)
+	MineEvery    time.Duration // a Bitcoin block is mined this often; 0: only by Mine, and while User.Finish waits
+	FeeRate      float64       // sat/vB that the providers' wallets pay; 0: 2
+
+	EVM    EVMOptions
+	Listen Listen
+}
+
+// EVMOptions make the EVM chain look like another one, for clients that have a
+// public network's constants built in. The zero value is good for this library.
+type EVMOptions struct {
+	Chain   string // identifier; "": CITREA
+	ChainID uint64 // 0: 31337
+	// Tokens are 0x addresses by ticker (WBTC, USDC) for tokens that have to be
+	// where a client expects them; the others get an address of their own.
+	Tokens    map[string]string
+	BaseFee   uint64 // wei per gas of the first block; 0: 10 000 000
+	L1FeeRate uint64 // wei per byte of state difference, the field l1FeeRate of Citrea's blocks; 0: blocks have no such field
+}
+
+// Listen says where the network listens, as host:port. "" is a free port of
+// 127.0.0.1, except that control calls are not served then.
+type Listen struct {
+	Bitcoin string // mempool.space's REST API
+	EVM     string // JSON-RPC
+	LP      string // the first liquidity provider
+
+	// Control is the address of the calls that move the network from another
+	// process. All but the first two are POST and take their input in the query:
+	//
+	//	GET /clock                the time (unixMs), and by how many milliseconds it is ahead of the system's; with
+	//	                          ?ahead=n the answer waits, 25 s at most, until that is more than n
+	//	GET /invoice?hash=        how an invoice stands: open, held, settled or canceled
+	//	/invoice?sats=            makes an invoice; without sats one without amount; hold=1 or hash=: it is held when paid
+	//	/settle?hash=             settles a held invoice; preimage= in place of hash for one that was made with hash=
+	//	/cancel?hash=             cancels it
+	//	/pay?invoice=             pays from the user's Lightning wallet; sats= for an invoice without amount
+	//	/mine?blocks=             mines Bitcoin blocks
+	//	/reorg?blocks=            replaces Bitcoin blocks by empty ones
+	//	/advance?seconds=         moves every clock
+	//	/fund?address=&sats=      sends bitcoin
+	//	/fees?satvb=              the fee rate that Bitcoin's backend recommends and providers pay; lps= for the providers alone
+	//	/relay                    brings the chain's Bitcoin relay to the tip
+	//	/voucher                  makes the LNURL-withdraw link good for one more payment
+	//	/watchtower?on=           whether the watchtower claims for users; deaf=true: it hears no messages
+	//	/misbehave?lp=&faults=    makes a provider misbehave, by the names of LPFault's switches, separated by commas; none: it is
+	//	                          honest again. field=data.total&value=1&on=/tobtc/ lies in a field of some answers
+	Control string
+}
+
+// network translates the options.
+func (o Options) network() (devnet.Options, error) {
+	tokens := make(map[string]common.Address)
+	for ticker, at := range o.EVM.Tokens {
+		if !common.IsHexAddress(at) {
+			return devnet.Options{}, fmt.Errorf("token %s: %q is not a 0x address", ticker, at)
+		}
+		tokens[ticker] = common.HexToAddress(at)
+	}
+	version := devnet.Older
+	if o.NextProtocol {
+		version = devnet.Newer
+	}
+	return devnet.Options{
+		LPs: o.LPs, Version: version, Watchtower: true,
+		Bitcoin: func(b *bitcoin.Options) { b.Address = o.Listen.Bitcoin },
+		EVM: func(e *evm.Options) {
+			e.Chain, e.ChainID, e.Tokens, e.BaseFee, e.L1FeeRate, e.Address = o.EVM.Chain, o.EVM.ChainID, tokens, o.EVM.BaseFee, o.EVM.L1FeeRate, o.Listen.EVM
+		},
+		LP: func(i int, l *lp.Options) {
+			l.FeeRate = o.FeeRate
+			if i == 0 {
+				l.Address = o.Listen.LP
+			}
+		},
+	}, nil
+}

@@ -1,0 +1,353 @@
+package swappertest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/big"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// open opens a client of the network, which runs until the test ends.
+func open(t *testing.T, c swapper.Config) *swapper.Client {
+	t.Helper()
+	client, err := swapper.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = client.Run(context.Background()) }() // until it is closed
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
+	return client
+}
+
+func in(src, dst string, amount int64, exact swapper.AmountType, from, to string) swapper.CreateSwapInput {
+	return swapper.CreateSwapInput{SrcToken: src, DstToken: dst, Amount: big.NewInt(amount), AmountType: exact, SrcAddress: from, DstAddress: to}
+}
+
+// A user's wallet finishes a swap in each direction, and the balances say so.
+func TestEveryDirection(t *testing.T) {
+	n := swappertest.Start(t)
+	client := open(t, n.Config())
+	to, err := n.NewUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	evm, invoice := n.User.Address("CITREA"), to.Invoice(30_000)
+	for _, test := range []swapper.CreateSwapInput{
+		in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", to.Address("CITREA")),
+		in("LIGHTNING-BTC", "CITREA-USDC", 100_000, swapper.ExactIn, "", to.Address("CITREA")),
+		in("CITREA-CBTC", "BITCOIN-BTC", 200_000, swapper.ExactOut, evm, to.Address("BITCOIN")),
+		in("CITREA-USDC", "LIGHTNING-BTC", 30_000, swapper.ExactOut, evm, invoice),
+	} {
+		swap, err := client.CreateSwap(t.Context(), test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
+		if err != nil || !status.IsSuccess {
+			t.Fatalf("%s to %s: %v %+v", test.SrcToken, test.DstToken, err, status)
+		}
+		has, err := to.Balance(t.Context(), test.DstToken)
+		if want := swap.Quote.OutputAmount.RawAmount; err != nil || has.Cmp(want) != 0 {
+			t.Errorf("%s to %s: received %s, quoted %s; %v", test.SrcToken, test.DstToken, has, want, err)
+		}
+		// A finished swap is not paid for again.
+		if again, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil || !again.IsSuccess {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A wallet with keys of its own is given money.
+func TestMoney(t *testing.T) {
+	n := swappertest.Start(t)
+	u, err := n.NewUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	txID, err := n.SendBitcoin(u.Address("BITCOIN"), 70_000)
+	if err != nil || len(txID) != 64 {
+		t.Fatalf("%q, %v", txID, err)
+	}
+	if err := n.Mine(1); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"} {
+		if err := n.SendTokens(t.Context(), token, u.Address("CITREA"), big.NewInt(70_000)); err != nil {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+	invoice := u.Invoice(70_000)
+	if err := n.Pay(invoice); err != nil {
+		t.Error(err)
+	}
+	for _, token := range []string{"BITCOIN-BTC", "LIGHTNING-BTC", "CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"} {
+		if has, err := u.Balance(t.Context(), token); err != nil || has.Int64() != 70_000 {
+			t.Errorf("%s: %s, %v", token, has, err)
+		}
+	}
+	if n.Paid(invoice) {
+		t.Error("an invoice of a user is not one of Invoice")
+	}
+	open := n.Invoice(0)
+	if err := n.Pay(open); err == nil {
+		t.Error("an invoice without amount was paid")
+	}
+	fixed := n.Invoice(1000)
+	if n.Paid(fixed) || n.Pay(fixed) != nil || !n.Paid(fixed) {
+		t.Error("an invoice was not paid")
+	}
+	for name, err := range map[string]error{
+		"address":  second(n.SendBitcoin("tb1q", 1)),
+		"token":    n.SendTokens(t.Context(), "CITREA-DOGE", u.Address("CITREA"), big.NewInt(1)),
+		"receiver": n.SendTokens(t.Context(), "CITREA-WBTC", "me", big.NewInt(1)),
+		"invoice":  n.Pay("lnbcrt1"),
+		"balance":  second(u.Balance(t.Context(), "SOLANA-SOL")),
+		"action":   second(u.Sign(&swapper.Action{Wait: &swapper.Wait{}})),
+		"chain":    second(u.Sign(&swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Chain: "SOLANA"}})),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if u.Address("SOLANA") != "" || n.URL("SOLANA") != "" || n.URL("BITCOIN") == "" || n.URL("CITREA") == "" {
+		t.Error("chains")
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Each fault shows where a wallet backend meets it, and ends when it is over.
+func TestFaults(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{LPs: 2})
+	evm := n.User.Address("CITREA")
+	fromBitcoin := in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", evm)
+	toLightning := func() swapper.CreateSwapInput {
+		return in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, evm, n.Invoice(20_000))
+	}
+	c := n.Config()
+	c.LPs.URLs = c.LPs.URLs[:1]
+	for _, test := range []struct {
+		name  string
+		fault swappertest.Fault
+		in    swapper.CreateSwapInput
+		code  swapper.Code // of createSwap; "": it works
+	}{
+		{"provider is down", swappertest.LPFault{Down: true}, fromBitcoin, swapper.CodeUpstream},
+		{"provider lies", swappertest.LPFault{Answer: func(path string, answer map[string]any) {
+			if data, ok := answer["data"].(map[string]any); ok && strings.Contains(path, "frombtc_spv") {
+				data["total"] = "1"
+			}
+		}}, fromBitcoin, swapper.CodeUpstream},
+		{"another provider is down", swappertest.LPFault{LP: 1, Down: true}, fromBitcoin, ""},
+		{"prices are wrong", swappertest.PriceFault{Percent: 150}, in("LIGHTNING-BTC", "CITREA-USDC", 50_000, swapper.ExactIn, "", evm), swapper.CodeUpstream},
+		{"service refuses", swappertest.LNURLFault{Refuse: "closed"}, in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, evm, n.PayLink()), swapper.CodeUpstream},
+		{"nothing", swappertest.BitcoinFault{}, toLightning(), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			client := open(t, c) // that has not learned from the fault before
+			n.Misbehave(test.fault)
+			defer n.Misbehave()
+			_, err := client.CreateSwap(t.Context(), test.in)
+			if test.code == "" && err != nil || test.code != "" && swapper.CodeOf(err) != test.code {
+				t.Errorf("%v, want code %q", err, test.code)
+			}
+		})
+	}
+	for _, part := range []struct {
+		fault swappertest.Fault
+		name  string
+	}{{swappertest.BitcoinFault{Down: true}, swapper.PartBitcoin}, {swappertest.EVMFault{Status: http.StatusBadGateway}, "CITREA"}} {
+		t.Run(part.name, func(t *testing.T) {
+			client := open(t, n.Config())
+			n.Misbehave(part.fault)
+			defer n.Misbehave()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if err := client.Ready(ctx); err == nil || !strings.Contains(err.Error(), part.name) {
+				t.Errorf("ready: %v", err)
+			}
+		})
+	}
+	t.Run("watchtower is off", func(t *testing.T) {
+		client := open(t, c)
+		n.Misbehave(swappertest.WatchtowerFault{Off: true})
+		defer n.Misbehave()
+		swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", evm))
+		if err != nil {
+			t.Fatal(err)
+		}
+		manual := false
+		status, err := n.User.FinishUntil(t.Context(), client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
+			if a := s.CurrentAction; a != nil && a.Wait != nil && a.Wait.Name == swapper.NameAutomaticSettlement {
+				_ = n.Advance(time.Minute) // until the user may settle
+			}
+			manual = manual || s.CurrentAction.Type() == swapper.ActionSignSmartChainTransaction
+			return s.IsFinished
+		})
+		if err != nil || !status.IsSuccess || !manual {
+			t.Errorf("settled by the user: %v, %v, %+v", manual, err, status)
+		}
+	})
+	t.Run("recipient is offline", func(t *testing.T) {
+		client := open(t, c)
+		n.Misbehave(swappertest.LightningFault{Refuse: true})
+		defer n.Misbehave()
+		swap, err := client.CreateSwap(t.Context(), toLightning())
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
+		if err != nil || !status.IsFinished || status.IsSuccess || status.Steps[len(status.Steps)-1].Status != swapper.StatusRefunded {
+			t.Errorf("%v %+v", err, status)
+		}
+	})
+}
+
+func TestClockAndBlocks(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
+	client := open(t, n.Config())
+	swap, err := client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := n.Now()
+	if err := n.Advance(time.Hour); err != nil || n.Now().Sub(before) < time.Hour {
+		t.Errorf("%v after %v, %v", n.Now(), before, err)
+	}
+	status, err := client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: swap.SwapID})
+	if err != nil || !status.IsExpired {
+		t.Errorf("an hour later: %v %+v", err, status)
+	}
+	height := func() string {
+		t.Helper()
+		r, err := http.Get(n.URL("BITCOIN") + "blocks/tip/height")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != http.StatusOK {
+			t.Fatalf("%s %s %v", r.Status, text, err)
+		}
+		return string(text)
+	}
+	first := height()
+	for height() == first { // until the test's own deadline
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := n.Reorg(1); err != nil {
+		t.Error(err)
+	}
+	n.SetFeeRate(33)
+	if rates, err := n.Config().Bitcoin.FeeRates(t.Context()); err != nil || rates.Fastest != 33 {
+		t.Errorf("%+v, %v", rates, err)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	n := swappertest.Start(t)
+	client := open(t, n.Config())
+	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
+		swap, err := client.CreateSwap(t.Context(), in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, n.User.Address("CITREA"), to))
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
+		if err != nil || !status.IsSuccess || status.LNURL == nil || status.LNURL.SuccessAction == nil {
+			t.Errorf("%v %+v", err, status)
+		}
+	}
+	first, err := n.WithdrawLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := n.WithdrawLink(); err != nil || second == first {
+		t.Errorf("%s again, %v", second, err)
+	}
+	swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 20_000, swapper.ExactIn, first, n.User.Address("CITREA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{SwapID: swap.SwapID}); err != nil {
+		t.Fatal(err)
+	}
+	has, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := n.User.Finish(t.Context(), client, swap.SwapID)
+	if err != nil || !status.IsSuccess {
+		t.Errorf("%v %+v", err, status)
+	}
+	if rest, err := n.User.Balance(t.Context(), "LIGHTNING-BTC"); err != nil || rest.Cmp(has) != 0 {
+		t.Errorf("the link pays, not the user: %s before, %s after, %v", has, rest, err)
+	}
+}
+
+// Another process is told where everything is, and moves the network.
+func TestOtherProcesses(t *testing.T) {
+	const wbtc = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"
+	n := swappertest.StartWith(t, swappertest.Options{
+		EVM:    swappertest.EVMOptions{Chain: "GOAT", ChainID: 77, Tokens: map[string]string{"WBTC": wbtc}, BaseFee: 20_000_000, L1FeeRate: 5},
+		Listen: swappertest.Listen{Control: "127.0.0.1:0"},
+	})
+	var text bytes.Buffer
+	if err := n.Describe(&text); err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		EVM struct {
+			Chain   string
+			ChainID uint64
+			RPC     string
+			Tokens  map[string]string
+		}
+		Bitcoin        struct{ REST string }
+		Control, Clock string
+	}
+	if err := json.Unmarshal(text.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.EVM.Chain != "GOAT" || d.EVM.ChainID != 77 || d.EVM.Tokens["WBTC"] != wbtc || d.EVM.RPC != n.URL("GOAT") || d.Bitcoin.REST != n.URL("BITCOIN") {
+		t.Errorf("%+v", d)
+	}
+	before := n.Now()
+	r, err := http.Post(d.Control+"/advance?seconds=3600", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusOK || n.Now().Sub(before) < time.Hour || d.Clock != d.Control+"/clock" {
+		t.Errorf("%s, %v after %v", r.Status, n.Now(), before)
+	}
+	if n.User.Address("GOAT") == "" || n.User.Address("CITREA") != "" {
+		t.Error("users have their addresses by the chain's identifier")
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for name, o := range map[string]swappertest.Options{
+		"token's address": {EVM: swappertest.EVMOptions{Tokens: map[string]string{"WBTC": "0x12"}}},
+		"unknown token":   {EVM: swappertest.EVMOptions{Tokens: map[string]string{"DOGE": "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"}}},
+		"address":         {Listen: swappertest.Listen{Control: "nowhere:1:2"}},
+	} {
+		if n, err := swappertest.New(t.Context(), o); err == nil {
+			t.Errorf("%s: started", name)
+			n.Close()
+		}
+	}
+}

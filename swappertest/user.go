@@ -1,0 +1,140 @@
+package swappertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
+)
+
+// User is somebody with a wallet on every side. The keys never leave it. Its methods
+// are safe for concurrent use.
+type User struct {
+	network *Network
+	wallet  wallet.Wallet
+
+	mu   sync.Mutex
+	paid map[string]bool // swaps whose payment was sent
+}
+
+// NewUser makes a user who has nothing. The n-th of a network has the same keys in
+// every run.
+func (n *Network) NewUser() (*User, error) {
+	n.mu.Lock()
+	n.users++
+	name := fmt.Sprintf("user %d", n.users)
+	n.mu.Unlock()
+	u := &User{network: n}
+	var err error
+	if u.wallet.Bitcoin, err = n.net.Bitcoin.NewWallet(bitcoin.P2WPKH); err != nil {
+		return nil, err
+	}
+	if u.wallet.EVM, err = n.net.EVM.NewAccount(); err != nil {
+		return nil, err
+	}
+	u.wallet.Lightning, err = n.net.Lightning.NewNode(name, 0)
+	return u, err
+}
+
+// Address returns the user's address on a chain, by its identifier: a P2WPKH address
+// on BITCOIN, a 0x address on the EVM chain. It is empty for LIGHTNING, where nobody
+// has an address, and for chains that the network does not have.
+func (u *User) Address(chainID string) string {
+	switch chainID {
+	case chainBitcoin:
+		return u.wallet.Bitcoin.Address.String()
+	case u.network.evm():
+		return u.wallet.EVM.Address.Hex()
+	}
+	return ""
+}
+
+// BitcoinPublicKey returns the public key of the address on BITCOIN, in hex, as
+// [swapper.GetSwapStatusInput] wants it beside the address.
+func (u *User) BitcoinPublicKey() string { return u.wallet.Bitcoin.PublicKey() }
+
+// Balance returns what the user has of a token, by its identifier (BITCOIN-BTC,
+// LIGHTNING-BTC, CITREA-WBTC), in base units, as the chain or the node itself says.
+// Bitcoin that is not confirmed counts; what is on its way over Lightning does not.
+func (u *User) Balance(ctx context.Context, token string) (*big.Int, error) {
+	switch token {
+	case chainBitcoin + "-BTC":
+		return big.NewInt(u.wallet.Bitcoin.Balance()), nil
+	case chainLightning + "-BTC":
+		return big.NewInt(u.wallet.Lightning.BalanceSats()), nil
+	}
+	at, err := u.network.token(token)
+	if err != nil {
+		return nil, err
+	}
+	return u.network.net.EVM.Balance(ctx, at, u.wallet.EVM.Address)
+}
+
+// Invoice returns an invoice of the user's Lightning wallet; 0 sats leave the amount
+// to the payer. It panics if sats are negative.
+func (u *User) Invoice(sats int64) string { return invoice(u.wallet.Lightning, sats) }
+
+func (u *User) pay(invoice string) error {
+	return u.wallet.Lightning.Start(invoice, lightning.Limits{})
+}
+
+// Sign signs what an action asks to be signed, as the user's wallet does:
+// transactions of a smart chain, or the named inputs of PSBTs. What it returns goes
+// into [swapper.SubmitTransactionInput].
+func (u *User) Sign(a *swapper.Action) ([]string, error) {
+	switch {
+	case a != nil && a.SignSmartChainTransaction != nil:
+		if id := a.SignSmartChainTransaction.Chain; id != u.network.evm() {
+			return nil, fmt.Errorf("the user has no key on %s", id)
+		}
+		return u.wallet.SignEVM(a.SignSmartChainTransaction.Txs)
+	case a != nil && a.SignPSBT != nil:
+		return u.wallet.SignPSBT(a.SignPSBT)
+	}
+	return nil, errors.New("the action asks for no signature")
+}
+
+// patience bounds how long a swap is followed. Swaps of this network settle within
+// seconds; one that does not is stuck.
+const patience = time.Minute
+
+// Finish does all that a swap asks of the user (pay, sign and submit, wait) until it
+// is finished, and returns its last status. While the swap waits, Finish mines
+// Bitcoin blocks. A swap is paid for once, however often Finish is called. One that is
+// not finished within a minute is an error that says in which state it is.
+func (u *User) Finish(ctx context.Context, s swapper.Service, swapID string) (*swapper.GetSwapStatusOutput, error) {
+	return u.FinishUntil(ctx, s, swapID, func(status *swapper.GetSwapStatusOutput) bool { return status.IsFinished })
+}
+
+// FinishUntil is [User.Finish] up to the first status of which done reports true;
+// done sees every status that was looked at.
+func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the swap has not got there within %v", patience))
+	defer cancel()
+	w := u.wallet
+	w.Swaps = s
+	w.Mine = func() { _ = u.network.Mine(1) } // or the network is closed, which the next status says
+	w.Refuse = func(a *swapper.Action) bool { return a.SendToAddress != nil && !u.mayPay(swapID) }
+	return w.Finish(ctx, swapID, done)
+}
+
+// mayPay reports, once, that a swap has not been paid for.
+func (u *User) mayPay(swapID string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.paid[swapID] {
+		return false
+	}
+	if u.paid == nil {
+		u.paid = make(map[string]bool)
+	}
+	u.paid[swapID] = true
+	return true
+}
