@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
@@ -166,8 +167,8 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 }
 
 // preimageOf reads a secret that the caller reveals.
-func preimageOf(s Secret) (swap.Secret, error) {
-	var out swap.Secret
+func preimageOf(s Secret) (chains.Preimage, error) {
+	var out chains.Preimage
 	_, err := hex.Decode(out[:], []byte(s.Reveal()))
 	return out, err
 }

@@ -3,7 +3,6 @@ package chains
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -104,10 +103,10 @@ func (k StepKind) String() string {
 // Plan is what a wallet is asked to sign. Steps are executed in order, each
 // confirmed before the next.
 type Plan struct {
-	SwapID  string   // nonces are kept per swap, so that polls repeat them
-	Seed    [32]byte // for everything random in the transactions
-	Signer  string   // canonical address that signs and pays; "" in Check: any, the same for all transactions
-	FeeRate string   // "": the current one; StepInit requires the one that the LP signed for
+	SwapID  string // nonces are kept per swap, so that polls repeat them
+	Seed    Seed   // for everything random in the transactions
+	Signer  string // canonical address that signs and pays; "" in Check: any, the same for all transactions
+	FeeRate string // "": the current one; StepInit requires the one that the LP signed for
 	Steps   []Step
 
 	// Replaces are pending transactions that the plan replaces. As far as they
@@ -128,15 +127,6 @@ type Step struct {
 	Payment  *Payment      // StepClaimBitcoin
 	Vault    *VaultPayment // StepVaultClaim
 }
-
-// Preimage is the secret of a hash lock. It prints as ***.
-type Preimage [32]byte
-
-func (Preimage) String() string   { return "***" }
-func (Preimage) GoString() string { return "***" }
-
-// LogValue keeps the secret out of structured logs.
-func (Preimage) LogValue() slog.Value { return slog.StringValue("***") }
 
 // Payment is the Bitcoin transaction that fulfils an escrow's condition.
 type Payment struct {

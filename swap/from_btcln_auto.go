@@ -307,7 +307,7 @@ func autoView(in In) View {
 			case in.busy():
 			case mayPublish(in):
 				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
-					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: chains.Preimage(r.Lightning.Preimage), Public: r.Public()}}}})
+					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: r.Lightning.Preimage, Public: r.Public()}}}})
 			case !autoFact(in).Known():
 				v.Blocked = fault.New(fault.Upstream, "the chain is not responding; the preimage is withheld until the escrow has been checked")
 			default:

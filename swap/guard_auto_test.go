@@ -12,7 +12,7 @@ import (
 )
 
 // autoPreimage and its hash are those of the passes of autoPass.
-var autoPreimage = Secret{7}
+var autoPreimage = chains.Preimage{7}
 
 // autoPass is a pass over a swap from Lightning in a state, whose escrow stands like
 // that. Its escrow expires in an hour, and the preimage is known and secret.
@@ -144,7 +144,7 @@ func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
 		"the chain does not answer":             func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"it was not asked":                      func(in *In) { in.Obs.Escrow.Asked = false },
 		"the swap has not got so far":           func(in *In) { in.R.State = LnPaid },
-		"there is none":                         func(in *In) { in.R.Lightning.Preimage = Secret{} },
+		"there is none":                         func(in *In) { in.R.Lightning.Preimage = chains.Preimage{} },
 		"the escrow is not known":               func(in *In) { in.R.Escrow.Real = nil },
 	}
 	public := changes{"it is public, and the escrow not final": func(in *In) {

@@ -171,7 +171,7 @@ func TestTrustedKeepsWhatItKnows(t *testing.T) {
 // is taken for one.
 func TestSecretIsReadWhole(t *testing.T) {
 	good := `"` + strings.Repeat("0a", 32) + `"`
-	var s Secret
+	var s chains.Preimage
 	if err := json.Unmarshal([]byte(good), &s); err != nil || s[31] != 10 {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package swap
 import (
 	"time"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
@@ -23,7 +24,7 @@ const (
 type Input interface{ Kind() InputKind }
 
 // Reveal is a preimage, already compared with the payment hash.
-type Reveal struct{ Preimage Secret }
+type Reveal struct{ Preimage chains.Preimage }
 
 // Submit holds what the user signed, already checked against the plan.
 type Submit struct {

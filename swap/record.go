@@ -48,18 +48,18 @@ type Head struct {
 	Signer   string `json:"signer"` // canonical address by which lists find it
 	LP       LP     `json:"lp"`
 
-	CreatedAt   Millis   `json:"createdAt"`
-	Expiry      Millis   `json:"expiry"`        // of the quote, as shown
-	Due         Millis   `json:"due,omitempty"` // next moment that is known in advance
-	Ended       Millis   `json:"ended,omitempty"`
-	Settled     bool     `json:"settled,omitempty"` // the end is final on its chains: the swap is no longer checked
-	Seed        Secret   `json:"seed"`              // of all later randomness
-	From        uint64   `json:"from"`              // chain height at the quote: log searches start here
-	Seen        Seen     `json:"seen"`
-	Request     string   `json:"request,omitempty"`     // caller and idempotency key of createSwap, hashed: see requestKey
-	RequestHash string   `json:"requestHash,omitempty"` // of the request that the key was used for
-	Shared      []string `json:"shared,omitempty"`      // indexes of unique keys that another swap holds: see keys
-	Problem     string   `json:"problem,omitempty"`     // why the last submission or LP response failed, human-readable
+	CreatedAt   Millis      `json:"createdAt"`
+	Expiry      Millis      `json:"expiry"`        // of the quote, as shown
+	Due         Millis      `json:"due,omitempty"` // next moment that is known in advance
+	Ended       Millis      `json:"ended,omitempty"`
+	Settled     bool        `json:"settled,omitempty"` // the end is final on its chains: the swap is no longer checked
+	Seed        chains.Seed `json:"seed"`              // of all later randomness
+	From        uint64      `json:"from"`              // chain height at the quote: log searches start here
+	Seen        Seen        `json:"seen"`
+	Request     string      `json:"request,omitempty"`     // caller and idempotency key of createSwap, hashed: see requestKey
+	RequestHash string      `json:"requestHash,omitempty"` // of the request that the key was used for
+	Shared      []string    `json:"shared,omitempty"`      // indexes of unique keys that another swap holds: see keys
+	Problem     string      `json:"problem,omitempty"`     // why the last submission or LP response failed, human-readable
 }
 
 // LP identifies the liquidity provider of a swap. A recovered swap may have
@@ -132,11 +132,11 @@ type EscrowPart struct {
 
 // LightningPart belongs to the types with a Lightning side.
 type LightningPart struct {
-	Invoice  string `json:"invoice,omitempty"`  // empty for a recovered swap
-	Hash     string `json:"hash,omitempty"`     // payment hash, 64 hex digits
-	Preimage Secret `json:"preimage,omitzero"`  // verified against Hash
-	OwnHash  bool   `json:"ownHash,omitempty"`  // the caller brought the hash and has to reveal the preimage
-	Revealed Millis `json:"revealed,omitempty"` // since when the preimage may be public
+	Invoice  string          `json:"invoice,omitempty"`  // empty for a recovered swap
+	Hash     string          `json:"hash,omitempty"`     // payment hash, 64 hex digits
+	Preimage chains.Preimage `json:"preimage,omitzero"`  // verified against Hash
+	OwnHash  bool            `json:"ownHash,omitempty"`  // the caller brought the hash and has to reveal the preimage
+	Revealed Millis          `json:"revealed,omitempty"` // since when the preimage may be public
 
 	Link          string          `json:"link,omitempty"` // LNURL as the user gave it
 	Withdraw      *Withdraw       `json:"withdraw,omitempty"`

@@ -2,15 +2,16 @@ package swap
 
 import (
 	"bytes"
-	"github.com/swapper-go/swapper/chains"
 	"log/slog"
 	"testing"
+
+	"github.com/swapper-go/swapper/chains"
 )
 
 func TestSecretsDoNotPrint(t *testing.T) {
 	var b []byte
 	w := writerFunc(func(p []byte) (int, error) { b = append(b, p...); return len(p), nil })
-	r := &Record{Head: Head{ID: "a", Seed: Secret{0xaa}}, Lightning: &LightningPart{Preimage: Secret{0xbb}}}
+	r := &Record{Head: Head{ID: "a", Seed: chains.Seed{0xaa}}, Lightning: &LightningPart{Preimage: chains.Preimage{0xbb}}}
 	timeless := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey { // its digits are nobody's secret
 			return slog.Attr{}

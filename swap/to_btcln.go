@@ -3,6 +3,8 @@ package swap
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/swapper-go/swapper/chains"
 )
 
 // NewToBTCLN returns the type TO_BTCLN: the user opens an escrow on a smart
@@ -19,7 +21,7 @@ func NewToBTCLN() *Flow {
 			return hex.EncodeToString(r.Escrow.Real.Hash)
 		},
 		proof: func(in In) *PayoutAsk {
-			if len(in.Obs.LP.Value.Secret) != len(Secret{}) {
+			if len(in.Obs.LP.Value.Secret) != len(chains.Preimage{}) {
 				return nil
 			}
 			return &PayoutAsk{Escrow: *in.R.Escrow.Real, Secret: in.Obs.LP.Value.Secret}
@@ -38,7 +40,7 @@ func NewToBTCLN() *Flow {
 // KeepPreimage stores a preimage if it matches the payment hash, and reports
 // whether it does. A recovered swap without a hash takes over the preimage's.
 func KeepPreimage(preimage []byte, next *Record) bool {
-	if len(preimage) != len(Secret{}) {
+	if len(preimage) != len(chains.Preimage{}) {
 		return false
 	}
 	sum := sha256.Sum256(preimage)
@@ -53,6 +55,6 @@ func KeepPreimage(preimage []byte, next *Record) bool {
 	default:
 		return false
 	}
-	next.Lightning.Preimage = Secret(preimage)
+	next.Lightning.Preimage = chains.Preimage(preimage)
 	return true
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/nostr"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // OverNostr returns the network's own [Messenger]: messages go to the Nostr
@@ -26,7 +26,7 @@ func (r relays) Publish(ctx context.Context, msg Message) error {
 type Message struct {
 	Chain    string
 	Escrow   json.RawMessage // in the chain's own format
-	Preimage swap.Secret
+	Preimage chains.Preimage
 }
 
 // Messenger publishes a preimage to the watchtowers.

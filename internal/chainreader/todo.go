@@ -122,7 +122,7 @@ func (rd *Reader) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
 		Vault: utxo, VaultValue: r.Vault.UTXOSats, VaultScript: r.Vault.Script,
 		Data: data, PayScript: r.Vault.LPScript, PaySats: int64(r.Bitcoin.Sats),
 		Shares:   bitcoin.FeeShares{Caller: r.Vault.Shares[0], Fronting: r.Vault.Shares[1], Execution: r.Vault.Shares[2]},
-		LockTime: bitcoin.VaultLockTime(r.Seed.Draw("lock time")),
+		LockTime: bitcoin.VaultLockTime(r.Seed.Uint64("lock time")),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -45,7 +46,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 					if err := g.Create(t.Context(), r); err != nil {
 						t.Fatal(err)
 					}
-					if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+					if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -84,7 +85,7 @@ func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
 		if err := g.Create(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+		if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
 		}
 		look := func() int64 {

@@ -208,7 +208,7 @@ func life(c scenario, r *swap.Record) []event {
 			{after: minute, truth: none, input: swap.Submit{Action: swap.ActionInit, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x01"}}}}},
 			{after: minute + 5*time.Second, truth: open, input: swap.Look{}}, {after: minute + 30*time.Second, truth: claimed, input: swap.Look{}}, {after: 3*minute + 30*time.Second, truth: over}}
 	case swap.FromBTCLNAuto:
-		secret := func(r *swap.Record) { r.Lightning.Preimage = swap.Secret{1} }
+		secret := func(r *swap.Record) { r.Lightning.Preimage = chains.Preimage{1} }
 		return []event{{truth: none, wrote: secret}, {after: minute, truth: open, input: swap.Look{}}, {after: 3 * minute, truth: final},
 			{after: 3*minute + 30*time.Second, truth: claimed, input: swap.Look{}}, {after: 5*minute + 30*time.Second, truth: over}}
 	case swap.SPVFromBTC:

@@ -47,7 +47,7 @@ func openAuto(id string, expiry time.Time) *swap.Record {
 	now := time.Now()
 	return &swap.Record{Head: swap.Head{ID: id, Type: swap.FromBTCLNAuto, Chain: "CITREA", State: swap.LnCommitted, CreatedAt: swap.At(now), Expiry: swap.At(now.Add(time.Hour)), Seen: swap.Seen{Chain: 1}},
 		Escrow:    &swap.EscrowPart{Real: &chains.Escrow{Expiry: expiry.Unix(), Hash: []byte(id)}, OpenedAt: swap.At(now)},
-		Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064s", id), Preimage: swap.Secret{1}, EndsAt: swap.At(now.Add(8 * time.Hour))}}
+		Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064s", id), Preimage: chains.Preimage{1}, EndsAt: swap.At(now.Add(8 * time.Hour))}}
 }
 
 func openFact() chains.EscrowFact {
@@ -105,7 +105,7 @@ func TestEffectIsNotRepeatedBeforeItsOutcomeIsKnown(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(100 * time.Millisecond); return swap.Outcome{Done: true} }}
 		g := toyEngine(t, new(storagetest.Memory), w, p, lamp())
 		create(t, g, "a")
-		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -204,11 +204,11 @@ func TestInputIsTakenOnceOrRefused(t *testing.T) {
 	p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
 	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, lamp())
 	create(t, g, "a")
-	res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}})
-	if err != nil || res.Record.State != 1 || res.Record.Lightning.Preimage != (swap.Secret{1}) {
+	res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
+	if err != nil || res.Record.State != 1 || res.Record.Lightning.Preimage != (chains.Preimage{1}) {
 		t.Fatalf("got %+v, %v", res, err)
 	}
-	if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); fault.CodeOf(err) != fault.InvalidState {
+	if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("got %v, want invalid_state", err)
 	}
 	if _, err := g.Advance(t.Context(), "nobody", nil); fault.CodeOf(err) != fault.NotFound {
@@ -247,7 +247,7 @@ func TestLostRaceBeginsAgain(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
 		g := toyEngine(t, s, &toyReader{}, p, lamp())
 		create(t, g, "a")
-		_, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}})
+		_, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		if races <= maxConflicts && err != nil {
 			t.Errorf("%d races: %v", races, err)
 		}
@@ -264,7 +264,7 @@ func TestMarkedEffectStartsOnce(t *testing.T) {
 		one := toyEngine(t, mem, &toyReader{}, p, lamp())
 		two := toyEngine(t, mem, &toyReader{}, p, lamp())
 		create(t, one, "a")
-		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)
@@ -301,7 +301,7 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
 		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, f)
 		create(t, g, "a")
-		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -331,7 +331,7 @@ func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
 		f := lamp()
 		one := toyEngine(t, mem, &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}, f)
 		create(t, one, "a")
-		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)
@@ -456,7 +456,7 @@ func TestSlowSubscriberKeepsTheLast(t *testing.T) {
 			})
 		})
 		time.Sleep(time.Second)
-		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: swap.Secret{1}}); err != nil {
+		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)

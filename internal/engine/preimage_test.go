@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/swap"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Once others may know the preimage, neither the time nor a chain that is not final
@@ -35,7 +36,7 @@ func TestPublicPreimageIsClaimedWhateverTheTime(t *testing.T) {
 			f := swap.NewFromBTCLNAuto()
 			r := &swap.Record{Head: swap.Head{Type: swap.FromBTCLNAuto, State: from, CreatedAt: swap.At(now.Add(-time.Hour)), Expiry: swap.At(now.Add(-time.Minute))},
 				Escrow:    &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(c.left).Unix()}, OpenedAt: swap.At(now.Add(-30 * time.Minute))},
-				Lightning: &swap.LightningPart{Preimage: swap.Secret{1}, EndsAt: swap.At(now.Add(8 * time.Hour))}}
+				Lightning: &swap.LightningPart{Preimage: chains.Preimage{1}, EndsAt: swap.At(now.Add(8 * time.Hour))}}
 			if c.revealed {
 				r.Lightning.Revealed = swap.At(now.Add(-time.Minute))
 			}
@@ -59,7 +60,7 @@ func TestPublicPreimageIsClaimedWhateverTheTime(t *testing.T) {
 // or the claim that carries it: not that somebody says that there was a claim.
 func TestWhatMakesAPreimagePublic(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	secret := swap.Secret{1}
+	secret := chains.Preimage{1}
 	sum := sha256.Sum256(secret[:])
 	for _, c := range []struct {
 		name   string

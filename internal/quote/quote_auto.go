@@ -29,7 +29,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	var preimage swap.Secret
+	var preimage chains.Preimage
 	var hash [32]byte
 	if o.PaymentHash != "" {
 		if hash, err = lightning.ParseHash(o.PaymentHash); err != nil {
@@ -142,7 +142,7 @@ func (o *order) withdrawLink(ctx context.Context) (*lnurl.Withdraw, error) {
 	return w, nil
 }
 
-func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got lp.FromBTCLNAutoQuote, preimage swap.Secret, hash [32]byte, source *lnurl.Withdraw, from uint64) (*swap.Record, error) {
+func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got lp.FromBTCLNAutoQuote, preimage chains.Preimage, hash [32]byte, source *lnurl.Withdraw, from uint64) (*swap.Record, error) {
 	r, err := o.record(c, k.ClaimHashText(a.Escrow.ClaimHash), a)
 	if err != nil {
 		return nil, err

@@ -410,7 +410,7 @@ func (i *importer) lightning() error {
 		return nil
 	}
 	preimage, err := hex.DecodeString(strings.TrimPrefix(o.Secret, "0x"))
-	if err != nil || len(preimage) != len(swap.Secret{}) {
+	if err != nil || len(preimage) != len(chains.Preimage{}) {
 		return fault.Invalid("secret", "must be 64 hexadecimal digits")
 	}
 	if !swap.KeepPreimage(preimage, i.r) {

@@ -19,7 +19,6 @@ import (
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/nostr"
-	"github.com/swapper-go/swapper/swap"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -60,7 +59,7 @@ func must[T any](t *testing.T) func(T, error) T {
 }
 
 // escrow is what an LP would open for the user, with a bounty for whoever claims.
-func (k *kit) escrow(secret swap.Secret) chain.SwapData {
+func (k *kit) escrow(secret chains.Preimage) chain.SwapData {
 	k.Helper()
 	k.sequence++
 	return must[chain.SwapData](k.T)(k.Deployment().NewSwapData(chain.Terms{
@@ -84,7 +83,7 @@ func (k *kit) open(s chain.SwapData) {
 	}
 }
 
-func (k *kit) publish(s chain.SwapData, secret swap.Secret) {
+func (k *kit) publish(s chain.SwapData, secret chains.Preimage) {
 	k.Helper()
 	data := must[[]byte](k.T)(json.Marshal(s))
 	if err := k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
@@ -128,7 +127,7 @@ func (k *kit) never(what string, is func() bool) {
 
 func TestClaimsAnOpenEscrow(t *testing.T) {
 	k := newKit(t)
-	secret := swap.Secret{1, 2, 3}
+	secret := chains.Preimage{1, 2, 3}
 	s := k.escrow(secret)
 	k.open(s)
 	before := k.balance(k.User.Address, s.Token)
@@ -148,7 +147,7 @@ func TestClaimsAnOpenEscrow(t *testing.T) {
 
 func TestWaitsForAnEscrowToBeOpened(t *testing.T) {
 	k := newKit(t)
-	secret := swap.Secret{4}
+	secret := chains.Preimage{4}
 	s := k.escrow(secret)
 	k.publish(s, secret)
 	k.never("claimed before it was opened", func() bool { return len(k.tower.Claims()) > 0 })
@@ -158,10 +157,10 @@ func TestWaitsForAnEscrowToBeOpened(t *testing.T) {
 
 func TestBelievesNoMessage(t *testing.T) {
 	k := newKit(t)
-	secret := swap.Secret{5}
+	secret := chains.Preimage{5}
 	s := k.escrow(secret)
 	k.open(s)
-	k.publish(s, swap.Secret{6}) // does not open it
+	k.publish(s, chains.Preimage{6}) // does not open it
 	onchain := s
 	onchain.ClaimHandler = s.RefundHandler
 	k.publish(onchain, secret)
@@ -178,15 +177,15 @@ func TestBelievesNoMessage(t *testing.T) {
 
 func TestLazyTowers(t *testing.T) {
 	k := newKit(t)
-	deaf, off, slow := k.escrow(swap.Secret{1}), k.escrow(swap.Secret{2}), k.escrow(swap.Secret{3})
+	deaf, off, slow := k.escrow(chains.Preimage{1}), k.escrow(chains.Preimage{2}), k.escrow(chains.Preimage{3})
 	for _, s := range []chain.SwapData{deaf, off, slow} {
 		k.open(s)
 	}
 	k.tower.Behave(watchtower.Behaviour{Deaf: true})
-	k.publish(deaf, swap.Secret{1})
+	k.publish(deaf, chains.Preimage{1})
 	k.never("deaf, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
-	k.publish(off, swap.Secret{2})
+	k.publish(off, chains.Preimage{2})
 	k.never("off, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	k.tower.Behave(watchtower.Behaviour{})
 	k.eventually("claimed", func() bool { return k.state(off) == chains.EscrowClaimed })
@@ -195,7 +194,7 @@ func TestLazyTowers(t *testing.T) {
 	}
 	k.tower.Behave(watchtower.Behaviour{Delay: 400 * time.Millisecond})
 	start := time.Now()
-	k.publish(slow, swap.Secret{3})
+	k.publish(slow, chains.Preimage{3})
 	k.eventually("claimed", func() bool { return k.state(slow) == chains.EscrowClaimed })
 	if took := time.Since(start); took < 400*time.Millisecond {
 		t.Errorf("claimed after %s", took)
@@ -204,7 +203,7 @@ func TestLazyTowers(t *testing.T) {
 
 func TestSomebodyElseClaims(t *testing.T) {
 	k := newKit(t)
-	secret := swap.Secret{7}
+	secret := chains.Preimage{7}
 	s := k.escrow(secret)
 	k.open(s)
 	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
