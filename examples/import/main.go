@@ -1,0 +1,164 @@
+// Command import takes over the swaps of the reference service from one of its
+// SQLite files, of which it keeps one for each chain:
+//
+//	go run ./examples/import -dry-run CHAIN_atomiqsdk-0-CITREA.sqlite3
+//	go run ./examples/import -store swaps.db CHAIN_atomiqsdk-0-CITREA.sqlite3
+//
+// The first command judges every record and stores nothing; the second stores what
+// can be stored. Stop the reference service first. It can be repeated: what is there
+// already is left as it is. The exit status is 1 if a record was refused.
+//
+// The Bitcoin network and the chain are read from the file's name, or given by
+// -network and -chain.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/storage/bolt"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "import:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what the command line says.
+type options struct {
+	file    string
+	store   string
+	network bitcoin.Network
+	chain   string
+	rpc     string
+	dry     bool
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := read(args, out)
+	if err != nil {
+		return err
+	}
+	records, err := open(ctx, o.file)
+	if err != nil {
+		return err
+	}
+	defer records.Close()
+	client, shut, err := o.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer shut()
+
+	sum, err := client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}, func(r swapper.ImportReport) {
+		if r.Outcome == swapper.ImportRefused { // ids are not shown: whoever knows one can act on the swap
+			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, swapper.CodeOf(r.Err), r.Err)
+			return
+		}
+		fmt.Fprintf(out, "record %d, %s in state %s: %s\n", r.Record, r.Swap.SwapType, r.Swap.State.Name, r.Outcome)
+	})
+	if err != nil {
+		return err
+	}
+	done := "imported"
+	if o.dry {
+		done = "can be imported"
+	}
+	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", sum.Imported, done, sum.AlreadyImported, sum.Refused)
+	if sum.Refused > 0 {
+		return fmt.Errorf("%d records were refused", sum.Refused)
+	}
+	return nil
+}
+
+// read reads the command line.
+func read(args []string, out io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("import", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.store, "store", "", "file of the store to import into, made if it is missing")
+	flags.BoolVar(&o.dry, "dry-run", false, "judge every record, store none")
+	flags.StringVar(&o.chain, "chain", "", "chain of the records, as CITREA; that of the file's name if not given")
+	flags.StringVar(&o.rpc, "rpc", "", "URL of a node of the chain; a public one if not given")
+	network := flags.String("network", "", "Bitcoin network, as mainnet or testnet4; that of the file's name if not given")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() != 1 {
+		return o, fmt.Errorf("name one SQLite file of the reference service; there are %d arguments", flags.NArg())
+	}
+	o.file = flags.Arg(0)
+	number, chain, named := origin(o.file)
+	if o.chain == "" {
+		o.chain = chain
+	}
+	switch {
+	case o.store == "" && !o.dry:
+		return o, fmt.Errorf("-store is required, unless -dry-run is given")
+	case o.chain == "" || *network == "" && !named:
+		return o, fmt.Errorf("%s is not named CHAIN_atomiqsdk-<network>-<chain>.sqlite3: give -chain and -network", filepath.Base(o.file))
+	case *network == "":
+		o.network = number
+		return o, nil
+	}
+	o.network, err = bitcoin.ParseNetwork(*network)
+	return o, err
+}
+
+// origin reads what the reference service says by the name of a file.
+func origin(file string) (n bitcoin.Network, chain string, ok bool) {
+	name, isPrefixed := strings.CutPrefix(filepath.Base(file), "CHAIN_atomiqsdk-")
+	name, isSQLite := strings.CutSuffix(name, ".sqlite3")
+	number, chain, isWhole := strings.Cut(name, "-")
+	i, err := strconv.Atoi(number)
+	n = bitcoin.Network(i)
+	return n, chain, isPrefixed && isSQLite && isWhole && chain != "" && err == nil && n.Valid()
+}
+
+// client opens a client on the store, or on an empty one that is deleted.
+func (o options) client(ctx context.Context) (_ *swapper.Client, shut func(), err error) {
+	factories := map[string]func(evm.Options) chains.Factory{evm.ChainCitrea: evm.Citrea, evm.ChainBotanix: evm.Botanix, evm.ChainAlpen: evm.Alpen, evm.ChainGoat: evm.Goat}
+	factory, ok := factories[o.chain]
+	if !ok {
+		return nil, nil, fmt.Errorf("chain %s is not supported", o.chain)
+	}
+	var settings evm.Options
+	if o.rpc != "" {
+		settings.RPC = []string{o.rpc}
+	}
+	clean := func() {}
+	if o.store == "" {
+		dir, err := os.MkdirTemp("", "import")
+		if err != nil {
+			return nil, nil, err
+		}
+		clean = func() { os.RemoveAll(dir) }
+		o.store = filepath.Join(dir, "swaps.db")
+	}
+	store, err := bolt.Open(ctx, o.store, bolt.Options{})
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	client, err := swapper.Open(ctx, swapper.Config{Network: o.network, Store: store, Chains: []chains.Factory{factory(settings)}})
+	if err != nil {
+		store.Close()
+		clean()
+		return nil, nil, err
+	}
+	return client, func() { client.Close(); store.Close(); clean() }, nil
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// layout is the reference service's table and indexes.
+const layout = `
+CREATE TABLE swaps (id VARCHAR(255) PRIMARY KEY, escrowHash TEXT NULL, type INTEGER NOT NULL, initiator TEXT NOT NULL, state INTEGER NOT NULL, paymentHash TEXT NULL, data TEXT NOT NULL);
+CREATE UNIQUE INDEX idx_escrowHash ON swaps(escrowHash);
+CREATE INDEX idx_type ON swaps(type);
+CREATE INDEX idx_initiator ON swaps(initiator);
+CREATE INDEX idx_state ON swaps(state);
+CREATE INDEX idx_paymentHash ON swaps(paymentHash);
+CREATE INDEX idx_initiator_id ON swaps(initiator, id);
+CREATE INDEX idx_type_state ON swaps(type, state);
+CREATE INDEX idx_type_paymentHash ON swaps(type, paymentHash);
+CREATE INDEX idx_type_initiator_state ON swaps(type, initiator, state);`
+
+// write makes a file as the reference service has it.
+func write(t *testing.T, file string, all map[string]json.RawMessage) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(layout); err != nil {
+		t.Fatal(err)
+	}
+	for id, data := range all {
+		var column struct {
+			EscrowHash, PaymentHash *string
+			Type, State             int
+			Initiator               string
+		}
+		_ = json.Unmarshal(data, &column) // what cannot be read has empty columns
+		if _, err := db.Exec("INSERT INTO swaps VALUES (?, ?, ?, ?, ?, ?, ?)", id, column.EscrowHash, column.Type, column.Initiator, column.State, column.PaymentHash, string(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// vectorRecords are the records of Citrea: vault swaps, and escrow swaps of
+// contracts that are not Citrea's.
+func vectorRecords(t *testing.T) (vaults, escrows map[string]json.RawMessage) {
+	t.Helper()
+	vaults, escrows = map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	id := func(data json.RawMessage) string {
+		var r struct{ ID string }
+		if err := json.Unmarshal(data, &r); err != nil {
+			t.Fatal(err)
+		}
+		return r.ID
+	}
+	for _, c := range vectors.Load(t, "swap-flows-spv-and-core", "fees_and_record").Cases {
+		var in struct{ Chain string }
+		var want struct{ Record json.RawMessage }
+		c.Input(t, &in)
+		c.Expected(t, &want)
+		if in.Chain == "CITREA" {
+			vaults[id(want.Record)] = want.Record
+		}
+	}
+	var all map[string]json.RawMessage
+	vectors.Load(t, "swap-flows-escrow", "record_reading").Member(t, "records", &all)
+	for name, data := range all {
+		if strings.HasSuffix(name, "/CITREA") {
+			escrows[id(data)] = data
+		}
+	}
+	return vaults, escrows
+}
+
+func TestImport(t *testing.T) {
+	vaults, escrows := vectorRecords(t)
+	if len(vaults) != 8 || len(escrows) != 2 {
+		t.Fatalf("%d and %d records", len(vaults), len(escrows))
+	}
+	dir := t.TempDir()
+	file, store := filepath.Join(dir, "CHAIN_atomiqsdk-0-CITREA.sqlite3"), filepath.Join(dir, "swaps.db")
+	write(t, file, vaults)
+	ran := func(file string, args ...string) (string, error) {
+		var out bytes.Buffer
+		err := run(t.Context(), append(append([]string{"-rpc", "http://127.0.0.1:1"}, args...), file), &out)
+		return out.String(), err
+	}
+	expect := func(file, last string, args ...string) {
+		t.Helper()
+		if out, err := ran(file, args...); err != nil || !strings.HasSuffix(out, last+"\n") {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	expect(file, "8 can be imported, 0 already present, 0 refused", "-dry-run")
+	expect(file, "8 can be imported, 0 already present, 0 refused", "-dry-run", "-store", store)
+	expect(file, "8 imported, 0 already present, 0 refused", "-store", store)
+	expect(file, "0 imported, 8 already present, 0 refused", "-store", store)
+
+	// One record of three is as it should be.
+	mixed := map[string]json.RawMessage{"broken": json.RawMessage(`{"id": "broken"`)}
+	for _, all := range []map[string]json.RawMessage{vaults, escrows} {
+		for id, data := range all {
+			mixed[id] = data
+			break
+		}
+	}
+	other := filepath.Join(dir, "copy of swaps.sqlite3")
+	write(t, other, mixed)
+	if _, err := ran(other, "-dry-run"); err == nil || !strings.Contains(err.Error(), "-chain and -network") {
+		t.Errorf("a file without a name: %v", err)
+	}
+	out, err := ran(other, "-dry-run", "-chain", "CITREA", "-network", "mainnet")
+	if err == nil || !strings.Contains(out, "1 can be imported, 0 already present, 2 refused") || !strings.Contains(out, "refused (invalid_input)") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for id := range mixed {
+		if id != "broken" && strings.Contains(out, id) {
+			t.Error("the output shows an id, by which anybody could act on the swap")
+		}
+	}
+}
+
+func TestWrongArguments(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "CHAIN_atomiqsdk-0-CITREA.sqlite3")
+	db, err := sql.Open("sqlite", empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE store (id VARCHAR(255) PRIMARY KEY, value TEXT NOT NULL)"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"name one SQLite file", nil},
+		{"-store is required", []string{empty}},
+		{"no such file", []string{"-dry-run", filepath.Join(dir, "CHAIN_atomiqsdk-0-ALPEN.sqlite3")}},
+		{"not a swap file", []string{"-dry-run", empty}},
+		{"chain SOLANA is not supported", []string{"-dry-run", "-chain", "SOLANA", written(t, dir)}},
+	} {
+		var out bytes.Buffer
+		if err := run(context.Background(), c.args, &out); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.says)
+		}
+	}
+}
+
+// written is a file without records.
+func written(t *testing.T, dir string) string {
+	t.Helper()
+	file := filepath.Join(dir, "CHAIN_atomiqsdk-2-SOLANA.sqlite3")
+	write(t, file, nil)
+	return file
+}
