@@ -29,7 +29,7 @@ func notFound(format string, args ...any) error {
 // them understood and refused (4xx). The error then says what each one did.
 // protocol: bitcoin.md §3.2 and §20 row 10.
 func ask[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
-	policy := c.o.Retry
+	policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 	policy.Final = func(err error) bool {
 		_, final := errors.AsType[finalError](err)
 		return final

@@ -23,7 +23,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/recent"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // DefaultURLs returns the public base URLs of a network, in the order in which
@@ -49,7 +48,8 @@ type Options struct {
 	Timeout     time.Duration // of one HTTP request, body included; 0 means 15 s
 	Hedge       time.Duration // without an answer for so long, the next URL is asked too; 0 means 1.5 s
 	Recheck     time.Duration // a URL that failed is asked again after this; 0 means 60 s
-	Retry       retry.Policy  // of a call that no URL could answer; the zero value is the network's usual policy
+	Attempts    int           // in all, at a call that no URL answers; 0 means 5
+	RetryDelay  time.Duration // before the second attempt, doubled before each further one; 0 means 500 ms
 	Concurrency int           // requests at once to one URL; 0 means 6
 	TipAge      time.Duration // how old the tip, fee rates and projected blocks may be; 0 means 2 s, negative: always asked anew
 	Logger      *slog.Logger  // told when URLs fail and recover; nil means silence

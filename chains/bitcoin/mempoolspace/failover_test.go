@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // town is a network with something on it to ask for.
@@ -106,7 +105,7 @@ func TestBadFirstURL(t *testing.T) {
 			for call := range n.calls(t.Context(), nil) {
 				// Who waited for the first URL's time to pass would meet the deadline.
 				b := client(t, mempoolspace.Options{URLs: []string{bad.URL(), n.URL()}, Hedge: 30 * time.Millisecond, Timeout: time.Hour,
-					Retry: retry.Policy{Calls: 1}})
+					Attempts: 1})
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				if err := n.calls(ctx, b)[call](); err != nil {
 					t.Errorf("%s: %v", call, err)
@@ -165,7 +164,7 @@ func TestLostAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, Retry: retry.Policy{Calls: 2, Delay: time.Millisecond}})
+	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, Attempts: 2, RetryDelay: time.Millisecond})
 	n.Server().Misbehave(devnet.Fault{Down: true})
 	if _, err := b.Broadcast(t.Context(), raw); fault.CodeOf(err) != fault.Upstream {
 		t.Errorf("server down: %v", err)
@@ -189,7 +188,7 @@ func TestNoURLIsWell(t *testing.T) {
 		urls = append(urls, s.URL())
 	}
 	b := client(t, mempoolspace.Options{URLs: urls, Hedge: 10 * time.Millisecond, Timeout: 300 * time.Millisecond,
-		Retry: retry.Policy{Calls: 2, Delay: time.Millisecond}})
+		Attempts: 2, RetryDelay: time.Millisecond})
 	for _, call := range []string{"TipHeight", "AddressTxs", "CheckNetwork"} {
 		err := n.calls(t.Context(), b)[call]()
 		if fault.CodeOf(err) != fault.Upstream {
@@ -215,7 +214,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer target.Close()
 	redirect := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusFound))
 	defer redirect.Close()
-	b := client(t, mempoolspace.Options{URLs: []string{redirect.URL}, Retry: retry.Policy{Calls: 1}, HTTP: http.DefaultClient})
+	b := client(t, mempoolspace.Options{URLs: []string{redirect.URL}, Attempts: 1, HTTP: http.DefaultClient})
 	if _, err := b.TipHeight(t.Context()); err == nil || followed {
 		t.Errorf("followed %v, error %v", followed, err)
 	}
@@ -277,7 +276,7 @@ func TestTrips(t *testing.T) {
 func TestPlainEsplora(t *testing.T) {
 	n := newTown(t)
 	n.Server().Misbehave(devnet.Fault{Plain: true})
-	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, Retry: retry.Policy{Calls: 1}})
+	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, Attempts: 1})
 	list, err := b.HeadersFrom(t.Context(), 0, 47)
 	if err != nil || len(list) != 47 {
 		t.Fatalf("%d headers, %v", len(list), err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // anyBody answers every request with the same status and body, but shows the
@@ -57,7 +56,7 @@ func FuzzBodies(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		c, err := New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Retry: retry.Policy{Calls: 1},
+		c, err := New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Attempts: 1,
 			HTTP: &http.Client{Transport: anyBody{status, body}}})
 		if err != nil {
 			t.Fatal(err)

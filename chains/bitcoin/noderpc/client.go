@@ -39,7 +39,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/recent"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // Options of a client.
@@ -54,7 +53,8 @@ type Options struct {
 	HTTP            *http.Client  // nil means one with CertFile's rules; then CertFile must be ""
 	Timeout         time.Duration // of one HTTP request; 0 means 10 s
 	ScanTimeout     time.Duration // of Core's scan for the outputs of an address; 0 means 5 minutes
-	Retry           retry.Policy  // of requests that the node did not answer; the zero value means three calls, 0.25 and 0.5 s apart
+	Attempts        int           // in all, at a request that the node does not answer; 0 means 3
+	RetryDelay      time.Duration // before the second attempt, doubled before each further one; 0 means 250 ms
 	Concurrency     int           // requests at once; 0 means 4
 	MempoolAge      time.Duration // how old the whole mempool may be, which fee standings are computed from; 0 means 2 s, negative: always asked
 	FallbackFeeRate float64       // sat/vB when the node has no estimate; 0 means its minimum on regtest and an error elsewhere
@@ -104,8 +104,8 @@ func New(o Options) (*Client, error) {
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
 	o.ScanTimeout = cmp.Or(o.ScanTimeout, 5*time.Minute)
 	o.MempoolAge = cmp.Or(o.MempoolAge, 2*time.Second)
-	o.Retry.Calls = cmp.Or(o.Retry.Calls, 3)
-	o.Retry.Delay = cmp.Or(o.Retry.Delay, 250*time.Millisecond)
+	o.Attempts = cmp.Or(o.Attempts, 3)
+	o.RetryDelay = cmp.Or(o.RetryDelay, 250*time.Millisecond)
 	if o.Concurrency <= 0 {
 		o.Concurrency = 4
 	}

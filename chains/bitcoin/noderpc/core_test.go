@@ -22,7 +22,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // core answers the calls of Bitcoin Core that the backend makes, in Core's
@@ -356,7 +355,7 @@ func TestConformanceWithCoreDialect(t *testing.T) {
 func TestCookieIsReadAgain(t *testing.T) {
 	c, server := newCore(t)
 	path := filepath.Join(t.TempDir(), ".cookie")
-	b := coreClient(t, noderpc.Options{URL: server.URL, CookieFile: path, Retry: retry.Policy{Calls: 1}})
+	b := coreClient(t, noderpc.Options{URL: server.URL, CookieFile: path, Attempts: 1})
 	if _, err := b.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream {
 		t.Errorf("without a cookie: %v", err)
 	}
@@ -378,7 +377,7 @@ func TestCookieIsReadAgain(t *testing.T) {
 
 func TestNodeThatStarts(t *testing.T) {
 	c, server := newCore(t)
-	b := coreClient(t, noderpc.Options{URL: server.URL, Retry: retry.Policy{Calls: 3, Delay: time.Millisecond}})
+	b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 3, RetryDelay: time.Millisecond})
 	c.warming.Store(2)
 	if _, err := b.TipHeight(t.Context()); err != nil {
 		t.Errorf("after two refusals: %v", err)
@@ -475,7 +474,7 @@ func TestBadAnswers(t *testing.T) {
 		"another network": `[{"id":0,"result":"` + bitcoin.Mainnet.Params().GenesisHash + `"},{"id":1,"error":{"code":-32601}},{"id":2,"error":{"code":-32601}}]`,
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
-		b := coreClient(t, noderpc.Options{URL: server.URL, Retry: retry.Policy{Calls: 1}})
+		b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 1})
 		if err := b.CheckNetwork(t.Context()); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // anyResult answers every call with the same result or error, but shows the right
@@ -73,7 +72,7 @@ func FuzzResults(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, btcd bool, result string, code int) {
-		c, err := New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Retry: retry.Policy{Calls: 1},
+		c, err := New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
 			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}})
 		if err != nil {
 			t.Fatal(err)

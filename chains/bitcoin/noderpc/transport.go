@@ -125,7 +125,7 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		return nil, err
 	}
 	answers, err := flight.Do(ctx, &c.flight, string(body), func(ctx context.Context) ([]answer, error) {
-		policy := c.o.Retry
+		policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 		policy.Final = func(err error) bool {
 			e, ok := errors.AsType[*httpError](err)
 			return ok && (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden)
