@@ -125,7 +125,7 @@ func TestLiesOfPayServices(t *testing.T) {
 		"expired":         {devnet.Fault{Expired: true}, "expired"},
 		"other network":   {devnet.Fault{OtherNetwork: true}, "another network"},
 		"no invoice":      {devnet.Fault{NoInvoice: true}, "no invoice"},
-		"broken invoice":  {devnet.Fault{Broken: true}, "no valid invoice"},
+		"broken invoice":  {devnet.Fault{Broken: true}, "unusable invoice"},
 		"refused":         {devnet.Fault{Refuse: "closed today"}, "closed today"},
 		"garbage":         {devnet.Fault{Callback: loopback.Fault{Garbage: true}}, "not JSON"},
 		"huge":            {devnet.Fault{Callback: loopback.Fault{Huge: true}}, "too large"},
