@@ -57,7 +57,7 @@ type Config struct {
 	// if that is more), and prices up to 1 % off the market. AnyNode is set on
 	// every network except mainnet and testnet3, because the nodes of the
 	// others are in no public graph.
-	Policy lp.Policy
+	Policy Policy
 
 	// Messenger passes preimages to watchtowers, which then claim on behalf of
 	// users who are offline. nil means watchtower.OverNostr with the default
@@ -85,8 +85,23 @@ type LPs struct {
 	// names the provider of a gas swap, reach hosts that only the server can
 	// reach.
 	AllowLocal bool
-	Auth       *lp.Auth // signs requests, for LPs with higher limits for known clients
+	Auth       *LPAuth // signs requests, for LPs with higher limits for known clients
 	Transport  http.RoundTripper
+}
+
+// Policy says how strictly quotes are checked and what a swap may cost. The zero value
+// is the usual one.
+type Policy = lp.Policy
+
+// LPAuth signs the requests to liquidity providers; see [NewLPAuth].
+type LPAuth = lp.Auth
+
+// NewLPAuth returns the credentials of a client that providers know: a certificate of
+// 256 hexadecimal digits (the authority's x-only key, its signature over the request
+// key, the request key), and the request key's secret of 64. Errors are an [Error]
+// with [CodeInvalidInput] that names the field.
+func NewLPAuth(certificate, privateKey string) (*LPAuth, error) {
+	return lp.NewAuth(certificate, privateKey)
 }
 
 // fill replaces zero fields with their defaults.

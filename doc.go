@@ -95,6 +95,16 @@
 // are behind price.Source, bitcoin.Backend and watchtower.Messenger. Chains
 // that are not passed in are not linked into the binary.
 //
+// # Testing
+//
+// Package swappertest runs the whole network inside a test, as package httptest runs a
+// server: its configuration opens a client on real engines, its users sign and pay, its
+// clock is moved, and its parts fail, lie or steal on demand. The examples below run on
+// it.
+//
+//	network := swappertest.Start(t)
+//	client, err := swapper.Open(t.Context(), network.Config())
+//
 // # Money and concurrency
 //
 // Amounts are *big.Int in base units with their token beside them; no float

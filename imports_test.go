@@ -124,6 +124,32 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
+// What an example shows can be written by anybody: its files, tests included, import
+// the public packages alone. The conformance vectors that tests compare with are not
+// part of what is shown.
+func TestExamplesUseThePublicAPI(t *testing.T) {
+	files, err := filepath.Glob("examples/*/*.go")
+	if root, rootErr := filepath.Glob("example*_test.go"); err == nil {
+		files, err = append(files, root...), rootErr
+	}
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			path, own := inModule(strings.Trim(i.Path.Value, `"`))
+			vectors := strings.HasSuffix(file, "_test.go") && path == "internal/vectors"
+			if own && under("internal")(path) && !vectors {
+				t.Errorf("%s imports %s", file, path)
+			}
+		}
+	}
+}
+
 // Package swap is what a swap is and how it moves: pure, so that its tables can be
 // tried from every side. Its files see no context, clock, store or network.
 func TestSwapIsPure(t *testing.T) {

@@ -189,27 +189,24 @@ func final(err error) bool {
 // transportError codes the error of a request. It does not tell which address a
 // name has: the caller may be a stranger who must not learn about our network.
 func transportError(host string, err error) error {
+	message, code := "could not be reached", fault.Upstream
 	switch _, private := errors.AsType[*httpx.AddressError](err); {
 	case private:
 		return &fault.Error{Code: fault.InvalidInput, Message: "the link points to a host that is not public", Err: err}
 	case errors.Is(err, httpx.ErrOnion):
 		return &fault.Error{Code: fault.InvalidInput, Message: "the link points to an onion host, but no onion proxy is configured", Err: err}
 	case fault.CodeOf(err) == fault.Timeout:
-		return failed(fault.Timeout, host, err, "did not respond in time")
+		message, code = "did not respond in time", fault.Timeout
 	case errors.Is(err, httpx.ErrTooLarge):
-		return failed(fault.Upstream, host, err, "sent a response that is too large")
+		message = "sent a response that is too large"
 	case errors.Is(err, httpx.ErrRedirect):
-		return failed(fault.Upstream, host, err, "sent a redirect that is not followed")
+		message = "sent a redirect that is not followed"
 	case fault.CodeOf(err) == fault.InvalidInput: // a redirect that checkURL refused
-		return failed(fault.Upstream, host, err, "redirects to a host that is not allowed")
+		message = "redirects to a host that is not allowed"
 	case errors.Is(err, errNotJSON):
-		return failed(fault.Upstream, host, err, "sent a response that is not JSON")
+		message = "sent a response that is not JSON"
 	}
-	return failed(fault.Upstream, host, err, "could not be reached")
-}
-
-func failed(code fault.Code, host string, cause error, what string) error {
-	return &fault.Error{Code: code, Message: "the LNURL service " + host + " " + what, Err: cause}
+	return &fault.Error{Code: code, Message: fmt.Sprintf("the LNURL service %s %s", host, message), Err: err}
 }
 
 // wrong is the error of an answer that breaks the rules.

@@ -6,24 +6,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/nostr"
-	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/watchtower"
+	"github.com/swapper-go/swapper/swappertest"
 )
 
 func main() {
@@ -35,78 +28,38 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer) error {
+func run(ctx context.Context, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 
 	fmt.Fprintln(out, "Starting Bitcoin, an EVM chain, Lightning, a liquidity provider and a watchtower ...")
-	net, err := devnet.Start(ctx, devnet.Options{Watchtower: true})
+	network, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond})
 	if err != nil {
 		return err
 	}
-	defer net.Close()
+	defer func() { err = errors.Join(err, network.Close()) }()
 
 	dir, err := os.MkdirTemp("", "quickstart")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	client, shut, err := open(ctx, net, filepath.Join(dir, "swaps.db"))
+	store, err := bolt.Open(ctx, filepath.Join(dir, "swaps.db"), bolt.Options{})
 	if err != nil {
 		return err
 	}
-	defer shut()
-	running, end := context.WithCancel(ctx)
+	defer store.Close()
+
+	config := network.Config() // on a public network: its name, the chains, and this store
+	config.Store = store
+	client, err := swapper.Open(ctx, config)
+	if err != nil {
+		return err
+	}
 	ended := make(chan struct{})
-	go func() { defer close(ended); client.Run(running) }()
-	defer func() { end(); <-ended }()
-	go mine(running, net)
+	go func() { defer close(ended); _ = client.Run(ctx) }() // until it is closed
+	defer func() { client.Close(); <-ended }()
 
-	t := &tour{out: out, net: net, client: client, user: &wallet.Wallet{Swaps: client, EVM: net.EVM.User, Bitcoin: net.Wallet, Lightning: net.Payer}}
+	t := &tour{out: out, network: network, client: client}
 	return t.all(ctx)
-}
-
-// open opens the client, on a file, as a wallet backend does.
-func open(ctx context.Context, net *devnet.Net, path string) (*swapper.Client, func(), error) {
-	store, err := bolt.Open(ctx, path, bolt.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{net.Bitcoin.URL()}})
-	if err != nil {
-		return nil, nil, err
-	}
-	messenger, err := nostr.New(nostr.Options{Network: bitcoin.Regtest, Relays: []string{net.Nostr.URL()}})
-	if err != nil {
-		return nil, nil, err
-	}
-	client, err := swapper.Open(ctx, swapper.Config{
-		Network: bitcoin.Regtest,
-		Store:   store,
-		Chains:  []chains.Factory{net.Chain()},
-		LPs:     swapper.LPs{URLs: net.LPURLs(), AllowHTTP: true},
-		Bitcoin: backend,
-		Prices: price.Fixed{USD: 0.001, Prices: map[string]*big.Int{ // micro-sats per token
-			"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}},
-		Messenger: watchtower.OverNostr(messenger),
-		Now:       net.Clock.Now,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return client, func() { client.Close(); messenger.Close(); store.Close() }, nil
-}
-
-// mine makes Bitcoin a little faster than it is.
-func mine(ctx context.Context, net *devnet.Net) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(500 * time.Millisecond):
-			if net.Mine(1) != nil {
-				return
-			}
-		}
-	}
 }

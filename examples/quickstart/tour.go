@@ -9,31 +9,22 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/swappertest"
 )
 
 // tour makes the swaps and counts the money.
 type tour struct {
-	out    io.Writer
-	net    *devnet.Net
-	client *swapper.Client
-	user   *wallet.Wallet
+	out     io.Writer
+	network *swappertest.Network
+	client  *swapper.Client
 }
 
-// direction is one swap of the tour, and where its money is counted.
+// direction is one swap of the tour, and who gets what it pays out.
 type direction struct {
-	title string
-	in    swapper.CreateSwapInput
-	payer func(context.Context) (*big.Int, error) // what the user has of the source token
-	payee func(context.Context) (*big.Int, error) // what the recipient has of the destination token
-	miner bool                                    // the source network takes its fee from the same token
+	title     string
+	in        swapper.CreateSwapInput
+	recipient *swappertest.User
 }
 
 // line is one line of the final table, in base units.
@@ -45,46 +36,21 @@ type line struct {
 }
 
 func (t *tour) directions() ([]direction, error) {
-	fresh, err := t.net.Bitcoin.NewWallet(bitcoin.P2TR)
+	to, err := t.network.NewUser()
 	if err != nil {
 		return nil, err
 	}
-	invoice, err := t.net.Recipient.NewInvoice(lightning.InvoiceOptions{AmountMsat: 75_000_000, Description: "quickstart"})
-	if err != nil {
-		return nil, err
-	}
-	receiver, err := t.net.EVM.NewAccount()
-	if err != nil {
-		return nil, err
-	}
-	from, to := t.net.EVM.User.Address, receiver.Address
-	wbtc, usdc := t.net.EVM.Contracts().Token, t.net.EVM.Contracts().Dollar
+	from := t.network.User.Address("CITREA")
 	return []direction{
-		{title: "Bitcoin to chain", payer: sats(t.net.Wallet.Balance), payee: t.token(wbtc, to), miner: true,
-			in: swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(500_000), AmountType: swapper.ExactIn, DstAddress: to.Hex()}},
-		{title: "Chain to Bitcoin", payer: t.token(wbtc, from), payee: sats(fresh.Balance),
-			in: swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactOut, SrcAddress: from.Hex(), DstAddress: fresh.Address.String()}},
-		{title: "Lightning to chain", payer: sats(t.net.Payer.BalanceSats), payee: t.token(usdc, to),
-			in: swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: to.Hex()}},
-		{title: "Chain to Lightning", payer: t.token(usdc, from), payee: sats(t.net.Recipient.BalanceSats),
-			in: swapper.CreateSwapInput{SrcToken: "CITREA-USDC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(75_000), AmountType: swapper.ExactOut, SrcAddress: from.Hex(), DstAddress: invoice}},
+		{title: "Bitcoin to chain", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(500_000), AmountType: swapper.ExactIn, DstAddress: to.Address("CITREA")}},
+		{title: "Chain to Bitcoin", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactOut, SrcAddress: from, DstAddress: to.Address("BITCOIN")}},
+		{title: "Lightning to chain", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: to.Address("CITREA")}},
+		{title: "Chain to Lightning", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "CITREA-USDC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(75_000), AmountType: swapper.ExactOut, SrcAddress: from, DstAddress: to.Invoice(75_000)}},
 	}, nil
-}
-
-func sats(balance func() int64) func(context.Context) (*big.Int, error) {
-	return func(context.Context) (*big.Int, error) { return big.NewInt(balance()), nil }
-}
-
-// token reads a balance from the chain itself, past the library.
-func (t *tour) token(token, owner common.Address) func(context.Context) (*big.Int, error) {
-	return func(ctx context.Context) (*big.Int, error) {
-		data, err := evm.BalanceCall(owner)
-		if err != nil {
-			return nil, err
-		}
-		answer, err := t.net.EVM.Read(ctx, owner, evm.Call{To: token, Data: data})
-		return new(big.Int).SetBytes(answer), err
-	}
 }
 
 func (t *tour) all(ctx context.Context) error {
@@ -107,11 +73,7 @@ func (t *tour) all(ctx context.Context) error {
 func (t *tour) one(ctx context.Context, d direction) (line, error) {
 	fmt.Fprintf(t.out, "\n%s\n", d.title)
 	began := time.Now()
-	had, err := d.payer(ctx)
-	if err != nil {
-		return line{}, err
-	}
-	before, err := d.payee(ctx)
+	had, before, err := t.balances(ctx, d)
 	if err != nil {
 		return line{}, err
 	}
@@ -121,10 +83,14 @@ func (t *tour) one(ctx context.Context, d direction) (line, error) {
 	}
 	q := swap.Quote
 	fmt.Fprintf(t.out, "  quote: %s %s for %s %s\n", q.InputAmount.Amount, q.InputAmount.Symbol, q.OutputAmount.Amount, q.OutputAmount.Symbol)
-	t.user.Progress = func(s *swapper.GetSwapStatusOutput) {
-		fmt.Fprintf(t.out, "  %5.1f s  %-22s %s\n", time.Since(began).Seconds(), s.State.Name, s.State.Description)
-	}
-	end, err := t.user.Finish(ctx, swap.SwapID, nil)
+	var last swapper.SwapState
+	end, err := t.network.User.FinishUntil(ctx, t.client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
+		if s.State != last {
+			fmt.Fprintf(t.out, "  %5.1f s  %-22s %s\n", time.Since(began).Seconds(), s.State.Name, s.State.Description)
+			last = s.State
+		}
+		return s.IsFinished
+	})
 	if err != nil {
 		return line{}, err
 	}
@@ -134,16 +100,12 @@ func (t *tour) one(ctx context.Context, d direction) (line, error) {
 	// An LP may take a held payment a moment after the swap is settled.
 	l := line{title: d.title, quote: end.Quote, took: time.Since(began)}
 	for range 100 {
-		has, err := d.payer(ctx)
-		if err != nil {
-			return line{}, err
-		}
-		after, err := d.payee(ctx)
+		has, after, err := t.balances(ctx, d)
 		if err != nil {
 			return line{}, err
 		}
 		l.paid, l.received = new(big.Int).Sub(had, has), new(big.Int).Sub(after, before)
-		if err = l.check(d.miner); err == nil {
+		if err = l.check(); err == nil {
 			return l, nil
 		}
 		select {
@@ -152,16 +114,26 @@ func (t *tour) one(ctx context.Context, d direction) (line, error) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return line{}, l.check(d.miner)
+	return line{}, l.check()
 }
 
-// check compares the balances with the quote.
-func (l line) check(miner bool) error {
+// balances are what the payer has of the source token and the recipient of the
+// destination's, as the chains say, past the library.
+func (t *tour) balances(ctx context.Context, d direction) (payer, recipient *big.Int, err error) {
+	if payer, err = t.network.User.Balance(ctx, d.in.SrcToken); err == nil {
+		recipient, err = d.recipient.Balance(ctx, d.in.DstToken)
+	}
+	return payer, recipient, err
+}
+
+// check compares the balances with the quote. Miners take their fee from the bitcoin
+// that is paid.
+func (l line) check() error {
 	if want := l.quote.OutputAmount.RawAmount; l.received.Cmp(want) != 0 {
 		return fmt.Errorf("received %s, quoted %s", l.received, want)
 	}
 	want := l.quote.InputAmount.RawAmount
-	if c := l.paid.Cmp(want); c < 0 || c > 0 && !miner {
+	if c := l.paid.Cmp(want); c < 0 || c > 0 && l.quote.InputAmount.Chain != "BITCOIN" {
 		return fmt.Errorf("paid %s, quoted %s", l.paid, want)
 	}
 	return nil

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -11,7 +13,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // clock goes with the system's, ahead of it by as much as a service says. It is
@@ -78,8 +79,22 @@ func (c *clock) ask(ctx context.Context, wait bool) error {
 	var answer struct {
 		Ahead *int64 // milliseconds
 	}
-	if err := (httpx.JSON{HTTP: http.DefaultClient, Timeout: clockPatience, Limit: 4096}).Get(ctx, u.String(), &answer); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, clockPatience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
 		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", c.url.Host, response.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, 4096)).Decode(&answer); err != nil {
+		return fmt.Errorf("%s: %w", c.url.Host, err)
 	}
 	if answer.Ahead == nil || *answer.Ahead < 0 {
 		return fmt.Errorf("%s does not say how far it is ahead", c.url.Host)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/nostr"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -51,10 +50,10 @@ type network struct {
 	LPs            lpsConfig
 	Prices         *pricesConfig
 	LNURL          lnurlConfig
-	Relays         *[]string // Nostr relays of the watchtowers; [] publishes nothing
-	Policy         lp.Policy // how strict quotes are checked
-	KeepExpired    duration  // how long unused quotes stay readable after their expiry; "24h"
-	Clock          string    // URL of a clock to go by, for test networks whose clock is moved
+	Relays         *[]string      // Nostr relays of the watchtowers; [] publishes nothing
+	Policy         swapper.Policy // how strict quotes are checked
+	KeepExpired    duration       // how long unused quotes stay readable after their expiry; "24h"
+	Clock          string         // URL of a clock to go by, for test networks whose clock is moved
 }
 
 // duration is a text such as "36h" or "90s".

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // bitcoinConfig is how Bitcoin is read: by mempool.space's API or by a node.
@@ -112,6 +111,6 @@ func (c lpsConfig) read() (swapper.LPs, error) {
 	if err != nil || key == "" && c.Certificate == "" {
 		return out, err
 	}
-	out.Auth, err = lp.NewAuth(c.Certificate, key)
+	out.Auth, err = swapper.NewLPAuth(c.Certificate, key)
 	return out, err
 }

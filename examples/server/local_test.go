@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"math/big"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,35 +16,49 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/internal/devnet/control"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/swappertest"
 )
 
 // town is a local network on its own sockets, and a server that is started by a
 // configuration file alone.
 type town struct {
 	*testing.T
-	net  *devnet.Net
-	says devnet.Description // what examples/devnet prints
-	dir  string
-	user *wallet.Wallet // by HTTP
-	base string         // of the server
+	net   *swappertest.Network
+	text  []byte // what examples/devnet prints
+	says  description
+	dir   string
+	swaps swapper.Service // by HTTP
+	base  string          // of the server
+}
+
+// description is the part of what examples/devnet prints that is used here.
+type description struct {
+	Bitcoin struct{ REST string }
+	EVM     struct {
+		RPC               string
+		ChainID           uint64
+		ContractVersion   string
+		Contracts, Tokens map[string]string
+	}
+	LPs    []string
+	Prices map[string]string
+	Nostr  string
+	LNURL  struct{ Pay, Withdraw, Address, Domain, Host, CA string }
+
+	Control, Clock string
 }
 
 func newTown(t *testing.T) *town {
 	t.Helper()
-	n, err := devnet.Start(t.Context(), devnet.Options{Watchtower: true})
-	if err != nil {
+	v := &town{T: t, net: swappertest.StartWith(t, swappertest.Options{Listen: swappertest.Listen{Control: "127.0.0.1:0"}}), dir: t.TempDir()}
+	var text bytes.Buffer
+	if err := v.net.Describe(&text); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { n.Close() })
-	controls := httptest.NewServer(control.Handler(n))
-	t.Cleanup(controls.Close)
-	v := &town{T: t, net: n, says: n.Describe(), dir: t.TempDir()}
-	v.says.Control = controls.URL
-	v.says.Clock = controls.URL + "/clock"
+	v.text = text.Bytes()
+	if err := json.Unmarshal(v.text, &v.says); err != nil {
+		t.Fatal(err)
+	}
 	return v
 }
 
@@ -107,13 +121,12 @@ func (v *town) serve(settings map[string]any) {
 	if err != nil {
 		v.Fatal(err)
 	}
-	v.user = &wallet.Wallet{Swaps: client, EVM: v.net.EVM.User, Bitcoin: v.net.Wallet, Lightning: v.net.Payer, Poll: 20 * time.Millisecond,
-		Mine: func() { _ = v.net.Mine(1) }}
+	v.swaps = client
 }
 
 func (v *town) create(in swapper.CreateSwapInput) *swapper.CreateSwapOutput {
 	v.Helper()
-	s, err := v.user.Swaps.CreateSwap(v.Context(), in)
+	s, err := v.swaps.CreateSwap(v.Context(), in)
 	if err != nil {
 		v.Fatal(err)
 	}
@@ -131,9 +144,10 @@ func (v *town) settle(in swapper.CreateSwapInput) {
 // finish does all that a swap asks for until done, or until it is over.
 func (v *town) finish(id string, done func(*swapper.GetSwapStatusOutput) bool) *swapper.GetSwapStatusOutput {
 	v.Helper()
-	ctx, cancel := context.WithTimeout(v.Context(), time.Minute)
-	defer cancel()
-	s, err := v.user.Finish(ctx, id, done)
+	if done == nil {
+		done = func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
+	}
+	s, err := v.net.User.FinishUntil(v.Context(), v.swaps, id, done)
 	if err != nil {
 		text, _ := json.Marshal(s)
 		v.Fatalf("%v; last %s", err, text)
@@ -154,7 +168,7 @@ func (v *town) advance(d time.Duration) {
 	}
 }
 
-func (v *town) me() string { return v.net.EVM.User.Address.Hex() }
+func (v *town) me() string { return v.net.User.Address("CITREA") }
 
 func (v *town) fromLightning() swapper.CreateSwapInput {
 	return swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: v.me()}
@@ -170,7 +184,7 @@ func (v *town) fromBitcoin() swapper.CreateSwapInput {
 func TestServesANetworkByItsKeys(t *testing.T) {
 	v := newTown(t)
 	d := v.says
-	contracts := map[string]any{"version": d.EVM.Version, "height": 1}
+	contracts := map[string]any{"version": d.EVM.ContractVersion, "height": 1}
 	for name, at := range d.EVM.Contracts {
 		if name != "wrappedNative" {
 			contracts[name] = at
@@ -198,7 +212,7 @@ func TestServesANetworkByItsKeys(t *testing.T) {
 		"keepExpired": "36h",
 		"clock":       d.Clock,
 	})
-	list, err := v.user.Swaps.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: swapper.SideInput})
+	list, err := v.swaps.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: swapper.SideInput})
 	if err != nil || len(list) != 5 {
 		t.Errorf("%d tokens, %v", len(list), err)
 	}
@@ -210,7 +224,7 @@ func TestServesANetworkByItsKeys(t *testing.T) {
 // By what examples/devnet printed the server does all that the network offers.
 func TestServesALocalNetwork(t *testing.T) {
 	v := newTown(t)
-	v.write("local.json", v.says)
+	v.write("local.json", json.RawMessage(v.text))
 	v.serve(map[string]any{"local": "local.json"})
 
 	for _, to := range []string{v.says.LNURL.Pay, v.says.LNURL.Address} {
@@ -222,7 +236,7 @@ func TestServesALocalNetwork(t *testing.T) {
 	v.settle(v.fromBitcoin())
 
 	// Nobody claims for the user.
-	v.net.Tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true, Deaf: true})
+	v.net.Misbehave(swappertest.WatchtowerFault{Off: true, Deaf: true})
 	for _, in := range []swapper.CreateSwapInput{v.fromLightning(), v.fromBitcoin()} {
 		s := v.create(in)
 		v.finish(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
@@ -234,13 +248,13 @@ func TestServesALocalNetwork(t *testing.T) {
 		}
 	}
 
-	v.net.Tower.Behave(watchtower.Behaviour{})
+	v.net.Misbehave()
 
 	// Every clock moves, the server's with them.
 	s := v.create(v.fromLightning())
 	v.advance(30 * 24 * time.Hour)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		got, err := v.user.Swaps.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
+		got, err := v.swaps.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,6 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/recent"
 )
 
 func TestLoad(t *testing.T) {
@@ -263,7 +262,7 @@ func TestReady(t *testing.T) {
 	if w := get("/readyz"); w.Code != http.StatusServiceUnavailable || asked != 1 {
 		t.Errorf("asked %d times within 5 s: %d", asked, w.Code)
 	}
-	s.checked = recent.Value[readiness]{} // 5 s have passed
+	s.checked = readiness{} // 5 s have passed
 	for range 3 {
 		if w := get("/readyz"); w.Code != http.StatusOK {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -291,7 +290,7 @@ func TestReady(t *testing.T) {
 		for _, p := range tt.parts {
 			parts[p] = errors.New("node.internal is down")
 		}
-		s.checked = recent.Value[readiness]{}
+		s.checked = readiness{}
 		s.ready = func(context.Context) error { return &swapper.NotReady{Parts: parts} }
 		w := get("/readyz")
 		var got struct{ NotReady []string }

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/recent"
 )
 
 // service is what stands around the operations.
@@ -30,7 +30,7 @@ type service struct {
 	ready   func(context.Context) error
 	closing atomic.Bool
 	chains  []string // ids, of which one is enough to be ready
-	checked recent.Value[readiness]
+	checked readiness
 }
 
 // handler puts the operations behind, from the outside in: access log, CORS,
@@ -78,28 +78,46 @@ func (s *service) protect(next http.Handler) http.Handler {
 	})
 }
 
-// readiness is what [swapper.Client.Ready] said.
-type readiness struct{ err error }
+// readiness is what [swapper.Client.Ready] said, and when.
+type readiness struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
 
-// readyz is for everybody, so what it finds is good for five seconds: a flood of
-// questions must not become one of calls to the chains.
-func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+// readyFor is how long an answer of [swapper.Client.Ready] is good: readyz is for
+// everybody, and a flood of questions must not become one of calls to the chains.
+const readyFor = 5 * time.Second
+
+// get returns what ready says, asking if the last answer is too old. Callers wait for
+// the one that asks, which does not stop when its caller leaves.
+func (r *readiness) get(ctx context.Context, ready func(context.Context) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.at.IsZero() && time.Since(r.at) < readyFor {
+		return r.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second) // time to say which part is silent
 	defer cancel()
+	r.at = time.Now()
+	r.err = ready(ctx)
+	return r.err
+}
+
+// readyz says whether swaps can be made.
+func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 	if s.closing.Load() {
 		answer(w, http.StatusServiceUnavailable, body{"status": "closing"})
 		return
 	}
-	found, err := s.checked.Get(ctx, 5*time.Second, func(ctx context.Context) (readiness, error) {
-		ctx, cancel := context.WithTimeout(ctx, 4*time.Second) // time to say which part is silent
-		defer cancel()
+	err := s.checked.get(r.Context(), func(ctx context.Context) error {
 		err := s.ready(ctx)
 		if err != nil { // the reason may name hosts: it belongs in the log
 			s.log.Warn("not ready", "err", err)
 		}
-		return readiness{err}, nil
+		return err
 	})
-	if err = errors.Join(err, found.err); err == nil {
+	if err == nil {
 		answer(w, http.StatusOK, body{"status": "ready"})
 		return
 	}

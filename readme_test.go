@@ -1,0 +1,66 @@
+package swapper_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The Go that README.md shows is part of an example, line by line but for what "// ..."
+// leaves out. Examples are compiled and, where they have an output, run.
+func TestReadmeShowsExamples(t *testing.T) {
+	files, err := filepath.Glob("example*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, file, text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Example") {
+				body := string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset])
+				bodies = append(bodies, strings.ReplaceAll(body, "\n\t", "\n"))
+			}
+		}
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	if len(blocks) == 0 {
+		t.Fatal("README.md shows no Go")
+	}
+	for _, block := range blocks {
+		if !slices.ContainsFunc(bodies, func(body string) bool { return shows(body, block[1]) }) {
+			t.Errorf("no example contains:\n%s", block[1])
+		}
+	}
+}
+
+// shows reports whether a body has the lines of a block, in its order; a line
+// "// ..." stands for any number of lines.
+func shows(body, block string) bool {
+	for part := range strings.SplitSeq("\n"+block, "\n// ...") {
+		_, rest, found := strings.Cut(body, strings.TrimRight(part, "\n")+"\n")
+		if !found {
+			return false
+		}
+		body = "\n" + rest
+	}
+	return true
+}
