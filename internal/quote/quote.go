@@ -73,9 +73,15 @@ func (qt *Quoter) Create(ctx context.Context, q Request) (*swap.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	return qt.store(ctx, r, key, print)
+}
+
+// store makes a quoted swap durable, and returns it, or the swap of the same request
+// that was stored meanwhile.
+func (qt *Quoter) store(ctx context.Context, r *swap.Record, key, print string) (*swap.Record, error) {
 	r.Request, r.RequestHash = key, print
-	err = qt.Engine.Create(ctx, r)
-	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest { // the same request, at the same time
+	err := qt.Engine.Create(ctx, r)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest { // at the same time
 		return qt.repeated(ctx, key, print)
 	}
 	if err != nil {
@@ -174,13 +180,41 @@ func (o *order) agreed(c lp.Candidate, k chains.Contract, market, native *big.In
 		Price: market, NativePrice: native, Now: o.Engine.Now(), Policy: o.Policy}
 }
 
+// receiving is what the verification of a quote for bitcoin starts from. market and
+// native are the prices of the token and of the chain's native one.
+func (o *order) receiving(ctx context.Context, c lp.Candidate, k chains.Contract, market, native *lp.Future[*big.Int]) (lp.Agreed, error) {
+	p, err := market.Wait(ctx)
+	if err != nil {
+		return lp.Agreed{}, err
+	}
+	np, err := native.Wait(ctx)
+	if err != nil {
+		return lp.Agreed{}, err
+	}
+	return o.agreed(c, k, p, np), o.worthless(p)
+}
+
+// receivedFees sets what a swap from bitcoin costs: the LP's fees for the token and
+// for the gas drop, what others are paid, all in sats, and the gas drop itself (nil
+// or 0: none).
+func (o *order) receivedFees(r *swap.Record, swapFee, gasFee, networkSats, gasDrop *big.Int) {
+	r.Terms.FeeSats = new(big.Int).Add(swapFee, gasFee)
+	r.Terms.SwapFee = tokens.NewAmount(r.Terms.FeeSats, o.Src)
+	network := tokens.NewAmount(networkSats, o.Src)
+	r.Terms.NetworkFee, r.Terms.NetworkSats = &network, network.Raw
+	if gasDrop != nil && gasDrop.Sign() > 0 {
+		gas := tokens.NewAmount(gasDrop, o.info.Native)
+		r.Terms.GasDrop = &gas
+	}
+}
+
 // worthless refuses an exact output that is worth less than a satoshi: an LP can
 // only ask for nothing, or for more.
 func (o *order) worthless(market *big.Int) error {
 	if o.ExactIn {
 		return nil
 	}
-	if sats, err := toBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
+	if sats, err := price.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
 		return fault.Invalid("amount", "is worth less than one satoshi")
 	}
 	return nil

@@ -14,15 +14,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/tokens"
 )
-
-func toBitcoin(units, market *big.Int, decimals int) (*big.Int, error) {
-	return price.ToBitcoin(units, market, decimals)
-}
 
 func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 	source, err := o.withdrawLink(ctx)
@@ -67,22 +61,15 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := market.Wait(ctx)
+		want, err := o.receiving(ctx, c, k, market, native)
 		if err != nil {
-			return nil, err
-		}
-		np, err := native.Wait(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := o.worthless(p); err != nil {
 			return nil, err
 		}
 		has, err := funds.Wait(ctx)
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: o.agreed(c, k, p, np),
+		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: want,
 			InvoiceExpected: lp.InvoiceExpected{Network: o.Reader.Bitcoin.Network(), PaymentHash: hash, Description: o.Description, DescriptionHash: described},
 			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, node(got.Invoice))
 		if err != nil {
@@ -158,15 +145,7 @@ func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got
 		r.Lightning.Link = source.Params.URL
 		r.Lightning.Withdraw = &swap.Withdraw{Params: source.Params}
 	}
-	fee := new(big.Int).Add(got.SwapFeeBTC, got.GasSwapFeeBTC)
-	r.Terms.FeeSats = fee
-	r.Terms.SwapFee = tokens.NewAmount(fee, o.Src)
-	network := tokens.NewAmount(WatchtowerSats(new(big.Int).Sub(got.BTCAmountGas, got.GasSwapFeeBTC), a.Escrow), o.Src)
-	r.Terms.NetworkFee, r.Terms.NetworkSats = &network, network.Raw
-	if o.GasAmount != nil && o.GasAmount.Sign() > 0 {
-		gas := tokens.NewAmount(o.GasAmount, o.info.Native)
-		r.Terms.GasDrop = &gas
-	}
+	o.receivedFees(r, got.SwapFeeBTC, got.GasSwapFeeBTC, WatchtowerSats(new(big.Int).Sub(got.BTCAmountGas, got.GasSwapFeeBTC), a.Escrow), o.GasAmount)
 	return r, nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/tokens"
 )
 
 // ShownBefore is how long before its hard end a quote is shown as expired, so
@@ -48,22 +48,15 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := market.Wait(ctx)
+		want, err := o.receiving(ctx, c, k, market, native)
 		if err != nil {
-			return nil, err
-		}
-		np, err := native.Wait(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := o.worthless(p); err != nil {
 			return nil, err
 		}
 		satVB, err := rate.Wait(ctx)
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: o.agreed(c, k, p, np), Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
+		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
 			CallerShare: uint32(share.Uint64()), MaxFeeRate: lp.MaxFeeRate(satVB)}, got, facts)
 		if err != nil {
 			return nil, err
@@ -120,13 +113,13 @@ func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Futu
 // affordable holds what a watchtower gets, native base units, against the policy
 // before anybody is asked.
 func (o *order) affordable(pay, market, native *big.Int) error {
-	paySats, err := toBitcoin(pay, native, o.info.Native.Decimals)
+	paySats, err := price.ToBitcoin(pay, native, o.info.Native.Decimals)
 	if err != nil {
 		return err
 	}
 	swapSats := o.Amount
 	if !o.ExactIn {
-		if swapSats, err = toBitcoin(o.Amount, market, o.token.Decimals); err != nil {
+		if swapSats, err = price.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil {
 			return err
 		}
 	}
@@ -160,16 +153,8 @@ func (o *order) spvRecord(c lp.Candidate, a lp.Accepted, got lp.SPVQuote, from u
 	r.Vault = &swap.VaultPart{QuoteID: v.QuoteID, Owner: v.ID.Owner, VaultID: v.ID.ID, Multipliers: v.Multipliers, UTXO: v.UTXO.String(), UTXOSats: v.UTXOSats,
 		Script: v.Script, LPScript: v.LPScript, Sats: v.Sats, Raw: v.Raw, Shares: [3]uint32{v.Shares.Caller, v.Shares.Fronting, v.Shares.Execution},
 		MinFeeRate: v.MinFeeRate, Deadline: swap.At(a.Expires)}
-	fee := new(big.Int).Add(got.SwapFeeBTC, got.GasSwapFeeBTC)
-	r.Terms.FeeSats = fee
-	r.Terms.SwapFee = tokens.NewAmount(fee, o.Src)
-	network := tokens.NewAmount(VaultNetworkFee(got, v.Shares), o.Src)
-	r.Terms.NetworkFee, r.Terms.NetworkSats = &network, network.Raw
+	o.receivedFees(r, got.SwapFeeBTC, got.GasSwapFeeBTC, VaultNetworkFee(got, v.Shares), got.TotalGas)
 	r.Terms.Confirmations = v.Confirmations
-	if got.TotalGas.Sign() > 0 {
-		gas := tokens.NewAmount(got.TotalGas, o.info.Native)
-		r.Terms.GasDrop = &gas
-	}
 	return r, nil
 }
 

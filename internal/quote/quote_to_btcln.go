@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -169,7 +170,7 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 		if err != nil {
 			return nil, err
 		}
-		worth, err := toBitcoin(o.Amount, p, o.token.Decimals)
+		worth, err := price.ToBitcoin(o.Amount, p, o.token.Decimals)
 		if err != nil {
 			return nil, err
 		}

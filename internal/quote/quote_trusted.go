@@ -60,11 +60,8 @@ func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, er
 		}
 		return nil, err
 	}
-	r.Request, r.RequestHash = key, print
-	err = qt.Engine.Create(ctx, r)
-	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest {
-		return qt.repeated(ctx, key, print)
-	} else if ok {
+	r, err = qt.store(ctx, r, key, print)
+	if _, taken := errors.AsType[*storage.KeyTakenError](err); taken {
 		return nil, fault.New(fault.Upstream, "%s returned the identifier of another swap", q.LP)
 	}
 	return r, err
@@ -122,87 +119,77 @@ func (o *order) trusted(ctx context.Context, url string) *lp.Future[lp.Candidate
 	})
 }
 
-func (o *order) gasAgreed(ctx context.Context, c lp.Candidate, market *lp.Future[*big.Int]) (lp.Agreed, error) {
-	p, err := market.Wait(ctx)
-	if err == nil {
-		err = o.worthless(p)
+// quoteGas asks the LP and hands its answer to accept, with what it is compared with.
+func quoteGas[Q any](ctx context.Context, o *order, q GasRequest, ask func(context.Context, string, lp.TrustedRequest) (Q, error), accept func(lp.Candidate, lp.Agreed, Q) (*swap.Record, error)) (*swap.Record, error) {
+	market, from := o.price(ctx, o.token), o.trusted(ctx, q.LP)
+	got, err := ask(ctx, q.LP, lp.TrustedRequest{Chain: o.info.ID, Address: o.user, Amount: o.Amount, Token: o.info.Native.Address, RefundAddress: q.RefundAddress})
+	if err != nil {
+		return nil, err
 	}
-	return o.agreed(c, nil, p, p), err
+	c, err := from.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := o.receiving(ctx, c, nil, market, market)
+	if err != nil {
+		return nil, err
+	}
+	return accept(c, want, got)
 }
 
 func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record, error) {
-	market, from := o.price(ctx, o.token), o.trusted(ctx, q.LP)
-	got, err := o.LPs.TrustedLN(ctx, q.LP, o.gasRequest(q))
-	if err != nil {
-		return nil, err
-	}
-	c, err := from.Wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	want, err := o.gasAgreed(ctx, c, market)
-	if err != nil {
-		return nil, err
-	}
-	a, err := lp.VerifyTrustedLN(want, o.Reader.Bitcoin.Network(), got)
-	if err != nil {
-		return nil, err
-	}
-	hash := hex.EncodeToString(a.Invoice.PaymentHash[:])
-	r, err := o.gasRecord(c, hash, a)
-	if err != nil {
-		return nil, err
-	}
-	ends, err := a.Invoice.DefinitiveExpiry(false)
-	if err != nil {
-		return nil, lp.Lie("the invoice: %w", err)
-	}
-	r.Lightning = &swap.LightningPart{Invoice: got.Invoice, Hash: hash, EndsAt: swap.Millis(ends * 1000)}
-	return r, nil
+	return quoteGas(ctx, o, q, o.LPs.TrustedLN, func(c lp.Candidate, want lp.Agreed, got lp.TrustedLNQuote) (*swap.Record, error) {
+		a, err := lp.VerifyTrustedLN(want, o.Reader.Bitcoin.Network(), got)
+		if err != nil {
+			return nil, err
+		}
+		hash := hex.EncodeToString(a.Invoice.PaymentHash[:])
+		r, err := o.gasRecord(c, hash, a)
+		if err != nil {
+			return nil, err
+		}
+		ends, err := a.Invoice.DefinitiveExpiry(false)
+		if err != nil {
+			return nil, lp.Lie("the invoice: %w", err)
+		}
+		r.Lightning = &swap.LightningPart{Invoice: got.Invoice, Hash: hash, EndsAt: swap.Millis(ends * 1000)}
+		return r, nil
+	})
 }
 
 func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
-	market, from := o.price(ctx, o.token), o.trusted(ctx, q.LP)
-	got, err := o.LPs.TrustedBTC(ctx, q.LP, o.gasRequest(q))
-	if err != nil {
-		return nil, err
+	var before *lp.Future[[]*bitcoin.Tx] // an address that was paid to before tells nothing about this payment
+	ask := func(ctx context.Context, url string, request lp.TrustedRequest) (lp.TrustedBTCQuote, error) {
+		got, err := o.LPs.TrustedBTC(ctx, url, request)
+		if err == nil {
+			before = lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) { return o.Reader.Received(ctx, got.BTCAddress) })
+		}
+		return got, err
 	}
-	// An address that was paid to before tells nothing about this payment.
-	before := lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) { return o.Reader.Received(ctx, got.BTCAddress) })
-	c, err := from.Wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	want, err := o.gasAgreed(ctx, c, market)
-	if err != nil {
-		return nil, err
-	}
-	a, err := lp.VerifyTrustedBTC(want, o.Reader.Bitcoin.Network(), got)
-	if err != nil {
-		return nil, err
-	}
-	if used, err := before.Wait(ctx); err != nil {
-		return nil, fmt.Errorf("the payment address: %w", err)
-	} else if len(used) > 0 {
-		used := lp.Lie("the payment address %s was used before", a.Payment.Address)
-		used.Lenient = true // whoever had the quote before may have paid late
-		return nil, used
-	}
-	if len(got.PaymentHash) != 64 {
-		return nil, lp.Lie("paymentHash %.80q is not a payment hash", got.PaymentHash)
-	}
-	r, err := o.gasRecord(c, got.PaymentHash, a)
-	if err != nil {
-		return nil, err
-	}
-	r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Sats: uint64(a.Payment.Sats), Confirmations: TrustedBTCConfirmations}
-	r.Gas = &swap.GasPart{Hash: got.PaymentHash, Sequence: got.Sequence, Total: a.Output, FeeRate: got.RecommendedFee, RefundTo: q.RefundAddress}
-	r.Terms.Confirmations = TrustedBTCConfirmations
-	return r, nil
-}
-
-func (o *order) gasRequest(q GasRequest) lp.TrustedRequest {
-	return lp.TrustedRequest{Chain: o.info.ID, Address: o.user, Amount: o.Amount, Token: o.info.Native.Address, RefundAddress: q.RefundAddress}
+	return quoteGas(ctx, o, q, ask, func(c lp.Candidate, want lp.Agreed, got lp.TrustedBTCQuote) (*swap.Record, error) {
+		a, err := lp.VerifyTrustedBTC(want, o.Reader.Bitcoin.Network(), got)
+		if err != nil {
+			return nil, err
+		}
+		if used, err := before.Wait(ctx); err != nil {
+			return nil, fmt.Errorf("the payment address: %w", err)
+		} else if len(used) > 0 {
+			used := lp.Lie("the payment address %s was used before", a.Payment.Address)
+			used.Lenient = true // whoever had the quote before may have paid late
+			return nil, used
+		}
+		if len(got.PaymentHash) != 64 {
+			return nil, lp.Lie("paymentHash %.80q is not a payment hash", got.PaymentHash)
+		}
+		r, err := o.gasRecord(c, got.PaymentHash, a)
+		if err != nil {
+			return nil, err
+		}
+		r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Sats: uint64(a.Payment.Sats), Confirmations: TrustedBTCConfirmations}
+		r.Gas = &swap.GasPart{Hash: got.PaymentHash, Sequence: got.Sequence, Total: a.Output, FeeRate: got.RecommendedFee, RefundTo: q.RefundAddress}
+		r.Terms.Confirmations = TrustedBTCConfirmations
+		return r, nil
+	})
 }
 
 // gasRecord makes the record; id is the LP's identifier. The network's clients
