@@ -189,24 +189,27 @@ func final(err error) bool {
 // transportError codes the error of a request. It does not tell which address a
 // name has: the caller may be a stranger who must not learn about our network.
 func transportError(host string, err error) error {
-	message, code := "could not be reached", fault.Upstream
 	switch _, private := errors.AsType[*httpx.AddressError](err); {
 	case private:
 		return &fault.Error{Code: fault.InvalidInput, Message: "the link points to a host that is not public", Err: err}
 	case errors.Is(err, httpx.ErrOnion):
 		return &fault.Error{Code: fault.InvalidInput, Message: "the link points to an onion host, but no onion proxy is configured", Err: err}
 	case fault.CodeOf(err) == fault.Timeout:
-		message, code = "did not respond in time", fault.Timeout
+		return failed(fault.Timeout, host, err, "did not respond in time")
 	case errors.Is(err, httpx.ErrTooLarge):
-		message = "sent a response that is too large"
+		return failed(fault.Upstream, host, err, "sent a response that is too large")
 	case errors.Is(err, httpx.ErrRedirect):
-		message = "sent a redirect that is not followed"
+		return failed(fault.Upstream, host, err, "sent a redirect that is not followed")
 	case fault.CodeOf(err) == fault.InvalidInput: // a redirect that checkURL refused
-		message = "redirects to a host that is not allowed"
+		return failed(fault.Upstream, host, err, "redirects to a host that is not allowed")
 	case errors.Is(err, errNotJSON):
-		message = "sent a response that is not JSON"
+		return failed(fault.Upstream, host, err, "sent a response that is not JSON")
 	}
-	return &fault.Error{Code: code, Message: fmt.Sprintf("the LNURL service %s %s", host, message), Err: err}
+	return failed(fault.Upstream, host, err, "could not be reached")
+}
+
+func failed(code fault.Code, host string, cause error, what string) error {
+	return &fault.Error{Code: code, Message: "the LNURL service " + host + " " + what, Err: cause}
 }
 
 // wrong is the error of an answer that breaks the rules.

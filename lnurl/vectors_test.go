@@ -182,6 +182,8 @@ func checkRecognition(t *testing.T, c *vectors.Case, text string, isLink bool, w
 		}
 	} else if err == nil {
 		t.Errorf("accepted: %v", l)
+	} else if wantURL != nil {
+		t.Errorf("no link, and yet at %s", *wantURL)
 	}
 	if got := IsLink(text); got != isLink {
 		t.Errorf("is a link: %v, want %v", got, isLink)
@@ -336,7 +338,7 @@ type betterFetch struct {
 	MinSat, MaxSat         string
 	Params                 map[string]json.RawMessage
 	ShortDescriptionAbsent bool
-	ParamsOnlyKnownFields  bool
+	ParamsOnlyKnownFields  *bool
 }
 
 type wantDetails struct {
@@ -448,6 +450,9 @@ func checkParams(t *testing.T, want *wantDetails, better *betterFetch, params an
 	var got map[string]json.RawMessage
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
+	}
+	if better.ParamsOnlyKnownFields != nil && !*better.ParamsOnlyKnownFields {
+		t.Error("members that nobody has documented are to be handed on")
 	}
 	known := []string{"tag", "callback", "domain", "minSendable", "maxSendable", "metadata", "decodedMetadata", "commentAllowed", "url",
 		"k1", "minWithdrawable", "maxWithdrawable", "defaultDescription", "balanceCheck", "payLink"}

@@ -39,7 +39,7 @@ func ImportRecord(c chains.Chain, body []byte) (*swap.Record, error) {
 	case o.ID == "":
 		return nil, fault.Invalid("id", "is required")
 	case len(o.ID) > maxID:
-		return nil, fault.Invalid("id", "must have at most %[2]d characters, not %[1]d", len(o.ID), maxID)
+		return nil, fault.Invalid("id", "must have at most %d characters, not %d", maxID, len(o.ID))
 	case !o.Type.Valid():
 		return nil, fault.Invalid("type", "%d is not a swap type", o.Type)
 	}

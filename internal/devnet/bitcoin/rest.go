@@ -12,6 +12,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // refusal is an answer that is not 200; mempool.space sends its words as plain text.
@@ -120,7 +121,7 @@ func (s *Server) broadcast(w http.ResponseWriter, r *http.Request) {
 	}
 	id, err := s.net.Send(tx)
 	if s.fault.Load().LoseAnswer {
-		cut(w)
+		loopback.Cut()
 		return
 	}
 	if rejected, ok := errors.AsType[*bitcoin.RejectedError](err); ok {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 type rpcRequest struct {
@@ -68,7 +69,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f Fault) {
 	}
 	switch {
 	case f.LoseAnswer && slices.Contains(methods, "eth_sendRawTransaction"):
-		cut(w)
+		loopback.Cut()
 	case batch:
 		write(w, answers)
 	default:

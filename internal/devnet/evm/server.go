@@ -1,12 +1,12 @@
 package evm
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // Fault is how a [Server] misbehaves. The zero value is a good server; several
@@ -27,14 +27,16 @@ type Fault struct {
 	Fail       []string      // methods that are answered with an internal error, code -32603
 }
 
+// transport is the part that any HTTP server can get wrong.
+func (f Fault) transport() loopback.Fault {
+	return loopback.Fault{Down: f.Down, Delay: f.Delay, Status: f.Status, RetryAfter: f.RetryAfter, Garbage: f.Garbage, Huge: f.Huge}
+}
+
 // Server answers JSON-RPC over HTTP for one network.
 type Server struct {
-	net      *Net
-	http     *http.Server
-	listener net.Listener
-	fault    atomic.Pointer[Fault]
-	done     chan struct{}
-	once     sync.Once
+	net   *Net
+	http  *loopback.Server
+	fault atomic.Pointer[Fault]
 
 	mu  sync.Mutex
 	log [][]string
@@ -43,20 +45,12 @@ type Server struct {
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port
 // of 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*Server, error) {
-	if address == "" {
-		address = "127.0.0.1:0"
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
+	s := &Server{net: n}
+	s.fault.Store(new(Fault))
+	var err error
+	if s.http, err = loopback.Serve(address, http.HandlerFunc(s.serve)); err != nil {
 		return nil, err
 	}
-	s := &Server{net: n, listener: listener, done: make(chan struct{})}
-	s.fault.Store(new(Fault))
-	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		defer close(s.done)
-		_ = s.http.Serve(listener) // ends with Close
-	}()
 	n.mu.Lock()
 	n.servers = append(n.servers, s)
 	n.mu.Unlock()
@@ -64,7 +58,7 @@ func (n *Net) Serve(address string) (*Server, error) {
 }
 
 // URL returns the server's URL.
-func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+func (s *Server) URL() string { return s.http.URL() }
 
 // Misbehave changes what is wrong with the server from the next request on.
 func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
@@ -80,40 +74,14 @@ func (s *Server) Requests() [][]string {
 }
 
 // Close ends the server and cuts its connections. It may be called more than once.
-func (s *Server) Close() error {
-	var err error
-	s.once.Do(func() {
-		err = s.http.Close()
-		<-s.done
-	})
-	return err
-}
+func (s *Server) Close() error { return s.http.Close() }
 
 const maxRequest = 5 << 20 // bytes
 
 // serve puts the faults in front of the methods.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	f := *s.fault.Load()
-	if f.Delay > 0 && sleep(r.Context(), f.Delay) != nil {
-		return
-	}
-	switch {
-	case f.Down:
-		cut(w)
-	case f.Status != 0:
-		if f.RetryAfter != "" {
-			w.Header().Set("Retry-After", f.RetryAfter)
-		}
-		http.Error(w, http.StatusText(f.Status), f.Status)
-	case f.Garbage:
-		_, _ = w.Write([]byte("<html><body>please log in</body></html>"))
-	case f.Huge:
-		for junk := make([]byte, 1<<16); ; {
-			if _, err := w.Write(junk); err != nil {
-				return
-			}
-		}
-	default:
+	if !f.transport().Spoil(w, r) {
 		s.answer(w, r, f)
 	}
 }
@@ -123,27 +91,5 @@ func (s *Server) note(methods []string) {
 	defer s.mu.Unlock()
 	if len(s.log) < 10_000 {
 		s.log = append(s.log, methods)
-	}
-}
-
-// cut ends the connection without an answer.
-func cut(w http.ResponseWriter) {
-	if h, ok := w.(http.Hijacker); ok {
-		if conn, _, err := h.Hijack(); err == nil {
-			_ = conn.Close()
-			return
-		}
-	}
-	panic(http.ErrAbortHandler)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

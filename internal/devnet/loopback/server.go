@@ -82,6 +82,8 @@ type Fault struct {
 	Status  int           // every request is answered with this HTTP status
 	Garbage bool          // answers are HTML with status 200
 	Huge    bool          // answers go on for ever
+
+	RetryAfter string // header of answers with Status, as in "7"
 }
 
 // Spoil answers the request as the fault demands and reports whether it did.
@@ -91,13 +93,16 @@ func (f Fault) Spoil(w http.ResponseWriter, r *http.Request) bool {
 	}
 	switch {
 	case f.Down:
-		panic(http.ErrAbortHandler)
+		Cut()
 	case f.Stall:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	case f.Status != 0:
+		if f.RetryAfter != "" {
+			w.Header().Set("Retry-After", f.RetryAfter)
+		}
 		http.Error(w, http.StatusText(f.Status), f.Status)
 	case f.Garbage:
 		_, _ = w.Write([]byte("<html><body>please log in</body></html>"))
@@ -113,6 +118,10 @@ func (f Fault) Spoil(w http.ResponseWriter, r *http.Request) bool {
 	}
 	return true
 }
+
+// Cut ends the connection of the request that is being served without an answer,
+// or within one. It does not return.
+func Cut() { panic(http.ErrAbortHandler) }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
