@@ -209,7 +209,7 @@ func autoFill(in In, next *Record) {
 		next.Problem = "the provider announced an escrow that differs from the agreed one: " + lie.Error()
 	}
 	if in.Obs.Delivered.Known() && !inTime(in) {
-		next.Problem = "the escrow that the provider announced expires too soon to be claimed safely"
+		next.Problem = "the escrow that the provider announced has an expiry that leaves too little time to claim it safely"
 	}
 	if !f.Known() {
 		return
