@@ -226,10 +226,8 @@ func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
 		cursor, version, err := own.Note(ctx, "events")
 		if err == nil {
 			err = ch.Hints(ctx, cursor, func(hints []chains.Hint, next chains.Cursor) error {
-				for _, h := range hints {
-					if err := c.engine.Look(ctx, id, h); err != nil {
-						return err
-					}
+				if err := c.engine.Look(ctx, id, hints...); err != nil {
+					return err
 				}
 				if string(next) == string(cursor) {
 					return nil

@@ -101,6 +101,41 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 	})
 }
 
+// Swaps that one batch of hints is about are looked at in parallel, a bounded number
+// at a time, and each of them once.
+func TestHintsAreLookedAtInParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const swaps = 2*lookers + 1
+		w := &toyReader{}
+		f := lamp()
+		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f)
+		g.Flows[swap.FromBTCLNAuto] = f
+		var all []chains.Hint
+		for i := range swaps {
+			hash := make([]byte, 32)
+			hash[0] = byte(i + 1)
+			r := &swap.Record{Head: swap.Head{ID: string(rune('a' + i)), Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
+				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
+			if err := g.Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, chains.Hint{ClaimHash: hash}, chains.Hint{ClaimHash: hash})
+		}
+		w.delay = time.Second
+		began := time.Now()
+		if err := g.Look(t.Context(), "CITREA", all...); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("%d swaps took %v, want three rounds of %d", swaps, took, lookers)
+		}
+		if n := w.asked.Load(); n != swaps {
+			t.Errorf("%d questions about %d swaps", n, swaps)
+		}
+		g.Close()
+	})
+}
+
 // A store that finds nothing keeps the hint with whoever brings it.
 func TestHintIsKeptWhileTheStoreIsDown(t *testing.T) {
 	g := toyEngine(t, downStore{new(storagetest.Memory)}, &toyReader{}, &toyExecutor{}, lamp())
