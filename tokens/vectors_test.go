@@ -288,8 +288,7 @@ func TestVectorsDecimalFormat(t *testing.T) {
 			DisplayDecimals *int
 		}
 		c.Input(t, &in)
-		got := tokens.FormatDecimal(integer(t, in.RawAmount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
-		vectors.SameJSON(t, c.Want(t), map[string]string{"amount": got})
+		checkFormat(t, c, "amount", in.RawAmount, in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 	})
 }
 

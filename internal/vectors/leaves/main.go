@@ -112,8 +112,13 @@ func run(ctx context.Context, pattern *regexp.Regexp, rounds, workers int, seed 
 	group.Wait()
 	fmt.Printf("%d changes, %d noticed, %d named, %d left\n", tried, seen, tried-seen-left, left)
 	for _, n := range named {
-		if !n.used && slices.ContainsFunc(files, func(f string) bool { ok, _ := path.Match(n.file, f); return ok }) {
-			fmt.Printf("names nothing that was changed: %s %s %s\n", n.file, n.cases, n.leaf)
+		if !slices.ContainsFunc(files, func(f string) bool { ok, _ := path.Match(n.file, f); return ok }) {
+			continue
+		}
+		for i, leaf := range n.leaves {
+			if !n.used[i] {
+				fmt.Printf("names nothing that went unnoticed: %s %s %s\n", n.file, n.cases, leaf)
+			}
 		}
 	}
 	return left, err

@@ -13,8 +13,10 @@ import (
 
 // named is a row of the table: leaves that no test compares, of which cases, and why.
 type named struct {
-	file, cases, leaf, reason string
-	used                      bool
+	file, cases string
+	leaves      []string
+	reason      string
+	used        []bool // by leaf
 }
 
 func readNamed(path string) ([]*named, error) {
@@ -32,17 +34,30 @@ func readNamed(path string) ([]*named, error) {
 			continue
 		}
 		for i, c := range cells {
-			cells[i] = strings.Trim(strings.TrimSpace(c), "`")
+			cells[i] = strings.TrimSpace(c)
 		}
-		out = append(out, &named{file: cells[1], cases: cells[2], leaf: cells[3], reason: cells[4]})
+		n := &named{file: strings.Trim(cells[1], "`"), cases: strings.Trim(cells[2], "`"), reason: cells[4]}
+		n.leaves = strings.Split(strings.Trim(cells[3], "`"), "` `")
+		n.used = make([]bool, len(n.leaves))
+		out = append(out, n)
 	}
 	return out, nil
 }
 
-// covers reports whether a row names the leaf. A * in a row is any part of a name.
+// covers reports whether a row names the leaf. A * in a row is any part of a name,
+// but for [*], which is any element of a list.
 func (n *named) covers(m miss) bool {
 	file, err := path.Match(n.file, m.File)
-	return err == nil && file && (n.cases == "all" || glob(n.cases, m.Why)) && glob(n.leaf, m.Leaf)
+	if err != nil || !file || n.cases != "all" && !glob(n.cases, m.Why) {
+		return false
+	}
+	i := slices.IndexFunc(n.leaves, func(leaf string) bool {
+		return glob(strings.ReplaceAll(leaf, "[*]", "[element]"), strings.ReplaceAll(m.Leaf, "[*]", "[element]"))
+	})
+	if i >= 0 {
+		n.used[i] = true
+	}
+	return i >= 0
 }
 
 // glob matches with * for any text.
@@ -72,8 +87,7 @@ func report(name string, l *look, found []miss, rows []*named) (left int) {
 	groups := map[group][]miss{}
 	var order []group
 	for _, m := range found {
-		if i := slices.IndexFunc(rows, func(n *named) bool { return n.covers(m) }); i >= 0 {
-			rows[i].used = true
+		if slices.ContainsFunc(rows, func(n *named) bool { return n.covers(m) }) {
 			continue
 		}
 		left++
