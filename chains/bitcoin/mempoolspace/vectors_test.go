@@ -10,6 +10,7 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/wire"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
@@ -60,8 +62,70 @@ func TestVectorsMempoolAPI(t *testing.T) {
 				t.Fatalf("no such method: %s", a.method)
 			}
 			check(t, a)
+			checkRequests(t, a)
 		})
 	})
+}
+
+// checkRequests compares what was asked, in which order, and how often where the
+// service fails, with what the reference asked. That asks for a transaction's bytes
+// too, which are rebuilt here from its members; it asks for the height of the tip only
+// after a transaction that is confirmed, for no header to a proof, and in vain with
+// arguments that are refused here at once. An answer that proves to be wrong is asked
+// for again here, but not once more what a node is said to be unknown by an error.
+func checkRequests(t *testing.T, a *apiCase) {
+	t.Helper()
+	var want struct {
+		Requests      []struct{ Request, Body string }
+		RetryDelaysMs []int64
+	}
+	a.Expected(t, &want)
+	var theirs, ours []string
+	var raw string
+	for _, r := range want.Requests {
+		theirs = append(theirs, r.Request)
+		raw += r.Body
+	}
+	for _, line := range a.http.log {
+		if !strings.HasSuffix(line, "/block-height/0") {
+			ours = append(ours, line)
+		}
+	}
+	if len(ours) == 0 { // refused at once
+		last := theirs[0][strings.LastIndexByte(theirs[0], '/')+1:]
+		var arg string
+		_ = json.Unmarshal(a.args[0], &arg)
+		if len(theirs) != 1 || last != arg && raw != arg {
+			t.Errorf("nothing was asked; the reference asks %q", want.Requests)
+		}
+		return
+	}
+	own := func(line string) bool { // asked by one of the two alone
+		return a.method == "getTransaction" && strings.HasSuffix(line, "/hex") || strings.HasSuffix(line, "/blocks/tip/height") && a.method != "getTipHeight"
+	}
+	for i, line := range theirs {
+		if own(line) && strings.HasSuffix(line, "/hex") && line != theirs[0]+"/hex" || own(line) && i == 0 {
+			t.Errorf("the reference asks %q", theirs)
+		}
+	}
+	header := func(line string) bool { return a.method == "getMerkleProof" && strings.Contains(line, "/block/") }
+	theirs, ours = slices.DeleteFunc(theirs, own), slices.DeleteFunc(slices.DeleteFunc(ours, own), header)
+	if again := slices.Compact(slices.Clone(theirs)); len(again) < len(theirs) && a.method != "getLNNodeLiquidity" {
+		if len(ours) != len(theirs) {
+			t.Errorf("%d requests, the reference sends %d", len(ours), len(theirs))
+		}
+	}
+	if len(want.RetryDelaysMs) > 0 && len(want.RetryDelaysMs) != len(theirs)-1 {
+		t.Errorf("the reference waits %v between %d requests", want.RetryDelaysMs, len(theirs))
+	}
+	if diff := cmp.Diff(slices.Compact(theirs), slices.Compact(ours)); diff != "" {
+		t.Errorf("requests (-the reference +ours):\n%s", diff)
+	}
+	for i, ms := range want.RetryDelaysMs {
+		if ms != 500<<i {
+			t.Errorf("the reference waits %v", want.RetryDelaysMs)
+		}
+	}
 }
 
 func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
