@@ -14,68 +14,68 @@ import (
 // only what the Bitcoin layer decides about them is checked, case by case where
 // nothing else decides.
 
-func TestFlowSubmitVault(t *testing.T) {
-	for _, c := range vectors.Load(t, "swap-flows-spv-and-core", "psbt_submit").Cases {
-		t.Run(c.Name, func(t *testing.T) {
-			var in struct {
-				quoteJSON
-				PSBT, Now                                       string
-				State                                           int
-				Expiry                                          int64
-				VaultUTXOSpent, LPDeclines, ContractCannotParse bool
+func TestVectorsFlowSubmitVault(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "psbt_submit", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			quoteJSON
+			PSBT, Now                                       string
+			State                                           int
+			Expiry                                          int64
+			VaultUTXOSpent, LPDeclines, ContractCannotParse bool
+		}
+		c.Input(t, &in)
+		var want struct {
+			Error        bool
+			GoMustReject any
+			TxID         string
+			PostQuote    struct{ PSBTHex string }
+		}
+		c.Expected(t, &want)
+		now, err := strconv.ParseInt(in.Now, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := in.Expiry < now || in.State != 0 && in.State != 1 || in.VaultUTXOSpent || in.LPDeclines || in.ContractCannotParse
+		in.Locktime = VaultLockTime(0)
+		template, err := in.terms(t).Template()
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := ParsePSBT(in.PSBT)
+		var s *SignedTx
+		if err == nil {
+			a := Agreement{Template: template, AnySalt: true}
+			s, err = u.Check(a)
+			if err == nil && s.FeeRate < in.MinimumBTCFeeRate-0.5 {
+				// The provider would refuse it; we do so first (bitcoin-psbt-fee-floor).
+				c.Differ(t, "bitcoin-psbt-fee-floor")
+				a.MinFeeRate = in.MinimumBTCFeeRate
+				if s, err := u.Check(a); err == nil {
+					t.Errorf("accepted at %v sat/vB; the quote wants %v", s.FeeRate, in.MinimumBTCFeeRate)
+				}
 			}
-			c.Input(t, &in)
-			var want struct {
-				Error        bool
-				GoMustReject any
-				TxID         string
-				PostQuote    struct{ PSBTHex string }
-			}
-			c.Expected(t, &want)
-			now, err := strconv.ParseInt(in.Now, 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			elsewhere := in.Expiry < now || in.State != 0 && in.State != 1 || in.VaultUTXOSpent || in.LPDeclines || in.ContractCannotParse
-			in.Locktime = VaultLockTime(0)
-			template, err := in.terms(t).Template()
-			if err != nil {
-				t.Fatal(err)
-			}
-			u, err := ParsePSBT(in.PSBT)
-			var s *SignedTx
+		}
+		switch {
+		case want.GoMustReject != nil:
+			c.Differ(t, "bitcoin-psbt-weak-signature")
 			if err == nil {
-				a := Agreement{Template: template, AnySalt: true}
-				s, err = u.Check(a)
-				if err == nil && s.FeeRate < in.MinimumBTCFeeRate-0.5 {
-					// The provider would refuse it; we do so first (bitcoin-psbt-fee-floor).
-					a.MinFeeRate = in.MinimumBTCFeeRate
-					if s, err := u.Check(a); err == nil {
-						t.Errorf("accepted at %v sat/vB; the quote wants %v", s.FeeRate, in.MinimumBTCFeeRate)
-					}
-				}
+				t.Errorf("accepted as %s", s.ID)
 			}
-			switch {
-			case want.GoMustReject != nil:
-				if err == nil {
-					t.Errorf("accepted as %s", s.ID)
-				}
-			case elsewhere:
-				if err != nil {
-					t.Errorf("nothing wrong with the transaction, but: %v", err)
-				}
-			case want.Error && err == nil:
-				if !finishedByWallet(u) {
-					t.Errorf("accepted as %s; the reference refuses", s.ID)
-				}
-			case want.Error:
-			case err != nil:
-				t.Error(err)
-			case s.ID.String() != want.TxID || s.PSBT.Hex() != want.PostQuote.PSBTHex:
-				t.Errorf("got %s %x, want %s %s", s.ID, s.PSBT, want.TxID, want.PostQuote.PSBTHex)
+		case elsewhere:
+			if err != nil {
+				t.Errorf("nothing wrong with the transaction, but: %v", err)
 			}
-		})
-	}
+		case want.Error && err == nil:
+			if c.Differ(t, "bitcoin-psbt-finished-by-wallet"); !finishedByWallet(u) {
+				t.Errorf("accepted as %s; the reference refuses", s.ID)
+			}
+		case want.Error:
+		case err != nil:
+			t.Error(err)
+		case s.ID.String() != want.TxID || s.PSBT.Hex() != want.PostQuote.PSBTHex:
+			t.Errorf("got %s %x, want %s %s", s.ID, s.PSBT, want.TxID, want.PostQuote.PSBTHex)
+		}
+	})
 }
 
 // The cases are about a swap type that comes with Solana, so they count as not
