@@ -1,11 +1,8 @@
 package swapper
 
 import (
-	"encoding/hex"
 	"encoding/json"
 
-	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -116,7 +113,7 @@ func orEmpty(s *string) string {
 }
 
 // actionOf is an action with everything a wallet needs.
-func actionOf(t chainreader.Todo) *Action {
+func actionOf(t swap.Todo) *Action {
 	switch {
 	case t.Pay != nil:
 		p := t.Pay
@@ -164,11 +161,4 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 		return nil
 	}
 	return &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}
-}
-
-// preimageOf reads a secret that the caller reveals.
-func preimageOf(s Secret) (chains.Preimage, error) {
-	var out chains.Preimage
-	_, err := hex.Decode(out[:], []byte(s.Reveal()))
-	return out, err
 }

@@ -147,17 +147,18 @@ type addressForm struct{ chains.Chain }
 func (f addressForm) ID() string { return f.Info().ID }
 
 // notes are the part of the store's notes that belongs to one chain.
+// The store is a named field, so that a chain cannot reach the swaps through it.
 type notes struct {
-	storage.Store
+	store  storage.Store
 	prefix string
 }
 
 func (n notes) Note(ctx context.Context, name string) ([]byte, uint64, error) {
-	return n.Store.Note(ctx, n.prefix+name)
+	return n.store.Note(ctx, n.prefix+name)
 }
 
 func (n notes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
-	return n.Store.SetNote(ctx, n.prefix+name, value, version)
+	return n.store.SetNote(ctx, n.prefix+name, value, version)
 }
 
 // Close interrupts everything in progress, Run included, and waits for it to

@@ -40,7 +40,7 @@ func TestWhoSigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.signer == "" {
-			if !reflect.DeepEqual(todo, Todo{}) {
+			if !reflect.DeepEqual(todo, swap.Todo{}) {
 				t.Errorf("%s: %+v", name, todo)
 			}
 			continue
@@ -146,62 +146,6 @@ func TestIDsOfWhatIsHandedIn(t *testing.T) {
 		if (c.field != "") != (err != nil) || e != nil && e.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// What was built ahead is shown if the record and the action are the same still, and
-// a claim with a preimage is not built before the pass has decided.
-func TestBuiltAhead(t *testing.T) {
-	sign := func() *swap.Sign { return &swap.Sign{Plan: chains.Plan{Signer: "owner"}} }
-	for name, c := range map[string]struct {
-		a, after swap.Action
-		version  uint64
-		built    bool // one build is enough
-	}{
-		"same":           {sign(), sign(), 0, true},
-		"record changed": {sign(), sign(), 1, false},
-		"action changed": {sign(), &swap.Sign{Plan: chains.Plan{Signer: "other"}}, 0, false},
-	} {
-		s := newScene(t)
-		ahead := s.Ahead(t.Context(), s.record, c.a, swap.Caller{})
-		<-ahead.done
-		s.vaults.asked = chains.Plan{}
-		r := *s.record
-		r.Version += c.version
-		todo, err := ahead.Todo(t.Context(), &r, c.after)
-		if err != nil || todo.Signer != c.after.(*swap.Sign).Plan.Signer || (s.vaults.asked.Signer == "") != c.built {
-			t.Errorf("%s: %+v, %v; asked for %+v", name, todo, err, s.vaults.asked)
-		}
-		ahead.Drop()
-	}
-	w := newScene(t).caller
-	reveal := &swap.Sign{Plan: chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimSecret}}}}
-	for name, c := range map[string]struct {
-		a      swap.Action
-		caller swap.Caller
-		want   bool
-	}{
-		"transactions":          {sign(), swap.Caller{}, true},
-		"a preimage":            {reveal, swap.Caller{}, false},
-		"a PSBT, wallet":        {&swap.Fund{}, w, true},
-		"a PSBT, no wallet":     {&swap.Fund{}, swap.Caller{}, false},
-		"a payment, wallet":     {&swap.Pay{Fund: &swap.Fund{}}, w, true},
-		"a payment, no wallet":  {&swap.Pay{Fund: &swap.Fund{}}, swap.Caller{}, false},
-		"a payment, not funded": {&swap.Pay{}, w, false},
-		"patience":              {&swap.Wait{}, w, false},
-	} {
-		if got := asksToBuild(c.a, c.caller); got != c.want {
-			t.Errorf("%s: built ahead %v", name, got)
-		}
-		s := newScene(t)
-		ahead := s.Ahead(t.Context(), s.record, c.a, c.caller)
-		if (ahead.done != nil) != c.want {
-			t.Errorf("%s: begun %v", name, ahead.done != nil)
-		}
-		if ahead.done != nil {
-			<-ahead.done
-		}
-		ahead.Drop()
 	}
 }
 

@@ -2,6 +2,7 @@ package chainreader
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/btcsuite/btcd/wire"
 	"golang.org/x/sync/errgroup"
@@ -13,65 +14,64 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Todo is an action with everything that a wallet needs. One of the pointers is set.
-type Todo struct {
-	Pay    *swap.Pay
-	Wait   *swap.Wait
-	Sign   *swap.Sign
-	Txs    []string // of Sign
-	Signer string   // of Sign
-	Fund   *swap.Fund
-	Raw    *RawPSBT            // of Fund, without a wallet
-	Funded *bitcoin.FundedPSBT // of Fund, with a wallet
-}
-
-// RawPSBT still needs the inputs of a wallet, the first of which must carry
-// Sequence, and must pay FeeRate (sat/vB) at least.
-type RawPSBT struct {
-	PSBT     bitcoin.PSBT
-	Sequence uint32
-	FeeRate  float64
-}
-
 // Todo builds the action of a view. Callers who ask for the same at the same time
 // share one answer, which must not be changed. The errors are those of the chain
 // and the backend, and InvalidInput where the caller's wallet cannot do it.
-func (rd *Reader) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (Todo, error) {
+func (rd *Reader) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
 	switch a := a.(type) {
 	case *swap.Pay:
 		if a.Fund != nil && c.Wallet != nil {
 			return rd.toFund(ctx, r, a.Fund, c)
 		}
-		return Todo{Pay: a}, nil
+		return swap.Todo{Pay: a}, nil
 	case *swap.Wait:
-		return Todo{Wait: a}, nil
+		return swap.Todo{Wait: a}, nil
 	case *swap.Sign:
-		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return rd.toSign(ctx, r, a, c) })
+		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toSign(ctx, r, a, c) })
 	case *swap.Fund:
-		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (Todo, error) { return rd.toFund(ctx, r, a, c) })
+		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toFund(ctx, r, a, c) })
 	}
-	return Todo{}, nil
+	return swap.Todo{}, nil
 }
 
-func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (Todo, error) {
+// todoKey names an action that is built for a caller. Within one version of a
+// record the kinds of its steps say what it is.
+func todoKey(r *swap.Record, a swap.Action, c swap.Caller) string {
+	key := fmt.Sprintf("%s %d %T %q %v", r.ID, r.Version, a, c.Signer, c.FeeRate)
+	if c.Wallet != nil {
+		key += fmt.Sprintf(" %s %x", c.Wallet.Address(), c.Wallet.PublicKey())
+	}
+	if s, ok := a.(*swap.Sign); ok {
+		for _, step := range s.Plan.Steps {
+			key += " " + step.Kind.String()
+		}
+		for _, tx := range s.Plan.Replaces {
+			key += " " + tx.ID
+		}
+		key += " " + s.Waiting
+	}
+	return key
+}
+
+func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (swap.Todo, error) {
 	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	if a.Waiting != "" && c.Signer == a.Waiting && c.Signer != a.Plan.Signer {
-		return Todo{}, nil // what this caller signed is under way
+		return swap.Todo{}, nil // what this caller signed is under way
 	}
 	plan := a.PlanFor(c)
 	if err := rd.prove(ctx, &plan); err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	u, err := k.Build(ctx, plan)
 	if err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	named := *a
 	named.Chain = r.Chain
-	return Todo{Sign: &named, Txs: u.Txs, Signer: u.Signer}, nil
+	return swap.Todo{Sign: &named, Txs: u.Txs, Signer: u.Signer}, nil
 }
 
 // prove gives steps that need a Bitcoin payment the payment's place in the chain.
@@ -126,10 +126,10 @@ func (rd *Reader) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
 	}, nil
 }
 
-func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (Todo, error) {
+func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (swap.Todo, error) {
 	t, err := rd.Template(r, a)
 	if err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	var least float64
 	if a.Vault {
@@ -140,12 +140,12 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	if c.Wallet == nil {
 		psbt, err := t.Raw()
 		if err != nil {
-			return Todo{}, err
+			return swap.Todo{}, err
 		}
-		return Todo{Fund: a, Raw: &RawPSBT{PSBT: psbt, Sequence: t.Sequence, FeeRate: least}}, nil
+		return swap.Todo{Fund: a, Raw: &swap.RawPSBT{PSBT: psbt, Sequence: t.Sequence, FeeRate: least}}, nil
 	}
 	if err := c.Wallet.CanFund(a.Vault); err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	var rates bitcoin.FeeRates
 	var coins []bitcoin.Coin
@@ -153,30 +153,30 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	g.Go(func() (err error) { coins, err = bitcoin.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address()); return err })
 	g.Go(func() (err error) { rates, err = rd.Bitcoin.FeeRates(gctx); return err })
 	if err := g.Wait(); err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	rate, err := fundingRate(a, c.FeeRate, least, rates)
 	if err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	funding, err := bitcoin.Fund(t, *c.Wallet, coins, rate, bitcoin.SelectCheapest)
 	if err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
 	parents := map[bitcoin.Hash]*wire.MsgTx{}
 	if ids := funding.ParentIDs(); len(ids) > 0 {
 		for i, tx := range rd.Bitcoin.Txs(ctx, ids) {
 			if tx.Err != nil {
-				return Todo{}, tx.Err
+				return swap.Todo{}, tx.Err
 			}
 			parents[ids[i]] = tx.Value.Msg
 		}
 	}
 	psbt, err := funding.PSBT(parents)
 	if err != nil {
-		return Todo{}, err
+		return swap.Todo{}, err
 	}
-	return Todo{Fund: a, Funded: psbt}, nil
+	return swap.Todo{Fund: a, Funded: psbt}, nil
 }
 
 // highestRate is the most in sat/vB that a transaction may pay when it comes back

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// Builder builds what a wallet is to sign, and compares what it signed with that;
+// [*chainreader.Reader] is one.
+type Builder interface {
+	Checker
+	// Todo builds the action of a view. Errors that name a member of the caller's
+	// request are about the caller's wallet or fee rate.
+	Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error)
+}
+
+// ahead is an action that is being built beside the pass which decides whether it
+// is the one to show, so that a status takes one trip and not two. Only what shows
+// nothing to anybody is built ahead: a claim that carries a preimage is not.
+type ahead struct {
+	build  Builder
+	caller swap.Caller
+	record *swap.Record
+	action swap.Action
+	done   chan struct{} // nil: nothing is under way
+	drop   context.CancelFunc
+	todo   swap.Todo
+	err    error
+}
+
+// beginAhead begins to build the action that the record alone suggests. Call drop
+// when its Todo was taken.
+func beginAhead(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c swap.Caller) *ahead {
+	p := &ahead{build: b, caller: c, record: r, action: a, drop: func() {}}
+	if !asksToBuild(a, c) {
+		return p
+	}
+	ctx, p.drop = context.WithCancel(ctx)
+	p.done = make(chan struct{})
+	go func() {
+		defer close(p.done)
+		p.todo, p.err = b.Todo(ctx, r, a, c)
+	}()
+	return p
+}
+
+// Todo returns the action of the record as it is now: what was built ahead if
+// that is the same, else what is built for it.
+func (p *ahead) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swap.Todo, error) {
+	if p.done == nil || r.Version != p.record.Version || !reflect.DeepEqual(a, p.action) {
+		return p.build.Todo(ctx, r, a, p.caller)
+	}
+	<-p.done // it ends with the caller's context
+	return p.todo, p.err
+}
+
+// asksToBuild reports whether an action takes questions to build, and may be
+// built before it is known to be safe.
+func asksToBuild(a swap.Action, c swap.Caller) bool {
+	switch a := a.(type) {
+	case *swap.Sign:
+		for _, s := range a.Plan.Steps {
+			if s.Kind == chains.StepClaimSecret {
+				return false
+			}
+		}
+		return true
+	case *swap.Fund:
+		return c.Wallet != nil
+	case *swap.Pay:
+		return a.Fund != nil && c.Wallet != nil
+	}
+	return false
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// StatusRequest asks for a swap's state and what its user has to do next.
+type StatusRequest struct {
+	ID string
+	// Preimage is stored before the status is made, and must be that of the swap; it
+	// may be given again. nil: none.
+	Preimage *chains.Preimage
+	// Caller says for which wallet the action is built. Its error ends the request
+	// before anything is done.
+	Caller func(*swap.Record) (swap.Caller, error)
+}
+
+// Status is how a swap stands, and what is to be done.
+type Status struct {
+	Record *swap.Record
+	View   swap.View
+	Todo   swap.Todo
+	// Problem says why the action could not be built, or should not be done now. Record
+	// and View are right all the same.
+	Problem error
+}
+
+// Status brings a swap up to date, and builds what its user has to do. A pass that
+// takes longer than patience goes on without the caller, who gets what the store has.
+//
+// Errors: fault.NotFound for an unknown id; fault.InvalidInput for another swap's
+// preimage, and for a wallet or fee rate for which the action cannot be built.
+func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Status, error) {
+	r, err := g.Load(ctx, q.ID)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := q.Caller(r)
+	if err != nil {
+		return nil, err
+	}
+	if q.Preimage != nil {
+		if err := g.reveal(ctx, r, *q.Preimage); err != nil {
+			return nil, err
+		}
+	}
+	early, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
+	defer cancel()
+	ahead := beginAhead(early, b, r, g.StoredView(r).Action, caller)
+	defer ahead.drop()
+	res, err := g.latest(ctx, q.ID)
+	if err != nil {
+		return nil, err
+	}
+	v := g.View(res)
+	late, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
+	defer cancel()
+	todo, err := ahead.Todo(late, res.Record, v.Action)
+	switch {
+	case err == nil:
+		return &Status{Record: res.Record, View: v, Todo: todo, Problem: v.Blocked}, nil
+	case ofCaller(err):
+		return nil, err
+	case fault.CodeOf(err) == fault.Internal:
+		g.log.Warn("building the swap's action failed", "swap", storage.Label(q.ID), "err", err)
+		err = fault.New(fault.Internal, "the transactions to sign could not be built; try again later")
+	}
+	s := &Status{Record: res.Record, View: v, Problem: err}
+	if sign, ok := v.Action.(*swap.Sign); ok && sign.For != swap.ActionInit { // none would mean that nothing is left to do
+		s.Todo = swap.Todo{Wait: sign.Delayed()}
+	}
+	return s, nil
+}
+
+// latest returns what a pass finds or, when that takes too long, what the store has.
+func (g *Engine) latest(ctx context.Context, id string) (*Result, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
+	defer cancel()
+	res, err := g.Advance(waiting, id, nil)
+	if err == nil || waiting.Err() == nil || ctx.Err() != nil {
+		return res, err
+	}
+	r, err := g.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Record: r, Observation: &swap.Observation{}, At: g.Now()}, nil
+}
+
+// reveal stores a preimage, if it is that of the swap.
+func (g *Engine) reveal(ctx context.Context, r *swap.Record, preimage chains.Preimage) error {
+	sum := sha256.Sum256(preimage[:])
+	if r.Lightning == nil || r.Lightning.Hash != hex.EncodeToString(sum[:]) {
+		return fault.Invalid("secret", "is not the preimage of the swap's payment hash")
+	}
+	if r.Lightning.Preimage == preimage {
+		return nil
+	}
+	_, err := g.Advance(ctx, r.ID, swap.Reveal{Preimage: preimage})
+	return err
+}
+
+// ofCaller reports whether an action cannot be built for the wallet or at the rate
+// that the caller names, and could be for another.
+func ofCaller(err error) bool {
+	e, ok := errors.AsType[*fault.Error](err)
+	return ok && e.Code == fault.InvalidInput && slices.Contains([]string{"bitcoinAddress", "bitcoinPublicKey", "bitcoinFeeRate", "signer"}, e.Field)
+}
+
+// patience is how long a status waits for the outside world, and again for what
+// its action is built from. A pass that takes longer goes on without it.
+const patience = 5 * time.Second
+
+// errSilent is why waiting ended.
+var errSilent = fault.New(fault.Upstream, "the chain or the Bitcoin backend did not answer within %s; try again later", patience)

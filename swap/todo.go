@@ -1,0 +1,24 @@
+package swap
+
+import "github.com/swapper-go/swapper/chains/bitcoin"
+
+// Todo is an action with everything that a wallet needs. One of Pay, Wait, Sign
+// and Fund is set; none if nothing is to be done.
+type Todo struct {
+	Pay    *Pay
+	Wait   *Wait
+	Sign   *Sign
+	Txs    []string // of Sign, as the chain's wallets take them
+	Signer string   // of Sign
+	Fund   *Fund
+	Raw    *RawPSBT            // of Fund, without a wallet
+	Funded *bitcoin.FundedPSBT // of Fund, with a wallet
+}
+
+// RawPSBT still needs the inputs of a wallet, the first of which must carry
+// Sequence, and must pay FeeRate (sat/vB) at least.
+type RawPSBT struct {
+	PSBT     bitcoin.PSBT
+	Sequence uint32
+	FeeRate  float64
+}
