@@ -4,13 +4,13 @@ package solana
 import (
 	"errors"
 
-	"filippo.io/edwards25519"
+	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // Reasons why a string is not an address of Solana.
 var (
-	ErrAddressForm = errors.New("not a valid Solana address: it must be 32 bytes in base58")
-	ErrOffCurve    = errors.New("the Solana address is off the curve: it belongs to a program and cannot be used in a swap")
+	ErrAddressForm = wire.ErrKeyForm
+	ErrOffCurve    = wire.ErrOffCurve
 	ErrZeroAddress = errors.New("the address is the system program, not a wallet")
 )
 
@@ -23,17 +23,14 @@ var (
 // The form is as strict as it can be, so strict changes nothing here; it is
 // there for chains that know a second, looser form.
 func Address(s string, strict bool) (canonical string, err error) {
-	key, err := decodeKey(s)
+	key, err := wire.ParseKey(s)
 	if err != nil {
 		return "", err
 	}
-	if key == [32]byte{} {
+	if key.IsZero() {
 		return "", ErrZeroAddress
 	}
-	// The library takes non-canonical encodings of a point, the network's clients
-	// do not: only what encodes back to itself is an address.
-	p, err := new(edwards25519.Point).SetBytes(key[:])
-	if err != nil || [32]byte(p.Bytes()) != key {
+	if !wire.OnCurve(key) {
 		return "", ErrOffCurve
 	}
 	return s, nil
@@ -42,62 +39,12 @@ func Address(s string, strict bool) (canonical string, err error) {
 // TokenAddress returns s if it can be the address of a token (a mint): base58 of
 // 32 bytes, on the curve or not, not all zero.
 func TokenAddress(s string) (canonical string, err error) {
-	key, err := decodeKey(s)
+	key, err := wire.ParseKey(s)
 	if err != nil {
 		return "", err
 	}
-	if key == [32]byte{} {
+	if key.IsZero() {
 		return "", ErrZeroAddress
 	}
 	return s, nil
-}
-
-const base58Digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
-// base58Value is the value of each base58 digit, 0xff for other bytes.
-var base58Value = func() (table [256]byte) {
-	for i := range table {
-		table[i] = 0xff
-	}
-	for i := range len(base58Digits) {
-		table[base58Digits[i]] = byte(i)
-	}
-	return table
-}()
-
-// decodeKey decodes base58 text of exactly 32 bytes. In base58 each leading "1"
-// is a zero byte, so the number of leading ones must be that of leading zeros.
-func decodeKey(s string) (key [32]byte, err error) {
-	if len(s) < 32 || len(s) > 44 {
-		return key, ErrAddressForm
-	}
-	var limbs [8]uint32 // big-endian
-	for i := range len(s) {
-		carry := uint64(base58Value[s[i]])
-		if carry == 0xff {
-			return key, ErrAddressForm
-		}
-		for j := len(limbs) - 1; j >= 0; j-- {
-			carry += uint64(limbs[j]) * 58
-			limbs[j] = uint32(carry)
-			carry >>= 32
-		}
-		if carry != 0 {
-			return key, ErrAddressForm
-		}
-	}
-	for i, v := range limbs {
-		key[4*i], key[4*i+1], key[4*i+2], key[4*i+3] = byte(v>>24), byte(v>>16), byte(v>>8), byte(v)
-	}
-	ones, zeros := 0, 0
-	for ones < len(s) && s[ones] == '1' {
-		ones++
-	}
-	for zeros < len(key) && key[zeros] == 0 {
-		zeros++
-	}
-	if ones != zeros {
-		return key, ErrAddressForm
-	}
-	return key, nil
 }

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 func TestAddress(t *testing.T) {
@@ -52,10 +54,11 @@ func curvePrime() *big.Int {
 
 // encode writes a number in base58, without leading ones.
 func encode(n *big.Int) string {
+	const digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	var out []byte
 	for n, rest := new(big.Int).Set(n), new(big.Int); n.Sign() > 0; {
 		n.DivMod(n, big.NewInt(58), rest)
-		out = append([]byte{base58Digits[rest.Int64()]}, out...)
+		out = append([]byte{digits[rest.Int64()]}, out...)
 	}
 	return string(out)
 }
@@ -77,7 +80,7 @@ func FuzzAddress(f *testing.F) {
 	f.Add("Hs3ePxtgaGEteZn7bwKfz4QopR7YLAbRwXTsoUygS4BH")
 	f.Add("So11111111111111111111111111111111111111112")
 	f.Fuzz(func(t *testing.T, s string) {
-		key, err := decodeKey(s)
+		key, err := wire.ParseKey(s)
 		if err == nil {
 			n := new(big.Int).SetBytes(key[:])
 			if strings.TrimLeft(s, "1") != encode(n) {

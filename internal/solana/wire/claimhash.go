@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// ClaimHashSize is the number of bytes of a claim hash.
+const ClaimHashSize = 42
+
+// ClaimHash is what has to be proven to claim an escrow: the hash that the program
+// compares, and beside it what it demands of a Bitcoin transaction (§10).
+type ClaimHash struct {
+	PaymentHash   [32]byte
+	Nonce         uint64
+	Confirmations uint16
+}
+
+// Bytes returns the claim hash as LPs and stored swaps carry it; numbers are big-endian.
+func (c ClaimHash) Bytes() []byte {
+	b := slices.Clone(c.PaymentHash[:])
+	b = binary.BigEndian.AppendUint64(b, c.Nonce)
+	return binary.BigEndian.AppendUint16(b, c.Confirmations)
+}
+
+// DecodeClaimHash reads the form of [ClaimHash.Bytes].
+func DecodeClaimHash(b []byte) (c ClaimHash, err error) {
+	if len(b) != ClaimHashSize {
+		return c, fmt.Errorf("a claim hash of Solana has %d bytes, not %d", ClaimHashSize, len(b))
+	}
+	copy(c.PaymentHash[:], b)
+	c.Nonce, c.Confirmations = binary.BigEndian.Uint64(b[32:]), binary.BigEndian.Uint16(b[40:])
+	return c, nil
+}
+
+// ParseClaimHash reads a claim hash from hex.
+func ParseClaimHash(s string) (ClaimHash, error) {
+	if len(s) != 2*ClaimHashSize {
+		return ClaimHash{}, fmt.Errorf("a claim hash of Solana has %d hexadecimal digits, not %d", 2*ClaimHashSize, len(s))
+	}
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		return ClaimHash{}, fmt.Errorf("claim hash: %w", err)
+	}
+	return DecodeClaimHash(b)
+}
+
+// ClaimHashOf returns the claim hash of a condition.
+func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
+	switch c.Kind {
+	case chains.HTLC:
+		return ClaimHash{PaymentHash: c.PaymentHash}, nil
+	case chains.Onchain, chains.OnchainNonced:
+		if c.Sats > uint64(bitcoin.MaxMoney) {
+			return ClaimHash{}, fmt.Errorf("%d sats are more than there are", c.Sats)
+		}
+		return ClaimHash{bitcoin.NoncedTxoHash(c.Nonce, int64(c.Sats), c.Script), c.Nonce, c.Confirmations}, nil
+	case chains.OnchainTxID:
+		return ClaimHash{PaymentHash: c.TxID, Confirmations: c.Confirmations}, nil
+	}
+	return ClaimHash{}, fmt.Errorf("no escrow of Solana has the condition %s", c.Kind)
+}
+
+// EscrowHash names one escrow, in events and stored swaps (§10).
+func EscrowHash(paymentHash [32]byte, sequence uint64) [32]byte {
+	return sha256.Sum256(binary.BigEndian.AppendUint64(slices.Clone(paymentHash[:]), sequence))
+}

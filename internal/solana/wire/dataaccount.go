@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// What is written into a data account at once, in bytes.
+const (
+	firstChunk = 420 // beside the creation of the account
+	chunk      = 950
+)
+
+// maxPayload bounds what is written: the largest Bitcoin transaction that is relayed,
+// with its output index.
+const maxPayload = 400_000 + 4
+
+// DataKey derives the key of a data account from a secret: the same for every attempt
+// at one claim, so that what was written stays of use (§15, §21.5).
+func DataKey(secret []byte, txid [32]byte) SecretKey {
+	seed := sha256.Sum256(append(bytes.Clone(secret), txid[:]...))
+	return SecretKey(ed25519.NewKeyFromSeed(seed[:]))
+}
+
+// Payload is what a claim by Bitcoin proof finds in its data account: the index of the
+// output that pays and the transaction without witnesses.
+func Payload(vout uint32, stripped []byte) ([]byte, error) {
+	if len(stripped) == 0 || len(stripped) > maxPayload-4 {
+		return nil, fmt.Errorf("a Bitcoin transaction of %d bytes cannot be written to Solana", len(stripped))
+	}
+	return append(binary.LittleEndian.AppendUint32(nil, vout), stripped...), nil
+}
+
+// dataPrefix is what comes before the payload in a data account.
+func (p Programs) dataPrefix() int {
+	if p.Version == V2 {
+		return 40
+	}
+	return 32
+}
+
+// DataSpace is the size of a data account for a payload of so many bytes.
+func (p Programs) DataSpace(payload int) int { return p.dataPrefix() + payload }
+
+// DataAccount is a data account: whose it is, and what was written.
+type DataAccount struct {
+	Owner   Key
+	Payload []byte
+}
+
+// DecodeDataAccount reads a data account of v1. That of v2 has a prefix that is not
+// established; there the owner is not read.
+func (p Programs) DecodeDataAccount(data []byte) (a DataAccount, err error) {
+	n := p.dataPrefix()
+	switch {
+	case len(data) == 0:
+		return a, ErrAbsent
+	case len(data) < n:
+		return a, fmt.Errorf("a data account has %d bytes and more, this one %d", n, len(data))
+	}
+	if p.Version == V1 {
+		a.Owner = Key(data[:32])
+	}
+	a.Payload = bytes.Clone(data[n:])
+	return a, nil
+}
+
+// Bytes writes a data account of v1.
+func (a DataAccount) Bytes() []byte { return append(bytes.Clone(a.Owner[:]), a.Payload...) }
+
+// DataTxs makes the transactions that create a data account and write a payload into
+// it. written is what the account holds, nil if it does not exist; of one that exists
+// only what is missing is written (§15, §21.5).
+func (p Programs) DataTxs(signer Key, key SecretKey, payload, written []byte, f FeeRate) (txs []*Tx, err error) {
+	if len(payload) > maxPayload {
+		return nil, fmt.Errorf("a payload of %d bytes, at most %d can be written", len(payload), maxPayload)
+	}
+	account, offset := key.PublicKey(), 0
+	if written == nil {
+		offset = min(firstChunk, len(payload))
+		space := p.DataSpace(len(payload))
+		tx, err := Action{Units: unitsDataCreate + unitsDataWrite, Instructions: []Instruction{
+			CreateAccount(signer, account, p.Swap, Rent(space), uint64(space)),
+			p.InitDataInstruction(signer, account),
+			p.WriteDataInstruction(signer, account, 0, payload[:offset]),
+		}}.Tx(signer, f)
+		if err != nil {
+			return nil, err
+		}
+		tx.Signers = []SecretKey{key}
+		txs = append(txs, tx)
+	} else if len(written) != len(payload) {
+		return nil, fmt.Errorf("the data account %s has room for %d bytes, the payload has %d", account, len(written), len(payload))
+	}
+	for ; offset < len(payload); offset += chunk {
+		end := min(offset+chunk, len(payload))
+		if written != nil && bytes.Equal(written[offset:end], payload[offset:end]) {
+			continue
+		}
+		tx, err := Action{Units: unitsDataWrite, Instructions: []Instruction{p.WriteDataInstruction(signer, account, uint32(offset), payload[offset:end])}}.Tx(signer, f)
+		if err != nil {
+			return nil, err
+		}
+		txs = append(txs, tx)
+	}
+	return txs, nil
+}
+
+// CloseDataTx makes the transaction that gives the rent of a data account back.
+func (p Programs) CloseDataTx(signer, account Key, f FeeRate) (*Tx, error) {
+	return Action{Units: unitsDataClose, Instructions: []Instruction{p.CloseDataInstruction(signer, account)}}.Tx(signer, f)
+}

@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount json.Number, nonce *json.Number, confirmations uint16) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	c := chains.Condition{Confirmations: confirmations}
+	switch fn {
+	case "getHashForHtlc":
+		c.Kind, c.PaymentHash = chains.HTLC, hash32(t, paymentHash)
+	case "getHashForTxId":
+		id, err := bitcoin.ParseHash(txid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Kind, c.TxID = chains.OnchainTxID, id
+	case "getHashForOnchain":
+		c.Kind, c.Script, c.Sats = chains.Onchain, unhex(t, script), number(t, amount)
+		if nonce != nil {
+			c.Kind, c.Nonce = chains.OnchainNonced, number(t, *nonce)
+		}
+		hint := bitcoin.TxoHash(int64(c.Sats), c.Script)
+		out["extraData"] = hex.EncodeToString(hint[:])
+	default:
+		t.Fatalf("unknown %s", fn)
+	}
+	h, err := ClaimHashOf(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out["claimHash"] = hex.EncodeToString(h.Bytes())
+	return out
+}
+
+func TestClaimHashRefusals(t *testing.T) {
+	for name, c := range map[string]chains.Condition{
+		"more than all bitcoin": {Kind: chains.Onchain, Sats: uint64(bitcoin.MaxMoney) + 1},
+		"unknown kind":          {Kind: 9},
+	} {
+		if h, err := ClaimHashOf(c); err == nil {
+			t.Errorf("%s: %v", name, h)
+		}
+	}
+	if _, err := ParseClaimHash("zz" + hex.EncodeToString(make([]byte, 41))); err == nil {
+		t.Error("what is not hex was read")
+	}
+}

@@ -1,0 +1,255 @@
+package wire
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mr-tron/base58"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// seenJSON is a transaction of a node's history in the vectors.
+type seenJSON struct {
+	Slot         uint64
+	BlockTime    int64
+	Err          json.RawMessage
+	Logs         []string
+	Instructions []struct {
+		ProgramID string
+		Accounts  []string
+		Data      string // base58
+	}
+}
+
+type signatureJSON struct {
+	Signature string
+	Slot      uint64
+	Err       json.RawMessage
+}
+
+func failed(err json.RawMessage) bool { return len(err) > 0 && string(err) != "null" }
+
+// seen returns a history, newest first.
+func seen(t testing.TB, signatures []signatureJSON, txs map[string]seenJSON) (all []SeenTx) {
+	t.Helper()
+	for _, s := range signatures {
+		tx := txs[s.Signature]
+		out := SeenTx{ID: s.Signature, Slot: s.Slot, Time: tx.BlockTime, Failed: failed(s.Err) || failed(tx.Err), Logs: tx.Logs}
+		for _, i := range tx.Instructions {
+			data, err := base58.Decode(i.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ix := Instruction{Program: key(t, i.ProgramID), Data: data}
+			for _, a := range i.Accounts {
+				ix.Accounts = append(ix.Accounts, Account{PublicKey: key(t, a)})
+			}
+			out.Instructions = append(out.Instructions, ix)
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+var statusTypes = map[string]int{"EXPIRED": 0, "NOT_COMMITED": 1, "COMMITED": 2, "PAID": 3, "REFUNDABLE": 4}
+
+// statusOf is the reference's status, which follows from the state, the clock and the side.
+// An escrow in whose place there is another one is over for its offerer alone.
+func statusOf(d *SwapData, who Key, f chains.EscrowFact, occupied bool, now time.Time) string {
+	expired := d != nil && d.Expired(who, now, false) && (!occupied || d.IsOfferer(who))
+	switch {
+	case f.State == chains.EscrowOpen && expired && d.IsOfferer(who):
+		return "REFUNDABLE"
+	case f.State == chains.EscrowOpen:
+		return "COMMITED"
+	case f.State == chains.EscrowClaimed:
+		return "PAID"
+	case expired:
+		return "EXPIRED"
+	}
+	return "NOT_COMMITED"
+}
+
+func statusJSON(d *SwapData, who Key, f chains.EscrowFact, occupied bool, now time.Time) map[string]any {
+	name := statusOf(d, who, f, occupied, now)
+	out := map[string]any{"type": statusTypes[name], "typeName": name}
+	for member, id := range map[string]string{"getInitTxId": f.InitTx, "getClaimTxId": f.ClaimTx, "getRefundTxId": f.RefundTx} {
+		if id != "" {
+			out[member] = id
+		}
+	}
+	if f.Finished.Height != 0 {
+		out["getTxBlock"] = map[string]any{"blockHeight": f.Finished.Height, "blockTime": f.Finished.Time}
+	}
+	if f.Result != nil {
+		out["getClaimResult"] = hex.EncodeToString(f.Result)
+	}
+	return out
+}
+
+func TestVectorsStatus(t *testing.T) {
+	file := vectors.Load(t, "chain-solana", "status")
+	file.Each(t, func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Fn, Version, Signer, Side string
+			Now                       int64
+			Swap                      json.RawMessage
+			EscrowAccount             *string
+			Signatures                []signatureJSON
+			Transactions              map[string]seenJSON
+			StartBlockheight          *uint64
+		}
+		c.Input(t, &in)
+		var want json.RawMessage
+		c.Expected(t, &want)
+		p, now, who := programs(in.Version), time.UnixMilli(in.Now), key(t, in.Signer)
+		history := seen(t, in.Signatures, in.Transactions)
+		if in.Fn == "history" {
+			checkHistory(t, file, c, p, who, history, in.StartBlockheight, now, want)
+			return
+		}
+		var account []byte
+		if in.EscrowAccount != nil {
+			account = unhex(t, *in.EscrowAccount)
+		}
+		d := swapOf(t, in.Swap)
+		f, err := p.Fact(d, account, history)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := f.State == chains.EscrowOpen
+		if f.State == chains.EscrowNone {
+			f.InitTx = "" // of which the reference says nothing then
+		}
+		claim := map[chains.EscrowState]string{chains.EscrowNone: "NOT_COMMITED", chains.EscrowOpen: "COMMITED", chains.EscrowClaimed: "PAID", chains.EscrowRefunded: "NOT_COMMITED"}
+		got := map[string]any{"status": statusJSON(d, who, f, account != nil && !open, now), "claimHashStatus": claim[p.PaidTo(d.PaymentHash, account, history)]}
+		if in.Side != "" && strings.Contains(string(want), "isExpired") {
+			got["isExpired"], got["isExpiredRefundSide"] = d.Expired(who, now, false), d.Expired(who, now, true)
+			got["isRequestRefundable"], got["isClaimable"], got["isCommited"] = p.Refundable(d, who, open, now), d.Claimable(who, open, now), open
+		}
+		vectors.SameJSON(t, want, got)
+	})
+}
+
+func checkHistory(t *testing.T, file *vectors.File, c *vectors.Case, p Programs, who Key, history []SeenTx, start *uint64, now time.Time, want json.RawMessage) {
+	t.Helper()
+	from := uint64(0)
+	if start != nil {
+		from = *start
+	}
+	kept := Since(history, func(tx SeenTx) uint64 { return tx.Slot }, from)
+	oldestFirst := make([]SeenTx, 0, len(kept))
+	for i := len(kept) - 1; i >= 0; i-- {
+		oldestFirst = append(oldestFirst, kept[i])
+	}
+	latest := from
+	for _, tx := range kept {
+		if events, _ := p.Events(tx.Logs); len(events) > 0 && !tx.Failed {
+			latest = max(latest, tx.Slot)
+		}
+	}
+	swaps := map[string]any{}
+	for _, past := range p.Past(oldestFirst) {
+		var init any
+		if past.Data != nil {
+			init = map[string]any{"data": past.Data, "txId": past.Fact.InitTx, "block": map[string]any{"blockHeight": past.Fact.Opened.Height, "blockTime": past.Fact.Opened.Time}}
+		}
+		swaps[hex.EncodeToString(past.Hash[:])] = map[string]any{"init": init, "state": statusJSON(past.Data, who, past.Fact, false, now)}
+	}
+	if from == 1045 {
+		// The reference loses the oldest transaction that counts: what it says of that
+		// escrow when it reads from the beginning is what has to come out here.
+		c.Differ(t, "sol-history-slot")
+		want = withOldest(t, file, strings.Replace(c.Name, "1045", "the beginning", 1), want)
+	}
+	vectors.SameJSON(t, want, map[string]any{"latestBlockheight": latest, "swaps": swaps})
+}
+
+func withOldest(t *testing.T, file *vectors.File, whole string, want json.RawMessage) json.RawMessage {
+	t.Helper()
+	type answer struct {
+		LatestBlockheight uint64                     `json:"latestBlockheight"`
+		Swaps             map[string]json.RawMessage `json:"swaps"`
+	}
+	var part answer
+	if err := json.Unmarshal(want, &part); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range file.Cases {
+		if c.Name != whole && strings.Replace(c.Name, "the beginning", "from", 1) != whole {
+			continue
+		}
+		var all answer
+		c.Expected(t, &all)
+		replaced := 0
+		for hash, swap := range all.Swaps {
+			var s struct {
+				Init struct{ Block struct{ BlockHeight uint64 } }
+			}
+			_ = json.Unmarshal(swap, &s)
+			if s.Init.Block.BlockHeight == 1050 {
+				part.Swaps[hash] = swap
+				replaced++
+			}
+		}
+		if replaced != 1 {
+			t.Fatalf("%d escrows were opened in slot 1050", replaced)
+		}
+		return vectors.JSON(t, part)
+	}
+	t.Fatalf("no case %q", whole)
+	return nil
+}
+
+// An escrow that is opened again after a refund is not refunded, and one whose account
+// belongs to another escrow of the same hash is not open.
+func TestFact(t *testing.T) {
+	p := firstV1
+	d, err := ParseSwapData([]byte(goodSwapData))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := func(id string, slot uint64, kind EventKind, sequence uint64) SeenTx {
+		return SeenTx{ID: id, Slot: slot, Logs: logOf(p.Swap, Event{Kind: kind, Hash: d.PaymentHash, Sequence: sequence}.Bytes())}
+	}
+	account := EscrowState{Data: d.Terms(), Offerer: d.Offerer, OffererATA: *d.OffererATA, Claimer: d.Claimer, Mint: d.Token}
+	other := account
+	other.Data.Sequence++
+	for name, c := range map[string]struct {
+		account []byte
+		history []SeenTx
+		state   chains.EscrowState
+		init    string
+	}{
+		"never opened":                  {nil, nil, chains.EscrowNone, ""},
+		"open":                          {p.EncodeEscrow(account), []SeenTx{tx("a", 1, Initialized, d.Sequence)}, chains.EscrowOpen, "a"},
+		"another is open":               {p.EncodeEscrow(other), []SeenTx{tx("a", 1, Initialized, d.Sequence+1)}, chains.EscrowNone, ""},
+		"opened, its account not final": {nil, []SeenTx{tx("a", 1, Initialized, d.Sequence)}, chains.EscrowNone, "a"},
+		"refunded":                      {nil, []SeenTx{tx("b", 2, Refunded, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowRefunded, "a"},
+		"opened again after a refund":   {p.EncodeEscrow(account), []SeenTx{tx("c", 3, Initialized, d.Sequence), tx("b", 2, Refunded, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowOpen, "c"},
+		"opened again, not final":       {nil, []SeenTx{tx("c", 3, Initialized, d.Sequence), tx("b", 2, Refunded, d.Sequence)}, chains.EscrowNone, "c"},
+		"claimed, the hash used anew":   {p.EncodeEscrow(other), []SeenTx{tx("c", 3, Initialized, d.Sequence+1), tx("b", 2, Claimed, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowClaimed, "a"},
+	} {
+		f, err := p.Fact(d, c.account, c.history)
+		if err != nil || f.State != c.state || f.InitTx != c.init {
+			t.Errorf("%s: %v, opened by %q, %v", name, f.State, f.InitTx, err)
+		}
+	}
+	if _, err := p.Fact(d, []byte("an account of something else"), nil); err == nil {
+		t.Error("an account that is none of the program's was taken for an absence")
+	}
+}
+
+// logOf is the log of a transaction in which a program emits something.
+func logOf(program Key, events ...[]byte) []string {
+	lines := []string{"Program " + program.String() + " invoke [1]"}
+	for _, e := range events {
+		lines = append(lines, "Program data: "+base64Text(e))
+	}
+	return append(lines, "Program "+program.String()+" success")
+}

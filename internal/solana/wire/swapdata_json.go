@@ -1,0 +1,223 @@
+package wire
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// maxSwapDataJSON bounds the text of one escrow. A usual one has about 1 kB.
+const maxSwapDataJSON = 64 << 10
+
+// ParseSwapData reads the JSON form that LPs send and records hold (§10). Members
+// that it does not know are ignored, the others are validated. Errors have the code
+// [fault.InvalidInput] and name the member.
+func ParseSwapData(data []byte) (*SwapData, error) {
+	if len(data) > maxSwapDataJSON {
+		return nil, fault.Invalid("", "swap data longer than %d bytes", maxSwapDataJSON)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, fault.Invalid("", "swap data is no JSON object: %w", err)
+	}
+	r := memberReader{fields: fields}
+	if t := r.text("type"); r.err == nil && t != "sol" {
+		return nil, fault.Invalid("type", "swap data of type %q is not for Solana", t)
+	}
+	d := &SwapData{
+		ProgramID: firstV1.Swap, Version: V1,
+		Offerer: r.key("offerer"), Claimer: r.key("claimer"), Token: r.key("token"),
+		Amount: r.number("amount"), PaymentHash: r.hash("paymentHash"),
+		Sequence: r.number("sequence"), Expiry: r.number("expiry"), Nonce: r.number("nonce"),
+		Confirmations: uint16(r.small("confirmations", 1<<16-1)), Kind: chains.Kind(r.small("kind", uint64(chains.OnchainTxID))),
+		PayIn: r.flag("payIn"), PayOut: r.flag("payOut"),
+		SecurityDeposit: r.number("securityDeposit"), ClaimerBounty: r.number("claimerBounty"),
+	}
+	if r.has("programId") {
+		d.ProgramID = r.key("programId")
+	}
+	if r.has("version") {
+		if d.Version = r.text("version"); r.err == nil && d.Version != V1 && d.Version != V2 {
+			r.fail("version", "is %q, not v1 or v2", d.Version)
+		}
+	}
+	for name, to := range map[string]**Key{"offererAta": &d.OffererATA, "claimerAta": &d.ClaimerATA} {
+		if r.has(name) {
+			k := r.key(name)
+			*to = &k
+		}
+	}
+	if r.has("txoHash") {
+		h := r.hash("txoHash")
+		d.TxoHash = &h
+	}
+	if r.has("offererInitializer") {
+		b := r.flag("offererInitializer")
+		d.OffererInitializer = &b
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return d, nil
+}
+
+// UnmarshalJSON is [ParseSwapData].
+func (d *SwapData) UnmarshalJSON(data []byte) error {
+	parsed, err := ParseSwapData(data)
+	if err != nil {
+		return err
+	}
+	*d = *parsed
+	return nil
+}
+
+// MarshalJSON writes the JSON form.
+func (d SwapData) MarshalJSON() ([]byte, error) {
+	u := func(v uint64) string { return strconv.FormatUint(v, 10) }
+	var txoHash *string
+	if d.TxoHash != nil {
+		text := hex.EncodeToString(d.TxoHash[:])
+		txoHash = &text
+	}
+	return json.Marshal(struct {
+		Type               string  `json:"type"`
+		ProgramID          Key     `json:"programId"`
+		Version            string  `json:"version"`
+		Offerer            Key     `json:"offerer"`
+		Claimer            Key     `json:"claimer"`
+		Token              Key     `json:"token"`
+		Amount             string  `json:"amount"`
+		PaymentHash        string  `json:"paymentHash"`
+		Sequence           string  `json:"sequence"`
+		Expiry             string  `json:"expiry"`
+		Nonce              string  `json:"nonce"`
+		Confirmations      uint16  `json:"confirmations"`
+		PayOut             bool    `json:"payOut"`
+		Kind               int     `json:"kind"`
+		PayIn              bool    `json:"payIn"`
+		OffererATA         *Key    `json:"offererAta,omitempty"`
+		ClaimerATA         *Key    `json:"claimerAta,omitempty"`
+		SecurityDeposit    string  `json:"securityDeposit"`
+		ClaimerBounty      string  `json:"claimerBounty"`
+		TxoHash            *string `json:"txoHash,omitempty"`
+		OffererInitializer *bool   `json:"offererInitializer,omitempty"`
+	}{
+		"sol", d.ProgramID, d.Version, d.Offerer, d.Claimer, d.Token, u(d.Amount), hex.EncodeToString(d.PaymentHash[:]), u(d.Sequence), u(d.Expiry), u(d.Nonce),
+		d.Confirmations, d.PayOut, int(d.Kind), d.PayIn, d.OffererATA, d.ClaimerATA, u(d.SecurityDeposit), u(d.ClaimerBounty), txoHash, d.OffererInitializer,
+	})
+}
+
+// Public returns the escrow as the REST API shows it: the accounts and the argument
+// of the instruction that opens it.
+func (d *SwapData) Public() (json.RawMessage, error) {
+	p := Programs{Version: d.Version, Swap: d.ProgramID}
+	hash := make([]int, 32)
+	for i, b := range d.PaymentHash {
+		hash[i] = int(b)
+	}
+	u := func(v uint64) string { return strconv.FormatUint(v, 10) }
+	ata := func(shown bool, k *Key) *Key {
+		if !shown {
+			return nil
+		}
+		return k
+	}
+	accounts := map[string]any{
+		"offerer": d.Offerer, "claimer": d.Claimer, "offererAta": ata(d.PayIn, d.OffererATA), "claimerAta": ata(d.PayOut, d.ClaimerATA),
+		"claimerUserData": p.UserVault(d.Claimer, d.Token), "offererUserData": p.UserVault(d.Offerer, d.Token),
+		"initializer": d.initializer(), "escrowState": p.Escrow(d.PaymentHash), "mint": d.Token, "vault": p.Vault(d.Token), "vaultAuthority": p.Authority(),
+		"systemProgram": SystemProgram, "tokenProgram": TokenProgram, "ixSysvar": InstructionsData,
+	}
+	return json.Marshal(map[string]any{"accounts": accounts, "data": map[string]any{
+		"kind": map[string]any{KindName(d.Kind): nil}, "confirmations": d.Confirmations, "nonce": u(d.Nonce), "hash": hash,
+		"payIn": d.PayIn, "payOut": d.PayOut, "amount": u(d.Amount), "expiry": u(d.Expiry), "sequence": u(d.Sequence),
+	}})
+}
+
+// memberReader takes members out of a JSON object and keeps the first error.
+type memberReader struct {
+	fields map[string]json.RawMessage
+	err    error
+}
+
+func (r *memberReader) has(name string) bool {
+	raw, ok := r.fields[name]
+	return ok && string(raw) != "null"
+}
+
+func (r *memberReader) fail(name, format string, args ...any) {
+	if r.err == nil {
+		r.err = fault.Invalid(name, format, args...)
+	}
+}
+
+func (r *memberReader) decode(name string, v any) bool {
+	if !r.has(name) {
+		r.fail(name, "is missing")
+		return false
+	}
+	if err := json.Unmarshal(r.fields[name], v); err != nil {
+		r.fail(name, "has the wrong type")
+		return false
+	}
+	return true
+}
+
+func (r *memberReader) text(name string) (s string) {
+	r.decode(name, &s)
+	return s
+}
+
+func (r *memberReader) flag(name string) (b bool) {
+	r.decode(name, &b)
+	return b
+}
+
+func (r *memberReader) small(name string, limit uint64) (n uint64) {
+	if r.decode(name, &n) && n > limit {
+		r.fail(name, "%d is more than %d", n, limit)
+		return 0
+	}
+	return n
+}
+
+func (r *memberReader) key(name string) Key {
+	s := r.text(name)
+	if r.err != nil {
+		return Key{}
+	}
+	k, err := ParseKey(s)
+	if err != nil {
+		r.fail(name, "%w", err)
+	}
+	return k
+}
+
+// number reads decimal text that fits the 64 bits that it has in the program.
+func (r *memberReader) number(name string) uint64 {
+	s := r.text(name)
+	if r.err != nil {
+		return 0
+	}
+	n, err := parseNumber(s)
+	if err != nil {
+		r.fail(name, "%w", err)
+	}
+	return n
+}
+
+func (r *memberReader) hash(name string) (h [32]byte) {
+	s := r.text(name)
+	if r.err != nil {
+		return h
+	}
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(h) {
+		r.fail(name, "is not 64 hexadecimal digits")
+		return h
+	}
+	return [32]byte(b)
+}

@@ -1,0 +1,249 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// What a wallet was asked to sign, reckoned again from what is agreed on. What only
+// the chain could say (whether a token account exists, which headers the relay lacks)
+// is left open as far as it can do no harm.
+
+// WantOpen are the transactions that open an escrow. sig is what the LP signed for, with
+// the hash of its block; nil where nobody but the sender signs.
+func (p Programs) WantOpen(d *SwapData, sender Key, auth *InitAuth, f FeeRate, blockhash Hash, maxFee uint64) ([]WantTx, error) {
+	var timeout uint64
+	if auth != nil {
+		timeout = auth.Timeout
+	}
+	tx, err := p.InitTx(d, sender, timeout, f)
+	if err != nil {
+		return nil, err
+	}
+	open := WantTx{Name: "the opening of the escrow", Payer: sender, MaxFee: maxFee}
+	for _, ix := range tx.Instructions {
+		if auth == nil && ix.Program == BudgetProgram {
+			continue // the wallet's own affair
+		}
+		open.Parts = append(open.Parts, p.Exactly(ix))
+	}
+	if auth != nil {
+		tx.Blockhash = blockhash
+		m, err := tx.Message()
+		if err != nil {
+			return nil, err
+		}
+		if open.Message, err = m.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	wants := []WantTx{open}
+	if d.PayIn && d.Token == WSOL && f.Wrap == nil {
+		ata := ATA(d.Offerer, WSOL)
+		wants = slices.Insert(wants, 0, WantTx{Name: "the wrapping of SOL", Optional: true, Payer: d.Offerer, MaxFee: maxFee, Parts: []Part{
+			p.MaybeExactly(EnsureATA(d.Offerer, d.Offerer, WSOL)),
+			{Name: "transfer of SOL", Is: func(ix Instruction) (Instruction, error) {
+				want := Transfer(d.Offerer, ata, 0)
+				if len(ix.Data) != len(want.Data) {
+					return want, errors.New("it is no transfer of SOL")
+				}
+				amount := binary.LittleEndian.Uint64(ix.Data[4:])
+				if amount > d.Amount {
+					return want, fmt.Errorf("it wraps %d lamports, the escrow takes %d", amount, d.Amount)
+				}
+				want = Transfer(d.Offerer, ata, amount)
+				return want, sameInstruction(want, ix)
+			}},
+			p.Exactly(SyncNative(ata)),
+		}})
+	}
+	return wants, nil
+}
+
+// wantATA is the creation of a token account that may exist by now.
+func (p Programs) wantATA(payer, owner, mint Key) Part {
+	return p.MaybeExactly(EnsureATA(payer, owner, mint))
+}
+
+// WantClaim is the transaction that claims a hash lock by its secret.
+func (p Programs) WantClaim(d *SwapData, signer Key, secret [32]byte, maxFee uint64) (WantTx, error) {
+	w := WantTx{Name: "the claim", Payer: signer, MaxFee: maxFee}
+	ix, err := p.ClaimInstruction(d, signer, &secret, nil)
+	if err != nil {
+		return w, err
+	}
+	if d.PayOut {
+		w.Parts = append(w.Parts, p.wantATA(signer, d.Claimer, d.Token))
+	}
+	w.Parts = append(w.Parts, p.Exactly(ix))
+	if d.unwraps(signer) {
+		w.Parts = append(w.Parts, p.Exactly(Unwrap(signer)))
+	}
+	return w, nil
+}
+
+// WantRefund is the transaction that takes an escrow back, with the claimer's
+// authorisation or after the expiry.
+func (p Programs) WantRefund(d *SwapData, signer Key, auth *RefundAuth, guard *Key, maxFee uint64) WantTx {
+	w := WantTx{Name: "the refund", Payer: signer, MaxFee: maxFee}
+	var timeout uint64
+	if auth != nil {
+		timeout = auth.Timeout
+		verify := p.Exactly(auth.VerifyInstruction(d))
+		w.Parts = append(w.Parts, verify)
+	}
+	if d.PayIn {
+		w.Parts = append(w.Parts, p.wantATA(signer, d.Offerer, d.Token))
+	}
+	ix := p.RefundInstruction(d, timeout)
+	if guard != nil {
+		ix.Accounts = append(ix.Accounts, Account{PublicKey: *guard, IsSigner: true})
+	}
+	w.Parts = append(w.Parts, p.Exactly(ix))
+	if d.PayIn && d.Token == WSOL && d.Offerer == signer {
+		w.Parts = append(w.Parts, p.Exactly(Unwrap(signer)))
+	}
+	return w
+}
+
+// WantedPayment is the Bitcoin transaction of a claim by proof.
+type WantedPayment struct {
+	TxID          bitcoin.Hash
+	Block         bitcoin.Hash
+	Vout          uint32
+	Stripped      []byte
+	Confirmations uint16
+}
+
+// WantBitcoinClaim are the transactions of a claim by Bitcoin proof. Headers, data
+// that was written before and the token account may be missing.
+func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, dataKey Key, maxFee uint64) ([]WantTx, error) {
+	payload, err := Payload(pay.Vout, pay.Stripped)
+	if err != nil {
+		return nil, err
+	}
+	tx := func(name string, optional bool, parts ...Part) WantTx {
+		return WantTx{Name: name, Optional: optional, Payer: signer, MaxFee: maxFee, Parts: parts}
+	}
+	headers := tx("headers for the relay", true, Part{Name: "headers for the relay", Is: func(ix Instruction) (Instruction, error) { return p.submits(ix, signer) }})
+	headers.Repeats = true
+	all := []WantTx{headers}
+
+	space, end := p.DataSpace(len(payload)), min(firstChunk, len(payload))
+	all = append(all, tx("the creation of the data account", true,
+		p.Exactly(CreateAccount(signer, dataKey, p.Swap, Rent(space), uint64(space))),
+		p.Exactly(p.InitDataInstruction(signer, dataKey)),
+		p.Exactly(p.WriteDataInstruction(signer, dataKey, 0, payload[:end]))))
+	// Written after the creation, or, where the account was found, from its beginning on.
+	write := tx("data for the claim", true, Part{Name: "data for the claim", Is: func(ix Instruction) (Instruction, error) {
+		c, err := p.DecodeCall(ix)
+		if err != nil || c.Name != ixWriteData || len(c.Args) < 8 {
+			return ix, errors.New("it writes no data")
+		}
+		offset := uint64(binary.LittleEndian.Uint32(c.Args))
+		data := c.Args[8:]
+		if offset+uint64(len(data)) > uint64(len(payload)) || !bytes.Equal(payload[offset:offset+uint64(len(data))], data) {
+			return ix, errors.New("it writes other data than the Bitcoin transaction")
+		}
+		want := p.WriteDataInstruction(signer, dataKey, uint32(offset), data)
+		return want, sameInstruction(want, ix)
+	}})
+	write.Repeats = true
+	all = append(all, write)
+	if d.PayOut {
+		all = append(all, tx("the creation of the token account", true, p.Exactly(EnsureATA(signer, d.Claimer, d.Token))))
+	}
+	claim, err := p.ClaimInstruction(d, signer, nil, &dataKey)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, tx("the claim", false, Part{Name: ixVerifyTx, Is: func(ix Instruction) (Instruction, error) { return p.verifies(ix, signer, pay) }}, p.Exactly(claim)))
+	if d.unwraps(signer) {
+		all = append(all, tx("the unwrapping of SOL", false, p.Exactly(Unwrap(signer))))
+	}
+	return all, nil
+}
+
+// submits checks that an instruction hands headers to the relay. Which ones is for
+// the relay to judge: it takes none that is not Bitcoin's.
+func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
+	c, err := p.DecodeCall(ix)
+	if err != nil || ix.Program != p.Relay || !slices.Contains([]string{ixSubmit, ixSubmitShort, ixSubmitFork}, c.Name) {
+		return ix, errors.New("it submits no headers")
+	}
+	r := reader{data: c.Args}
+	n := int(r.u32())
+	if n == 0 || n > MaxMainHeaders {
+		return ix, fmt.Errorf("it submits %d headers", n)
+	}
+	var headers []bitcoin.Header
+	for range n {
+		h, err := bitcoin.ParseHeader(r.take(bitcoin.HeaderSize), 0)
+		if err != nil {
+			return ix, err
+		}
+		headers = append(headers, h)
+	}
+	on, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+	if err != nil {
+		return ix, err
+	}
+	op, fork := bitcoin.SaveMain, uint64(0)
+	switch c.Name {
+	case ixSubmitShort:
+		op = bitcoin.SaveShortFork
+	case ixSubmitFork:
+		op, fork = bitcoin.SaveFork, r.u64()
+		if r.flag() {
+			op = bitcoin.SaveNewFork
+		}
+	}
+	if err := r.end(); err != nil {
+		return ix, err
+	}
+	want, err := p.SubmitInstruction(op, signer, headers, on, fork)
+	if err != nil {
+		return ix, err
+	}
+	return want, sameInstruction(want, ix)
+}
+
+// verifies checks that an instruction makes the relay look at the payment that was
+// agreed on. The path to it is for the relay to judge.
+func (p Programs) verifies(ix Instruction, signer Key, pay WantedPayment) (Instruction, error) {
+	c, err := p.DecodeCall(ix)
+	if err != nil || c.Name != ixVerifyTx {
+		return ix, errors.New("it is no check by the relay")
+	}
+	r := reader{data: c.Args}
+	proof := Proof{TxID: r.hash()}
+	confirmations := r.u32()
+	proof.Index = r.u32()
+	n := r.u32()
+	if n > 32 {
+		return ix, fmt.Errorf("a path of %d hashes", n)
+	}
+	for range n {
+		proof.Path = append(proof.Path, r.hash())
+	}
+	in, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+	switch {
+	case r.end() != nil:
+		return ix, r.end()
+	case err != nil:
+		return ix, err
+	case proof.TxID != pay.TxID:
+		return ix, fmt.Errorf("it is about the Bitcoin transaction %s, not %s", proof.TxID, pay.TxID)
+	case confirmations != uint32(pay.Confirmations):
+		return ix, fmt.Errorf("it demands %d confirmations, the escrow %d", confirmations, pay.Confirmations)
+	case in.Header.Hash() != pay.Block:
+		return ix, fmt.Errorf("it names the block %s, the payment is in %s", in.Header.Hash(), pay.Block)
+	}
+	want := p.VerifyInstruction(signer, proof, confirmations, in)
+	return want, sameInstruction(want, ix)
+}
