@@ -93,7 +93,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	if len(all["."]) == 0 || len(all) < 10 {
 		t.Fatalf("only %d packages are listed", len(all))
 	}
-	smartChains := under("chains/evm", "chains/solana", "chains/starknet")
+	smartChains := under("chains/evm", "chains/solana", "chains/starknet", "internal/solana")
 	devnet := under("internal/devnet")
 	for name := range all {
 		for _, rule := range []struct {
@@ -104,9 +104,10 @@ func TestImportsPointOneWay(t *testing.T) {
 			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price", "watchtower", "httpapi", "storage", "address", "lnurl", "balance", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
 			{under("chains")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
-			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet")},
+			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
-			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana")},
+			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
+			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
 			{under("chains/bitcoin", "chains/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
 			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
 			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
@@ -150,6 +151,44 @@ func TestExamplesUseThePublicAPI(t *testing.T) {
 	}
 }
 
+// A program links the chains that it passes in and no other, nor the libraries that
+// only another chain needs.
+func TestAChainLinksNoOther(t *testing.T) {
+	const solanaLibrary, evmLibrary = "github.com/gagliardetto/", "github.com/ethereum/"
+	for _, c := range []struct {
+		pkg       string
+		forbidden []string
+	}{
+		{".", []string{solanaLibrary, evmLibrary}},
+		{"./httpapi", []string{solanaLibrary, evmLibrary}},
+		{"./chains/evm", []string{solanaLibrary}},
+		{"./chains/starknet", []string{solanaLibrary}},
+		{"./chains/solana", []string{evmLibrary}},
+	} {
+		out, err := exec.Command("go", "list", "-deps", c.pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.Lines(string(out)) {
+			for _, f := range c.forbidden {
+				if strings.HasPrefix(dep, f) {
+					t.Errorf("%s links %s", c.pkg, strings.TrimSpace(dep))
+				}
+			}
+		}
+	}
+}
+
+// What goes over the wire is known to pure functions: they see no context, clock,
+// store or network.
+func TestSolanaWireIsPure(t *testing.T) {
+	files, err := filepath.Glob("internal/solana/wire/*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	checkPure(t, files, "context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2", "github.com/gagliardetto/solana-go/rpc", module+"/storage")
+}
+
 // Package swap is what a swap is and how it moves: pure, so that its tables can be
 // tried from every side. Its files see no context, clock, store or network.
 func TestSwapIsPure(t *testing.T) {
@@ -159,6 +198,12 @@ func TestSwapIsPure(t *testing.T) {
 	}
 	impure := []string{"context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
 		module + "/storage", module + "/internal/engine", module + "/internal/executor", module + "/internal/chainreader", module + "/internal/quote"}
+	checkPure(t, files, impure...)
+}
+
+// checkPure refuses imports, and readings of the clock, in files that are no tests.
+func checkPure(t *testing.T, files []string, impure ...string) {
+	t.Helper()
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
