@@ -12,8 +12,8 @@ import (
 // local fills the network's members for a network that examples/devnet runs, from
 // what it printed:
 //
-//	go run ./examples/devnet -mine 5s > local.json
-//	go run ./examples/server -config config.json    # with "local": "local.json"
+//	go run ./examples/devnet -mine 1s > examples/server/local.json
+//	go run ./examples/server -config examples/server/config.local.json
 //
 // Members of the file that are given beside it stay as they are.
 func (c *config) local() error {
