@@ -87,8 +87,12 @@ func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int)
 	exchanged := sum(q.Sats, new(big.Int).Mul(q.FeeSats, big.NewInt(sign)))
 	worth, noPrice := price.FromBitcoin(exchanged, q.Price, q.Decimals)
 	few := noPrice == nil && worth.Cmp(units) <= 0 && (!send || q.Units.Cmp(sum(worth, units)) <= 0)
-	if _, again := a.fair(c, check, kind); again == nil || few || !send && exchanged.Cmp(roundedSats) <= 0 {
+	_, again := a.fair(c, check, kind)
+	switch {
+	case few, again == nil && r.DifferencePPM == nil, !send && exchanged.Cmp(roundedSats) <= 0:
 		return r, fault.Invalid("amount", "is too small: after fees and gas only %s sats are exchanged, too few for the token's smallest unit", exchanged)
+	case again == nil:
+		return r, fault.Invalid("amount", "is so small that rounding may explain a price %s ppm worse than the market price, at most %d ppm are accepted; use a larger amount", r.DifferencePPM, a.Policy.tolerance())
 	}
 	return r, err
 }

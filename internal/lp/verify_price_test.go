@@ -97,6 +97,9 @@ func TestPriceLimits(t *testing.T) {
 			if err == nil && (r.DifferencePPM == nil) != (x.decimals < 0) {
 				t.Errorf("accepted without having been compared: %+v", r)
 			}
+			if roundings := strings.Contains(x.name, " explains") && x.want == tooSmall; roundings != (err != nil && strings.Contains(err.Error(), "rounding may explain")) {
+				t.Errorf("%v: rounding is named as the reason, or is not, wrongly", err)
+			}
 			if x.want == unknown && x.market == nil && !strings.Contains(err.Error(), "unknown") {
 				t.Errorf("%v does not say what is missing", err)
 			}
