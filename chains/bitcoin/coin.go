@@ -8,9 +8,9 @@ import (
 	"github.com/btcsuite/btcd/wire"
 )
 
-// cost is what a child must add, in whole sats, to lift the package to rate. Nil
+// parentFee is what a child must add, in whole sats, to lift the package to rate. Nil
 // costs nothing.
-func (c *CPFP) cost(rate float64) float64 {
+func parentFee(c *CPFP, rate float64) float64 {
 	if c == nil || c.EffectiveFeeRate >= rate {
 		return 0
 	}

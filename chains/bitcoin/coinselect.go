@@ -198,7 +198,7 @@ func (p *purse) parentCost(c *Coin) float64 {
 	if p.paid[c.OutPoint.Hash] {
 		return 0
 	}
-	return c.CPFP.cost(p.FeeRate)
+	return parentFee(c.CPFP, p.FeeRate)
 }
 
 // finish adds change, if it is worth an output, and states fee and fee rate;

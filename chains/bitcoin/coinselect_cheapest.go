@@ -23,7 +23,7 @@ func SelectCheapest(d Draft, coins []Coin) (Selection, error) {
 	for _, most := range parentCosts(all, d.FeeRate) {
 		some = some[:0]
 		for _, c := range all {
-			if c.CPFP.cost(d.FeeRate) <= most {
+			if parentFee(c.CPFP, d.FeeRate) <= most {
 				some = append(some, c)
 			}
 		}
@@ -40,7 +40,7 @@ func SelectCheapest(d Draft, coins []Coin) (Selection, error) {
 }
 
 func paysForParents(coins []Coin, rate float64) bool {
-	return slices.ContainsFunc(coins, func(c Coin) bool { return c.CPFP.cost(rate) > 0 })
+	return slices.ContainsFunc(coins, func(c Coin) bool { return parentFee(c.CPFP, rate) > 0 })
 }
 
 // parentCosts returns up to which cost of their parents coins are let in, one
@@ -49,7 +49,7 @@ func paysForParents(coins []Coin, rate float64) bool {
 func parentCosts(coins []Coin, rate float64) []float64 {
 	var costs []float64
 	for i := range coins {
-		if c := coins[i].CPFP.cost(rate); c > 0 {
+		if c := parentFee(coins[i].CPFP, rate); c > 0 {
 			costs = append(costs, c)
 		}
 	}

@@ -29,7 +29,7 @@ func MaxSpendable(d Draft, target AddressType, coins []Coin) (Spendable, error) 
 	bytes, in, parents := d.vbytes(d.Required, target.ScriptLen()), p.in, 0.0
 	for i := range coins {
 		c := &coins[i]
-		cost := c.CPFP.cost(d.FeeRate)
+		cost := parentFee(c.CPFP, d.FeeRate)
 		if c.detrimental(d.FeeRate, cost) {
 			continue
 		}

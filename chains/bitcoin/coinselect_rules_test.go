@@ -135,7 +135,7 @@ func checkSelection(t *rapid.T, d Draft, list []Coin, sel Selection, err error, 
 		}
 		in += v
 		if !once || !paid[c.OutPoint.Hash] {
-			parents += c.CPFP.cost(d.FeeRate)
+			parents += parentFee(c.CPFP, d.FeeRate)
 		}
 		paid[c.OutPoint.Hash] = true
 		z.addInput(c.Type)

@@ -166,7 +166,7 @@ func TestVectorsCoinSelectionFinish(t *testing.T) {
 		c.Input(t, &in)
 		names, kept := []string{}, []Coin{}
 		for _, coin := range coins(t, in.UTXOs) {
-			if !coin.detrimental(in.FeeRate, coin.CPFP.cost(in.FeeRate)) {
+			if !coin.detrimental(in.FeeRate, parentFee(coin.CPFP, in.FeeRate)) {
 				names, kept = append(names, coin.OutPoint.String()), append(kept, coin)
 			}
 		}

@@ -87,3 +87,11 @@ func TestBalanceFeeRate(t *testing.T) {
 		})
 	}
 }
+
+func TestVaultFeeRateOfNoNumber(t *testing.T) {
+	for name, wallet := range map[string]float64{"no number": math.NaN(), "negative": -1, "infinite": math.Inf(1)} {
+		if got, err := VaultFeeRate(0, 2, wallet); err == nil {
+			t.Errorf("a wallet's rate that is %s: %v", name, got)
+		}
+	}
+}

@@ -173,3 +173,19 @@ func BenchmarkBuildMerkleProof(b *testing.B) {
 		}
 	}
 }
+
+// A tree may be as deep as a block can make it, and no deeper: deeper ones are made
+// of something else than transactions.
+func TestMerkleProofDepth(t *testing.T) {
+	for depth, ok := range map[int]bool{0: true, maxMerkleDepth: true, maxMerkleDepth + 1: false} {
+		p := MerkleProof{TxID: Hash{1}, Pos: 1<<depth - 1, Hashes: testTxIDs(depth)}
+		header := Header{MerkleRoot: p.Root()}
+		if err := p.Verify(header); (err == nil) != ok {
+			t.Errorf("%d levels: %v", depth, err)
+		}
+		p.Pos++
+		if p.Verify(Header{MerkleRoot: p.Root()}) == nil {
+			t.Errorf("%d levels: position %d", depth, p.Pos)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func finishTaproot(in *psbt.PInput) ([]unlock, error) {
 
 // keyUnlock makes an unlock of one signature, if it is by the key of the script.
 func keyUnlock(typ AddressType, script []byte, sig *psbt.PartialSig) (unlock, bool) {
-	_, program, _ := parseScript(script)
+	program := programOf(typ, script)
 	pair := wire.TxWitness{sig.Signature, sig.PubKey}
 	switch typ {
 	case P2WPKH:
@@ -87,6 +87,17 @@ func keyUnlock(typ AddressType, script []byte, sig *psbt.PartialSig) (unlock, bo
 		return unlock{script: append(pushOf(sig.Signature), pushOf(sig.PubKey)...)}, bytes.Equal(btcutil.Hash160(sig.PubKey), program)
 	}
 	return unlock{}, false
+}
+
+// programOf is the hash that a script of one of the three types pays to.
+func programOf(typ AddressType, script []byte) []byte {
+	switch typ {
+	case P2WPKH, P2SH:
+		return script[2 : 2+20]
+	case P2PKH:
+		return script[3 : 3+20]
+	}
+	return nil
 }
 
 // pushOf is the script that pushes up to 75 bytes. Longer data, which no

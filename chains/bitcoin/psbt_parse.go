@@ -96,7 +96,7 @@ func decodePSBT(raw []byte) (*UncheckedPSBT, error) {
 		return nil, fmt.Errorf("%d bytes are too many", len(raw))
 	}
 	s := scanner{rest: rest}
-	global, err := s.psbtMap()
+	global, err := scanMap(&s)
 	if err != nil {
 		return nil, err
 	}
@@ -146,32 +146,32 @@ func psbtV0(s *scanner, global psbtMap) (*wire.MsgTx, []psbtMap, error) {
 			return nil, nil, fmt.Errorf("input %d of the unsigned transaction is signed", i)
 		}
 	}
-	inputs, err := s.psbtMaps(len(tx.TxIn))
+	inputs, err := scanMaps(s, len(tx.TxIn))
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = s.psbtMaps(len(tx.TxOut)) // only descriptions of the user's own outputs stand there
+	_, err = scanMaps(s, len(tx.TxOut)) // only descriptions of the user's own outputs stand there
 	return tx, inputs, err
 }
 
 // psbtMap is one list of keys and values: the first byte of a key is its type.
 type psbtMap map[string][]byte
 
-func (s *scanner) psbtMaps(n int) ([]psbtMap, error) {
+func scanMaps(s *scanner, n int) ([]psbtMap, error) {
 	if n > len(s.rest) {
 		return nil, errors.New("ends too early")
 	}
 	maps := make([]psbtMap, n)
 	for i := range maps {
 		var err error
-		if maps[i], err = s.psbtMap(); err != nil {
+		if maps[i], err = scanMap(s); err != nil {
 			return nil, err
 		}
 	}
 	return maps, nil
 }
 
-func (s *scanner) psbtMap() (psbtMap, error) {
+func scanMap(s *scanner) (psbtMap, error) {
 	m := psbtMap{}
 	for {
 		n := s.count()
@@ -190,13 +190,6 @@ func (s *scanner) psbtMap() (psbtMap, error) {
 		}
 		m[key] = value
 	}
-}
-
-// take returns the next n bytes, or none if there are fewer.
-func (s *scanner) take(n uint64) []byte {
-	all := s.rest
-	s.skip(n)
-	return all[:len(all)-len(s.rest)]
 }
 
 // get returns the value of a key that is its type alone; nil if it is absent.

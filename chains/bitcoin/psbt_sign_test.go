@@ -124,11 +124,11 @@ func toV2(t testing.TB, p *psbt.Packet, display bool) []byte {
 	put([]byte{psbtGlobalVersion}, le(2, 4))
 	b.WriteByte(0)
 	s := scanner{rest: closePSBT(t, p)[len(psbtMagic):]}
-	if _, err := s.psbtMap(); err != nil {
+	if _, err := scanMap(&s); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range tx.TxIn {
-		m, err := s.psbtMap()
+		m, err := scanMap(&s)
 		if err != nil {
 			t.Fatal(err)
 		}

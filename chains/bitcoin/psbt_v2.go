@@ -45,11 +45,11 @@ func psbtV2(s *scanner, global psbtMap) (*wire.MsgTx, []psbtMap, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	inputs, err := s.psbtMaps(ins)
+	inputs, err := scanMaps(s, ins)
 	if err != nil {
 		return nil, nil, err
 	}
-	outputs, err := s.psbtMaps(outs)
+	outputs, err := scanMaps(s, outs)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -177,3 +177,10 @@ func (s *scanner) count() uint64 {
 	}
 	return value
 }
+
+// take returns the next n bytes, or none if there are fewer.
+func (s *scanner) take(n uint64) []byte {
+	all := s.rest
+	s.skip(n)
+	return all[:len(all)-len(s.rest)]
+}

@@ -1,8 +1,6 @@
 package bitcoin
 
 import (
-	"math"
-	"math/bits"
 	"strings"
 	"testing"
 
@@ -66,41 +64,5 @@ func TestFundBoundsInputsOfVaults(t *testing.T) {
 	odd.Inputs = []TemplateInput{{Output: wire.TxOut{Value: 600, PkScript: []byte{0x51}}}}
 	if f, err := Fund(odd, w, []Coin{{OutPoint: OutPoint{Hash: Hash{1}}, Value: 1_000_000}}, 1, SelectCheapest); err == nil {
 		t.Errorf("funded beside an output of no known type: %+v", f)
-	}
-}
-
-// A tree may be as deep as a block can make it, and no deeper: deeper ones are made
-// of something else than transactions.
-func TestMerkleProofDepth(t *testing.T) {
-	for depth, ok := range map[int]bool{0: true, maxMerkleDepth: true, maxMerkleDepth + 1: false} {
-		p := MerkleProof{TxID: Hash{1}, Pos: 1<<depth - 1, Hashes: testTxIDs(depth)}
-		header := Header{MerkleRoot: p.Root()}
-		if err := p.Verify(header); (err == nil) != ok {
-			t.Errorf("%d levels: %v", depth, err)
-		}
-		p.Pos++
-		if p.Verify(Header{MerkleRoot: p.Root()}) == nil {
-			t.Errorf("%d levels: position %d", depth, p.Pos)
-		}
-	}
-}
-
-// Where a share would need more than 64 bits there is no quotient: an error, and no panic.
-func TestSharesThatDoNotFit(t *testing.T) {
-	for _, share := range []uint32{shareUnit + 1, maxShare} {
-		raw, _ := bits.Div64(shareUnit, 0, uint64(share)) // the last that fits, but for rounding
-		for _, more := range []uint64{0, 1, 2} {
-			if a, err := (FeeShares{Execution: share}).Amounts([2]uint64{raw + more, 0}); err == nil {
-				t.Errorf("%d of %d: %+v", share, raw+more, a)
-			}
-		}
-	}
-}
-
-func TestVaultFeeRateOfNoNumber(t *testing.T) {
-	for name, wallet := range map[string]float64{"no number": math.NaN(), "negative": -1, "infinite": math.Inf(1)} {
-		if got, err := VaultFeeRate(0, 2, wallet); err == nil {
-			t.Errorf("a wallet's rate that is %s: %v", name, got)
-		}
 	}
 }

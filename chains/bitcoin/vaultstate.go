@@ -16,11 +16,11 @@ type PendingWithdrawal struct {
 	Amounts WithdrawalAmounts
 }
 
-// After returns the state after a chain of withdrawals, oldest first. Each must
+// VaultAfter returns the state after a chain of withdrawals, oldest first. Each must
 // spend the output that the one before left, and the balances must cover its
 // total with all fees: a contract closes the vault on one that they do not
 // cover, and its recipient gets nothing (protocol: swap-flows-spv-and-core.md D2).
-func (s VaultState) After(pending ...PendingWithdrawal) (VaultState, error) {
+func VaultAfter(s VaultState, pending ...PendingWithdrawal) (VaultState, error) {
 	for _, w := range pending {
 		if w.Vault != s.UTXO {
 			return VaultState{}, fmt.Errorf("withdrawal %s spends %s, but the vault is at %s", w.TxID, w.Vault, s.UTXO)

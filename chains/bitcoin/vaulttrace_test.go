@@ -59,7 +59,7 @@ func TestTraceVault(t *testing.T) {
 			if w.Tx != chain[i] {
 				t.Errorf("%d withdrawals: number %d is %s", n, i, w.TxID)
 			}
-			if state, err = state.After(PendingWithdrawal{Withdrawal: w.Withdrawal}); err != nil {
+			if state, err = VaultAfter(state, PendingWithdrawal{Withdrawal: w.Withdrawal}); err != nil {
 				t.Error(err)
 			}
 		}

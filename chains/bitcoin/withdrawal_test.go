@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 	"testing"
@@ -188,7 +189,7 @@ func TestVectorsVaultStateAfter(t *testing.T) {
 			}
 			pending = append(pending, PendingWithdrawal{Withdrawal: w, Amounts: a})
 		}
-		after, err := state.After(pending...)
+		after, err := VaultAfter(state, pending...)
 		if vectors.Refused(c.Want(t)) != (err != nil) {
 			t.Fatalf("After: %v", err)
 		}
@@ -233,41 +234,22 @@ func TestVaultStateAfterRefuses(t *testing.T) {
 	utxo := OutPoint{Hash: Hash{1}, Index: 2}
 	w := PendingWithdrawal{Withdrawal: Withdrawal{TxID: Hash{9}, Vault: utxo}, Amounts: WithdrawalAmounts{Total: [2]uint64{10, 3}}}
 	state := VaultState{UTXO: utxo, Raw: [2]uint64{10, 3}, Withdrawals: 4}
-	after, err := state.After(w)
+	after, err := VaultAfter(state, w)
 	if want := (VaultState{UTXO: OutPoint{Hash: Hash{9}}, Withdrawals: 5}); err != nil || after != want {
 		t.Fatalf("got %+v, %v", after, err)
 	}
-	if _, err := state.After(w, w); err == nil {
+	if _, err := VaultAfter(state, w, w); err == nil {
 		t.Error("spent the same output twice")
 	}
 	for i := range 2 {
 		poor := state
 		poor.Raw[i]--
-		if _, err := poor.After(w); err == nil {
+		if _, err := VaultAfter(poor, w); err == nil {
 			t.Errorf("token %d was overdrawn", i)
 		}
 	}
 	if state.Raw != [2]uint64{10, 3} {
 		t.Error("the state given was changed")
-	}
-}
-
-func TestDataScript(t *testing.T) {
-	for n := 1; n <= 255; n++ {
-		data := bytes.Repeat([]byte{byte(n)}, n)
-		script, err := DataScript(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := ScriptData(script)
-		if err != nil || !bytes.Equal(back, data) {
-			t.Errorf("%d bytes come back as %x, %v", n, back, err)
-		}
-	}
-	for _, n := range []int{0, 256} {
-		if _, err := DataScript(make([]byte, n)); err == nil {
-			t.Errorf("made a script for %d bytes", n)
-		}
 	}
 }
 
@@ -342,4 +324,16 @@ func FuzzPayout(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Where a share would need more than 64 bits there is no quotient: an error, and no panic.
+func TestSharesThatDoNotFit(t *testing.T) {
+	for _, share := range []uint32{shareUnit + 1, maxShare} {
+		raw, _ := bits.Div64(shareUnit, 0, uint64(share)) // the last that fits, but for rounding
+		for _, more := range []uint64{0, 1, 2} {
+			if a, err := (FeeShares{Execution: share}).Amounts([2]uint64{raw + more, 0}); err == nil {
+				t.Errorf("%d of %d: %+v", share, raw+more, a)
+			}
+		}
+	}
 }

@@ -65,7 +65,7 @@ func testVaultClaims(k *kit) {
 		users = append(users, user)
 		pending = append(pending, k.parse(v, tx, user.Address(), raw))
 	}
-	after, err := opened.VaultState.After(pending...)
+	after, err := bitcoin.VaultAfter(opened.VaultState, pending...)
 	k.must(err)
 	plan := chains.Plan{SwapID: "vault", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: queries[2].TxID}}}}
 	k.buildRefused(users[2], plan.Steps[0], "a claim of an unconfirmed withdrawal")

@@ -53,7 +53,7 @@ func (v Vault) After(pending ...chains.Withdrawal) (Vault, error) {
 	}
 	state := bitcoin.VaultState{UTXO: v.UTXO, Raw: v.Raw, Withdrawals: v.Withdrawals}
 	for _, w := range pending {
-		next, err := state.After(bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
+		next, err := bitcoin.VaultAfter(state, bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
 		if err != nil {
 			return Vault{}, err
 		}

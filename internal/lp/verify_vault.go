@@ -66,7 +66,7 @@ func (f VaultFacts) covered(ours bitcoin.PendingWithdrawal) error {
 	for _, w := range f.Pending {
 		pending = append(pending, bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
 	}
-	if _, err := f.Vault.VaultState.After(append(pending, ours)...); err != nil {
+	if _, err := bitcoin.VaultAfter(f.Vault.VaultState, append(pending, ours)...); err != nil {
 		return doubt(CheckVaultBalance, "the vault cannot pay: %w", err)
 	}
 	return nil
