@@ -23,15 +23,6 @@ func networkNamed(t testing.TB, name string) Network {
 	return n
 }
 
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func TestVectorsAddresses(t *testing.T) {
 	vectors.Each(t, "bitcoin", "addresses", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Network, Address string }
@@ -88,7 +79,7 @@ func TestVectorsScripts(t *testing.T) {
 		c.Input(t, &in)
 		var want struct{ Address, Type string }
 		c.Expected(t, &want)
-		script := unhex(t, in.Script)
+		script := vectors.Unhex(t, in.Script)
 		a, err := AddressFromScript(script, networkNamed(t, in.Network))
 		if !canonicalPushes(script) && want.Address != "" {
 			c.Differ(t, "bitcoin-script-canonical")
@@ -154,7 +145,7 @@ func TestAddressRefuses(t *testing.T) {
 	if _, err := ParseAddress(good, Network(9)); err == nil {
 		t.Error("accepted an unknown network")
 	}
-	if _, err := AddressFromScript(unhex(t, "0014f4ddd25941dd4097c23ac2c1eeeb940816c5f3be"), -1); err == nil {
+	if _, err := AddressFromScript(vectors.Unhex(t, "0014f4ddd25941dd4097c23ac2c1eeeb940816c5f3be"), -1); err == nil {
 		t.Error("accepted an unknown network")
 	}
 	if _, err := NewAddress(P2TR, make([]byte, 32), Mainnet); err == nil {
@@ -179,17 +170,13 @@ func TestAddressUpperCase(t *testing.T) {
 
 func TestAddressTypes(t *testing.T) {
 	for typ := P2PKH; typ.Valid(); typ++ {
-		back, err := ParseAddressType(typ.String())
-		if err != nil || back != typ || typ.DustLimit() == 0 || typ.ScriptLen() == 0 {
-			t.Errorf("%s: %v, %v, dust %d, length %d", typ, back, err, typ.DustLimit(), typ.ScriptLen())
+		if typ.String() == "unknown" || typ.DustLimit() == 0 || typ.ScriptLen() == 0 {
+			t.Errorf("%s: dust %d, length %d", typ, typ.DustLimit(), typ.ScriptLen())
 		}
 	}
 	var none AddressType
 	if none.Valid() || none.String() != "unknown" || none.DustLimit() != 0 || none.ScriptLen() != 0 {
 		t.Error("the zero type is not empty")
-	}
-	if _, err := ParseAddressType("unknown"); err == nil {
-		t.Error("unknown is no type")
 	}
 }
 
@@ -246,7 +233,7 @@ func FuzzScriptType(f *testing.F) {
 	for _, s := range []string{"76a9145db2aad8e8e471fb98ce3ec7ea5c5efeca952d7688ac", "a9145df8fef21a0d5bd33ec51a8dd0e28c1379b6cdad87",
 		"001407ad64187203385a37615ea2afd01e97bd3aede4", "0020e1446f7ed45574e8215888e907b4cff82d1288b2efd9f7928ef9245421394d8c",
 		"5120d9865e585aa5e5125dc2c49d6a4664b40a2b772c5cf560cdf780b5275814af34", "51024e73", "0014aabb"} {
-		f.Add(unhex(f, s))
+		f.Add(vectors.Unhex(f, s))
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
 		typ, ok := ScriptType(script)

@@ -22,7 +22,7 @@ func TestGuessConfirmations(t *testing.T) {
 }
 
 func TestFindClaimOutput(t *testing.T) {
-	tx := smallTx([]byte{0x51})
+	tx := smallTx_claim([]byte{0x51})
 	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
 	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
 	hash := func(out *wire.TxOut, n uint16) ([]byte, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // The genesis block and its successor.
@@ -15,7 +17,7 @@ const (
 
 func parseHeader(t testing.TB, text string, height uint32) Header {
 	t.Helper()
-	h, err := ParseHeader(unhex(t, text), height)
+	h, err := ParseHeader(vectors.Unhex(t, text), height)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +141,8 @@ func TestCheckHeadersOrder(t *testing.T) {
 }
 
 func FuzzParseHeader(f *testing.F) {
-	f.Add(unhex(f, mainnet0), 0)
-	f.Add(unhex(f, mainnet1), 1)
+	f.Add(vectors.Unhex(f, mainnet0), 0)
+	f.Add(vectors.Unhex(f, mainnet1), 1)
 	f.Fuzz(func(t *testing.T, b []byte, network int) {
 		h, err := ParseHeader(b, 100)
 		if err != nil {

@@ -38,7 +38,7 @@ func TestVectorsNonces(t *testing.T) {
 			if err != nil {
 				return
 			}
-			tx := smallTx(nil)
+			tx := smallTx_claim(nil)
 			tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 2}, nil, nil))
 			tx.LockTime = lockTime
 			tx.TxIn[0].Sequence, tx.TxIn[1].Sequence = sequence, sequence
@@ -52,7 +52,7 @@ func TestVectorsNonces(t *testing.T) {
 			tx := wire.NewMsgTx(2)
 			tx.LockTime = in.LockTime
 			sequences := []uint32{in.Sequence0, in.Sequence1}
-			scripts := [][]byte{{0x51}, unhex(t, in.Out1Script)}
+			scripts := [][]byte{{0x51}, vectors.Unhex(t, in.Out1Script)}
 			for i := range orElse(in.Inputs, 2) {
 				tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: uint32(i)}, nil, nil))
 				if i < len(sequences) {
@@ -126,7 +126,7 @@ func TestEscrowNonce(t *testing.T) {
 }
 
 func TestTxNonceRefuses(t *testing.T) {
-	tx := smallTx(nil)
+	tx := smallTx_claim(nil)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 2}, nil, nil))
 	tx.LockTime, tx.TxIn[0].Sequence, tx.TxIn[1].Sequence = 1_500_000_000, 0xFE000005, 0xFE000005
 	if nonce, err := TxNonce(tx, true); err != nil || nonce != 1_000_000_000<<24|5 {

@@ -37,7 +37,7 @@ func TestVectorsOpReturnStarknet(t *testing.T) {
 		if !refused {
 			c.Expected(t, &want)
 		}
-		payload := unhex(t, in.Data)
+		payload := vectors.Unhex(t, in.Data)
 		if in.Recipient != nil {
 			p, err := payoutOf(*in.Recipient, in.RawAmounts, in.ExecutionHash)
 			if err == nil {

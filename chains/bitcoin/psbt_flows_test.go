@@ -179,9 +179,9 @@ func TestFlowSpendableBalance(t *testing.T) {
 			var d Draft
 			recipients := map[string]int{"CITREA": 20, "BOTANIX": 20, "STARKNET": 32}
 			if n := recipients[text("targetChain")]; n > 0 {
-				n += rawAmountLen
+				n += 8
 				if text("gasDrop") == "true" {
-					n += rawAmountLen
+					n += 8
 				}
 				d = VaultDraft(n)
 			}
@@ -190,7 +190,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			}
 			var list []Coin
 			for _, u := range in.UTXOs {
-				list = append(list, coinJSON{Value: u.Value, Type: a.Type().String(), CPFP: u.CPFP}.coin(t))
+				list = append(list, coinJSON_psbt{Value: u.Value, Type: a.Type().String(), CPFP: u.CPFP}.coin(t))
 			}
 			got, err := MaxSpendable(d, P2WSH, list)
 			if err != nil {

@@ -50,7 +50,7 @@ func fundFrom(t Template, w Wallet, coins []Coin, rate float64, choose func(Draf
 	if err != nil {
 		return nil, err
 	}
-	d := Draft{Required: required, Outputs: t.Outputs, Change: w.address.Type(), FeeRate: rate}
+	d := Draft{Required: required, Outputs: t.Outputs, Change: w.Address().Type(), FeeRate: rate}
 	if len(t.Inputs) > 0 {
 		if d.MaxInputs, err = maxPostedInputs(t, w); err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func ownCoins(t Template, w Wallet, coins []Coin) ([]Coin, error) {
 			return nil, fmt.Errorf("coin %s is there twice", c.OutPoint)
 		}
 		seen[c.OutPoint] = true
-		c.Type = w.address.Type()
+		c.Type = w.Address().Type()
 		own[i] = c
 	}
 	return own, nil
@@ -89,10 +89,10 @@ func maxPostedInputs(t Template, w Wallet) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	script := w.address.Type().ScriptLen()
+	script := w.Address().Type().ScriptLen()
 	room := MaxPostedPSBT - len(raw) - 8 - (outputBaseVBytes + script + 1) // longer counts, change
 	one := inputBaseVBytes + 3 + outputBaseVBytes + script + 1             // outpoint and sequence, spent output, end
-	switch w.address.Type() {
+	switch w.Address().Type() {
 	case P2SH:
 		one += 3 + 23 + 3 + 108
 	case P2WPKH:
@@ -106,7 +106,7 @@ func maxPostedInputs(t Template, w Wallet) (int, error) {
 // ParentIDs returns the transactions that [Funding.PSBT] needs: all that the
 // wallet's inputs spend from for a p2pkh wallet, else none.
 func (f *Funding) ParentIDs() []Hash {
-	if f.wallet.address.Type() != P2PKH {
+	if f.wallet.Address().Type() != P2PKH {
 		return nil
 	}
 	var ids []Hash
@@ -153,7 +153,7 @@ func (f *Funding) PSBT(parents map[Hash]*wire.MsgTx) (*FundedPSBT, error) {
 		p.Inputs = append(p.Inputs, in)
 	}
 	if f.Change > 0 {
-		p.UnsignedTx.AddTxOut(wire.NewTxOut(f.Change, f.wallet.address.Script()))
+		p.UnsignedTx.AddTxOut(wire.NewTxOut(f.Change, f.wallet.Address().Script()))
 		p.Outputs = append(p.Outputs, psbt.POutput{})
 	}
 	if funded.PSBT, err = encodePSBT(p); err != nil {
@@ -164,14 +164,14 @@ func (f *Funding) PSBT(parents map[Hash]*wire.MsgTx) (*FundedPSBT, error) {
 
 // input holds what the wallet needs to sign for a coin, and nothing else.
 func (f *Funding) input(c Coin, parents map[Hash]*wire.MsgTx) (psbt.PInput, error) {
-	out := wire.NewTxOut(c.Value, f.wallet.address.Script())
+	out := wire.NewTxOut(c.Value, f.wallet.Address().Script())
 	in := psbt.PInput{WitnessUtxo: out}
-	switch f.wallet.address.Type() {
+	switch f.wallet.Address().Type() {
 	case P2TR:
-		in.TaprootInternalKey = f.wallet.key
+		in.TaprootInternalKey = f.wallet.PublicKey()
 		return in, nil
 	case P2SH:
-		in.RedeemScript = witnessKeyHash(f.wallet.key)
+		in.RedeemScript = witnessKeyHash(f.wallet.PublicKey())
 	case P2PKH:
 		parent := parents[c.OutPoint.Hash]
 		if err := checkParent(parent, c.OutPoint, out); err != nil {

@@ -18,7 +18,7 @@ type fundJSON struct {
 	Network string
 	Wallet  struct{ Address, PublicKey, Type string }
 	UTXOs   []struct {
-		coinJSON
+		coinJSON_psbt
 		RawTx string
 	}
 	FeeRate, BackendFeeRate float64
@@ -93,7 +93,7 @@ func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, [
 
 func decodeTx(t *testing.T, text string) *wire.MsgTx {
 	t.Helper()
-	tx, err := DecodeTx(unhex(t, text))
+	tx, err := DecodeTx(vectors.Unhex(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func decodeTx(t *testing.T, text string) *wire.MsgTx {
 func (in *fundJSON) usableWallet(t *testing.T, vault bool) (id string, ok bool) {
 	a := in.address(t, in.Wallet.Address)
 	switch {
-	case !keyOf(t, a, in.Wallet.PublicKey):
+	case !keyOf_psbt(t, a, in.Wallet.PublicKey):
 		return "bitcoin-wallet-key", false
 	case vault && a.Type() == P2PKH:
 		return "bitcoin-vault-p2pkh", false
@@ -184,7 +184,7 @@ func checkFunded(t *testing.T, c *vectors.Case, in *fundJSON, vault bool, p *Fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	vectors.SameJSON(t, numbers(t, want), view(p))
+	vectors.SameJSON(t, numbers_psbt(t, want), view(p))
 }
 
 // vaultJSON is a vault swap as the bitcoin vectors write it.
@@ -211,7 +211,7 @@ func (in *vaultJSON) terms(t *testing.T) VaultTerms {
 	}
 	return VaultTerms{
 		Vault: op, VaultValue: in.Vault.Value, VaultScript: in.address(t, in.Vault.Address).Script(),
-		Data:      unhex(t, in.OpReturnData),
+		Data:      vectors.Unhex(t, in.OpReturnData),
 		PayScript: in.address(t, in.LPAddress).Script(), PaySats: in.BTCAmountSats,
 		Shares:   FeeShares{Caller: in.CallerFeeShare, Fronting: in.FrontingFeeShare, Execution: in.ExecutionFeeShare},
 		LockTime: in.LockTime,
@@ -286,11 +286,11 @@ func TestVectorsWalletBalance(t *testing.T) {
 			d = VaultDraft(in.Vault.OpReturnLength)
 		}
 		d.FeeRate = rate
-		got, err := MaxSpendable(d, addressType(t, in.OutputType), list)
+		got, err := MaxSpendable(d, addressType_psbt(t, in.OutputType), list)
 		if err != nil {
 			t.Fatal(err)
 		}
-		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
+		vectors.SameJSON(t, numbers_psbt(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
 	})
 }
 
@@ -327,9 +327,9 @@ func TestVaultTermsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*VaultTerms){
-		"caller share":            func(v *VaultTerms) { v.Shares.Caller = maxShare + 1 },
+		"caller share":            func(v *VaultTerms) { v.Shares.Caller = (1<<20 - 1) + 1 },
 		"fronting share":          func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 },
-		"execution share":         func(v *VaultTerms) { v.Shares.Execution = maxShare + 1 },
+		"execution share":         func(v *VaultTerms) { v.Shares.Execution = (1<<20 - 1) + 1 },
 		"vault is p2wsh":          func(v *VaultTerms) { v.VaultScript = testAddress(t, P2WSH).Script() },
 		"vault is off the curve":  func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) },
 		"payment to p2tr":         func(v *VaultTerms) { v.PayScript = v.VaultScript },

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/btcsuite/btcd/txscript"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // agreeable is the agreement that a transaction meets as far as one can: a payment of
@@ -58,7 +59,7 @@ func fuzzSigned(t *testing.T, u *UncheckedPSBT) {
 }
 
 func FuzzParsePSBT(f *testing.F) {
-	for _, text := range vectorInputs(f, "bitcoin", "signed_psbt", "psbt") {
+	for _, text := range vectors.Inputs(f, "bitcoin", "signed_psbt", "psbt") {
 		f.Add(text)
 	}
 	f.Add("cHNidP8=")
@@ -89,7 +90,7 @@ func FuzzDecodePSBT(f *testing.F) {
 			f.Add([]byte(closePSBT(f, p)))
 		}
 	}
-	for _, text := range vectorInputs(f, "bitcoin", "signed_psbt", "psbt") {
+	for _, text := range vectors.Inputs(f, "bitcoin", "signed_psbt", "psbt") {
 		if raw, err := decodePSBTText(text); err == nil {
 			f.Add(raw)
 		}
@@ -107,7 +108,7 @@ func BenchmarkFundedPSBT(b *testing.B) {
 	template := testTemplate(b, testAddress(b, P2TR), testAddress(b, P2WPKH))
 	template.Outputs[2].Value = 300_000
 	for _, n := range []int{10, 1000} {
-		list := benchCoins(n)
+		list := benchCoins_psbt(n)
 		b.Run(itoa(int64(n)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

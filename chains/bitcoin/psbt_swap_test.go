@@ -34,7 +34,7 @@ func (q *quoteJSON) data(t *testing.T) []byte {
 		f = PayoutFormat{RecipientLen: 32, LittleEndian: true}
 		recipient = strings.Repeat("0", max(64-len(recipient), 0)) + recipient
 	}
-	p := Payout{Recipient: unhex(t, recipient)}
+	p := Payout{Recipient: vectors.Unhex(t, recipient)}
 	for i, total := range []string{q.OutputTotalSwap, q.OutputTotalGas} {
 		n, ok := new(big.Int).SetString(total, 10)
 		m, ok2 := new(big.Int).SetString(q.VaultTokenMultipliers[i], 10)
@@ -101,7 +101,7 @@ func TestVectorsRawVault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{
+		vectors.SameJSON(t, numbers_psbt(t, c.Want(t)), map[string]any{
 			"psbtHex": raw.Hex(), "psbtBase64": raw.Base64(), "in1sequence": template.Sequence,
 			"feeRate": in.MinimumBTCFeeRate, "tx": txView(t, raw),
 		})
@@ -127,10 +127,10 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 		f.Wallet.Address, f.Wallet.PublicKey = in.WalletAddress, in.WalletPublicKey
 		for _, u := range in.UTXOs {
 			var one struct {
-				coinJSON
+				coinJSON_psbt
 				RawTx string
 			}
-			one.coinJSON = coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}
+			one.coinJSON_psbt = coinJSON_psbt{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}
 			one.RawTx = u.PrevTx
 			f.UTXOs = append(f.UTXOs, one)
 		}

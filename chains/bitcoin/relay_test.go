@@ -73,7 +73,7 @@ func TestVectorsRelaySync(t *testing.T) {
 			known := regtestBase(*in.LatestKnownHeight)
 			relay.known = &RelayHeader{known, workAt(known)}
 			if in.BitcoinTipHeight > known.Height {
-				src.headers = mine(t, known, int(in.BitcoinTipHeight-known.Height), 1)
+				src.headers = mine_relay(t, known, int(in.BitcoinTipHeight-known.Height), 1)
 			}
 			if in.RelayTipHeight != nil && *in.RelayTipHeight == known.Height {
 				relay.tip = relay.known
@@ -125,7 +125,7 @@ func TestVectorsRelaySync(t *testing.T) {
 			!slices.Equal(heights, want.HeaderHeights) || (startFork == nil) != (want.StartForkID == nil) {
 			t.Errorf("got %d batches up to %d: %v", len(plan.Batches), top, heights)
 		}
-		vectors.SameJSON(t, mustJSON(t, want.Calls), calls)
+		vectors.SameJSON(t, vectors.JSON(t, want.Calls), calls)
 		for _, height := range heights {
 			if h, ok := plan.Header(height); !ok || h.Height != height {
 				t.Errorf("no header of height %d", height)
@@ -149,9 +149,9 @@ func ops(p RelayPlan) (names []string, sizes []int) {
 func TestPlanRelayForks(t *testing.T) {
 	known := regtestBase(1000)
 	base := RelayHeader{known, workAt(known)}
-	chain := mine(t, known, 260, 1)
+	chain := mine_relay(t, known, 260, 1)
 	stale := func(n int) RelayHeader {
-		branch := mine(t, known, n, 2)
+		branch := mine_relay(t, known, n, 2)
 		top := RelayBatch{Base: base, Headers: branch}.Top(evmRules)
 		return top
 	}
@@ -231,13 +231,13 @@ func TestPlanRelayGoesByWork(t *testing.T) {
 	rules.Work = func(bits uint32) *big.Int { return big.NewInt(1) }
 	known := regtestBase(1000)
 	base := RelayHeader{known, big.NewInt(1000)}
-	chain := mine(t, known, 10, 1)
-	high := RelayHeader{mine(t, known, 200, 2)[199], big.NewInt(1003)} // 200 blocks of little work
+	chain := mine_relay(t, known, 10, 1)
+	high := RelayHeader{mine_relay(t, known, 200, 2)[199], big.NewInt(1003)} // 200 blocks of little work
 	plan, err := PlanRelay(Regtest, high, base, chain, rules, 0)
 	if err != nil || len(plan.Batches) != 1 || plan.Batches[0].Op != SaveShortFork || !plan.Batches[0].Wins {
 		t.Errorf("fork against a higher tip of less work: %+v, %v", plan, err)
 	}
-	low := RelayHeader{mine(t, known, 2, 2)[1], big.NewInt(2000)} // 2 blocks of much work
+	low := RelayHeader{mine_relay(t, known, 2, 2)[1], big.NewInt(2000)} // 2 blocks of much work
 	if _, err := PlanRelay(Regtest, low, base, chain, rules, 0); err == nil {
 		t.Error("ten light blocks won against two heavy ones")
 	}
@@ -245,7 +245,7 @@ func TestPlanRelayGoesByWork(t *testing.T) {
 
 func TestHeadersAbove(t *testing.T) {
 	base := regtestBase(500)
-	chain := mine(t, base, 400, 1)
+	chain := mine_relay(t, base, 400, 1)
 	for name, c := range map[string]struct {
 		page  int
 		until uint32
@@ -264,7 +264,7 @@ func TestHeadersAbove(t *testing.T) {
 		}
 	}
 	holed := append(slices.Clone(chain[:200]), chain[201:]...)
-	other := append(slices.Clone(chain[:200]), mine(t, base, 400, 3)[200:]...)
+	other := append(slices.Clone(chain[:200]), mine_relay(t, base, 400, 3)[200:]...)
 	for name, headers := range map[string][]Header{"a hole": holed, "a reorganisation between pages": other} {
 		if _, err := HeadersAbove(t.Context(), &testSource{headers: headers, page: 100}, Regtest, base, 0); err == nil && name != "a hole" {
 			t.Errorf("accepted %s", name)
@@ -292,7 +292,7 @@ func (s failingSource) HeadersFrom(context.Context, uint32, int) ([]Header, erro
 func TestSyncRelay(t *testing.T) {
 	known := regtestBase(1000)
 	base := RelayHeader{known, workAt(known)}
-	src := &testSource{headers: mine(t, known, 50, 1)}
+	src := &testSource{headers: mine_relay(t, known, 50, 1)}
 	behind := testRelay{&base, &base}
 	plan, err := SyncRelay(t.Context(), behind, src, Regtest, evmRules, 1020)
 	if err != nil || plan.Top.Header.Height != 1020 {
@@ -319,7 +319,7 @@ func TestSyncRelay(t *testing.T) {
 func BenchmarkPlanRelay(b *testing.B) {
 	known := regtestBase(2016 * 400)
 	base := RelayHeader{known, workAt(known)}
-	headers := mine(b, known, 10_000, 1)
+	headers := mine_relay(b, known, 10_000, 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := PlanRelay(Regtest, base, base, headers, evmRules, 0); err != nil {

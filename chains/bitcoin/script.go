@@ -2,7 +2,6 @@ package bitcoin
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 )
@@ -44,16 +43,6 @@ func (t AddressType) String() string {
 		return "unknown"
 	}
 	return forms[t].name
-}
-
-// ParseAddressType returns the type with the given name, as String writes it.
-func ParseAddressType(name string) (AddressType, error) {
-	for t := P2PKH; t.Valid(); t++ {
-		if forms[t].name == name {
-			return t, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown address type %.40q", name)
 }
 
 // DustLimit returns the least amount in sats that an output of this type may

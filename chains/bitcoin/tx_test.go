@@ -41,7 +41,7 @@ func TestVectorsTransactions(t *testing.T) {
 		c.Input(t, &in)
 		var want tx
 		c.Expected(t, &want)
-		raw := unhex(t, in.RawTx)
+		raw := vectors.Unhex(t, in.RawTx)
 		msg, err := DecodeTx(raw)
 		if (err != nil) != want.Error {
 			t.Fatalf("DecodeTx: %v, want error %v", err, want.Error)
@@ -112,20 +112,20 @@ func TestDecodeTxRefuses(t *testing.T) {
 		}
 		return raw
 	}
-	segwit := func(rest string) []byte { return append(append([]byte(nil), good[:4]...), unhex(t, rest)...) }
+	segwit := func(rest string) []byte { return append(append([]byte(nil), good[:4]...), vectors.Unhex(t, rest)...) }
 	for name, raw := range map[string][]byte{
 		"trailing byte":          append(append([]byte(nil), good...), 0),
 		"one byte short":         good[:len(good)-1],
 		"negative amount":        withValue(-1),
 		"amount above all money": withValue(MaxMoney + 1),
 		"sum above all money":    withValue(MaxMoney, 1),
-		"no inputs":              unhex(t, "02000000000000000000"),
+		"no inputs":              vectors.Unhex(t, "02000000000000000000"),
 		"segwit flag 2":          segwit("0002" + hex.EncodeToString(good[4:])),
 		"witness flag without witnesses": segwit("0001" + hex.EncodeToString(good[4:len(good)-4]) +
 			"00" + "00000000"),
 		"count in a long form":        append(append(append([]byte(nil), good[:4]...), 0xfd, 1, 0), good[5:]...),
-		"2^32 inputs in 13 bytes":     unhex(t, "02000000ff0000000001000000"),
-		"a million inputs in 9 bytes": unhex(t, "02000000fe40420f00"),
+		"2^32 inputs in 13 bytes":     vectors.Unhex(t, "02000000ff0000000001000000"),
+		"a million inputs in 9 bytes": vectors.Unhex(t, "02000000fe40420f00"),
 		"larger than a block":         make([]byte, MaxTxSize+1),
 	} {
 		if _, err := DecodeTx(raw); err == nil {
@@ -136,7 +136,7 @@ func TestDecodeTxRefuses(t *testing.T) {
 
 func TestDecodeTxBoundsMemory(t *testing.T) {
 	// Claims 800,000 inputs, which package wire would make room for.
-	raw := append(unhex(t, "02000000fe00350c00"), make([]byte, 1_000_000)...)
+	raw := append(vectors.Unhex(t, "02000000fe00350c00"), make([]byte, 1_000_000)...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := DecodeTx(raw); err == nil {
@@ -159,8 +159,8 @@ func TestStripTxRefuses64Bytes(t *testing.T) {
 }
 
 func FuzzDecodeTx(f *testing.F) {
-	for _, c := range vectorInputs(f, "bitcoin", "transactions", "rawTx") {
-		f.Add(unhex(f, c))
+	for _, c := range vectors.Inputs(f, "bitcoin", "transactions", "rawTx") {
+		f.Add(vectors.Unhex(f, c))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		tx, err := DecodeTx(raw)

@@ -28,7 +28,7 @@ func TestVectorsTxoHash(t *testing.T) {
 			Value  json.Number
 		}
 		c.Input(t, &in)
-		hash := TxoHash(sats(t, in.Value.String()), unhex(t, in.Script))
+		hash := TxoHash(sats(t, in.Value.String()), vectors.Unhex(t, in.Script))
 		vectors.SameJSON(t, c.Want(t), map[string]string{"txoHash": hex.EncodeToString(hash[:])})
 	})
 }
@@ -40,7 +40,7 @@ func TestVectorsUtilitiesTxoHash(t *testing.T) {
 			Value  json.Number
 		}
 		c.Input(t, &in)
-		hash := TxoHash(sats(t, in.Value.String()), unhex(t, in.Script))
+		hash := TxoHash(sats(t, in.Value.String()), vectors.Unhex(t, in.Script))
 		vectors.SameJSON(t, c.Want(t), map[string]string{"hash": hex.EncodeToString(hash[:])})
 	})
 }
@@ -61,7 +61,7 @@ func TestVectorsClaimHashes(t *testing.T) {
 		if in.Nonce != nil {
 			nonce = *in.Nonce
 		}
-		script, amount := unhex(t, in.Script), sats(t, in.AmountSats)
+		script, amount := vectors.Unhex(t, in.Script), sats(t, in.AmountSats)
 		for name, c := range map[string]struct {
 			txo  [32]byte
 			want string
@@ -78,7 +78,7 @@ func TestVectorsClaimHashes(t *testing.T) {
 }
 
 func TestFindTxo(t *testing.T) {
-	tx := smallTx([]byte{0x51})
+	tx := smallTx_claim([]byte{0x51})
 	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
 	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
 	if i, ok := FindTxo(tx, TxoHash(2000, []byte{0x52})); !ok || i != 1 {

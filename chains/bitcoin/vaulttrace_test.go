@@ -19,8 +19,8 @@ func vaultChain(t *testing.T, start OutPoint, n int) []*Tx {
 	}
 	for range n {
 		msg := wire.NewMsgTx(2)
-		msg.AddTxIn(&wire.TxIn{PreviousOutPoint: start, Sequence: noRelativeLock})
-		msg.AddTxIn(&wire.TxIn{PreviousOutPoint: OutPoint{Index: 7}, Sequence: noRelativeLock})
+		msg.AddTxIn(&wire.TxIn{PreviousOutPoint: start, Sequence: (1 << 31)})
+		msg.AddTxIn(&wire.TxIn{PreviousOutPoint: OutPoint{Index: 7}, Sequence: (1 << 31)})
 		msg.AddTxOut(wire.NewTxOut(600, nil))
 		msg.AddTxOut(wire.NewTxOut(0, data))
 		msg.AddTxOut(wire.NewTxOut(5000, nil))
@@ -33,7 +33,7 @@ func vaultChain(t *testing.T, start OutPoint, n int) []*Tx {
 func TestTraceVault(t *testing.T) {
 	onChain := OutPoint{Hash: Hash{5}, Index: 3}
 	chain := vaultChain(t, onChain, 4)
-	plain := smallTx(nil)
+	plain := smallTx_vault(nil)
 	known := map[Hash]*Tx{plain.TxHash(): {ID: plain.TxHash(), Msg: plain}}
 	for _, tx := range chain {
 		known[tx.ID] = tx

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // coinBackend answers only what WalletCoins asks.
@@ -29,7 +30,10 @@ func (b *coinBackend) CPFPs(_ context.Context, ids []Hash) []Result[*CPFP] {
 }
 
 func TestWalletCoins(t *testing.T) {
-	a := testAddress(t, P2TR)
+	a, err := NewAddress(P2TR, vectors.Unhex(t, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"), Regtest)
+	if err != nil {
+		t.Fatal(err)
+	}
 	low := &CPFP{EffectiveFeeRate: 1, AdjustedVSize: 200}
 	at := func(id byte, index uint32) OutPoint { return OutPoint{Hash: Hash{id}, Index: index} }
 	b := &coinBackend{

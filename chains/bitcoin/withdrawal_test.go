@@ -98,7 +98,7 @@ func testWithdrawals(t *testing.T, file string, format PayoutFormat) {
 	vectors.Each(t, "swap-flows-spv-and-core", file, func(t *testing.T, c *vectors.Case) {
 		var in struct{ RawTx string }
 		c.Input(t, &in)
-		w, p, a, err := parseVault(unhex(t, in.RawTx), format)
+		w, p, a, err := parseVault(vectors.Unhex(t, in.RawTx), format)
 		if vectors.Refused(c.Want(t)) {
 			if err == nil {
 				t.Fatal("accepted")
@@ -146,7 +146,7 @@ func exceeds64Bits(s FeeShares, raw [2]uint64) bool {
 		}
 		for _, share := range shares {
 			fee := new(big.Int).Mul(amount, big.NewInt(int64(share)))
-			total.Add(total, fee.Div(fee, big.NewInt(shareUnit)))
+			total.Add(total, fee.Div(fee, big.NewInt(100_000)))
 		}
 		if !total.IsUint64() {
 			return true
@@ -180,7 +180,7 @@ func TestVectorsVaultStateAfter(t *testing.T) {
 		state := VaultState{UTXO: utxo, Raw: [2]uint64{in.RawAmount0, in.RawAmount1}, Withdrawals: in.WithdrawCount}
 		var pending []PendingWithdrawal
 		for _, text := range in.PendingRawTxs {
-			w, _, a, err := parseVault(unhex(t, text), evmPayout)
+			w, _, a, err := parseVault(vectors.Unhex(t, text), evmPayout)
 			if err != nil {
 				if !vectors.Refused(c.Want(t)) {
 					t.Fatal(err)
@@ -216,9 +216,9 @@ func TestAmountsOverflow(t *testing.T) {
 		"just fits":                      {FeeShares{Caller: 100_000}, [2]uint64{1<<63 - 1, 1<<63 - 1}, true},
 		"token 0 by a fee":               {FeeShares{Caller: 100_000}, [2]uint64{1 << 63, 0}, false},
 		"token 1 by a fee":               {FeeShares{Fronting: 100_000}, [2]uint64{0, 1 << 63}, false},
-		"by three fees":                  {FeeShares{Caller: maxShare, Fronting: maxShare, Execution: maxShare}, [2]uint64{1 << 60, 0}, false},
-		"a fee alone":                    {FeeShares{Execution: maxShare}, [2]uint64{math.MaxUint64, 0}, false},
-		"execution has no say on token1": {FeeShares{Execution: maxShare}, [2]uint64{0, math.MaxUint64}, true},
+		"by three fees":                  {FeeShares{Caller: (1<<20 - 1), Fronting: (1<<20 - 1), Execution: (1<<20 - 1)}, [2]uint64{1 << 60, 0}, false},
+		"a fee alone":                    {FeeShares{Execution: (1<<20 - 1)}, [2]uint64{math.MaxUint64, 0}, false},
+		"execution has no say on token1": {FeeShares{Execution: (1<<20 - 1)}, [2]uint64{0, math.MaxUint64}, true},
 	} {
 		a, err := c.shares.Amounts(c.raw)
 		if (err == nil) != c.ok {
@@ -272,11 +272,11 @@ func TestPayoutRefuses(t *testing.T) {
 }
 
 func FuzzParseWithdrawal(f *testing.F) {
-	for _, s := range vectorInputs(f, "swap-flows-spv-and-core", "withdrawal_parse_citrea", "rawTx") {
-		f.Add(unhex(f, s), false)
+	for _, s := range vectors.Inputs(f, "swap-flows-spv-and-core", "withdrawal_parse_citrea", "rawTx") {
+		f.Add(vectors.Unhex(f, s), false)
 	}
-	for _, s := range vectorInputs(f, "swap-flows-spv-and-core", "withdrawal_parse_starknet", "rawTx") {
-		f.Add(unhex(f, s), true)
+	for _, s := range vectors.Inputs(f, "swap-flows-spv-and-core", "withdrawal_parse_starknet", "rawTx") {
+		f.Add(vectors.Unhex(f, s), true)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, starknet bool) {
 		format := evmPayout
@@ -306,8 +306,8 @@ func FuzzParseWithdrawal(f *testing.F) {
 }
 
 func FuzzPayout(f *testing.F) {
-	for _, s := range vectorInputs(f, "swap-flows-spv-and-core", "op_return_citrea", "data") {
-		f.Add(unhex(f, s))
+	for _, s := range vectors.Inputs(f, "swap-flows-spv-and-core", "op_return_citrea", "data") {
+		f.Add(vectors.Unhex(f, s))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		for _, format := range []PayoutFormat{evmPayout, starknetPayout} {
@@ -328,8 +328,8 @@ func FuzzPayout(f *testing.F) {
 
 // Where a share would need more than 64 bits there is no quotient: an error, and no panic.
 func TestSharesThatDoNotFit(t *testing.T) {
-	for _, share := range []uint32{shareUnit + 1, maxShare} {
-		raw, _ := bits.Div64(shareUnit, 0, uint64(share)) // the last that fits, but for rounding
+	for _, share := range []uint32{100_000 + 1, (1<<20 - 1)} {
+		raw, _ := bits.Div64(100_000, 0, uint64(share)) // the last that fits, but for rounding
 		for _, more := range []uint64{0, 1, 2} {
 			if a, err := (FeeShares{Execution: share}).Amounts([2]uint64{raw + more, 0}); err == nil {
 				t.Errorf("%d of %d: %+v", share, raw+more, a)

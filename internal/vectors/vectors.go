@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -289,4 +290,31 @@ func differences(t *testing.T) map[string]bool {
 		}
 	}
 	return ids
+}
+
+// Unhex decodes hex digits of a vector.
+func Unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Inputs returns a text member of every case's input, as seeds for fuzzing.
+func Inputs(f *testing.F, area, name, member string) []string {
+	f.Helper()
+	var seeds []string
+	for _, c := range Load(f, area, name).Cases {
+		var input map[string]any
+		c.Input(f, &input)
+		if s, ok := input[member].(string); ok {
+			seeds = append(seeds, s)
+		}
+	}
+	if len(seeds) == 0 {
+		f.Fatalf("no %s in %s/%s", member, area, name)
+	}
+	return seeds
 }
