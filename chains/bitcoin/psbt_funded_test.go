@@ -57,12 +57,9 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 // fundUnchecked funds from a wallet that is refused, as the reference does.
 func (in *fundJSON) fundUnchecked(t *testing.T) *FundedPSBT {
 	t.Helper()
-	w := Wallet{address: in.address(t, in.Wallet.Address), key: unhex(t, in.Wallet.PublicKey)}
-	if w.address.Type() == P2TR {
-		var err error
-		if w.key, err = internalKey(w.key); err != nil {
-			t.Fatal(err)
-		}
+	w, err := UncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
+	if err != nil {
+		t.Fatal(err)
 	}
 	p, _, err := in.fundBy(t, w, fundFrom)
 	if err != nil {

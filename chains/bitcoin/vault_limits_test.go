@@ -15,7 +15,7 @@ func TestVaultTermsAtTheirLimits(t *testing.T) {
 	for name, change := range map[string]func(*VaultTerms){
 		"the least amounts":   func(*VaultTerms) {},
 		"the last lock time":  func(v *VaultTerms) { v.LockTime = vaultLockTimeBase + vaultLockTimeRange - 1 },
-		"the greatest shares": func(v *VaultTerms) { v.Shares = FeeShares{(1<<20 - 1), (1<<20 - 1), (1<<20 - 1)} },
+		"the greatest shares": func(v *VaultTerms) { v.Shares = FeeShares{Caller: 1<<20 - 1, Fronting: 1<<20 - 1, Execution: 1<<20 - 1} },
 		"all the money":       func(v *VaultTerms) { v.PaySats = MaxMoney - v.VaultValue },
 	} {
 		v := good

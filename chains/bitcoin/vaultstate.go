@@ -2,13 +2,6 @@ package bitcoin
 
 import "fmt"
 
-// VaultState is the part of a vault's state that withdrawals change.
-type VaultState struct {
-	UTXO        OutPoint  // whoever spends it as a transaction's input 0 withdraws
-	Raw         [2]uint64 // balances of token 0 and 1, divided by the multipliers
-	Withdrawals uint32    // how many there were
-}
-
 // PendingWithdrawal is a withdrawal that the vault has not processed yet, with
 // its amounts.
 type PendingWithdrawal struct {

@@ -35,15 +35,12 @@ func NewWallet(address Address, publicKey string) (Wallet, error) {
 	if err != nil { // does not repeat the text: it could be a private key
 		return Wallet{}, fault.Invalid("bitcoinPublicKey", "is not hex")
 	}
-	w := Wallet{address: address, key: key}
+	w, err := UncheckedWallet(address, key)
 	switch {
 	case len(key) == 0 || address.Type() == P2WSH:
 		return w, nil
-	case address.Type() == P2TR:
-		w.key, err = internalKey(key)
-		if err != nil {
-			return Wallet{}, fault.Invalid("bitcoinPublicKey", "%w", err)
-		}
+	case err != nil:
+		return Wallet{}, fault.Invalid("bitcoinPublicKey", "%w", err)
 	case address.Type() == P2SH && len(key) != btcec.PubKeyBytesLenCompressed:
 		return Wallet{}, fault.Invalid("bitcoinPublicKey", "must have 33 bytes for a p2sh-p2wpkh address, not %d", len(key))
 	}
@@ -51,6 +48,17 @@ func NewWallet(address Address, publicKey string) (Wallet, error) {
 		return Wallet{}, fault.Invalid("bitcoinPublicKey", "does not belong to the address %s", address)
 	}
 	return w, nil
+}
+
+// UncheckedWallet returns the wallet of an address and a key that need not belong to
+// it: what the reference implementation would sign for. A taproot key of neither
+// form is an error.
+func UncheckedWallet(address Address, key []byte) (w Wallet, err error) {
+	w = Wallet{address: address, key: key}
+	if address.Type() == P2TR && len(key) > 0 {
+		w.key, err = internalKey(key)
+	}
+	return w, err
 }
 
 // Address returns the address of the wallet.

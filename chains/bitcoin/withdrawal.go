@@ -57,3 +57,10 @@ func ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error) {
 
 // NextVault returns the output that controls the vault after the withdrawal.
 func (w Withdrawal) NextVault() OutPoint { return OutPoint{Hash: w.TxID} }
+
+// VaultState is the part of a vault's state that withdrawals change.
+type VaultState struct {
+	UTXO        OutPoint  // whoever spends it as a transaction's input 0 withdraws
+	Raw         [2]uint64 // balances of token 0 and 1, divided by the multipliers
+	Withdrawals uint32    // how many there were
+}
