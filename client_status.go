@@ -7,8 +7,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // GetSwapStatus implements [Service]. What it reports of the chains is at most
@@ -60,7 +61,7 @@ func (c *Client) caller(r *swap.Record, in GetSwapStatusInput) (swap.Caller, err
 		if err != nil {
 			return caller, fault.Invalid("bitcoinAddress", "%w", err)
 		}
-		w, err := bitcoin.NewWallet(a, in.BitcoinPublicKey)
+		w, err := coinselect.NewWallet(a, in.BitcoinPublicKey)
 		if err != nil {
 			return caller, err
 		}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 

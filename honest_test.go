@@ -23,8 +23,8 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	client "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 )

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/link"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -105,7 +106,7 @@ func payTo(t testing.TB, s *swapper.GetSwapStatusOutput) (bitcoin.Address, int64
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "bitcoin:" + tx.Address + "?amount=" + bitcoin.FormatBTC(tx.Amount.RawAmount.Int64()); tx.Type != swapper.DestinationAddress || tx.Hyperlink != want {
+	if want := "bitcoin:" + tx.Address + "?amount=" + link.FormatBTC(tx.Amount.RawAmount.Int64()); tx.Type != swapper.DestinationAddress || tx.Hyperlink != want {
 		t.Fatalf("asked to pay to %+v", tx)
 	}
 	return a, tx.Amount.RawAmount.Int64()

@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/internal/lnurl"
+	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/watchtower"
 )

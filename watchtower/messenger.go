@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
 )
 
 // OverNostr returns the network's own [Messenger]: messages go to the Nostr

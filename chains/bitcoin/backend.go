@@ -55,7 +55,7 @@ type Result[T any] struct {
 // Implementations are safe for concurrent use, take part in no consensus, and
 // hold no key. Whatever they return is checked as far as it can be: headers
 // hash to their ids and link to each other, transactions hash to theirs, merkle
-// proofs fold to the header's root, amounts lie within 0 and [MaxMoney]. What
+// proofs fold to the header's root, amounts lie within 0 and [rawtx.MaxMoney]. What
 // fails such a check is no answer; an implementation with several sources asks
 // the next one.
 //

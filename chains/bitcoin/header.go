@@ -6,6 +6,8 @@ import (
 	"math/big"
 
 	"github.com/btcsuite/btcd/chaincfg/chainhash"
+
+	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
 // HeaderSize is the length in bytes of a serialised block header.
@@ -60,7 +62,7 @@ func (h Header) Hash() Hash {
 }
 
 // Work returns the expected number of hashes that the block stands for.
-func (h Header) Work() *big.Int { return Work(h.Bits) }
+func (h Header) Work() *big.Int { return pow.Work(h.Bits) }
 
 // CheckWork returns an error unless the header's hash meets its own target and
 // that target is not easier than network n allows. It is what makes a header
@@ -70,7 +72,7 @@ func (h Header) CheckWork(n Network) error { return h.checkWork(n, h.Hash()) }
 
 // checkWork and checkLink take the hash, which costs more than all the rest, from a caller who has it.
 func (h Header) checkWork(n Network, hash Hash) error {
-	target, err := Target(h.Bits)
+	target, err := pow.Target(h.Bits)
 	if err != nil {
 		return fmt.Errorf("header %d: %w", h.Height, err)
 	}

@@ -1,6 +1,10 @@
 package bitcoin
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/swapper-go/swapper/internal/btc/pow"
+)
 
 // CheckHeaders returns an error unless next is, in ascending order, a chain of
 // headers on top of prev in which every header meets the rules of network n that
@@ -67,11 +71,11 @@ func checkBits(n Network, prev, h Header, epochStart uint32, known bool) error {
 		if err != nil {
 			return fmt.Errorf("header %d: %w", prev.Height, err)
 		}
-		limit, err := Target(bound)
+		limit, err := pow.Target(bound)
 		if err != nil {
 			return err
 		}
-		target, err := Target(h.Bits)
+		target, err := pow.Target(h.Bits)
 		if err != nil {
 			return err
 		}

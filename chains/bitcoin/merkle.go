@@ -92,7 +92,7 @@ func (p MerkleProof) Root() Hash {
 // the best chain is the caller's question.
 //
 // A transaction whose witness-stripped form has 64 bytes could pass for an
-// inner node; [StripTx] refuses those.
+// inner node; [rawtx.Strip] refuses those.
 func (p MerkleProof) Verify(header Header) error {
 	if len(p.Hashes) > maxMerkleDepth {
 		return fmt.Errorf("merkle proof of %d levels is deeper than any block", len(p.Hashes))

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
 )
 
 // executionDelay is what a withdrawal's lock time and the end of its execution
@@ -24,7 +26,7 @@ type Withdrawal struct {
 	NextScript      []byte   // its script
 	Shares          FeeShares
 	ExecutionExpiry uint32 // Unix seconds
-	Payload         []byte // what output 1 carries; [PayoutFormat] reads it
+	Payload         []byte // what output 1 carries; [vault.PayoutFormat] reads it
 }
 
 // ParseWithdrawal reads a withdrawal. It refuses whatever a vault contract
@@ -40,7 +42,7 @@ func ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error) {
 	if tx.LockTime > math.MaxUint32-executionDelay {
 		return Withdrawal{}, fmt.Errorf("lock time %d puts the end of the execution out of range", tx.LockTime)
 	}
-	payload, err := ScriptData(tx.TxOut[1].PkScript)
+	payload, err := opreturn.Data(tx.TxOut[1].PkScript)
 	if err != nil {
 		return Withdrawal{}, fmt.Errorf("output 1: %w", err)
 	}

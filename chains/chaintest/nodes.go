@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // trips counts the requests of one call.
@@ -150,7 +151,7 @@ func (k *kit) vaultTrips(f Trips) {
 	k.must(err)
 	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), net.Withdraw(k.T, id, data, bitcoin.FeeShares{}))
 	k.must(err)
-	stripped, err := bitcoin.StripTx(tx.Msg)
+	stripped, err := rawtx.Strip(tx.Msg)
 	k.must(err)
 	k.trips("DryRun", f.DryRun, func() error { return v.DryRun(k.Context(), [][]byte{stripped}) })
 	k.trips("RelayTip", f.RelayTip, func() error { _, err := v.RelayTip(k.Context()); return err })

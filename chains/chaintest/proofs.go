@@ -6,6 +6,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // script is an output script; each number is another one.
@@ -20,7 +21,7 @@ func (k *kit) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	k.Helper()
 	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), op.Hash)
 	k.must(err)
-	raw, err := bitcoin.EncodeTx(tx.Msg)
+	raw, err := rawtx.Encode(tx.Msg)
 	k.must(err)
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }

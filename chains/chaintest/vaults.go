@@ -10,6 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // vaultKit skips chains without vaults.
@@ -53,7 +55,7 @@ func testVaultClaims(k *kit) {
 	k.must(err)
 	shares := bitcoin.FeeShares{Caller: 100}
 	var queries []chains.WithdrawalQuery
-	var pending []bitcoin.PendingWithdrawal
+	var pending []vault.Pending
 	var users []Account
 	for i := range 3 { // three in a row: the last claim brings all of them
 		user := k.net.Account(k.T)
@@ -65,7 +67,7 @@ func testVaultClaims(k *kit) {
 		users = append(users, user)
 		pending = append(pending, k.parse(v, tx, user.Address(), raw))
 	}
-	after, err := bitcoin.VaultAfter(opened.VaultState, pending...)
+	after, err := vault.After(opened.VaultState, pending...)
 	k.must(err)
 	plan := chains.Plan{SwapID: "vault", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: queries[2].TxID}}}}
 	k.buildRefused(users[2], plan.Steps[0], "a claim of an unconfirmed withdrawal")
@@ -100,7 +102,7 @@ func testVaultClaims(k *kit) {
 }
 
 // parse reads a withdrawal in all the ways there are.
-func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, raw [2]uint64) bitcoin.PendingWithdrawal {
+func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, raw [2]uint64) vault.Pending {
 	k.Helper()
 	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), id)
 	k.must(err)
@@ -109,12 +111,12 @@ func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, r
 	if w.Recipient != recipient || w.Raw != raw || w.TxID != id {
 		k.Errorf("withdrawal %+v", w)
 	}
-	stripped, err := bitcoin.StripTx(tx.Msg)
+	stripped, err := rawtx.Strip(tx.Msg)
 	k.must(err)
 	k.must(v.DryRun(k.Context(), [][]byte{stripped}))
 	odd := tx.Msg.Copy()
 	odd.TxOut[1].PkScript = []byte{0x6a, 2, 1, 2}
-	stripped, err = bitcoin.StripTx(odd)
+	stripped, err = rawtx.Strip(odd)
 	k.must(err)
 	if err := v.DryRun(k.Context(), [][]byte{stripped}); fault.CodeOf(err) != fault.Upstream {
 		k.Errorf("the contract reads an unreadable withdrawal: %v", err)
@@ -125,7 +127,7 @@ func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, r
 	if _, err := v.ParseWithdrawal(wire.NewMsgTx(2)); err == nil {
 		k.Error("an empty transaction is a withdrawal")
 	}
-	return bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts}
+	return vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts}
 }
 
 // vaultQuestions asks for what is not there, and beside what is there.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 func BenchmarkSwapDataRoundTrip(b *testing.B) {
@@ -75,7 +76,7 @@ func BenchmarkBuild(b *testing.B) {
 	vault := Vault{VaultRef: VaultRef{common.Address{1}, big.NewInt(7)}, Opened: true,
 		Params: VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1e10), big.NewInt(1e10), big.NewInt(2)}}
 	proof := BitcoinProof{Tx: unhex(b, seedWithdrawal), Merkle: bitcoin.MerkleProof{Hashes: make([]bitcoin.Hash, 12)}}
-	tx, err := bitcoin.DecodeTx(proof.Tx)
+	tx, err := rawtx.Decode(proof.Tx)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	btcrelay "github.com/swapper-go/swapper/internal/btc/relay"
+	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // bitcoinClaimPattern is the part of a claim's data that says which escrow is
@@ -98,7 +102,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 		return bitcoin.GetTx(ctx, backend, id)
 	}
-	path, err := bitcoin.TraceVault(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, bitcoin.MaxPendingClaimed)
+	path, err := btcvault.Trace(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, btcvault.MaxPendingClaimed)
 	if code := fault.CodeOf(err); code == fault.Upstream || code == fault.Timeout { // not answered, which says nothing of the vault
 		return nil, fmt.Errorf("the vault's withdrawals: %w", err)
 	}
@@ -144,7 +148,7 @@ func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault Vault
 	if err != nil {
 		return Call{}, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
 	}
-	raw, err := bitcoin.StripTx(tx.Msg)
+	raw, err := rawtx.Strip(tx.Msg)
 	if err != nil {
 		return Call{}, err
 	}
@@ -260,8 +264,8 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 		r.heads = heads
 	}
 	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]StoredHeader{}}
-	rules := bitcoin.RelayRules{Main: MainHeaders, Fork: ForkHeaders, ShortFork: MainHeaders, Work: bitcoin.Work}
-	plan, err := bitcoin.SyncRelay(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
+	rules := btcrelay.Rules{Main: MainHeaders, Fork: ForkHeaders, ShortFork: MainHeaders, Work: pow.Work}
+	plan, err := btcrelay.Sync(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
 	if errors.Is(err, bitcoin.ErrNotFound) {
 		return fault.New(fault.Upstream, "the Bitcoin relay of %s is not initialised", r.k.chain.net.Chain)
 	}
@@ -280,9 +284,9 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 	for _, b := range plan.Batches {
 		to := Branch{}
 		switch b.Op {
-		case bitcoin.SaveShortFork:
+		case btcrelay.SaveShortFork:
 			to.Short = true
-		case bitcoin.SaveNewFork, bitcoin.SaveFork:
+		case btcrelay.SaveNewFork, btcrelay.SaveFork:
 			if fork == 0 {
 				fork = r.forkNumber()
 			}

@@ -10,6 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // BitcoinProof is what a claim handler needs to see that a Bitcoin transaction
@@ -25,7 +27,7 @@ type BitcoinProof struct {
 // CheckInclusion reports whether the proof leads from the transaction to the
 // header. What the relay says of the header is not part of it.
 func (p BitcoinProof) CheckInclusion() error {
-	tx, err := bitcoin.DecodeTx(p.Tx)
+	tx, err := rawtx.Decode(p.Tx)
 	if err != nil {
 		return err
 	}
@@ -45,11 +47,11 @@ func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 	if !ok || kind == chains.HTLC {
 		return Call{}, fault.Invalid("claimHandler", "%s is no handler of Bitcoin proofs of this chain", s.ClaimHandler)
 	}
-	tx, err := bitcoin.DecodeTx(p.Tx)
+	tx, err := rawtx.Decode(p.Tx)
 	if err != nil {
 		return Call{}, err
 	}
-	stripped, err := bitcoin.StripTx(tx)
+	stripped, err := rawtx.Strip(tx)
 	if err != nil {
 		return Call{}, err
 	}
@@ -92,7 +94,7 @@ func subjectOf(kind chains.Kind, tx *wire.MsgTx, vout uint32) (common.Hash, erro
 	var nonce uint64
 	if kind == chains.OnchainNonced {
 		var err error
-		if nonce, err = bitcoin.TxNonce(tx, false); err != nil { // the contract looks at input 0 only
+		if nonce, err = claimhash.TxNonce(tx, false); err != nil { // the contract looks at input 0 only
 			return common.Hash{}, err
 		}
 	}

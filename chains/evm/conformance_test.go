@@ -24,6 +24,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/storage"
@@ -153,7 +155,7 @@ func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uin
 	in := wire.NewTxIn(&coin, nil, nil)
 	in.Sequence = 0xFFFFFFFD
 	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = bitcoin.NonceFields(nonce, l.Time())
+		tx.LockTime, in.Sequence, err = claimhash.NonceFields(nonce, l.Time())
 		l.must(err)
 	}
 	tx.AddTxIn(in)
@@ -214,7 +216,7 @@ func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares
 	v := l.opened[id.ID.String()]
 	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
 	l.must(err)
-	script, err := bitcoin.DataScript(data)
+	script, err := opreturn.Script(data)
 	l.must(err)
 	first, second, err := shares.Sequences()
 	l.must(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Seeds that stand in the conformance vectors.
@@ -92,7 +92,7 @@ func FuzzSignedTransaction(f *testing.F) {
 }
 
 func FuzzReturnedProof(f *testing.F) {
-	tx, err := bitcoin.DecodeTx(unhex(f, seedWithdrawal))
+	tx, err := rawtx.Decode(unhex(f, seedWithdrawal))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // The tests of this file trip one guard at a time, at its limit and one beyond.
@@ -165,7 +167,7 @@ func TestAuthorizationLimits(t *testing.T) {
 // loneProof is a proof of the only transaction of a block, which has no siblings.
 func loneProof(t *testing.T, tx *wire.MsgTx) BitcoinProof {
 	t.Helper()
-	raw, err := bitcoin.StripTx(tx)
+	raw, err := rawtx.Strip(tx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +239,7 @@ func TestReturnedVaultClaimLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := bitcoin.DataScript(payload)
+	script, err := opreturn.Script(payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // checkProofs looks at the Bitcoin proofs of returned transactions, which may
@@ -99,7 +100,7 @@ func (k *contracts) checkBitcoinClaim(e chains.Escrow, data []byte) error {
 		p.Merkle.TxID = bitcoin.Hash(subject)
 		return p.Merkle.Verify(p.Header.Header())
 	}
-	tx, err := bitcoin.DecodeTx(p.Tx)
+	tx, err := rawtx.Decode(p.Tx)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (k *contracts) checkVaultClaim(data []byte) (*wire.MsgTx, error) {
 	case !position.IsUint64() || position.Uint64() > math.MaxUint32:
 		return nil, fmt.Errorf("names a position that no block has")
 	}
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		return nil, err
 	}

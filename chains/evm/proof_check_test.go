@@ -12,6 +12,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // proofOf is an honest proof of a transaction in a block of three.
@@ -26,7 +28,7 @@ func proofOf(t testing.TB, tx *wire.MsgTx, confirmations uint32) BitcoinProof {
 	var stored StoredHeader
 	copy(stored[:], full[:])
 	binary.BigEndian.PutUint32(stored[112:], 5)
-	raw, err := bitcoin.StripTx(tx)
+	raw, err := rawtx.Strip(tx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,7 @@ func TestReturnedVaultClaims(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			script, err := bitcoin.DataScript(payload)
+			script, err := opreturn.Script(payload)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,12 +9,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // A proof must lead from the very transaction to the very header.
 func TestCheckInclusion(t *testing.T) {
 	raw := unhex(t, seedWithdrawal)
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
 // CompactHeader is a Bitcoin block header without the hash of the block before,
@@ -101,10 +102,10 @@ func (s StoredHeader) Next(c CompactHeader) (StoredHeader, error) {
 		return StoredHeader{}, err
 	}
 	bits := header.Bits &^ targetSign
-	if _, err := bitcoin.Target(bits); err != nil {
+	if _, err := pow.Target(bits); err != nil {
 		return StoredHeader{}, err
 	}
-	work := bitcoin.Work(bits)
+	work := pow.Work(bits)
 	work.Add(work, s.ChainWork())
 	if work.BitLen() > 256 || s.Height() == 1<<32-1 {
 		return StoredHeader{}, fmt.Errorf("stored header at height %d: chain work or height overflows", s.Height())

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
 // relayView is the relay as the synchroniser asks for it. It keeps the stored
@@ -25,71 +26,71 @@ type relayView struct {
 	stored map[bitcoin.Hash]StoredHeader
 }
 
-var _ bitcoin.Relay = (*relayView)(nil)
+var _ relay.Relay = (*relayView)(nil)
 
-func (v *relayView) keep(h StoredHeader) bitcoin.RelayHeader {
+func (v *relayView) keep(h StoredHeader) relay.Header {
 	header := h.Header()
 	v.mu.Lock()
 	v.stored[header.Hash()] = h
 	v.mu.Unlock()
-	return bitcoin.RelayHeader{Header: header, Work: h.ChainWork()}
+	return relay.Header{Header: header, Work: h.ChainWork()}
 }
 
 // Tip takes three round trips, one more if the header came through another
 // contract.
-func (v *relayView) Tip(ctx context.Context) (bitcoin.RelayHeader, error) {
+func (v *relayView) Tip(ctx context.Context) (relay.Header, error) {
 	ask, err := relayABI().Pack("getTipCommitHash")
 	if err != nil {
-		return bitcoin.RelayHeader{}, err
+		return relay.Header{}, err
 	}
 	var answer hexutil.Bytes
 	if err := batch(ctx, v.k.chain.node, []Request{callRequest(v.k.BtcRelay.Address, ask, "latest", &answer)}); err != nil {
-		return bitcoin.RelayHeader{}, err
+		return relay.Header{}, err
 	}
 	if len(answer) != 32 || common.Hash(answer) == (common.Hash{}) {
-		return bitcoin.RelayHeader{}, bitcoin.ErrNotFound
+		return relay.Header{}, bitcoin.ErrNotFound
 	}
 	commit := common.Hash(answer)
 	for log, err := range v.headerLogs(ctx, &commit) {
 		if err != nil {
-			return bitcoin.RelayHeader{}, err
+			return relay.Header{}, err
 		}
 		h, found, err := v.k.rebuildHeader(ctx, v.k.chain.node, log.TxHash, commit)
 		if err != nil {
-			return bitcoin.RelayHeader{}, err
+			return relay.Header{}, err
 		}
 		if found {
 			return v.keep(h), nil
 		}
 	}
-	return bitcoin.RelayHeader{}, fault.New(fault.Upstream, "the transaction that stored the relay's tip cannot be found")
+	return relay.Header{}, fault.New(fault.Upstream, "the transaction that stored the relay's tip cannot be found")
 }
 
 // LatestKnown walks back over the stored headers, newest first, until one is in
 // Bitcoin's best chain and in the relay's. It takes three round trips where the
 // newest is, two if that is known from before, and two more for each that is not.
-func (v *relayView) LatestKnown(ctx context.Context) (bitcoin.RelayHeader, error) {
+func (v *relayView) LatestKnown(ctx context.Context) (relay.Header, error) {
 	for log, err := range v.headerLogs(ctx, nil) {
 		if err != nil {
-			return bitcoin.RelayHeader{}, err
+			return relay.Header{}, err
 		}
 		block := bitcoin.Hash(log.Topics[2])
 		in, err := v.k.chain.env.Bitcoin.InMainChain(ctx, block)
 		if err != nil {
-			return bitcoin.RelayHeader{}, fmt.Errorf("block %s: %w", block, err)
+			return relay.Header{}, fmt.Errorf("block %s: %w", block, err)
 		}
 		if !in {
 			continue
 		}
 		h, found, err := v.storedBy(ctx, log, block)
 		if err != nil {
-			return bitcoin.RelayHeader{}, err
+			return relay.Header{}, err
 		}
 		if found {
 			return v.keep(h), nil
 		}
 	}
-	return bitcoin.RelayHeader{}, bitcoin.ErrNotFound
+	return relay.Header{}, bitcoin.ErrNotFound
 }
 
 // storedBy rebuilds the header that a log says was stored, and asks whether it is

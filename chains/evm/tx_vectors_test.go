@@ -20,6 +20,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -186,7 +188,7 @@ func (in btcProofInput) merkle(t *testing.T) bitcoin.MerkleProof {
 // Bitcoin library refuses to read.
 func oddOutput(t *testing.T, raw []byte) bool {
 	t.Helper()
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +208,7 @@ func oddOutput(t *testing.T, raw []byte) bool {
 // fulfils reports that a Bitcoin transaction does what an escrow asks for.
 func fulfils(t *testing.T, d Deployment, s SwapData, p BitcoinProof) bool {
 	t.Helper()
-	tx, err := bitcoin.DecodeTx(p.Tx)
+	tx, err := rawtx.Decode(p.Tx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,7 @@ func fulfils(t *testing.T, d Deployment, s SwapData, p BitcoinProof) bool {
 	switch s.ClaimHandler {
 	case d.ClaimHandlers[chains.Onchain]:
 	case d.ClaimHandlers[chains.OnchainNonced]:
-		if nonce, err = bitcoin.TxNonce(tx, false); err != nil {
+		if nonce, err = claimhash.TxNonce(tx, false); err != nil {
 			return false
 		}
 	default:
@@ -356,8 +358,8 @@ func checkWitness(t *testing.T, s SwapData, p BitcoinProof, data []byte) {
 	if crypto.Keccak256Hash(witness[:56]) != s.ClaimData {
 		t.Error("the witness does not begin with the commitment of the escrow")
 	}
-	tx, _ := bitcoin.DecodeTx(p.Tx)
-	stripped, _ := bitcoin.StripTx(tx)
+	tx, _ := rawtx.Decode(p.Tx)
+	stripped, _ := rawtx.Strip(tx)
 	if !bytes.Contains(witness, stripped) || !bytes.Contains(witness, p.Header[:]) {
 		t.Errorf("the witness %s lacks the transaction or the header", hex.EncodeToString(witness))
 	}

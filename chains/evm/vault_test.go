@@ -13,7 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -191,7 +191,7 @@ func TestVectorsOpReturnCitrea(t *testing.T) {
 }
 
 func withdrawalOf(raw []byte) (chains.Withdrawal, error) {
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		return chains.Withdrawal{}, err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // token returns the token with the given index, 0 or 1.
@@ -53,7 +55,7 @@ func (v Vault) After(pending ...chains.Withdrawal) (Vault, error) {
 	}
 	state := bitcoin.VaultState{UTXO: v.UTXO, Raw: v.Raw, Withdrawals: v.Withdrawals}
 	for _, w := range pending {
-		next, err := bitcoin.VaultAfter(state, bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
+		next, err := vault.After(state, vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
 		if err != nil {
 			return Vault{}, err
 		}
@@ -137,14 +139,14 @@ func (d Deployment) ClaimVault(v Vault, w chains.Withdrawal, p BitcoinProof, sen
 	if err := d.checkVault(v); err != nil {
 		return Call{}, err
 	}
-	tx, err := bitcoin.DecodeTx(p.Tx)
+	tx, err := rawtx.Decode(p.Tx)
 	if err != nil {
 		return Call{}, err
 	}
 	if id := tx.TxHash(); id != w.TxID {
 		return Call{}, fmt.Errorf("the proof is of transaction %s, the withdrawal is %s", id, w.TxID)
 	}
-	stripped, err := bitcoin.StripTx(tx)
+	stripped, err := rawtx.Strip(tx)
 	if err != nil {
 		return Call{}, err
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // PayoutFormat is how a withdrawal's OP_RETURN names recipient and amounts on
 // EVM chains (protocol: chain-evm.md §11.1).
-func PayoutFormat() bitcoin.PayoutFormat {
-	return bitcoin.PayoutFormat{RecipientLen: common.AddressLength}
+func PayoutFormat() vault.PayoutFormat {
+	return vault.PayoutFormat{RecipientLen: common.AddressLength}
 }
 
 // WithdrawalData encodes what a withdrawal's OP_RETURN says. recipient must be
@@ -27,7 +28,7 @@ func WithdrawalData(recipient string, raw [2]uint64, executionHash []byte) ([]by
 		return nil, fault.Invalid("recipient", "%w", err)
 	}
 	to := common.HexToAddress(canonical)
-	return PayoutFormat().Encode(bitcoin.Payout{Recipient: to[:], Raw: raw, ExecutionHash: executionHash})
+	return PayoutFormat().Encode(vault.Payout{Recipient: to[:], Raw: raw, ExecutionHash: executionHash})
 }
 
 // ParseWithdrawal reads a Bitcoin transaction as a withdrawal from a vault. It

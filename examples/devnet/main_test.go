@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/lnurl"
 )
 
 // Constants of the public adapter for Citrea, which clients have built in.

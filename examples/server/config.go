@@ -16,7 +16,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/watchtower"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/lnurl"
 )
 
 // lnurlConfig is how LNURL services and Lightning addresses are reached.

@@ -17,8 +17,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 var errSilent = errors.New("no answer")
@@ -210,7 +212,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wallet, err := bitcoin.NewWallet(address, "")
+	wallet, err := coinselect.NewWallet(address, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +245,7 @@ func newScene(t *testing.T) *scene {
 }
 
 // sign adds the user's signatures to a PSBT.
-func (s *scene) sign(t *testing.T, p *bitcoin.FundedPSBT) string {
+func (s *scene) sign(t *testing.T, p *btcpsbt.Funded) string {
 	t.Helper()
 	packet, err := psbt.NewFromRawBytes(bytes.NewReader(p.PSBT), false)
 	if err != nil {
@@ -270,7 +272,7 @@ func (s *scene) sign(t *testing.T, p *bitcoin.FundedPSBT) string {
 }
 
 // fund asks for the funded PSBT of an action.
-func (s *scene) fund(t *testing.T, a *swap.Fund) (*bitcoin.FundedPSBT, error) {
+func (s *scene) fund(t *testing.T, a *swap.Fund) (*btcpsbt.Funded, error) {
 	t.Helper()
 	todo, err := s.Todo(t.Context(), s.record, a, s.caller)
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // What is built for a wallet passes the check when it comes back signed, as a plain
@@ -28,7 +30,7 @@ func TestFundedAndSignedIsAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx, err := bitcoin.DecodeTx(in.PSBT.Tx)
+		tx, err := rawtx.Decode(in.PSBT.Tx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +155,7 @@ func (s *scene) legacy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := bitcoin.NewWallet(a, "")
+	w, err := coinselect.NewWallet(a, "")
 	if err != nil {
 		t.Fatal(err)
 	}

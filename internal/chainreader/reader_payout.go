@@ -8,8 +8,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // Payout implements engine.Reader: it proves what an LP presents against the claim
@@ -75,9 +76,9 @@ func (rd *Reader) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
 	case tx == nil:
 		return -1, err
 	case tx.Confirmed():
-		return int(bitcoin.ConfirmationDelay(tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
+		return int(outlook.ConfirmationDelay(tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
 	case err != nil || unsure != nil:
 		return -1, errors.Join(err, unsure)
 	}
-	return int(bitcoin.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
+	return int(outlook.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
 }

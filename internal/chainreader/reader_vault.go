@@ -10,6 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -38,15 +40,15 @@ func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault 
 	if err := g.Wait(); err != nil {
 		return facts, err
 	}
-	var before []bitcoin.VaultTx
+	var before []btcvault.Tx
 	if v := facts.Vault; v != nil {
 		var err error
-		before, err = bitcoin.TraceVault(ctx, func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+		before, err = btcvault.Trace(ctx, func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 			if id == utxo.Hash {
 				return facts.Output, missing
 			}
 			return bitcoin.GetTx(ctx, rd.Bitcoin, id)
-		}, v.UTXO, utxo, bitcoin.MaxPendingQuoted)
+		}, v.UTXO, utxo, btcvault.MaxPendingQuoted)
 		switch {
 		case err == nil:
 		case errors.Is(err, bitcoin.ErrNotFound) || fault.CodeOf(err) == fault.Internal:
@@ -57,7 +59,7 @@ func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault 
 	}
 	var raw [][]byte
 	read := func(tx *wire.MsgTx) error {
-		text, err := bitcoin.StripTx(tx)
+		text, err := rawtx.Strip(tx)
 		raw = append(raw, text)
 		return err
 	}

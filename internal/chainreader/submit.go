@@ -10,8 +10,11 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // IDs implements [Checker].
@@ -26,7 +29,7 @@ func (rd *Reader) IDs(r *swap.Record, signed []string) ([]string, error) {
 	// A vault swap takes a PSBT first, and the chain's transactions later; gas a PSBT alone.
 	ids := make([]string, len(signed))
 	for i, text := range signed {
-		if u, err := bitcoin.ParsePSBT(text); err == nil {
+		if u, err := psbt.Parse(text); err == nil {
 			id, _ := u.TxID(nil)
 			ids[i] = id.String()
 			continue
@@ -81,7 +84,7 @@ func (rd *Reader) Check(ctx context.Context, r *swap.Record, a swap.Action, sign
 // backend says of them, and looks at the vault once more: after this the
 // transaction is out of our hands.
 func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text string) (swap.Submit, error) {
-	u, err := bitcoin.ParsePSBT(text)
+	u, err := psbt.Parse(text)
 	if err != nil {
 		return swap.Submit{}, fault.Invalid("signedTxs[0]", "%w", err)
 	}
@@ -89,7 +92,7 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 	if err != nil {
 		return swap.Submit{}, err
 	}
-	agreed := bitcoin.Agreement{Template: t, AnySalt: a.Vault, Prevouts: map[bitcoin.OutPoint]*wire.TxOut{}, Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{}}
+	agreed := psbt.Agreement{Template: t, AnySalt: a.Vault, Prevouts: map[bitcoin.OutPoint]*wire.TxOut{}, Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{}}
 	rates, err := rd.Bitcoin.FeeRates(ctx)
 	if err != nil {
 		return swap.Submit{}, err
@@ -110,7 +113,7 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 			return swap.Submit{}, err
 		}
 	}
-	raw, err := bitcoin.EncodeTx(tx.Tx)
+	raw, err := rawtx.Encode(tx.Tx)
 	if err != nil {
 		return swap.Submit{}, err
 	}
@@ -119,7 +122,7 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 
 // parents learns what the inputs spend and, of unconfirmed parents, what they
 // weigh and pay.
-func (rd *Reader) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *bitcoin.Agreement) error {
+func (rd *Reader) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *psbt.Agreement) error {
 	var ids []bitcoin.Hash
 	for _, op := range ops {
 		if !slices.Contains(ids, op.Hash) {
@@ -179,5 +182,5 @@ func (rd *Reader) recheckVault(ctx context.Context, r *swap.Record, tx *wire.Msg
 	if err != nil {
 		return err
 	}
-	return lp.VaultPays(facts, bitcoin.PendingWithdrawal{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
+	return lp.VaultPays(facts, vault.Pending{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
 }

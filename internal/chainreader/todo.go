@@ -10,8 +10,11 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	shared "github.com/swapper-go/swapper/internal/flight"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // Todo builds the action of a view. Callers who ask for the same at the same time
@@ -87,7 +90,7 @@ func (rd *Reader) prove(ctx context.Context, plan *chains.Plan) error {
 		if tx == nil || !tx.Confirmed() {
 			return fault.New(fault.Upstream, "the Bitcoin transaction is not confirmed yet")
 		}
-		raw, err := bitcoin.StripTx(tx.Msg)
+		raw, err := rawtx.Strip(tx.Msg)
 		if err != nil {
 			return err
 		}
@@ -101,28 +104,28 @@ func (rd *Reader) prove(ctx context.Context, plan *chains.Plan) error {
 // vaultTerms returns what the transaction of a vault swap commits to. The lock
 // time is a salt drawn from the record's seed, so that every poll gives the
 // same transaction.
-func (rd *Reader) vaultTerms(r *swap.Record) (bitcoin.VaultTerms, error) {
+func (rd *Reader) vaultTerms(r *swap.Record) (psbt.VaultTerms, error) {
 	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
-		return bitcoin.VaultTerms{}, err
+		return psbt.VaultTerms{}, err
 	}
 	vault, ok := k.(chains.VaultContract)
 	if !ok {
-		return bitcoin.VaultTerms{}, NoVaults(r.Chain)
+		return psbt.VaultTerms{}, NoVaults(r.Chain)
 	}
 	data, err := vault.WithdrawalData(r.Terms.Recipient, r.Vault.Raw)
 	if err != nil {
-		return bitcoin.VaultTerms{}, err
+		return psbt.VaultTerms{}, err
 	}
 	utxo, err := bitcoin.ParseOutPoint(r.Vault.UTXO)
 	if err != nil {
-		return bitcoin.VaultTerms{}, err
+		return psbt.VaultTerms{}, err
 	}
-	return bitcoin.VaultTerms{
+	return psbt.VaultTerms{
 		Vault: utxo, VaultValue: r.Vault.UTXOSats, VaultScript: r.Vault.Script,
 		Data: data, PayScript: r.Vault.LPScript, PaySats: int64(r.Bitcoin.Sats),
 		Shares:   bitcoin.FeeShares{Caller: r.Vault.Shares[0], Fronting: r.Vault.Shares[1], Execution: r.Vault.Shares[2]},
-		LockTime: bitcoin.VaultLockTime(r.Seed.Uint64("lock time")),
+		LockTime: psbt.VaultLockTime(r.Seed.Uint64("lock time")),
 	}, nil
 }
 
@@ -148,9 +151,12 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		return swap.Todo{}, err
 	}
 	var rates bitcoin.FeeRates
-	var coins []bitcoin.Coin
+	var coins []coinselect.Coin
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { coins, err = bitcoin.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address()); return err })
+	g.Go(func() (err error) {
+		coins, err = coinselect.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address())
+		return err
+	})
 	g.Go(func() (err error) { rates, err = rd.Bitcoin.FeeRates(gctx); return err })
 	if err := g.Wait(); err != nil {
 		return swap.Todo{}, err
@@ -159,7 +165,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	if err != nil {
 		return swap.Todo{}, err
 	}
-	funding, err := bitcoin.Fund(t, *c.Wallet, coins, rate, bitcoin.SelectCheapest)
+	funding, err := psbt.Fund(t, *c.Wallet, coins, rate, coinselect.Cheapest)
 	if err != nil {
 		return swap.Todo{}, err
 	}
@@ -183,15 +189,15 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 // signed, and so the most that one is built for. least is what a vault's quote
 // demands; for other payments it does not count.
 func highestRate(a *swap.Fund, least float64, rates bitcoin.FeeRates) float64 {
-	most := bitcoin.QuoteFeeRateCap(rates.Fastest)
+	most := coinselect.QuoteFeeRateCap(rates.Fastest)
 	if a.Vault {
-		most = max(most, bitcoin.QuoteFeeRateCap(least))
+		most = max(most, coinselect.QuoteFeeRateCap(least))
 	}
 	return most
 }
 
 func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (float64, error) {
-	current, err := bitcoin.WalletFeeRate(rates.Fastest, rates.Minimum)
+	current, err := coinselect.WalletFeeRate(rates.Fastest, rates.Minimum)
 	if err != nil {
 		return 0, fault.New(fault.Upstream, "%w", err)
 	}
@@ -199,7 +205,7 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 		return 0, fault.Invalid("bitcoinFeeRate", "is above the allowed maximum of %v sat/vB at current fees", most)
 	}
 	if a.Vault {
-		return bitcoin.VaultFeeRate(given, least, current)
+		return coinselect.VaultFeeRate(given, least, current)
 	}
 	if given > 0 && given < rates.Minimum {
 		return 0, fault.Invalid("bitcoinFeeRate", "is below the minimum of %v sat/vB that the Bitcoin network relays at the moment", rates.Minimum)
@@ -208,20 +214,20 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 		return given, nil
 	}
 	// What the payee recommends counts as far as it can be meant.
-	return max(current, min(least, bitcoin.QuoteFeeRateCap(rates.Fastest))), nil
+	return max(current, min(least, coinselect.QuoteFeeRateCap(rates.Fastest))), nil
 }
 
-func (rd *Reader) Template(r *swap.Record, a *swap.Fund) (bitcoin.Template, error) {
+func (rd *Reader) Template(r *swap.Record, a *swap.Fund) (psbt.Template, error) {
 	if a.Vault {
 		terms, err := rd.vaultTerms(r)
 		if err != nil {
-			return bitcoin.Template{}, err
+			return psbt.Template{}, err
 		}
 		return terms.Template()
 	}
 	to, err := bitcoin.ParseAddress(r.Bitcoin.Address, rd.Bitcoin.Network())
 	if err != nil {
-		return bitcoin.Template{}, err
+		return psbt.Template{}, err
 	}
-	return bitcoin.PaymentTemplate(to.Script(), int64(r.Bitcoin.Sats)), nil
+	return psbt.PaymentTemplate(to.Script(), int64(r.Bitcoin.Sats)), nil
 }

@@ -21,12 +21,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
-	bolt11 "github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	bolt11 "github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	client "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 

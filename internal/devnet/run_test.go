@@ -13,6 +13,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -44,7 +47,7 @@ func TestNetworkStartsAndCloses(t *testing.T) {
 
 func (k *kit) toBTC() client.ToBTCRequest {
 	return client.ToBTCRequest{Chain: k.chain.Info().ID, Address: k.Taproot.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 2,
-		Nonce: must[uint64](k.T)(btc.NewEscrowNonce(k.Clock.Now(), uint32(time.Now().UnixNano()))), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
+		Nonce: must[uint64](k.T)(claimhash.NewNonce(k.Clock.Now(), uint32(time.Now().UnixNano()))), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
 }
 
 func TestToBTC(t *testing.T) {
@@ -64,7 +67,7 @@ func TestToBTC(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
-		if nonce := must[uint64](t)(btc.TxNonce(tx.Msg, true)); nonce != r.Nonce {
+		if nonce := must[uint64](t)(claimhash.TxNonce(tx.Msg, true)); nonce != r.Nonce {
 			t.Errorf("nonce %d, want %d", nonce, r.Nonce)
 		}
 		k.ok(k.Mine(1))
@@ -216,7 +219,7 @@ func (k *kit) withdrawal(q client.SPVQuote, recipient string) []byte {
 	v := must[[]chains.VaultFact](k.T)(k.contract.Vaults(k.ctx, []chains.VaultID{{Owner: q.Address, ID: q.VaultID}}))[0].Vault
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
 	data := must[[]byte](k.T)(k.contract.WithdrawalData(recipient, raw))
-	script := must[[]byte](k.T)(btc.DataScript(data))
+	script := must[[]byte](k.T)(opreturn.Script(data))
 	utxo := must[btc.OutPoint](k.T)(btc.ParseOutPoint(q.BTCUTXO))
 	vaultAddress := must[btc.Address](k.T)(btc.ParseAddress(q.VaultBTCAddress, k.Bitcoin.Network()))
 	lpAddress := must[btc.Address](k.T)(btc.ParseAddress(q.BTCAddress, k.Bitcoin.Network()))
@@ -224,7 +227,7 @@ func (k *kit) withdrawal(q client.SPVQuote, recipient string) []byte {
 	k.ok(err)
 	coin := k.Wallet.Coins()[0]
 	tx := wire.NewMsgTx(2)
-	tx.LockTime = btc.VaultLockTime(7)
+	tx.LockTime = btcpsbt.VaultLockTime(7)
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: utxo, Sequence: s0})
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: coin.OutPoint, Sequence: s1})
 	tx.AddTxOut(wire.NewTxOut(600, vaultAddress.Script()))

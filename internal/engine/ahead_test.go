@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // toyBuilder builds for whoever a plan names, and remembers that it was asked.
@@ -48,7 +48,7 @@ func TestBuiltAhead(t *testing.T) {
 		}
 		p.drop()
 	}
-	w := swap.Caller{Wallet: &bitcoin.Wallet{}}
+	w := swap.Caller{Wallet: &coinselect.Wallet{}}
 	reveal := &swap.Sign{Plan: chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimSecret}}}}
 	for name, c := range map[string]struct {
 		a      swap.Action

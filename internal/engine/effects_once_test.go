@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 	"log/slog"
 	"testing"
 	"time"

@@ -15,9 +15,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage/storagetest"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // truth is what the outside world shows of a swap, and where a swap of which it
@@ -143,7 +144,7 @@ func waysOut() []scenario {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	tx.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
-	raw, err := bitcoin.EncodeTx(tx)
+	raw, err := rawtx.Encode(tx)
 	if err != nil {
 		panic(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -400,11 +401,11 @@ func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error
 }
 
 // payout is how the chain writes withdrawals.
-func (k *contract) payout() bitcoin.PayoutFormat {
+func (k *contract) payout() vault.PayoutFormat {
 	if k.chain.isEVM() {
 		return evm.PayoutFormat()
 	}
-	return bitcoin.PayoutFormat{RecipientLen: 32, LittleEndian: true}
+	return vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 }
 
 func (k *contract) WithdrawalData(recipient string, raw [2]uint64) ([]byte, error) {
@@ -412,7 +413,7 @@ func (k *contract) WithdrawalData(recipient string, raw [2]uint64) ([]byte, erro
 	if err != nil {
 		return nil, fault.Invalid("recipient", "%w", err)
 	}
-	return k.payout().Encode(bitcoin.Payout{Recipient: to, Raw: raw})
+	return k.payout().Encode(vault.Payout{Recipient: to, Raw: raw})
 }
 
 func (k *contract) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {

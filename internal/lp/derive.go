@@ -7,8 +7,8 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )

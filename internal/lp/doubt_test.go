@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // What an honest LP may answer is refused where we do not accept it, and costs the
@@ -44,7 +45,7 @@ func TestHonestDoubtsAreNotPunished(t *testing.T) {
 	doubts("our node has not seen the vault open", CheckVaultOpen, vault(func(v *spvTest) { v.facts.Vault.Open = false }))
 	doubts("our node has not seen the transaction", CheckUTXO, vault(func(v *spvTest) { v.facts.Output = nil }))
 	doubts("our node has not seen the block", CheckUTXO, vault(func(v *spvTest) { v.facts.Output.Confirmations = 0 }))
-	doubts("many swaps at once", CheckVaultPending, vault(func(v *spvTest) { v.facts.Pending = make([]chains.Withdrawal, bitcoin.MaxPendingQuoted+1) }))
+	doubts("many swaps at once", CheckVaultPending, vault(func(v *spvTest) { v.facts.Pending = make([]chains.Withdrawal, btcvault.MaxPendingQuoted+1) }))
 	doubts("somebody else was faster", CheckVaultBalance, vault(func(v *spvTest) { v.facts.Vault.Raw = [2]uint64{1, 1} }))
 	doubts("dear blocks", CheckFeeRate, vault(func(v *spvTest) { v.want.MaxFeeRate = 1 }))
 	fine := vault(func(v *spvTest) { v.facts.Vault.Multipliers[1] = wei(4979) })

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 )
 
 // Providers cut what they read at 8192 bytes, and would lose the end of a longer
@@ -28,10 +28,10 @@ func TestPostsFitWhatProvidersRead(t *testing.T) {
 		_, err := c.PostSPV(t.Context(), base, "CITREA", strings.Repeat("0", 64), make([]byte, psbt))
 		return err
 	}
-	if err := post(bitcoin.MaxPostedPSBT); fault.CodeOf(err) == fault.InvalidInput || len(sizes) != 1 || sizes[0] > 8192 {
+	if err := post(psbt.MaxPosted); fault.CodeOf(err) == fault.InvalidInput || len(sizes) != 1 || sizes[0] > 8192 {
 		t.Errorf("the largest PSBT: %v, bodies of %v bytes", err, sizes)
 	}
-	largest := bitcoin.MaxPostedPSBT
+	largest := psbt.MaxPosted
 	for ; fault.CodeOf(post(largest)) != fault.InvalidInput && largest < 8192; largest++ {
 	}
 	for _, size := range sizes {

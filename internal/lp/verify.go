@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )

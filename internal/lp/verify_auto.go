@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/price"
 )
 

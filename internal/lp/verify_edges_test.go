@@ -12,8 +12,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 // edge is a limit: at is an answer that just keeps it, beyond one that just does not.
@@ -72,12 +73,12 @@ func TestAmountsAreBitcoin(t *testing.T) {
 		"prepared": {CheckPrepared, func(v *big.Int) error { return VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: v, ReqID: id}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, v := range []*big.Int{n(1), n(bitcoin.MaxMoney)} {
+			for _, v := range []*big.Int{n(1), n(rawtx.MaxMoney)} {
 				if err := x.numbers(v); err != nil {
 					t.Errorf("%s sats: %v", v, err)
 				}
 			}
-			for _, v := range []*big.Int{n(0), n(bitcoin.MaxMoney + 1), wrapped} {
+			for _, v := range []*big.Int{n(0), n(rawtx.MaxMoney + 1), wrapped} {
 				lied(t, x.check, x.numbers(v))
 			}
 			lied(t, CheckNumbers, x.numbers(n(-1)))
@@ -92,8 +93,8 @@ func TestAmountsAreBitcoin(t *testing.T) {
 		_, err := VerifyTrustedBTC(agreed(n(1), false), bitcoin.Regtest, TrustedBTCQuote{SwapFee: n(0), SwapFeeSats: n(0), Total: n(1), AmountSats: v, Sequence: n(0)})
 		return err
 	}
-	lied(t, CheckAddress, trusted(n(bitcoin.MaxMoney))) // what comes next
-	lied(t, CheckNumbers, trusted(n(bitcoin.MaxMoney+1)))
+	lied(t, CheckAddress, trusted(n(rawtx.MaxMoney))) // what comes next
+	lied(t, CheckNumbers, trusted(n(rawtx.MaxMoney+1)))
 	lied(t, CheckNumbers, trusted(wrapped))
 }
 

@@ -18,7 +18,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -237,9 +239,9 @@ func (in spvCase) share(t *testing.T) uint32 {
 }
 
 // payout is the form of a withdrawal's data on the case's chain.
-func (in spvCase) payout() bitcoin.PayoutFormat {
+func (in spvCase) payout() vault.PayoutFormat {
 	if in.Chain == "STARKNET" {
-		return bitcoin.PayoutFormat{RecipientLen: 32, LittleEndian: true}
+		return vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 	}
 	return evm.PayoutFormat()
 }
@@ -290,7 +292,7 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx, err := bitcoin.DecodeTx(raw)
+		tx, err := rawtx.Decode(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,12 +300,12 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 			known[tx.TxHash()] = &bitcoin.Tx{ID: tx.TxHash(), Msg: tx}
 		}
 	}
-	before, err := bitcoin.TraceVault(t.Context(), func(_ context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+	before, err := vault.Trace(t.Context(), func(_ context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 		if tx := known[id]; tx != nil {
 			return tx, nil
 		}
 		return nil, bitcoin.ErrNotFound
-	}, f.Vault.UTXO, utxo, bitcoin.MaxPendingQuoted)
+	}, f.Vault.UTXO, utxo, vault.MaxPendingQuoted)
 	f.Trace = err
 	for _, b := range before {
 		w, err := in.withdrawal(b.Tx.Msg)

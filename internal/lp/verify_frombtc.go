@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -69,7 +70,7 @@ func (q *fromBTC) numbers() error {
 	if err := sane(figure{"amount", g.Amount}, figure{"swapFee", g.SwapFee}, figure{"total", g.Total}); err != nil {
 		return err
 	}
-	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > bitcoin.MaxMoney || g.Total.Sign() == 0 {
+	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > rawtx.MaxMoney || g.Total.Sign() == 0 {
 		return lie(CheckNumbers, "amounts must be positive: %s sats for %s base units", g.Amount, g.Total)
 	}
 	q.fee = mulDiv(g.SwapFee, g.Amount, sum(g.Total, g.SwapFee))

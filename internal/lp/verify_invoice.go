@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 // InvoiceExpected is what the invoice of a swap from Lightning is compared with.

@@ -23,8 +23,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -159,7 +160,7 @@ func TestLiesToBTC(t *testing.T) {
 	total := func(v *toBTCTest, total int64) { v.got.Total, v.data.Amount = n(total), strconv.FormatInt(total, 10) }
 	lies(t, honestToBTC, toBTCTest.verify, map[string]lie{
 		"no amount":                    {CheckNumbers, func(v *toBTCTest) { v.got.Amount = n(0) }},
-		"more than all bitcoin":        {CheckNumbers, func(v *toBTCTest) { v.got.Amount = n(bitcoin.MaxMoney + 1) }},
+		"more than all bitcoin":        {CheckNumbers, func(v *toBTCTest) { v.got.Amount = n(rawtx.MaxMoney + 1) }},
 		"missing fee":                  {CheckNumbers, func(v *toBTCTest) { v.got.SwapFee = nil }},
 		"negative fee":                 {CheckNumbers, func(v *toBTCTest) { v.got.SwapFee, v.got.TotalFee = n(-310), n(90) }},
 		"absurd total":                 {CheckNumbers, func(v *toBTCTest) { v.got.Total = new(big.Int).Lsh(n(1), 300) }},
@@ -347,7 +348,7 @@ func TestLiesToBTCLN(t *testing.T) {
 		t.Error(err)
 	}
 	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(0), ReqID: strings.Repeat("ab", 32)}))
-	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(bitcoin.MaxMoney + 1), ReqID: strings.Repeat("ab", 32)}))
+	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(rawtx.MaxMoney + 1), ReqID: strings.Repeat("ab", 32)}))
 	lied(t, CheckPrepared, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(5), ReqID: "../x"}))
 	lied(t, CheckNumbers, VerifyPreparedToBTCLN(PreparedToBTCLN{Amount: n(-5), ReqID: strings.Repeat("ab", 32)}))
 }
@@ -622,7 +623,7 @@ func TestLiesSPV(t *testing.T) {
 	lies(t, honest, spvTest.verify, map[string]lie{
 		"negative vault":      {CheckNumbers, func(v *spvTest) { v.got.VaultID = n(-1) }},
 		"negative gas":        {CheckNumbers, func(v *spvTest) { v.got.BTCAmountGas, v.got.BTCAmountSwap = n(-5000), n(105_000) }},
-		"more than all":       {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(bitcoin.MaxMoney + 1) }},
+		"more than all":       {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(rawtx.MaxMoney + 1) }},
 		"no bitcoin":          {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(0) }},
 		"fee rate high":       {spares(CheckFeeRate), func(v *spvTest) { v.got.BTCFeeRate = 20.1 }},
 		"fee rate low":        {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = 0.9 }},
@@ -798,7 +799,7 @@ func TestLiesTrusted(t *testing.T) {
 			Total: wei(9600), Sequence: n(0), ExpiresAt: noon.UnixMilli() + 1}}
 	}, func(v btcTest) error { _, err := VerifyTrustedBTC(v.want, bitcoin.Regtest, v.got); return err }, map[string]btcLie{
 		"less":          {CheckRequested, func(v *btcTest) { v.got.Total = wei(9599) }},
-		"more than all": {CheckNumbers, func(v *btcTest) { v.got.AmountSats = n(bitcoin.MaxMoney + 1) }},
+		"more than all": {CheckNumbers, func(v *btcTest) { v.got.AmountSats = n(rawtx.MaxMoney + 1) }},
 		"missing":       {CheckNumbers, func(v *btcTest) { v.got.Sequence = nil }},
 		"address":       {CheckAddress, func(v *btcTest) { v.got.BTCAddress = "x" }},
 		"expired":       {spares(CheckQuoteExpiry), func(v *btcTest) { v.got.ExpiresAt = noon.UnixMilli() }},

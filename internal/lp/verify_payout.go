@@ -7,7 +7,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
 )
 
 // VerifySecret checks the preimage by which an LP says that it has paid an
@@ -43,11 +43,11 @@ type PayoutProof struct {
 func VerifyPayout(k chains.Contract, e chains.Escrow, tx *wire.MsgTx, nonce uint64, confirmations uint16) (PayoutProof, error) {
 	if nonce == 0 {
 		var err error
-		if nonce, err = bitcoin.TxNonce(tx, false); err != nil {
+		if nonce, err = claimhash.TxNonce(tx, false); err != nil {
 			return PayoutProof{}, lie(CheckPayout, "%w", err)
 		}
 	}
-	vout, confirmations, ok := bitcoin.FindClaimOutput(tx, e.ClaimHash, confirmations, func(out *wire.TxOut, n uint16) ([]byte, error) {
+	vout, confirmations, ok := claimhash.FindOutput(tx, e.ClaimHash, confirmations, func(out *wire.TxOut, n uint16) ([]byte, error) {
 		return k.ClaimHash(chains.Condition{Kind: e.Kind, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: n})
 	})
 	if !ok {

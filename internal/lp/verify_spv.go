@@ -10,6 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -111,7 +113,7 @@ func (q *spv) chain() error {
 	return first(
 		func() error { return q.facts.open() }, q.confirmations, q.tokens, q.asked, q.gasDrop, q.units, q.confirmed,
 		func() error {
-			return VaultPays(q.facts, bitcoin.PendingWithdrawal{Withdrawal: bitcoin.Withdrawal{Vault: q.utxo}, Amounts: q.amounts})
+			return VaultPays(q.facts, vault.Pending{Withdrawal: bitcoin.Withdrawal{Vault: q.utxo}, Amounts: q.amounts})
 		},
 	)
 }
@@ -124,7 +126,7 @@ func (q *spv) numbers() error {
 		figure{"callerFeeShare", g.CallerFeeShare}, figure{"frontingFeeShare", g.FrontingFeeShare}, figure{"executionFeeShare", g.ExecutionFeeShare}); err != nil {
 		return err
 	}
-	if !g.BTCAmount.IsInt64() || g.BTCAmount.Int64() > bitcoin.MaxMoney || g.BTCAmount.Sign() == 0 {
+	if !g.BTCAmount.IsInt64() || g.BTCAmount.Int64() > rawtx.MaxMoney || g.BTCAmount.Sign() == 0 {
 		return lie(CheckNumbers, "the amount of %s sats is out of range", g.BTCAmount)
 	}
 	return nil

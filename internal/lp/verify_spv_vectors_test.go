@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -74,7 +75,7 @@ func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted stri
 	}
 	for at := op; f.Vault != nil && at != f.Vault.UTXO; {
 		known, ok := s.BtcTxs[at.Hash.String()]
-		if !ok || known.Spends == nil || len(f.Pending) == bitcoin.MaxPendingQuoted {
+		if !ok || known.Spends == nil || len(f.Pending) == vault.MaxPendingQuoted {
 			f.Trace = fmt.Errorf("%s does not lead to the vault", at)
 			break
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -73,7 +73,7 @@ func (q *toBTC) numbers() error {
 		figure{"totalFee", g.TotalFee}, figure{"total", g.Total}); err != nil {
 		return err
 	}
-	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > bitcoin.MaxMoney {
+	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > rawtx.MaxMoney {
 		return lie(CheckNumbers, "the amount of %s sats is out of range", g.Amount)
 	}
 	q.net = minus(minus(g.Total, g.SwapFee), g.NetworkFee)

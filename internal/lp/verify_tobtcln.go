@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -167,7 +167,7 @@ func VerifyPreparedToBTCLN(got PreparedToBTCLN) error {
 	if err := sane(figure{"amount", got.Amount}); err != nil {
 		return err
 	}
-	if got.Amount.Sign() == 0 || !got.Amount.IsInt64() || got.Amount.Int64() > bitcoin.MaxMoney {
+	if got.Amount.Sign() == 0 || !got.Amount.IsInt64() || got.Amount.Int64() > rawtx.MaxMoney {
 		return lie(CheckPrepared, "the prepared amount of %s sats is out of range", got.Amount)
 	}
 	if b, err := hex.DecodeString(got.ReqID); err != nil || len(b) != 32 {

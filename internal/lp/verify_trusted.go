@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 // Fees that are assumed of an LP for trusted swaps whose announcement is not
@@ -48,7 +49,7 @@ func VerifyTrustedBTC(want Agreed, network bitcoin.Network, got TrustedBTCQuote)
 		figure{"amountSats", got.AmountSats}, figure{"sequence", got.Sequence}); err != nil {
 		return Accepted{}, err
 	}
-	if !got.AmountSats.IsInt64() || got.AmountSats.Int64() > bitcoin.MaxMoney {
+	if !got.AmountSats.IsInt64() || got.AmountSats.Int64() > rawtx.MaxMoney {
 		return Accepted{}, lie(CheckNumbers, "the amount of %s sats is out of range", got.AmountSats)
 	}
 	to, err := bitcoin.ParseAddress(got.BTCAddress, network)

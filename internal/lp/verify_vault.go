@@ -3,6 +3,7 @@ package lp
 import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // VaultFacts is what the chains say about a vault and the output of it that a
@@ -23,7 +24,7 @@ type VaultFacts struct {
 // not so would close the vault over the withdrawal, or leave it behind (protocol:
 // swap-flows-spv-and-core.md A4 checks 14 and 22 to 25, A7 steps 10 to 12, D2).
 // Pure.
-func VaultPays(f VaultFacts, ours bitcoin.PendingWithdrawal) error {
+func VaultPays(f VaultFacts, ours vault.Pending) error {
 	return first(f.open, f.unspent, f.traced, func() error { return f.covered(ours) }, f.readable)
 }
 
@@ -55,18 +56,18 @@ func (f VaultFacts) traced() error {
 	if f.Trace != nil {
 		return doubt(CheckVaultPending, "the vault's pending withdrawals: %w", f.Trace)
 	}
-	if len(f.Pending) > bitcoin.MaxPendingQuoted {
-		return doubt(CheckVaultPending, "the vault has %d pending withdrawals, at most %d are accepted", len(f.Pending), bitcoin.MaxPendingQuoted)
+	if len(f.Pending) > vault.MaxPendingQuoted {
+		return doubt(CheckVaultPending, "the vault has %d pending withdrawals, at most %d are accepted", len(f.Pending), vault.MaxPendingQuoted)
 	}
 	return nil
 }
 
-func (f VaultFacts) covered(ours bitcoin.PendingWithdrawal) error {
-	pending := make([]bitcoin.PendingWithdrawal, 0, len(f.Pending)+1)
+func (f VaultFacts) covered(ours vault.Pending) error {
+	pending := make([]vault.Pending, 0, len(f.Pending)+1)
 	for _, w := range f.Pending {
-		pending = append(pending, bitcoin.PendingWithdrawal{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
+		pending = append(pending, vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
 	}
-	if _, err := bitcoin.VaultAfter(f.Vault.VaultState, append(pending, ours)...); err != nil {
+	if _, err := vault.After(f.Vault.VaultState, append(pending, ours)...); err != nil {
 		return doubt(CheckVaultBalance, "the vault cannot pay: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 func TestEdgesSPV(t *testing.T) {
@@ -106,7 +107,7 @@ func TestVaultPaysIfOpen(t *testing.T) {
 	pays := func(change func(*VaultFacts)) error {
 		f := honestSPV(t).facts
 		change(&f)
-		return VaultPays(f, bitcoin.PendingWithdrawal{Withdrawal: bitcoin.Withdrawal{Vault: f.Vault.UTXO}})
+		return VaultPays(f, vault.Pending{Withdrawal: bitcoin.Withdrawal{Vault: f.Vault.UTXO}})
 	}
 	if err := pays(func(*VaultFacts) {}); err != nil {
 		t.Error(err)

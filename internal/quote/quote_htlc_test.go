@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 // Whichever of the two timeouts is given, the escrow never lasts longer than the

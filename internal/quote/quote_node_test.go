@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	bolt11 "github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 

@@ -12,12 +12,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/quote"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // Adopter stores the swaps of the reference service's records.

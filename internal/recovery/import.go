@@ -14,10 +14,11 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/quote"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -168,7 +169,7 @@ func (d *decimal) orNil() *big.Int {
 // sats is a number of satoshis that can exist; missing is 0.
 func (d *decimal) sats(member string) (uint64, error) {
 	n := d.orZero()
-	if n.Sign() < 0 || !n.IsInt64() || n.Int64() > bitcoin.MaxMoney {
+	if n.Sign() < 0 || !n.IsInt64() || n.Int64() > rawtx.MaxMoney {
 		return 0, fault.Invalid(member, "%s is not a number of satoshis", n)
 	}
 	return n.Uint64(), nil

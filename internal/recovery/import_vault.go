@@ -8,9 +8,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/quote"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -128,7 +129,7 @@ func (i *importer) posted() error {
 		if err != nil {
 			return fault.Invalid("data", "the transaction must be hexadecimal")
 		}
-		tx, err := bitcoin.DecodeTx(raw)
+		tx, err := rawtx.Decode(raw)
 		if err != nil {
 			return of("data", err)
 		}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // TestVaultSwapAfterADoubleSpend follows a transaction that was handed to the LP
@@ -18,7 +19,7 @@ import (
 func TestVaultSwapAfterADoubleSpend(t *testing.T) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
-	raw, err := bitcoin.EncodeTx(tx)
+	raw, err := rawtx.Encode(tx)
 	if err != nil {
 		t.Fatal(err)
 	}

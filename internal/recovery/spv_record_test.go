@@ -19,10 +19,11 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/executor"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
-	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -373,7 +374,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			t.Fatal(loadErr)
 		}
 		wantState := want.FinalState
-		u, parseErr := bitcoin.ParsePSBT(in.PSBT)
+		u, parseErr := btcpsbt.Parse(in.PSBT)
 		switch {
 		case want.GoMustReject != nil:
 			c.Differ(t, "bitcoin-psbt-weak-signature")

@@ -10,8 +10,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // vaultCourse is what became of a vault swap in a case.
@@ -79,7 +80,7 @@ func TestVectorsTransitions(t *testing.T) {
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}})
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{2}}})
 		tx.AddTxOut(&wire.TxOut{Value: 600})
-		raw, err := bitcoin.EncodeTx(tx)
+		raw, err := rawtx.Encode(tx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,11 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
-	"github.com/swapper-go/swapper/swap"
 )
 
 const (
@@ -380,7 +381,7 @@ func TestTrustedBTCSubmission(t *testing.T) {
 			id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 			msg := s.World.Txs[id].Msg
 			delete(s.World.Txs, id)
-			raw, err := bitcoin.EncodeTx(msg)
+			raw, err := rawtx.Encode(msg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -413,7 +414,7 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
-	raw, err := bitcoin.EncodeTx(s.World.Txs[id].Msg)
+	raw, err := rawtx.Encode(s.World.Txs[id].Msg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -448,7 +449,7 @@ func TestTrustedBTCRefused(t *testing.T) {
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	tx := s.World.Txs[id]
 	delete(s.World.Txs, id)
-	raw, err := bitcoin.EncodeTx(tx.Msg)
+	raw, err := rawtx.Encode(tx.Msg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
-	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -11,12 +11,13 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // broadcast sends a transaction through the backend.
 func broadcast(t *testing.T, s Setup, tx *wire.MsgTx) bitcoin.Hash {
 	t.Helper()
-	raw, err := bitcoin.EncodeTx(tx)
+	raw, err := rawtx.Encode(tx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +48,11 @@ func testTransactions(t *testing.T, s Setup) {
 	if tx.Confirmed() || tx.Confirmations != 0 || tx.Height != 0 || tx.BlockHash != (bitcoin.Hash{}) || !tx.BlockTime.IsZero() {
 		t.Errorf("unconfirmed transaction: %+v", tx)
 	}
-	want, err := bitcoin.EncodeTx(msg)
+	want, err := rawtx.Encode(msg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := bitcoin.EncodeTx(tx.Msg); err != nil || !bytes.Equal(got, want) || tx.ID != id {
+	if got, err := rawtx.Encode(tx.Msg); err != nil || !bytes.Equal(got, want) || tx.ID != id {
 		t.Errorf("transaction %s is %x, error %v; want %x", tx.ID, got, err, want)
 	}
 	for i, out := range tx.Prevouts {
@@ -191,7 +192,7 @@ func testBroadcast(t *testing.T, s Setup) {
 	broken := s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: next.TxHash()}}, 5)
 	broken.TxIn[0].Witness[0][7] ^= 1
 	for name, tx := range map[string]*wire.MsgTx{"spends what is spent": rival, "spends nothing": orphan, "bad signature": broken} {
-		raw, err := bitcoin.EncodeTx(tx)
+		raw, err := rawtx.Encode(tx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
@@ -104,7 +105,7 @@ func (j utxoJSON) utxo() (bitcoin.UTXO, error) {
 	if err != nil {
 		return u, err
 	}
-	if j.Value == nil || *j.Value < 0 || *j.Value > bitcoin.MaxMoney {
+	if j.Value == nil || *j.Value < 0 || *j.Value > rawtx.MaxMoney {
 		return u, errors.New("no amount, or an impossible one")
 	}
 	st, err := j.Status.status()
@@ -153,7 +154,7 @@ func (j statsJSON) balance() (int64, error) {
 	if j.Funded == nil || j.Spent == nil || *j.Funded < 0 || *j.Spent < 0 {
 		return 0, errors.New("address statistics lack an amount")
 	}
-	if d := *j.Funded - *j.Spent; d >= -bitcoin.MaxMoney && d <= bitcoin.MaxMoney {
+	if d := *j.Funded - *j.Spent; d >= -rawtx.MaxMoney && d <= rawtx.MaxMoney {
 		return d, nil
 	}
 	return 0, errors.New("address statistics hold more than all sats that exist")

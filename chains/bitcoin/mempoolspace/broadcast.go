@@ -11,13 +11,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Broadcast sends a transaction. One request; one more after a failure, to see
 // whether the transaction went out all the same (protocol: bitcoin.md §20 row 11).
 // A URL that has not shown its genesis block yet is asked for it first.
 func (c *Client) Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error) {
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		return bitcoin.Hash{}, fault.Invalid("transaction", "%w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -136,7 +137,7 @@ func TestBroadcastWithBadFirstURL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := bitcoin.EncodeTx(tx)
+			raw, err := rawtx.Encode(tx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +161,7 @@ func TestLostAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := bitcoin.EncodeTx(tx)
+	raw, err := rawtx.Encode(tx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
@@ -142,7 +143,7 @@ func (j cpfpJSON) cpfp() (*bitcoin.CPFP, error) {
 	if j.Rate == nil {
 		return nil, nil
 	}
-	if j.VSize == nil || *j.VSize <= 0 || *j.VSize > bitcoin.MaxTxSize || *j.Rate < 0 {
+	if j.VSize == nil || *j.VSize <= 0 || *j.VSize > rawtx.MaxSize || *j.Rate < 0 {
 		return nil, errors.New("fee standing without a size, or an impossible one")
 	}
 	return &bitcoin.CPFP{EffectiveFeeRate: *j.Rate, AdjustedVSize: *j.VSize}, nil
@@ -175,7 +176,7 @@ func (c *Client) NodeLiquidity(ctx context.Context, publicKey string) (*bitcoin.
 				return nil, fmt.Errorf("asked for node %s, got %.70q", key, j.PublicKey)
 			}
 			capacity, err := j.Capacity.Int64()
-			if err != nil || capacity < 0 || capacity > bitcoin.MaxMoney || j.Channels < 0 {
+			if err != nil || capacity < 0 || capacity > rawtx.MaxMoney || j.Channels < 0 {
 				return nil, fmt.Errorf("node with a capacity of %.30q in %d channels", j.Capacity, j.Channels)
 			}
 			return &bitcoin.NodeLiquidity{PublicKey: key, Capacity: capacity, Channels: j.Channels}, nil

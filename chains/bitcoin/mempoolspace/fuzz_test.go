@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // anyBody answers every request with the same status and body, but shows the
@@ -110,12 +111,12 @@ func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 	utxos, err := c.AddressUTXOs(ctx, address)
 	coded("AddressUTXOs", err)
 	for _, u := range utxos {
-		if err != nil || u.Value < 0 || u.Value > bitcoin.MaxMoney {
+		if err != nil || u.Value < 0 || u.Value > rawtx.MaxMoney {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
 	confirmed, unconfirmed, err := c.AddressBalance(ctx, address)
-	if coded("AddressBalance", err); err == nil && (confirmed < 0 || confirmed > bitcoin.MaxMoney || unconfirmed < -bitcoin.MaxMoney || unconfirmed > bitcoin.MaxMoney) {
+	if coded("AddressBalance", err); err == nil && (confirmed < 0 || confirmed > rawtx.MaxMoney || unconfirmed < -rawtx.MaxMoney || unconfirmed > rawtx.MaxMoney) {
 		t.Errorf("balance %d and %d", confirmed, unconfirmed)
 	}
 	rates, err := c.FeeRates(ctx)

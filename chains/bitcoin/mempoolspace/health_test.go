@@ -13,6 +13,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 const (
@@ -133,7 +134,7 @@ func TestRejectedByOne(t *testing.T) {
 	m := wire.NewMsgTx(2)
 	m.AddTxIn(wire.NewTxIn(&bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, []byte{1}, nil))
 	m.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
-	raw, err := bitcoin.EncodeTx(m)
+	raw, err := rawtx.Encode(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // txJSON is a transaction as the API writes it. It holds all that the id
@@ -70,7 +71,7 @@ func (j outJSON) output() (*wire.TxOut, error) {
 	if err != nil {
 		return nil, fmt.Errorf("script: %w", err)
 	}
-	if j.Value == nil || *j.Value < 0 || *j.Value > bitcoin.MaxMoney {
+	if j.Value == nil || *j.Value < 0 || *j.Value > rawtx.MaxMoney {
 		return nil, errors.New("no amount, or an impossible one")
 	}
 	return wire.NewTxOut(*j.Value, script), nil
@@ -147,5 +148,5 @@ func (j txJSON) checkedTx() (*bitcoin.Tx, error) {
 	if h := tx.Msg.TxHash(); h != tx.ID {
 		return nil, fmt.Errorf("transaction hashes to %s, not to its id %s", h, tx.ID)
 	}
-	return tx, bitcoin.CheckAmounts(tx.Msg)
+	return tx, rawtx.CheckAmounts(tx.Msg)
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -442,7 +443,7 @@ func checkBroadcast(t *testing.T, a *apiCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, decodeErr := bitcoin.DecodeTx(raw)
+	tx, decodeErr := rawtx.Decode(raw)
 	_, err = a.client.Broadcast(t.Context(), raw)
 	if decodeErr != nil {
 		// Not sent at all; what the server would have said is tried below.

@@ -10,6 +10,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/outlook"
+	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -18,13 +22,13 @@ type user struct {
 	*testing.T
 	net     *devnet.Net
 	keys    *devnet.Wallet
-	wallet  bitcoin.Wallet
+	wallet  coinselect.Wallet
 	backend *mempoolspace.Client
 }
 
 // coins asks the backend for the wallet's coins, with the fee standing of those
 // that are not confirmed.
-func (u user) coins() []bitcoin.Coin {
+func (u user) coins() []coinselect.Coin {
 	u.Helper()
 	utxos, err := u.backend.AddressUTXOs(u.Context(), u.wallet.Address())
 	if err != nil {
@@ -43,17 +47,17 @@ func (u user) coins() []bitcoin.Coin {
 		}
 		standing[waiting[i]] = r.Value
 	}
-	var coins []bitcoin.Coin
+	var coins []coinselect.Coin
 	for _, c := range utxos {
-		coins = append(coins, bitcoin.Coin{OutPoint: c.OutPoint, Value: c.Value, Type: u.wallet.Address().Type(), CPFP: standing[c.Hash]})
+		coins = append(coins, coinselect.Coin{OutPoint: c.OutPoint, Value: c.Value, Type: u.wallet.Address().Type(), CPFP: standing[c.Hash]})
 	}
 	return coins
 }
 
 // pay builds a transaction, has it signed, checks it, and sends it.
-func (u user) pay(t bitcoin.Template, coins []bitcoin.Coin, rate float64) *bitcoin.SignedTx {
+func (u user) pay(t btcpsbt.Template, coins []coinselect.Coin, rate float64) *btcpsbt.SignedTx {
 	u.Helper()
-	funding, err := bitcoin.Fund(t, u.wallet, coins, rate, bitcoin.SelectCheapest)
+	funding, err := btcpsbt.Fund(t, u.wallet, coins, rate, coinselect.Cheapest)
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -79,7 +83,7 @@ func (u user) pay(t bitcoin.Template, coins []bitcoin.Coin, rate float64) *bitco
 	if err != nil {
 		u.Fatal(err)
 	}
-	returned, err := bitcoin.ParsePSBT(text)
+	returned, err := btcpsbt.Parse(text)
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -87,11 +91,11 @@ func (u user) pay(t bitcoin.Template, coins []bitcoin.Coin, rate float64) *bitco
 	for _, c := range coins {
 		prevouts[c.OutPoint] = wire.NewTxOut(c.Value, u.wallet.Address().Script())
 	}
-	signed, err := returned.Check(bitcoin.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: bitcoin.QuoteFeeRateCap(rate)})
+	signed, err := returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: coinselect.QuoteFeeRateCap(rate)})
 	if err != nil {
 		u.Fatal(err)
 	}
-	raw, err := bitcoin.EncodeTx(signed.Tx)
+	raw, err := rawtx.Encode(signed.Tx)
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -132,7 +136,7 @@ func TestEveryWalletPays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wallet, err := bitcoin.NewWallet(keys.Address, keys.PublicKey())
+			wallet, err := coinselect.NewWallet(keys.Address, keys.PublicKey())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +156,7 @@ func TestEveryWalletPays(t *testing.T) {
 // confirms pays with a confirmed and an unconfirmed coin and follows the payment.
 func (u user) confirms(to bitcoin.Address) {
 	u.Helper()
-	signed := u.pay(bitcoin.PaymentTemplate(to.Script(), 100_000), u.coins(), 5)
+	signed := u.pay(btcpsbt.PaymentTemplate(to.Script(), 100_000), u.coins(), 5)
 	if len(signed.Tx.TxIn) != 2 {
 		u.Fatalf("%d inputs", len(signed.Tx.TxIn))
 	}
@@ -169,7 +173,7 @@ func (u user) confirms(to bitcoin.Address) {
 	if err != nil {
 		u.Fatal(err)
 	}
-	if eta := bitcoin.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
+	if eta := outlook.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
 		u.Errorf("two confirmations in %d s", eta)
 	}
 	u.mine(1)
@@ -199,14 +203,14 @@ func (u user) replaces(to bitcoin.Address) {
 		u.Fatal(err)
 	}
 	coins := u.coins()
-	template := bitcoin.PaymentTemplate(to.Script(), 50_000)
+	template := btcpsbt.PaymentTemplate(to.Script(), 50_000)
 	template.Sequence = wire.MaxTxInSequenceNum - 2
 	first := u.pay(template, coins, 3)
 	second := u.pay(template, coins, 30)
 	if _, err := bitcoin.GetTx(u.Context(), u.backend, first.ID); !errors.Is(err, bitcoin.ErrNotFound) {
 		u.Errorf("replaced payment: %v", err)
 	}
-	prospect := func() bitcoin.Prospect {
+	prospect := func() outlook.Prospect {
 		u.Helper()
 		var ops []bitcoin.OutPoint
 		for _, in := range first.Tx.TxIn {
@@ -219,13 +223,13 @@ func (u user) replaces(to bitcoin.Address) {
 			}
 			spends = append(spends, r.Value)
 		}
-		return bitcoin.Conflict(first.ID, spends)
+		return outlook.Conflict(first.ID, spends)
 	}
-	if p := prospect(); p != bitcoin.ProspectContested {
+	if p := prospect(); p != outlook.Contested {
 		u.Errorf("prospect of the replaced payment: %s", p)
 	}
 	u.mine(1)
-	if p := prospect(); p != bitcoin.ProspectDead {
+	if p := prospect(); p != outlook.Dead {
 		u.Errorf("prospect when the other one is confirmed: %s", p)
 	}
 	if tx := u.tx(second.ID); tx.Confirmations != 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // A history that changes while it is read is read without gaps, or not at all.
@@ -38,7 +39,7 @@ func TestAddressHistoryMoves(t *testing.T) {
 				tx.LockTime = uint32(i)
 				tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{}, nil, nil))
 				tx.AddTxOut(wire.NewTxOut(1000, nil))
-				raw, err := bitcoin.EncodeTx(tx)
+				raw, err := rawtx.Encode(tx)
 				if err != nil {
 					t.Fatal(err)
 				}

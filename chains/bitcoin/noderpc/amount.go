@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // sats reads a BTC amount as nodes write it, a JSON number with up to eight
@@ -41,7 +41,7 @@ func sats(btc json.Number) (int64, error) {
 	if whole == "" || err != nil {
 		return 0, fmt.Errorf("%.40q is no amount of Bitcoin", btc)
 	}
-	if v > uint64(bitcoin.MaxMoney) || negative && v > 0 {
+	if v > uint64(rawtx.MaxMoney) || negative && v > 0 {
 		return 0, fmt.Errorf("%.40s BTC cannot exist", btc)
 	}
 	return int64(v), nil

@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/backendtest"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
 )
@@ -245,7 +246,7 @@ func (m *mirror) push(t testing.TB) {
 	}
 	m.tip = tip
 	for _, tx := range m.net.Waiting() {
-		raw, err := bitcoin.EncodeTx(tx)
+		raw, err := rawtx.Encode(tx)
 		if err != nil {
 			t.Fatal(err)
 		}

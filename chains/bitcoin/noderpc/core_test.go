@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
 )
@@ -162,7 +163,7 @@ func (c *core) answer(r *http.Request, name string, p []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		tx, err := bitcoin.DecodeTx(raw)
+		tx, err := rawtx.Decode(raw)
 		if err != nil {
 			return nil, &coreError{-22, "TX decode failed"}
 		}
@@ -206,7 +207,7 @@ func (c *core) transaction(r *http.Request, id bitcoin.Hash) (any, error) {
 	if err != nil || c.noIndex.Load() && tx.Confirmed() {
 		return nil, &coreError{-5, "No such mempool or blockchain transaction. Use gettransaction for wallet transactions."}
 	}
-	raw, err := bitcoin.EncodeTx(tx.Msg)
+	raw, err := rawtx.Encode(tx.Msg)
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +310,7 @@ func (c *core) pool(ctx context.Context, name string, p []any) (any, error) {
 		for _, out := range tx.TxOut {
 			fee -= out.Value
 		}
-		vsize := (bitcoin.TxWeight(tx) + 3) / 4
+		vsize := (rawtx.Weight(tx) + 3) / 4
 		entries[tx.TxID()] = map[string]any{"vsize": vsize, "fees": map[string]any{"base": btc(fee)}, "depends": depends}
 	}
 	if name == "getrawmempool" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // anyResult answers every call with the same result or error, but shows the right
@@ -117,7 +118,7 @@ func FuzzResults(f *testing.F) {
 		utxos, err := c.AddressUTXOs(ctx, address)
 		coded("AddressUTXOs", err)
 		for _, u := range utxos {
-			if err != nil || u.Value < 0 || u.Value > bitcoin.MaxMoney {
+			if err != nil || u.Value < 0 || u.Value > rawtx.MaxMoney {
 				t.Errorf("%+v, %v", u, err)
 			}
 		}

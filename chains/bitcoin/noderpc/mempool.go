@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // poolTx is a transaction that waits in the mempool.
@@ -30,7 +31,7 @@ type poolJSON struct {
 }
 
 func (j poolJSON) tx() (poolTx, error) {
-	if j.VSize <= 0 || j.VSize > bitcoin.MaxTxSize {
+	if j.VSize <= 0 || j.VSize > rawtx.MaxSize {
 		return poolTx{}, fmt.Errorf("mempool entry of %d vbytes", j.VSize)
 	}
 	fee := j.Fees.Base

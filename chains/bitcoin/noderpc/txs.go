@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // txJSON is a transaction as both nodes write it.
@@ -37,7 +38,7 @@ func (j txJSON) tx() (*bitcoin.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := bitcoin.DecodeTx(raw)
+	m, err := rawtx.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (c *Client) place(ctx context.Context, txs []bitcoin.Result[*bitcoin.Tx]) {
 // to see whether the transaction went out all the same.
 func (c *Client) Broadcast(ctx context.Context, raw []byte) (_ bitcoin.Hash, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
-	m, err := bitcoin.DecodeTx(raw)
+	m, err := rawtx.Decode(raw)
 	if err != nil {
 		return bitcoin.Hash{}, fault.Invalid("transaction", "%w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
@@ -106,14 +107,14 @@ func reply(w http.ResponseWriter, v any, err error) {
 
 // broadcast is the only call that changes something.
 func (s *Server) broadcast(w http.ResponseWriter, r *http.Request) {
-	text, err := io.ReadAll(io.LimitReader(r.Body, 2*bitcoin.MaxTxSize+1))
+	text, err := io.ReadAll(io.LimitReader(r.Body, 2*rawtx.MaxSize+1))
 	if err != nil {
 		return
 	}
 	raw, err := decodeHex(string(text))
 	var tx *wire.MsgTx
 	if err == nil {
-		tx, err = bitcoin.DecodeTx(raw)
+		tx, err = rawtx.Decode(raw)
 	}
 	if err != nil {
 		reply(w, nil, rpcError(&bitcoin.RejectedError{Code: -22, Reason: "TX decode failed. Make sure the tx has at least one input."}))

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // mempoolBlocks answers the blocks that the mempool would fill: transactions by
@@ -30,7 +30,7 @@ func (c *call) mempoolBlocks() (any, error) {
 		last := len(blocks) - 1
 		b := blocks[last]
 		b.BlockSize += w.tx.SerializeSize()
-		b.BlockVSize += float64(bitcoin.TxWeight(w.tx)) / 4
+		b.BlockVSize += float64(rawtx.Weight(w.tx)) / 4
 		b.NTx++
 		b.TotalFees += w.fee
 		rates[last] = append(rates[last], rate(w))
@@ -62,7 +62,7 @@ func (c *call) cpfp() (any, error) {
 	}
 	fee, vsize := own.fee, own.vsize
 	for _, a := range ancestors {
-		list = append(list, relative{a.id.String(), a.fee, bitcoin.TxWeight(a.tx)})
+		list = append(list, relative{a.id.String(), a.fee, rawtx.Weight(a.tx)})
 		fee, vsize = fee+a.fee, vsize+a.vsize
 	}
 	effective := min(float64(own.fee)/float64(own.vsize), float64(fee)/float64(vsize))

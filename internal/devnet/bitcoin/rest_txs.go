@@ -8,6 +8,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 type statusJSON struct {
@@ -78,7 +79,7 @@ func (c *call) txJSON(e *entry) txJSON {
 		In:       []inputJSON{},
 		Out:      []outputJSON{},
 		Size:     e.tx.SerializeSize(),
-		Weight:   bitcoin.TxWeight(e.tx),
+		Weight:   rawtx.Weight(e.tx),
 		Status:   c.status(e),
 	}
 	coinbase := e.block != nil && e.pos == 0
@@ -134,7 +135,7 @@ func (c *call) txHex() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := bitcoin.EncodeTx(e.tx)
+	raw, err := rawtx.Encode(e.tx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
-	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
 // Contracts are the contracts of a network.
@@ -29,7 +29,7 @@ func (n *Net) deploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	easiest, err := btc.Target(first.Header().Bits)
+	easiest, err := pow.Target(first.Header().Bits)
 	if err != nil {
 		return err
 	}

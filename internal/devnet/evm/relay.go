@@ -11,6 +11,7 @@ import (
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // storedHeader can be passed to contracts.
@@ -170,6 +171,6 @@ func (n *Net) Proof(id btc.Hash, vout, confirmations uint32) (evm.BitcoinProof, 
 	if err != nil {
 		return evm.BitcoinProof{}, err
 	}
-	raw, err := btc.StripTx(tx)
+	raw, err := rawtx.Strip(tx)
 	return evm.BitcoinProof{Tx: raw, Vout: vout, Confirmations: confirmations, Header: header, Merkle: merkle}, err
 }

@@ -14,6 +14,7 @@ import (
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
 // outputOf is what the commitment of a nonced output is about.
@@ -26,7 +27,7 @@ func outputOf(script []byte, nonce uint64) []byte {
 // solve returns a header on a stored one with work as its bits say, or without.
 func solve(t testing.TB, on evm.StoredHeader, at, bits uint32, worked bool) evm.CompactHeader {
 	t.Helper()
-	target, err := btc.Target(bits)
+	target, err := pow.Target(bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestForkWhoseBaseIsGone(t *testing.T) {
 // The relay computes stored headers as the client predicts them.
 func TestStoredHeadersAgree(t *testing.T) {
 	k := newKit(t, Options{})
-	easiest := must[*big.Int](t)(btc.Target(regtestBits))
+	easiest := must[*big.Int](t)(pow.Target(regtestBits))
 	rapid.Check(t, func(r *rapid.T) {
 		var first evm.StoredHeader
 		copy(first[:], rapid.SliceOfN(rapid.Byte(), 80, 80).Draw(r, "header"))

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 type kit struct {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swapper-go/swapper/chains/lightning"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 // PaymentState is how a payment stands at the node that sent it.

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	bolt11 "github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devnet "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/lnurl"
+	bolt11 "github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 )
 
 // kit is services of a shop, and a customer.

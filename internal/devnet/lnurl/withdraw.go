@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
-	"github.com/swapper-go/swapper/chains/lightning"
 	devnet "github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 func (s *Server) withdrawDetails(r *http.Request, f Fault) (any, string) {

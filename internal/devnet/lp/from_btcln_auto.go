@@ -10,9 +10,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/evm"
-	bolt11 "github.com/swapper-go/swapper/chains/lightning"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
 // auto is a swap from Lightning to the chain whose escrow the LP opens (protocol:

@@ -11,8 +11,8 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // maxVSize is the largest withdrawal in virtual bytes, of the older version.
@@ -146,7 +146,7 @@ func (l *LP) cost(tx *wire.MsgTx) (size float64, fee int64, err error) {
 		fee -= out.Value
 	}
 	// A taproot signature is a witness of 66 bytes.
-	return math.Ceil(float64(btc.TxWeight(tx)+66) / 4), fee, nil
+	return math.Ceil(float64(rawtx.Weight(tx)+66) / 4), fee, nil
 }
 
 func readWitness(raw []byte) (w wire.TxWitness, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
 )
 
 // state is where a deal stands.
@@ -191,7 +192,7 @@ func (d *toBTC) pay(l *LP) error {
 	case f.NotPayable, d.swap.Expiry()-l.now().Unix() < required, l.sendRate() > d.rate:
 		return l.set(func() { d.state = nonPayable })
 	}
-	lockTime, seq, err := btc.NonceFields(d.nonce, l.now())
+	lockTime, seq, err := claimhash.NonceFields(d.nonce, l.now())
 	if err != nil {
 		return l.set(func() { d.state = nonPayable })
 	}

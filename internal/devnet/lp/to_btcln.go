@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/evm"
-	bolt11 "github.com/swapper-go/swapper/chains/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
 // toBTCLN is a swap from the chain to Lightning (protocol: lp-protocol.md §8.4).

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	chain "github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
 )
 
 // escrow is one that can be claimed once the contract has it.

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
 )
 
 // Options of a watchtower.

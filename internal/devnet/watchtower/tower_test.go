@@ -14,11 +14,12 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	chain "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -227,7 +228,7 @@ func (k *kit) vault(confirmations int64) (chain.Vault, func(v btc.OutPoint, to c
 		k.Helper()
 		paid := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(user.Address, 50_000))
 		data := must[[]byte](k.T)(chain.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))
-		script := must[[]byte](k.T)(btc.DataScript(data))
+		script := must[[]byte](k.T)(opreturn.Script(data))
 		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
 		if err != nil {
 			k.Fatal(err)

@@ -8,7 +8,8 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // ClaimHashSize is the number of bytes of a claim hash.
@@ -57,10 +58,10 @@ func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
 	case chains.HTLC:
 		return ClaimHash{PaymentHash: c.PaymentHash}, nil
 	case chains.Onchain, chains.OnchainNonced:
-		if c.Sats > uint64(bitcoin.MaxMoney) {
+		if c.Sats > uint64(rawtx.MaxMoney) {
 			return ClaimHash{}, fmt.Errorf("%d sats are more than there are", c.Sats)
 		}
-		return ClaimHash{bitcoin.NoncedTxoHash(c.Nonce, int64(c.Sats), c.Script), c.Nonce, c.Confirmations}, nil
+		return ClaimHash{claimhash.NoncedTxoHash(c.Nonce, int64(c.Sats), c.Script), c.Nonce, c.Confirmations}, nil
 	case chains.OnchainTxID:
 		return ClaimHash{PaymentHash: c.TxID, Confirmations: c.Confirmations}, nil
 	}

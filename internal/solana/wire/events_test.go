@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -168,7 +170,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 			}
 			same(t, "read back", in.Stored, jsonOfStored(again))
 			next := stored.Next(header(in.NextHeaderRaw))
-			work := bitcoin.Difficulty(next.Header.Bits)
+			work := pow.Difficulty(next.Header.Bits)
 			vectors.SameJSON(t, want, map[string]any{
 				"encoded": hex.EncodeToString(stored.Bytes()), "commitHash": hexOf(stored.Commitment()), "next": jsonOfStored(next),
 				"nextEncoded": hex.EncodeToString(next.Bytes()), "nextCommitHash": hexOf(next.Commitment()), "difficulty": hexOf([32]byte(work.FillBytes(make([]byte, 32))))})
@@ -181,7 +183,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 				last = last.Next(header(raw))
 				headers, heights = append(headers, last.Header), append(heights, last.Header.Height)
 			}
-			op := map[string]bitcoin.RelayOp{"saveMainHeaders": bitcoin.SaveMain, "saveNewForkHeaders": bitcoin.SaveNewFork, "saveForkHeaders": bitcoin.SaveFork, "saveShortForkHeaders": bitcoin.SaveShortFork}[in.Fn]
+			op := map[string]relay.Op{"saveMainHeaders": relay.SaveMain, "saveNewForkHeaders": relay.SaveNewFork, "saveForkHeaders": relay.SaveFork, "saveShortForkHeaders": relay.SaveShortFork}[in.Fn]
 			fork := int64(in.ForkCounter)
 			if in.ForkID != nil {
 				fork = int64(*in.ForkID)
@@ -195,9 +197,9 @@ func TestVectorsBTCRelay(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch {
-			case op == bitcoin.SaveMain || last.Work.Cmp(bigHex(t, in.TipWork)) > 0:
+			case op == relay.SaveMain || last.Work.Cmp(bigHex(t, in.TipWork)) > 0:
 				fork = 0 // it is the main chain then
-			case op == bitcoin.SaveShortFork:
+			case op == relay.SaveShortFork:
 				fork = -1 // it has no id
 			}
 			latest := Hash(key(t, in.Blockhash))
@@ -278,7 +280,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 func TestFindStored(t *testing.T) {
 	p := firstV1
 	var h StoredHeader
-	h.Work, h.Header.Height = bitcoin.Difficulty(0x1d00ffff), 1000
+	h.Work, h.Header.Height = pow.Difficulty(0x1d00ffff), 1000
 	h.Header.Bits = 0x1d00ffff
 	event := RelayEvent{Block: h.Header.Hash(), Commitment: h.Commitment(), Stored: &h}
 	logs := logOf(p.Relay, event.Bytes())

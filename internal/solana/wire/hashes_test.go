@@ -7,6 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount json.Number, nonce *json.Number, confirmations uint16) map[string]string {
@@ -27,7 +29,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 		if nonce != nil {
 			c.Kind, c.Nonce = chains.OnchainNonced, number(t, *nonce)
 		}
-		hint := bitcoin.TxoHash(int64(c.Sats), c.Script)
+		hint := claimhash.TxoHash(int64(c.Sats), c.Script)
 		out["extraData"] = hex.EncodeToString(hint[:])
 	default:
 		t.Fatalf("unknown %s", fn)
@@ -42,7 +44,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 
 func TestClaimHashRefusals(t *testing.T) {
 	for name, c := range map[string]chains.Condition{
-		"more than all bitcoin": {Kind: chains.Onchain, Sats: uint64(bitcoin.MaxMoney) + 1},
+		"more than all bitcoin": {Kind: chains.Onchain, Sats: uint64(rawtx.MaxMoney) + 1},
 		"unknown kind":          {Kind: 9},
 	} {
 		if h, err := ClaimHashOf(c); err == nil {

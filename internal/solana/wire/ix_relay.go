@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
 // Limits of headers in one transaction (§19).
@@ -33,20 +34,20 @@ func headerArgs(headers []bitcoin.Header, on StoredHeader) *writer {
 
 // SubmitInstruction adds headers to a relay on top of one that it has stored. fork is
 // the id of the fork that they go to (SaveFork, SaveNewFork).
-func (p Programs) SubmitInstruction(op bitcoin.RelayOp, signer Key, headers []bitcoin.Header, on StoredHeader, fork uint64) (Instruction, error) {
-	limit := map[bitcoin.RelayOp]int{bitcoin.SaveMain: MaxMainHeaders, bitcoin.SaveShortFork: MaxShortForkHeaders, bitcoin.SaveFork: MaxForkHeaders, bitcoin.SaveNewFork: MaxForkHeaders}[op]
+func (p Programs) SubmitInstruction(op relay.Op, signer Key, headers []bitcoin.Header, on StoredHeader, fork uint64) (Instruction, error) {
+	limit := map[relay.Op]int{relay.SaveMain: MaxMainHeaders, relay.SaveShortFork: MaxShortForkHeaders, relay.SaveFork: MaxForkHeaders, relay.SaveNewFork: MaxForkHeaders}[op]
 	if len(headers) == 0 || len(headers) > limit {
 		return Instruction{}, fmt.Errorf("%d headers in one transaction, want 1 to %d (%s)", len(headers), limit, op)
 	}
 	args := headerArgs(headers, on)
 	var ix Instruction
 	switch op {
-	case bitcoin.SaveMain:
+	case relay.SaveMain:
 		ix = p.relayCall(ixSubmit, args, signer, p.RelayState())
-	case bitcoin.SaveShortFork:
+	case relay.SaveShortFork:
 		ix = p.relayCall(ixSubmitShort, args, signer, p.RelayState())
 	default:
-		args.u64(fork).flag(op == bitcoin.SaveNewFork)
+		args.u64(fork).flag(op == relay.SaveNewFork)
 		ix = p.relayCall(ixSubmitFork, args, signer, p.RelayState(), p.RelayFork(fork, signer), SystemProgram)
 	}
 	ix.Accounts = append(ix.Accounts, p.topics(headers)...)

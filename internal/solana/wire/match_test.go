@@ -7,6 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
 const bound = 1 << 40 // lamports, of fees in these tests
@@ -298,7 +300,7 @@ func TestMatchBitcoinClaim(t *testing.T) {
 	d := swapFor(t, p, false, WSOL, user)
 	d.Kind, d.Confirmations = chains.Onchain, 3
 	var in StoredHeader
-	in.Work, in.Header.Height, in.Header.Bits = bitcoin.Difficulty(0x1d00ffff), 99, 0x1d00ffff
+	in.Work, in.Header.Height, in.Header.Bits = pow.Difficulty(0x1d00ffff), 99, 0x1d00ffff
 	data := DataKey([]byte{9}, [32]byte{4})
 	claim := BitcoinClaim{Data: d, Signer: user, Vout: 1, Stripped: make([]byte, 2500), Proof: Proof{TxID: [32]byte{4}, Index: 2, Path: []bitcoin.Hash{{5}}}, Confirmations: 3, Header: in,
 		DataKey: data, To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}
@@ -307,8 +309,8 @@ func TestMatchBitcoinClaim(t *testing.T) {
 	const claimAt = 7 // after two of headers, four of data, and one for the token account
 	build := func() []*Tx {
 		claim.Before = []*Tx{
-			must(RelayTx(user, must(p.SubmitInstruction(bitcoin.SaveMain, user, []bitcoin.Header{{Bits: 1}}, in, 0)), claim.FeeRate)),
-			must(RelayTx(user, must(p.SubmitInstruction(bitcoin.SaveNewFork, user, []bitcoin.Header{{Bits: 2}}, in, 6)), claim.FeeRate)),
+			must(RelayTx(user, must(p.SubmitInstruction(relay.SaveMain, user, []bitcoin.Header{{Bits: 1}}, in, 0)), claim.FeeRate)),
+			must(RelayTx(user, must(p.SubmitInstruction(relay.SaveNewFork, user, []bitcoin.Header{{Bits: 2}}, in, 6)), claim.FeeRate)),
 		}
 		return must(p.BitcoinClaimTxs(claim))
 	}

@@ -29,7 +29,7 @@ type RelayState struct {
 	ForkCounter        uint64
 	TipCommitment      [32]byte
 	TipHash            [32]byte // internal order
-	Work               *big.Int // in units of the easiest block: bitcoin.Difficulty
+	Work               *big.Int // in units of the easiest block: pow.Difficulty
 	commitments        [RelayRing * 32]byte
 }
 

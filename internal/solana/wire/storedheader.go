@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
 // StoredHeaderSize is the number of bytes of a [StoredHeader].
@@ -57,7 +58,7 @@ func (h StoredHeader) Commitment() [32]byte { return sha256.Sum256(h.Bytes()) }
 // the relay to check; its height is set here.
 func (h StoredHeader) Next(header bitcoin.Header) StoredHeader {
 	header.Height = h.Header.Height + 1
-	next := StoredHeader{Work: new(big.Int).Add(h.Work, bitcoin.Difficulty(header.Bits)), Header: header, LastDiffAdjustment: h.LastDiffAdjustment}
+	next := StoredHeader{Work: new(big.Int).Add(h.Work, pow.Difficulty(header.Bits)), Header: header, LastDiffAdjustment: h.LastDiffAdjustment}
 	copy(next.PrevTimes[:], h.PrevTimes[1:])
 	next.PrevTimes[len(next.PrevTimes)-1] = h.Header.Time
 	if header.Height%2016 == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
 // What a wallet was asked to sign, reckoned again from what is agreed on. What only
@@ -193,14 +194,14 @@ func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
 	if err != nil {
 		return ix, err
 	}
-	op, fork := bitcoin.SaveMain, uint64(0)
+	op, fork := relay.SaveMain, uint64(0)
 	switch c.Name {
 	case ixSubmitShort:
-		op = bitcoin.SaveShortFork
+		op = relay.SaveShortFork
 	case ixSubmitFork:
-		op, fork = bitcoin.SaveFork, r.u64()
+		op, fork = relay.SaveFork, r.u64()
 		if r.flag() {
-			op = bitcoin.SaveNewFork
+			op = relay.SaveNewFork
 		}
 	}
 	if err := r.end(); err != nil {

@@ -1,0 +1,46 @@
+package link
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+)
+
+// FormatBTC returns an amount of sats as a plain decimal number of bitcoin:
+// exact, without exponent, without trailing zeros.
+func FormatBTC(sats int64) string {
+	sign := ""
+	magnitude := uint64(sats)
+	if sats < 0 {
+		sign, magnitude = "-", -magnitude
+	}
+	whole := sign + strconv.FormatUint(magnitude/1e8, 10)
+	frac := strings.TrimRight(fmt.Sprintf("%08d", magnitude%1e8), "0")
+	if frac == "" {
+		return whole
+	}
+	return whole + "." + frac
+}
+
+// Bitcoin returns the BIP-21 link that asks for sats to be paid to a. Wallets
+// disagree on exponents, so the amount is a plain decimal (protocol:
+// bitcoin.md §17). There is no link without an address: the zero address, as of
+// a swap that was recovered from a chain, gives the empty string.
+func Bitcoin(a bitcoin.Address, sats int64) (string, error) {
+	if a.IsZero() {
+		return "", nil
+	}
+	if sats < 0 || sats > rawtx.MaxMoney {
+		return "", fmt.Errorf("%d sats cannot be asked for", sats)
+	}
+	return "bitcoin:" + a.String() + "?amount=" + FormatBTC(sats), nil
+}
+
+// Lightning returns the link of an invoice or LNURL: in upper case, which
+// QR codes store in fewer dots.
+func Lightning(invoice string) string {
+	return "lightning:" + strings.ToUpper(invoice)
+}

@@ -1,0 +1,491 @@
+package psbt
+
+import (
+	"encoding/hex"
+	"errors"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/wire"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// fundJSON is what the files about funded PSBTs have in common.
+type fundJSON struct {
+	Network string
+	Wallet  struct{ Address, PublicKey, Type string }
+	UTXOs   []struct {
+		coinJSON
+		RawTx string
+	}
+	FeeRate, BackendFeeRate float64
+
+	template Template // of the last call of fund
+	rate     float64
+}
+
+func (in *fundJSON) address(t *testing.T, text string) bitcoin.Address {
+	t.Helper()
+	n := bitcoin.Mainnet
+	if in.Network != "" {
+		var err error
+		if n, err = bitcoin.ParseNetwork(in.Network); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := bitcoin.ParseAddress(text, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// fund does what getSwapStatus does with a wallet: from address and key to PSBT.
+func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded, *Funding, error) {
+	t.Helper()
+	in.template, in.rate = template, rate
+	w, err := coinselect.NewWallet(in.address(t, in.Wallet.Address), in.Wallet.PublicKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	return in.fundBy(t, w, Fund)
+}
+
+// fundUnchecked funds from a wallet that is refused, as the reference does.
+func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
+	t.Helper()
+	w, err := coinselect.UncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := in.fundBy(t, w, fundFrom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (in *fundJSON) fundBy(t *testing.T, w coinselect.Wallet, fund func(Template, coinselect.Wallet, []coinselect.Coin, float64, func(coinselect.Draft, []coinselect.Coin) (coinselect.Selection, error)) (*Funding, error)) (*Funded, *Funding, error) {
+	t.Helper()
+	var list []coinselect.Coin
+	parents := map[bitcoin.Hash]*wire.MsgTx{}
+	for _, u := range in.UTXOs {
+		u.Type = w.Address().Type().String()
+		c := u.coin(t)
+		list = append(list, c)
+		if u.RawTx != "" {
+			parents[c.OutPoint.Hash] = decodeTx(t, u.RawTx)
+		}
+	}
+	f, err := fund(in.template, w, list, in.rate, coinselect.Select)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := f.PSBT(parents)
+	return p, f, err
+}
+
+func decodeTx(t *testing.T, text string) *wire.MsgTx {
+	t.Helper()
+	tx, err := rawtx.Decode(vectors.Unhex(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// usableWallet says whether the reference funds a transaction that we refuse
+// because key and address do not belong together, or that cannot be submitted.
+func (in *fundJSON) usableWallet(t *testing.T, vault bool) (id string, ok bool) {
+	a := in.address(t, in.Wallet.Address)
+	switch {
+	case !keyOf(t, a, in.Wallet.PublicKey):
+		return "bitcoin-wallet-key", false
+	case vault && a.Type() == bitcoin.P2PKH:
+		return "bitcoin-vault-p2pkh", false
+	}
+	return "", true
+}
+
+// fundedView is a funded PSBT as the vectors show it.
+func fundedView(t *testing.T, p *Funded) map[string]any {
+	t.Helper()
+	packet, err := psbt.NewFromRawBytes(bytesReader(p.PSBT), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs, outputs []map[string]any
+	for i, in := range packet.UnsignedTx.TxIn {
+		var fields []string
+		f := packet.Inputs[i]
+		for _, have := range []struct {
+			name string
+			ok   bool
+		}{{"nonWitnessUtxo", f.NonWitnessUtxo != nil}, {"redeemScript", f.RedeemScript != nil}, {"sighashType", f.SighashType != 0}, {"tapInternalKey", f.TaprootInternalKey != nil}, {"witnessUtxo", f.WitnessUtxo != nil}} {
+			if have.ok {
+				fields = append(fields, have.name)
+			}
+		}
+		inputs = append(inputs, map[string]any{"outpoint": in.PreviousOutPoint.String(), "sequence": in.Sequence, "fields": fields})
+	}
+	for _, out := range packet.UnsignedTx.TxOut {
+		outputs = append(outputs, map[string]any{"amount": itoa(out.Value), "script": hex.EncodeToString(out.PkScript)})
+	}
+	return map[string]any{
+		"psbtHex": p.PSBT.Hex(), "psbtBase64": p.PSBT.Base64(), "signInputs": p.SignInputs, "feeRate": p.FeeRate,
+		"inputs": inputs, "outputs": outputs, "version": packet.UnsignedTx.Version, "lockTime": packet.UnsignedTx.LockTime, "feeSats": itoa(p.Fee),
+	}
+}
+
+func TestVectorsFundedPayment(t *testing.T) {
+	vectors.Each(t, "bitcoin", "funded_psbt_frombtc", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			fundJSON
+			Destination string
+			AmountSats  int64 `json:",string"`
+		}
+		c.Input(t, &in)
+		rate := in.FeeRate
+		if rate == 0 {
+			var err error
+			if rate, err = coinselect.WalletFeeRate(in.BackendFeeRate, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, _, err := in.fund(t, PaymentTemplate(in.address(t, in.Destination).Script(), in.AmountSats), rate)
+		checkFunded(t, c, &in.fundJSON, false, p, err, func(p *Funded) any { return fundedView(t, p) })
+	})
+}
+
+// checkFunded compares with the case, or checks that we refuse what the reference accepts.
+func checkFunded(t *testing.T, c *vectors.Case, in *fundJSON, vault bool, p *Funded, err error, view func(*Funded) any) {
+	t.Helper()
+	want := c.Want(t)
+	if vectors.Refused(want) {
+		if err == nil {
+			t.Errorf("funded with a fee of %d sats; the reference refuses", p.Fee)
+		}
+		return
+	}
+	if id, ok := in.usableWallet(t, vault); !ok {
+		c.Differ(t, id)
+		if fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("funded %v, error %v; want a refusal", p, err)
+		}
+		vectors.SameJSON(t, numbers(t, want), view(in.fundUnchecked(t)))
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.SameJSON(t, numbers(t, want), view(p))
+}
+
+// vaultJSON is a vault swap as the bitcoin vectors write it.
+type vaultJSON struct {
+	fundJSON
+	Vault struct {
+		UTXO    string
+		Value   int64
+		Address string
+	}
+	LPAddress                                           string
+	BTCAmountSats                                       int64 `json:",string"`
+	OpReturnData                                        string
+	CallerFeeShare, FrontingFeeShare, ExecutionFeeShare uint32
+	MinimumBTCFeeRate                                   float64
+	LockTime                                            uint32
+}
+
+func (in *vaultJSON) terms(t *testing.T) VaultTerms {
+	t.Helper()
+	op, err := bitcoin.ParseOutPoint(in.Vault.UTXO)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return VaultTerms{
+		Vault: op, VaultValue: in.Vault.Value, VaultScript: in.address(t, in.Vault.Address).Script(),
+		Data:      vectors.Unhex(t, in.OpReturnData),
+		PayScript: in.address(t, in.LPAddress).Script(), PaySats: in.BTCAmountSats,
+		Shares:   bitcoin.FeeShares{Caller: in.CallerFeeShare, Fronting: in.FrontingFeeShare, Execution: in.ExecutionFeeShare},
+		LockTime: in.LockTime,
+	}
+}
+
+func TestVectorsFundedVault(t *testing.T) {
+	vectors.Each(t, "bitcoin", "funded_psbt_vault", func(t *testing.T, c *vectors.Case) {
+		var in vaultJSON
+		c.Input(t, &in)
+		template, p, err := in.run(t)
+		checkFunded(t, c, &in.fundJSON, true, p, err, func(p *Funded) any {
+			raw, err := template.Raw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return map[string]any{
+				"details": map[string]any{
+					"in0sequence": template.Inputs[0].Sequence, "in1sequence": template.Sequence,
+					"opReturnScript": hex.EncodeToString(template.Outputs[1].PkScript), "locktime": template.LockTime,
+				},
+				"raw":    map[string]any{"psbtHex": raw.Hex(), "psbtBase64": raw.Base64(), "in1sequence": template.Sequence, "feeRate": in.MinimumBTCFeeRate},
+				"funded": fundedView(t, p),
+			}
+		})
+	})
+}
+
+// run funds a vault swap. The refusals that have a code are the user's to mend.
+func (in *vaultJSON) run(t *testing.T) (Template, *Funded, error) {
+	t.Helper()
+	template, err := in.terms(t).Template()
+	if err != nil {
+		return Template{}, nil, err
+	}
+	wallet, err := coinselect.WalletFeeRate(in.BackendFeeRate, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, err := coinselect.VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
+	if err != nil {
+		return Template{}, nil, err
+	}
+	p, _, err := in.fund(t, template, rate)
+	return template, p, err
+}
+
+func TestVectorsWalletBalance(t *testing.T) {
+	vectors.Each(t, "bitcoin", "spendable_balance", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			fundJSON
+			Address    string
+			Vault      *struct{ OpReturnLength int }
+			OutputType string
+		}
+		c.Input(t, &in)
+		rate := in.FeeRate
+		if rate == 0 {
+			var err error
+			if rate, err = coinselect.WalletFeeRate(in.BackendFeeRate, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := in.address(t, in.Address)
+		var list []coinselect.Coin
+		for _, u := range in.UTXOs {
+			u.Type = a.Type().String()
+			list = append(list, u.coin(t))
+		}
+		var d coinselect.Draft
+		if in.Vault != nil {
+			d = VaultDraft(in.Vault.OpReturnLength)
+		}
+		d.FeeRate = rate
+		got, err := coinselect.MaxSpendable(d, addressType(t, in.OutputType), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
+	})
+}
+
+// The sizes of the page's table: recipient and one or two raw amounts.
+func TestVaultDraftSizes(t *testing.T) {
+	for dataLen, want := range map[int]float64{20 + 8: 150.25, 20 + 16: 158.25, 32 + 8: 162.25, 32 + 16: 170.25} {
+		d := VaultDraft(dataLen)
+		got := coinselect.EmptyVBytes + coinselect.SegwitVBytes + coinselect.InputVBytes(d.Required[0].Type)
+		for _, o := range d.Outputs {
+			got += coinselect.OutputVBytes(len(o.PkScript))
+		}
+		if got != want {
+			t.Errorf("%d bytes of data: %v vB, want %v", dataLen, got, want)
+		}
+	}
+	if n := len(VaultDraft(76).Outputs[1].PkScript); n != 79 {
+		t.Errorf("script with 76 bytes of data has %d bytes, want 79", n)
+	}
+	// protocol: swap-flows-spv-and-core.md §C10, the worked example
+	d := VaultDraft(36)
+	d.FeeRate = 11
+	got, err := coinselect.MaxSpendable(d, bitcoin.P2WSH, []coinselect.Coin{{Value: 384_044, Type: bitcoin.P2PKH}})
+	if err != nil || got.Balance() != 380_194 || got.Fee != 3850 {
+		t.Errorf("%+v, error %v", got, err)
+	}
+}
+
+func TestVaultTermsRefused(t *testing.T) {
+	good := VaultTerms{
+		VaultValue: 600, VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
+		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: 10_000, LockTime: VaultLockTime(1 << 63),
+	}
+	if _, err := good.Template(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*VaultTerms){
+		"caller share":            func(v *VaultTerms) { v.Shares.Caller = (1<<20 - 1) + 1 },
+		"fronting share":          func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 },
+		"execution share":         func(v *VaultTerms) { v.Shares.Execution = (1<<20 - 1) + 1 },
+		"vault is p2wsh":          func(v *VaultTerms) { v.VaultScript = testAddress(t, bitcoin.P2WSH).Script() },
+		"vault is off the curve":  func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) },
+		"payment to p2tr":         func(v *VaultTerms) { v.PayScript = v.VaultScript },
+		"no payment script":       func(v *VaultTerms) { v.PayScript = nil },
+		"no data":                 func(v *VaultTerms) { v.Data = nil },
+		"too much data":           func(v *VaultTerms) { v.Data = make([]byte, 256) },
+		"lock time is a height":   func(v *VaultTerms) { v.LockTime = 499_999_999 },
+		"lock time locks a vault": func(v *VaultTerms) { v.LockTime = 3_400_000_000 },
+		"lock time in the future": func(v *VaultTerms) { v.LockTime = 1_500_000_000 },
+		"payment is dust":         func(v *VaultTerms) { v.PaySats = 293 },
+		"negative payment":        func(v *VaultTerms) { v.PaySats = -1 },
+		"payment above supply":    func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney },
+		"vault is dust":           func(v *VaultTerms) { v.VaultValue = 329 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := good
+			change(&v)
+			if got, err := v.Template(); err == nil {
+				t.Errorf("accepted: %+v", got)
+			}
+		})
+	}
+	for _, n := range []int{75, 76, 255} {
+		v := good
+		v.Data = make([]byte, n)
+		if _, err := v.Template(); err != nil {
+			t.Errorf("%d bytes of data: %v", n, err)
+		}
+	}
+}
+
+// testAddress is an address of each type, of the key 1 where a key is in it.
+func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
+	t.Helper()
+	k := testKey()
+	var program []byte
+	switch typ {
+	case bitcoin.P2PKH, bitcoin.P2WPKH:
+		program = hash160(k.PubKey().SerializeCompressed())
+	case bitcoin.P2SH:
+		program = hash160(coinselect.WitnessKeyHash(k.PubKey().SerializeCompressed()))
+	case bitcoin.P2WSH:
+		program = make([]byte, 32)
+	case bitcoin.P2TR:
+		program = taprootProgram(k)
+	}
+	a, err := bitcoin.NewAddress(typ, program, bitcoin.Regtest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func testWallet(t testing.TB, typ bitcoin.AddressType) coinselect.Wallet {
+	t.Helper()
+	key := hex.EncodeToString(testKey().PubKey().SerializeCompressed())
+	if typ == bitcoin.P2WSH {
+		key = ""
+	}
+	w, err := coinselect.NewWallet(testAddress(t, typ), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
+	t.Helper()
+	v := VaultTerms{
+		Vault: bitcoin.OutPoint{Hash: bitcoin.Hash{9}}, VaultValue: 600, VaultScript: a.Script(), Data: make([]byte, 28),
+		PayScript: lp.Script(), PaySats: 10_000, LockTime: VaultLockTime(0),
+	}
+	template, err := v.Template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return template
+}
+
+func TestFundRefusals(t *testing.T) {
+	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
+	payment := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 10_000)
+	rich := []coinselect.Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}
+	balanceOnly, err := coinselect.NewWallet(testAddress(t, bitcoin.P2TR), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested, err := coinselect.NewWallet(testAddress(t, bitcoin.P2SH), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		template Template
+		wallet   coinselect.Wallet
+		coins    []coinselect.Coin
+		code     fault.Code
+		field    string
+	}{
+		"p2wsh":                     {payment, testWallet(t, bitcoin.P2WSH), rich, fault.InvalidInput, "bitcoinAddress"},
+		"p2pkh for a vault":         {vault, testWallet(t, bitcoin.P2PKH), rich, fault.InvalidInput, "bitcoinAddress"},
+		"p2tr without key":          {payment, balanceOnly, rich, fault.InvalidInput, "bitcoinPublicKey"},
+		"p2sh-p2wpkh without key":   {payment, nested, rich, fault.InvalidInput, "bitcoinPublicKey"},
+		"no wallet":                 {payment, coinselect.Wallet{}, rich, fault.InvalidInput, "bitcoinAddress"},
+		"no coins":                  {payment, testWallet(t, bitcoin.P2WPKH), nil, fault.InvalidInput, "bitcoinAddress"},
+		"coin twice":                {payment, testWallet(t, bitcoin.P2WPKH), append(rich, rich...), fault.Internal, ""},
+		"vault among the coins":     {vault, testWallet(t, bitcoin.P2TR), []coinselect.Coin{{OutPoint: vault.Inputs[0].OutPoint, Value: 1_000_000}}, fault.Internal, ""},
+		"impossible amount of sats": {payment, testWallet(t, bitcoin.P2WPKH), []coinselect.Coin{{Value: -1}}, fault.InvalidInput, "bitcoinAddress"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Fund(c.template, c.wallet, c.coins, 2, coinselect.Cheapest)
+			var f *fault.Error
+			errors.As(err, &f)
+			if fault.CodeOf(err) != c.code || f != nil && f.Field != c.field {
+				t.Errorf("error %v, want code %s on %q", err, c.code, c.field)
+			}
+		})
+	}
+	if _, err := Fund(payment, testWallet(t, bitcoin.P2WPKH), nil, 2, coinselect.Cheapest); !errors.As(err, new(*coinselect.NotEnoughError)) {
+		t.Errorf("no coins: %v is no NotEnoughError", err)
+	}
+}
+
+// A provider that says something else than the parent transaction does, or
+// hands out another transaction, does not get a signature over it.
+func TestFundedLegacyNeedsTrueParents(t *testing.T) {
+	w := testWallet(t, bitcoin.P2PKH)
+	parent := wire.NewMsgTx(2)
+	parent.AddTxIn(&wire.TxIn{})
+	parent.AddTxOut(wire.NewTxOut(100_000, w.Address().Script()))
+	op := bitcoin.OutPoint{Hash: parent.TxHash()}
+	payment := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 10_000)
+	other := parent.Copy()
+	other.LockTime++
+	for name, c := range map[string]struct {
+		coin   coinselect.Coin
+		parent *wire.MsgTx
+		ok     bool
+	}{
+		"true":            {coinselect.Coin{OutPoint: op, Value: 100_000}, parent, true},
+		"missing":         {coinselect.Coin{OutPoint: op, Value: 100_000}, nil, false},
+		"other":           {coinselect.Coin{OutPoint: op, Value: 100_000}, other, false},
+		"other amount":    {coinselect.Coin{OutPoint: op, Value: 200_000}, parent, false},
+		"no such output":  {coinselect.Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1}, Value: 100_000}, parent, false},
+		"index too large": {coinselect.Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := Fund(payment, w, []coinselect.Coin{c.coin}, 2, coinselect.Cheapest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]bitcoin.Hash{op.Hash}, f.ParentIDs()); diff != "" {
+				t.Errorf("parents: %s", diff)
+			}
+			if p, err := f.PSBT(map[bitcoin.Hash]*wire.MsgTx{op.Hash: c.parent}); (err == nil) != c.ok {
+				t.Errorf("%v, error %v", p, err)
+			}
+		})
+	}
+}

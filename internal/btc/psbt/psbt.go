@@ -1,0 +1,26 @@
+package psbt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+)
+
+// PSBT is a serialised partially signed transaction, BIP-174 version 0.
+type PSBT []byte
+
+// Hex returns the form in which UniSat-style wallets and liquidity providers take it.
+func (p PSBT) Hex() string { return hex.EncodeToString(p) }
+
+// Base64 returns the form in which most other wallets take it.
+func (p PSBT) Base64() string { return base64.StdEncoding.EncodeToString(p) }
+
+func encodePSBT(p *psbt.Packet) (PSBT, error) {
+	var b bytes.Buffer
+	if err := p.Serialize(&b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

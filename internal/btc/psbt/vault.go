@@ -1,0 +1,94 @@
+package psbt
+
+import (
+	"fmt"
+
+	"github.com/btcsuite/btcd/txscript"
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
+)
+
+// VaultTerms is what the transaction of a vault swap commits to (protocol:
+// swap-flows-spv-and-core.md §A5).
+type VaultTerms struct {
+	Vault       bitcoin.OutPoint // the output that controls the vault
+	VaultValue  int64            // sats that it holds and keeps
+	VaultScript []byte           // p2tr: it pays to itself
+	Data        []byte           // the chain's own data: recipient, raw amounts, execution hash; 1 to 255 bytes
+	PayScript   []byte           // p2wpkh of the liquidity provider
+	PaySats     int64            // that the user pays
+	Shares      bitcoin.FeeShares
+	LockTime    uint32 // of [VaultLockTime]
+}
+
+const (
+	vaultLockTimeBase  = 500_000_000 // below, lock times are heights
+	vaultLockTimeRange = 1_000_000_000
+)
+
+// VaultLockTime turns a random number into a lock time for a vault swap. It is
+// a salt, which makes the transaction's id unique: a time before 2017 that
+// delays nothing (protocol: bitcoin.md §9).
+func VaultLockTime(random uint64) uint32 {
+	return vaultLockTimeBase + uint32(random%vaultLockTimeRange)
+}
+
+func isVaultLockTime(t uint32) bool {
+	return t >= vaultLockTimeBase && t < vaultLockTimeBase+vaultLockTimeRange
+}
+
+// Template lays the transaction out: vault and wallet inputs with the shares in
+// the first two sequences, then vault, data and payment outputs.
+func (v VaultTerms) Template() (Template, error) {
+	if t, _ := bitcoin.ScriptType(v.VaultScript); t != bitcoin.P2TR {
+		return Template{}, fmt.Errorf("vault script %x is not p2tr", v.VaultScript)
+	}
+	if t, _ := bitcoin.ScriptType(v.PayScript); t != bitcoin.P2WPKH {
+		return Template{}, fmt.Errorf("script %x of the liquidity provider is not p2wpkh", v.PayScript)
+	}
+	if v.VaultValue < bitcoin.P2TR.DustLimit() || v.PaySats < bitcoin.P2WPKH.DustLimit() {
+		return Template{}, fmt.Errorf("vault of %d sats or payment of %d is dust", v.VaultValue, v.PaySats)
+	}
+	if !isVaultLockTime(v.LockTime) {
+		return Template{}, fmt.Errorf("lock time %d is no salt", v.LockTime)
+	}
+	seq0, seq1, err := v.Shares.Sequences()
+	if err != nil {
+		return Template{}, err
+	}
+	data, err := opreturn.Script(v.Data)
+	if err != nil {
+		return Template{}, err
+	}
+	vault := wire.TxOut{Value: v.VaultValue, PkScript: v.VaultScript}
+	t := Template{
+		LockTime: v.LockTime,
+		Inputs:   []TemplateInput{{OutPoint: v.Vault, Output: vault, Sequence: seq0}},
+		Sequence: seq1,
+		Outputs:  []wire.TxOut{vault, {PkScript: data}, {Value: v.PaySats, PkScript: v.PayScript}},
+	}
+	if _, err := coinselect.SumOutputs(t.Outputs); err != nil {
+		return Template{}, err
+	}
+	return t, nil
+}
+
+// VaultDraft is a vault swap's transaction for estimates: only the length of its
+// data counts. What the liquidity provider gets is not in it (protocol: bitcoin.md §8).
+func VaultDraft(dataLen int) coinselect.Draft {
+	const sats = 600
+	push := 1
+	if dataLen > txscript.OP_DATA_75 {
+		push = 2
+	}
+	return coinselect.Draft{
+		Required: []coinselect.Coin{{Value: sats, Type: bitcoin.P2TR}},
+		Outputs: []wire.TxOut{
+			{Value: sats, PkScript: make([]byte, bitcoin.P2TR.ScriptLen())},
+			{PkScript: make([]byte, 1+push+dataLen)},
+		},
+	}
+}

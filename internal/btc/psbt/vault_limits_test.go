@@ -1,0 +1,75 @@
+package psbt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+)
+
+func TestVaultTermsAtTheirLimits(t *testing.T) {
+	good := VaultTerms{
+		VaultValue: bitcoin.P2TR.DustLimit(), VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
+		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: bitcoin.P2WPKH.DustLimit(), LockTime: vaultLockTimeBase,
+	}
+	for name, change := range map[string]func(*VaultTerms){
+		"the least amounts":  func(*VaultTerms) {},
+		"the last lock time": func(v *VaultTerms) { v.LockTime = vaultLockTimeBase + vaultLockTimeRange - 1 },
+		"the greatest shares": func(v *VaultTerms) {
+			v.Shares = bitcoin.FeeShares{Caller: 1<<20 - 1, Fronting: 1<<20 - 1, Execution: 1<<20 - 1}
+		},
+		"all the money": func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney - v.VaultValue },
+	} {
+		v := good
+		change(&v)
+		if _, err := v.Template(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	over := good
+	over.PaySats = rawtx.MaxMoney - over.VaultValue + 1
+	if _, err := over.Template(); err == nil {
+		t.Error("more than all the money")
+	}
+	for _, n := range []int{75, 76} { // where a push takes a byte more
+		script, err := opreturn.Script(make([]byte, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(VaultDraft(n).Outputs[1].PkScript); got != len(script) {
+			t.Errorf("%d bytes of data are reckoned as a script of %d, it has %d", n, got, len(script))
+		}
+	}
+}
+
+// What a provider takes bounds the inputs of a vault swap, and of nothing else.
+func TestFundBoundsInputsOfVaults(t *testing.T) {
+	w := testWallet(t, bitcoin.P2WPKH)
+	var coins []coinselect.Coin
+	for i := range 60 {
+		coins = append(coins, coinselect.Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1, byte(i)}}, Value: 1000})
+	}
+	pay := testAddress(t, bitcoin.P2WPKH).Script()
+	f, err := Fund(PaymentTemplate(pay, 40_000), w, coins, 1, coinselect.Cheapest)
+	if err != nil || len(f.Inputs) < 40 {
+		t.Fatalf("a payment of many coins: %+v, %v", f, err)
+	}
+	if ids := f.ParentIDs(); len(ids) != 0 {
+		t.Errorf("a segwit wallet needs %d parents", len(ids))
+	}
+	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
+	vault.Outputs[2].Value = 40_000
+	if f, err := Fund(vault, w, coins, 1, coinselect.Cheapest); err == nil || !strings.Contains(err.Error(), "smaller coins together") {
+		t.Errorf("a vault swap of many coins: %+v, %v", f, err)
+	}
+	odd := vault
+	odd.Inputs = []TemplateInput{{Output: wire.TxOut{Value: 600, PkScript: []byte{0x51}}}}
+	if f, err := Fund(odd, w, []coinselect.Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}, 1, coinselect.Cheapest); err == nil {
+		t.Errorf("funded beside an output of no known type: %+v", f)
+	}
+}

@@ -1,0 +1,109 @@
+package psbt
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/txscript"
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// Scripts that need no signature, dressed up as what is checked by the last byte of
+// a signature: all of them let everybody change the transaction.
+func TestSignedByNobodyInDisguise(t *testing.T) {
+	like := append(bytes.Repeat([]byte{7}, 63), byte(txscript.SigHashAll)) // what a signature may look like
+	drop := []byte{txscript.OP_DROP, txscript.OP_TRUE}
+	nested := p2wsh(drop)
+	push := []byte{txscript.OP_DATA_2, 5, byte(txscript.SigHashAll)} // a script that ends as a signature does
+	whole := append(bytes.Repeat([]byte{txscript.OP_NOP}, 63), txscript.OP_TRUE)
+	redeem := append(bytes.Repeat([]byte{txscript.OP_NOP}, 21), txscript.OP_TRUE)
+	leaf := txscript.NewBaseTapLeaf(drop)
+	tree := txscript.AssembleTaprootScriptTree(leaf)
+	root := tree.RootNode.TapHash()
+	taproot, err := txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(testKey().PubKey(), root[:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := tree.LeafMerkleProofs[0].ToControlBlock(testKey().PubKey())
+	control, err := block.ToBytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		output, script []byte
+		witness        wire.TxWitness
+	}{
+		"p2wsh of two items":                {p2wsh(drop), nil, wire.TxWitness{like, drop}},
+		"nested p2wsh of two items":         {p2sh(nested), pushOf(nested), wire.TxWitness{like, drop}},
+		"p2wsh of one item":                 {p2wsh(push), nil, wire.TxWitness{push}},
+		"p2wsh as long as a signature":      {p2wsh(whole), nil, wire.TxWitness{whole}},
+		"p2sh as long as a nested key hash": {p2sh(redeem), pushOf(redeem), nil},
+		"taproot by a script":               {taproot, nil, wire.TxWitness{like, drop, control}},
+	} {
+		p, a := scriptWallet(t, c.output, nil, nil)
+		p.Inputs[0].FinalScriptSig = c.script
+		if c.witness != nil {
+			if p.Inputs[0].FinalScriptWitness, err = encodeWitness(c.witness); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "whole transaction") {
+			t.Errorf("%s: %+v, error %v", name, s, err)
+		}
+	}
+}
+
+// Outputs that no wallet makes are refused even if their signature is sound: they
+// have no address to pay back to.
+func TestSignedOddOutputs(t *testing.T) {
+	key := testKey()
+	bare := script(t, func(b *txscript.ScriptBuilder) {
+		b.AddData(key.PubKey().SerializeCompressed()).AddOp(txscript.OP_CHECKSIG)
+	})
+	p, a := scriptWallet(t, bare, nil, nil)
+	sig, err := txscript.RawTxInSignature(p.UnsignedTx, 0, bare, txscript.SigHashAll, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Inputs[0].FinalScriptSig = pushOf(sig)
+	if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "no wallet makes") {
+		t.Errorf("a bare key: %+v, error %v", s, err)
+	}
+	// a segwit input with something in the legacy place is none that nodes relay
+	p, a = handedOut(t, bitcoin.P2WPKH, false)
+	signWith(t, p, 0, key, txscript.SigHashAll)
+	finishWith(t, p, 0)
+	p.Inputs[0].FinalScriptSig = []byte{txscript.OP_TRUE}
+	if s, err := submit(t, p, a); err == nil {
+		t.Errorf("segwit with a legacy script: %+v", s)
+	}
+}
+
+// A taproot signature of 64 bytes that is whole is taken as it is, though its input
+// asks for ALL.
+func TestSignedTaprootDefault(t *testing.T) {
+	p, a := handedOut(t, bitcoin.P2TR, false)
+	signWith(t, p, 0, testKey(), txscript.SigHashAll) // DEFAULT for taproot
+	for i := range p.Inputs {
+		p.Inputs[i].SighashType = txscript.SigHashAll
+	}
+	if s, err := submit(t, p, a); err != nil || len(s.Tx.TxIn[0].Witness[0]) != 64 {
+		t.Errorf("%+v, error %v", s, err)
+	}
+}
+
+func TestSigOpsLimit(t *testing.T) {
+	for spare, ok := range map[int]bool{1: true, 0: false} {
+		p, _ := handedOut(t, bitcoin.P2WPKH, false)
+		signWith(t, p, 0, testKey(), txscript.SigHashAll)
+		v := newVerifier(p.UnsignedTx, witnessOutputs(p))
+		v.sigOps = maxSigOps - spare // the input's one check costs 1
+		pair := wire.TxWitness{p.Inputs[0].PartialSigs[0].Signature, p.Inputs[0].PartialSigs[0].PubKey}
+		if err := v.sign(0, unlock{witness: pair}); (err == nil) != ok {
+			t.Errorf("%d to spare: %v", spare, err)
+		}
+	}
+}

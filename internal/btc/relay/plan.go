@@ -1,0 +1,99 @@
+package relay
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// MakePlan cuts headers into the transactions that store them in a relay
+// (protocol: bitcoin.md §16).
+//
+// tip is the relay's best header, known the highest one of its main chain that
+// Bitcoin's best chain shares. headers is Bitcoin's best chain above known,
+// ascending. If known is the tip the relay is merely behind. Otherwise it sits
+// on a stale branch, and the headers become a fork until their work exceeds the
+// tip's; which branch wins is a matter of work, not of height, as blocks of
+// minimum difficulty on testnets show.
+//
+// The plan ends with the header of height until, or of what a fork needs to
+// win; 0 means all headers. It is an error if the headers do not follow from
+// known by the rules of network n ([bitcoin.CheckHeaders]), if they end below until, or
+// if they hold less work than the relay's tip: then the backend is behind the
+// relay.
+func MakePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, rules Rules, until uint32) (Plan, error) {
+	if rules.Main < 1 || rules.Fork < 1 || rules.ShortFork < 0 || rules.Work == nil {
+		return Plan{}, errors.New("relay rules have no limits or no measure of work")
+	}
+	if tip.Work == nil || known.Work == nil {
+		return Plan{}, errors.New("the relay's work is not known")
+	}
+	if known.Header != tip.Header && known.Work.Cmp(tip.Work) >= 0 {
+		return Plan{}, errors.New("the relay's tip has no more work than a header below it")
+	}
+	if err := bitcoin.CheckHeaders(n, known.Header, headers); err != nil {
+		return Plan{}, fmt.Errorf("headers for the relay: %w", err)
+	}
+	if top := known.Header.Height + uint32(len(headers)); until > top {
+		return Plan{}, fmt.Errorf("headers end at height %d, below %d", top, until)
+	}
+	if until == 0 {
+		until = known.Header.Height + uint32(len(headers))
+	}
+	p := planner{rules: rules, plan: Plan{Base: known, Top: known}, rest: headers}
+	if known.Header != tip.Header {
+		if err := p.fork(tip.Work); err != nil {
+			return Plan{}, err
+		}
+	}
+	for len(p.rest) > 0 && p.plan.Top.Header.Height < until {
+		p.add(SaveMain, int(min(int64(rules.Main), int64(until-p.plan.Top.Header.Height))))
+	}
+	return p.plan, nil
+}
+
+type planner struct {
+	rules Rules
+	plan  Plan
+	rest  []bitcoin.Header // not planned yet
+}
+
+// add makes a batch of at most limit headers.
+func (p *planner) add(op Op, limit int) {
+	n := min(limit, len(p.rest))
+	b := Batch{Op: op, Base: p.plan.Top, Headers: p.rest[:n:n]}
+	p.plan.Batches = append(p.plan.Batches, b)
+	p.plan.Top = b.Top(p.rules)
+	p.rest = p.rest[n:]
+}
+
+// fork adds batches until they outweigh the relay's tip.
+func (p *planner) fork(tipWork *big.Int) error {
+	if short := p.shortFork(tipWork); short > 0 {
+		p.add(SaveShortFork, short)
+		p.plan.Batches[0].Wins = true
+		return nil
+	}
+	for op := SaveNewFork; p.plan.Top.Work.Cmp(tipWork) <= 0; op = SaveFork {
+		if len(p.rest) == 0 {
+			return errors.New("the Bitcoin backend knows less work than the relay: it is behind, or the relay is on another network")
+		}
+		p.add(op, p.rules.Fork)
+	}
+	if last := len(p.plan.Batches) - 1; last >= 0 {
+		p.plan.Batches[last].Wins = true
+	}
+	return nil
+}
+
+// shortFork returns how many headers a short fork takes, 0 if it could not win.
+func (p *planner) shortFork(tipWork *big.Int) int {
+	n := min(p.rules.ShortFork, len(p.rest))
+	top := Batch{Base: p.plan.Top, Headers: p.rest[:n]}.Top(p.rules)
+	if n == 0 || top.Work.Cmp(tipWork) <= 0 {
+		return 0
+	}
+	return n
+}

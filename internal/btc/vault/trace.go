@@ -1,0 +1,53 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+)
+
+// How many withdrawals may lie between a vault's state on its smart chain and an
+// output of it on Bitcoin.
+const (
+	MaxPendingQuoted  = 2  // for a quote: liquidity providers' vaults are at most so far ahead (protocol: swap-flows-spv-and-core.md A4 check 23)
+	MaxPendingClaimed = 25 // for a claim, which brings all of them; whoever asks for more asks about another vault (D17)
+)
+
+// Tx is a withdrawal with the transaction that it was read from.
+type Tx struct {
+	Tx *bitcoin.Tx
+	bitcoin.Withdrawal
+}
+
+// Trace returns the withdrawals that lead from the vault's output on its
+// smart chain to a later one on Bitcoin, oldest first; none if they are the same.
+// It goes back from the later one by each transaction's first input, one call
+// of fetch per step, and gives up after limit steps. fetch is as [bitcoin.GetTx].
+//
+// It is an error if a transaction cannot be fetched, is not the one asked for, or
+// is no withdrawal that left the vault's next output where the walk came from.
+func Trace(ctx context.Context, fetch func(context.Context, bitcoin.Hash) (*bitcoin.Tx, error), onChain, later bitcoin.OutPoint, limit int) ([]Tx, error) {
+	var path []Tx
+	for at := later; at != onChain; {
+		if len(path) >= limit {
+			return nil, fmt.Errorf("output %s is more than %d withdrawals from the vault's %s, or does not come from it", later, limit, onChain)
+		}
+		tx, err := fetch(ctx, at.Hash)
+		if err != nil {
+			return nil, fmt.Errorf("withdrawal %s: %w", at.Hash, err)
+		}
+		w, err := bitcoin.ParseWithdrawal(tx.Msg)
+		if err != nil {
+			return nil, fmt.Errorf("withdrawal %s: %w", at.Hash, err)
+		}
+		if w.NextVault() != at {
+			return nil, fmt.Errorf("withdrawal %s does not leave its vault at %s", w.TxID, at)
+		}
+		path = append(path, Tx{Tx: tx, Withdrawal: w})
+		at = w.Vault
+	}
+	slices.Reverse(path)
+	return path, nil
+}

@@ -1,0 +1,55 @@
+package nostr_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
+)
+
+// BenchmarkPublish is one publication to six relays on loopback, connections
+// included. 7 ms, of which the relays, in the same process, take a part.
+func BenchmarkPublish(b *testing.B) {
+	var urls []string
+	for range 6 {
+		urls = append(urls, relay(b, devnet.Fault{}).URL())
+	}
+	m := messenger(b, nostr.Options{Relays: urls})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		msg := message()
+		msg.SwapData = fmt.Appendf(nil, `{"type":"evm","amount":"%d"}`, i)
+		if err := m.Publish(b.Context(), msg); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTake is what a watchtower spends on a good event that it has not seen:
+// 0.17 ms, nearly all for the signature.
+func BenchmarkTake(b *testing.B) {
+	r := relay(b, devnet.Fault{})
+	m := messenger(b, nostr.Options{Relays: []string{r.URL()}})
+	if err := m.Publish(b.Context(), message()); err != nil {
+		b.Fatal(err)
+	}
+	text, err := json.Marshal(r.Events()[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		receiver, err := nostr.NewReceiver(nostr.ReceiverOptions{
+			Network: bitcoin.Regtest, Relays: []string{r.URL()}, Types: map[string]func(json.RawMessage) error{"evm": anything},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := receiver.Take(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

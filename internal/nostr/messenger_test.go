@@ -1,0 +1,317 @@
+package nostr_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
+)
+
+const preimage = "8e44e0a82e03a93d033223164b36efa288b7e2cd541884e6b31181665ae23107"
+
+func message() nostr.Message {
+	return nostr.Message{SwapData: json.RawMessage(`{"type": "evm", "amount": "1"}`), Preimage: preimage}
+}
+
+func relay(t testing.TB, f devnet.Fault) *devnet.Relay {
+	t.Helper()
+	r, err := devnet.Start("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Misbehave(f)
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func messenger(t testing.TB, o nostr.Options) *nostr.Messenger {
+	t.Helper()
+	o.Network = bitcoin.Regtest
+	m, err := nostr.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+// silent is a listener that takes connections and says nothing, as seen as ws and wss.
+func silent(t *testing.T) (ws, wss string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return "ws://" + l.Addr().String(), "wss://" + l.Addr().String()
+}
+
+// trickle answers the handshake one byte at a time.
+func trickle(t *testing.T) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		for {
+			if _, err := conn.Write([]byte("H")); err != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return "ws" + strings.TrimPrefix(s.URL, "http")
+}
+
+func TestPublish(t *testing.T) {
+	good, other := relay(t, devnet.Fault{}), relay(t, devnet.Fault{})
+	m := messenger(t, nostr.Options{Relays: []string{good.URL(), other.URL(), good.URL()}})
+	if err := m.Publish(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*devnet.Relay{good, other} {
+		for len(r.Events()) == 0 { // the second relay has the message after Publish returned
+			select {
+			case <-t.Context().Done():
+				t.Fatal("a relay never got the message")
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*devnet.Relay{good, other} {
+		events := r.Events()
+		if len(events) != 1 {
+			t.Fatalf("%d events", len(events))
+		}
+		for _, e := range events {
+			if want := `{"type":0,"swapData":{"type":"evm","amount":"1"},"witness":"` + preimage + `"}`; e.Content != want || e.Kind != 28646 || e.Check() != nil {
+				t.Errorf("%d %s", e.Kind, e.Content)
+			}
+		}
+	}
+	if err := m.Publish(t.Context(), message()); err == nil {
+		t.Error("closed, but published")
+	}
+}
+
+// A relay of any badness must neither hold up nor spoil a publication that another
+// takes, and alone must be an error within the timeout.
+func TestBadRelays(t *testing.T) {
+	const timeout = 400 * time.Millisecond
+	ws, wss := silent(t)
+	slowTLS := httptest.NewUnstartedServer(http.NotFoundHandler())
+	slowTLS.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		time.Sleep(2 * timeout)
+		return nil, errors.New("too late")
+	}}
+	slowTLS.StartTLS()
+	t.Cleanup(slowTLS.Close)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	target := relay(t, devnet.Fault{})
+
+	bad := map[string]string{
+		"silent listener": ws, "silent TLS": wss, "slow TLS": "wss" + strings.TrimPrefix(slowTLS.URL, "https"), "nobody there": "ws://" + closed.Addr().String(),
+		"trickling handshake": trickle(t),
+	}
+	for name, f := range map[string]devnet.Fault{
+		"never answers": {Silent: true}, "hangs": {Hang: true}, "refuses": {Refuse: "blocked: you said %s"}, "refuses without a word": {Refuse: "no, %s"},
+		"closes": {Cut: true}, "garbage": {Garbage: true}, "other id": {WrongID: true}, "endless": {Endless: true}, "huge": {Huge: true}, "down": {Down: true},
+		"status": {Status: 503}, "slow": {Delay: 2 * timeout}, "redirects": {Redirect: strings.Replace(target.URL(), "ws", "http", 1)},
+	} {
+		bad[name] = relay(t, f).URL()
+	}
+	for name, url := range bad {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			m := messenger(t, nostr.Options{Relays: []string{url + "/path?token=hidden"}, Timeout: timeout,
+				Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+			start := time.Now()
+			err := m.Publish(t.Context(), message())
+			if took := time.Since(start); took > timeout+30*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if fault.CodeOf(err) != fault.Upstream {
+				t.Errorf("%v", err)
+			}
+			t.Log(err)
+			for _, secret := range []string{preimage, preimage[:8], "hidden", "amount"} {
+				if text := fmt.Sprint(err) + log.String(); strings.Contains(text, secret) {
+					t.Errorf("%q is told: %s", secret, text)
+				}
+			}
+			good := relay(t, devnet.Fault{})
+			both := messenger(t, nostr.Options{Relays: []string{url, good.URL()}, Timeout: time.Minute})
+			start = time.Now()
+			if err := both.Publish(t.Context(), message()); err != nil || len(good.Events()) != 1 {
+				t.Errorf("beside a good one: %v", err)
+			}
+			if took := time.Since(start); took > 30*time.Second {
+				t.Errorf("took %s beside a good one", took)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if len(target.Events()) != 0 || target.Connections() != 0 {
+			t.Error("a redirect was followed")
+		}
+	})
+}
+
+func TestConcurrentCallsShareAPublication(t *testing.T) {
+	r := relay(t, devnet.Fault{Delay: 200 * time.Millisecond})
+	now := time.Unix(1_800_000_000, 0)
+	m := messenger(t, nostr.Options{Relays: []string{r.URL()}, Now: func() time.Time { return now }})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if err := m.Publish(t.Context(), message()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(r.Events()); n != 1 {
+		t.Errorf("%d publications", n)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for len(r.Events()) < 2 && time.Now().Before(deadline) { // the same second, so the same event again
+		if err := m.Publish(t.Context(), message()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := r.Events(); len(e) < 2 || e[0].ID != e[1].ID {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestOneCallerGoesAndOthersStay(t *testing.T) {
+	r := relay(t, devnet.Fault{Delay: 300 * time.Millisecond})
+	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	stays := make(chan error, 1)
+	go func() { stays <- m.Publish(t.Context(), message()) }()
+	if err := m.Publish(ctx, message()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if err := <-stays; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManyMessagesShareConnections(t *testing.T) {
+	r := relay(t, devnet.Fault{Delay: 5 * time.Millisecond})
+	m := messenger(t, nostr.Options{Relays: []string{r.URL()}, Timeout: time.Minute})
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			msg := message()
+			msg.SwapData = fmt.Appendf(nil, `{"type":"evm","amount":"%d"}`, i)
+			if err := m.Publish(t.Context(), msg); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(r.Events()); n != 200 {
+		t.Errorf("%d events", n)
+	}
+}
+
+func TestCloseCutsOff(t *testing.T) {
+	before := runtime.NumGoroutine()
+	ws, _ := silent(t)
+	m := messenger(t, nostr.Options{Relays: []string{ws}, Timeout: time.Hour})
+	failed := make(chan error, 1)
+	go func() { failed <- m.Publish(t.Context(), message()) }()
+	time.Sleep(50 * time.Millisecond)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; err == nil {
+		t.Error("no error")
+	}
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}
+
+func TestOptionsAndMessagesAreChecked(t *testing.T) {
+	for name, o := range map[string]nostr.Options{
+		"signet has no messages": {Network: bitcoin.Signet}, "regtest has no relays": {Network: bitcoin.Regtest},
+		"http":      {Network: bitcoin.Regtest, Relays: []string{"http://127.0.0.1"}},
+		"no host":   {Network: bitcoin.Regtest, Relays: []string{"wss://"}},
+		"not a URL": {Network: bitcoin.Regtest, Relays: []string{"wss://%zz"}},
+		"too many":  {Network: bitcoin.Regtest, Relays: make([]string, 33)},
+	} {
+		if _, err := nostr.New(o); fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet3, bitcoin.Testnet4} {
+		if m, err := nostr.New(nostr.Options{Network: n}); err != nil || m.Close() != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+	}
+	r := relay(t, devnet.Fault{})
+	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
+	for name, msg := range map[string]nostr.Message{
+		"no preimage":    {SwapData: json.RawMessage(`{"type":"evm"}`)},
+		"short preimage": {SwapData: json.RawMessage(`{"type":"evm"}`), Preimage: "00"},
+		"no data":        {Preimage: preimage},
+		"null":           {SwapData: json.RawMessage(`null`), Preimage: preimage},
+		"no type":        {SwapData: json.RawMessage(`{}`), Preimage: preimage},
+		"two values":     {SwapData: json.RawMessage(`{"type":"evm"}{}`), Preimage: preimage},
+	} {
+		if err := m.Publish(t.Context(), msg); err == nil || strings.Contains(err.Error(), preimage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(r.Events()) != 0 {
+		t.Error("published")
+	}
+}
+
+func TestMessagesPrintWithoutThePreimage(t *testing.T) {
+	r := relay(t, devnet.Fault{})
+	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
+	if err := m.Publish(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	e := r.Events()[0]
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "message", message(), "event", e)
+	for _, text := range []string{fmt.Sprint(message(), e), fmt.Sprintf("%+v %#v %s", message(), message(), message()), fmt.Sprintf("%+v %#v %s", e, e, e), log.String()} {
+		if strings.Contains(text, preimage) {
+			t.Error(text)
+		}
+	}
+}

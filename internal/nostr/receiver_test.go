@@ -1,0 +1,140 @@
+package nostr_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/nostr"
+)
+
+func anything(json.RawMessage) error { return nil }
+
+// listen starts a receiver and returns what it delivers, once it is subscribed to
+// all relays.
+func listen(t *testing.T, o nostr.ReceiverOptions) <-chan nostr.Message {
+	t.Helper()
+	got := make(chan nostr.Message, 100)
+	ready := make(chan struct{}, 100)
+	o.Network = bitcoin.Regtest
+	o.Status = func(_ string, err error) {
+		if err == nil {
+			ready <- struct{}{}
+		}
+	}
+	r, err := nostr.NewReceiver(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { _ = r.Listen(ctx, func(m nostr.Message) { got <- m }) })
+	t.Cleanup(func() {
+		cancel()
+		done.Wait()
+	})
+	for range o.Relays {
+		select {
+		case <-ready:
+		case <-time.After(10 * time.Second):
+			t.Fatal("not subscribed")
+		}
+	}
+	return got
+}
+
+func TestReceiverDeliversOnce(t *testing.T) {
+	a, b := relay(t, devnet.Fault{Repeat: 2}), relay(t, devnet.Fault{})
+	urls := []string{a.URL(), b.URL()}
+	got := listen(t, nostr.ReceiverOptions{Relays: urls, Types: map[string]func(json.RawMessage) error{"evm": anything}})
+	m := messenger(t, nostr.Options{Relays: urls})
+	foreign := message()
+	foreign.SwapData = json.RawMessage(`{"type":"other"}`)
+	if err := m.Publish(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Publish(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case one := <-got:
+		if one.Preimage != preimage {
+			t.Error("another preimage")
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing came")
+	}
+	select {
+	case <-got:
+		t.Error("a second time")
+	case <-time.After(200 * time.Millisecond):
+	}
+}
+
+// A relay that forges must not keep the true event, from another relay, out.
+func TestForgedEventsAreDropped(t *testing.T) {
+	liar, honest := relay(t, devnet.Fault{Forge: true}), relay(t, devnet.Fault{})
+	got := listen(t, nostr.ReceiverOptions{Relays: []string{liar.URL(), honest.URL()}, Types: map[string]func(json.RawMessage) error{"evm": anything}})
+	now := time.Unix(1_800_000_000, 0)
+	key := zeroReader{} // so that both messengers make the same event
+	first := messenger(t, nostr.Options{Relays: []string{liar.URL()}, Now: func() time.Time { return now }, Rand: key})
+	if err := first.Publish(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-got:
+		t.Fatal("a forged event was delivered")
+	case <-time.After(200 * time.Millisecond):
+	}
+	second := messenger(t, nostr.Options{Relays: []string{honest.URL()}, Now: func() time.Time { return now }, Rand: key})
+	if err := second.Publish(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	if liar.Events()[0].ID != honest.Events()[0].ID {
+		t.Fatal("two events")
+	}
+	select {
+	case <-got:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the true event was not delivered")
+	}
+}
+
+// zeroReader gives the same bytes over and over.
+type zeroReader struct{}
+
+func (zeroReader) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 1
+	}
+	return len(p), nil
+}
+
+func TestReceiverConnectsAgain(t *testing.T) {
+	r := relay(t, devnet.Fault{})
+	got := listen(t, nostr.ReceiverOptions{Relays: []string{r.URL()}, Pause: 10 * time.Millisecond, Types: map[string]func(json.RawMessage) error{"evm": anything}})
+	r.DropClients()
+	deadline := time.Now().Add(10 * time.Second)
+	for r.Connections() < 2 || r.Subscriptions() == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("not connected again")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
+	if err := m.Publish(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-got:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing came")
+	}
+}

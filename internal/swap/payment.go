@@ -1,0 +1,74 @@
+package swap
+
+import (
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/outlook"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+)
+
+// A plain Bitcoin payment that the user signed and handed in: it is sent again
+// until it is confirmed, which is safe because its id stays the same.
+
+// fillPayment takes over what became of a submitted payment. It is open until it
+// is confirmed, so that nobody pays twice, or can be no more.
+func fillPayment(in In, next *Record) {
+	s := next.Submission
+	if !s.Open() || IsZero(s.PSBT) || !in.Obs.Received.Known() {
+		return
+	}
+	for _, tx := range in.Obs.Received.Value {
+		if tx.ID == s.PSBT {
+			s.Closed = tx.Confirmed()
+			return
+		}
+	}
+	try := next.Tried[string(Broadcast)]
+	switch {
+	case in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Dead:
+		s.Closed, s.Reason = true, "an input was spent by another transaction"
+	case refusedForGood(in, try, s):
+		s.Closed, s.Reason = true, ReasonOr(try.Reason, "the network refused the transaction")
+	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
+		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
+	case (next.Expiry + Millis(TrustedBTCSilence/time.Millisecond)).Passed(in.Now):
+		s.Closed, s.Reason = true, "the network no longer knows the transaction"
+	}
+}
+
+// When a refusal of a payment is believed. One node may refuse what others take,
+// know an input only later, or say no and pass it on all the same: who is then
+// asked to pay anew pays twice.
+const (
+	refusalsBelieved = 3
+	refusalPatience  = 2 * time.Minute
+)
+
+// refusedForGood reports whether a payment was refused again and again, its inputs
+// were looked at, and nothing shows that it is on its way.
+func refusedForGood(in In, try Try, s *Submission) bool {
+	return try.Outcome == Refused && try.Attempts >= refusalsBelieved && in.Now.Sub(s.Since.Time()) >= refusalPatience &&
+		in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Open
+}
+
+// sendPayment returns the effect that sends a submitted payment.
+func sendPayment(in In) []Effect {
+	if s := in.R.Submission; !s.Open() || IsZero(s.PSBT) {
+		return nil
+	}
+	return []Effect{{Kind: Broadcast}}
+}
+
+// inputsOf returns what a transaction spends; nil if it cannot be read.
+func inputsOf(raw []byte) []bitcoin.OutPoint {
+	tx, err := rawtx.Decode(raw)
+	if err != nil {
+		return nil
+	}
+	ops := make([]bitcoin.OutPoint, len(tx.TxIn))
+	for i, in := range tx.TxIn {
+		ops[i] = in.PreviousOutPoint
+	}
+	return ops
+}

@@ -1,0 +1,348 @@
+package swap
+
+import (
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/btc/outlook"
+)
+
+// States of SPV_VAULT_FROM_BTC (protocol: swap-flows-spv-and-core.md A2).
+const (
+	SPVClosed      = -5
+	SPVFailed      = -4
+	SPVDeclined    = -3
+	SPVExpired     = -2
+	SPVSoftExpired = -1
+	SPVCreated     = 0
+	SPVSigned      = 1
+	SPVPosted      = 2
+	SPVBroadcasted = 3
+	SPVFronted     = 4
+	SPVConfirmed   = 5
+	SPVClaimed     = 6
+)
+
+var SPVStates = []StateRow{
+	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; the provider may still broadcast a signed transaction that it holds.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVSigned, Name: "SIGNED", Description: "The signed transaction is being sent to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and is broadcasting it.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; waiting for the vault to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+}
+
+// spvRest is how long a signed transaction that never appears is watched. It
+// stays valid after that too, so whoever asks for the swap still has it looked for.
+const spvRest = 14 * 24 * time.Hour
+
+// spvFinal is how long an input must have been spent otherwise until no
+// reorganisation is expected to undo that: some 144 blocks.
+const spvFinal = 24 * time.Hour
+
+// NewSPVFromBTC returns the type SPV_VAULT_FROM_BTC: one Bitcoin transaction
+// pays the LP and tells a vault on the smart chain to pay the user.
+func NewSPVFromBTC() *Flow {
+	return &Flow{
+		Type:    SPVFromBTC,
+		States:  SPVStates,
+		Moves:   spvMoves(),
+		Ask:     spvAsk,
+		Fill:    spvFill,
+		Effects: spvEffects,
+		View:    SPVView,
+		Unpaid:  spvUnpaid,
+	}
+}
+
+// spvUnpaid reports whether no transaction was handed to the LP. One that was may be
+// sent whenever the LP likes, so that such a swap is not over.
+func spvUnpaid(r *Record) bool {
+	return (r.State == SPVCreated || r.State == SPVSoftExpired) && !r.Posted()
+}
+
+func (r *Record) Posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
+
+// spvKnown reports whether the backend knows our transaction, and its confirmations.
+func spvKnown(in In) (confirmations uint32, known bool) {
+	f := in.Obs.Payment
+	if !f.Known() || f.Value == nil {
+		return 0, false
+	}
+	return f.Value.Confirmations, true
+}
+
+// spvDead reports whether the transaction is not found and an input was spent by
+// another one in a block.
+func spvDead(in In) bool {
+	f := in.Obs.Payment
+	return f.Known() && f.Value == nil && in.Obs.Spends.Known() &&
+		outlook.Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value) == outlook.Dead
+}
+
+func spvMoves() []Move {
+	withdrawal := func(want chains.WithdrawalState) func(In) bool {
+		return func(in In) bool {
+			f := in.Obs.Withdrawal
+			return f.Known() && f.Value.State == want
+		}
+	}
+	anew := func(want chains.WithdrawalState) func(In) bool {
+		return func(in In) bool {
+			return withdrawal(want)(in) && in.R.takesBack(in.Obs.Withdrawal.Value.Head)
+		}
+	}
+	undone := func(in In, next *Record) {
+		next.Vault.ClaimTx, next.Vault.FrontTx = in.Obs.Withdrawal.Value.ClaimTx, in.Obs.Withdrawal.Value.FrontTx
+	}
+	enough := func(in In) bool {
+		n, known := spvKnown(in)
+		return known && n >= in.R.Bitcoin.Confirmations
+	}
+	under := []int{SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted}
+	after := []int{SPVExpired, SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted, SPVBroadcasted, SPVConfirmed}
+	return []Move{
+		{From: append([]int{SPVFronted}, after...), To: SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
+		{From: after, To: SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
+		{From: after, To: SPVClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
+		{From: []int{SPVClosed}, To: SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
+		{From: []int{SPVClaimed, SPVClosed}, To: SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
+		{From: []int{SPVClaimed}, To: SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
+		{From: []int{SPVFronted}, To: SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in In) bool {
+			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
+		}, Do: undone},
+		{From: []int{SPVClaimed, SPVClosed, SPVFronted}, To: SPVConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
+
+		{From: append([]int{SPVBroadcasted, SPVExpired}, under...), To: SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
+			if next.Bitcoin.ConfirmedAt == 0 {
+				next.Bitcoin.ConfirmedAt = At(in.Now)
+			}
+		}},
+		{From: append([]int{SPVExpired}, under...), To: SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
+		{From: []int{SPVConfirmed}, To: SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
+			_, known := spvKnown(in)
+			return known && !enough(in)
+		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
+		{From: under, To: SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{SPVBroadcasted, SPVConfirmed}, To: SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{SPVFailed}, To: SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
+
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in In) bool {
+			o := in.Input.(Outcome)
+			return o.Effect == PostPSBT && o.Done
+		}},
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
+			o := in.Input.(Outcome)
+			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
+		}, Do: func(in In, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
+		{From: []int{SPVSigned, SPVPosted}, To: SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
+			f := in.Obs.Payment
+			unseen := !in.R.Posted() || f.Known() && f.Value == nil
+			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == SPVSigned && in.R.Expiry.Passed(in.Now))
+		}},
+		{From: []int{SPVCreated}, To: SPVSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{SPVSoftExpired}, To: SPVExpired, Why: "the quote expired unused", If: func(in In) bool {
+			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
+		}},
+
+		{From: []int{SPVCreated, SPVSoftExpired}, To: SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
+			sub := in.Input.(Submit)
+			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now)
+		}, Do: func(in In, next *Record) {
+			p := in.Input.(Submit).PSBT
+			b := dup(next.Bitcoin)
+			b.TxID, b.Tx, b.PSBT, b.Posted = p.TxID, p.Tx, p.Posted, true
+			next.Bitcoin = b
+		}},
+		{From: []int{SPVConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+			sub := in.Input.(Submit)
+			return sub.Action == ActionClaim && in.takes(sub)
+		}, Do: accept},
+	}
+}
+
+func spvAsk(in In) Ask {
+	r, obs := in.R, in.Obs
+	var a Ask
+	if resting := r.Settled && r.State != SPVSoftExpired; resting || !r.Posted() {
+		return a
+	}
+	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
+		a.Txs = txs
+	}
+	switch r.State {
+	case SPVFronted, SPVClaimed, SPVClosed:
+		if !obs.Withdrawal.Asked {
+			a.Withdrawal = spvWithdrawal(r)
+		}
+		return a
+	}
+	if !obs.Payment.Asked {
+		id := r.Bitcoin.TxID
+		a.Payment = &id
+	}
+	look := r.State == SPVBroadcasted || r.State == SPVConfirmed
+	if look && !obs.Vault.Asked {
+		a.Vault = &chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}
+	}
+	if obs.Payment.Known() {
+		switch tx := obs.Payment.Value; {
+		case tx == nil && !obs.Spends.Asked:
+			a.Spends = inputsOf(r.Bitcoin.Tx)
+		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.Wait.Asked:
+			a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
+		}
+	} else if r.State == SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
+		a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
+	}
+	_, hinted := in.Input.(Look)
+	if (hinted || look && obs.Vault.Known() && spvMoved(r, obs.Vault.Value.Vault)) && !obs.Withdrawal.Asked {
+		a.Withdrawal = spvWithdrawal(r)
+	}
+	return a
+}
+
+// spvMoved reports whether the vault may have processed our withdrawal: it is
+// closed, or no longer where it was when we signed.
+func spvMoved(r *Record, v chains.Vault) bool {
+	return !v.Open || v.UTXO.String() != r.Vault.UTXO
+}
+
+func spvWithdrawal(r *Record) *chains.WithdrawalQuery {
+	return &chains.WithdrawalQuery{Vault: chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}, Recipient: r.Terms.Recipient, TxID: r.Bitcoin.TxID, From: r.From}
+}
+
+func spvFill(in In, next *Record) {
+	fillSubmission(in, next)
+	if f := in.Obs.Withdrawal; f.Known() {
+		if f.Value.FrontTx != "" {
+			next.Vault.FrontTx = f.Value.FrontTx
+		}
+		if f.Value.ClaimTx != "" {
+			next.Vault.ClaimTx = f.Value.ClaimTx
+		}
+		if f.Value.Final && (next.State == SPVClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == SPVClosed && f.Value.State == chains.WithdrawalClosed) {
+			in.settle(next)
+		}
+	}
+	switch {
+	case next.State == SPVFronted: // the user is paid; the vault's claim is the fronter's concern
+		f := in.Obs.Withdrawal
+		next.Settled = next.Settled || f.Known() && f.Value.Final && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > spvRest
+	case next.State == SPVSoftExpired && next.Posted():
+		next.Settled = in.Now.Sub(next.CreatedAt.Time()) > spvRest
+	case next.State == SPVExpired && !next.Posted(): // nothing can come of it
+		next.Settled = true
+	case next.State == SPVExpired || next.State == SPVFailed:
+		since := in.Now.Sub(next.Ended.Time())
+		next.Settled = next.Settled || next.Ended != 0 && (since > spvRest || since > spvFinal && spvDead(in))
+	}
+	if f := in.Obs.Payment; f.Known() && f.Value != nil && len(next.Bitcoin.SenderScript) == 0 && len(f.Value.Prevouts) > 1 && f.Value.Prevouts[1] != nil {
+		next.Bitcoin.SenderScript = f.Value.Prevouts[1].PkScript
+	}
+}
+
+func spvEffects(in In) []Effect {
+	effects := sendNext(in, func(In) bool { return true })
+	post := in.R.Tried[string(PostPSBT)]
+	if handing := in.R.State == SPVSigned || in.R.State == SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
+		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
+	}
+	return effects
+}
+
+func spvFund() Action {
+	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
+}
+
+func SPVView(in In) View {
+	r := in.R
+	row, _ := RowOf(SPVStates, r.State)
+	v := View{Row: row}
+	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and tells the vault where to pay out."}
+	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The vault pays out the tokens.", Status: Inactive}
+	if r.Posted() {
+		pay.InitTx = r.Bitcoin.TxID.String()
+	}
+	settle.InitTx = r.Vault.FrontTx
+	if settle.InitTx == "" {
+		settle.InitTx = r.Vault.ClaimTx
+	}
+	settle.SettleTx = settle.InitTx
+	target := int(r.Bitcoin.Confirmations)
+
+	seen := func(otherwise StepStatus) {
+		pay.Status = otherwise
+		n, known := spvKnown(in)
+		switch {
+		case known && n >= r.Bitcoin.Confirmations:
+			pay.Status = Confirmed
+		case known:
+			pay.Status = Received
+			pay.Confirmations = &Confirmations{Current: int(n), Target: target, ETASeconds: -1}
+			if in.Obs.Wait.Known() {
+				pay.Confirmations.ETASeconds = in.Obs.Wait.Value
+			}
+		}
+	}
+	waiting := func() Action {
+		w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
+		if pay.Status == Received && in.Obs.Wait.Known() {
+			w.ExpectedSeconds = in.Obs.Wait.Value
+		}
+		return w
+	}
+	switch r.State {
+	case SPVCreated:
+		pay.Status = Awaiting
+		if r.Expiry.Reached(in.Now) {
+			pay.Status = SoftExpired
+		} else {
+			v.Action = spvFund()
+		}
+	case SPVSoftExpired:
+		seen(SoftExpired)
+		if !r.Posted() && !r.Vault.Deadline.Passed(in.Now) {
+			v.Late = spvFund()
+		}
+	case SPVSigned, SPVPosted:
+		seen(Awaiting)
+		v.Action = waiting()
+	case SPVBroadcasted:
+		seen(Received)
+		v.Action = waiting()
+	case SPVFronted:
+		seen(Received)
+		settle.Status = Settled
+	case SPVConfirmed:
+		pay.Status = Confirmed
+		settle.Status = AwaitingManual
+		if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {
+			settle.Status = AwaitingAutomatic
+			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
+		} else if in.blind() {
+			v.Action, v.Blocked = (&Sign{For: ActionClaim}).Delayed(), errBlind
+		} else if !in.busy() {
+			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: ActionClaim, AnySigner: true,
+				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
+		}
+	case SPVClaimed:
+		pay.Status, settle.Status = Confirmed, Settled
+	case SPVClosed:
+		pay.Status, settle.Status = Confirmed, ExpiredStatus
+	default:
+		pay.Status = ExpiredStatus
+	}
+	if pay.Status == Confirmed {
+		pay.Confirmations = &Confirmations{Current: target, Target: target}
+		pay.SettleTx = pay.InitTx
+	}
+	v.Steps = []Step{pay, settle}
+	return v
+}

@@ -1,0 +1,165 @@
+package swap
+
+import (
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// View is how a swap is displayed, as far as that is possible without building
+// transactions: the state's row, the steps, and the plan of what the user has
+// to do.
+type View struct {
+	Row     StateRow
+	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
+	Steps   []Step
+	Action  Action // nil: nothing to do, or Blocked says why it is not possible now
+	// Late is an action that is no longer offered because it is too late to
+	// start, but whose transactions are still accepted; nil if there is none.
+	Late    Action
+	Blocked error // why the user cannot act now; nil if nothing prevents it
+	// Reveal says that the caller has to reveal the preimage; nil for types
+	// without one.
+	Reveal *bool
+}
+
+// End shows a quote that has expired unused: there is nothing left for the user
+// to do.
+func (v *View) End() {
+	v.Row.Finished, v.Row.Expired, v.Row.Pending = true, true, false
+	switch v.Action.(type) {
+	case *Sign, *Fund:
+		v.Late = v.Action
+	}
+	v.Action, v.Blocked = nil, nil
+	for i := range v.Steps {
+		if s := &v.Steps[i]; s.Type == Payment && s.Status == Awaiting {
+			s.Status = SoftExpired
+		}
+	}
+}
+
+// Signable returns the action whose transactions may be submitted.
+func (v View) Signable() Action {
+	if v.Action == nil {
+		return v.Late
+	}
+	if p, ok := v.Action.(*Pay); ok && p.Fund != nil {
+		return p.Fund
+	}
+	return v.Action
+}
+
+// StepType, StepStatus and the names of actions are those of the REST API
+// (docs/api.md).
+type (
+	StepType   string
+	StepStatus string
+)
+
+const (
+	Setup      StepType = "Setup"
+	Payment    StepType = "Payment"
+	Settlement StepType = "Settlement"
+	Refund     StepType = "Refund"
+)
+
+const (
+	Inactive          StepStatus = "inactive"
+	Awaiting          StepStatus = "awaiting"
+	Completed         StepStatus = "completed"
+	Received          StepStatus = "received"
+	Confirmed         StepStatus = "confirmed"
+	WaitingLP         StepStatus = "waiting_lp"
+	AwaitingAutomatic StepStatus = "awaiting_automatic"
+	AwaitingManual    StepStatus = "awaiting_manual"
+	SoftSettled       StepStatus = "soft_settled"
+	Settled           StepStatus = "settled"
+	Refunded          StepStatus = "refunded"
+	SoftExpired       StepStatus = "soft_expired"
+	ExpiredStatus     StepStatus = "expired"
+)
+
+// Step is one step of the execution.
+type Step struct {
+	Type          StepType
+	Chain         string
+	Title         string
+	Description   string
+	Status        StepStatus
+	SetupTx       string
+	InitTx        string
+	SettleTx      string
+	RefundTx      string
+	Confirmations *Confirmations
+}
+
+// Confirmations is the progress of a Bitcoin payment. ETASeconds is -1 if
+// unknown.
+type Confirmations struct{ Current, Target, ETASeconds int }
+
+// Action is the plan of what the user has to do: one of [*Pay], [*Fund],
+// [*Sign], [*Wait].
+type Action interface{ action() }
+
+// Pay asks for a payment to an invoice or an address.
+type Pay struct {
+	Name, Description string
+	Chain             string
+	Invoice           bool // a BOLT11 invoice, else a Bitcoin address
+	To, Link          string
+	Amount            tokens.Amount
+	Fund              *Fund // the same payment for a caller with a Bitcoin wallet that signs; nil: none
+}
+
+// Fund asks for the signature of a Bitcoin transaction, from which a PSBT is made.
+type Fund struct {
+	Name, Description string
+	Vault             bool // of a vault swap, else a plain payment to an address
+}
+
+// Sign asks for the signature of smart-chain transactions.
+type Sign struct {
+	Name, Description string
+	Chain             string
+	For               string // what a Submit of the signed transactions is for
+	Plan              chains.Plan
+	AnySigner         bool   // anyone may sign and pay; otherwise only Plan.Signer
+	Waiting           string // of whom the same is under way, and who is not asked again; "" if of no other than Plan.Signer
+}
+
+// Delayed returns the Wait to show while the action cannot be built.
+func (a *Sign) Delayed() *Wait {
+	if a.For == ActionClaim {
+		return &Wait{Name: "Automatic settlement", Description: "The user can settle as soon as that is possible, unless a watchtower does so first.", ExpectedSeconds: -1, PollSeconds: 5}
+	}
+	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid; the tokens can be refunded as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}
+}
+
+// Wait says that the user has to wait. ExpectedSeconds is -1 if unknown.
+type Wait struct {
+	Name, Description            string
+	ExpectedSeconds, PollSeconds int
+}
+
+func (*Pay) action()  {}
+func (*Fund) action() {}
+func (*Sign) action() {}
+func (*Wait) action() {}
+
+// PlanFor returns the plan of a Sign for the given caller.
+func (a *Sign) PlanFor(c Caller) chains.Plan {
+	p := a.Plan
+	if a.AnySigner && c.Signer != "" {
+		p.Signer = c.Signer
+	}
+	return p
+}
+
+// Caller is what a status request says about the caller's wallet. It affects
+// the action and is never stored.
+type Caller struct {
+	Signer  string             // canonical; "": the swap's own
+	Wallet  *coinselect.Wallet // nil for a raw PSBT
+	FeeRate float64            // sat/vB; 0: the current rate
+}
