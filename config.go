@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/price"
@@ -49,7 +48,7 @@ type Config struct {
 	// as the Graph alone, next to a noderpc backend.
 	Graph  bitcoin.LightningGraph
 	Prices price.Source // nil: the median of public services, see [price.Market]
-	LNURL  lnurl.Config // its Network is set to the client's
+	LNURL  LNURLOptions
 	HTTP   http.RoundTripper
 
 	// Policy says how strictly quotes are checked and what a swap may cost. By
@@ -60,7 +59,7 @@ type Config struct {
 	Policy Policy
 
 	// Messenger passes preimages to watchtowers, which then claim on behalf of
-	// users who are offline. nil means watchtower.OverNostr with the default
+	// users who are offline. nil means a [watchtower.Nostr] with the default
 	// Nostr relays of the network; regtest and signet have none, so nothing is
 	// published there. A messenger passed in is closed by the caller.
 	Messenger watchtower.Messenger
@@ -89,9 +88,55 @@ type LPs struct {
 	Transport  http.RoundTripper
 }
 
-// Policy says how strictly quotes are checked and what a swap may cost. The zero value
-// is the usual one.
-type Policy = lp.Policy
+// LNURLOptions says how LNURL services and Lightning addresses are reached.
+type LNURLOptions struct {
+	// OnionProxy is the host:port of a SOCKS5 proxy (Tor) through which onion
+	// services are called; without one they are refused.
+	OnionProxy string
+
+	// AllowLocal permits http and addresses that are not public: loopback,
+	// private networks and so on. It is for test networks; on a public service
+	// it lets anybody reach what only the server can reach.
+	AllowLocal bool
+
+	// Transport replaces the guarded transport. It must itself refuse addresses
+	// that are not public and send no request twice, and is taken to reach onion
+	// hosts.
+	Transport http.RoundTripper
+}
+
+// Policy is how strict the checks are, and what a swap may cost. The zero value
+// is the usual one. Limits in parts per million are of the swap's value in sats;
+// beside each of them a small sum always passes, because some costs are the same
+// for every amount.
+type Policy struct {
+	// TolerancePPM is how much worse than the market a quote may be; 0 means
+	// 10 000, 1 %.
+	TolerancePPM int64
+	// MaxFeePPM bounds the LP's fee, announced or not; 0 means 50 000, 5 %. Fees
+	// up to 1000 sats always pass.
+	MaxFeePPM int64
+	// MaxWatchtowerPPM bounds what a watchtower gets for settling a swap from
+	// Bitcoin or Lightning; 0 means 50 000, 5 %. Pay worth up to 1000 sats always
+	// passes: about what claims cost, whatever is swapped. The pay follows from what
+	// the chain's nodes say of fees, so this is what a node that lies can cost. An
+	// amount too small to keep to it is refused.
+	MaxWatchtowerPPM int64
+	// AnyFee accepts fees above the announced ones, up to MaxFeePPM, which LPs with
+	// plugins may charge (protocol: lp-protocol.md §8.5); the price is checked all
+	// the same.
+	AnyFee bool
+	// AnyNode accepts Lightning nodes of any capacity, known to the graph or not:
+	// for private networks.
+	AnyNode bool
+	// MaxDepositPPM bounds the security deposit of the legacy types; 0 means
+	// 50 000, 5 %. Deposits worth up to 2000 sats always pass: they cover a refund
+	// transaction.
+	MaxDepositPPM int64
+	// PayoutVSize is the size, in vB, of the payout transaction that a network fee
+	// may pay for; 0 means 400, some inputs more than usual.
+	PayoutVSize int64
+}
 
 // LPAuth signs the requests to liquidity providers; see [NewLPAuth].
 type LPAuth = lp.Auth
@@ -124,10 +169,6 @@ func (c Config) fill() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.LNURL.Network = c.Network
-	if c.LNURL.Now == nil {
-		c.LNURL.Now = c.Now
-	}
 	if c.LPs.Registry == "" && len(c.LPs.URLs) == 0 {
 		if c.LPs.Registry = lp.RegistryURL(c.Network); c.LPs.Registry == "" {
 			return c, fault.Invalid("lps", "%s has no public registry of liquidity providers: set lps.urls", c.Network)
@@ -156,11 +197,11 @@ func (c Config) fill() (Config, error) {
 		c.Bitcoin = b
 	}
 	if c.Messenger == nil && len(nostr.DefaultRelays(c.Network)) > 0 {
-		m, err := nostr.New(nostr.Options{Network: c.Network, HTTP: c.HTTP, Now: c.Now, Rand: c.Rand, Log: c.Logger})
+		m, err := watchtower.NewNostr(watchtower.NostrOptions{Network: c.Network, HTTP: c.HTTP, Now: c.Now, Rand: c.Rand, Log: c.Logger})
 		if err != nil {
 			return c, fmt.Errorf("messenger: %w", err)
 		}
-		c.Messenger = watchtower.OverNostr(m)
+		c.Messenger = m
 	}
 	if graph, ok := c.Bitcoin.(bitcoin.LightningGraph); ok && c.Graph == nil {
 		c.Graph = graph

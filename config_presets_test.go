@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
-	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -40,7 +39,7 @@ func TestGraphIsGivenOrRefused(t *testing.T) {
 		}
 		for name, config := range map[string]Config{
 			"a graph beside it":  {Graph: esplora},
-			"any node":           {Policy: lp.Policy{AnyNode: true}},
+			"any node":           {Policy: Policy{AnyNode: true}},
 			"a backend with one": {Bitcoin: esplora},
 		} {
 			c := own

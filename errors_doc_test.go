@@ -164,9 +164,9 @@ var errorMakers = map[string]struct {
 }{
 	"httpapi.newError":                   {"", "", 1, 2},
 	"httpapi.badBody":                    {CodeInvalidInput, "", -1, 0},
-	"internal/lnurl.notLink":                      {CodeInvalidInput, "", -1, 0},
-	"internal/lnurl.failed":                       {"", "the LNURL service <host> ", -1, 3},
-	"internal/lnurl.wrong":                        {CodeUpstream, "the LNURL service <host> ", -1, 1},
+	"internal/lnurl.notLink":             {CodeInvalidInput, "", -1, 0},
+	"internal/lnurl.failed":              {"", "the LNURL service <host> ", -1, 3},
+	"internal/lnurl.wrong":               {CodeUpstream, "the LNURL service <host> ", -1, 1},
 	"internal/lp.lie":                    {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
 	"internal/lp.doubt":                  {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
 	"internal/lp.late":                   {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},

@@ -23,7 +23,6 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	client "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -137,7 +136,7 @@ func newHonest(t *testing.T, w world) *honest {
 		prices.Prices["CITREA-"+ticker] = w.market(ticker, 1000)
 	}
 	c, err := Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
-		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: lnurl.Config{AllowLocal: true}, Bitcoin: backend, Prices: prices, Now: n.Clock.Now,
+		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: prices, Now: n.Clock.Now,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func Open(ctx context.Context, c Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	client := &Client{config: c, byID: map[string]chains.Chain{}, lnurl: lnurl.New(c.LNURL)}
+	client := &Client{config: c, byID: map[string]chains.Chain{}, lnurl: lnurl.New(lnurl.Config{Network: c.Network, OnionProxy: c.LNURL.OnionProxy, AllowLocal: c.LNURL.AllowLocal, Transport: c.LNURL.Transport, Now: c.Now})}
 	if closer, ok := c.Bitcoin.(io.Closer); ok && ownBackend {
 		client.ours = append(client.ours, closer)
 	}
@@ -130,7 +130,7 @@ func (c *Client) open(ctx context.Context) error {
 		Flows:    swap.Flows(),
 	})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
-		Policy: c.config.Policy, Rand: c.config.Rand}
+		Policy: lp.Policy(c.config.Policy), Rand: c.config.Rand}
 	return nil
 }
 

@@ -24,9 +24,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
@@ -145,7 +143,7 @@ func (o mortal) client(ctx context.Context, store *bolt.Store) (*swapper.Client,
 	if err != nil {
 		return nil, err
 	}
-	m, err := nostr.New(nostr.Options{Relays: []string{o.Relay}, Network: bitcoin.Regtest})
+	m, err := watchtower.NewNostr(watchtower.NostrOptions{Relays: []string{o.Relay}, Network: bitcoin.Regtest})
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +154,8 @@ func (o mortal) client(ctx context.Context, store *bolt.Store) (*swapper.Client,
 		Chains:    []chains.Factory{mortalFactory{chain, p}},
 		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: mortalTransport{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), p}},
 		Prices:    prices,
-		LNURL:     lnurl.Config{AllowLocal: true, Transport: mortalTransport{&http.Transport{DisableKeepAlives: true}, p}},
-		Messenger: mortalMessenger{watchtower.OverNostr(m), p},
+		LNURL:     swapper.LNURLOptions{AllowLocal: true, Transport: mortalTransport{&http.Transport{DisableKeepAlives: true}, p}},
+		Messenger: mortalMessenger{m, p},
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 }

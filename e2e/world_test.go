@@ -19,8 +19,6 @@ import (
 	devnostr "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/lnurl"
-	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 	pub "github.com/swapper-go/swapper/watchtower"
@@ -137,7 +135,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m, err := nostr.New(nostr.Options{Relays: []string{w.relay.URL()}, Network: bitcoin.Regtest})
+	m, err := pub.NewNostr(pub.NostrOptions{Relays: []string{w.relay.URL()}, Network: bitcoin.Regtest})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -150,8 +148,8 @@ func (w *world) open() {
 		Chains:    []chains.Factory{w.net.Chain()},
 		LPs:       swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true},
 		Prices:    prices,
-		LNURL:     lnurl.Config{AllowLocal: true},
-		Messenger: pub.OverNostr(m),
+		LNURL:     swapper.LNURLOptions{AllowLocal: true},
+		Messenger: m,
 		Logger:    slog.New(slog.NewTextHandler(log, nil)),
 	}
 	if w.config != nil {

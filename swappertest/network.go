@@ -19,8 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/internal/lnurl"
-	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -33,7 +31,7 @@ type Network struct {
 
 	net     *devnet.Net
 	backend *mempoolspace.Client
-	nostr   *nostr.Messenger
+	nostr   *watchtower.Nostr
 	control string // base URL of the control calls, if they are served
 
 	stop    context.CancelFunc
@@ -93,7 +91,7 @@ func (n *Network) open(o Options) (err error) {
 		return err
 	}
 	n.closers = append(n.closers, n.backend)
-	if n.nostr, err = nostr.New(nostr.Options{Network: bitcoin.Regtest, Relays: []string{n.net.Nostr.URL()}}); err != nil {
+	if n.nostr, err = watchtower.NewNostr(watchtower.NostrOptions{Network: bitcoin.Regtest, Relays: []string{n.net.Nostr.URL()}}); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.nostr)
@@ -162,8 +160,8 @@ func (n *Network) Config() swapper.Config {
 		LPs:       swapper.LPs{URLs: n.net.LPURLs(), Trusted: n.net.LPURLs()[0], AllowHTTP: true, AllowLocal: true},
 		Bitcoin:   n.backend,
 		Prices:    n.net.Prices.Market(),
-		LNURL:     lnurl.Config{AllowLocal: true, Transport: n.net.LNURL.Transport()},
-		Messenger: watchtower.OverNostr(n.nostr),
+		LNURL:     swapper.LNURLOptions{AllowLocal: true, Transport: n.net.LNURL.Transport()},
+		Messenger: n.nostr,
 		Now:       n.Now,
 	}
 }

@@ -1,4 +1,4 @@
 // Package watchtower defines the [Message] that lets a watchtower claim an
 // escrow for a user who is offline, and the [Messenger] that publishes it.
-// [OverNostr] is the network's own messenger.
+// [Nostr] is the network's own messenger.
 package watchtower

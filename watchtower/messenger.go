@@ -2,24 +2,10 @@ package watchtower
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/nostr"
 )
-
-// OverNostr returns the network's own [Messenger]: messages go to the Nostr
-// relays that its watchtowers listen to. The result also implements io.Closer,
-// which closes m.
-func OverNostr(m *nostr.Messenger) Messenger { return relays{m} }
-
-type relays struct{ *nostr.Messenger }
-
-// Publish implements [Messenger].
-func (r relays) Publish(ctx context.Context, msg Message) error {
-	return r.Messenger.Publish(ctx, nostr.Message{SwapData: msg.Escrow, Preimage: hex.EncodeToString(msg.Preimage[:])})
-}
 
 // Message is what a watchtower needs to claim an escrow for the user. Once it
 // is published, the preimage is public.

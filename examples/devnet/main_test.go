@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lnurl"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // Constants of the public adapter for Citrea, which clients have built in.
@@ -130,10 +132,21 @@ func TestNetworkAsAProcess(t *testing.T) {
 	if err := info(d.LPs[1]); err != nil {
 		t.Error(err)
 	}
-	links := lnurl.New(lnurl.Config{Network: bitcoin.Regtest, AllowLocal: true})
-	for text, want := range map[string]string{d.LNURL.Pay: "*lnurl.Pay", d.LNURL.Withdraw: "*lnurl.Withdraw"} {
-		if details, err := links.Resolve(ctx, text); err != nil || fmt.Sprintf("%T", details) != want {
-			t.Errorf("%T, want %s: %v", details, want, err)
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{d.Bitcoin.REST}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	client, err := swapper.Open(ctx, swapper.Config{Network: bitcoin.Regtest, Store: new(storagetest.Memory), Bitcoin: backend,
+		LPs: swapper.LPs{URLs: d.LPs}, LNURL: swapper.LNURLOptions{AllowLocal: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for text, pays := range map[string]bool{d.LNURL.Pay: true, d.LNURL.Withdraw: false} {
+		out, err := client.ParseAddress(ctx, swapper.ParseAddressInput{Address: text})
+		if err != nil || out.LNURL == nil || (out.LNURL.Pay != nil) != pays || (out.LNURL.Withdraw != nil) == pays {
+			t.Errorf("%s: %+v, %v", text, out, err)
 		}
 	}
 	var invoice string

@@ -16,7 +16,6 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -187,11 +186,11 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 	case len(*c.Relays) == 0:
 		s.Messenger = nothing{}
 	default:
-		m, err := nostr.New(nostr.Options{Network: s.Network, Relays: *c.Relays, Now: s.Now, Log: log})
+		m, err := watchtower.NewNostr(watchtower.NostrOptions{Network: s.Network, Relays: *c.Relays, Now: s.Now, Log: log})
 		if err != nil {
 			return err // names the relay
 		}
-		s.Messenger, s.closers = watchtower.OverNostr(m), append(s.closers, m)
+		s.Messenger, s.closers = m, append(s.closers, m)
 	}
 	return nil
 }

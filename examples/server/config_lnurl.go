@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lnurl"
 )
 
 // lnurlConfig is how LNURL services and Lightning addresses are reached.
@@ -28,8 +28,8 @@ type lnurlConfig struct {
 	ca []byte // in place of CAFile
 }
 
-func (c lnurlConfig) read(path func(string) string) (lnurl.Config, error) {
-	out := lnurl.Config{OnionProxy: c.OnionProxy, AllowLocal: c.AllowLocal}
+func (c lnurlConfig) read(path func(string) string) (swapper.LNURLOptions, error) {
+	out := swapper.LNURLOptions{OnionProxy: c.OnionProxy, AllowLocal: c.AllowLocal}
 	if len(c.Hosts) == 0 && c.CAFile == "" && c.ca == nil {
 		return out, nil
 	}

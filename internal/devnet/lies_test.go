@@ -25,7 +25,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	client "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -43,7 +42,7 @@ func open(t *testing.T, n *devnet.Net) *swapper.Client {
 		t.Fatal(err)
 	}
 	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
-		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: lnurl.Config{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
+		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: swapper.LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

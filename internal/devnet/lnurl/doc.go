@@ -4,7 +4,7 @@
 //
 //	s, err := lnurl.Start(lnurl.Options{Node: shop})
 //	links := s.AddPay(lnurl.Pay{Name: "alice", MinMsat: 1000, MaxMsat: 1_000_000_000})
-//	links.LNURL                              // bech32, http on loopback: needs lnurl.Config.AllowLocal
+//	links.LNURL                              // bech32, http on loopback: needs LNURLOptions.AllowLocal
 //	links.Identifier                         // alice@lnurl.example: needs Config.Transport = s.Transport()
 //	s.Misbehave(lnurl.Fault{WrongHash: true})
 package lnurl

@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/nostr"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -43,9 +42,9 @@ func newKit(t *testing.T) *kit {
 	t.Cleanup(func() { _ = k.relay.Close() })
 	k.tower = must[*watchtower.Tower](t)(watchtower.Start(k.ctx, watchtower.Options{EVM: k.Net, Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
 	t.Cleanup(func() { _ = k.tower.Close() })
-	m := must[*nostr.Messenger](t)(nostr.New(nostr.Options{Network: btc.Regtest, Relays: []string{k.relay.URL()}}))
+	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{Network: btc.Regtest, Relays: []string{k.relay.URL()}}))
 	t.Cleanup(func() { _ = m.Close() })
-	k.messenger = pub.OverNostr(m)
+	k.messenger = m
 	return k
 }
 
