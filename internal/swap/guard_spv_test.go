@@ -63,7 +63,7 @@ func TestSPVRows(t *testing.T) {
 	for name, change := range behind {
 		closed[name] = change
 	}
-	signedPSBT := Submit{Action: ActionFund, PSBT: psbt()}
+	signedPSBT := Submit{Action: ActionFund, PSBT: psbtOf()}
 	checkRows(t, NewSPVFromBTC(), []row{
 		{why: "the provider accepted the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
 			"something else was done": posted(Outcome{Effect: SendTx, Done: true}),

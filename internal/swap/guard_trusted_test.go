@@ -108,7 +108,7 @@ func TestTrustedBTCRows(t *testing.T) {
 		{why: "the provider has the payment and has not responded for two weeks", pass: passOf(trustedBTCPass(TrustedBTCCreated), all(lpSilent, receives(one), func(in *In) { in.R.CreatedAt = ago(trustedBTCRest + time.Millisecond) })), without: changes{
 			"the time is not over": func(in *In) { in.R.CreatedAt = ago(trustedBTCRest) }, "nobody paid": receives(), "the provider answers": says(lp.CodeGasReceived),
 		}, with: changes{"the provider once had it": all(receives(), func(in *In) { in.R.State = TrustedBTCRefundable })}},
-		{why: "the user signed the payment", pass: submits(trustedBTCPass(TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbt()}), without: changes{
+		{why: "the user signed the payment", pass: submits(trustedBTCPass(TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbtOf()}), without: changes{
 			"it is for another action": otherAction, "there is no transaction": func(in *In) { in.Input = Submit{Action: ActionFund} }, "somebody paid": receives(one),
 			"a payment was seen": func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} }, "a payment is under way": under, "the quote has ended": func(in *In) { in.Now = in.R.Expiry.Time() },
 		}},

@@ -115,7 +115,7 @@ func TestQuotesThatMayBeUsed(t *testing.T) {
 		"the provider has a transaction": func(in *In) { in.R.Bitcoin.Posted = true },
 		"it was signed":                  func(in *In) { in.R.State = SPVSigned },
 	})
-	needs(t, submits(spvPass(SPVCreated), Submit{Action: ActionFund, PSBT: psbt()}), takesRow(f, "the user signed"), changes{
+	needs(t, submits(spvPass(SPVCreated), Submit{Action: ActionFund, PSBT: psbtOf()}), takesRow(f, "the user signed"), changes{
 		"the deadline is over before the quote": func(in *In) { in.R.Expiry = 0; in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 	})
 	reorg := passOf(refundPass(sent("me")), func(in *In) { in.R.Submission.Txs[0].Sent = true })()

@@ -34,7 +34,7 @@ func TestPaidTrustedBTCIsNotOfferedAgain(t *testing.T) {
 		allows(t, trustedBTCPass(TrustedBTCCreated), offers, with)
 	})
 	t.Run("handed in", func(t *testing.T) {
-		pass := submits(trustedBTCPass(TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbt()})
+		pass := submits(trustedBTCPass(TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbtOf()})
 		needs(t, pass, takesRow(f, "the user signed the payment"), without)
 		allows(t, pass, takesRow(f, "the user signed the payment"), with)
 	})
