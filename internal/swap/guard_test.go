@@ -87,6 +87,8 @@ func busyWith(action string) func(*In) {
 
 func rivalPays(in *In) { in.Obs.Rival = known(true) }
 
-func psbtOf() *SignedPSBT { return &SignedPSBT{TxID: bitcoin.Hash{9}, Tx: []byte{1}, Posted: []byte{2}} }
+func psbtOf() *SignedPSBT {
+	return &SignedPSBT{TxID: bitcoin.Hash{9}, Tx: []byte{1}, Posted: []byte{2}}
+}
 
 func ago(d time.Duration) Millis { return At(noon.Add(-d)) }
