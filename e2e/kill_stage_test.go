@@ -71,9 +71,10 @@ var slots = make(chan struct{}, 12)
 // user at a time: who withdraws from a vault leaves nothing for the quotes of others.
 const vaults = 3
 
+// newStage starts a network for a flow, with the version of LPs that the test's name picks.
 func newStage(t *testing.T, f flow) *stage {
 	t.Helper()
-	o, each := devnet.Options{Watchtower: !f.noTower}, cap(slots)
+	o, each := devnet.Options{Watchtower: !f.noTower, Version: devnet.VersionOf(t)}, cap(slots)
 	if f.vault {
 		o.LPs, each = vaults, 1
 	}
