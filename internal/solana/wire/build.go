@@ -45,19 +45,16 @@ type SignedBlock struct {
 }
 
 // OpenTxs makes the transactions that open an escrow: those that wrap SOL where the
-// signed one does not, and the one that the LP authorised, with its signature. auth is
-// nil where none is needed. wsol is the offerer's WSOL balance, nil if there is no
-// account; it counts only if the token is WSOL and the fee rate says nothing of it (§15).
-func (p Programs) OpenTxs(d *SwapData, sender Key, auth *InitAuth, f FeeRate, block SignedBlock, wsol *uint64) ([]*Tx, error) {
+// signed one does not, and the one that the LP authorised, with its signature and the
+// hash of its block. Where no authorisation is needed only its timeout counts. wsol is
+// the offerer's WSOL balance, nil if there is no account; it counts only if the token
+// is WSOL and the fee rate says nothing of it (§15).
+func (p Programs) OpenTxs(d *SwapData, sender Key, auth InitAuth, f FeeRate, block SignedBlock, wsol *uint64) ([]*Tx, error) {
 	lp, err := p.Counterparty(d, sender)
 	if err != nil {
 		return nil, err
 	}
-	var timeout uint64
-	if auth != nil {
-		timeout = auth.Timeout
-	}
-	tx, err := p.InitTx(d, sender, timeout, f)
+	tx, err := p.InitTx(d, sender, auth.Timeout, f)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +74,7 @@ func (p Programs) OpenTxs(d *SwapData, sender Key, auth *InitAuth, f FeeRate, bl
 			txs = []*Tx{wrap, tx}
 		}
 	}
-	if auth == nil {
+	if !p.NeedsAuth(d, sender) {
 		return txs, nil
 	}
 	for _, t := range txs {

@@ -147,29 +147,19 @@ func TestVectorsMessages(t *testing.T) {
 		var err error
 		switch in.Fn {
 		case "txsInit":
-			var auth *InitAuth
+			auth, e := ParseInitAuth(in.Signature.auth(t))
+			if e != nil {
+				t.Fatal(e)
+			}
 			var block SignedBlock
-			if in.Signature != nil && p.NeedsAuth(d, sender) {
-				a, e := ParseInitAuth(in.Signature.auth(t))
-				if e != nil {
-					t.Fatal(e)
-				}
-				auth = &a
-				block, _ = in.RPC.block(t, a.Slot)
-				if _, err = p.CheckInit(d, sender, a.Prefix, int64(a.Timeout), now); err == nil {
-					err = p.VerifyInit(d, sender, a, f, block.Hash)
+			if p.NeedsAuth(d, sender) {
+				block, _ = in.RPC.block(t, auth.Slot)
+				if _, err = p.CheckInit(d, sender, auth.Prefix, int64(auth.Timeout), now); err == nil {
+					err = p.VerifyInit(d, sender, auth, f, block.Hash)
 				}
 			}
 			if err == nil {
 				txs, err = p.OpenTxs(d, sender, auth, f, block, in.RPC.token(t, ATA(d.Offerer, WSOL)))
-			}
-			if auth == nil && err == nil { // the reference takes the timeout of an authorisation that it does not need
-				timeout := number(t, json.Number(in.Signature.Timeout))
-				tx, e := p.InitTx(d, sender, timeout, f)
-				if e != nil {
-					t.Fatal(e)
-				}
-				txs[len(txs)-1] = tx
 			}
 		case "txsClaimWithSecret":
 			if in.CheckExpiry && d.Expired(d.Claimer, now, false) {

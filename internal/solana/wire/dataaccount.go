@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // What is written into a data account at once, in bytes.
@@ -15,8 +17,8 @@ const (
 )
 
 // maxPayload bounds what is written: the largest Bitcoin transaction that is relayed,
-// with its output index.
-const maxPayload = 400_000 + 4
+// without its witnesses, and the index of an output.
+const maxPayload = 100_000 + 4
 
 // DataKey derives the key of a data account from a secret: the same for every attempt
 // at one claim, so that what was written stays of use (§15, §21.5).
@@ -112,4 +114,14 @@ func (p Programs) DataTxs(signer Key, key SecretKey, payload, written []byte, f 
 // CloseDataTx makes the transaction that gives the rent of a data account back.
 func (p Programs) CloseDataTx(signer, account Key, f FeeRate) (*Tx, error) {
 	return Action{Units: unitsDataClose, Instructions: []Instruction{p.CloseDataInstruction(signer, account)}}.Tx(signer, f)
+}
+
+// strip returns a Bitcoin transaction without its witnesses, which the program does
+// not read.
+func strip(raw []byte) ([]byte, error) {
+	tx, err := bitcoin.DecodeTx(raw)
+	if err != nil {
+		return nil, err
+	}
+	return bitcoin.StripTx(tx)
 }

@@ -31,7 +31,7 @@ func (p Programs) Fact(d *SwapData, account []byte, history []SeenTx) (chains.Es
 		if p.Match(s, d) == nil {
 			f.State = chains.EscrowOpen
 		}
-	case account != nil && len(account) > 0:
+	case len(account) > 0:
 		return f, err
 	}
 	ended := false // the newest end is the one that counts

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"math/big"
@@ -60,8 +61,10 @@ type WantTx struct {
 	Payer    Key
 	Parts    []Part
 
-	// Message is set where another party signed too: then nothing may differ.
-	Message []byte
+	// Cosigner is set where another party signed the transaction too: then nothing may
+	// differ from what it signed, and its very signature must be there.
+	Cosigner  Key
+	Signature Signature
 	// MaxFee bounds what the transaction offers beside its signatures, in lamports.
 	MaxFee uint64
 }
@@ -75,16 +78,6 @@ func (w WantTx) Match(got *Parsed) error {
 	if got.Payer != w.Payer {
 		return fmt.Errorf("it is paid by %s, not by %s", got.Payer, w.Payer)
 	}
-	if w.Message != nil {
-		raw, err := got.Message.MarshalBinary()
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(raw, w.Message) {
-			return fmt.Errorf("it is not the transaction that the other party has signed: %w", w.explain(got))
-		}
-		return nil
-	}
 	if got.Blockhash.IsZero() {
 		return errors.New("it has no block hash")
 	}
@@ -92,22 +85,43 @@ func (w WantTx) Match(got *Parsed) error {
 	if err != nil {
 		return err
 	}
-	return sameAccounts(got, expected)
+	if w.Cosigner.IsZero() {
+		return sameAccounts(got, expected)
+	}
+	return w.sameMessage(got, expected)
 }
 
-// explain says what differs, where the bytes do.
-func (w WantTx) explain(got *Parsed) error {
-	if _, err := w.parts(got.Instructions); err != nil {
+// sameMessage checks that a transaction is to the byte the one that the other party
+// signed. Which block's hash it carries its signature says.
+func (w WantTx) sameMessage(got *Parsed, expected []Instruction) error {
+	m, err := Compile(got.Payer, got.Blockhash, expected)
+	if err != nil {
 		return err
 	}
-	return errors.New("its block hash, or the order or the rights of its accounts differ")
+	want, err := m.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	raw, err := got.Message.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !bytes.Equal(raw, want):
+		return errors.New("the order or the rights of its accounts are not those that the other party has signed")
+	case got.Signatures[w.Cosigner] != w.Signature:
+		return fmt.Errorf("the signature of %s is not the one that it gave", w.Cosigner)
+	case !ed25519.Verify(w.Cosigner[:], raw, w.Signature[:]):
+		return fmt.Errorf("it has another block hash than the one that %s has signed", w.Cosigner)
+	}
+	return nil
 }
 
 // parts pairs instructions with the parts, in their order.
 func (w WantTx) parts(got []Instruction) (expected []Instruction, err error) {
 	next, offer := 0, feeOffer{}
 	for i, ix := range got {
-		if ix.Program == BudgetProgram && w.Message == nil {
+		if ix.Program == BudgetProgram && w.Cosigner.IsZero() {
 			if err := offer.read(ix); err != nil {
 				return nil, fmt.Errorf("instruction %d: %w", i, err)
 			}

@@ -197,8 +197,8 @@ func TestMatchOpening(t *testing.T) {
 		f := FeeRate{Price: 9000}
 		block := SignedBlock{Hash: Hash{8}, Height: 100}
 		auth := must(p.SignInit(d, lpKey, user, 1_999_999_000, f, 500, block.Hash))
-		wants := must(p.WantOpen(d, user, &auth, f, block.Hash, bound))
-		build := func() []*Tx { return must(p.OpenTxs(d, user, &auth, f, block, nil)) }
+		wants := must(p.WantOpen(d, user, auth, f, bound))
+		build := func() []*Tx { return must(p.OpenTxs(d, user, auth, f, block, nil)) }
 		for _, c := range []struct {
 			name   string
 			change func(txs []*Tx) []*Tx
@@ -219,14 +219,27 @@ func TestMatchOpening(t *testing.T) {
 			{"the wrong order", func(txs []*Tx) []*Tx { return []*Tx{txs[1], txs[0]} }, 1, "not asked for"},
 			{"twice", func(txs []*Tx) []*Tx { return append(txs, txs[1]) }, 2, "not asked for"},
 			{"no opening", func(txs []*Tx) []*Tx { return txs[:1] }, 1, "the opening of the escrow is missing"},
-			{"another price", func(txs []*Tx) []*Tx { txs[1].Instructions[1] = SetPrice(9001); return txs }, 1, "other party has signed"},
-			{"another block hash", func(txs []*Tx) []*Tx { txs[1].Blockhash = Hash{9}; return txs }, 1, "other party has signed"},
+			{"another price", func(txs []*Tx) []*Tx { txs[1].Instructions[1] = SetPrice(9001); return txs }, 1, "compute unit price: its data differs"},
+			{"another block hash", func(txs []*Tx) []*Tx { txs[1].Blockhash = Hash{9}; return txs }, 1, "another block hash"},
+			{"without the LP's signature", func(txs []*Tx) []*Tx { txs[1].Signatures = nil; return txs }, 1, "is not the one that it gave"},
+			{"another signature of the LP", func(txs []*Tx) []*Tx {
+				txs[1].Blockhash = Hash{9}
+				if err := txs[1].Sign(lpKey); err != nil {
+					t.Fatal(err)
+				}
+				return txs
+			}, 1, "is not the one that it gave"},
+			{"an account that may be written to", func(txs []*Tx) []*Tx {
+				ix := &txs[1].Instructions[2]
+				ix.Accounts[len(ix.Accounts)-2].IsWritable = true
+				return txs
+			}, 1, "the order or the rights"},
 			{"another amount", func(txs []*Tx) []*Tx { txs[1].Instructions[2].Data[60] ^= 1; return txs }, 1, "offerer_initialize_pay_in: its data differs"},
 			{"no limit", func(txs []*Tx) []*Tx { txs[1].Instructions = txs[1].Instructions[1:]; return txs }, 1, "compute unit limit"},
 		} {
 			t.Run(p.Version+" "+c.name, func(t *testing.T) {
 				txs := c.change(build())
-				_, at, err := MatchAll(wants, parsedAll(t, stripped(txs)))
+				_, at, err := MatchAll(wants, parsedAll(t, txs))
 				if (c.err == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.err) || at != c.at) {
 					t.Errorf("transaction %d: %v; want %d, %q", at, err, c.at, c.err)
 				}
@@ -252,14 +265,6 @@ func TestMatchOpening(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// stripped takes signatures away that changes have made invalid.
-func stripped(txs []*Tx) []*Tx {
-	for _, tx := range txs {
-		tx.Signatures = nil
-	}
-	return txs
 }
 
 func TestMatchRefund(t *testing.T) {

@@ -15,33 +15,26 @@ import (
 // the chain could say (whether a token account exists, which headers the relay lacks)
 // is left open as far as it can do no harm.
 
-// WantOpen are the transactions that open an escrow. sig is what the LP signed for, with
-// the hash of its block; nil where nobody but the sender signs.
-func (p Programs) WantOpen(d *SwapData, sender Key, auth *InitAuth, f FeeRate, blockhash Hash, maxFee uint64) ([]WantTx, error) {
-	var timeout uint64
-	if auth != nil {
-		timeout = auth.Timeout
+// WantOpen are the transactions that open an escrow with an authorisation, of which
+// only the timeout counts where nobody but the sender signs.
+func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, maxFee uint64) ([]WantTx, error) {
+	lp, err := p.Counterparty(d, sender)
+	if err != nil {
+		return nil, err
 	}
-	tx, err := p.InitTx(d, sender, timeout, f)
+	tx, err := p.InitTx(d, sender, auth.Timeout, f)
 	if err != nil {
 		return nil, err
 	}
 	open := WantTx{Name: "the opening of the escrow", Payer: sender, MaxFee: maxFee}
+	if p.NeedsAuth(d, sender) {
+		open.Cosigner, open.Signature = lp, auth.Signature
+	}
 	for _, ix := range tx.Instructions {
-		if auth == nil && ix.Program == BudgetProgram {
+		if open.Cosigner.IsZero() && ix.Program == BudgetProgram {
 			continue // the wallet's own affair
 		}
 		open.Parts = append(open.Parts, p.Exactly(ix))
-	}
-	if auth != nil {
-		tx.Blockhash = blockhash
-		m, err := tx.Message()
-		if err != nil {
-			return nil, err
-		}
-		if open.Message, err = m.MarshalBinary(); err != nil {
-			return nil, err
-		}
 	}
 	wants := []WantTx{open}
 	if d.PayIn && d.Token == WSOL && f.Wrap == nil {

@@ -1,0 +1,304 @@
+package wire
+
+import (
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+func hexOf(t *testing.T, tx *Parsed) string {
+	t.Helper()
+	return hex.EncodeToString(tx.Raw)
+}
+
+// The legacy claim of a Lightning swap goes out as two transactions. What comes back
+// says which of them shows the preimage, so that it can be held back until the escrow
+// is open (row 12 of the defects).
+func TestOpenAndClaimTogether(t *testing.T) {
+	for _, p := range []Programs{firstV1, firstV2} {
+		t.Run(p.Version, func(t *testing.T) {
+			userKey, user := wallet(1)
+			lpKey, lp := wallet(200)
+			otherKey, other := wallet(7)
+			preimage := chains.Preimage{9}
+			d := swapFor(t, p, false, firstToken, user)
+			f := FeeRate{Price: 8000}
+			auth := must(p.SignInit(d, lpKey, user, 1_999_999_000, f, 5, Hash{8}))
+			escrow := must(d.Escrow())
+			plan := chains.Plan{Signer: user.String(), FeeRate: "8000", Steps: []chains.Step{
+				{Kind: chains.StepInit, Escrow: escrow, Auth: auth.Auth()}, {Kind: chains.StepClaimSecret, Escrow: escrow, Preimage: preimage},
+			}}
+			open := must(p.OpenTxs(d, user, auth, f, SignedBlock{Hash: Hash{8}, Height: 4}, nil))
+			claim := must(p.ClaimTx(d, user, preimage, f, ToATA{Missing: true, Create: true}))
+			signed := []string{hexOf(t, signedBy(t, *open[0], userKey)), hexOf(t, signedBy(t, *claim, userKey))}
+			got, err := p.CheckSigned(plan, signed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range got {
+				if s.Step != i || s.Reveals != (i == 1) || s.From != user.String() || hex.EncodeToString(s.Raw) != signed[i] {
+					t.Errorf("%d: %+v", i, s)
+				}
+			}
+			ids, err := IDs(signed)
+			if err != nil || ids[0] != got[0].ID || ids[1] != got[1].ID {
+				t.Errorf("ids %v, %v", ids, err)
+			}
+			anyone := plan
+			anyone.Signer = ""
+			if _, err := p.CheckSigned(anyone, signed); err != nil {
+				t.Error(err)
+			}
+
+			replace := func(i int, with string) []string { s := append([]string(nil), signed...); s[i] = with; return s }
+			unsigned := signedBy(t, *claim)
+			strangersClaim := must(p.ClaimTx(d, other, preimage, f, ToATA{}))
+			another := *d
+			another.Sequence++
+			for _, c := range []struct {
+				name, field, err string
+				plan             chains.Plan
+				signed           []string
+			}{
+				{"nothing", "signedTxs", "must be 1 to", plan, nil},
+				{"too many", "signedTxs", "must be 1 to", plan, make([]string, maxSigned+1)},
+				{"no hex", "signedTxs[1]", "hexadecimal", plan, replace(1, "zz")},
+				{"the text that was handed out", "signedTxs[1]", "hexadecimal", plan, replace(1, `{"tx":"00"}`)},
+				{"one twice", "signedTxs[1]", "is there twice", plan, []string{signed[0], signed[0]}},
+				{"not signed", "signedTxs[1]", "is missing", plan, replace(1, hexOf(t, unsigned))},
+				{"the claim first", "signedTxs[0]", "the opening of the escrow", plan, []string{signed[1], signed[0]}},
+				{"the claim alone", "signedTxs[0]", "the opening of the escrow", plan, signed[1:]},
+				{"no claim", "signedTxs", "the claim is missing", plan, signed[:1]},
+				{"signed by another", "signedTxs[1]", "paid by", plan, replace(1, hexOf(t, signedBy(t, *strangersClaim, otherKey)))},
+				{"the claim of another secret", "signedTxs[1]", "data differs", plan, replace(1, hexOf(t, signedBy(t, *must(p.ClaimTx(d, user, [32]byte{1}, f, ToATA{})), userKey)))},
+			} {
+				t.Run(c.name, func(t *testing.T) {
+					_, err := p.CheckSigned(c.plan, c.signed)
+					if fault.CodeOf(err) != fault.InvalidInput || fieldOf(err) != c.field || !strings.Contains(err.Error(), c.err) {
+						t.Errorf("%v, about %q; want %q about %q", err, fieldOf(err), c.err, c.field)
+					}
+				})
+			}
+			// A plan for another escrow, or by the LP of another program, is not this one.
+			for name, change := range map[string]func(s *chains.Step){
+				"another escrow":  func(s *chains.Step) { s.Escrow = must(another.Escrow()) },
+				"another timeout": func(s *chains.Step) { s.Auth.Timeout++ },
+				"another program": func(s *chains.Step) {
+					s.Escrow.Data = []byte(strings.Replace(string(s.Escrow.Data), p.Swap.String(), lp.String(), 1))
+				},
+				"no step of Solana": func(s *chains.Step) { s.Kind = chains.StepVaultClaim },
+			} {
+				changed := plan
+				changed.Steps = append([]chains.Step(nil), plan.Steps...)
+				change(&changed.Steps[0])
+				if _, err := p.CheckSigned(changed, signed); err == nil {
+					t.Errorf("%s: no error", name)
+				}
+			}
+		})
+	}
+}
+
+// firstToken is a token that is not SOL.
+var firstToken = Tokens()[1].Mint
+
+func TestPlansOfRefunds(t *testing.T) {
+	p := firstV1
+	userKey, user := wallet(1)
+	lpKey, _ := wallet(200)
+	d := swapFor(t, p, true, firstToken, user)
+	escrow := must(d.Escrow())
+	auth := must(d.SignRefund(lpKey, 1_999_999_000))
+	plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepRefundAuth, Escrow: escrow, Auth: auth.Auth()}}}
+	guard := GuardKey(plan.Seed, auth)
+	tx := must(p.RefundTx(d, user, &auth, guard, FeeRate{Price: 1}, ToATA{}))
+	early := hexOf(t, signedBy(t, *tx, userKey, guard))
+	if _, err := p.CheckSigned(plan, []string{early}); err != nil {
+		t.Error(err)
+	}
+	late := plan
+	late.Steps = []chains.Step{{Kind: chains.StepRefund, Escrow: escrow}}
+	if _, err := p.CheckSigned(late, []string{early}); err == nil {
+		t.Error("a refund with authorisation was taken for one by time")
+	}
+	tx = must(p.RefundTx(d, user, nil, nil, FeeRate{Price: 1}, ToATA{}))
+	if _, err := p.CheckSigned(late, []string{hexOf(t, signedBy(t, *tx, userKey))}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPlanOfABitcoinClaim(t *testing.T) {
+	p := firstV2
+	userKey, user := wallet(1)
+	d := swapFor(t, p, false, firstToken, user)
+	d.Kind, d.Confirmations = chains.Onchain, 2
+	raw := unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
+	tx, err := bitcoin.DecodeTx(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in StoredHeader
+	in.Work, in.Header.Bits = new(big.Int), 0x1d00ffff
+	pay := &chains.Payment{Raw: raw, TxID: tx.TxHash(), Block: in.Header.Hash(), Confirmations: 2}
+	plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: must(d.Escrow()), Payment: pay}}}
+	built := must(p.BitcoinClaimTxs(BitcoinClaim{Data: d, Signer: user, Stripped: raw, Proof: Proof{TxID: pay.TxID}, Confirmations: 2, Header: in,
+		DataKey: ClaimDataKey(plan.Seed, pay.TxID), To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}))
+	if err := Prepare(built, Hash{4}, 9); err != nil {
+		t.Fatal(err)
+	}
+	var signed []string
+	for _, tx := range built {
+		signed = append(signed, hexOf(t, signedBy(t, *tx, userKey)))
+	}
+	got, err := p.CheckSigned(plan, signed)
+	if err != nil || len(got) != len(built) || got[len(got)-1].Reveals {
+		t.Fatal(got, err)
+	}
+	other := plan
+	other.Seed = chains.Seed{6}
+	if _, err := p.CheckSigned(other, signed); err == nil {
+		t.Error("a data account of somebody else's key was taken")
+	}
+	plan.Steps[0].Payment = nil
+	if _, err := p.CheckSigned(plan, signed); err == nil {
+		t.Error("a claim without its payment was taken")
+	}
+}
+
+func TestExpect(t *testing.T) {
+	_, user := wallet(1)
+	_, lp := wallet(2)
+	spec := func() chains.Spec {
+		return chains.Spec{Kind: chains.Onchain, Offerer: lp.String(), Claimer: user.String(), Token: WSOL.String(), Amount: big.NewInt(7), PayOut: true, Sequence: big.NewInt(3), Expiry: 2_000_000_000,
+			Condition: chains.Condition{Kind: chains.Onchain, Script: []byte{1}, Sats: 5, Confirmations: 3}, Hints: true}
+	}
+	d, err := firstV1.Expect(spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint := bitcoin.TxoHash(5, []byte{1})
+	if d.PaymentHash != bitcoin.NoncedTxoHash(0, 5, []byte{1}) || *d.TxoHint() != hint || !d.IsClaimer(user) || d.IsClaimer(lp) || *d.OffererATA != (Key{}) || d.Confirmations != 3 {
+		t.Errorf("%+v", d)
+	}
+	e, err := d.Escrow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := firstV1.SwapDataOf(e)
+	if err != nil || cmp.Diff(d, again) != "" {
+		t.Errorf("read back: %v, %s", err, cmp.Diff(d, again))
+	}
+	if _, err := firstV2.SwapDataOf(e); err == nil {
+		t.Error("an escrow of another program was taken")
+	}
+	huge := new(big.Int).Lsh(big.NewInt(1), 64)
+	for name, c := range map[string]struct {
+		change func(s *chains.Spec)
+		field  string
+	}{
+		"amount of 2^64":    {func(s *chains.Spec) { s.Amount = huge }, "amount"},
+		"negative amount":   {func(s *chains.Spec) { s.Amount = big.NewInt(-1) }, "amount"},
+		"sequence of 2^64":  {func(s *chains.Spec) { s.Sequence = huge }, "sequence"},
+		"deposit of 2^64":   {func(s *chains.Spec) { s.SecurityDeposit = huge }, "securityDeposit"},
+		"bounty of 2^64":    {func(s *chains.Spec) { s.ClaimerBounty = huge }, "claimerBounty"},
+		"no address":        {func(s *chains.Spec) { s.Claimer = "0x00" }, "claimer"},
+		"no token":          {func(s *chains.Spec) { s.Token = "" }, "token"},
+		"another deposit":   {func(s *chains.Spec) { s.DepositToken = firstToken.String() }, "depositToken"},
+		"negative expiry":   {func(s *chains.Spec) { s.Expiry = -1 }, "expiry"},
+		"another condition": {func(s *chains.Spec) { s.Kind = chains.HTLC }, "condition"},
+		"too many sats":     {func(s *chains.Spec) { s.Condition.Sats = 1 << 60 }, "condition"},
+	} {
+		s := spec()
+		c.change(&s)
+		if _, err := firstV1.Expect(s); fault.CodeOf(err) != fault.InvalidInput || fieldOf(err) != c.field {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	d.Expiry = 5
+	if _, err := d.Escrow(); err == nil {
+		t.Error("an expiry that is a Bitcoin height was taken for a time")
+	}
+}
+
+// The edges of an authorisation, and what an LP can write into one.
+func TestInitAuthAttacks(t *testing.T) {
+	p := firstV1
+	lpKey, _ := wallet(200)
+	_, user := wallet(1)
+	_, stranger := wallet(3)
+	d := swapFor(t, p, true, WSOL, user)
+	now := time.Unix(1_999_998_000, 0)
+	f := FeeRate{Price: 8000, Wrap: &Wrap{Create: true}}
+	good := must(p.SignInit(d, lpKey, user, 1_999_999_000, f, 1000, Hash{8}))
+	if err := p.VerifyInit(d, user, good, f, Hash{8}); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		var refusal *chains.AuthError
+		if !errors.As(err, &refusal) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// Another fee-rate text is another message: the one that was sent must be kept (row 28).
+	for name, other := range map[string]FeeRate{
+		"price": {Price: 8001, Wrap: f.Wrap}, "static": {Price: 8000, Static: 100, Wrap: f.Wrap}, "no wrapping": {Price: 8000},
+		"other balance": {Price: 8000, Wrap: &Wrap{Create: true, Balance: 1}}, "account exists": {Price: 8000, Wrap: &Wrap{}}, "bribe": {Price: 8000, Bribe: Key{3}, Wrap: f.Wrap},
+	} {
+		refused("fee rate: "+name, p.VerifyInit(d, user, good, other, Hash{8}))
+	}
+	refused("another block", p.VerifyInit(d, user, good, f, Hash{9}))
+	refused("a stranger's", p.VerifyInit(d, stranger, good, f, Hash{8}))
+	bare := *d
+	bare.ClaimerBounty = 1
+	refused("terms that v1 does not take", p.VerifyInit(&bare, user, good, f, Hash{8}))
+	if _, err := p.SignInit(d, SecretKey(make([]byte, 64)), user, 1, f, 1, Hash{}); err == nil {
+		t.Error("an authorisation without a key was made")
+	}
+	for _, text := range []string{"", ";", "5", "5;", "x;" + strings.Repeat("00", 64), "-1;" + strings.Repeat("00", 64), "5;" + strings.Repeat("00", 63), "5;" + strings.Repeat("zz", 64),
+		"18446744073709551615;" + strings.Repeat("00", 64), strings.Repeat("9", 100) + ";" + strings.Repeat("00", 64)} {
+		_, err := ParseInitAuth(chains.Auth{Prefix: PrefixPayIn, Timeout: 5, Signature: text})
+		refused("signature "+text, err)
+	}
+	for _, timeout := range []int64{-1, maxTimeout + 1, 1<<63 - 1} {
+		a := good.Auth()
+		a.Timeout = timeout
+		_, err := ParseInitAuth(a)
+		refused("timeout", err)
+		r := must(d.SignRefund(lpKey, 5)).Auth()
+		r.Timeout = timeout
+		_, err = d.VerifyRefund(r, now)
+		refused("timeout of a refund", err)
+	}
+	// Slots: the last at which it can be used, and far ones, which must not overflow.
+	for latest, want := range map[uint64]bool{0: true, 1131: true, 1132: false, 1 << 62: false, 1<<64 - 1: false, 1<<64 - 10: false} {
+		if err := good.CheckSlot(latest); (err == nil) != want {
+			t.Errorf("slot %d: %v", latest, err)
+		}
+		if until := UsableUntil(&good, good.Timeout, latest, now); until.IsZero() == want {
+			t.Errorf("slot %d: usable until %v", latest, until)
+		}
+	}
+	far := good
+	far.Slot = 1 << 62
+	if until := UsableUntil(&far, far.Timeout, 5, now); until != time.Unix(int64(good.Timeout)-30, 0) {
+		t.Errorf("a slot of the far future: usable until %v", until)
+	}
+	for finalized, want := range map[uint64]bool{0: false, 1171: false, 1172: true, 1<<64 - 1: true} {
+		if got := Over(&good, good.Timeout, finalized, now); got != want {
+			t.Errorf("finalized %d: over %v", finalized, got)
+		}
+	}
+	if !Over(nil, 5, 0, now) || Over(nil, 1<<63, 0, now) {
+		t.Error("without a slot the timeout decides")
+	}
+}
