@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // What is written into a data account at once, in bytes.
@@ -119,9 +119,9 @@ func (p Programs) CloseDataTx(signer, account Key, f FeeRate) (*Tx, error) {
 // strip returns a Bitcoin transaction without its witnesses, which the program does
 // not read.
 func strip(raw []byte) ([]byte, error) {
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
-	return bitcoin.StripTx(tx)
+	return rawtx.Strip(tx)
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 func hexOf(t *testing.T, tx *Parsed) string {
@@ -142,7 +143,7 @@ func TestPlanOfABitcoinClaim(t *testing.T) {
 	d := swapFor(t, p, false, firstToken, user)
 	d.Kind, d.Confirmations = chains.Onchain, 2
 	raw := unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
-	tx, err := bitcoin.DecodeTx(raw)
+	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,8 +186,8 @@ func TestExpect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hint := bitcoin.TxoHash(5, []byte{1})
-	if d.PaymentHash != bitcoin.NoncedTxoHash(0, 5, []byte{1}) || *d.TxoHint() != hint || !d.IsClaimer(user) || d.IsClaimer(lp) || *d.OffererATA != (Key{}) || d.Confirmations != 3 {
+	hint := claimhash.TxoHash(5, []byte{1})
+	if d.PaymentHash != claimhash.NoncedTxoHash(0, 5, []byte{1}) || *d.TxoHint() != hint || !d.IsClaimer(user) || d.IsClaimer(lp) || *d.OffererATA != (Key{}) || d.Confirmations != 3 {
 		t.Errorf("%+v", d)
 	}
 	e, err := d.Escrow()
