@@ -126,7 +126,7 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *G
 	if b.Input.Min == nil && b.Output.Min == nil {
 		return nil, c.offers.NoOffer()
 	}
-	if exactIn, worthwhile := b.Probe(service); worthwhile && c.probes.due(src.ID()+" "+dst.ID(), time.Now()) {
+	if exactIn, worthwhile := b.Probe(service); worthwhile && c.probes.due(src.ID()+" "+dst.ID(), c.config.Now()) {
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
 		if err := c.quoter.Probe(ctx, src, dst, exactIn); err != nil {

@@ -178,7 +178,7 @@ func (c Config) fill() (Config, error) {
 		c.LPs.Trusted = lp.DefaultTrustedURL(c.Network)
 	}
 	if c.Prices == nil {
-		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}})
+		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}, Now: c.Now})
 	}
 	if c.Network != bitcoin.Mainnet && c.Network != bitcoin.Testnet3 {
 		c.Policy.AnyNode = true

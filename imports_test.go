@@ -227,3 +227,18 @@ func checkPure(t *testing.T, files []string, impure ...string) {
 		})
 	}
 }
+
+// TestNoRegularExpressions keeps what importing the library costs at a program's
+// start small: expressions are compiled before main.
+func TestNoRegularExpressions(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{.Imports}}", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		path, imports, _ := strings.Cut(line, " ")
+		if name, _ := inModule(path); slices.Contains(strings.FieldsFunc(imports, func(c rune) bool { return strings.ContainsRune("[] \n", c) }), "regexp") && !strings.HasPrefix(name, "internal/vectors") && !strings.HasPrefix(name, "tools") {
+			t.Errorf("%s imports regexp", name)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/big"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ type Options struct {
 	URL     string            // base URL, without a slash at the end; "": the public one
 	Client  *http.Client      // nil: http.DefaultClient
 	Timeout time.Duration     // time limit of one request, body included; 0: 5 s
+	Now     func() time.Time  // clock by which [Market]'s prices age; nil: time.Now
 	Symbols map[string]string // ticker to the service's symbol, in addition to the built-in ones and overriding them; "" removes a token
 }
 
@@ -148,7 +148,27 @@ func whole(v float64) (*big.Int, error) {
 // number reads a price as services write it: a JSON number, or one in a string.
 type number float64
 
-var decimal = regexp.MustCompile(`^[0-9]{1,40}(\.[0-9]{1,60})?([eE][+-]?[0-9]{1,3})?$`)
+// isDecimal reports whether s is a number without a sign: 1 to 40 digits, up to 60
+// after a point, and an exponent of up to three digits.
+func isDecimal(s string) bool {
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		exponent := s[i+1:]
+		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
+			exponent = exponent[1:]
+		}
+		if !digits(exponent, 3) {
+			return false
+		}
+		s = s[:i]
+	}
+	whole, fraction, broken := strings.Cut(s, ".")
+	return digits(whole, 40) && (!broken || digits(fraction, 60))
+}
+
+// digits reports whether s has from 1 to most digits and nothing else.
+func digits(s string, most int) bool {
+	return s != "" && len(s) <= most && strings.Trim(s, "0123456789") == ""
+}
 
 // UnmarshalJSON refuses everything that is not a plain decimal number.
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -158,7 +178,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 			return err
 		}
 	}
-	if !decimal.MatchString(s) {
+	if !isDecimal(s) {
 		return fmt.Errorf("%.40q is not a valid price", s)
 	}
 	v, err := strconv.ParseFloat(s, 64)

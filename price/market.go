@@ -3,5 +3,5 @@ package price
 // Market returns the default source of a client: the median of all five public
 // services, cached for [CacheAge].
 func Market(o Options) *Cache {
-	return NewCache(Median{Sources: []Source{Binance(o), OKX(o), CoinGecko(o), CoinPaprika(o), Kraken(o)}}, 0, nil)
+	return NewCache(Median{Sources: []Source{Binance(o), OKX(o), CoinGecko(o), CoinPaprika(o), Kraken(o)}}, 0, o.Now)
 }

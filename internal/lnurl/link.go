@@ -3,7 +3,6 @@ package lnurl
 import (
 	"errors"
 	"net/url"
-	"regexp"
 	"strings"
 
 	golnurl "github.com/fiatjaf/go-lnurl"
@@ -150,16 +149,34 @@ func webLink(text string) (Link, error) {
 
 // looksBech32 reports whether text is of the form of a bech32 LNURL; case,
 // characters and checksum may still be wrong.
-func looksBech32(text string) bool { return bech32Form.MatchString(text) }
-
-var (
-	bech32Form     = regexp.MustCompile(`^(?i)lnurl1[0-9a-z]+$`)
-	identifierName = regexp.MustCompile(`^[a-z0-9._+-]{1,64}$`)
-	dnsName        = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-)
+func looksBech32(text string) bool {
+	rest, ok := cutPrefixFold(text, "lnurl1")
+	return ok && rest != "" && consists(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+}
 
 func validIdentifier(name, host string) bool {
-	return identifierName.MatchString(name) && len(host) <= 253 && dnsName.MatchString(host) && !endsInNumber(host)
+	return name != "" && len(name) <= 64 && consists(name, "._+-") && dnsName(host) && !endsInNumber(host)
+}
+
+// dnsName reports whether host is a name of two or more labels, in lower case.
+func dnsName(host string) bool {
+	if len(host) > 253 || !strings.Contains(host, ".") {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 || !consists(label, "-") || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// consists reports whether text has no characters but digits, lower-case letters
+// and others.
+func consists(text, others string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && !strings.ContainsRune(others, c)
+	})
 }
 
 // baseURL is the scheme and host of a service: onion hosts have no certificates

@@ -1,0 +1,76 @@
+package swapper
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// systemClock are the files that read the system's clock, and why they do not read
+// [Config.Now]: whatever decides about a swap goes by that.
+var systemClock = map[string]string{
+	"config.go":                             "the default",
+	"price/cache.go":                        "the default",
+	"internal/nostr/messenger.go":           "the default",
+	"internal/lp/directory.go":              "the default",
+	"internal/lp/client.go":                 "the default",
+	"internal/lnurl/client.go":              "the default",
+	"storage/bolt/commit.go":                "measures how long a commit takes",
+	"chains/bitcoin/mempoolspace/health.go": "on the wire: how long a server rests",
+	"chains/bitcoin/mempoolspace/source.go": "on the wire: how long a server asks to be left alone",
+	"chains/bitcoin/mempoolspace/aged.go":   "on the wire: how old an answer is",
+	"chains/bitcoin/mempoolspace/ask.go":    "on the wire: how long an answer takes",
+	"chains/bitcoin/mempoolspace/blocks.go": "on the wire: how old an answer is",
+	"chains/bitcoin/mempoolspace/txs.go":    "on the wire: how old an answer is",
+	"internal/recent/recent.go":             "on the wire: how old an answer is",
+	"internal/chainreader/inquiries.go":     "on the wire: how long an answer takes, and how old it is",
+	"internal/engine/absences.go":           "on the wire: how often a silent provider is asked",
+	"httpapi/handler.go":                    "on the wire: deadlines of connections",
+}
+
+// TestClock makes sure that the clock is [Config.Now] everywhere but on the wire.
+func TestClock(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (slices.Contains([]string{"examples", "e2e", "tools", "internal/devnet", "internal/vectors", "internal/flowtest", "storage/storagetest", "chains/chaintest",
+			"chains/bitcoin/backendtest", "swappertest"}, path) || d.Name() == "testdata" || path != "." && strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains([]string{"time.Now", "time.Since", "time.Until"}, fmt.Sprint(s.X)+"."+s.Sel.Name) {
+				seen[path] = true
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range seen {
+		if systemClock[path] == "" {
+			t.Errorf("%s reads the system's clock; read Config.Now, or say here why not", path)
+		}
+	}
+	for path := range systemClock {
+		if !seen[path] {
+			t.Errorf("%s does not read the system's clock any more", path)
+		}
+	}
+}
