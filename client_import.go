@@ -112,7 +112,7 @@ func (c *Client) Import(ctx context.Context, in ImportInput, report func(ImportR
 // importOne stores the swap of one record. Its error is one that ends the import.
 func (c *Client) importOne(ctx context.Context, a *recovery.Adopter, body []byte) (ImportReport, error) {
 	if len(body) > maxRecord {
-		return ImportReport{Outcome: ImportRefused, Err: fault.Invalid("", "the record has %d bytes, at most %d are possible", len(body), maxRecord)}, nil
+		return ImportReport{Outcome: ImportRefused, Err: fault.Invalid("", "the record has %d bytes, must have at most %d", len(body), maxRecord)}, nil
 	}
 	r, known, err := a.Adopt(ctx, body)
 	if refused, ok := errors.AsType[*fault.Error](err); ok && ctx.Err() == nil {

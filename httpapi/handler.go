@@ -59,7 +59,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	op := h.operations[name]
 	switch {
 	case !ok || op == nil && name != documentName:
-		writeError(w, r, &refusal{http.StatusNotFound, "", newError(swapper.CodeUnsupported, "path", "there is no such operation")})
+		writeError(w, r, &refusal{http.StatusNotFound, "", newError(swapper.CodeUnsupported, "path", "unknown operation")})
 	case op == nil:
 		h.serveDocument(w, r)
 	default:

@@ -64,7 +64,7 @@ func (r *Registry) resolveBare(name string) (Token, error) {
 	}
 	switch len(hits) {
 	case 0:
-		return Token{}, fault.New(fault.InvalidInput, "there is no token with address or ticker %q", name)
+		return Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q", name)
 	case 1:
 		return found, nil
 	}

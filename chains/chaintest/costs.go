@@ -18,7 +18,7 @@ func testFunds(k *kit) {
 		if b := k.balance(k.facts.SameAddress[0], token); b.Sign() < 0 {
 			k.Errorf("balance %s", b)
 		}
-		for what, bad := range map[string][2]string{"owner": {"nobody", token}, "token": {k.user.Address(), "nothing"}} {
+		for what, bad := range map[string][2]string{"owner": {"invalid", token}, "token": {k.user.Address(), "nothing"}} {
 			if b, err := k.chain.Balance(k.Context(), bad[0], bad[1]); err == nil {
 				k.Errorf("the balance with a bad %s is %s", what, b)
 			}

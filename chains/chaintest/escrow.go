@@ -178,9 +178,9 @@ func testRefundAuth(k *kit) {
 	unsigned := auth
 	unsigned.Signature = ""
 	k.buildRefused(k.user, chains.Step{Kind: chains.StepRefundAuth, Escrow: e, Auth: unsigned}, "a refund without signature")
-	_, err := k.k.Build(k.Context(), chains.Plan{Signer: "nobody", Steps: []chains.Step{{Kind: chains.StepRefundAuth, Escrow: e, Auth: auth}}})
+	_, err := k.k.Build(k.Context(), chains.Plan{Signer: "invalid", Steps: []chains.Step{{Kind: chains.StepRefundAuth, Escrow: e, Auth: auth}}})
 	if fault.CodeOf(err) != fault.InvalidInput {
-		k.Errorf("a plan for nobody: %v", err)
+		k.Errorf("a plan for an invalid signer: %v", err)
 	}
 	for _, kind := range []chains.StepKind{chains.StepVaultClaim, chains.StepClaimBitcoin, 99} {
 		k.buildRefused(k.user, chains.Step{Kind: kind, Escrow: e}, "a step of kind "+kind.String()+" without its data")

@@ -39,7 +39,7 @@ func testSearch(k *kit) {
 	late, foreign, bad := q, q, q
 	late.From += 1_000_000
 	foreign.Offerer = k.net.Account(k.T).Address()
-	bad.Claimer = "nobody"
+	bad.Claimer = "invalid"
 	facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{late, q, foreign, {Escrow: &e}, bad, q})
 	k.must(err)
 	check(facts[1], chains.EscrowClaimed)
@@ -153,7 +153,7 @@ func testHints(k *kit) {
 		k.Errorf("after a refusal: %v, %d hints", err, len(once))
 	}
 	if err := k.chain.Hints(k.Context(), chains.Cursor("{garbage"), func([]chains.Hint, chains.Cursor) error { return nil }); err == nil || k.Context().Err() != nil {
-		k.Errorf("a cursor that is none: %v", err)
+		k.Errorf("an invalid cursor: %v", err)
 	}
 	if !k.facts.NoReorg {
 		k.reorgHints()
@@ -279,9 +279,9 @@ func testHistory(k *kit) {
 	for range k.chain.History(k.Context(), user.Address(), 0) {
 		break // may be left early
 	}
-	for _, err := range k.chain.History(k.Context(), "nobody", 0) {
+	for _, err := range k.chain.History(k.Context(), "invalid", 0) {
 		if err == nil {
-			k.Error("the history of nobody")
+			k.Error("the history of an invalid signer")
 		}
 	}
 	net, ok := k.net.(VaultNet)

@@ -35,7 +35,7 @@ func testInfo(k *kit) {
 		}
 	}
 	if !named {
-		k.Errorf("the default version %q is none", info.Default)
+		k.Errorf("the default version %q does not exist", info.Default)
 	}
 	if _, ok := k.chain.Contract("v999"); ok {
 		k.Error("contracts of a version that is not there")
@@ -118,13 +118,13 @@ func testEscrowData(k *kit) {
 		}
 	}
 	for name, change := range map[string]func(*chains.Spec){
-		"no amount":             func(s *chains.Spec) { s.Amount = nil },
-		"negative amount":       func(s *chains.Spec) { s.Amount = big.NewInt(-1) },
-		"amount of 300 bits":    func(s *chains.Spec) { s.Amount = new(big.Int).Lsh(big.NewInt(1), 300) },
-		"offerer is no address": func(s *chains.Spec) { s.Offerer = "nobody" },
-		"claimer is no address": func(s *chains.Spec) { s.Claimer = "" },
-		"token is no address":   func(s *chains.Spec) { s.Token = "money" },
-		"both parties the same": func(s *chains.Spec) { s.Claimer = s.Offerer },
+		"no amount":                 func(s *chains.Spec) { s.Amount = nil },
+		"negative amount":           func(s *chains.Spec) { s.Amount = big.NewInt(-1) },
+		"amount of 300 bits":        func(s *chains.Spec) { s.Amount = new(big.Int).Lsh(big.NewInt(1), 300) },
+		"offerer is not an address": func(s *chains.Spec) { s.Offerer = "invalid" },
+		"claimer is not an address": func(s *chains.Spec) { s.Claimer = "" },
+		"token is not an address":   func(s *chains.Spec) { s.Token = "money" },
+		"both parties the same":     func(s *chains.Spec) { s.Claimer = s.Offerer },
 		"condition of another kind": func(s *chains.Spec) {
 			s.Condition = chains.Condition{Kind: chains.OnchainTxID}
 		},

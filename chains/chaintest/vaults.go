@@ -133,7 +133,7 @@ func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, r
 // vaultQuestions asks for what is not there, and beside what is there.
 func (k *kit) vaultQuestions(v chains.VaultContract, id chains.VaultID, q chains.WithdrawalQuery) {
 	none := chains.VaultID{Owner: id.Owner, ID: new(big.Int).Add(id.ID, big.NewInt(1_000_000))}
-	facts, err := v.Vaults(k.Context(), []chains.VaultID{{Owner: "nobody", ID: big.NewInt(1)}, none, {Owner: id.Owner}, id})
+	facts, err := v.Vaults(k.Context(), []chains.VaultID{{Owner: "invalid", ID: big.NewInt(1)}, none, {Owner: id.Owner}, id})
 	k.must(err)
 	if facts[0].Err == nil || facts[1].Err != nil || facts[1].Vault.Open || facts[2].Err == nil || facts[3].Err != nil || !facts[3].Vault.Open {
 		k.Errorf("vaults: %+v", facts)
@@ -142,7 +142,7 @@ func (k *kit) vaultQuestions(v chains.VaultContract, id chains.VaultID, q chains
 		k.Errorf("no vaults: %v, %v", facts, err)
 	}
 	bad, missing, foreign, stranger := q, q, q, q
-	bad.Recipient = "nobody"
+	bad.Recipient = "invalid"
 	missing.TxID = bitcoin.Hash{7}
 	foreign.Vault = none
 	stranger.Recipient = k.net.Account(k.T).Address()
@@ -153,10 +153,10 @@ func (k *kit) vaultQuestions(v chains.VaultContract, id chains.VaultID, q chains
 	}
 	for i := 1; i < 4; i++ {
 		if all[i].Err != nil || all[i].State != chains.WithdrawalNone || all[i].Final {
-			k.Errorf("withdrawal %d that is none: %+v", i, all[i])
+			k.Errorf("invalid withdrawal %d: %+v", i, all[i])
 		}
 	}
-	for name, to := range map[string]string{"zero": k.facts.ZeroAddress, "nobody": "nobody", "empty": ""} {
+	for name, to := range map[string]string{"zero": k.facts.ZeroAddress, "invalid": "invalid", "empty": ""} {
 		if _, err := v.WithdrawalData(to, [2]uint64{1, 0}); err == nil {
 			k.Errorf("a withdrawal to %s", name)
 		}

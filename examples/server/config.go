@@ -77,7 +77,7 @@ func strict(text []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the object")
+		return errors.New("unexpected data after the object")
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func load(path string) (*config, error) {
 	case c.RateLimit.WindowMs <= 0 || c.RateLimit.MaxRequests <= 0:
 		return nil, errors.New("rateLimit: windowMs and maxRequests must be above 0")
 	case c.Local != "" && (c.BitcoinNetwork != "" || len(c.Chains) > 0 || !c.LPs.empty()):
-		return nil, errors.New("local: stands in place of bitcoinNetwork, chains and lps")
+		return nil, errors.New("local: cannot be combined with bitcoinNetwork, chains or lps")
 	case c.Local == "" && len(c.Chains) == 0:
 		return nil, errors.New("chains: at least one is required")
 	}

@@ -90,7 +90,7 @@ func (c chainConfig) options(id string, on bitcoin.Network) (evm.Options, error)
 	n, err := evm.Preset(id, on)
 	if err != nil {
 		if c.ChainID == 0 || len(c.Contracts) == 0 {
-			return o, fault.Invalid("contracts", "and chainId are required: there is no preset of this chain for Bitcoin %s", on)
+			return o, fault.Invalid("contracts", "and chainId are required: this chain has no preset for Bitcoin %s", on)
 		}
 		n, _ = evm.Settings(id, on)
 	}

@@ -37,7 +37,7 @@ func (c lnurlConfig) read(path func(string) string) (swapper.LNURLOptions, error
 	case !c.AllowLocal:
 		return out, fault.Invalid("allowLocal", "must be true for hosts and caFile, which are for test networks")
 	case c.OnionProxy != "":
-		return out, fault.Invalid("onionProxy", "cannot be used beside hosts and caFile")
+		return out, fault.Invalid("onionProxy", "cannot be combined with hosts and caFile")
 	}
 	if c.CAFile != "" {
 		text, err := os.ReadFile(path(c.CAFile))

@@ -41,7 +41,7 @@ func (s *service) handler(ops swapper.Service, base string, c *cors) http.Handle
 	httpapi.Mount(inner, base, ops, httpapi.WithLogger(s.log))
 	if strings.Trim(base, "/") != "" {
 		inner.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-			answer(w, http.StatusNotFound, body{"error": "there is nothing at this path", "code": "unsupported"})
+			answer(w, http.StatusNotFound, body{"error": "not found", "code": "unsupported"})
 		})
 	}
 	mux := http.NewServeMux()

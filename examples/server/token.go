@@ -23,7 +23,7 @@ import (
 func (c entryConfig) token() (func(http.Header) bool, error) {
 	block, _ := pem.Decode([]byte(c.PublicKey))
 	if block == nil {
-		return nil, errors.New("publicKey: is no PEM text")
+		return nil, errors.New("publicKey: must be PEM")
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {

@@ -134,7 +134,7 @@ func (x *runner) placesOf(e swap.Effect) chan struct{} {
 }
 
 // errNotDue says that an effect is not to be done any more.
-var errNotDue = errors.New("the effect is no longer due")
+var errNotDue = errors.New("the effect has become obsolete")
 
 // begin returns the effect and the record by which it is done now: the guards
 // hold at this moment, and that it begins is durable where that has to be.

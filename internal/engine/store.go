@@ -109,7 +109,7 @@ func (g *Engine) insert(ctx context.Context, r *swap.Record, share func(*storage
 func (g *Engine) Load(ctx context.Context, id string) (*swap.Record, error) {
 	e, err := g.Store.Get(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
-		return nil, fault.New(fault.NotFound, "there is no swap with id %.120q", id)
+		return nil, fault.New(fault.NotFound, "no swap has the id %.120q", id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read swap %s: %w", storage.Label(id), err)

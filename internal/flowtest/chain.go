@@ -190,7 +190,7 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	number := func(s string) *big.Int {
 		v, ok := new(big.Int).SetString(s, 0)
 		if !ok {
-			bad = fmt.Errorf("%q is no number", s)
+			bad = fmt.Errorf("%q is not a number", s)
 			return new(big.Int)
 		}
 		return v

@@ -103,7 +103,7 @@ func (w *World) Head() chains.Block {
 	return chains.Block{Height: 1000, Hash: "head", Time: w.Time.Unix()}
 }
 
-var errNoAnswer = fault.New(fault.Upstream, "nobody answers")
+var errNoAnswer = fault.New(fault.Upstream, "nothing responds")
 
 // RoundTrip implements [http.RoundTripper] as the LP.
 func (w *World) RoundTrip(req *http.Request) (*http.Response, error) {

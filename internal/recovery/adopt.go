@@ -56,7 +56,7 @@ func (a *Adopter) Adopt(ctx context.Context, body []byte) (r *swap.Record, known
 	case errors.Is(err, storage.ErrExists): // somebody was faster
 		return r, true, nil
 	case errors.Is(err, storage.ErrInvalid):
-		return nil, false, fault.Invalid("", "the record cannot be stored: %w", err)
+		return nil, false, fault.Invalid("", "the record could not be stored: %w", err)
 	case err != nil:
 		return nil, false, err
 	}
@@ -114,9 +114,9 @@ func mine(r *swap.Record, e storage.Entry, err error) (*swap.Record, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fault.Invalid("id", "is that of a swap that the store has, but cannot read: %w", err)
+		return nil, fault.Invalid("id", "belongs to a stored swap that is unreadable: %w", err)
 	case have.Type != r.Type || have.Chain != r.Chain || have.Signer != r.Signer:
-		return nil, fault.Invalid("id", "is that of another swap in the store")
+		return nil, fault.Invalid("id", "is already used by another stored swap")
 	}
 	return have, nil
 }

@@ -67,7 +67,7 @@ func unreadable(body []byte, err error) error {
 			return fault.Invalid(name, "cannot be read: %w", e)
 		}
 	}
-	return fault.Invalid("", "the record cannot be read: %w", err)
+	return fault.Invalid("", "the record could not be read: %w", err)
 }
 
 // foreign is the reference's record: the members that count.

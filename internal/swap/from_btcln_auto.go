@@ -26,7 +26,7 @@ var autoStates = []StateRow{
 	{Number: LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
 	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment already on its way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; claiming it is no longer safe.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
 	{Number: LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and is opening the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
 	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},

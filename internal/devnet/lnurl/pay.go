@@ -58,7 +58,7 @@ func (s *Server) invoice(r *http.Request, f Fault) (any, string) {
 	}
 	amount, err := strconv.ParseInt(r.FormValue("amount"), 10, 64)
 	if err != nil || amount < p.MinMsat || amount > p.MaxMsat {
-		return nil, "that is no amount between the bounds"
+		return nil, "the amount is out of bounds"
 	}
 	comment := r.FormValue("comment")
 	if len(utf16.Encode([]rune(comment))) > p.Comment {

@@ -37,7 +37,7 @@ func (s *Server) withdraw(r *http.Request, f Fault) (any, string) {
 	text := r.FormValue("pr")
 	inv, err := lightning.Decode(text)
 	if err != nil || inv.AmountMsat == nil {
-		return nil, "that is no invoice with an amount"
+		return nil, "the invoice must have an amount"
 	}
 	if refusal := s.redeem(r.PathValue("name"), r.FormValue("k1"), text, *inv.AmountMsat, !f.NeverPay); refusal != "" {
 		return nil, refusal

@@ -20,7 +20,7 @@ func ParseFault(names string) (f Fault, err error) {
 		}
 		switch v := reflect.ValueOf(&f).Elem().FieldByName(name); {
 		case !v.IsValid():
-			return Fault{}, fmt.Errorf("there is no fault %q", name)
+			return Fault{}, fmt.Errorf("unknown fault %q", name)
 		case v.Kind() == reflect.Bool:
 			v.SetBool(true)
 		case v.Type() == reflect.TypeFor[time.Duration]():
