@@ -78,6 +78,7 @@ var errorSubjects = []struct{ folder, title string }{
 	{"price", "Market prices"},
 	{"internal/swap", "State of a swap"},
 	{"internal/engine", "State of a swap"},
+	{"internal/executor", "State of a swap"},
 	{"internal/chainreader", "Actions and submissions"},
 	{"internal/recovery", "Recovery and import"},
 	{"chains", "Escrows and plans"},
