@@ -54,7 +54,7 @@ func TestAdmitGuards(t *testing.T) {
 	plan := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
 	signed := func(c Call, nonce uint64, reveals bool) []chains.Signed {
 		return []chains.Signed{{From: user.Hex(), Nonce: nonce, Reveals: reveals, Raw: hexutil.MustDecode(signTx(t, userKey, &types.DynamicFeeTx{
-			ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce, GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(1e9), Gas: 100_000, To: &c.To, Data: c.Data}))}}
+			ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce, GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(1e9), Gas: 100_000, To: &c.To, Value: c.Value, Data: c.Data}))}}
 	}
 	approve, open := calls[0], calls[1]
 	refused, trouble := &nodeError{3, "execution reverted"}, &nodeError{-32000, "header not found"}
@@ -133,6 +133,24 @@ func TestAdmitGuards(t *testing.T) {
 	}
 	if k.leftOut(chains.Plan{Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}, tx) {
 		t.Error("something is left out before the only transaction")
+	}
+	// it is run with the coins that it carries
+	var value *hexutil.Big
+	_, k, _ = stagedChain(t, 1, func(r Request) any {
+		switch r.Method {
+		case "eth_getTransactionCount":
+			return "0x5"
+		case "eth_getBlockByNumber":
+			return map[string]string{"number": "0x10", "timestamp": "0x10", "baseFeePerGas": "0x1", "l1FeeRate": "0x1"}
+		case "eth_call":
+			value = r.Params[0].(map[string]any)["value"].(*hexutil.Big)
+			return "0x"
+		}
+		return nil
+	})
+	native := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
+	if err := k.Admit(t.Context(), native, signed(calls[0], 5, false)); err != nil || value == nil || value.ToInt().Cmp(calls[0].Value) != 0 || calls[0].Value.Sign() <= 0 {
+		t.Errorf("run with %s, want %s: %v", value, calls[0].Value, err)
 	}
 }
 
