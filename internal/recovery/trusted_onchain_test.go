@@ -157,8 +157,8 @@ func TestVectorsTrustedOnchain(t *testing.T) {
 		shown := func(what, got string, want *string, theirs, is string) {
 			if want == nil {
 				is = ""
-			} else if theirs != "" && *want != theirs {
-				t.Errorf("%s %q, in other cases %q", what, *want, theirs)
+			} else if is == "" || theirs != "" && *want != theirs {
+				t.Errorf("%s %q, in other cases %q, here %q", what, *want, theirs, is)
 			}
 			if got != is {
 				t.Errorf("%s %q, want %q", what, got, is)
