@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 )
@@ -250,7 +251,7 @@ func TestVaultFactsNeedAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	msg, err := bitcoin.DecodeTx(in.PSBT.Tx)
+	msg, err := rawtx.Decode(in.PSBT.Tx)
 	if err != nil {
 		t.Fatal(err)
 	}
