@@ -302,7 +302,7 @@ func TestAddressesOfNobody(t *testing.T) {
 	c.info.Tokens = append(c.info.Tokens, c.info.Native)
 	w := New(map[string]chains.Chain{"BOOK": c}, nil, nil)
 	defer w.Close()
-	got := w.Nobodys()
+	got := w.Unpayable()
 	if len(got) != 2 || got["canonical coin"] != "the token BOOK-COIN" || got["canonical vaults"] != "a contract of the network on BOOK" {
 		t.Errorf("%q", got)
 	}

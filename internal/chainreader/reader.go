@@ -28,8 +28,8 @@ type Reader struct {
 	base    context.Context
 	stop    context.CancelFunc
 
-	building shared.Group
-	Nobodys  func() map[string]string // addresses that belong to nobody who swaps, and what they are
+	building  shared.Group
+	Unpayable func() map[string]string // addresses that cannot be recipients, and what each is
 
 	mu     sync.Mutex
 	asking map[contractKey]*questions
@@ -58,14 +58,14 @@ func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader)
 	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
 		return backend.Txs(ctx, ids), nil
 	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
-	w.Nobodys = sync.OnceValue(func() map[string]string { return nobodys(all) })
+	w.Unpayable = sync.OnceValue(func() map[string]string { return unpayable(all) })
 	return w
 }
 
-// nobodys collects the tokens and contracts of all chains, whatever chain they
+// unpayable collects the tokens and contracts of all chains, whatever chain they
 // are of: where two chains have one form of address, a contract's on one is
 // nobody's on the other. What is sent there is lost.
-func nobodys(all map[string]chains.Chain) map[string]string {
+func unpayable(all map[string]chains.Chain) map[string]string {
 	of := map[string]string{}
 	for id, c := range all {
 		info := c.Info()

@@ -92,7 +92,7 @@ func (o *order) readUser(field, text string) (err error) {
 	if o.user, err = o.chain.Address(text, false); err != nil {
 		return invalid(field, err)
 	}
-	if what, taken := o.Reader.Nobodys()[o.user]; taken {
+	if what, taken := o.Reader.Unpayable()[o.user]; taken {
 		return fault.Invalid(field, "is %s, which cannot be a recipient", what)
 	}
 	return nil
