@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
@@ -156,6 +157,24 @@ func TestDecodedAccountsAreNeverHalf(t *testing.T) {
 		bad[51] = 2 // payIn
 		if _, err := p.DecodeEscrow(bad); err == nil {
 			t.Errorf("%s: a flag of 2 was read", p.Version)
+		}
+	}
+}
+
+// A mismatch says which member it is.
+func TestMatchNamesTheMember(t *testing.T) {
+	s := EscrowState{Data: Terms{Kind: chains.HTLC, PayIn: true, Amount: 9, Expiry: 2_000_000_000}, Offerer: Key{3}}
+	for member, change := range map[string]func(d *SwapData){
+		"kind": func(d *SwapData) { d.Kind++ }, "confirmations": func(d *SwapData) { d.Confirmations++ }, "nonce": func(d *SwapData) { d.Nonce++ },
+		"paymentHash": func(d *SwapData) { d.PaymentHash[0]++ }, "payIn": func(d *SwapData) { d.PayIn = false }, "payOut": func(d *SwapData) { d.PayOut = true },
+		"amount": func(d *SwapData) { d.Amount++ }, "expiry": func(d *SwapData) { d.Expiry++ }, "sequence": func(d *SwapData) { d.Sequence++ },
+		"offerer": func(d *SwapData) { d.Offerer = Key{} }, "claimer": func(d *SwapData) { d.Claimer = Key{8} }, "token": func(d *SwapData) { d.Token = WSOL },
+		"claimerBounty": func(d *SwapData) { d.ClaimerBounty++ }, "securityDeposit": func(d *SwapData) { d.SecurityDeposit++ },
+	} {
+		d := firstV1.SwapData(s)
+		change(d)
+		if err := firstV1.Match(s, d); !errors.Is(err, ErrOtherEscrow) || !strings.Contains(err.Error(), member) {
+			t.Errorf("%s: %v", member, err)
 		}
 	}
 }

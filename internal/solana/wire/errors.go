@@ -23,13 +23,6 @@ var relayErrors = [...]string{
 	"ForkRootBlockNotInMainChain", // v2 only
 }
 
-// Numbers of the swap program's errors that a client acts on.
-const (
-	ErrAuthExpired   = firstError
-	ErrNotExpiredYet = firstError + 1
-	ErrInvalidSecret = firstError + 3
-)
-
 // anchorErrors are errors of the framework that the programs are written in: of their
 // accounts, before any code of theirs runs.
 var anchorErrors = map[uint32]string{

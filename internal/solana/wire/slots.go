@@ -8,7 +8,6 @@ const (
 	TxSlots       = 151 // a block hash is good for so many slots
 	slotBuffer    = 20  // of which a signature is given up so many before the end
 	maxSlotAge    = 4800 * time.Millisecond
-	maxBlockAge   = 5 * time.Second
 	authGraceSecs = 30
 )
 

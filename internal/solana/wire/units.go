@@ -18,8 +18,6 @@ const (
 	unitsRefund       = 15_000
 	unitsRefundPayIn  = 50_000
 	unitsVault        = 50_000
-	unitsRelayInit    = 100_000
-	unitsCloseFork    = 20_000
 )
 
 func (d *SwapData) initUnits() uint32 {
