@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func TestPublicAPI(t *testing.T) {
 	for _, dir := range publicDirs(t) {
 		all = append(all, exported(t, dir)...)
 	}
-	got := fmt.Sprintf("%d exported names\n\n%s\n", len(all), strings.Join(all, "\n"))
+	got := fmt.Sprintf("%s\n\n%s\n", counts(all), strings.Join(all, "\n"))
 	if *update {
 		if err := os.WriteFile(publicAPI, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -43,6 +44,63 @@ func TestPublicAPI(t *testing.T) {
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("the public API has changed; if that is meant, run go test . -run TestPublicAPI -update (-want +got):\n%s", diff)
+	}
+}
+
+// counts is the head of the file: how much an importer can name.
+func counts(lines []string) string {
+	var top, methods, fields int
+	for _, line := range lines {
+		_, what, _ := strings.Cut(line, ": ")
+		switch {
+		case strings.HasPrefix(what, "field "):
+			fields++
+		case strings.HasPrefix(what, "method "), strings.HasPrefix(what, "func ("):
+			methods++
+		default:
+			top++
+		}
+	}
+	return fmt.Sprintf("%d top-level identifiers, %d methods, %d fields", top, methods, fields)
+}
+
+// opaque are the public names of internal types: nothing of what is behind them has to
+// be written by an importer.
+var opaque = []string{".: type LPAuth = lp.Auth", "chains/evm: func PayoutFormat() vault.PayoutFormat"}
+
+// What a public package offers can be written down by whoever imports it: no signature
+// and no field names a type below internal.
+func TestPublicAPINamesNoInternalType(t *testing.T) {
+	for _, dir := range publicDirs(t) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hidden := map[string]bool{}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range f.Imports {
+				path := strings.Trim(i.Path.Value, `"`)
+				if strings.HasSuffix(file, "_test.go") || !strings.Contains(path, "/internal/") {
+					continue
+				}
+				name := filepath.Base(path)
+				if i.Name != nil {
+					name = i.Name.Name
+				}
+				hidden[name] = true
+			}
+		}
+		for _, line := range exported(t, dir) {
+			for name := range hidden {
+				if regexp.MustCompile(`\b`+name+`\.[A-Z]`).MatchString(line) && !slices.Contains(opaque, line) {
+					t.Errorf("%s: names a type of an internal package", line)
+				}
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
-// Package bitcoin is what the library needs from Bitcoin: addresses and
-// scripts, chain data from a backend, wallet funding, signed transactions,
-// proofs for smart chains. It holds no key.
+// Package bitcoin is what the library needs to know of Bitcoin: networks and
+// addresses, and a [Backend] that reads the chain, with the facts that it reports.
+// Packages mempoolspace and noderpc are backends; package backendtest tests one's
+// own. Hashes, headers and withdrawals from vaults are what smart chains verify.
 package bitcoin
 
 import "fmt"

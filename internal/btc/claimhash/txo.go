@@ -1,3 +1,5 @@
+// Package claimhash is what escrows that pay to Bitcoin commit to: hashes of outputs,
+// nonces that keep one payment from claiming two escrows, numbers of confirmations.
 package claimhash
 
 import (

@@ -1,3 +1,5 @@
+// Package coinselect says what a Bitcoin wallet can pay: its address and key, its coins,
+// which of them to spend at which fee rate, and how large the transaction becomes.
 package coinselect
 
 import (

@@ -1,3 +1,5 @@
+// Package link writes payments as links that wallets open: BIP-21, and lightning: with
+// an invoice.
 package link
 
 import (

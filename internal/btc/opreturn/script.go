@@ -1,3 +1,5 @@
+// Package opreturn puts data into an OP_RETURN output script and reads it back, in the
+// pushes that vault contracts understand.
 package opreturn
 
 import (

@@ -1,3 +1,5 @@
+// Package outlook says what is to be expected of a Bitcoin transaction: how long until
+// its confirmations, and whether it can still confirm when its inputs are spent elsewhere.
 package outlook
 
 import (

@@ -1,3 +1,4 @@
+// Package pow counts with proof of work: compact targets, work, difficulty.
 package pow
 
 import (

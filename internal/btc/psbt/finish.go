@@ -29,7 +29,7 @@ var errUnsigned = errors.New("is not signed, or in a way that only its wallet ca
 // one made of its signatures. There are two for a taproot signature that may or
 // may not lack its last byte. Nothing is verified.
 //
-// Package psbt finishes the kinds that are not wallets of one key. It cannot do
+// The psbt package of btcutil finishes the kinds that are not wallets of one key. It cannot do
 // so for all: an input with the parent transaction only is finished as legacy
 // even if it is segwit (protocol: bitcoin.md §11).
 func (u *Unchecked) finish(i int, prev *wire.TxOut) ([]unlock, error) {

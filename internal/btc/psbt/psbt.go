@@ -1,3 +1,6 @@
+// Package psbt builds the partially signed transactions that a wallet is asked to sign,
+// and reads, checks and finishes what comes back: every agreed field, signatures that
+// commit to everything, bounds on the fee. It holds no key.
 package psbt
 
 import (

@@ -1,3 +1,4 @@
+// Package rawtx reads and writes Bitcoin transactions, in bounded memory.
 package rawtx
 
 import (

@@ -1,3 +1,5 @@
+// Package relay plans which Bitcoin headers a smart chain's light client has to be
+// brought: on top of its tip, or as a fork with more work.
 package relay
 
 import (

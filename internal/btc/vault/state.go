@@ -1,3 +1,5 @@
+// Package vault follows SPV vaults on Bitcoin: what their withdrawals pay, which are
+// pending, and the state that they leave.
 package vault
 
 import (
