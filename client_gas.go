@@ -25,6 +25,23 @@ type CreateGasSwapInput struct {
 	IdempotencyKey string
 }
 
+// Validate checks everything that can be checked without knowing the chains.
+// The error is an [Error] with [CodeInvalidInput] that names the field.
+func (in *CreateGasSwapInput) Validate() error {
+	if in.Amount == nil {
+		return fault.Invalid("amount", "is required and must not be empty")
+	}
+	return first(
+		required("srcToken", in.SrcToken, maxID),
+		required("chainId", in.ChainID, maxID),
+		amountFrom("amount", in.Amount, 1),
+		required("dstAddress", in.DstAddress, maxAddressText),
+		optional("refundAddress", in.RefundAddress, maxAddressText),
+		optional("lp", in.LP, maxAddressText),
+		idempotencyKey(in.IdempotencyKey),
+	)
+}
+
 // CreateGasSwap makes a swap of the type TRUSTED_FROM_BTC or
 // TRUSTED_FROM_BTCLN. No contract secures it: the provider is trusted to pay
 // out once it has the bitcoin, so the amount should be small. Its price and
@@ -44,6 +61,9 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 		return nil, err
 	}
 	defer end(&err)
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
 	src, err := c.registry.Resolve(in.SrcToken)
 	if err != nil {
 		return nil, fault.At("srcToken", err)

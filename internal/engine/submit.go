@@ -34,9 +34,6 @@ const callerPatience = 15 * time.Second
 // when nothing is to be signed now, when another submission is under way, or with
 // the reason why this one failed.
 func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
-	if len(signed) == 0 {
-		return nil, fault.Invalid("signedTxs", "must not be empty")
-	}
 	ctx, cancel := context.WithTimeout(ctx, callerPatience)
 	defer cancel()
 	ids, err := g.submit(ctx, check, id, signed)

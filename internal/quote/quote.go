@@ -38,7 +38,8 @@ type Quoter struct {
 	Rand   io.Reader
 }
 
-// Request is what a swap is wanted for. Addresses have no scheme.
+// Request is what a swap is wanted for: the input of an operation that was validated
+// (its amounts have a sign, its hashes a length). Addresses have no scheme.
 type Request struct {
 	Src, Dst   tokens.Token
 	Amount     *big.Int // base units of Src if ExactIn, else of Dst

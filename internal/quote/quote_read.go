@@ -56,9 +56,6 @@ func (qt *Quoter) read(q Request) (order, error) {
 	}
 	o.chain = qt.Reader.Chains[o.token.Chain]
 	o.info = o.chain.Info()
-	if q.Amount == nil || q.Amount.Sign() <= 0 {
-		return o, fault.Invalid("amount", "must be greater than 0")
-	}
 	switch o.typ {
 	case swap.ToBTC:
 		err = o.readUser("srcAddress", q.SrcAddress)
@@ -172,8 +169,6 @@ func (o *order) readOptions() error {
 		return fault.Invalid("paymentHash", "must be the SHA-256 hash of a preimage, not all zeros")
 	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
 		return fault.Invalid("lightningInvoiceDescriptionHash", "cannot be combined with lightningInvoiceDescription")
-	case gas && o.GasAmount.Sign() < 0:
-		return fault.Invalid("gasAmount", "must not be negative")
 	case gas && o.token.Address == o.info.Native.Address && !o.info.GasDropNative:
 		return fault.Invalid("gasAmount", "cannot be used when the destination token is the chain's native token")
 	}

@@ -82,9 +82,6 @@ func (qt *Quoter) readGas(q GasRequest) (*order, error) {
 		return nil, fault.Invalid("chainId", "%s is not configured", q.Chain)
 	}
 	o.chain, o.info, o.token = qt.Reader.Chains[q.Chain], info, info.Native
-	if q.Amount == nil || q.Amount.Sign() <= 0 {
-		return nil, fault.Invalid("amount", "must be greater than 0")
-	}
 	if err := o.readUser("dstAddress", q.Address); err != nil {
 		return nil, err
 	}
