@@ -48,7 +48,7 @@ func authLate(format string, args ...any) error {
 // ParseInitAuth reads an authorisation to open an escrow. Errors are *[chains.AuthError].
 func ParseInitAuth(a chains.Auth) (InitAuth, error) {
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
-		return InitAuth{}, authError("the timeout %d is no time", a.Timeout)
+		return InitAuth{}, authError("the timeout must be a Unix time in seconds, not %d", a.Timeout)
 	}
 	slot, sig, ok := strings.Cut(a.Signature, ";")
 	if !ok {
@@ -56,7 +56,7 @@ func ParseInitAuth(a chains.Auth) (InitAuth, error) {
 	}
 	n, err := feeNumber(slot)
 	if err != nil || n > 1<<62 {
-		return InitAuth{}, authError("the slot %.30q of the signature is no number", slot)
+		return InitAuth{}, authError("the slot of the signature must be a decimal number, not %.30q", slot)
 	}
 	raw, err := parseSignature(sig)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p Programs) Counterparty(d *SwapData, sender Key) (Key, error) {
 	case sender == d.Claimer:
 		return d.Offerer, nil
 	}
-	return Key{}, fmt.Errorf("%s is no party of the escrow", sender)
+	return Key{}, fmt.Errorf("%s is not a party to the escrow", sender)
 }
 
 // InitTx makes the transaction that opens an escrow, without block hash and

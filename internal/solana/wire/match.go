@@ -169,7 +169,7 @@ func (o *feeOffer) read(ix Instruction) error {
 		return fmt.Errorf("it changes the compute budget in another way than by limit and price (%d)", kind)
 	}
 	if err := r.end(); err != nil || len(ix.Accounts) != 0 {
-		return errors.New("it is no well-formed compute-budget instruction")
+		return errors.New("it is not a well-formed compute-budget instruction")
 	}
 	if *to != nil {
 		return errors.New("limit or price of compute units is set twice")

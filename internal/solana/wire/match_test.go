@@ -342,7 +342,7 @@ func TestMatchBitcoinClaim(t *testing.T) {
 			return txs
 		}, "it names the block"},
 		{"a path without end", func(txs []*Tx) []*Tx { txs[claimAt].Instructions[0].Data[50] = 1; return txs }, "a path of"},
-		{"no proof", func(txs []*Tx) []*Tx { txs[claimAt].Instructions = txs[claimAt].Instructions[1:]; return txs }, "no check by the relay"},
+		{"no proof", func(txs []*Tx) []*Tx { txs[claimAt].Instructions = txs[claimAt].Instructions[1:]; return txs }, "not a check by the relay"},
 		{"headers after the claim", func(txs []*Tx) []*Tx { return append(txs, txs[0]) }, "not asked for"},
 		{"headers of nobody", func(txs []*Tx) []*Tx { txs[0].Instructions[0].Accounts[1].PublicKey = stranger; return txs }, "should be the claim"},
 		{"no headers at all", func(txs []*Tx) []*Tx { clear(txs[0].Instructions[0].Data[8:12]); return txs }, "should be the claim"},

@@ -40,7 +40,7 @@ func (p Programs) Expect(spec chains.Spec) (*SwapData, error) {
 		s.DepositToken = r.key("depositToken", spec.DepositToken)
 	}
 	if spec.Expiry < 0 {
-		r.fail("expiry", "%d is no time", spec.Expiry)
+		r.fail("expiry", "must be a Unix time in seconds, not %d", spec.Expiry)
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -150,7 +150,7 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key) ([]Wa
 	switch step.Kind {
 	case chains.StepInit:
 		if step.Auth.Timeout < 0 {
-			return nil, fmt.Errorf("the authorization's timeout %d is no time", step.Auth.Timeout)
+			return nil, fmt.Errorf("the authorization's timeout must be a Unix time in seconds, not %d", step.Auth.Timeout)
 		}
 		auth := InitAuth{Timeout: uint64(step.Auth.Timeout)}
 		if p.NeedsAuth(d, signer) {
@@ -186,7 +186,7 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key) ([]Wa
 		guard := GuardKey(plan.Seed, auth).PublicKey()
 		return one(p.WantRefund(d, signer, &auth, &guard, maxComputeFee), nil)
 	}
-	return nil, fmt.Errorf("Solana has no such step")
+	return nil, fmt.Errorf("this kind of step does not exist on Solana")
 }
 
 // CheckSigned decodes what a wallet signed and demands that it is what a plan asks
@@ -242,7 +242,7 @@ func parseAll(signed []string) ([]*Parsed, error) {
 			return nil, fault.Invalid(field(i), "%w", err)
 		}
 		if slices.ContainsFunc(txs[:i], func(t *Parsed) bool { return string(t.Raw) == string(tx.Raw) }) {
-			return nil, fault.Invalid(field(i), "is there twice")
+			return nil, fault.Invalid(field(i), "is the same transaction as an earlier one")
 		}
 		txs[i] = tx
 	}

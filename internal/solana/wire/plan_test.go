@@ -74,7 +74,7 @@ func TestOpenAndClaimTogether(t *testing.T) {
 				{"too many", "signedTxs", "must be 1 to", plan, make([]string, maxSigned+1)},
 				{"no hex", "signedTxs[1]", "hexadecimal", plan, replace(1, "zz")},
 				{"the text that was handed out", "signedTxs[1]", "hexadecimal", plan, replace(1, `{"tx":"00"}`)},
-				{"one twice", "signedTxs[1]", "is there twice", plan, []string{signed[0], signed[0]}},
+				{"one twice", "signedTxs[1]", "is the same transaction as an earlier one", plan, []string{signed[0], signed[0]}},
 				{"not signed", "signedTxs[1]", "is missing", plan, replace(1, hexOf(t, unsigned))},
 				{"the claim first", "signedTxs[0]", "the opening of the escrow", plan, []string{signed[1], signed[0]}},
 				{"the claim alone", "signedTxs[0]", "the opening of the escrow", plan, signed[1:]},

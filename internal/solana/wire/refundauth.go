@@ -42,7 +42,7 @@ func (d *SwapData) VerifyRefund(a chains.Auth, now time.Time) (RefundAuth, error
 		return RefundAuth{}, authError("the prefix is %.40q, not %q", a.Prefix, PrefixRefund)
 	}
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
-		return RefundAuth{}, authError("the timeout %d is no time", a.Timeout)
+		return RefundAuth{}, authError("the timeout must be a Unix time in seconds, not %d", a.Timeout)
 	}
 	if a.Timeout-now.Unix() < authGraceSecs {
 		return RefundAuth{}, authLate("it ends at %d, less than %d s from now", a.Timeout, authGraceSecs)

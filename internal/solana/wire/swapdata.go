@@ -127,7 +127,7 @@ func (d *SwapData) ExpiryTime() (int64, error) {
 		return 0, fmt.Errorf("the escrow expires at the Bitcoin height %d, not at a time", d.Expiry)
 	}
 	if d.Expiry > 1<<62 {
-		return 0, fmt.Errorf("the expiry %d is no time", d.Expiry)
+		return 0, fmt.Errorf("the expiry must be a Unix time in seconds, not %d", d.Expiry)
 	}
 	return int64(d.Expiry), nil
 }

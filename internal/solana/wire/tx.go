@@ -39,7 +39,7 @@ func (t *Tx) Transaction() (*solana.Transaction, error) {
 	for k, sig := range t.Signatures {
 		i := slices.Index(m.AccountKeys[:m.Header.NumRequiredSignatures], k)
 		if i < 0 {
-			return nil, fmt.Errorf("%s has signed, but is no signer of the transaction", k)
+			return nil, fmt.Errorf("%s has signed, but is not a signer of the transaction", k)
 		}
 		tx.Signatures[i] = sig
 	}
@@ -87,7 +87,7 @@ func (t *Tx) AddSignature(signer Key, sig Signature) error {
 		return err
 	}
 	if !slices.Contains(m.AccountKeys[:m.Header.NumRequiredSignatures], signer) {
-		return fmt.Errorf("%s is no signer of the transaction", signer)
+		return fmt.Errorf("%s is not a signer of the transaction", signer)
 	}
 	if t.Signatures == nil {
 		t.Signatures = map[Key]Signature{}

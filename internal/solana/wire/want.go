@@ -44,7 +44,7 @@ func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, ma
 			{Name: "transfer of SOL", Is: func(ix Instruction) (Instruction, error) {
 				want := Transfer(d.Offerer, ata, 0)
 				if len(ix.Data) != len(want.Data) {
-					return want, errors.New("it is no transfer of SOL")
+					return want, errors.New("it is not a transfer of SOL")
 				}
 				amount := binary.LittleEndian.Uint64(ix.Data[4:])
 				if amount > d.Amount {
@@ -212,7 +212,7 @@ func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
 func (p Programs) verifies(ix Instruction, signer Key, pay WantedPayment) (Instruction, error) {
 	c, err := p.DecodeCall(ix)
 	if err != nil || c.Name != ixVerifyTx {
-		return ix, errors.New("it is no check by the relay")
+		return ix, errors.New("it is not a check by the relay")
 	}
 	r := reader{data: c.Args}
 	proof := Proof{TxID: r.hash()}
