@@ -41,8 +41,17 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 	if in.ChainID != "" && c.byID[in.ChainID] == nil {
 		return nil, fault.Invalid("chainId", "%s is not configured", in.ChainID)
 	}
+	var after *swap.Record
+	if in.After != "" {
+		var err error
+		if after, err = c.engine.Load(ctx, in.After); CodeOf(err) == CodeNotFound {
+			return nil, fault.Invalid("after", "is not a swap of this list; start again without it")
+		} else if err != nil {
+			return nil, err
+		}
+	}
 	out := []ListSwapOutput{}
-	valid := false
+	valid, found := false, after == nil
 	var last error
 	for _, ch := range c.chains {
 		id := ch.Info().ID
@@ -55,7 +64,15 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 			continue
 		}
 		valid = true
-		for r, err := range c.engine.List(ctx, id, signer, pending) {
+		if !found && (after.Chain != id || after.Signer != signer) {
+			continue // listed before
+		}
+		from := after
+		if found {
+			from = nil
+		}
+		found = true
+		for r, err := range c.engine.ListAfter(ctx, id, signer, pending, from) {
 			if err != nil {
 				if errors.Is(err, engine.ErrUnreadable) {
 					c.config.Logger.Error("stored swap is unreadable; left out of the list", "err", err)
@@ -63,10 +80,16 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 				}
 				return nil, err
 			}
-			if show(r.Type) {
-				out = append(out, c.listed(r))
+			if !show(r.Type) {
+				continue
+			}
+			if out = append(out, c.listed(r)); len(out) == in.Limit {
+				return out, nil
 			}
 		}
+	}
+	if valid && !found {
+		return nil, fault.Invalid("after", "is not a swap of this list; start again without it")
 	}
 	if !valid {
 		if last == nil {

@@ -103,6 +103,46 @@ func ExampleClient_ListPendingSwaps() {
 	// 1 pending
 }
 
+// A long list is read page by page: the next page begins after the last swap of the
+// one before.
+func ExampleClient_ListSwaps() {
+	network, client := open()
+	defer network.Close()
+	defer client.Close()
+	ctx, signer := context.Background(), network.User.Address("CITREA")
+
+	for _, sats := range []int64{10_000, 20_000, 30_000} {
+		if _, err := client.CreateSwap(ctx, swapper.CreateSwapInput{
+			SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC",
+			Amount: big.NewInt(sats), AmountType: swapper.ExactOut,
+			SrcAddress: signer, DstAddress: network.Invoice(sats),
+		}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	page := swapper.ListSwapsInput{Signer: signer, Limit: 2}
+	for {
+		swaps, err := client.ListSwaps(ctx, page)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if len(swaps) == 0 {
+			break
+		}
+		fmt.Println("page of", len(swaps))
+		for _, s := range swaps {
+			fmt.Println(s.Quote.OutputAmount.RawAmount, "sats", s.State.Name)
+		}
+		page.After = swaps[len(swaps)-1].SwapID
+	}
+	// Output:
+	// page of 2
+	// 30000 sats CREATED
+	// 20000 sats CREATED
+	// page of 1
+	// 10000 sats CREATED
+}
+
 // Subscribe tells a backend what changes while it is not asking, for a push message
 // or a web socket.
 func ExampleClient_Subscribe() {

@@ -1,6 +1,10 @@
 package swapper
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/swapper-go/swapper/fault"
+)
 
 // SwapType is the name of a swap type.
 type SwapType string
@@ -160,6 +164,12 @@ type Confirmations struct {
 type ListSwapsInput struct {
 	Signer  string // smart-chain address, in any form that its chain accepts
 	ChainID string // chain identifier; empty: all chains
+
+	// Limit and After read a long list page by page: at most Limit swaps, those that
+	// come after the swap with the id After. 0 and "" are the whole list. They are an
+	// addition to the published interface.
+	Limit int
+	After string
 }
 
 // ListPendingSwapsInput is the input of listPendingSwaps.
@@ -168,8 +178,12 @@ type ListPendingSwapsInput = ListSwapsInput
 // Validate checks everything that can be checked without knowing the chains.
 // The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *ListSwapsInput) Validate() error {
+	if in.Limit < 0 {
+		return fault.Invalid("limit", "must not be negative")
+	}
 	return first(
 		required("signer", in.Signer, maxID),
 		optional("chainId", in.ChainID, maxID),
+		optional("after", in.After, maxID),
 	)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"time"
@@ -98,7 +99,7 @@ func shown(name string) string {
 	return name[:cut] + "..."
 }
 
-// The constructors below make a field of a place in In. A text, a false boolean
+// The constructors below make a field of a place in In. A text, a count, a false boolean
 // and an empty list are not given when they are zero, the others when they are nil.
 
 func textField[In any, S ~string](name string, at func(*In) *S) field[In] {
@@ -138,6 +139,30 @@ func bigIntField[In any](name string, at func(*In) **big.Int) field[In] {
 		get: func(in *In) any {
 			if n := *at(in); n != nil {
 				return n.String()
+			}
+			return nil
+		},
+	}
+}
+
+// countField is a number of things; 0 is as good as not given.
+func countField[In any](name string, at func(*In) *int) field[In] {
+	return field[In]{
+		name: name,
+		set: func(in *In, path string, v value) error {
+			n, err := toBigInt(path, v)
+			if err != nil {
+				return err
+			}
+			if !n.IsInt64() || n.Int64() > math.MaxInt32 || n.Int64() < math.MinInt32 {
+				return fault.Invalid(path, "must be at most 2147483647")
+			}
+			*at(in) = int(n.Int64())
+			return nil
+		},
+		get: func(in *In) any {
+			if n := *at(in); n != 0 {
+				return n
 			}
 			return nil
 		},

@@ -49,6 +49,8 @@ var settleWithLnurlFields = []field[swapper.SettleWithLnurlInput]{
 var listSwapsFields = []field[swapper.ListSwapsInput]{
 	textField("signer", func(in *swapper.ListSwapsInput) *string { return &in.Signer }).must(),
 	textField("chainId", func(in *swapper.ListSwapsInput) *string { return &in.ChainID }),
+	countField("limit", func(in *swapper.ListSwapsInput) *int { return &in.Limit }),
+	textField("after", func(in *swapper.ListSwapsInput) *string { return &in.After }),
 }
 
 var getSupportedTokensFields = []field[swapper.GetSupportedTokensInput]{

@@ -27,6 +27,16 @@ const listAhead = 256
 // error that wraps [ErrUnreadable] and names it, and the list goes on; any other
 // error ends it.
 func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) iter.Seq2[*swap.Record, error] {
+	return g.ListAfter(ctx, chain, signer, pending, nil)
+}
+
+// ListAfter is [Engine.List] from behind a record on, which need not be in the list
+// any more. nil is the whole list.
+func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bool, after *swap.Record) iter.Seq2[*swap.Record, error] {
+	var from *storage.Position
+	if after != nil {
+		from = &storage.Position{Order: int64(after.CreatedAt), ID: after.ID}
+	}
 	index := swap.BySigner
 	if pending {
 		index = swap.ByPending
@@ -40,7 +50,7 @@ func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) i
 			return all(r, err)
 		}
 		some := make([]found, 0, listAhead)
-		for e, err := range g.Store.Find(ctx, storage.Query{Index: index, Value: swap.SignerValue(chain, signer), Descending: true}) {
+		for e, err := range g.Store.Find(ctx, storage.Query{Index: index, Value: swap.SignerValue(chain, signer), Descending: true, After: from}) {
 			if err != nil && e.ID == "" {
 				if g.yieldAll(some, yield) {
 					yield(nil, err)

@@ -1,0 +1,110 @@
+package swapper_test
+
+import (
+	"math/big"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// Pages of any size, put together, are the list: over several chains, of pending swaps
+// too, and over HTTP.
+func TestPagesAreTheList(t *testing.T) {
+	n := swappertest.Start(t)
+	other := swappertest.StartWith(t, swappertest.Options{EVM: swappertest.EVMOptions{Chain: "GOAT"}})
+	c := n.Config()
+	c.Chains = append(c.Chains, other.Config().Chains...)
+	c.LPs.URLs = append(c.LPs.URLs, other.Config().LPs.URLs...)
+	client, err := swapper.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server := httptest.NewServer(httpapi.New(client))
+	defer server.Close()
+	remote, err := httpapi.NewClient(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	signer := n.User.Address("CITREA")
+	if other.User.Address("GOAT") != signer {
+		t.Fatal("the user has the same key on both chains")
+	}
+	for i, token := range []string{"CITREA-WBTC", "GOAT-WBTC", "CITREA-USDC", "GOAT-WBTC", "CITREA-WBTC"} {
+		sats := int64(10_000 + i)
+		swap, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: token, DstToken: "LIGHTNING-BTC", Amount: big.NewInt(sats),
+			AmountType: swapper.ExactOut, SrcAddress: signer, DstAddress: n.Invoice(sats)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 { // is not pending any more
+			if _, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, of := range []struct {
+		name string
+		list func(swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)
+		want int
+	}{
+		{"all", func(in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+			return client.ListSwaps(t.Context(), in)
+		}, 5},
+		{"pending", func(in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+			return client.ListPendingSwaps(t.Context(), in)
+		}, 4},
+		{"over HTTP", func(in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+			return remote.ListSwaps(t.Context(), in)
+		}, 5},
+	} {
+		whole := ids(t, of.list, swapper.ListSwapsInput{Signer: signer})
+		if len(whole) != of.want {
+			t.Fatalf("%s: %d swaps", of.name, len(whole))
+		}
+		for limit := 1; limit <= len(whole)+1; limit++ {
+			var pages []string
+			for in := (swapper.ListSwapsInput{Signer: signer, Limit: limit}); ; in.After = pages[len(pages)-1] {
+				page := ids(t, of.list, in)
+				if len(page) > limit {
+					t.Fatalf("%s: %d swaps, at most %d were asked for", of.name, len(page), limit)
+				}
+				if pages = append(pages, page...); len(page) == 0 {
+					break
+				}
+			}
+			if diff := cmp.Diff(whole, pages); diff != "" {
+				t.Errorf("%s, by %d: %s", of.name, limit, diff)
+			}
+		}
+		for name, in := range map[string]swapper.ListSwapsInput{
+			"limit":   {Signer: signer, Limit: -1},
+			"unknown": {Signer: signer, After: "unknown"},
+			"chain":   {Signer: signer, ChainID: "GOAT", After: whole[0]},
+			"signer":  {Signer: "0x000000000000000000000000000000000000dEaD", After: whole[0]},
+		} {
+			if _, err := of.list(in); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+				t.Errorf("%s, %s: %v", of.name, name, err)
+			}
+		}
+	}
+}
+
+func ids(t *testing.T, list func(swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error), in swapper.ListSwapsInput) []string {
+	t.Helper()
+	swaps, err := list(in)
+	if err != nil {
+		t.Fatalf("%+v: %v", in, err)
+	}
+	var out []string
+	for _, s := range swaps {
+		out = append(out, s.SwapID)
+	}
+	return out
+}
