@@ -162,7 +162,7 @@ func GetCPFP(ctx context.Context, b Backend, id Hash) (*CPFP, error) {
 // for implementations of [Backend].
 func CheckAddress(a Address, n Network) error {
 	if a.IsZero() {
-		return fault.Invalid("address", "no address given")
+		return fault.Invalid("address", "is required")
 	}
 	if _, err := ParseAddress(a.String(), n); err != nil {
 		return fault.Invalid("address", "%w", err)

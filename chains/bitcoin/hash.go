@@ -24,7 +24,7 @@ type OutPoint = wire.OutPoint
 func ParseHash(s string) (Hash, error) {
 	var h Hash
 	if len(s) != 2*len(h) {
-		return Hash{}, fmt.Errorf("hash has %d characters, not 64", len(s))
+		return Hash{}, fmt.Errorf("hash has %d characters instead of 64", len(s))
 	}
 	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
 		return Hash{}, fmt.Errorf("hash %q: %w", s, err)
@@ -39,7 +39,7 @@ func ParseHash(s string) (Hash, error) {
 func HashFromBytes(b []byte) (Hash, error) {
 	var h Hash
 	if len(b) != len(h) {
-		return Hash{}, fmt.Errorf("hash has %d bytes, not 32", len(b))
+		return Hash{}, fmt.Errorf("hash has %d bytes instead of 32", len(b))
 	}
 	copy(h[:], b)
 	return h, nil
@@ -50,7 +50,7 @@ func HashFromBytes(b []byte) (Hash, error) {
 // leading zeros.
 func ParseOutPoint(s string) (OutPoint, error) {
 	if len(s) < 66 || len(s) > 75 || s[64] != ':' {
-		return OutPoint{}, fmt.Errorf("output %.80q is not <txid>:<index>", s)
+		return OutPoint{}, fmt.Errorf("output %.80q must have the form <txid>:<index>", s)
 	}
 	h, err := ParseHash(s[:64])
 	if err != nil {
@@ -59,12 +59,12 @@ func ParseOutPoint(s string) (OutPoint, error) {
 	var index uint64
 	for _, c := range []byte(s[65:]) {
 		if c < '0' || c > '9' {
-			return OutPoint{}, fmt.Errorf("output %q has no decimal index", s)
+			return OutPoint{}, fmt.Errorf("output %q must have a decimal index", s)
 		}
 		index = index*10 + uint64(c-'0')
 	}
 	if index > 1<<32-1 || s[65] == '0' && len(s) > 66 {
-		return OutPoint{}, fmt.Errorf("output %q has an index out of form", s)
+		return OutPoint{}, fmt.Errorf("output %q must have an index without leading zeros", s)
 	}
 	return OutPoint{Hash: h, Index: uint32(index)}, nil
 }

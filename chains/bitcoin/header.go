@@ -28,7 +28,7 @@ type Header struct {
 // ParseHeader reads the 80 bytes of a header whose block has the given height.
 func ParseHeader(b []byte, height uint32) (Header, error) {
 	if len(b) != HeaderSize {
-		return Header{}, fmt.Errorf("block header has %d bytes, not %d", len(b), HeaderSize)
+		return Header{}, fmt.Errorf("block header has %d bytes instead of %d", len(b), HeaderSize)
 	}
 	le := binary.LittleEndian
 	return Header{
@@ -77,7 +77,7 @@ func (h Header) checkWork(n Network, hash Hash) error {
 		return fmt.Errorf("header %d: %w", h.Height, err)
 	}
 	if target.Cmp(powLimit(n)) > 0 {
-		return fmt.Errorf("header %d: target %08x is easier than Bitcoin %s allows", h.Height, h.Bits, n)
+		return fmt.Errorf("header %d: target %08x is easier than the limit of Bitcoin %s", h.Height, h.Bits, n)
 	}
 	if hashValue(hash).Cmp(target) > 0 {
 		return fmt.Errorf("header %d: hash %s does not meet its target", h.Height, hash)

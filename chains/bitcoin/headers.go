@@ -53,7 +53,7 @@ func checkBits(n Network, prev, h Header, epochStart uint32, known bool) error {
 		return nil
 	case n == Regtest || h.Height%epochBlocks != 0:
 		if h.Bits != prev.Bits {
-			return fmt.Errorf("header %d: target %08x changes within an epoch (was %08x)", h.Height, h.Bits, prev.Bits)
+			return fmt.Errorf("header %d: target %08x differs from %08x within the same difficulty period", h.Height, h.Bits, prev.Bits)
 		}
 		return nil
 	case known:
@@ -62,7 +62,7 @@ func checkBits(n Network, prev, h Header, epochStart uint32, known bool) error {
 			return fmt.Errorf("header %d: %w", prev.Height, err)
 		}
 		if h.Bits != want {
-			return fmt.Errorf("header %d: target %08x, but its epoch has %08x", h.Height, h.Bits, want)
+			return fmt.Errorf("header %d: target %08x, but its difficulty period has %08x", h.Height, h.Bits, want)
 		}
 		return nil
 	}
@@ -80,7 +80,7 @@ func checkBits(n Network, prev, h Header, epochStart uint32, known bool) error {
 			return err
 		}
 		if harder := took < epochSeconds; harder && target.Cmp(limit) < 0 || !harder && target.Cmp(limit) > 0 {
-			return fmt.Errorf("header %d: target %08x is more than four times off %08x", h.Height, h.Bits, prev.Bits)
+			return fmt.Errorf("header %d: target %08x differs from %08x by more than a factor of four", h.Height, h.Bits, prev.Bits)
 		}
 	}
 	return nil

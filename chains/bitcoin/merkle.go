@@ -95,20 +95,20 @@ func (p MerkleProof) Root() Hash {
 // inner node; [rawtx.Strip] refuses those.
 func (p MerkleProof) Verify(header Header) error {
 	if len(p.Hashes) > maxMerkleDepth {
-		return fmt.Errorf("merkle proof of %d levels is deeper than any block", len(p.Hashes))
+		return fmt.Errorf("merkle proof with %d levels is deeper than any block", len(p.Hashes))
 	}
 	if uint64(p.Pos) >= 1<<len(p.Hashes) {
-		return fmt.Errorf("merkle proof of %d levels has no position %d", len(p.Hashes), p.Pos)
+		return fmt.Errorf("merkle proof with %d levels cannot have position %d", len(p.Hashes), p.Pos)
 	}
 	if p.Height != header.Height {
-		return fmt.Errorf("merkle proof is for height %d, the header has %d", p.Height, header.Height)
+		return fmt.Errorf("merkle proof is for height %d, but the header has height %d", p.Height, header.Height)
 	}
 	root, doubled := p.fold()
 	if doubled {
-		return errors.New("merkle proof names a position that is the copy of another one")
+		return errors.New("merkle proof is for a position that duplicates another one")
 	}
 	if root != header.MerkleRoot {
-		return fmt.Errorf("merkle proof of %s leads to %s, not to the root %s of block %d", p.TxID, root, header.MerkleRoot, header.Height)
+		return fmt.Errorf("merkle proof of %s yields root %s instead of %s, that of block %d", p.TxID, root, header.MerkleRoot, header.Height)
 	}
 	return nil
 }

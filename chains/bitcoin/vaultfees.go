@@ -26,7 +26,7 @@ const (
 // error.
 func (s FeeShares) Sequences() (input0, input1 uint32, err error) {
 	if s.Caller > maxShare || s.Fronting > maxShare || s.Execution > maxShare {
-		return 0, 0, fmt.Errorf("a fee share is larger than %d", maxShare)
+		return 0, 0, fmt.Errorf("a fee share is above %d", maxShare)
 	}
 	input0 = noRelativeLock | s.Caller | (s.Fronting&0xFFC00)<<10
 	input1 = noRelativeLock | s.Execution | (s.Fronting&0x3FF)<<20
@@ -38,7 +38,7 @@ func (s FeeShares) Sequences() (input0, input1 uint32, err error) {
 // meaning.
 func ParseFeeShares(input0, input1 uint32) (FeeShares, error) {
 	if input0&noRelativeLock == 0 || input1&noRelativeLock == 0 {
-		return FeeShares{}, errors.New("a sequence of the withdrawal is a relative lock time")
+		return FeeShares{}, errors.New("an input of the withdrawal has a relative lock time")
 	}
 	return FeeShares{
 		Caller:    input0 & maxShare,
@@ -85,7 +85,7 @@ func (s FeeShares) Amounts(payout [2]uint64) (WithdrawalAmounts, error) {
 	}
 	add(&a.Total[0], a.Execution)
 	if overflow != 0 {
-		return WithdrawalAmounts{}, errors.New("withdrawal with its fees does not fit into 64 bits")
+		return WithdrawalAmounts{}, errors.New("withdrawal and fees exceed 64 bits")
 	}
 	return a, nil
 }

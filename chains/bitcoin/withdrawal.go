@@ -33,14 +33,14 @@ type Withdrawal struct {
 // would not accept as one, or could read otherwise than the caller.
 func ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error) {
 	if len(tx.TxIn) < 2 || len(tx.TxOut) < 2 {
-		return Withdrawal{}, errors.New("a withdrawal has two inputs and two outputs at least")
+		return Withdrawal{}, errors.New("a withdrawal must have at least two inputs and two outputs")
 	}
 	shares, err := ParseFeeShares(tx.TxIn[0].Sequence, tx.TxIn[1].Sequence)
 	if err != nil {
 		return Withdrawal{}, err
 	}
 	if tx.LockTime > math.MaxUint32-executionDelay {
-		return Withdrawal{}, fmt.Errorf("lock time %d puts the end of the execution out of range", tx.LockTime)
+		return Withdrawal{}, fmt.Errorf("lock time %d makes the execution's expiry out of range", tx.LockTime)
 	}
 	payload, err := opreturn.Data(tx.TxOut[1].PkScript)
 	if err != nil {

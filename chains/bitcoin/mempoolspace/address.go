@@ -67,7 +67,7 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 			if sums, err := c.addressSums(ctx, a); err != nil {
 				yield(nil, err)
 			} else if sums.waiting > waiting {
-				yield(nil, fault.New(fault.Unsupported, "%d transactions of %s wait, of which the server lists %d only", sums.waiting, a, waiting))
+				yield(nil, fault.New(fault.Unsupported, "%d transactions of %s are unconfirmed, but the server lists only %d", sums.waiting, a, waiting))
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (j utxoJSON) utxo() (bitcoin.UTXO, error) {
 		return u, err
 	}
 	if j.Value == nil || *j.Value < 0 || *j.Value > rawtx.MaxMoney {
-		return u, errors.New("no amount, or an impossible one")
+		return u, errors.New("the amount is missing or invalid")
 	}
 	st, err := j.Status.status()
 	if err != nil {
@@ -152,12 +152,12 @@ type statsJSON struct {
 
 func (j statsJSON) balance() (int64, error) {
 	if j.Funded == nil || j.Spent == nil || *j.Funded < 0 || *j.Spent < 0 {
-		return 0, errors.New("address statistics lack an amount")
+		return 0, errors.New("address statistics have no amount")
 	}
 	if d := *j.Funded - *j.Spent; d >= -rawtx.MaxMoney && d <= rawtx.MaxMoney {
 		return d, nil
 	}
-	return 0, errors.New("address statistics hold more than all sats that exist")
+	return 0, errors.New("address statistics add up to more than 21 million bitcoin")
 }
 
 // AddressBalance returns the balance of an address in sats. One request.
@@ -196,7 +196,7 @@ func (j statsJSON) sums(pool statsJSON) (sums addressSums, err error) {
 		return sums, err
 	}
 	if sums.confirmed < 0 {
-		return sums, errors.New("address has spent more confirmed sats than it got")
+		return sums, errors.New("address has spent more confirmed sats than it received")
 	}
 	sums.waiting = pool.Count
 	sums.unconfirmed, err = pool.balance()

@@ -81,7 +81,7 @@ type blockJSON struct {
 func (j blockJSON) header() (bitcoin.Header, error) {
 	h := bitcoin.Header{Height: j.Height, Version: int32(j.Version), Time: j.Timestamp, Bits: j.Bits, Nonce: j.Nonce}
 	if j.Version < -1<<31 || j.Version > 1<<32-1 {
-		return h, fmt.Errorf("header version %d", j.Version)
+		return h, fmt.Errorf("invalid header version %d", j.Version)
 	}
 	var err error
 	if h.MerkleRoot, err = bitcoin.ParseHash(j.MerkleRoot); err != nil {
@@ -103,7 +103,7 @@ func (c *Client) checked(j blockJSON) (bitcoin.Header, error) {
 		return h, err
 	}
 	if id := h.Hash(); id.String() != j.ID {
-		return h, fmt.Errorf("header %d hashes to %s, not to its id %.64q", j.Height, id, j.ID)
+		return h, fmt.Errorf("header %d hashes to %s instead of its id %.64q", j.Height, id, j.ID)
 	}
 	return h, h.CheckWork(c.network)
 }
@@ -126,7 +126,7 @@ func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header
 			}
 			h, err := c.checked(j)
 			if err == nil && j.ID != block.String() {
-				err = fmt.Errorf("asked for block %s, got %.64q", block, j.ID)
+				err = fmt.Errorf("requested block %s, got %.64q", block, j.ID)
 			}
 			return h, err
 		})
@@ -200,12 +200,12 @@ func (s *source) headers(ctx context.Context, low, high uint32) ([]bitcoin.Heade
 			return nil, err
 		}
 		if len(page) == 0 || page[0].Height != top {
-			return nil, fmt.Errorf("no header of height %d: behind the tip", top)
+			return nil, fmt.Errorf("the header at height %d is missing below the tip", top)
 		}
 		for i, j := range page {
 			height := top - uint32(i)
 			if j.Height != height {
-				return nil, fmt.Errorf("page of headers from %d down has a hole at %d", top, height)
+				return nil, fmt.Errorf("page of headers from %d down has a gap at %d", top, height)
 			}
 			h, err := s.client.checked(j)
 			if err != nil {
@@ -251,7 +251,7 @@ func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (bool, err
 				return false, notFound("block %s", block)
 			}
 			if err == nil && j.In == nil {
-				err = errors.New("block status does not say whether it is in the best chain")
+				err = errors.New("block status does not tell whether the block is in the best chain")
 			}
 			if err != nil {
 				return false, err

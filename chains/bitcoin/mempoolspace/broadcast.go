@@ -55,7 +55,7 @@ func (s *source) broadcast(ctx context.Context, id bitcoin.Hash, body []byte) er
 		return err
 	}
 	if got := strings.TrimSpace(string(answer)); got != id.String() {
-		return fmt.Errorf("sent transaction %s, the server answered %.80q", id, got)
+		return fmt.Errorf("sent transaction %s, but the server returned %.80q", id, got)
 	}
 	return nil
 }

@@ -93,11 +93,11 @@ var (
 // New returns a client. It sends nothing.
 func New(o Options) (*Client, error) {
 	if !o.Network.Valid() {
-		return nil, fault.Invalid("network", "no such Bitcoin network")
+		return nil, fault.Invalid("network", "is not a known Bitcoin network")
 	}
 	if len(o.URLs) == 0 {
 		if o.URLs = DefaultURLs(o.Network); o.URLs == nil {
-			return nil, fault.Invalid("urls", "Bitcoin %s has no default servers: give base URLs", o.Network)
+			return nil, fault.Invalid("urls", "are required: Bitcoin %s has no default servers", o.Network)
 		}
 	}
 	genesis, err := bitcoin.ParseHash(o.Network.Params().GenesisHash)
@@ -159,10 +159,10 @@ func transport(perHost int) http.RoundTripper {
 func baseURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q is not an http or https URL", s)
+		return "", fmt.Errorf("%q must be an http or https URL", s)
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("base URL %q has a query or a fragment", s)
+		return "", fmt.Errorf("base URL %q must not have a query or fragment", s)
 	}
 	return strings.TrimSuffix(u.String(), "/") + "/", nil
 }

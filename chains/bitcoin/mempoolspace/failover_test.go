@@ -196,7 +196,7 @@ func TestNoURLIsWell(t *testing.T) {
 			t.Errorf("%s: code %s of %v", call, fault.CodeOf(err), err)
 			continue
 		}
-		for i, words := range []string{"EOF", "", "another network", "HTTP status 503", "no answer within 300ms"} {
+		for i, words := range []string{"EOF", "", "is not on Bitcoin", "HTTP status 503", "no response within 300ms"} {
 			if !strings.Contains(err.Error(), urls[i]) || !strings.Contains(err.Error(), words) {
 				t.Errorf("%s: %q does not say that %s gave %q", call, err, urls[i], words)
 			}

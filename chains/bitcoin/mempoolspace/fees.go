@@ -30,7 +30,7 @@ func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 				return bitcoin.FeeRates{}, err
 			}
 			if !believable(rates.Fastest) || !believable(rates.Minimum) {
-				return bitcoin.FeeRates{}, fmt.Errorf("advises fee rates of %v and %v sat/vB", rates.Fastest, rates.Minimum)
+				return bitcoin.FeeRates{}, fmt.Errorf("invalid fee rates of %v and %v sat/vB", rates.Fastest, rates.Minimum)
 			}
 			return rates, nil
 		})
@@ -144,7 +144,7 @@ func (j cpfpJSON) cpfp() (*bitcoin.CPFP, error) {
 		return nil, nil
 	}
 	if j.VSize == nil || *j.VSize <= 0 || *j.VSize > rawtx.MaxSize || *j.Rate < 0 {
-		return nil, errors.New("fee standing without a size, or an impossible one")
+		return nil, errors.New("mempool fee statistics have no size, or an invalid one")
 	}
 	return &bitcoin.CPFP{EffectiveFeeRate: *j.Rate, AdjustedVSize: *j.VSize}, nil
 }
@@ -159,7 +159,7 @@ type nodeJSON struct {
 func (c *Client) NodeLiquidity(ctx context.Context, publicKey string) (*bitcoin.NodeLiquidity, error) {
 	key := strings.ToLower(publicKey)
 	if !isPublicKey(key) {
-		return nil, fault.Invalid("publicKey", "not a compressed public key in hex: %.70q", publicKey)
+		return nil, fault.Invalid("publicKey", "must be a compressed public key in hexadecimal: %.70q", publicKey)
 	}
 	path := "v1/lightning/nodes/" + key
 	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.NodeLiquidity, error) {
@@ -173,11 +173,11 @@ func (c *Client) NodeLiquidity(ctx context.Context, publicKey string) (*bitcoin.
 				return nil, err
 			}
 			if !strings.EqualFold(j.PublicKey, key) {
-				return nil, fmt.Errorf("asked for node %s, got %.70q", key, j.PublicKey)
+				return nil, fmt.Errorf("requested node %s, got %.70q", key, j.PublicKey)
 			}
 			capacity, err := j.Capacity.Int64()
 			if err != nil || capacity < 0 || capacity > rawtx.MaxMoney || j.Channels < 0 {
-				return nil, fmt.Errorf("node with a capacity of %.30q in %d channels", j.Capacity, j.Channels)
+				return nil, fmt.Errorf("invalid node: capacity of %.30q in %d channels", j.Capacity, j.Channels)
 			}
 			return &bitcoin.NodeLiquidity{PublicKey: key, Capacity: capacity, Channels: j.Channels}, nil
 		})

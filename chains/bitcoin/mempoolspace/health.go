@@ -73,7 +73,7 @@ func (s *source) succeeded() {
 	s.health = health{}
 	s.mu.Unlock()
 	if before == down || before == limited {
-		s.client.log.Info("bitcoin server answers again", "url", s.name())
+		s.client.log.Info("Bitcoin server is responding again", "url", s.name())
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *source) failed(err error) {
 	s.health = health{next, time.Now().Add(rest), err}
 	s.mu.Unlock()
 	if before != next {
-		s.client.log.Warn("bitcoin server fails", "url", s.name(), "error", err, "rest", rest)
+		s.client.log.Warn("Bitcoin server failed", "url", s.name(), "error", err, "rest", rest)
 	}
 }
 
@@ -143,7 +143,7 @@ func (c *Client) allResting(what string) error {
 		s.mu.Lock()
 		rest := time.Until(s.health.until)
 		s.mu.Unlock()
-		said[i] = fmt.Sprintf("%s: limits its callers for another %s", s.name(), rest.Round(time.Second))
+		said[i] = fmt.Sprintf("%s: rate limit for another %s", s.name(), rest.Round(time.Second))
 	}
 	return fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
 }
@@ -155,7 +155,7 @@ func (c *Client) describe() string {
 		s.mu.Lock()
 		why := s.health.why
 		s.mu.Unlock()
-		said[i] = s.name() + ": no answer yet"
+		said[i] = s.name() + ": no response yet"
 		if why != nil {
 			said[i] = s.name() + ": " + why.Error()
 		}
@@ -167,7 +167,7 @@ func (c *Client) describe() string {
 func (s *source) name() string {
 	u, err := url.Parse(s.base)
 	if err != nil {
-		return "URL that cannot be parsed"
+		return "invalid URL"
 	}
 	return u.Redacted()
 }

@@ -55,7 +55,7 @@ func (s *source) do(ctx context.Context, method, path string, body []byte, limit
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.client.o.Timeout, fmt.Errorf("no answer within %s: %w", s.client.o.Timeout, context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.client.o.Timeout, fmt.Errorf("no response within %s: %w", s.client.o.Timeout, context.DeadlineExceeded))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -212,5 +212,5 @@ type networkError struct {
 }
 
 func (e *networkError) Error() string {
-	return fmt.Sprintf("serves another network than Bitcoin %s: its genesis block is %s", e.want, e.genesis)
+	return fmt.Sprintf("is not on Bitcoin %s: its genesis block is %s", e.want, e.genesis)
 }

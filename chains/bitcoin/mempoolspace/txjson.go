@@ -61,7 +61,7 @@ func (j statusJSON) status() (status, error) {
 		return status{}, fmt.Errorf("block of a confirmed transaction: %w", err)
 	}
 	if j.Time < 0 || j.Time > 1<<32-1 {
-		return status{}, fmt.Errorf("block time %d", j.Time)
+		return status{}, fmt.Errorf("invalid block time %d", j.Time)
 	}
 	return status{true, j.Height, hash, time.Unix(j.Time, 0)}, nil
 }
@@ -72,7 +72,7 @@ func (j outJSON) output() (*wire.TxOut, error) {
 		return nil, fmt.Errorf("script: %w", err)
 	}
 	if j.Value == nil || *j.Value < 0 || *j.Value > rawtx.MaxMoney {
-		return nil, errors.New("no amount, or an impossible one")
+		return nil, errors.New("the amount is missing or invalid")
 	}
 	return wire.NewTxOut(*j.Value, script), nil
 }
@@ -80,7 +80,7 @@ func (j outJSON) output() (*wire.TxOut, error) {
 // tx builds the transaction without checking its id. Confirmations stays 0.
 func (j txJSON) tx() (*bitcoin.Tx, error) {
 	if j.Version < -1<<31 || j.Version > 1<<32-1 {
-		return nil, fmt.Errorf("transaction version %d", j.Version)
+		return nil, fmt.Errorf("invalid transaction version %d", j.Version)
 	}
 	id, err := bitcoin.ParseHash(j.TxID)
 	if err != nil {
@@ -146,7 +146,7 @@ func (j txJSON) checkedTx() (*bitcoin.Tx, error) {
 		return nil, fmt.Errorf("transaction %.64q has no inputs or no outputs", j.TxID)
 	}
 	if h := tx.Msg.TxHash(); h != tx.ID {
-		return nil, fmt.Errorf("transaction hashes to %s, not to its id %s", h, tx.ID)
+		return nil, fmt.Errorf("transaction hashes to %s instead of its id %s", h, tx.ID)
 	}
 	return tx, rawtx.CheckAmounts(tx.Msg)
 }

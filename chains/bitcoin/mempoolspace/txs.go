@@ -92,7 +92,7 @@ func (s *source) tx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 	}
 	tx, err := j.checkedTx()
 	if err == nil && tx.ID != id {
-		err = fmt.Errorf("asked for transaction %s, got %s", id, tx.ID)
+		err = fmt.Errorf("requested transaction %s, got %s", id, tx.ID)
 	}
 	return tx, err
 }
@@ -142,7 +142,7 @@ func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (bitco
 				return p, finalError{headerErr}
 			}
 			if p.Height != header.Height {
-				return p, notFound("transaction %s in block %s, it stands in block %d", id, block, p.Height)
+				return p, notFound("transaction %s in block %s: it is in block %d", id, block, p.Height)
 			}
 			if err = p.Verify(header); err != nil && s.replaced(ctx, header) {
 				return p, notFound("transaction %s in block %s, which is not in the best chain", id, block)
@@ -236,7 +236,7 @@ type spendJSON struct {
 
 func (j spendJSON) spend() (bitcoin.Spend, error) {
 	if j.Spent == nil {
-		return bitcoin.Spend{}, errors.New("does not say whether it is spent")
+		return bitcoin.Spend{}, errors.New("it does not tell whether the output is spent")
 	}
 	if !*j.Spent {
 		return bitcoin.Spend{State: bitcoin.Unspent}, nil

@@ -25,7 +25,7 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 	return func(yield func(*bitcoin.Tx, error) bool) {
 		n, err := c.addressNode(ctx, a)
 		if err == nil && !n.btcd {
-			err = unsupported("the transactions of an address: Bitcoin Core has no index of addresses")
+			err = unsupported("listing the transactions of an address: Bitcoin Core has no address index")
 		}
 		if err != nil {
 			yield(nil, err)
@@ -81,12 +81,12 @@ func (h *history) next(ctx context.Context) ([]bitcoin.Result[*bitcoin.Tx], erro
 		switch {
 		case h.skip == 0 && !h.last && waits(page[count-1]):
 			if h.count >= addressLimit {
-				return nil, unsupported("the transactions of an address with more than %d that wait", addressLimit)
+				return nil, unsupported("the transactions of an address with more than %d unconfirmed ones", addressLimit)
 			}
 			h.count = min(4*h.count, addressLimit)
 		case h.skip > 0 && (len(page) == 0 || page[0].Err == nil && !h.seen[page[0].Value.ID]):
 			if h.again++; h.again > addressMoves {
-				return nil, errors.New("the transactions of an address change faster than they can be read")
+				return nil, errors.New("the transactions of the address change faster than they can be read")
 			}
 			h.skip = 0
 		default:
@@ -119,7 +119,7 @@ func (c *Client) searchAddress(ctx context.Context, a bitcoin.Address, skip, cou
 		return nil, nil // never used
 	}
 	if _, missing := refused(err, codeMisc, codeMethodNotFound); missing {
-		return nil, unsupported("the transactions of an address: btcd runs without --addrindex")
+		return nil, unsupported("listing the transactions of an address: btcd runs without --addrindex")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("transactions of %s: %w", a, err)
@@ -247,7 +247,7 @@ func (c *Client) scanned(ctx context.Context, a bitcoin.Address) (books, error) 
 		return books{}, fmt.Errorf("scan for the outputs of %s: %w", a, err)
 	}
 	if !j.Success {
-		return books{}, errors.New("scan for the outputs of an address was broken off")
+		return books{}, errors.New("scan for the outputs of an address was interrupted")
 	}
 	var all []bitcoin.UTXO
 	var ops []bitcoin.OutPoint

@@ -39,10 +39,10 @@ func sats(btc json.Number) (int64, error) {
 	}
 	v, err := strconv.ParseUint(all, 10, 63)
 	if whole == "" || err != nil {
-		return 0, fmt.Errorf("%.40q is no amount of Bitcoin", btc)
+		return 0, fmt.Errorf("%.40q is not a valid amount of bitcoin", btc)
 	}
 	if v > uint64(rawtx.MaxMoney) || negative && v > 0 {
-		return 0, fmt.Errorf("%.40s BTC cannot exist", btc)
+		return 0, fmt.Errorf("%.40s BTC is out of range", btc)
 	}
 	return int64(v), nil
 }

@@ -87,7 +87,7 @@ func parseHeader(text string, block bitcoin.Hash, height uint32) (bitcoin.Header
 	}
 	h, err := bitcoin.ParseHeader(b, height)
 	if err == nil && h.Hash() != block {
-		err = fmt.Errorf("asked for block %s, got %s", block, h.Hash())
+		err = fmt.Errorf("requested block %s, got %s", block, h.Hash())
 	}
 	return h, err
 }

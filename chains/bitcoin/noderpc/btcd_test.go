@@ -330,7 +330,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer wrong.Close()
-		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "another network") {
+		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "is not on Bitcoin") {
 			t.Error(err)
 		}
 	})

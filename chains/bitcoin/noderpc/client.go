@@ -85,17 +85,17 @@ var _ bitcoin.Backend = (*Client)(nil)
 // New returns a client. It sends nothing, but reads CertFile.
 func New(o Options) (*Client, error) {
 	if !o.Network.Valid() {
-		return nil, fault.Invalid("network", "no such Bitcoin network")
+		return nil, fault.Invalid("network", "is not a known Bitcoin network")
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fault.Invalid("url", "must be an http or https URL without a user: %.60q", o.URL)
+		return nil, fault.Invalid("url", "must be an http or https URL without a user name: %.60q", o.URL)
 	}
 	if o.CookieFile != "" && (o.User != "" || o.Password != "") {
-		return nil, fault.Invalid("cookieFile", "give either a cookie file or a user and a password")
+		return nil, fault.Invalid("cookieFile", "cannot be combined with a user and password")
 	}
 	if o.HTTP != nil && o.CertFile != "" {
-		return nil, fault.Invalid("certFile", "belongs into the given HTTP client")
+		return nil, fault.Invalid("certFile", "cannot be combined with an HTTP client: configure the certificate in the client")
 	}
 	genesis, err := bitcoin.ParseHash(o.Network.Params().GenesisHash)
 	if err != nil {
@@ -138,7 +138,7 @@ func newHTTP(o Options) (*http.Client, error) {
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fault.Invalid("certFile", "no certificate in %s", o.CertFile)
+			return nil, fault.Invalid("certFile", "contains no certificate: %s", o.CertFile)
 		}
 		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -186,5 +186,5 @@ func blamedEach[T any](ctx context.Context, c *Client, results []bitcoin.Result[
 
 // unsupported is the error for what the node cannot tell.
 func unsupported(format string, args ...any) error {
-	return fault.New(fault.Unsupported, "the Bitcoin node cannot tell: %s", fmt.Sprintf(format, args...))
+	return fault.New(fault.Unsupported, "the Bitcoin node does not support this: %s", fmt.Sprintf(format, args...))
 }

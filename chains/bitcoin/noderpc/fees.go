@@ -33,14 +33,14 @@ func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 		Relay   json.Number `json:"relayfee"` // of btcd
 	}
 	if err := answers[1].decode(&minimum); err != nil {
-		return bitcoin.FeeRates{}, fmt.Errorf("lowest fee rate: %w", err)
+		return bitcoin.FeeRates{}, fmt.Errorf("minimum fee rate: %w", err)
 	}
 	var rates bitcoin.FeeRates
 	if rates.Minimum, err = rate(cmp.Or(minimum.Mempool, minimum.Relay)); err != nil {
 		return bitcoin.FeeRates{}, err
 	}
 	if rates.Minimum < 0 {
-		return bitcoin.FeeRates{}, fmt.Errorf("lowest fee rate of %v sat/vB", rates.Minimum)
+		return bitcoin.FeeRates{}, fmt.Errorf("invalid minimum fee rate of %v sat/vB", rates.Minimum)
 	}
 	estimate, ok, err := c.estimate(answers[0], n)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 	case c.o.Network == bitcoin.Regtest:
 		rates.Fastest = rates.Minimum
 	default:
-		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet, and no fallback is configured", c.o.URL)
+		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet and no fallback fee is configured", c.o.URL)
 	}
 	return rates, nil
 }

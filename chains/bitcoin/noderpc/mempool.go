@@ -32,7 +32,7 @@ type poolJSON struct {
 
 func (j poolJSON) tx() (poolTx, error) {
 	if j.VSize <= 0 || j.VSize > rawtx.MaxSize {
-		return poolTx{}, fmt.Errorf("mempool entry of %d vbytes", j.VSize)
+		return poolTx{}, fmt.Errorf("invalid mempool entry of %d vbytes", j.VSize)
 	}
 	fee := j.Fees.Base
 	if fee == "" {

@@ -30,7 +30,7 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 		return nil, fault.New(fault.Upstream, "Bitcoin node %s, genesis block: %w", c.o.URL, err)
 	}
 	if h, err := bitcoin.ParseHash(text); err != nil || h != c.genesis {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s serves another network than Bitcoin %s: its genesis block is %.64q", c.o.URL, c.o.Network, text)
+		return nil, fault.New(fault.Upstream, "Bitcoin node %s is not on Bitcoin %s: its genesis block is %.64q", c.o.URL, c.o.Network, text)
 	}
 	n := &node{txIndex: true}
 	var version map[string]any

@@ -66,10 +66,10 @@ func readOutput(op bitcoin.OutPoint, mempool, chain answer) (spend bitcoin.Spend
 	}
 	err = mempool.decode(&spends)
 	if _, missing := refused(err, codeMethodNotFound); missing {
-		return spend, false, unsupported("what spends an output in the mempool: the node is too old, it lacks gettxspendingprevout")
+		return spend, false, unsupported("finding what spends an output in the mempool: the node is too old and has no gettxspendingprevout")
 	}
 	if err == nil && len(spends) != 1 {
-		err = fmt.Errorf("%d answers about one output", len(spends))
+		err = fmt.Errorf("%d results for one output", len(spends))
 	}
 	if err != nil {
 		return spend, false, fmt.Errorf("output %s: %w", op, err)

@@ -65,7 +65,7 @@ type rpcError struct {
 	Message string `json:"message"`
 }
 
-func (e *rpcError) Error() string { return fmt.Sprintf("node says %q (%d)", e.Message, e.Code) }
+func (e *rpcError) Error() string { return fmt.Sprintf("the node returned error %q (%d)", e.Message, e.Code) }
 
 // refused returns the node's refusal if err is one with one of the codes.
 func refused(err error, codes ...int) (*rpcError, bool) {
@@ -148,7 +148,7 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %s: %w", timeout, context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no response within %s: %w", timeout, context.DeadlineExceeded))
 	defer cancel()
 	status, text, err := c.exchange(ctx, body, false)
 	if err == nil && status == http.StatusUnauthorized && c.o.CookieFile != "" {
@@ -202,13 +202,13 @@ func matched(text []byte, count int) ([]answer, error) {
 	seen := make([]bool, count)
 	for _, a := range list {
 		if a.ID == nil || *a.ID < 0 || *a.ID >= count || seen[*a.ID] {
-			return nil, errors.New("answer to a call that was not made")
+			return nil, errors.New("response to a call that was not made")
 		}
 		answers[*a.ID], seen[*a.ID] = a, true
 	}
 	for i, ok := range seen {
 		if !ok {
-			return nil, fmt.Errorf("no answer to call %d of %d", i+1, count)
+			return nil, fmt.Errorf("no response to call %d of %d", i+1, count)
 		}
 	}
 	return answers, nil

@@ -61,7 +61,7 @@ func (j txJSON) tx() (*bitcoin.Tx, error) {
 		return tx, nil
 	}
 	if j.Confirmations < 1 || j.Confirmations > 1<<31 {
-		return nil, fmt.Errorf("transaction %s is in no block of the best chain: %w", tx.ID, bitcoin.ErrNotFound)
+		return nil, fmt.Errorf("transaction %s is not in a block of the best chain: %w", tx.ID, bitcoin.ErrNotFound)
 	}
 	tx.Confirmations = uint32(j.Confirmations)
 	tx.BlockHash, err = bitcoin.ParseHash(j.BlockHash)
@@ -107,7 +107,7 @@ func readTx(a answer, id bitcoin.Hash, n *node) (*bitcoin.Tx, error) {
 	err := a.decode(&j)
 	if e, ok := refused(err, codeNotFound); ok {
 		if !n.txIndex || strings.Contains(e.Message, "--txindex") {
-			return nil, unsupported("whether transaction %s is confirmed: it has no (complete) transaction index", id)
+			return nil, unsupported("telling whether transaction %s is confirmed: the transaction index is missing or incomplete", id)
 		}
 		return nil, fmt.Errorf("transaction %s: %w", id, bitcoin.ErrNotFound)
 	}
@@ -119,7 +119,7 @@ func readTx(a answer, id bitcoin.Hash, n *node) (*bitcoin.Tx, error) {
 		return nil, fmt.Errorf("transaction %s: %w", id, err)
 	}
 	if tx.ID != id {
-		return nil, fmt.Errorf("asked for transaction %s, got %s", id, tx.ID)
+		return nil, fmt.Errorf("requested transaction %s, got %s", id, tx.ID)
 	}
 	return tx, nil
 }
@@ -152,7 +152,7 @@ func (c *Client) place(ctx context.Context, txs []bitcoin.Result[*bitcoin.Tx]) {
 		if err == nil {
 			var placed bool
 			if h, _, placed, blockErr = readHeader(block, answers[2*i], answers[2*i+1]); blockErr == nil && !placed {
-				blockErr = fmt.Errorf("block %s just left the best chain", block)
+				blockErr = fmt.Errorf("block %s was just removed from the best chain", block)
 			}
 		}
 		if asked[block] = blockErr; blockErr == nil {
@@ -172,7 +172,7 @@ func (c *Client) place(ctx context.Context, txs []bitcoin.Result[*bitcoin.Tx]) {
 		if !ok {
 			err := asked[block]
 			if err == nil {
-				err = errors.New("its block is not known")
+				err = errors.New("its block is unknown")
 			}
 			txs[i] = bitcoin.Result[*bitcoin.Tx]{Err: fmt.Errorf("transaction %s: %w", r.Value.ID, err)}
 			continue
@@ -217,7 +217,7 @@ func sent(a answer, id bitcoin.Hash) error {
 		return rejected
 	}
 	if err == nil && text != id.String() {
-		err = fmt.Errorf("sent transaction %s, the node answered %.80q", id, text)
+		err = fmt.Errorf("sent transaction %s, but the node returned %.80q", id, text)
 	}
 	return err
 }

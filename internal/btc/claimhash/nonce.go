@@ -29,7 +29,7 @@ const (
 func NewNonce(now time.Time, random uint32) (uint64, error) {
 	seconds := now.Unix() - nonceTimeBack
 	if seconds < 0 || seconds >= 1<<40 {
-		return 0, fmt.Errorf("no payment nonce for the time %s", now.UTC().Format(time.RFC3339))
+		return 0, fmt.Errorf("time %s has no valid payment nonce", now.UTC().Format(time.RFC3339))
 	}
 	return uint64(seconds)<<nonceRandomBits | uint64(random&nonceRandomMask), nil
 }
@@ -38,7 +38,7 @@ func NewNonce(now time.Time, random uint32) (uint64, error) {
 // nonce at now because its time does not lie back far enough.
 func CheckNonce(nonce uint64, now time.Time) error {
 	if int64(nonce>>nonceRandomBits) > now.Unix()-nonceTimeLimit {
-		return errors.New("payment nonce is too young")
+		return errors.New("payment nonce is too recent")
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func CheckNonce(nonce uint64, now time.Time) error {
 func NonceFields(nonce uint64, now time.Time) (lockTime, sequence uint32, err error) {
 	t := nonce>>nonceRandomBits + lockTimeBase
 	if t > 1<<32-1 || int64(t) > now.Add(-lockTimeAge).Unix() {
-		return 0, 0, errors.New("payment nonce has a time that has not passed")
+		return 0, 0, errors.New("payment nonce is in the future")
 	}
 	return uint32(t), nonceSequence | uint32(nonce&nonceRandomMask), nil
 }
@@ -60,7 +60,7 @@ func NonceFields(nonce uint64, now time.Time) (lockTime, sequence uint32, err er
 // first alone.
 func TxNonce(tx *wire.MsgTx, allInputs bool) (uint64, error) {
 	if len(tx.TxIn) == 0 || tx.LockTime < lockTimeBase {
-		return 0, errors.New("transaction carries no payment nonce")
+		return 0, errors.New("transaction has no payment nonce")
 	}
 	low := tx.TxIn[0].Sequence & nonceRandomMask
 	for i, in := range tx.TxIn {
@@ -68,7 +68,7 @@ func TxNonce(tx *wire.MsgTx, allInputs bool) (uint64, error) {
 			break
 		}
 		if in.Sequence&nonceFlags != nonceFlags || in.Sequence&nonceRandomMask != low {
-			return 0, fmt.Errorf("sequence %08x of input %d carries no payment nonce", in.Sequence, i)
+			return 0, fmt.Errorf("sequence %08x of input %d has no payment nonce", in.Sequence, i)
 		}
 	}
 	return uint64(tx.LockTime-lockTimeBase)<<nonceRandomBits | uint64(low), nil

@@ -62,7 +62,7 @@ func (h TxoHint) Bytes() []byte {
 // ParseTxoHint reads the form that Bytes writes.
 func ParseTxoHint(b []byte) (TxoHint, error) {
 	if len(b) != 42 {
-		return TxoHint{}, fmt.Errorf("output hint has %d bytes, not 42", len(b))
+		return TxoHint{}, fmt.Errorf("output hint has %d bytes instead of 42", len(b))
 	}
 	return TxoHint{
 		Txo:           [32]byte(b[:32]),

@@ -51,11 +51,11 @@ func funds(coins []Coin) (int64, error) {
 		c := &coins[i]
 		switch {
 		case !c.Type.Valid():
-			return 0, fmt.Errorf("coin %s has no address type", c.OutPoint)
+			return 0, fmt.Errorf("coin %s has an unknown address type", c.OutPoint)
 		case c.Value < 0 || c.Value > rawtx.MaxMoney-sum:
-			return 0, fmt.Errorf("coin %s: %d sats is no amount of Bitcoin", c.OutPoint, c.Value)
+			return 0, fmt.Errorf("coin %s: %d sats is not a valid amount", c.OutPoint, c.Value)
 		case c.CPFP != nil && !(nonNegative(c.CPFP.AdjustedVSize) && nonNegative(c.CPFP.EffectiveFeeRate)):
-			return 0, fmt.Errorf("coin %s: unconfirmed parents of %v vB at %v sat/vB", c.OutPoint, c.CPFP.AdjustedVSize, c.CPFP.EffectiveFeeRate)
+			return 0, fmt.Errorf("coin %s: invalid unconfirmed parents, %v vB at %v sat/vB", c.OutPoint, c.CPFP.AdjustedVSize, c.CPFP.EffectiveFeeRate)
 		}
 		sum += c.Value
 	}
@@ -68,7 +68,7 @@ func SumOutputs(outputs []wire.TxOut) (int64, error) {
 	for i := range outputs {
 		v := outputs[i].Value
 		if v < 0 || v > rawtx.MaxMoney-sum {
-			return 0, fmt.Errorf("output %d: %d sats is no amount of Bitcoin", i, v)
+			return 0, fmt.Errorf("output %d: %d sats is not a valid amount", i, v)
 		}
 		sum += v
 	}
@@ -77,7 +77,7 @@ func SumOutputs(outputs []wire.TxOut) (int64, error) {
 
 func checkFeeRate(rate float64) error {
 	if !nonNegative(rate) {
-		return errors.New("fee rate is not a number of sat/vB")
+		return errors.New("fee rate is not a valid number of sat/vB")
 	}
 	return nil
 }

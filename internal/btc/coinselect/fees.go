@@ -19,11 +19,11 @@ const MinPostedFeeRate = 1
 // relay at all: rounding down alone would turn low rates into 0.
 func WalletFeeRate(backend, minimum float64) (float64, error) {
 	if !nonNegative(backend) || !nonNegative(minimum) {
-		return 0, errors.New("backend gave a fee rate that is no number of sat/vB")
+		return 0, errors.New("the Bitcoin backend returned an invalid fee rate")
 	}
 	rate := max(math.Floor(float64(backend*1.25)), minimum)
 	if rate <= 0 {
-		return 0, errors.New("backend gave no fee rate")
+		return 0, errors.New("the Bitcoin backend returned no fee rate")
 	}
 	return rate, nil
 }
@@ -33,14 +33,14 @@ func WalletFeeRate(backend, minimum float64) (float64, error) {
 // allows.
 func VaultFeeRate(given, quoted, wallet float64) (float64, error) {
 	if !nonNegative(quoted) || !nonNegative(wallet) {
-		return 0, errors.New("quote or backend gave a fee rate that is no number of sat/vB")
+		return 0, errors.New("the quote or the Bitcoin backend has an invalid fee rate")
 	}
 	least := max(quoted, MinPostedFeeRate)
 	switch {
 	case given == 0:
 		return max(least, wallet), nil
 	case !nonNegative(given):
-		return 0, fault.Invalid("bitcoinFeeRate", "must be a number above 0")
+		return 0, fault.Invalid("bitcoinFeeRate", "must be a number greater than 0")
 	case given < least:
 		return 0, fault.Invalid("bitcoinFeeRate", "must be at least %v sat/vB for this swap", least)
 	}
@@ -63,7 +63,7 @@ func BalanceFeeRate(fixed, backend, multiplier, minimum float64) (float64, error
 		}
 	}
 	if !nonNegative(rate) || !nonNegative(minimum) {
-		return 0, fault.Invalid("feeRate", "must be a number above 0")
+		return 0, fault.Invalid("feeRate", "must be a number greater than 0")
 	}
 	return max(rate, minimum), nil
 }

@@ -22,7 +22,7 @@ func (s Spendable) Balance() int64 { return int64(math.Floor(s.Value)) }
 func MaxSpendable(d Draft, target bitcoin.AddressType, coins []Coin) (Spendable, error) {
 	d.Change = 0
 	if !target.Valid() {
-		return Spendable{}, errors.New("no address type to send to")
+		return Spendable{}, errors.New("the recipient's address type is unknown")
 	}
 	p, err := newPurse(d, coins)
 	if err != nil {

@@ -41,7 +41,7 @@ type NotEnoughError struct {
 }
 
 func (e *NotEnoughError) Error() string {
-	return fmt.Sprintf("not enough balance: %d sats are there, %d and a fee of about %.0f are needed", e.Have, e.Pay, math.Ceil(e.Fee))
+	return fmt.Sprintf("insufficient balance: %d sats available, but %d plus a fee of about %.0f are needed", e.Have, e.Pay, math.Ceil(e.Fee))
 }
 
 // Select chooses from coins what pays for d as all wallets of the network
@@ -64,7 +64,7 @@ func Select(d Draft, coins []Coin) (Selection, error) {
 	}
 	sel, err := p.accumulate()
 	if err == nil && !p.fits(sel) {
-		return Selection{}, fmt.Errorf("%d inputs would be needed, and at most %d can be used: bring smaller coins together first", len(sel.Inputs), d.MaxInputs)
+		return Selection{}, fmt.Errorf("%d inputs would be needed, but at most %d can be used; consolidate small coins first", len(sel.Inputs), d.MaxInputs)
 	}
 	return sel, err
 }
@@ -94,7 +94,7 @@ func newPurse(d Draft, coins []Coin) (*purse, error) {
 		return nil, err
 	}
 	if available > rawtx.MaxMoney-in {
-		return nil, errors.New("the coins hold more sats than exist")
+		return nil, errors.New("the coins add up to more than 21 million bitcoin")
 	}
 	out, err := SumOutputs(d.Outputs)
 	if err != nil {

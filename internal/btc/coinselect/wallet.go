@@ -30,11 +30,11 @@ type Wallet struct {
 // p2sh-p2wpkh wallets can only be asked for their balance (protocol: bitcoin.md §2.3).
 func NewWallet(address bitcoin.Address, publicKey string) (Wallet, error) {
 	if address.IsZero() {
-		return Wallet{}, fault.Invalid("bitcoinAddress", "no address given")
+		return Wallet{}, fault.Invalid("bitcoinAddress", "is required")
 	}
 	key, err := hex.DecodeString(publicKey)
 	if err != nil { // does not repeat the text: it could be a private key
-		return Wallet{}, fault.Invalid("bitcoinPublicKey", "is not hex")
+		return Wallet{}, fault.Invalid("bitcoinPublicKey", "must be hexadecimal")
 	}
 	w, err := UncheckedWallet(address, key)
 	switch {
@@ -46,7 +46,7 @@ func NewWallet(address bitcoin.Address, publicKey string) (Wallet, error) {
 		return Wallet{}, fault.Invalid("bitcoinPublicKey", "must have 33 bytes for a p2sh-p2wpkh address, not %d", len(key))
 	}
 	if !w.owns(w.key) {
-		return Wallet{}, fault.Invalid("bitcoinPublicKey", "does not belong to the address %s", address)
+		return Wallet{}, fault.Invalid("bitcoinPublicKey", "does not match the address %s", address)
 	}
 	return w, nil
 }
@@ -75,13 +75,13 @@ func (w Wallet) PublicKey() []byte { return bytes.Clone(w.key) }
 func (w Wallet) CanFund(segwitOnly bool) error {
 	switch t := w.address.Type(); {
 	case w.address.IsZero():
-		return fault.Invalid("bitcoinAddress", "no address given")
+		return fault.Invalid("bitcoinAddress", "is required")
 	case t == bitcoin.P2WSH:
-		return fault.Invalid("bitcoinAddress", "wallets with a p2wsh address cannot be funded from: their script is not known")
+		return fault.Invalid("bitcoinAddress", "p2wsh wallets are not supported here, because their script is unknown; sign a raw PSBT instead")
 	case t == bitcoin.P2PKH && segwitOnly:
-		return fault.Invalid("bitcoinAddress", "this swap needs a segwit wallet; %s is a legacy address", w.address)
+		return fault.Invalid("bitcoinAddress", "must be a segwit address for this swap; %s is a legacy address", w.address)
 	case (t == bitcoin.P2TR || t == bitcoin.P2SH) && len(w.key) == 0:
-		return fault.Invalid("bitcoinPublicKey", "is needed for a %s address", t)
+		return fault.Invalid("bitcoinPublicKey", "is required for a %s address", t)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (w Wallet) CanFund(segwitOnly bool) error {
 func internalKey(key []byte) ([]byte, error) {
 	if len(key) == btcec.PubKeyBytesLenCompressed {
 		if key[0] != 2 && key[0] != 3 {
-			return nil, fmt.Errorf("has the prefix %02x, not 02 or 03", key[0])
+			return nil, fmt.Errorf("must have the prefix 02 or 03, not %02x", key[0])
 		}
 		key = key[1:]
 	}

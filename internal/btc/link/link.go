@@ -36,7 +36,7 @@ func Bitcoin(a bitcoin.Address, sats int64) (string, error) {
 		return "", nil
 	}
 	if sats < 0 || sats > rawtx.MaxMoney {
-		return "", fmt.Errorf("%d sats cannot be asked for", sats)
+		return "", fmt.Errorf("cannot request a payment of %d sats", sats)
 	}
 	return "bitcoin:" + a.String() + "?amount=" + FormatBTC(sats), nil
 }

@@ -19,7 +19,7 @@ const (
 func Script(data []byte) ([]byte, error) {
 	switch n := len(data); {
 	case n == 0 || n > 255:
-		return nil, fmt.Errorf("an OP_RETURN output carries 1 to 255 bytes, not %d", n)
+		return nil, fmt.Errorf("an OP_RETURN output must carry 1 to 255 bytes, not %d", n)
 	case n <= maxPush:
 		return append([]byte{opReturn, byte(n)}, data...), nil
 	default:
@@ -41,11 +41,11 @@ func Data(script []byte) ([]byte, error) {
 	case len(rest) > 1 && rest[0] == opPushData1:
 		rest, least = rest[1:], maxPush+1
 	default:
-		return nil, errors.New("OP_RETURN script does not push data in a readable form")
+		return nil, errors.New("OP_RETURN script does not push its data in a supported form")
 	}
 	length, data := int(rest[0]), rest[1:]
 	if length < least || length != len(data) {
-		return nil, fmt.Errorf("OP_RETURN script claims %d bytes and has %d", length, len(data))
+		return nil, fmt.Errorf("OP_RETURN script announces %d bytes but has %d", length, len(data))
 	}
 	return data, nil
 }

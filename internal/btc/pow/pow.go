@@ -13,7 +13,7 @@ func Target(bits uint32) (*big.Int, error) {
 	mantissa, exponent := bits&0x7fffff, uint(bits>>24)
 	target := Expand(mantissa, exponent)
 	if bits&0x800000 != 0 || target.Sign() == 0 || target.BitLen() > 256 {
-		return nil, fmt.Errorf("no valid target: %08x", bits)
+		return nil, fmt.Errorf("%08x is not a valid target", bits)
 	}
 	return target, nil
 }

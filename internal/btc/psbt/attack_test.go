@@ -154,24 +154,24 @@ func TestSignedAttacks(t *testing.T) {
 		}, because: "output 0"},
 		"changed after signing": {typ: bitcoin.P2WPKH, after: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut[1].PkScript = evil
-		}, because: "does not verify"},
+		}, because: "invalid signature"},
 		"changed after finishing": {typ: bitcoin.P2TR, finish: true, after: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut[1].PkScript = evil
-		}, because: "does not verify"},
-		"signed by somebody else":         {typ: bitcoin.P2WPKH, key: otherKey, because: "does not verify"},
-		"taproot signed by somebody else": {typ: bitcoin.P2TR, key: otherKey, because: "does not verify"},
+		}, because: "invalid signature"},
+		"signed by somebody else":         {typ: bitcoin.P2WPKH, key: otherKey, because: "invalid signature"},
+		"taproot signed by somebody else": {typ: bitcoin.P2TR, key: otherKey, because: "invalid signature"},
 		"fee takes the change": {typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut[1].Value = 300
-		}, because: "more than"},
+		}, because: "above the allowed"},
 		"fee too low": {typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut[1].Value += 600
-		}, because: "needed"},
+		}, because: "required"},
 		"outputs above inputs": {typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut[1].Value = 1_000_000
 		}, because: "leave a fee"},
 		"low fee of unconfirmed parents": {typ: bitcoin.P2WPKH, after: func(p *psbt.Packet, a *Agreement) {
 			a.Unconfirmed = map[bitcoin.Hash]bitcoin.CPFP{p.UnsignedTx.TxIn[0].PreviousOutPoint.Hash: {EffectiveFeeRate: 1, AdjustedVSize: 1000}}
-		}, because: "needed"},
+		}, because: "required"},
 		"amount misstated to hide a fee": {typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.Inputs[0].WitnessUtxo.Value -= 10_000
 		}, because: "misstates"},
@@ -182,11 +182,11 @@ func TestSignedAttacks(t *testing.T) {
 			tx := p.Inputs[0].NonWitnessUtxo.Copy()
 			tx.TxOut[0].Value++
 			p.Inputs[0].NonWitnessUtxo = tx
-		}, because: "another transaction"},
+		}, because: "a transaction other than"},
 		"parent without that output": {typ: bitcoin.P2PKH, before: func(p *psbt.Packet, a *Agreement) {
 			p.UnsignedTx.TxIn = p.UnsignedTx.TxIn[:1]
 			p.Inputs = p.Inputs[:1]
-		}, after: func(p *psbt.Packet, _ *Agreement) { p.UnsignedTx.TxIn[0].PreviousOutPoint.Index = 7 }, because: "another transaction"},
+		}, after: func(p *psbt.Packet, _ *Agreement) { p.UnsignedTx.TxIn[0].PreviousOutPoint.Index = 7 }, because: "a transaction other than"},
 		"legacy amount on the wallet's word": {typ: bitcoin.P2PKH, after: func(p *psbt.Packet, a *Agreement) {
 			a.Prevouts = nil
 			for i := range p.Inputs {
@@ -196,10 +196,10 @@ func TestSignedAttacks(t *testing.T) {
 		}, because: "without the transaction"},
 		"nothing says what is spent": {typ: bitcoin.P2WPKH, after: func(p *psbt.Packet, a *Agreement) {
 			a.Prevouts, p.Inputs[0].WitnessUtxo = nil, nil
-		}, because: "does not say"},
+		}, because: "does not state"},
 		"input twice": {typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxIn[1].PreviousOutPoint = p.UnsignedTx.TxIn[0].PreviousOutPoint
-		}, because: "again"},
+		}, because: "second time"},
 
 		"hash type NONE":              {typ: bitcoin.P2WPKH, hash: txscript.SigHashNone, because: "whole transaction"},
 		"hash type SINGLE":            {typ: bitcoin.P2SH, hash: txscript.SigHashSingle, because: "whole transaction"},
@@ -248,16 +248,16 @@ func TestSignedAttacks(t *testing.T) {
 		"vault: below what anybody takes": {vault: true, typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, a *Agreement) {
 			p.UnsignedTx.TxOut[3].Value += 1400
 			a.MinFeeRate = 0
-		}, because: "1 are needed"},
+		}, because: "required 1 sat"},
 		"vault: no wallet input": {vault: true, typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxIn, p.Inputs = p.UnsignedTx.TxIn[:1], p.Inputs[:1]
 		}, because: "no input of the wallet"},
 		"vault: outputs missing": {vault: true, typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			p.UnsignedTx.TxOut, p.Outputs = p.UnsignedTx.TxOut[:2], p.Outputs[:2]
-		}, because: "lacks outputs"},
+		}, because: "agreed outputs"},
 		"vault: input of the vault misstated": {vault: true, typ: bitcoin.P2TR, before: func(p *psbt.Packet, _ *Agreement) {
 			p.Inputs[0].WitnessUtxo.Value = 700 // a taproot signature covers what all inputs spend
-		}, because: "does not verify"},
+		}, because: "invalid signature"},
 		"vault: does not fit into a request": {vault: true, typ: bitcoin.P2WPKH, before: func(p *psbt.Packet, _ *Agreement) {
 			for range 40 {
 				p.UnsignedTx.AddTxOut(wire.NewTxOut(300, bytes.Repeat([]byte{0x51}, 80)))

@@ -77,7 +77,7 @@ func (u *Unchecked) check(a Agreement) (*SignedTx, error) {
 	for i := range a.Template.Inputs {
 		s.Spent[i] = &a.Template.Inputs[i].Output
 		if !txscript.IsWitnessProgram(s.Spent[i].PkScript) {
-			return nil, fmt.Errorf("input %d is legacy, so that the id depends on who signs it", i)
+			return nil, fmt.Errorf("input %d is a legacy input, so its signature would change the transaction's id; use segwit inputs", i)
 		}
 	}
 	proven := make([]bool, len(s.Spent))
@@ -110,24 +110,24 @@ func (u *Unchecked) matches(a Agreement) error {
 		return errors.New("transaction is too large")
 	}
 	if len(tx.TxIn) <= len(t.Inputs) {
-		return errors.New("transaction has no input of the wallet")
+		return errors.New("transaction spends no input of the wallet")
 	}
 	if len(tx.TxOut) < len(t.Outputs) {
-		return fmt.Errorf("transaction lacks outputs: %d of %d", len(tx.TxOut), len(t.Outputs))
+		return fmt.Errorf("transaction has %d of the %d agreed outputs", len(tx.TxOut), len(t.Outputs))
 	}
 	seen := make(map[bitcoin.OutPoint]bool, len(tx.TxIn))
 	for i, in := range tx.TxIn {
 		if seen[in.PreviousOutPoint] {
-			return fmt.Errorf("input %d spends %s again", i, in.PreviousOutPoint)
+			return fmt.Errorf("input %d spends %s a second time", i, in.PreviousOutPoint)
 		}
 		seen[in.PreviousOutPoint] = true
 		if i < len(t.Inputs) && (in.PreviousOutPoint != t.Inputs[i].OutPoint || in.Sequence != t.Inputs[i].Sequence) {
-			return fmt.Errorf("input %d is not the agreed one", i)
+			return fmt.Errorf("input %d differs from the agreed one", i)
 		}
 	}
 	for i := range t.Outputs {
 		if !sameOutput(tx.TxOut[i], &t.Outputs[i]) {
-			return fmt.Errorf("output %d is not the agreed one", i)
+			return fmt.Errorf("output %d differs from the agreed one", i)
 		}
 	}
 	if len(t.Inputs) == 0 {
@@ -137,11 +137,11 @@ func (u *Unchecked) matches(a Agreement) error {
 	}
 	switch {
 	case tx.Version != 2:
-		return fmt.Errorf("transaction has version %d, not 2", tx.Version)
+		return fmt.Errorf("transaction has version %d instead of 2", tx.Version)
 	case tx.TxIn[len(t.Inputs)].Sequence != t.Sequence:
-		return fmt.Errorf("input %d has the sequence %d, not the agreed %d", len(t.Inputs), tx.TxIn[len(t.Inputs)].Sequence, t.Sequence)
+		return fmt.Errorf("input %d has sequence %d instead of the agreed %d", len(t.Inputs), tx.TxIn[len(t.Inputs)].Sequence, t.Sequence)
 	case tx.LockTime != t.LockTime && !(a.AnySalt && isVaultLockTime(tx.LockTime)):
-		return fmt.Errorf("lock time is %d, not the agreed one", tx.LockTime)
+		return fmt.Errorf("lock time %d differs from the agreed one", tx.LockTime)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (u *Unchecked) matches(a Agreement) error {
 // spends is known otherwise than by the signature; segwitOnly, that others rely on the id.
 func (u *Unchecked) sign(v *verifier, i int, proven, segwitOnly bool) error {
 	if _, ok := bitcoin.ScriptType(v.prevouts[i].PkScript); !ok {
-		return errors.New("spends an output that no wallet makes")
+		return errors.New("spends an output of an unsupported type")
 	}
 	unlocks, err := u.finish(i, v.prevouts[i])
 	if err != nil {
@@ -159,10 +159,10 @@ func (u *Unchecked) sign(v *verifier, i int, proven, segwitOnly bool) error {
 	for _, l := range unlocks {
 		segwit := l.segwit(v.prevouts[i].PkScript)
 		if !segwit && segwitOnly {
-			return errors.New("is legacy: this swap takes segwit inputs only")
+			return errors.New("is a legacy input; this swap accepts only segwit inputs")
 		}
 		if !segwit && !proven {
-			return errors.New("is legacy and comes without the transaction that it spends from")
+			return errors.New("is a legacy input without the transaction that it spends from")
 		}
 		if err = v.sign(i, l); err == nil {
 			return nil
@@ -175,7 +175,7 @@ func (u *Unchecked) sign(v *verifier, i int, proven, segwitOnly bool) error {
 func (s *SignedTx) weigh(a Agreement) error {
 	for i, out := range s.Spent {
 		if out.Value < 0 || out.Value > rawtx.MaxMoney {
-			return fmt.Errorf("input %d spends %d sats, which is no amount of Bitcoin", i, out.Value)
+			return fmt.Errorf("input %d spends %d sats, which is not a valid amount", i, out.Value)
 		}
 		s.Fee += out.Value
 	}
@@ -207,10 +207,10 @@ func (s *SignedTx) weigh(a Agreement) error {
 		short, least = true, max(least, coinselect.MinPostedFeeRate)
 	}
 	if short {
-		return fmt.Errorf("fee of %d sats is %.2f sat/vB, and %v are needed", s.Fee, s.FeeRate, least)
+		return fmt.Errorf("fee of %d sats is %.2f sat/vB, below the required %v sat/vB", s.Fee, s.FeeRate, least)
 	}
 	if a.MaxFeeRate > 0 && s.FeeRate > a.MaxFeeRate {
-		return fmt.Errorf("fee of %d sats is %.2f sat/vB, more than the %v that can be meant", s.Fee, s.FeeRate, a.MaxFeeRate)
+		return fmt.Errorf("fee of %d sats is %.2f sat/vB, above the allowed maximum of %v sat/vB", s.Fee, s.FeeRate, a.MaxFeeRate)
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (s *SignedTx) post(own int) error {
 		return err
 	}
 	if len(s.PSBT) > MaxPosted {
-		return fmt.Errorf("signed PSBT has %d bytes, and liquidity providers take %d: use fewer inputs", len(s.PSBT), MaxPosted)
+		return fmt.Errorf("signed PSBT has %d bytes, but liquidity providers accept at most %d; use fewer inputs", len(s.PSBT), MaxPosted)
 	}
 	return nil
 }

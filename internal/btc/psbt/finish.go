@@ -23,7 +23,7 @@ type unlock struct {
 }
 
 // errUnsigned: the input has no signature, or none that can be made into an unlock.
-var errUnsigned = errors.New("is not signed, or in a way that only its wallet can finish")
+var errUnsigned = errors.New("is not signed, or only its wallet can finalize the signature")
 
 // finish returns the unlock of an input that spends prev: the wallet's own, or
 // one made of its signatures. There are two for a taproot signature that may or
@@ -138,7 +138,7 @@ func (u *Unchecked) prevout(i int, known map[bitcoin.OutPoint]*wire.TxOut) (out 
 	sources := []*wire.TxOut{known[op]}
 	if parent := in.NonWitnessUtxo; parent != nil {
 		if parent.TxHash() != op.Hash || uint64(op.Index) >= uint64(len(parent.TxOut)) {
-			return nil, false, fmt.Errorf("comes with another transaction than that of %s", op)
+			return nil, false, fmt.Errorf("comes with a transaction other than that of %s", op)
 		}
 		sources = append(sources, parent.TxOut[op.Index])
 	}
@@ -148,11 +148,11 @@ func (u *Unchecked) prevout(i int, known map[bitcoin.OutPoint]*wire.TxOut) (out 
 		case out == nil:
 			out = s
 		case !sameOutput(out, s):
-			return nil, false, fmt.Errorf("misstates what %s holds", op)
+			return nil, false, fmt.Errorf("misstates the amount or script of %s", op)
 		}
 	}
 	if out == nil {
-		return nil, false, fmt.Errorf("does not say what %s holds", op)
+		return nil, false, fmt.Errorf("does not state the amount and script of %s", op)
 	}
 	return out, known[op] != nil || in.NonWitnessUtxo != nil, nil
 }

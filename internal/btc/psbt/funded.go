@@ -75,7 +75,7 @@ func ownCoins(t Template, w coinselect.Wallet, coins []coinselect.Coin) ([]coins
 	own := make([]coinselect.Coin, len(coins))
 	for i, c := range coins {
 		if seen[c.OutPoint] {
-			return nil, fmt.Errorf("coin %s is there twice", c.OutPoint)
+			return nil, fmt.Errorf("coin %s is listed twice", c.OutPoint)
 		}
 		seen[c.OutPoint] = true
 		c.Type = w.Address().Type()
@@ -189,13 +189,13 @@ func (f *Funding) input(c coinselect.Coin, parents map[bitcoin.Hash]*wire.MsgTx)
 func checkParent(tx *wire.MsgTx, op bitcoin.OutPoint, out *wire.TxOut) error {
 	switch {
 	case tx == nil:
-		return errors.New("is needed to spend from a legacy address, but was not found")
+		return errors.New("is required to spend from a legacy address, but was not found")
 	case tx.TxHash() != op.Hash:
-		return errors.New("is another one")
+		return errors.New("is a different transaction")
 	case uint64(op.Index) >= uint64(len(tx.TxOut)):
 		return fmt.Errorf("has no output %d", op.Index)
 	case !sameOutput(tx.TxOut[op.Index], out):
-		return fmt.Errorf("output %d holds other money than was said", op.Index)
+		return fmt.Errorf("output %d does not match the listed coin", op.Index)
 	}
 	return nil
 }

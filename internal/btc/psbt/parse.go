@@ -57,7 +57,7 @@ func (u *Unchecked) Inputs() []bitcoin.OutPoint {
 
 func decodePSBTText(text string) ([]byte, error) {
 	if len(text) > 2*MaxSize {
-		return nil, fmt.Errorf("PSBT of %d characters is too long", len(text))
+		return nil, fmt.Errorf("PSBT with %d characters is too long", len(text))
 	}
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) > 0 {
 		return raw, nil
@@ -92,10 +92,10 @@ const (
 func decodePSBT(raw []byte) (*Unchecked, error) {
 	rest, ok := bytes.CutPrefix(raw, psbtMagic)
 	if !ok {
-		return nil, errors.New("wrong magic bytes")
+		return nil, errors.New("it does not begin with the PSBT magic bytes")
 	}
 	if len(raw) > MaxSize {
-		return nil, fmt.Errorf("%d bytes are too many", len(raw))
+		return nil, fmt.Errorf("it is too long: %d bytes", len(raw))
 	}
 	s := rawtx.Scanner{Rest: rest}
 	global, err := scanMap(&s)
@@ -112,14 +112,14 @@ func decodePSBT(raw []byte) (*Unchecked, error) {
 	case 2:
 		read = psbtV2
 	default:
-		return nil, fmt.Errorf("version %d", version)
+		return nil, fmt.Errorf("unsupported version %d", version)
 	}
 	tx, inputs, err := read(&s, global)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Rest) > 0 {
-		return nil, fmt.Errorf("%d bytes too many", len(s.Rest))
+		return nil, fmt.Errorf("it has %d extra bytes at the end", len(s.Rest))
 	}
 	if err := rawtx.CheckAmounts(tx); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ type psbtMap map[string][]byte
 
 func scanMaps(s *rawtx.Scanner, n int) ([]psbtMap, error) {
 	if n > len(s.Rest) {
-		return nil, errors.New("ends too early")
+		return nil, errors.New("it is truncated")
 	}
 	maps := make([]psbtMap, n)
 	for i := range maps {
@@ -184,11 +184,11 @@ func scanMap(s *rawtx.Scanner) (psbtMap, error) {
 		value := s.Take(s.Count())
 		switch _, twice := m[key]; {
 		case s.Short:
-			return nil, errors.New("ends too early")
+			return nil, errors.New("it is truncated")
 		case s.Loose:
-			return nil, errors.New("a length is not written in its shortest form")
+			return nil, errors.New("a length is not in its shortest form")
 		case twice:
-			return nil, fmt.Errorf("key %.8x is there twice", key)
+			return nil, fmt.Errorf("key %.8x occurs twice", key)
 		}
 		m[key] = value
 	}
@@ -204,7 +204,7 @@ func (m psbtMap) number(key byte, otherwise uint32) (uint32, error) {
 	case !ok:
 		return otherwise, nil
 	case len(v) != 4:
-		return 0, fmt.Errorf("value of %02x has %d bytes, not 4", key, len(v))
+		return 0, fmt.Errorf("value of %02x has %d bytes instead of 4", key, len(v))
 	}
 	return binary.LittleEndian.Uint32(v), nil
 }
@@ -264,7 +264,7 @@ func decodeOutput(b []byte) (*wire.TxOut, error) {
 	}
 	sats := binary.LittleEndian.Uint64(value)
 	if sats > uint64(rawtx.MaxMoney) {
-		return nil, fmt.Errorf("%d sats are no amount of Bitcoin", sats)
+		return nil, fmt.Errorf("%d sats is not a valid amount", sats)
 	}
 	return wire.NewTxOut(int64(sats), script), nil
 }

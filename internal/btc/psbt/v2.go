@@ -34,7 +34,7 @@ const (
 // unsigned transaction together.
 func psbtV2(s *rawtx.Scanner, global psbtMap) (*wire.MsgTx, []psbtMap, error) {
 	if global.get(psbtGlobalTx) != nil {
-		return nil, nil, errors.New("version 2 with an unsigned transaction")
+		return nil, nil, errors.New("a version 2 PSBT must not have an unsigned transaction")
 	}
 	version, err := global.number(psbt2TxVersion, 0)
 	if err != nil {
@@ -67,7 +67,7 @@ func psbtV2(s *rawtx.Scanner, global psbtMap) (*wire.MsgTx, []psbtMap, error) {
 	for i, m := range outputs {
 		amount, script := m.get(psbt2OutAmount), m.get(psbt2OutScript)
 		if len(amount) != 8 || script == nil {
-			return nil, nil, fmt.Errorf("output %d lacks its amount or script", i)
+			return nil, nil, fmt.Errorf("output %d has no amount or script", i)
 		}
 		tx.AddTxOut(wire.NewTxOut(int64(binary.LittleEndian.Uint64(amount)), script))
 	}
@@ -86,14 +86,14 @@ func (m psbtMap) count(key byte, max int) (int, error) {
 		if n := int(s.Rest[0]); n > 0 && n <= max {
 			return n, nil
 		}
-		return 0, errors.New("ends too early, or is empty")
+		return 0, errors.New("it is truncated or empty")
 	}
 	if len(s.Rest) == 3 && s.Rest[0] == 0xfd {
 		if n := int(binary.LittleEndian.Uint16(s.Rest[1:])); n >= 0xfd && n <= max {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("field %02x is no number of inputs or outputs", key)
+	return 0, fmt.Errorf("field %02x is not a valid number of inputs or outputs", key)
 }
 
 func (m psbtMap) txIn() (*wire.TxIn, error) {
@@ -102,7 +102,7 @@ func (m psbtMap) txIn() (*wire.TxIn, error) {
 		return nil, err
 	}
 	if m.get(psbt2InIndex) == nil {
-		return nil, errors.New("no output index")
+		return nil, errors.New("the output index is missing")
 	}
 	index, err := m.number(psbt2InIndex, 0)
 	if err != nil {
@@ -134,7 +134,7 @@ func psbt2LockTime(global psbtMap, inputs []psbtMap) (uint32, error) {
 			return 0, err
 		}
 		if h >= firstLockTime || t != 0 && t < firstLockTime {
-			return 0, fmt.Errorf("input %d asks for a lock time that is none", i)
+			return 0, fmt.Errorf("input %d requires an invalid lock time", i)
 		}
 		if t == 0 && h == 0 {
 			continue
@@ -150,5 +150,5 @@ func psbt2LockTime(global psbtMap, inputs []psbtMap) (uint32, error) {
 	case times:
 		return time, nil
 	}
-	return 0, errors.New("inputs ask for a height and for a time")
+	return 0, errors.New("inputs require both a block height and a time as lock time")
 }

@@ -44,16 +44,16 @@ func isVaultLockTime(t uint32) bool {
 // the first two sequences, then vault, data and payment outputs.
 func (v VaultTerms) Template() (Template, error) {
 	if t, _ := bitcoin.ScriptType(v.VaultScript); t != bitcoin.P2TR {
-		return Template{}, fmt.Errorf("vault script %x is not p2tr", v.VaultScript)
+		return Template{}, fmt.Errorf("the vault's script %x is not p2tr", v.VaultScript)
 	}
 	if t, _ := bitcoin.ScriptType(v.PayScript); t != bitcoin.P2WPKH {
-		return Template{}, fmt.Errorf("script %x of the liquidity provider is not p2wpkh", v.PayScript)
+		return Template{}, fmt.Errorf("the liquidity provider's script %x is not p2wpkh", v.PayScript)
 	}
 	if v.VaultValue < bitcoin.P2TR.DustLimit() || v.PaySats < bitcoin.P2WPKH.DustLimit() {
-		return Template{}, fmt.Errorf("vault of %d sats or payment of %d is dust", v.VaultValue, v.PaySats)
+		return Template{}, fmt.Errorf("the vault's %d sats or the payment's %d sats are below the dust limit", v.VaultValue, v.PaySats)
 	}
 	if !isVaultLockTime(v.LockTime) {
-		return Template{}, fmt.Errorf("lock time %d is no salt", v.LockTime)
+		return Template{}, fmt.Errorf("lock time %d is not valid for this swap", v.LockTime)
 	}
 	seq0, seq1, err := v.Shares.Sequences()
 	if err != nil {

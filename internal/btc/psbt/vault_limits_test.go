@@ -64,7 +64,7 @@ func TestFundBoundsInputsOfVaults(t *testing.T) {
 	}
 	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
 	vault.Outputs[2].Value = 40_000
-	if f, err := Fund(vault, w, coins, 1, coinselect.Cheapest); err == nil || !strings.Contains(err.Error(), "smaller coins together") {
+	if f, err := Fund(vault, w, coins, 1, coinselect.Cheapest); err == nil || !strings.Contains(err.Error(), "consolidate") {
 		t.Errorf("a vault swap of many coins: %+v, %v", f, err)
 	}
 	odd := vault

@@ -52,15 +52,15 @@ func (v *verifier) sign(i int, l unlock) error {
 	script := v.prevouts[i].PkScript
 	v.sigOps += 4*txscript.GetPreciseSigOpCount(l.script, script, true) + txscript.GetWitnessSigOpCount(l.script, script, l.witness)
 	if v.sigOps > maxSigOps {
-		return errors.New("brings too many signature checks")
+		return errors.New("requires too many signature checks")
 	}
 	if err := v.run(i); err != nil {
-		return fmt.Errorf("does not verify: %w", err)
+		return fmt.Errorf("has an invalid signature: %w", err)
 	}
 	return v.signsAll(i, l)
 }
 
-var errWeakSignature = errors.New("is signed, but not for the whole transaction: sign with SIGHASH_ALL, or DEFAULT for taproot")
+var errWeakSignature = errors.New("does not sign the whole transaction; use SIGHASH_ALL, or SIGHASH_DEFAULT for taproot")
 
 // signsAll checks that the verified unlock of input i is void as soon as somebody
 // adds an input or an output. Signatures of weaker types would let the next one

@@ -69,7 +69,7 @@ func TestSignedOddOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Inputs[0].FinalScriptSig = pushOf(sig)
-	if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "no wallet makes") {
+	if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "unsupported type") {
 		t.Errorf("a bare key: %+v, error %v", s, err)
 	}
 	// a segwit input with something in the legacy place is none that nodes relay

@@ -23,7 +23,7 @@ const MaxSize = 4_000_000
 // counts in it claim. It does not check signatures.
 func Decode(raw []byte) (*wire.MsgTx, error) {
 	if len(raw) > MaxSize {
-		return nil, fmt.Errorf("transaction of %d bytes is larger than a block", len(raw))
+		return nil, fmt.Errorf("transaction with %d bytes is larger than a block", len(raw))
 	}
 	if err := scan(raw); err != nil {
 		return nil, fmt.Errorf("not a transaction: %w", err)
@@ -34,7 +34,7 @@ func Decode(raw []byte) (*wire.MsgTx, error) {
 		return nil, fmt.Errorf("not a transaction: %w", err)
 	}
 	if r.Len() != 0 {
-		return nil, fmt.Errorf("not a transaction: %d bytes too many", r.Len())
+		return nil, fmt.Errorf("not a transaction: %d extra bytes at the end", r.Len())
 	}
 	if err := CheckAmounts(tx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func Strip(tx *wire.MsgTx) ([]byte, error) {
 		return nil, err
 	}
 	if b.Len() == 64 {
-		return nil, errors.New("transaction of 64 bytes without witness cannot be proven to a contract")
+		return nil, errors.New("a transaction of 64 bytes (without witness) cannot be proven to a contract")
 	}
 	return b.Bytes(), nil
 }
@@ -81,10 +81,10 @@ func CheckAmounts(tx *wire.MsgTx) error {
 	var sum int64
 	for i, out := range tx.TxOut {
 		if out.Value < 0 || out.Value > MaxMoney {
-			return fmt.Errorf("output %d carries an impossible amount of %d sats", i, out.Value)
+			return fmt.Errorf("output %d has an invalid amount of %d sats", i, out.Value)
 		}
 		if sum += out.Value; sum > MaxMoney { // at most 2 * MaxMoney here, so it cannot overflow
-			return errors.New("outputs carry more than all sats that exist")
+			return errors.New("outputs add up to more than 21 million bitcoin")
 		}
 	}
 	return nil
@@ -127,13 +127,13 @@ func scan(raw []byte) error {
 	s.skip(4) // lock time
 	switch {
 	case s.Short:
-		return errors.New("ends too early")
+		return errors.New("it is truncated")
 	case s.Loose:
-		return errors.New("a length is not written in its shortest form")
+		return errors.New("a length is not in its shortest form")
 	case len(s.Rest) > 0:
-		return fmt.Errorf("%d bytes too many", len(s.Rest))
+		return fmt.Errorf("it has %d extra bytes at the end", len(s.Rest))
 	case segwit && !witness:
-		return errors.New("claims to have witnesses but has none")
+		return errors.New("it is marked as having witnesses but has none")
 	}
 	return nil
 }

@@ -25,19 +25,19 @@ import (
 // relay.
 func MakePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, rules Rules, until uint32) (Plan, error) {
 	if rules.Main < 1 || rules.Fork < 1 || rules.ShortFork < 0 || rules.Work == nil {
-		return Plan{}, errors.New("relay rules have no limits or no measure of work")
+		return Plan{}, errors.New("the relay's rules have no limits or no measure of work")
 	}
 	if tip.Work == nil || known.Work == nil {
-		return Plan{}, errors.New("the relay's work is not known")
+		return Plan{}, errors.New("the relay's chain work is unknown")
 	}
 	if known.Header != tip.Header && known.Work.Cmp(tip.Work) >= 0 {
-		return Plan{}, errors.New("the relay's tip has no more work than a header below it")
+		return Plan{}, errors.New("the relay's tip does not have more work than a header below it")
 	}
 	if err := bitcoin.CheckHeaders(n, known.Header, headers); err != nil {
-		return Plan{}, fmt.Errorf("headers for the relay: %w", err)
+		return Plan{}, fmt.Errorf("get headers for the relay: %w", err)
 	}
 	if top := known.Header.Height + uint32(len(headers)); until > top {
-		return Plan{}, fmt.Errorf("headers end at height %d, below %d", top, until)
+		return Plan{}, fmt.Errorf("headers end at height %d, but are needed up to %d", top, until)
 	}
 	if until == 0 {
 		until = known.Header.Height + uint32(len(headers))
@@ -78,7 +78,7 @@ func (p *planner) fork(tipWork *big.Int) error {
 	}
 	for op := SaveNewFork; p.plan.Top.Work.Cmp(tipWork) <= 0; op = SaveFork {
 		if len(p.rest) == 0 {
-			return errors.New("the Bitcoin backend knows less work than the relay: it is behind, or the relay is on another network")
+			return errors.New("the Bitcoin backend has less chain work than the relay: it is behind, or the relay is on another network")
 		}
 		p.add(op, p.rules.Fork)
 	}

@@ -43,7 +43,7 @@ func HeadersAbove(ctx context.Context, src HeaderSource, n bitcoin.Network, base
 			break
 		}
 		if len(page) > want {
-			return nil, fmt.Errorf("headers from height %d: %d of them, more than the %d asked for", last.Height+1, len(page), want)
+			return nil, fmt.Errorf("headers from height %d: got %d, requested were %d", last.Height+1, len(page), want)
 		}
 		if err := bitcoin.CheckHeaders(n, last, page); err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func Sync(ctx context.Context, relay Relay, src HeaderSource, n bitcoin.Network,
 	})
 	g.Go(func() (err error) {
 		if known, err = relay.LatestKnown(gctx); err != nil {
-			err = fmt.Errorf("latest block that the relay and Bitcoin share: %w", err)
+			err = fmt.Errorf("find the latest block that the relay and Bitcoin share: %w", err)
 		}
 		return err
 	})

@@ -30,10 +30,10 @@ const (
 // Encode returns the payload for p; [opreturn.Script] makes an output script of it.
 func (f PayoutFormat) Encode(p Payout) ([]byte, error) {
 	if len(p.Recipient) != f.RecipientLen {
-		return nil, fmt.Errorf("recipient has %d bytes, not %d", len(p.Recipient), f.RecipientLen)
+		return nil, fmt.Errorf("recipient has %d bytes instead of %d", len(p.Recipient), f.RecipientLen)
 	}
 	if n := len(p.ExecutionHash); p.ExecutionHash != nil && n != executionHashLen {
-		return nil, fmt.Errorf("execution hash has %d bytes, not %d", n, executionHashLen)
+		return nil, fmt.Errorf("execution hash has %d bytes instead of %d", n, executionHashLen)
 	}
 	b := append(make([]byte, 0, f.RecipientLen+2*rawAmountLen+executionHashLen), p.Recipient...)
 	b = f.order().AppendUint64(b, p.Raw[0])
@@ -55,7 +55,7 @@ func (f PayoutFormat) Decode(payload []byte) (Payout, error) {
 	case 2 * rawAmountLen, 2*rawAmountLen + executionHashLen:
 		amounts = 2
 	default:
-		return Payout{}, fmt.Errorf("payout of %d bytes has no known form", len(payload))
+		return Payout{}, fmt.Errorf("payout data of %d bytes has an unknown format", len(payload))
 	}
 	p := Payout{Recipient: append([]byte(nil), payload[:f.RecipientLen]...)}
 	payload = payload[f.RecipientLen:]

@@ -26,7 +26,7 @@ func After(s bitcoin.VaultState, pending ...Pending) (bitcoin.VaultState, error)
 		}
 		for i, total := range w.Amounts.Total {
 			if total > s.Raw[i] {
-				return bitcoin.VaultState{}, fmt.Errorf("withdrawal %s takes %d of token %d, but the vault holds %d", w.TxID, total, i, s.Raw[i])
+				return bitcoin.VaultState{}, fmt.Errorf("withdrawal %s takes %d units of token %d, but the vault holds %d", w.TxID, total, i, s.Raw[i])
 			}
 			s.Raw[i] -= total
 		}

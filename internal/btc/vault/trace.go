@@ -32,7 +32,7 @@ func Trace(ctx context.Context, fetch func(context.Context, bitcoin.Hash) (*bitc
 	var path []Tx
 	for at := later; at != onChain; {
 		if len(path) >= limit {
-			return nil, fmt.Errorf("output %s is more than %d withdrawals from the vault's %s, or does not come from it", later, limit, onChain)
+			return nil, fmt.Errorf("output %s is more than %d withdrawals away from the vault's %s, or does not descend from it", later, limit, onChain)
 		}
 		tx, err := fetch(ctx, at.Hash)
 		if err != nil {
@@ -43,7 +43,7 @@ func Trace(ctx context.Context, fetch func(context.Context, bitcoin.Hash) (*bitc
 			return nil, fmt.Errorf("withdrawal %s: %w", at.Hash, err)
 		}
 		if w.NextVault() != at {
-			return nil, fmt.Errorf("withdrawal %s does not leave its vault at %s", w.TxID, at)
+			return nil, fmt.Errorf("withdrawal %s does not move its vault to %s", w.TxID, at)
 		}
 		path = append(path, Tx{Tx: tx, Withdrawal: w})
 		at = w.Vault
