@@ -65,7 +65,9 @@ type rpcError struct {
 	Message string `json:"message"`
 }
 
-func (e *rpcError) Error() string { return fmt.Sprintf("the node returned error %q (%d)", e.Message, e.Code) }
+func (e *rpcError) Error() string {
+	return fmt.Sprintf("the node returned error %q (%d)", e.Message, e.Code)
+}
 
 // refused returns the node's refusal if err is one with one of the codes.
 func refused(err error, codes ...int) (*rpcError, bool) {
