@@ -273,3 +273,15 @@ func TestFeesHaveBounds(t *testing.T) {
 		t.Error("few recent prices")
 	}
 }
+
+// A bribe for a transaction without a limit counts the instructions that get units,
+// the transfer of the bribe included.
+func TestBribeWithoutLimit(t *testing.T) {
+	payer, bribed := Key{1}, Key{2}
+	first := Instruction{Program: Key{3}}
+	tx, err := Action{First: &first, Instructions: []Instruction{{Program: Key{4}}, SetLimit(5)}}.Tx(payer, FeeRate{Price: 1_000_000, Static: 7, Bribe: bribed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "instructions", allJSON([]Instruction{first, {Program: Key{4}}, SetLimit(5), Transfer(payer, bribed, 3*defaultUnits+7)}), allJSON(tx.Instructions))
+}

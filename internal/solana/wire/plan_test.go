@@ -303,3 +303,30 @@ func TestInitAuthAttacks(t *testing.T) {
 		t.Error("without a slot the timeout decides")
 	}
 }
+
+// In v2 who pays in may open an escrow that pays out without anybody's signature: then
+// the offer for compute units is the wallet's own affair, and nothing else is.
+func TestOpeningWithoutAuthorisation(t *testing.T) {
+	p := firstV2
+	userKey, user := wallet(1)
+	d := swapFor(t, p, true, firstToken, user)
+	ata := ATA(d.Claimer, d.Token)
+	d.PayOut, d.ClaimerATA = true, &ata
+	plan := chains.Plan{Signer: user.String(), FeeRate: "8000", Steps: []chains.Step{{Kind: chains.StepInit, Escrow: must(d.Escrow()), Auth: chains.Auth{Timeout: 1_999_999_000}}}}
+	build := func(timeout uint64) *Tx {
+		return must(p.OpenTxs(d, user, InitAuth{Timeout: timeout}, FeeRate{Price: 9000}, SignedBlock{}, nil))[0]
+	}
+	if tx := build(1_999_999_000); !tx.Blockhash.IsZero() || len(tx.Signatures) != 0 {
+		t.Error("it waits for the block and the signature of somebody")
+	}
+	if _, err := p.CheckSigned(plan, []string{hexOf(t, signedBy(t, *build(1_999_999_000), userKey))}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.CheckSigned(plan, []string{hexOf(t, signedBy(t, *build(1_999_999_001), userKey))}); err == nil {
+		t.Error("another timeout was taken")
+	}
+	plan.Steps[0].Auth.Timeout = -1
+	if _, err := p.CheckSigned(plan, []string{hexOf(t, signedBy(t, *build(1), userKey))}); err == nil {
+		t.Error("a negative timeout was taken")
+	}
+}

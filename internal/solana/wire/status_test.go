@@ -232,6 +232,8 @@ func TestFact(t *testing.T) {
 		"opened, its account not final": {nil, []SeenTx{tx("a", 1, Initialized, d.Sequence)}, chains.EscrowNone, "a"},
 		"refunded":                      {nil, []SeenTx{tx("b", 2, Refunded, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowRefunded, "a"},
 		"opened again after a refund":   {p.EncodeEscrow(account), []SeenTx{tx("c", 3, Initialized, d.Sequence), tx("b", 2, Refunded, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowOpen, "c"},
+		"claimed after a refund":        {nil, []SeenTx{tx("d", 4, Claimed, d.Sequence), tx("b", 2, Refunded, d.Sequence)}, chains.EscrowClaimed, ""},
+		"refunded after a claim":        {nil, []SeenTx{tx("d", 4, Refunded, d.Sequence), tx("b", 2, Claimed, d.Sequence)}, chains.EscrowRefunded, ""},
 		"opened again, not final":       {nil, []SeenTx{tx("c", 3, Initialized, d.Sequence), tx("b", 2, Refunded, d.Sequence)}, chains.EscrowNone, "c"},
 		"claimed, the hash used anew":   {p.EncodeEscrow(other), []SeenTx{tx("c", 3, Initialized, d.Sequence+1), tx("b", 2, Claimed, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowClaimed, "a"},
 	} {

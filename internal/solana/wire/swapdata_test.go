@@ -176,6 +176,10 @@ func TestSwapDataOfAnLP(t *testing.T) {
 	if d, err := ParseSwapData([]byte(goodSwapData)); err != nil || firstV1.Check(d) != nil {
 		t.Errorf("good data: %v", err)
 	}
+	edge, err := ParseSwapData([]byte(strings.Replace(goodSwapData, `"1756691056"`, `"1000000000"`, 1)))
+	if err != nil || firstV1.Check(edge) != nil {
+		t.Errorf("the lowest expiry that is a time: %v, %v", err, firstV1.Check(edge))
+	}
 	if _, err := ParseSwapData([]byte(`{"type":"` + strings.Repeat("x", maxSwapDataJSON) + `"}`)); err == nil {
 		t.Error("swap data without bound was read")
 	}
