@@ -3,9 +3,9 @@ package swapper
 import (
 	"context"
 
+	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/balance"
 	"github.com/swapper-go/swapper/tokens"
 )
 

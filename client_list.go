@@ -5,7 +5,7 @@ import (
 	"errors"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // ListSwaps implements [Service]. Swaps are listed newest first, from the store

@@ -20,7 +20,7 @@ var systemClock = map[string]string{
 	"internal/nostr/messenger.go":           "the default",
 	"internal/lp/directory.go":              "the default",
 	"internal/lp/client.go":                 "the default",
-	"internal/lnurl/client.go":              "the default",
+	"lnurl/client.go":                       "the default",
 	"storage/bolt/commit.go":                "measures how long a commit takes",
 	"chains/bitcoin/mempoolspace/health.go": "on the wire: how long a server rests",
 	"chains/bitcoin/mempoolspace/source.go": "on the wire: how long a server asks to be left alone",

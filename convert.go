@@ -3,9 +3,9 @@ package swapper
 import (
 	"encoding/json"
 
-	"github.com/swapper-go/swapper/internal/lnurl"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 

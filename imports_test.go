@@ -101,16 +101,16 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("internal/swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/btc", "internal/address", "internal/lnurl", "internal/lightning", "internal/nostr", "internal/balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("internal/swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "internal/balance", "internal/lnurl")},
+			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
 			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
-			{under("internal/swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
-			{under("storage")(name), "knows bytes and keys", under("internal/swap", "chains", "tokens")},
+			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
 			{!devnet(name) && !under("examples", "swappertest")(name), "is not for tests", devnet},
@@ -189,10 +189,10 @@ func TestSolanaWireIsPure(t *testing.T) {
 	checkPure(t, files, "context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2", "github.com/gagliardetto/solana-go/rpc", module+"/storage")
 }
 
-// Package internal/swap is what a swap is and how it moves: pure, so that its tables can be
+// Package swap is what a swap is and how it moves: pure, so that its tables can be
 // tried from every side. Its files see no context, clock, store or network.
 func TestSwapIsPure(t *testing.T) {
-	files, err := filepath.Glob("internal/swap/*.go")
+	files, err := filepath.Glob("swap/*.go")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}

@@ -65,8 +65,18 @@ func counts(lines []string) string {
 }
 
 // opaque are the public names of internal types: nothing of what is behind them has to
-// be written by an importer.
-var opaque = []string{".: type LPAuth = lp.Auth", "chains/evm: func PayoutFormat() vault.PayoutFormat"}
+// be written by an importer. Those of swap are what the engine hands to its flows.
+var opaque = []string{
+	".: type LPAuth = lp.Auth",
+	"address: field Result.Invoice *lightning.Invoice",
+	"chains/evm: func PayoutFormat() vault.PayoutFormat",
+	"lnurl: field Payment.Invoice *lightning.Invoice",
+	"swap: field Ask.LP *lp.StatusQuery",
+	"swap: field Caller.Wallet *coinselect.Wallet",
+	"swap: field Observation.LP Fact[lp.Status]",
+	"swap: field RawPSBT.PSBT psbt.PSBT",
+	"swap: field Todo.Funded *psbt.Funded",
+}
 
 // What a public package offers can be written down by whoever imports it: no signature
 // and no field names a type below internal.

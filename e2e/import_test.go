@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // theirs is a stored swap as the reference service would have stored it (protocol:

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 	"sync"
 	"time"
 

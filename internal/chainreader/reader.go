@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	shared "github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 	"sync"
 	"time"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	shared "github.com/swapper-go/swapper/internal/flight"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Todo builds the action of a view. Callers who ask for the same at the same time

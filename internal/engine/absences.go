@@ -4,7 +4,7 @@ import (
 	"context"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 	"maps"
 	"sync"
 	"time"

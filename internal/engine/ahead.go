@@ -5,7 +5,7 @@ import (
 	"reflect"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Builder builds what a wallet is to sign, and compares what it signed with that;

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 	"log/slog"
 	"testing"
 	"time"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Config is what an [Engine] is made of. All fields but Knock are needed.

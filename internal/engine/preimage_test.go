@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Once others may know the preimage, neither the time nor a chain that is not final

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // parallelPasses bounds the passes that the background work has under way.

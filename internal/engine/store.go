@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // write stores next over r by compare-and-set and tells subscribers. Then next

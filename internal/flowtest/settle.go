@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // answerFrom gives the facts that ask wants out of all.

@@ -16,11 +16,11 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 

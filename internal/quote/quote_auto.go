@@ -12,10 +12,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 )
 
 func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {

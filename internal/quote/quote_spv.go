@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // ShownBefore is how long before its hard end a quote is shown as expired, so

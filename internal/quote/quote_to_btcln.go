@@ -11,10 +11,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Defaults of the time for which a Lightning payout may hang (specification §4,

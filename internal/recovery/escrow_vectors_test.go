@@ -17,8 +17,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/swap"
 )
 
 const noLegacy = "the legacy escrow types come with Solana"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // TestVaultIsLookedAtAgain makes sure that a signed PSBT leaves only if the vault

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/swapper-go/swapper/internal/lnurl"
+	"github.com/swapper-go/swapper/lnurl"
 )
 
 func ExampleParse() {

@@ -3,9 +3,9 @@ package address_test
 import (
 	"fmt"
 
+	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/internal/address"
 )
 
 // citrea is a smart chain as far as its addresses go.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/balance"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/tokens"
 )
