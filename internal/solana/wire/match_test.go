@@ -267,6 +267,45 @@ func TestMatchOpening(t *testing.T) {
 	}
 }
 
+// SOL is wrapped beside the opening only where the escrow takes SOL and the signed
+// transaction does not wrap it itself.
+func TestWrappingThatNobodyAskedFor(t *testing.T) {
+	p := firstV1
+	_, user := wallet(1)
+	lpKey, _ := wallet(200)
+	for name, c := range map[string]struct {
+		token Key
+		f     FeeRate
+		taken bool
+	}{
+		"SOL, wrapped beside it": {WSOL, FeeRate{Price: 1}, true},
+		"SOL, wrapped inside it": {WSOL, FeeRate{Price: 1, Wrap: &Wrap{Create: true}}, false},
+		"another token":          {firstToken, FeeRate{Price: 1}, false},
+	} {
+		d := swapFor(t, p, true, c.token, user)
+		auth := must(p.SignInit(d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))
+		open := must(p.OpenTxs(d, user, auth, c.f, SignedBlock{Hash: Hash{8}}, nil))
+		wrap := &Tx{Payer: user, Instructions: []Instruction{Transfer(user, ATA(user, WSOL), 1), SyncNative(ATA(user, WSOL))}}
+		_, _, err := MatchAll(must(p.WantOpen(d, user, auth, c.f, bound)), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
+		if (err == nil) != c.taken {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Data that does not say the claimer's token account stands for the derived one.
+func TestOpeningWithoutTokenAccount(t *testing.T) {
+	p := firstV1
+	_, user := wallet(1)
+	d := swapFor(t, p, false, firstToken, user)
+	want := must(p.InitTx(d, user, 5, FeeRate{}))
+	for _, ata := range []*Key{nil, new(Key)} {
+		without := *d
+		without.ClaimerATA = ata
+		same(t, "instructions", allJSON(want.Instructions), allJSON(must(p.InitTx(&without, user, 5, FeeRate{})).Instructions))
+	}
+}
+
 func TestMatchRefund(t *testing.T) {
 	p := firstV1
 	key, user := wallet(1)
