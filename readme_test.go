@@ -52,6 +52,37 @@ func TestReadmeShowsExamples(t *testing.T) {
 	}
 }
 
+// What README.md links to, and the folders that it lists, exist.
+func TestReadmeNamesWhatExists(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
+		paths = append(paths, link[1])
+	}
+	_, folders, ok := strings.Cut(string(text), "## Where things are")
+	if !ok {
+		t.Fatal("README.md does not say where things are")
+	}
+	for line := range strings.Lines(folders) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, folder := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+				paths = append(paths, folder[1])
+			}
+		}
+	}
+	if len(paths) < 30 {
+		t.Fatalf("only %d paths", len(paths))
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // shows reports whether a body has the lines of a block, in its order; a line
 // "// ..." stands for any number of lines.
 func shows(body, block string) bool {
