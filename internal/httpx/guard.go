@@ -38,13 +38,6 @@ type Guard struct {
 	TLS        *tls.Config
 }
 
-// Client returns a client with its own [Guard.Transport] and the guard's
-// redirect rule. Its idle connections end by themselves within 30 s, or at once
-// with CloseIdleConnections.
-func (g Guard) Client() *http.Client {
-	return &http.Client{Transport: g.Transport(), CheckRedirect: g.CheckRedirect}
-}
-
 // Transport returns a transport that dials through the guard.
 func (g Guard) Transport() *http.Transport {
 	return &http.Transport{

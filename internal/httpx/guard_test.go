@@ -90,7 +90,7 @@ func get(t *testing.T, g httpx.Guard, url string) error {
 	if err != nil {
 		return err
 	}
-	client := g.Client()
+	client := guarded(g)
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err == nil {
@@ -224,7 +224,7 @@ func TestGuardAndRedirects(t *testing.T) {
 		{"to an onion host", "http://abc.onion/", func(err error) bool { return errors.Is(err, httpx.ErrRedirect) }},
 		{"for ever", "https://public.example/", func(err error) bool { return errors.Is(err, httpx.ErrRedirect) }},
 	} {
-		client := g.Client()
+		client := guarded(g)
 		client.Transport = publicHost{redirect(tt.to), client.Transport}
 		resp, err := client.Get("https://public.example/?k1=secret")
 		if err == nil {
@@ -241,7 +241,7 @@ func TestGuardAndRedirects(t *testing.T) {
 
 func TestRedirectsTellNoSecrets(t *testing.T) {
 	asked := []*http.Request{}
-	client := httpx.Guard{}.Client()
+	client := guarded(httpx.Guard{})
 	client.Transport = publicHost{answer: func(req *http.Request) *http.Response {
 		asked = append(asked, req)
 		if len(asked) < 4 {
@@ -322,4 +322,9 @@ func socksProxy(t *testing.T, asked chan<- string) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// guarded is a client that goes through a guard and follows its rule of redirects.
+func guarded(g httpx.Guard) *http.Client {
+	return &http.Client{Transport: g.Transport(), CheckRedirect: g.CheckRedirect}
 }

@@ -169,10 +169,8 @@ func (o *order) readOptions() error {
 		return fault.Invalid("paymentHash", "must be the SHA-256 hash of a preimage, not all zeros")
 	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
 		return fault.Invalid("lightningInvoiceDescriptionHash", "cannot be combined with lightningInvoiceDescription")
-	case gas && o.token.Address == o.info.Native.Address && !o.info.GasDropNative:
-		return fault.Invalid("gasAmount", "cannot be used when the destination token is the chain's native token")
 	}
-	return nil
+	return lp.CheckGasDrop(o.info, o.token, o.GasAmount)
 }
 
 // invalid names the field that err is about.
