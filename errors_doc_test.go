@@ -78,6 +78,7 @@ var errorSubjects = []struct{ folder, title string }{
 	{"internal/quote", "Quotes"},
 	{"internal/lp", "Liquidity providers"},
 	{"price", "Market prices"},
+	{"internal/pricecheck", "Market prices"},
 	{"swap", "State of a swap"},
 	{"internal/engine", "State of a swap"},
 	{"internal/executor", "State of a swap"},

@@ -1,5 +1,4 @@
-// Package price finds out what a token is worth in bitcoin, and whether a quote
-// is fair.
+// Package price finds out what a token is worth in bitcoin.
 //
 // Prices are whole micro-satoshis per whole token (1 sat is 10^6 of them), so
 // that no float touches an amount; only the numbers sent by a market are
@@ -8,7 +7,4 @@
 // compares several so that a single wrong one has no effect, [Redundant] tries
 // them one after the other, [Cache] keeps prices for a short time. [Market] is
 // the default of a client.
-//
-// [CheckSend] and [CheckReceive] compare an LP's quote with the market. They
-// are pure functions and safe for any input.
 package price

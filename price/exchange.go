@@ -17,6 +17,8 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
+var million = big.NewInt(1_000_000)
+
 // Options configures a source that is queried over HTTP. The zero value uses
 // the public service.
 type Options struct {

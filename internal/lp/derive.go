@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -35,7 +35,7 @@ func MaxFeeRate(rate float64) float64 { return 10 + 1.5*rate }
 // MaxRoutingUnits is [lightning.MaxRoutingFee] in base units of a token, for an
 // exact input: base sats at the market's price, and ppm millionths of the amount.
 func MaxRoutingUnits(amount *big.Int, baseSats, ppm int64, market *big.Int, decimals int) (*big.Int, error) {
-	base, err := price.FromBitcoin(big.NewInt(baseSats), market, decimals)
+	base, err := pricecheck.FromBitcoin(big.NewInt(baseSats), market, decimals)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func MaxRoutingUnits(amount *big.Int, baseSats, ppm int64, market *big.Int, deci
 // RoutingSats returns what a cap on routing fees in token units may be worth, in
 // sats: an LP converts it at a price of its own, within the tolerance, and rounds.
 func (p Policy) RoutingSats(units, market *big.Int, decimals int) (*big.Int, error) {
-	sats, err := price.ToBitcoin(units, market, decimals)
+	sats, err := pricecheck.ToBitcoin(units, market, decimals)
 	if err != nil {
 		return nil, fmt.Errorf("routing fee: %w", err)
 	}
@@ -134,11 +134,11 @@ func CallerShare(fee *big.Int, p Payout) (uint32, error) {
 		sats := p.Amount
 		var err error
 		if !p.ExactIn {
-			if sats, err = price.ToBitcoin(p.Amount, p.Price, p.Decimals); err != nil {
+			if sats, err = pricecheck.ToBitcoin(p.Amount, p.Price, p.Decimals); err != nil {
 				return 0, err
 			}
 		}
-		if payout, err = price.FromBitcoin(sats, p.NativePrice, p.NativeDecimals); err != nil {
+		if payout, err = pricecheck.FromBitcoin(sats, p.NativePrice, p.NativeDecimals); err != nil {
 			return 0, err
 		}
 	}

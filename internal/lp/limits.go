@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // Limits returns what amounts of a swap some LP takes: the announced bounds of
@@ -104,10 +104,10 @@ func (w Worth) other(s ServiceInfo, toBitcoin bool, r Range) (Range, error) {
 	if high.Sign() < 0 {
 		high = new(big.Int)
 	}
-	least, err := price.FromBitcoinUp(low, w.Price, w.Decimals)
+	least, err := pricecheck.FromBitcoinUp(low, w.Price, w.Decimals)
 	if err != nil {
 		return Range{}, err
 	}
-	most, err := price.FromBitcoin(high, w.Price, w.Decimals)
+	most, err := pricecheck.FromBitcoin(high, w.Price, w.Decimals)
 	return Range{least, most}, err
 }

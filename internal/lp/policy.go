@@ -4,7 +4,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // Policy is how strict the checks are, and what a swap may cost. The zero value
@@ -13,7 +13,7 @@ import (
 // for every amount.
 type Policy struct {
 	// TolerancePPM is how much worse than the market a quote may be; 0 means
-	// [price.DefaultTolerancePPM].
+	// [pricecheck.DefaultTolerancePPM].
 	TolerancePPM int64
 	// MaxFeePPM bounds the LP's fee, announced or not; 0 means 50 000, 5 %. Fees
 	// up to 1000 sats always pass.
@@ -54,7 +54,7 @@ func (p Policy) tolerance() int64 {
 	if p.TolerancePPM > 0 {
 		return p.TolerancePPM
 	}
-	return price.DefaultTolerancePPM
+	return pricecheck.DefaultTolerancePPM
 }
 
 // limit returns what ppm, or the usual limit, of swapSats is, and small if that

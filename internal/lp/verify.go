@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -43,10 +43,10 @@ type Accepted struct {
 	SwapFeeSats   *big.Int
 	NetworkFee    *big.Int // of a payout, base units of the token
 	NetworkSats   *big.Int
-	Price         price.Result
-	GasPrice      *price.Result // of gas drop and bounty
-	Deposit       *big.Int      // security deposit of the legacy types, native base units: to be shown
-	Expires       time.Time     // of the quote
+	Price         pricecheck.Result
+	GasPrice      *pricecheck.Result // of gas drop and bounty
+	Deposit       *big.Int           // security deposit of the legacy types, native base units: to be shown
+	Expires       time.Time          // of the quote
 
 	Escrow *chains.Escrow // agreed in full if Auth is set, else what the LP has to open, without expiry
 	Auth   *chains.Auth

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // FromBTCLNAutoExpected is what a FROM_BTCLN_AUTO answer is compared with.
@@ -24,8 +24,8 @@ type fromBTCLNAuto struct {
 
 	invoice *lightning.Invoice
 	sats    *big.Int
-	price   price.Result
-	gas     *price.Result
+	price   pricecheck.Result
+	gas     *pricecheck.Result
 	expiry  time.Time
 }
 

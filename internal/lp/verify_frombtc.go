@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // FromBTCExpected is what a legacy FROM_BTC answer is compared with.
@@ -32,7 +32,7 @@ type fromBTC struct {
 	address bitcoin.Address
 	escrow  chains.Escrow
 	fee     *big.Int // sats
-	price   price.Result
+	price   pricecheck.Result
 }
 
 // VerifyFromBTC checks the answer for a legacy swap from Bitcoin (protocol:

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // FromBTCLNExpected is what a legacy FROM_BTCLN answer is compared with.
@@ -24,7 +24,7 @@ type fromBTCLN struct {
 	invoice *lightning.Invoice
 	sats    *big.Int
 	fee     *big.Int
-	price   price.Result
+	price   pricecheck.Result
 	expiry  time.Time
 }
 

@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -20,28 +20,28 @@ var (
 
 // fairSend checks what the user pays for sats on Bitcoin or Lightning: units of
 // the token, without the network fee.
-func (a Agreed) fairSend(sats, units, feeSats *big.Int) (price.Result, error) {
-	return a.fairButRounded(CheckPrice, true, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+func (a Agreed) fairSend(sats, units, feeSats *big.Int) (pricecheck.Result, error) {
+	return a.fairButRounded(CheckPrice, true, pricecheck.Quote{Sats: sats, Units: units, FeeSats: feeSats,
 		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price}, nil)
 }
 
 // fairReceive checks what the user gets for sats. unit is the smallest amount that
 // a vault pays out; nil: a base unit.
-func (a Agreed) fairReceive(sats, units, feeSats, unit *big.Int) (price.Result, error) {
-	return a.fairButRounded(CheckPrice, false, price.Quote{Sats: sats, Units: units, FeeSats: feeSats,
+func (a Agreed) fairReceive(sats, units, feeSats, unit *big.Int) (pricecheck.Result, error) {
+	return a.fairButRounded(CheckPrice, false, pricecheck.Quote{Sats: sats, Units: units, FeeSats: feeSats,
 		BaseFee: a.BaseFee, FeePPM: a.FeePPM, Decimals: a.Token.Decimals, Price: a.Price}, unit)
 }
 
-func (a Agreed) fair(c Check, check func(price.Quote) (price.Result, error), q price.Quote) (price.Result, error) {
+func (a Agreed) fair(c Check, check func(pricecheck.Quote) (pricecheck.Result, error), q pricecheck.Quote) (pricecheck.Result, error) {
 	if q.Price == nil && q.Decimals >= 0 {
-		return price.Result{}, errUnknown("the market price is")
+		return pricecheck.Result{}, errUnknown("the market price is")
 	}
 	r, err := check(q)
 	switch {
-	case errors.Is(err, price.ErrQuote):
-		return price.Result{}, lie(c, "%w", err)
+	case errors.Is(err, pricecheck.ErrQuote):
+		return pricecheck.Result{}, lie(c, "%w", err)
 	case err != nil:
-		return price.Result{}, err
+		return pricecheck.Result{}, err
 	case !r.Within(a.Policy.tolerance()):
 		return r, lie(c, "the price is %s ppm worse than the market price, at most %d ppm are accepted", r.DifferencePPM, a.Policy.tolerance())
 	}
@@ -62,10 +62,10 @@ const fewSats = 5
 // for is accepted. Where it takes coarse base units too, or unit, the smallest that
 // the LP's vault can pay out, the amount is too small for them, which is nobody's
 // lie. unit may be nil.
-func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int) (price.Result, error) {
-	check, sign := price.CheckReceive, int64(-1)
+func (a Agreed) fairButRounded(c Check, send bool, q pricecheck.Quote, unit *big.Int) (pricecheck.Result, error) {
+	check, sign := pricecheck.CheckReceive, int64(-1)
 	if send {
-		check, sign = price.CheckSend, 1
+		check, sign = pricecheck.CheckSend, 1
 	}
 	r, err := a.fair(c, check, q)
 	if _, lied := errors.AsType[*LPError](err); !lied {
@@ -85,7 +85,7 @@ func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int)
 	kind.Sats = sum(q.Sats, big.NewInt(sign*fewSats))
 	kind.Units = sum(q.Units, new(big.Int).Mul(units, big.NewInt(-sign)))
 	exchanged := sum(q.Sats, new(big.Int).Mul(q.FeeSats, big.NewInt(sign)))
-	worth, noPrice := price.FromBitcoin(exchanged, q.Price, q.Decimals)
+	worth, noPrice := pricecheck.FromBitcoin(exchanged, q.Price, q.Decimals)
 	few := noPrice == nil && worth.Cmp(units) <= 0 && (!send || q.Units.Cmp(sum(worth, units)) <= 0)
 	_, again := a.fair(c, check, kind)
 	switch {
@@ -100,22 +100,22 @@ func (a Agreed) fairButRounded(c Check, send bool, q price.Quote, unit *big.Int)
 // fairGas checks the sats that are charged for native tokens: gas drop, bounty
 // and the watchtower's share (protocol: lp-protocol.md §9 no. 8). nil: nothing
 // was charged and nothing promised.
-func (a Agreed) fairGas(sats, units, feeSats *big.Int) (*price.Result, error) {
+func (a Agreed) fairGas(sats, units, feeSats *big.Int) (*pricecheck.Result, error) {
 	switch {
 	case sats.Sign() == 0 && feeSats.Sign() == 0:
 		return nil, nil // a present, if units are promised
 	case units.Sign() == 0:
 		return nil, lie(CheckGasPrice, "%s sats are charged for gas, but no gas is paid out", sats)
 	}
-	q := price.Quote{Sats: sats, Units: units, FeeSats: feeSats, FeePPM: a.FeePPM, Decimals: a.Native.Decimals, Price: a.NativePrice}
-	r, err := a.fair(CheckGasPrice, price.CheckReceive, q)
+	q := pricecheck.Quote{Sats: sats, Units: units, FeeSats: feeSats, FeePPM: a.FeePPM, Decimals: a.Native.Decimals, Price: a.NativePrice}
+	r, err := a.fair(CheckGasPrice, pricecheck.CheckReceive, q)
 	if err != nil && r.DifferencePPM != nil {
 		// The LP rounds up to whole sats, which is much of a few of them.
 		q.Sats = minus(sats, big.NewInt(2))
 		if q.Sats.Cmp(feeSats) <= 0 {
 			return &r, nil // worth no more than two sats
 		}
-		if _, again := a.fair(CheckGasPrice, price.CheckReceive, q); again == nil {
+		if _, again := a.fair(CheckGasPrice, pricecheck.CheckReceive, q); again == nil {
 			err = nil
 		}
 	}
@@ -154,7 +154,7 @@ func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t token
 		limit.Add(limit, mulDiv(grossSats, a.FeePPM, million))
 	}
 	if market != nil && t.Decimals >= 0 { // one base unit of a coarse token is worth several sats
-		coarse, err := price.ToBitcoin(big.NewInt(2), market, t.Decimals)
+		coarse, err := pricecheck.ToBitcoin(big.NewInt(2), market, t.Decimals)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (a Agreed) nativeSats(units *big.Int) (*big.Int, error) {
 	if a.NativePrice == nil {
 		return nil, errUnknown("the price of the native token is")
 	}
-	return price.ToBitcoin(units, a.NativePrice, a.Native.Decimals)
+	return pricecheck.ToBitcoin(units, a.NativePrice, a.Native.Decimals)
 }
 
 // proportionate checks a watchtower's bounty against the value of the swap.
@@ -209,7 +209,7 @@ func (a Agreed) fairAfterWatchtower(sats, units, feeSats, swapSats *big.Int) err
 	if a.Token.Decimals < 0 {
 		return nil
 	}
-	worth, err := price.ToBitcoin(units, a.Price, a.Token.Decimals)
+	worth, err := pricecheck.ToBitcoin(units, a.Price, a.Token.Decimals)
 	if err != nil {
 		return err
 	}

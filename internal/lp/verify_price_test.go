@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // How a refusal ends: who has to do something about it.
@@ -90,7 +90,7 @@ func TestPriceLimits(t *testing.T) {
 	}
 	for _, x := range tests {
 		t.Run(x.name, func(t *testing.T) {
-			r, err := Agreed{}.fairButRounded(CheckPrice, x.send, price.Quote{Sats: n(x.sats), Units: n(x.units), FeeSats: n(x.fee), Decimals: x.decimals, Price: x.market}, x.unit)
+			r, err := Agreed{}.fairButRounded(CheckPrice, x.send, pricecheck.Quote{Sats: n(x.sats), Units: n(x.units), FeeSats: n(x.fee), Decimals: x.decimals, Price: x.market}, x.unit)
 			if got := outcome(err); got != x.want {
 				t.Errorf("%s: %v; want %s", got, err, x.want)
 			}

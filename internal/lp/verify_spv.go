@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // SPVExpected is what a SPV_VAULT_FROM_BTC answer is compared with.
@@ -61,8 +61,8 @@ type spv struct {
 	raw       [2]uint64
 	amounts   bitcoin.WithdrawalAmounts
 	sats      int64 // in the vault's output
-	price     price.Result
-	gas       *price.Result
+	price     pricecheck.Result
+	gas       *pricecheck.Result
 }
 
 // SPVLookups returns what the facts about an answer are asked with: the vault

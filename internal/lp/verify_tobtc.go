@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // ToBTCExpected is what a TO_BTC answer is compared with.
@@ -40,7 +40,7 @@ type toBTC struct {
 
 	escrow            chains.Escrow
 	fee, network, net *big.Int // sats, sats, and units without both
-	price             price.Result
+	price             pricecheck.Result
 }
 
 // VerifyToBTC checks the answer for a swap to Bitcoin: the whole escrow, the
@@ -132,7 +132,7 @@ func (q *toBTC) networkFee() error {
 	}
 	sats := q.network
 	if q.Token.Decimals >= 0 {
-		if sats, err = price.ToBitcoin(q.got.NetworkFee, q.Price, q.Token.Decimals); err != nil {
+		if sats, err = pricecheck.ToBitcoin(q.got.NetworkFee, q.Price, q.Token.Decimals); err != nil {
 			return err
 		}
 	}

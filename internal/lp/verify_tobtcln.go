@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // ToBTCLNExpected is what a TO_BTCLN answer is compared with, for an exact
@@ -33,7 +33,7 @@ type toBTCLN struct {
 
 	sats, fee, network *big.Int
 	escrow             chains.Escrow
-	price              price.Result
+	price              pricecheck.Result
 }
 
 // VerifyToBTCLN checks the answer for a swap to Lightning: the whole escrow, the
@@ -134,7 +134,7 @@ func (q *toBTCLN) routingPrice() error {
 		if q.Price == nil {
 			return errUnknown("the market price is")
 		}
-		worth, err := price.FromBitcoinUp(q.got.RoutingFeeSats, q.Price, q.Token.Decimals)
+		worth, err := pricecheck.FromBitcoinUp(q.got.RoutingFeeSats, q.Price, q.Token.Decimals)
 		if err != nil {
 			return err
 		}

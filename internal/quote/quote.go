@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
@@ -215,7 +216,7 @@ func (o *order) worthless(market *big.Int) error {
 	if o.ExactIn {
 		return nil
 	}
-	if sats, err := price.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
+	if sats, err := pricecheck.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
 		return fault.Invalid("amount", "is worth less than one satoshi")
 	}
 	return nil
@@ -257,7 +258,7 @@ func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, 
 	return r, nil
 }
 
-func priceInfo(c lp.Candidate, p price.Result) swap.PriceInfo {
+func priceInfo(c lp.Candidate, p pricecheck.Result) swap.PriceInfo {
 	return swap.PriceInfo{DifferencePPM: p.DifferencePPM, BaseFeeSats: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), Market: p.Market, Quoted: p.Quoted}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -113,13 +113,13 @@ func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Futu
 // affordable holds what a watchtower gets, native base units, against the policy
 // before anybody is asked.
 func (o *order) affordable(pay, market, native *big.Int) error {
-	paySats, err := price.ToBitcoin(pay, native, o.info.Native.Decimals)
+	paySats, err := pricecheck.ToBitcoin(pay, native, o.info.Native.Decimals)
 	if err != nil {
 		return err
 	}
 	swapSats := o.Amount
 	if !o.ExactIn {
-		if swapSats, err = price.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil {
+		if swapSats, err = pricecheck.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil {
 			return err
 		}
 	}

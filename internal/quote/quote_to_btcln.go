@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -170,7 +170,7 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 		if err != nil {
 			return nil, err
 		}
-		worth, err := price.ToBitcoin(o.Amount, p, o.token.Decimals)
+		worth, err := pricecheck.ToBitcoin(o.Amount, p, o.token.Decimals)
 		if err != nil {
 			return nil, err
 		}

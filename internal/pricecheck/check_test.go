@@ -1,4 +1,4 @@
-package price
+package pricecheck
 
 import (
 	"math/big"

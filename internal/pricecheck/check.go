@@ -1,4 +1,6 @@
-package price
+// Package pricecheck compares quotes with the market: how much worse a quote is than
+// the price of a price.Source, and what an amount is worth.
+package pricecheck
 
 import (
 	"errors"

@@ -1,21 +1,21 @@
-package price_test
+package pricecheck_test
 
 import (
 	"fmt"
 	"math/big"
 
-	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
 // An LP offers 1 USDC for 1600 sats, of which 5 are its fee; the market says 1572.9.
 func ExampleCheckReceive() {
-	r, err := price.CheckReceive(price.Quote{
+	r, err := pricecheck.CheckReceive(pricecheck.Quote{
 		Sats: big.NewInt(1600), FeeSats: big.NewInt(5), Units: big.NewInt(1_000_000), Decimals: 6, Price: big.NewInt(1_572_923_320),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s ppm worse than the market, within 1 %%: %v\n", r.DifferencePPM, r.Within(price.DefaultTolerancePPM))
+	fmt.Printf("%s ppm worse than the market, within 1 %%: %v\n", r.DifferencePPM, r.Within(pricecheck.DefaultTolerancePPM))
 	// Output: 13840 ppm worse than the market, within 1 %: false
 }
