@@ -179,7 +179,7 @@ var errorMakers = map[string]struct {
 	"quote.lp.Lie":         {CodeUpstream, "<provider> sent an invalid response: ", -1, 0},
 	"recovery.unsupported": {CodeUnsupported, "", 0, 1},
 	"noderpc.unsupported":  {CodeUnsupported, "the Bitcoin node does not support this: ", -1, 0},
-	"evm.r.fail":           {CodeInvalidInput, "", 0, 1},
+	"evmwire.r.fail":       {CodeInvalidInput, "", 0, 1},
 	"wire.r.fail":          {CodeInvalidInput, "", 0, 1},
 	"wire.bad":             {CodeInvalidInput, "", -1, 0},
 }

@@ -55,14 +55,11 @@ func ExampleClient_SubmitTransaction_evm() {
 	action := status.CurrentAction.SignSmartChainTransaction
 	var signed []string
 	for _, text := range action.Txs {
-		unsigned, err := evm.ParseTransaction(text)
+		unsigned, err := evm.UnsignedTransaction(text)
 		if err != nil {
 			log.Fatal(err)
 		}
-		tx, err := types.SignNewTx(key, types.LatestSignerForChainID(unsigned.ChainID), &types.DynamicFeeTx{
-			ChainID: unsigned.ChainID, Nonce: unsigned.Nonce, To: unsigned.To, Value: unsigned.Value, Data: unsigned.Data,
-			Gas: unsigned.Gas, GasTipCap: unsigned.TipCap, GasFeeCap: unsigned.FeeCap,
-		})
+		tx, err := types.SignTx(unsigned, types.LatestSignerForChainID(unsigned.ChainId()), key)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -104,7 +104,11 @@ func TestImportsPointOneWay(t *testing.T) {
 			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/pricecheck", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
 			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
-			{under("chains/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana")},
+			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana")},
+			{under("internal/evm")(name), "is below the chain", under("chains/evm", "swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{under("internal/evm/evmwire", "internal/evm/evmrpc")(name), "does not read contracts", under("internal/evm/evmread")},
+			{under("internal/evm/evmrpc")(name), "knows no contract", under("internal/evm/evmwire")},
+			{!devnet(name) && !under("chains/evm", "internal/evm", "internal/flowtest", "examples", "swappertest")(name), "knows an EVM chain by package chains alone", under("internal/evm")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
 			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
@@ -187,6 +191,18 @@ func TestSolanaWireIsPure(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	checkPure(t, files, "context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2", "github.com/gagliardetto/solana-go/rpc", module+"/storage")
+}
+
+// What the contracts of EVM chains, wallets and LPs exchange is known to pure
+// functions, so that vectors and fuzzing reach all of it.
+func TestEVMWireIsPure(t *testing.T) {
+	files, err := filepath.Glob("internal/evm/evmwire/*.go")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	checkPure(t, files, "context", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
+		"github.com/ethereum/go-ethereum/rpc", "github.com/ethereum/go-ethereum/ethclient",
+		module+"/storage", module+"/internal/evm/evmrpc", module+"/internal/evm/evmread", module+"/internal/lru", module+"/internal/httpx", module+"/internal/retry")
 }
 
 // Package swap is what a swap is and how it moves: pure, so that its tables can be

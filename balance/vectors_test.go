@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -93,8 +94,8 @@ func newChain(id string) *chain {
 		return nil
 	}
 	c := &chain{info: chains.Info{ID: id, Native: native, Default: "v1", Versions: []chains.Version{{Name: "v1", Vaults: true}}},
-		address: evm.Address, data: evm.PayoutFormat(), held: new(big.Int), cost: new(big.Int),
-		feeRate: func(s string) error { _, err := evm.ParseFeeRate(s); return err }}
+		address: evm.Address, data: evmwire.PayoutFormat(), held: new(big.Int), cost: new(big.Int),
+		feeRate: func(s string) error { _, err := evmwire.ParseFeeRate(s); return err }}
 	switch id {
 	case "SOLANA":
 		c.address, c.feeRate, c.info.Versions[0].Vaults = solana.Address, solana.CheckFeeRate, false

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // book is who has how much: tokens in base units, bitcoin in sats, Lightning in
@@ -78,25 +78,21 @@ func sorted(m map[string]int64) (all []entry) {
 
 func (w *world) balanceOf(who, token common.Address) *big.Int {
 	w.t.Helper()
-	data, err := evm.BalanceCall(who)
+	balance, err := w.net.EVM.Balance(w.t.Context(), token, who)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	raw, err := w.net.EVM.Read(w.t.Context(), who, evm.Call{To: token, Data: data})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return new(big.Int).SetBytes(raw)
+	return balance
 }
 
 // funds is what an LP has in the escrow contract.
 func (w *world) funds(lp, token common.Address) *big.Int {
 	w.t.Helper()
-	data, err := evm.FundsCall(lp, token)
+	data, err := evmwire.FundsCall(lp, token)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	raw, err := w.net.EVM.Read(w.t.Context(), lp, evm.Call{To: w.net.EVM.Contracts().EscrowManager.Address, Data: data})
+	raw, err := w.net.EVM.Read(w.t.Context(), lp, evmwire.Call{To: w.net.EVM.Contracts().EscrowManager.Address, Data: data})
 	if err != nil || len(raw) < 32 {
 		w.t.Fatalf("%d bytes, %v", len(raw), err)
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/link"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // gasAmount is worth 10 000 sats.
@@ -418,7 +418,7 @@ func TestGasDoubleSpend(t *testing.T) {
 // A payout counts when the chain shows that it paid the user.
 func TestGasFalsePayout(t *testing.T) {
 	w := start(t, options{})
-	call, err := evm.Transfer(devnet.Native, w.newcomer(), gasAmount)
+	call, err := evmwire.Transfer(devnet.Native, w.newcomer(), gasAmount)
 	if err != nil {
 		t.Fatal(err)
 	}

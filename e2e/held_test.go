@@ -10,11 +10,11 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // fromLightning is a swap from Lightning; hash is of the user's own, or "".
@@ -139,18 +139,18 @@ func TestFalseEscrows(t *testing.T) {
 	var ids []string
 	for _, test := range []struct {
 		field string
-		lie   func(*evm.SwapData)
+		lie   func(*evmwire.SwapData)
 	}{
-		{"amount", func(s *evm.SwapData) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(1)) }},
-		{"token", func(s *evm.SwapData) { s.Token = w.net.EVM.Contracts().Dollar }},
-		{"claimer", func(s *evm.SwapData) { s.Claimer = stranger }},
-		{"claimHandler", func(s *evm.SwapData) { s.ClaimHandler = stranger }},
-		{"refundHandler", func(s *evm.SwapData) { s.RefundHandler = stranger }},
-		{"claimData", func(s *evm.SwapData) { s.ClaimData[0] ^= 1 }},
-		{"securityDeposit", func(s *evm.SwapData) { s.SecurityDeposit = new(big.Int).Sub(s.SecurityDeposit, big.NewInt(1)) }},
-		{"claimerBounty", func(s *evm.SwapData) { s.ClaimerBounty = new(big.Int).Add(s.ClaimerBounty, big.NewInt(1)) }},
-		{"successAction", func(s *evm.SwapData) { s.SuccessAction = common.Hash{1} }},
-		{"expiry", func(s *evm.SwapData) { s.RefundData = common.BigToHash(big.NewInt(w.net.Clock.Now().Unix() + 500)) }},
+		{"amount", func(s *evmwire.SwapData) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(1)) }},
+		{"token", func(s *evmwire.SwapData) { s.Token = w.net.EVM.Contracts().Dollar }},
+		{"claimer", func(s *evmwire.SwapData) { s.Claimer = stranger }},
+		{"claimHandler", func(s *evmwire.SwapData) { s.ClaimHandler = stranger }},
+		{"refundHandler", func(s *evmwire.SwapData) { s.RefundHandler = stranger }},
+		{"claimData", func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }},
+		{"securityDeposit", func(s *evmwire.SwapData) { s.SecurityDeposit = new(big.Int).Sub(s.SecurityDeposit, big.NewInt(1)) }},
+		{"claimerBounty", func(s *evmwire.SwapData) { s.ClaimerBounty = new(big.Int).Add(s.ClaimerBounty, big.NewInt(1)) }},
+		{"successAction", func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} }},
+		{"expiry", func(s *evmwire.SwapData) { s.RefundData = common.BigToHash(big.NewInt(w.net.Clock.Now().Unix() + 500)) }},
 	} {
 		t.Run(test.field, func(t *testing.T) {
 			w := w.in(t)

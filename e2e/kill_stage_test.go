@@ -17,7 +17,6 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
@@ -112,7 +111,7 @@ func newStage(t *testing.T, f flow) *stage {
 // mortal is what a process on the stage is told.
 func (s *stage) mortal(store string, providers []string) mortal {
 	return mortal{Store: store, REST: s.net.Bitcoin.URL(), RPC: s.net.EVM.URL(), Relay: s.net.Nostr.URL(), LPs: providers,
-		Network: s.net.EVM.Network(), Tokens: s.net.Tokens(), Ahead: time.Until(s.net.Clock.Now())}
+		Network: s.net.EVM.Config(), Tokens: s.net.Tokens(), Ahead: time.Until(s.net.Clock.Now())}
 }
 
 // born makes the life of a user who has one swap.
@@ -171,12 +170,7 @@ func (l *life) serve(node *lightning.Node) (*devlnurl.Server, error) {
 
 // tokens returns what an account has of WBTC.
 func (s *stage) tokens(ctx context.Context, of common.Address) (*big.Int, error) {
-	data, err := evm.BalanceCall(of)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := s.net.EVM.Read(ctx, of, evm.Call{To: s.net.EVM.Contracts().Token, Data: data})
-	return new(big.Int).SetBytes(answer), err
+	return s.net.EVM.Balance(ctx, s.net.EVM.Contracts().Token, of)
 }
 
 // balanceAt returns what the user has of the chain's coin.

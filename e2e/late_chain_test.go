@@ -38,7 +38,7 @@ func TestStartsWithoutOneChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	node.Misbehave(evm.Fault{Down: true})
-	network, list := w.net.EVM.Network(), w.net.Tokens()
+	network, list := w.net.EVM.Config(), w.net.Tokens()
 	network.Chain = chainevm.ChainBotanix
 	for i := range list {
 		list[i].Chain = network.Chain

@@ -9,9 +9,9 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // signed is what an action asks for, signed by an account with other fees.
@@ -21,7 +21,7 @@ func (w *world) signed(by *devnet.Account, a *swapper.Action, fees func(*types.D
 		w.t.Fatalf("nothing is to be signed: %+v", a)
 	}
 	for _, text := range a.SignSmartChainTransaction.Txs {
-		p, err := evm.ParseTransaction(text)
+		p, err := evmwire.ParseTransaction(text)
 		if err != nil {
 			w.t.Fatal(err)
 		}

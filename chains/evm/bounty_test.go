@@ -7,6 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // The reference draws deposit and bounty of the escrow by which it estimates a
@@ -16,8 +17,8 @@ import (
 // without traffic the difference is the one satoshi by which quotes of the same
 // moment were seen to differ.
 func TestClaimEstimateIsTheLargerOfTheReferences(t *testing.T) {
-	n := anyNetwork(t, ChainCitrea)
-	idle := FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
+	n := presetOf(t, "CITREA/MAINNET")
+	idle := evmwire.FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
 	k := contracts{chain: &chain{net: n}}
 	ours, payer, err := k.sample(chains.Cost{Kind: chains.CostClaimHTLC, Token: common.Address{1: 1}.Hex()})
 	if err != nil {

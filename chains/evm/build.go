@@ -11,6 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Build takes one round trip for steps that need no Bitcoin proof. A proof takes
@@ -25,7 +27,7 @@ func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigne
 	if err != nil {
 		return chains.Unsigned{}, err
 	}
-	var calls []Call
+	var calls []evmwire.Call
 	for _, step := range plan.Steps {
 		more, err := k.calls(ctx, step, signer, true)
 		if err != nil {
@@ -43,7 +45,7 @@ func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigne
 // Check takes no round trip.
 func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, error) {
 	if plan.Signer == "" && len(signed) > 0 {
-		tx, err := ParseTransaction(signed[0])
+		tx, err := evmwire.ParseTransaction(signed[0])
 		if err != nil || !tx.Signed {
 			return nil, fault.Invalid("signedTxs[0]", "is not a signed transaction")
 		}
@@ -53,7 +55,7 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	if err != nil {
 		return nil, err
 	}
-	var calls []Call
+	var calls []evmwire.Call
 	var steps []int
 	for i, step := range plan.Steps {
 		more, err := k.calls(context.Background(), step, signer, false)
@@ -72,7 +74,7 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	if err := replacedBy(plan, signer.Hex()).check(plan, checked); err != nil {
 		return nil, err
 	}
-	if err := k.checkProofs(plan, calls, steps, checked); err != nil {
+	if err := k.CheckProofs(plan, calls, steps, checked); err != nil {
 		return nil, err
 	}
 	all := make([]chains.Signed, len(checked))
@@ -87,24 +89,28 @@ func planSigner(plan chains.Plan) (common.Address, error) { return account("sign
 // calls returns what a step has to call. With proofs set they are complete;
 // without, calls that carry a Bitcoin proof hold only the part of their data that
 // says what they do, and nobody is asked anything.
-func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]Call, error) {
+func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]evmwire.Call, error) {
 	if step.Kind == chains.StepVaultClaim {
 		if step.Vault == nil {
 			return nil, fault.Invalid("vault", "is missing")
 		}
 		if !proofs {
-			return k.vaultClaimPattern(*step.Vault)
+			ref, err := vaultRef(chains.VaultID{Owner: step.Vault.Owner, ID: step.Vault.ID})
+			if err != nil {
+				return nil, err
+			}
+			return k.VaultClaimPattern(ref), nil
 		}
 		return k.vaultClaims(ctx, *step.Vault, signer)
 	}
-	s, err := SwapDataOf(step.Escrow)
+	s, err := evmwire.SwapDataOf(step.Escrow)
 	if err != nil {
 		return nil, err
 	}
 	if err := k.CheckSwapData(s); err != nil {
 		return nil, err
 	}
-	one := func(c Call, err error) ([]Call, error) { return []Call{c}, err }
+	one := func(c evmwire.Call, err error) ([]evmwire.Call, error) { return []evmwire.Call{c}, err }
 	switch step.Kind {
 	case chains.StepInit:
 		return k.Init(s, signer, step.Auth)
@@ -112,7 +118,7 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 		return one(k.ClaimBySecret(s, step.Preimage))
 	case chains.StepClaimBitcoin:
 		if !proofs {
-			return k.bitcoinClaimPattern(s)
+			return k.BitcoinClaimPattern(s)
 		}
 		if step.Payment == nil {
 			return nil, fault.Invalid("payment", "is missing")
@@ -129,26 +135,26 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 // serialize gives calls nonces and fees. Approvals that were granted before are
 // left out. Two polls of a swap give the same nonces while what they ask for is
 // not mined: see [chain.firstNonce].
-func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer common.Address, calls []Call) ([]string, error) {
+func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer common.Address, calls []evmwire.Call) ([]string, error) {
 	var pending, mined hexutil.Uint64
 	var head *feeHead
-	requests := []Request{
+	requests := []evmrpc.Request{
 		{Method: "eth_getTransactionCount", Params: []any{signer, "pending"}, Result: &pending},
 		{Method: "eth_getTransactionCount", Params: []any{signer, "latest"}, Result: &mined},
 		feeRequest(&head),
 	}
-	granted := map[Allowance]*hexutil.Bytes{}
+	granted := map[evmwire.Allowance]*hexutil.Bytes{}
 	for _, c := range calls {
-		if c.Role != RoleApproval || c.Allowance == nil {
+		if c.Role != evmwire.RoleApproval || c.Allowance == nil {
 			continue
 		}
-		data, err := AllowanceCall(signer, c.Allowance.Spender)
+		data, err := evmwire.AllowanceCall(signer, c.Allowance.Spender)
 		if err != nil {
 			return nil, err
 		}
 		answer := new(hexutil.Bytes)
 		granted[allowanceKey(*c.Allowance)] = answer
-		requests = append(requests, callRequest(c.Allowance.Token, data, "latest", answer))
+		requests = append(requests, evmrpc.CallRequest(c.Allowance.Token, data, "latest", answer))
 	}
 	states := planStates{manager: k.EscrowManager.Address}
 	if err := states.ask(plan, &requests); err != nil {
@@ -178,12 +184,12 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 	for n, e := range estimates {
 		if requests[needed+n].Err == nil {
 			// A tenth more than the estimate: the state may be dearer when it is mined.
-			calls[e.call].Gas = max(calls[e.call].Gas, min(uint64(*e.gas), maxGas)*11/10)
+			calls[e.call].Gas = max(calls[e.call].Gas, min(uint64(*e.gas), evmwire.MaxGas)*11/10)
 		}
 	}
-	calls = WithoutApproved(calls, func(a Allowance) *big.Int {
+	calls = evmwire.WithoutApproved(calls, func(a evmwire.Allowance) *big.Int {
 		if answer := granted[allowanceKey(a)]; answer != nil {
-			if amount, err := DecodeAmount(*answer); err == nil {
+			if amount, err := evmwire.DecodeAmount(*answer); err == nil {
 				return amount
 			}
 		}
@@ -206,26 +212,26 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 type estimate struct {
 	call    int
 	gas     *hexutil.Uint64
-	request Request
+	request evmrpc.Request
 }
 
 // estimateRequests asks for the gas of the calls that can run before the others:
 // the first one, and the first that is no approval, in case the approvals were
 // granted before. The constants of the protocol are the floor; an estimate that
 // fails says nothing, since what the call depends on may not be there yet.
-func estimateRequests(calls []Call, signer common.Address) []estimate {
+func estimateRequests(calls []evmwire.Call, signer common.Address) []estimate {
 	var estimates []estimate
 	ask := func(i int) {
 		gas := new(hexutil.Uint64)
-		estimates = append(estimates, estimate{i, gas, Request{Method: "eth_estimateGas", Params: []any{map[string]any{
-			"from": signer, "to": calls[i].To, "data": hexutil.Bytes(calls[i].Data), "value": (*hexutil.Big)(calls[i].value()),
+		estimates = append(estimates, estimate{i, gas, evmrpc.Request{Method: "eth_estimateGas", Params: []any{map[string]any{
+			"from": signer, "to": calls[i].To, "data": hexutil.Bytes(calls[i].Data), "value": (*hexutil.Big)(evmwire.OrZero(calls[i].Value)),
 		}}, Result: gas}})
 	}
 	for i, c := range calls {
-		if i == 0 || c.Role != RoleApproval {
+		if i == 0 || c.Role != evmwire.RoleApproval {
 			ask(i)
 		}
-		if c.Role != RoleApproval {
+		if c.Role != evmwire.RoleApproval {
 			break
 		}
 	}
@@ -247,20 +253,20 @@ func largeDataGas(data []byte) uint64 {
 // planRate is the plan's own fee rate, or the current one. Each part of a stored
 // rate is raised to the current one, or the transaction might not be mined any
 // more: on these chains no signature covers it.
-func (k *contracts) planRate(plan chains.Plan, head *feeHead) (FeeRate, error) {
+func (k *contracts) planRate(plan chains.Plan, head *feeHead) (evmwire.FeeRate, error) {
 	current, err := k.chain.rate(head)
 	if err != nil || plan.FeeRate == "" {
 		return current, err
 	}
-	stored, err := ParseFeeRate(plan.FeeRate)
+	stored, err := evmwire.ParseFeeRate(plan.FeeRate)
 	if err != nil {
-		return FeeRate{}, err
+		return evmwire.FeeRate{}, err
 	}
-	return FeeRate{Base: higher(stored.Base, current.Base), Priority: higher(stored.Priority, current.Priority), L1: higher(stored.L1, current.L1)}, nil
+	return evmwire.FeeRate{Base: higher(stored.Base, current.Base), Priority: higher(stored.Priority, current.Priority), L1: higher(stored.L1, current.L1)}, nil
 }
 
 // allowanceKey compares allowances without their amount.
-func allowanceKey(a Allowance) Allowance {
+func allowanceKey(a evmwire.Allowance) evmwire.Allowance {
 	a.Amount = nil
 	return a
 }

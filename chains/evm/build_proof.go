@@ -17,43 +17,16 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	btcrelay "github.com/swapper-go/swapper/internal/btc/relay"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
-// bitcoinClaimPattern is the part of a claim's data that says which escrow is
-// claimed: the selector and the escrow's words.
-func (k *contracts) bitcoinClaimPattern(s SwapData) ([]Call, error) {
-	data, err := escrowABI().Pack("claim", s.tuple(), []byte{})
-	if err != nil {
-		return nil, err
-	}
-	const escrowWords = 13
-	return []Call{
-		{Role: RoleRelay, To: k.BtcRelay.Address},
-		{Role: RoleProof, To: k.EscrowManager.Address, Data: data[:4+32*escrowWords]},
-	}, nil
-}
-
-// vaultClaimPattern is the same for vaults: the selector, the owner and the id.
-// All withdrawals before the wanted one are claimed in the same way.
-func (k *contracts) vaultClaimPattern(v chains.VaultPayment) ([]Call, error) {
-	ref, err := vaultRef(chains.VaultID{Owner: v.Owner, ID: v.ID})
-	if err != nil {
-		return nil, err
-	}
-	method := vaultABI().Methods["claim"]
-	data := words(append([]byte(nil), method.ID...)).address(ref.Owner).uint(ref.ID)
-	return []Call{
-		{Role: RoleRelay, To: k.BtcRelay.Address},
-		{Role: RoleProofs, To: k.VaultManager.Address, Data: data},
-	}, nil
-}
-
-func (k *contracts) bitcoinClaim(ctx context.Context, s SwapData, p chains.Payment) ([]Call, error) {
+func (k *contracts) bitcoinClaim(ctx context.Context, s evmwire.SwapData, p chains.Payment) ([]evmwire.Call, error) {
 	if p.Confirmations == 0 {
 		return nil, fault.Invalid("payment", "must have a confirmation at least")
 	}
 	sync := relaySync{k: k}
-	var header StoredHeader
+	var header evmwire.StoredHeader
 	var merkle bitcoin.MerkleProof
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -69,7 +42,7 @@ func (k *contracts) bitcoinClaim(ctx context.Context, s SwapData, p chains.Payme
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	proof := BitcoinProof{Tx: p.Raw, Vout: p.Vout, Confirmations: uint32(p.Confirmations), Header: header, Merkle: merkle}
+	proof := evmwire.BitcoinProof{Tx: p.Raw, Vout: p.Vout, Confirmations: uint32(p.Confirmations), Header: header, Merkle: merkle}
 	if err := proof.CheckInclusion(); err != nil {
 		return nil, err
 	}
@@ -82,12 +55,12 @@ func (k *contracts) bitcoinClaim(ctx context.Context, s SwapData, p chains.Payme
 
 // vaultClaims claims every withdrawal from the vault's place on chain up to the
 // wanted one, oldest first.
-func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, signer common.Address) ([]Call, error) {
+func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, signer common.Address) ([]evmwire.Call, error) {
 	ref, err := vaultRef(chains.VaultID{Owner: v.Owner, ID: v.ID})
 	if err != nil {
 		return nil, err
 	}
-	reads, heads, err := k.readVaults(ctx, []VaultRef{ref})
+	reads, heads, err := k.readVaults(ctx, []evmwire.VaultRef{ref})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +87,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	}
 	// The newest needs the highest header, so one plan of the relay serves all.
 	sync := relaySync{k: k, heads: heads}
-	claims := make([]Call, len(path))
+	claims := make([]evmwire.Call, len(path))
 	one := func(ctx context.Context, i int) (err error) {
 		claims[i], err = k.vaultClaim(ctx, &sync, vault, path[i].Tx, signer)
 		return err
@@ -124,7 +97,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	}
 	sync.settle()
 	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(ParallelCalls)
+	g.SetLimit(evmrpc.ParallelCalls)
 	for i := range len(path) - 1 {
 		g.Go(func() error { return one(inner, i) })
 	}
@@ -135,30 +108,30 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 }
 
 // vaultClaim claims one withdrawal.
-func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault Vault, tx *bitcoin.Tx, signer common.Address) (Call, error) {
+func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault evmwire.Vault, tx *bitcoin.Tx, signer common.Address) (evmwire.Call, error) {
 	confirmations := uint32(vault.Params.Confirmations.Uint64())
 	if tx.Confirmations < confirmations {
-		return Call{}, fault.New(fault.InvalidState, "transaction %s has %d of %d confirmations", tx.ID, tx.Confirmations, confirmations)
+		return evmwire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of %d confirmations", tx.ID, tx.Confirmations, confirmations)
 	}
 	header, err := sync.header(ctx, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
 	if err != nil {
-		return Call{}, err
+		return evmwire.Call{}, err
 	}
 	merkle, err := k.chain.env.Bitcoin.MerkleProof(ctx, tx.ID, tx.BlockHash)
 	if err != nil {
-		return Call{}, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
+		return evmwire.Call{}, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
 	}
 	raw, err := rawtx.Strip(tx.Msg)
 	if err != nil {
-		return Call{}, err
+		return evmwire.Call{}, err
 	}
-	w, err := ParseWithdrawal(tx.Msg)
+	w, err := evmwire.ParseWithdrawal(tx.Msg)
 	if err != nil {
-		return Call{}, err
+		return evmwire.Call{}, err
 	}
-	proof := BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
+	proof := evmwire.BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
 	if err := proof.CheckInclusion(); err != nil {
-		return Call{}, err
+		return evmwire.Call{}, err
 	}
 	return k.ClaimVault(vault, w, proof, signer)
 }
@@ -169,19 +142,19 @@ func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault Vault
 type relaySync struct {
 	k      *contracts
 	heads  chains.Heads
-	calls  []Call
-	stored map[uint32]StoredHeader // by height, after the calls
+	calls  []evmwire.Call
+	stored map[uint32]evmwire.StoredHeader // by height, after the calls
 }
 
 // settle says that the plan, if there is one, is made: from then on header may be
 // called concurrently.
 func (r *relaySync) settle() {
 	if r.stored == nil {
-		r.stored = map[uint32]StoredHeader{}
+		r.stored = map[uint32]evmwire.StoredHeader{}
 	}
 }
 
-func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, required uint32) (StoredHeader, error) {
+func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, required uint32) (evmwire.StoredHeader, error) {
 	if h, ok := r.stored[height]; ok {
 		return h, r.is(h, block)
 	}
@@ -191,20 +164,20 @@ func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, requ
 	}
 	switch {
 	case err != nil:
-		return StoredHeader{}, err
+		return evmwire.StoredHeader{}, err
 	case found && (tip >= required || r.stored != nil):
 		return h, nil
 	case r.stored != nil:
-		return StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
+		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
 	}
 	if err := r.plan(ctx, required); err != nil {
-		return StoredHeader{}, err
+		return evmwire.StoredHeader{}, err
 	}
 	if h, ok := r.stored[height]; ok {
 		return h, r.is(h, block)
 	}
 	if !found {
-		return StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
+		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
 	}
 	return h, nil // only confirmations were missing
 }
@@ -216,38 +189,38 @@ const headerTimeSlack = 3 * 60 * 60
 // knownHeader finds a Bitcoin block in the relay's main chain, and says how far
 // that goes. It takes one round trip if the relay is not that far or the header
 // is known from before, else three more; heads are zero if they were not asked for.
-func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32) (header StoredHeader, tip uint32, heads chains.Heads, found bool, err error) {
+func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32) (header evmwire.StoredHeader, tip uint32, heads chains.Heads, found bool, err error) {
 	if h, ok := k.memory.headers.Get(block); ok {
-		tip, found, err = k.readMain(ctx, k.chain.node, h)
+		tip, found, err = k.ReadMain(ctx, k.chain.node, h)
 		return h, tip, heads, found, err
 	}
-	askTip, err := relayABI().Pack("getBlockheight")
+	askTip, err := evmwire.RelayABI().Pack("getBlockheight")
 	if err != nil {
 		return header, 0, heads, false, err
 	}
 	var tipWord hexutil.Bytes
 	var h headsRequest
-	if err := batch(ctx, k.chain.node, append(h.requests(k.chain.net), callRequest(k.BtcRelay.Address, askTip, "latest", &tipWord))); err != nil {
+	if err := evmrpc.AskAll(ctx, k.chain.node, append(h.requests(k.chain.net), evmrpc.CallRequest(k.BtcRelay.Address, askTip, "latest", &tipWord))); err != nil {
 		return header, 0, heads, false, err
 	}
 	if heads, err = h.heads(); err != nil {
 		return header, 0, heads, false, err
 	}
-	if err := unpack(relayABI(), "getBlockheight", tipWord, &tip); err != nil || tip < height {
+	if err := evmwire.Unpack(evmwire.RelayABI(), "getBlockheight", tipWord, &tip); err != nil || tip < height {
 		return header, tip, heads, false, err
 	}
 	block80, err := k.chain.env.Bitcoin.Header(ctx, block)
 	if err != nil {
 		return header, tip, heads, false, fmt.Errorf("block %s: %w", block, err)
 	}
-	header, tip, found, err = k.readHeader(ctx, k.chain.node, block, 0, heads, int64(block80.Time)-headerTimeSlack)
+	header, tip, found, err = k.ReadHeader(ctx, k.chain.node, block, 0, heads, int64(block80.Time)-headerTimeSlack)
 	if err == nil && found {
 		k.memory.headers.Add(block, header)
 	}
 	return header, tip, heads, found, err
 }
 
-func (r *relaySync) is(h StoredHeader, block bitcoin.Hash) error {
+func (r *relaySync) is(h evmwire.StoredHeader, block bitcoin.Hash) error {
 	if h.Header().Hash() != block {
 		return fault.New(fault.Upstream, "block %s is not in Bitcoin's best chain", block)
 	}
@@ -263,8 +236,8 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 		}
 		r.heads = heads
 	}
-	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]StoredHeader{}}
-	rules := btcrelay.Rules{Main: MainHeaders, Fork: ForkHeaders, ShortFork: MainHeaders, Work: pow.Work}
+	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]evmwire.StoredHeader{}}
+	rules := btcrelay.Rules{Main: evmwire.MainHeaders, Fork: evmwire.ForkHeaders, ShortFork: evmwire.MainHeaders, Work: pow.Work}
 	plan, err := btcrelay.Sync(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
 	if errors.Is(err, bitcoin.ErrNotFound) {
 		return fault.New(fault.Upstream, "the Bitcoin relay of %s is not initialised", r.k.chain.net.Chain)
@@ -275,14 +248,14 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 	if plan.Top.Header.Height < until {
 		return fault.New(fault.Upstream, "Bitcoin is at height %d, the proof needs %d", plan.Top.Header.Height, until)
 	}
-	r.stored = map[uint32]StoredHeader{}
+	r.stored = map[uint32]evmwire.StoredHeader{}
 	base, ok := relay.stored[plan.Base.Header.Hash()]
 	if !ok {
 		return fault.New(fault.Upstream, "the relay's header %s is not known", plan.Base.Header.Hash())
 	}
 	var fork uint64
 	for _, b := range plan.Batches {
-		to := Branch{}
+		to := evmwire.Branch{}
 		switch b.Op {
 		case btcrelay.SaveShortFork:
 			to.Short = true
@@ -292,9 +265,9 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 			}
 			to.Fork = fork
 		}
-		headers := make([]CompactHeader, len(b.Headers))
+		headers := make([]evmwire.CompactHeader, len(b.Headers))
 		for i, h := range b.Headers {
-			headers[i] = Compact(h)
+			headers[i] = evmwire.Compact(h)
 		}
 		call, stored, err := r.k.SubmitHeaders(to, base, headers)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // planStates are the escrows of a plan as the node sees them, asked for together
@@ -21,20 +23,20 @@ type planStates struct {
 
 type stepState struct {
 	kind   chains.StepKind
-	escrow SwapData
+	escrow evmwire.SwapData
 	opens  bool // the plan itself opens it before
 	public bool // the secret is known to others already
 	answer hexutil.Bytes
 }
 
-func (p *planStates) ask(plan chains.Plan, requests *[]Request) error {
+func (p *planStates) ask(plan chains.Plan, requests *[]evmrpc.Request) error {
 	opened := map[common.Hash]bool{}
 	p.steps = make([]stepState, 0, len(plan.Steps))
 	for _, step := range plan.Steps {
 		if step.Kind == chains.StepVaultClaim {
 			continue
 		}
-		s, err := SwapDataOf(step.Escrow)
+		s, err := evmwire.SwapDataOf(step.Escrow)
 		if err != nil {
 			return err
 		}
@@ -42,13 +44,13 @@ func (p *planStates) ask(plan chains.Plan, requests *[]Request) error {
 		if err != nil {
 			return err
 		}
-		data, err := StateCall([]common.Hash{hash})
+		data, err := evmwire.StateCall([]common.Hash{hash})
 		if err != nil {
 			return err
 		}
 		p.steps = append(p.steps, stepState{kind: step.Kind, escrow: s, opens: opened[hash], public: step.Public})
 		opened[hash] = opened[hash] || step.Kind == chains.StepInit
-		*requests = append(*requests, callRequest(p.manager, data, "latest", &p.steps[len(p.steps)-1].answer))
+		*requests = append(*requests, evmrpc.CallRequest(p.manager, data, "latest", &p.steps[len(p.steps)-1].answer))
 	}
 	return nil
 }
@@ -58,14 +60,14 @@ func (p *planStates) ask(plan chains.Plan, requests *[]Request) error {
 // the secret is public already.
 func (p *planStates) check(now time.Time, head *feeHead) error {
 	for _, step := range p.steps {
-		records, err := DecodeStates(step.answer, 1)
+		records, err := evmwire.DecodeStates(step.answer, 1)
 		if err != nil {
 			return err
 		}
 		state := chains.EscrowState(records[0].State)
 		switch {
 		case step.kind == chains.StepInit:
-			if err := CanInit(state); err != nil {
+			if err := evmwire.CanInit(state); err != nil {
 				return err
 			}
 		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):

@@ -13,6 +13,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmread"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -74,16 +77,16 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	node, err := newNodes(n.ChainID, f.o.RPC, env.HTTP, env.Now)
+	node, err := evmrpc.Dial(n.ChainID, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.close, env: env, tokens: known, native: native, nonces: newNonces()}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newNonces()}
 	for _, d := range n.Deployments {
-		c.contracts = append(c.contracts, &contracts{chain: c, Deployment: d, memory: newMemory()})
+		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()})
 	}
 	if err := c.greet(ctx, node); err != nil {
-		node.close()
+		node.Close()
 		return nil, fmt.Errorf("open %s: %w", f.id, err)
 	}
 	return c, nil
@@ -91,15 +94,15 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 
 // greet asks the nodes once. That they are silent is no reason to do without the
 // chain: it may have swaps under way. That they serve another one is.
-func (c *chain) greet(ctx context.Context, node *nodes) error {
+func (c *chain) greet(ctx context.Context, node *evmrpc.Nodes) error {
 	asking, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	var h headsRequest
-	err := node.ask(asking, h.requests(c.net))
+	err := node.Ask(asking, h.requests(c.net))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if foreign := node.foreign(); foreign != nil {
+	if foreign := node.Foreign(); foreign != nil {
 		return foreign
 	}
 	if err != nil {
@@ -110,20 +113,20 @@ func (c *chain) greet(ctx context.Context, node *nodes) error {
 	return nil
 }
 
-func (f factory) network(on bitcoin.Network) (Network, error) {
+func (f factory) network(on bitcoin.Network) (evmwire.Network, error) {
 	if f.o.Network == nil {
-		return Preset(f.id, on)
+		return evmwire.Preset(f.id, on)
 	}
-	n := *f.o.Network
+	n := f.o.Network.wire()
 	if n.Bitcoin != on {
-		return Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s, not %s", f.id, n.Bitcoin, on)
+		return evmwire.Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s, not %s", f.id, n.Bitcoin, on)
 	}
 	return n, n.Validate()
 }
 
 func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
 	for _, t := range known {
-		if common.HexToAddress(t.Address) == Native {
+		if common.HexToAddress(t.Address) == evmwire.Native {
 			return t, nil
 		}
 	}
@@ -132,8 +135,8 @@ func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
 
 // chain is a [chains.Chain].
 type chain struct {
-	net       Network
-	node      Node
+	net       evmwire.Network
+	node      evmrpc.Node
 	closeNode func()
 	env       chains.Env
 	tokens    []tokens.Token
@@ -153,7 +156,7 @@ func (c *chain) Info() chains.Info {
 	for _, k := range c.contracts {
 		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})
 	}
-	for _, a := range c.net.contracts() {
+	for _, a := range c.net.Contracts() {
 		info.Contracts = append(info.Contracts, a.Hex())
 	}
 	return info
@@ -179,7 +182,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
 
 func (c *chain) CheckFeeRate(s string) error {
-	_, err := ParseFeeRate(s)
+	_, err := evmwire.ParseFeeRate(s)
 	return err
 }
 
@@ -214,38 +217,38 @@ func (c *chain) Balance(ctx context.Context, owner, token string) (*big.Int, err
 	if err != nil {
 		return nil, err
 	}
-	if of == Native {
+	if of == evmwire.Native {
 		var balance hexutil.Big
-		if err := batch(ctx, c.node, []Request{{Method: "eth_getBalance", Params: []any{who, "latest"}, Result: &balance}}); err != nil {
+		if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{{Method: "eth_getBalance", Params: []any{who, "latest"}, Result: &balance}}); err != nil {
 			return nil, err
 		}
 		return balance.ToInt(), nil
 	}
-	data, err := BalanceCall(who)
+	data, err := evmwire.BalanceCall(who)
 	if err != nil {
 		return nil, err
 	}
 	var answer hexutil.Bytes
-	if err := batch(ctx, c.node, []Request{callRequest(of, data, "latest", &answer)}); err != nil {
+	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{evmrpc.CallRequest(of, data, "latest", &answer)}); err != nil {
 		return nil, err
 	}
-	return DecodeAmount(answer)
+	return evmwire.DecodeAmount(answer)
 }
 
 // feeHead is what a block says about fees.
 type feeHead struct {
-	blockHead
+	evmrpc.BlockHead
 	BaseFee *hexutil.Big `json:"baseFeePerGas"`
 	L1Fee   *hexutil.Big `json:"l1FeeRate"`
 }
 
-func feeRequest(into **feeHead) Request {
-	return Request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: into}
+func feeRequest(into **feeHead) evmrpc.Request {
+	return evmrpc.Request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: into}
 }
 
-func (c *chain) rate(h *feeHead) (FeeRate, error) {
+func (c *chain) rate(h *feeHead) (evmwire.FeeRate, error) {
 	if h == nil || h.BaseFee == nil {
-		return FeeRate{}, fault.New(fault.Upstream, "%s names no base fee", c.net.Chain)
+		return evmwire.FeeRate{}, fault.New(fault.Upstream, "%s names no base fee", c.net.Chain)
 	}
 	var l1 *big.Int
 	if h.L1Fee != nil {
@@ -257,7 +260,7 @@ func (c *chain) rate(h *feeHead) (FeeRate, error) {
 // noteFees remembers the block that fees were read from.
 func (c *chain) noteFees(h *feeHead) {
 	if h != nil {
-		c.latest.note(&h.blockHead, c.env.Now())
+		c.latest.note(&h.BlockHead, c.env.Now())
 	}
 }
 
@@ -270,10 +273,10 @@ func (c *chain) FeeRate(ctx context.Context) (string, error) {
 	return rate.String(), nil
 }
 
-func (c *chain) currentRate(ctx context.Context) (FeeRate, error) {
+func (c *chain) currentRate(ctx context.Context) (evmwire.FeeRate, error) {
 	var head *feeHead
-	if err := batch(ctx, c.node, []Request{feeRequest(&head)}); err != nil {
-		return FeeRate{}, err
+	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{feeRequest(&head)}); err != nil {
+		return evmwire.FeeRate{}, err
 	}
 	c.noteFees(head)
 	return c.rate(head)

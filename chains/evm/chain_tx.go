@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 )
 
 // Send takes one round trip: the node is asked along the way whether it knows the
@@ -32,10 +33,10 @@ func (c *chain) deliver(ctx context.Context, tx chains.Signed) error {
 		return err
 	}
 	err := c.sent(tx, r)
-	if n, ok := c.node.(*nodes); ok && len(n.all) > 1 && fault.CodeOf(err) == fault.InvalidState {
+	if n, ok := c.node.(*evmrpc.Nodes); ok && n.Several() && fault.CodeOf(err) == fault.InvalidState {
 		// One node may refuse what the others take.
 		took := false
-		_ = n.each(ctx, func() []Request { return sendRequests(tx) }, func(r []Request) { took = took || c.sent(tx, r) == nil })
+		_ = n.Each(ctx, func() []evmrpc.Request { return sendRequests(tx) }, func(r []evmrpc.Request) { took = took || c.sent(tx, r) == nil })
 		if took {
 			return nil
 		}
@@ -44,15 +45,15 @@ func (c *chain) deliver(ctx context.Context, tx chains.Signed) error {
 }
 
 // sendRequests sends a transaction and asks whether it is known.
-func sendRequests(tx chains.Signed) []Request {
-	return []Request{
+func sendRequests(tx chains.Signed) []evmrpc.Request {
+	return []evmrpc.Request{
 		{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: new(common.Hash)},
 		{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: new(*json.RawMessage)},
 	}
 }
 
 // sent reads what a node makes of a transaction.
-func (c *chain) sent(tx chains.Signed, r []Request) error {
+func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
 	id, known := *r[0].Result.(*common.Hash), *r[1].Result.(**json.RawMessage)
 	err := r[0].Err
 	text := ""
@@ -63,12 +64,12 @@ func (c *chain) sent(tx chains.Signed, r []Request) error {
 	case err == nil && id.Hex() != tx.ID:
 		return fault.New(fault.Upstream, "the node took transaction %s for %s", tx.ID, id.Hex())
 	case err == nil, r[1].Err == nil && known != nil,
-		says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
+		evmrpc.Says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
 		c.noteSent(tx)
 		return nil
-	case says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
+	case evmrpc.Says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
-	case says(text, refusals...):
+	case evmrpc.Says(text, refusals...):
 		return fault.New(fault.InvalidState, "the node refuses the transaction: %w", err)
 	}
 	return fault.New(fault.Upstream, "the node refuses the transaction: %w", err)
@@ -124,7 +125,7 @@ func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
 		To    *common.Address `json:"to"`
 		Value *hexutil.Big    `json:"value"`
 	}
-	if err := batch(ctx, c.node, []Request{{Method: "eth_getTransactionByHash", Params: []any{txID}, Result: &tx}}); err != nil {
+	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{{Method: "eth_getTransactionByHash", Params: []any{txID}, Result: &tx}}); err != nil {
 		return nil, err
 	}
 	if tx == nil || tx.To == nil || tx.Value == nil || *tx.To != common.HexToAddress(to) {
@@ -150,13 +151,13 @@ func (c *chain) status(ctx context.Context, txs []chains.Signed) (all []chains.T
 	for i, tx := range txs {
 		if tx.From != "" && used[tx.From] == nil {
 			used[tx.From] = new(hexutil.Uint64)
-			requests = append(requests, Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
+			requests = append(requests, evmrpc.Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
 		}
 		requests = append(requests,
-			Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
-			Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
+			evmrpc.Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
+			evmrpc.Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
 	}
-	if err := batch(ctx, c.node, requests); err != nil {
+	if err := evmrpc.AskAll(ctx, c.node, requests); err != nil {
 		return nil, nil, err
 	}
 	heads, err := h.heads()

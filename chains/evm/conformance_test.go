@@ -28,6 +28,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -48,8 +49,8 @@ type localNet struct {
 	vaults  *bitcoinnet.Wallet // of the LP's vaults
 
 	mu     sync.Mutex
-	opened map[string]evm.Vault // by number, on the output that is not spent yet
-	counts map[string]uint32    // withdrawals by number
+	opened map[string]evmwire.Vault // by number, on the output that is not spent yet
+	counts map[string]uint32        // withdrawals by number
 }
 
 var _ chaintest.VaultNet = (*localNet)(nil)
@@ -60,7 +61,7 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &localNet{Net: n, t: t, opened: map[string]evm.Vault{}, counts: map[string]uint32{}}
+	l := &localNet{Net: n, t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
 			l.must(c.Close())
@@ -76,18 +77,18 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	l.must(err)
 	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
 	l.must(err)
-	network := n.Network()
+	network := n.Config()
 	for _, change := range changes {
 		change(&network)
 	}
-	native := tokens.Token{Chain: network.Chain, Ticker: "CBTC", Decimals: 18, DisplayDecimals: 8, Address: evm.Native.Hex()}
+	native := tokens.Token{Chain: network.Chain, Ticker: "CBTC", Decimals: 18, DisplayDecimals: 8, Address: evmwire.Native.Hex()}
 	token := tokens.Token{Chain: network.Chain, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: n.Contracts().Token.Hex()}
 	f := evm.Custom(evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}})
 	l.chain, err = f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: n.Time, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
 	l.must(err)
 	l.lp = account{l, n.LP}
-	for _, at := range []common.Address{evm.Native, n.Contracts().Token} {
+	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
 		calls, err := n.Deployment().Deposit(at, devnet.Coins(100))
 		l.must(err)
 		_, err = n.LP.SendAll(t.Context(), calls)
@@ -139,7 +140,7 @@ func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRela
 
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, tx chains.Signed) {
 	t.Helper()
-	_, err := by.(account).Send(t.Context(), evm.Call{To: common.Address{9}, Gas: 21_000})
+	_, err := by.(account).Send(t.Context(), evmwire.Call{To: common.Address{9}, Gas: 21_000})
 	l.must(err)
 }
 
@@ -242,7 +243,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Unlock()
 	found, err := bitcoin.GetTx(t.Context(), l.backend, tx)
 	l.must(err)
-	w, err := evm.ParseWithdrawal(found.Msg)
+	w, err := evmwire.ParseWithdrawal(found.Msg)
 	l.must(err)
 	calls, err := l.Deployment().FrontVault(v, w, count-1)
 	l.must(err)
@@ -273,7 +274,7 @@ func (a account) digest(t *testing.T, digest common.Hash, err error) string {
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := evm.SwapDataOf(e)
+	s, err := evmwire.SwapDataOf(e)
 	a.net.must(err)
 	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
 	if e.PayIn {
@@ -286,7 +287,7 @@ func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until
 
 func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := evm.SwapDataOf(e)
+	s, err := evmwire.SwapDataOf(e)
 	a.net.must(err)
 	auth := chains.Auth{Prefix: "refund", Timeout: until.Unix()}
 	digest, err := a.net.Network().RefundDigest(a.net.Deployment(), s, auth.Timeout)
@@ -307,9 +308,9 @@ func (l *localNet) Facts() chaintest.Facts {
 		Token:       l.Contracts().Token.Hex(),
 		SameAddress: []string{address, strings.ToLower(address), "0x" + strings.ToUpper(address[2:])},
 		NoAddress:   []string{"0xaB5801a7D398351b8bE11C439e05C5B3259aeC9B", address + "00", "0x" + strings.Repeat("g", 40), "ab5801a7d398351b8be11c439e05c5b3259aec9b", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"},
-		ZeroAddress: evm.Native.Hex(),
+		ZeroAddress: evmwire.Native.Hex(),
 		EscrowMembers: map[string]any{
-			"offerer": other, "claimer": other, "token": evm.Native.Hex(), "refundHandler": other, "claimHandler": other, "depositToken": other,
+			"offerer": other, "claimer": other, "token": evmwire.Native.Hex(), "refundHandler": other, "claimHandler": other, "depositToken": other,
 			"payIn": false, "payOut": true, "reputation": false, "sequence": "5", "amount": "1", "securityDeposit": "1", "claimerBounty": "1",
 			"claimData": word(1), "refundData": word(1), "successActionCommitment": word(1), "extraData": "00",
 		},
@@ -365,7 +366,7 @@ func alterations() map[string]func(*testing.T, string) string {
 	} {
 		all[name] = func(t *testing.T, text string) string {
 			t.Helper()
-			tx, err := evm.ParseTransaction(text)
+			tx, err := evmwire.ParseTransaction(text)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,12 +9,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmread"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // contracts is one deployment as a [chains.VaultContract].
 type contracts struct {
 	chain *chain
-	Deployment
+	evmread.Contracts
 	memory memory
 }
 
@@ -32,7 +34,7 @@ func (k *contracts) Expect(spec chains.Spec) (chains.Escrow, error) {
 
 // Decode also demands the configured handlers, whatever kind the data claims to be.
 func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
-	s, err := ParseSwapData(data)
+	s, err := evmwire.ParseSwapData(data)
 	if err != nil {
 		return chains.Escrow{}, err
 	}
@@ -43,15 +45,15 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 }
 
 func (k *contracts) Diff(want, got chains.Escrow, may ...chains.Field) error {
-	a, err := SwapDataOf(want)
+	a, err := evmwire.SwapDataOf(want)
 	if err != nil {
 		return err
 	}
-	b, err := SwapDataOf(got)
+	b, err := evmwire.SwapDataOf(got)
 	if err != nil {
 		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
 	}
-	return Diff(a, b, may...)
+	return evmwire.Diff(a, b, may...)
 }
 
 func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
@@ -59,10 +61,10 @@ func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
 	return h[:], err
 }
 
-func (k *contracts) ClaimHashText(hash []byte) string { return ClaimHashText(hash) }
+func (k *contracts) ClaimHashText(hash []byte) string { return evmwire.ClaimHashText(hash) }
 
 func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
-	s, err := SwapDataOf(e)
+	s, err := evmwire.SwapDataOf(e)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 // seconds, as whoever asked for the fee rate has, else one. The authorisation
 // must outlast our own clock by [chains.AuthGrace] anyhow.
 func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
-	s, err := SwapDataOf(e)
+	s, err := evmwire.SwapDataOf(e)
 	if err != nil {
 		return 0, err
 	}
@@ -96,12 +98,12 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
 		return 0, err
 	}
-	return UsableUntil(auth, now), nil
+	return evmwire.UsableUntil(auth, now), nil
 }
 
 // VerifyRefund takes no round trip.
 func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains.Auth) error {
-	s, err := SwapDataOf(e)
+	s, err := evmwire.SwapDataOf(e)
 	if err != nil {
 		return err
 	}
@@ -153,19 +155,19 @@ func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) (
 		}
 		facts[i].Escrow = found
 		facts[i].Head = heads.Latest
-		facts[i].Final = isFinal(facts[i], heads.Final)
+		facts[i].Final = evmread.IsFinal(facts[i], heads.Final)
 		if q.Auth != nil {
 			facts[i].Auth = k.authState(*q.Auth, heads, int64(h.safe.Timestamp))
 		}
 	}
-	return facts, k.confirmOver(ctx, h.safe.block(), hashes, facts)
+	return facts, k.confirmOver(ctx, h.safe.Block(), hashes, facts)
 }
 
 // readStates reads escrows and the heads that they were read at.
 func (k *contracts) readStates(ctx context.Context, hashes []common.Hash) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	read, err := k.Deployment.readEscrows(ctx, node, hashes, chains.Heads{}, escrowsKnown{opened: k.memory.opened.Get, likely: k.memory.likely.Get})
+	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.opened.Get, Likely: k.memory.likely.Get})
 	if err == nil && node.extra != nil { // there was nothing to ask: only the heads are left
 		err = node.Batch(ctx, nil)
 	}
@@ -196,7 +198,7 @@ func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []c
 	if len(ask) == 0 {
 		return nil
 	}
-	records, err := k.Deployment.readStates(ctx, k.chain.node, ask, chains.Heads{Latest: at}, nil)
+	records, err := k.Contracts.ReadStates(ctx, k.chain.node, ask, chains.Heads{Latest: at}, nil)
 	for n, i := range doubtful {
 		switch {
 		case err != nil:
@@ -211,7 +213,7 @@ func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []c
 // authState judges an authorisation whose signature was verified when it came.
 func (k *contracts) authState(a chains.Auth, heads chains.Heads, safeTime int64) chains.AuthState {
 	switch now := k.chain.env.Now().Unix(); {
-	case Over(a, safeTime):
+	case evmwire.Over(a, safeTime):
 		return chains.AuthOver
 	case a.Timeout-now >= int64(chains.AuthGrace.Seconds()) && heads.Latest.Time <= a.Timeout:
 		return chains.AuthGood
@@ -220,7 +222,7 @@ func (k *contracts) authState(a chains.Auth, heads chains.Heads, safeTime int64)
 }
 
 // IDs takes no round trip.
-func (k *contracts) IDs(signed []string) ([]string, error) { return IDs(signed) }
+func (k *contracts) IDs(signed []string) ([]string, error) { return evmwire.IDs(signed) }
 
 // Liquidity takes one round trip.
 func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPFunds, error) {
@@ -239,10 +241,10 @@ func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPF
 // paid is estimated with what all nodes say of fees, see [chain.towerRate].
 func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate string) (*big.Int, error) {
 	n := k.chain.net
-	var rate FeeRate
+	var rate evmwire.FeeRate
 	var err error
 	if feeRate != "" {
-		rate, err = ParseFeeRate(feeRate)
+		rate, err = evmwire.ParseFeeRate(feeRate)
 		err = fault.At("feeRate", err)
 	} else if cost.Kind == chains.CostInit { // paid by the user, who sees what
 		rate, err = k.chain.currentRate(ctx)
@@ -273,21 +275,21 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 // that are nobody, and a deposit above the bounty above zero, so that every
 // transfer that can happen counts (protocol: chain-evm.md §6.3,
 // swap-flows-escrow.md §8.2).
-func (k *contracts) sample(cost chains.Cost) (SwapData, common.Address, error) {
-	token, payer := Native, common.Address{0: 3}
+func (k *contracts) sample(cost chains.Cost) (evmwire.SwapData, common.Address, error) {
+	token, payer := evmwire.Native, common.Address{0: 3}
 	var err error
 	if cost.Token != "" {
 		if token, err = coin("token", cost.Token); err != nil {
-			return SwapData{}, payer, err
+			return evmwire.SwapData{}, payer, err
 		}
 	}
 	if cost.Payer != "" {
 		if payer, err = account("wallet", cost.Payer); err != nil {
-			return SwapData{}, payer, err
+			return evmwire.SwapData{}, payer, err
 		}
 	}
-	s := SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
-		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: Native}
+	s := evmwire.SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
+		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: evmwire.Native}
 	switch cost.Kind {
 	case chains.CostInit:
 		s.Offerer, s.PayIn, s.Reputation = payer, true, true

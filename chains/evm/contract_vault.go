@@ -10,23 +10,26 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmread"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 func (k *contracts) WithdrawalData(recipient string, raw [2]uint64) ([]byte, error) {
-	return WithdrawalData(recipient, raw, nil)
+	return evmwire.WithdrawalData(recipient, raw, nil)
 }
 
-func (k *contracts) WithdrawalDataLen(gasDrop bool) int { return PayoutFormat().Len(gasDrop) }
+func (k *contracts) WithdrawalDataLen(gasDrop bool) int { return evmwire.PayoutFormat().Len(gasDrop) }
 
 func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
-	return ParseWithdrawal(tx)
+	return evmwire.ParseWithdrawal(tx)
 }
 
 // Vaults takes one round trip, and a second one for vaults that are seen for the
 // first time.
 func (k *contracts) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
 	facts := make([]chains.VaultFact, len(ids))
-	var refs []VaultRef
+	var refs []evmwire.VaultRef
 	var asked []int
 	for i, id := range ids {
 		ref, err := vaultRef(id)
@@ -49,7 +52,7 @@ func (k *contracts) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.
 	return facts, nil
 }
 
-func (k *contracts) readVaults(ctx context.Context, refs []VaultRef) ([]VaultRead, chains.Heads, error) {
+func (k *contracts) readVaults(ctx context.Context, refs []evmwire.VaultRef) ([]evmread.VaultRead, chains.Heads, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
 	reads, err := k.ReadVaults(ctx, node, refs, chains.Block{}, k.memory.params.Get)
@@ -61,15 +64,15 @@ func (k *contracts) readVaults(ctx context.Context, refs []VaultRef) ([]VaultRea
 	return reads, heads, err
 }
 
-func vaultRef(id chains.VaultID) (VaultRef, error) {
+func vaultRef(id chains.VaultID) (evmwire.VaultRef, error) {
 	owner, err := account("owner", id.Owner)
 	if err != nil {
-		return VaultRef{}, err
+		return evmwire.VaultRef{}, err
 	}
-	if !inBits(id.ID, 96) {
-		return VaultRef{}, fault.Invalid("vaultId", "must be from 0 to 2^96-1")
+	if !evmwire.InBits(id.ID, 96) {
+		return evmwire.VaultRef{}, fault.Invalid("vaultId", "must be from 0 to 2^96-1")
 	}
-	return VaultRef{Owner: owner, ID: id.ID}, nil
+	return evmwire.VaultRef{Owner: owner, ID: id.ID}, nil
 }
 
 // Withdrawals takes one round trip for the heads and then the scan of the logs
@@ -84,7 +87,7 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 		return nil, err
 	}
 	facts := make([]chains.WithdrawalFact, len(queries))
-	var lookups []WithdrawalLookup
+	var lookups []evmwire.WithdrawalLookup
 	var asked []int
 	from := heads.Latest.Height
 	for i, q := range queries {
@@ -105,7 +108,7 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 		from = min(from, begin)
 		lookups, asked = append(lookups, l), append(asked, i)
 	}
-	read, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, BlockRange{from, heads.Latest.Height})
+	read, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, evmrpc.BlockRange{From: from, To: heads.Latest.Height})
 	if err != nil {
 		return nil, err
 	}
@@ -127,28 +130,28 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 	return facts, nil
 }
 
-func withdrawalLookup(q chains.WithdrawalQuery) (WithdrawalLookup, error) {
+func withdrawalLookup(q chains.WithdrawalQuery) (evmwire.WithdrawalLookup, error) {
 	ref, err := vaultRef(q.Vault)
 	if err != nil {
-		return WithdrawalLookup{}, err
+		return evmwire.WithdrawalLookup{}, err
 	}
 	to, err := account("recipient", q.Recipient)
 	if err != nil {
-		return WithdrawalLookup{}, err
+		return evmwire.WithdrawalLookup{}, err
 	}
-	return WithdrawalLookup{Vault: ref, Recipient: to, TxID: q.TxID}, nil
+	return evmwire.WithdrawalLookup{Vault: ref, Recipient: to, TxID: q.TxID}, nil
 }
 
 // DryRun takes one round trip.
 func (k *contracts) DryRun(ctx context.Context, txs [][]byte) error {
 	answers := make([]hexutil.Bytes, len(txs))
-	requests := make([]Request, len(txs))
+	requests := make([]evmrpc.Request, len(txs))
 	for i, tx := range txs {
-		data, err := ParseCall(tx)
+		data, err := evmwire.ParseCall(tx)
 		if err != nil {
 			return err
 		}
-		requests[i] = callRequest(k.VaultManager.Address, data, "latest", &answers[i])
+		requests[i] = evmrpc.CallRequest(k.VaultManager.Address, data, "latest", &answers[i])
 	}
 	if err := k.chain.node.Batch(ctx, requests); err != nil {
 		return err
@@ -165,23 +168,23 @@ func (k *contracts) DryRun(ctx context.Context, txs [][]byte) error {
 // the higher of two: watchtowers are paid for what the relay lacks, see
 // [chain.towerRate].
 func (k *contracts) RelayTip(ctx context.Context) (uint32, error) {
-	ask, err := relayABI().Pack("getBlockheight")
+	ask, err := evmwire.RelayABI().Pack("getBlockheight")
 	if err != nil {
 		return 0, err
 	}
-	request := func() []Request {
-		return []Request{callRequest(k.BtcRelay.Address, ask, "latest", new(hexutil.Bytes))}
+	request := func() []evmrpc.Request {
+		return []evmrpc.Request{evmrpc.CallRequest(k.BtcRelay.Address, ask, "latest", new(hexutil.Bytes))}
 	}
-	read := func(r []Request) (tip uint32, err error) {
+	read := func(r []evmrpc.Request) (tip uint32, err error) {
 		if r[0].Err != nil {
 			return 0, fmt.Errorf("%s: %w", r[0].Method, r[0].Err)
 		}
-		err = unpack(relayABI(), "getBlockheight", *r[0].Result.(*hexutil.Bytes), &tip)
+		err = evmwire.Unpack(evmwire.RelayABI(), "getBlockheight", *r[0].Result.(*hexutil.Bytes), &tip)
 		return tip, err
 	}
-	if n, ok := k.chain.node.(*nodes); ok && len(n.all) > 1 {
+	if n, ok := k.chain.node.(*evmrpc.Nodes); ok && n.Several() {
 		var tips []uint32
-		err := n.each(ctx, request, func(r []Request) {
+		err := n.Each(ctx, request, func(r []evmrpc.Request) {
 			if tip, err := read(r); err == nil {
 				tips = append(tips, tip)
 			}

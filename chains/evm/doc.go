@@ -1,14 +1,15 @@
-// Package evm is the family of EVM chains that the swap network uses: CITREA,
-// BOTANIX, ALPEN, GOAT and any other chain given by configuration.
+// Package evm is the family of EVM chains that the swap network uses: [Citrea],
+// [Botanix], [Alpen] and [Goat], each with its published contracts, and any other
+// chain that [Custom] describes by a [Network].
 //
-// What needs no network stands as plain functions and values: a [Network] with
-// its [Deployment] of contracts, the escrow's [SwapData] with its JSON form and
-// hashes, claim conditions and their witnesses, EIP-712 authorisations,
-// [FeeRate] and gas, transactions out to strings ([Serialize]) and back in
-// ([CheckSigned]), logs, escrow status, vaults and the Bitcoin relay's headers.
+// What an action asks a wallet to sign is unsigned EIP-1559 transactions in the text
+// of the REST API: 0x and the hex of `02 || rlp(...)` without a signature.
+// [UnsignedTransaction] reads one as go-ethereum's own type; what it signs goes back
+// as the hex of its MarshalBinary. Each is compared with what was asked for before
+// it is sent.
 //
-// Hashes and transaction ids of Bitcoin are in internal byte order (as hashed)
-// unless a name says display. Functions are safe for concurrent use; values
-// that they return are the caller's own. Numbers inside values are never
-// changed by this package.
+// Everything else is behind [chains.Chain]: reading escrows, vaults and events, building
+// and checking transactions, sending them and following their nonces. The package is
+// the chain itself: what it remembers, and in which order it asks. Formats, nodes and
+// the reading of contracts are packages of their own below internal.
 package evm

@@ -7,12 +7,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Heads takes one round trip.
 func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 	var h headsRequest
-	if err := batch(ctx, c.node, h.requests(c.net)); err != nil {
+	if err := evmrpc.AskAll(ctx, c.node, h.requests(c.net)); err != nil {
 		return chains.Heads{}, err
 	}
 	c.latest.note(h.latest, c.env.Now())
@@ -21,12 +23,12 @@ func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 
 // headsRequest asks for both ends of the chain, along with other questions.
 type headsRequest struct {
-	net                 Network
-	latest, safe, final *blockHead
+	net                 evmwire.Network
+	latest, safe, final *evmrpc.BlockHead
 }
 
-func (h *headsRequest) requests(n Network) []Request {
-	requests := []Request{h.tag("latest", &h.latest)}
+func (h *headsRequest) requests(n evmwire.Network) []evmrpc.Request {
+	requests := []evmrpc.Request{h.tag("latest", &h.latest)}
 	if n.SafeTag != "latest" {
 		requests = append(requests, h.tag(n.SafeTag, &h.safe))
 	}
@@ -37,8 +39,8 @@ func (h *headsRequest) requests(n Network) []Request {
 	return requests
 }
 
-func (h *headsRequest) tag(tag string, into **blockHead) Request {
-	return Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
+func (h *headsRequest) tag(tag string, into **evmrpc.BlockHead) evmrpc.Request {
+	return evmrpc.Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
 }
 
 // heads reads the answers. Where two tags are one block it was asked for once.
@@ -58,7 +60,7 @@ func (h *headsRequest) heads() (chains.Heads, error) {
 	// What is acted on as final is the lowest of the tags: a swap that is not
 	// looked at any more must not come back.
 	final := h.final
-	for _, other := range []*blockHead{h.safe, h.latest} {
+	for _, other := range []*evmrpc.BlockHead{h.safe, h.latest} {
 		if other.Number < final.Number {
 			final = other
 		}
@@ -66,11 +68,7 @@ func (h *headsRequest) heads() (chains.Heads, error) {
 	if h.safe.Number > h.latest.Number {
 		h.safe = h.latest
 	}
-	return chains.Heads{Latest: h.latest.block(), Final: final.block()}, nil
-}
-
-func (b *blockHead) block() chains.Block {
-	return chains.Block{Height: uint64(b.Number), Hash: b.Hash.Hex(), Time: int64(b.Timestamp)}
+	return chains.Heads{Latest: h.latest.Block(), Final: final.Block()}, nil
 }
 
 // along puts requests in front of the first batch that a reader makes, so that
@@ -78,15 +76,15 @@ func (b *blockHead) block() chains.Block {
 // state can only be older than it, so that what is not there at a head was not
 // there.
 type along struct {
-	Node
-	extra []Request
+	evmrpc.Node
+	extra []evmrpc.Request
 	err   error
 }
 
-func (a *along) Batch(ctx context.Context, requests []Request) error {
+func (a *along) Batch(ctx context.Context, requests []evmrpc.Request) error {
 	extra := a.extra
 	a.extra = nil
-	all := append(append([]Request(nil), extra...), requests...)
+	all := append(append([]evmrpc.Request(nil), extra...), requests...)
 	if err := a.Node.Batch(ctx, all); err != nil {
 		return err
 	}

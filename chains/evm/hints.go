@@ -13,13 +13,15 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // eventPoll is how often new logs are asked for (protocol: chain-evm.md §1.4).
 const eventPoll = 5 * time.Second
 
 // hintCursor is the cursor of a chain: where each contract set was read up to.
-type hintCursor map[string][2]LogCursor // by version: escrow manager, vault manager
+type hintCursor map[string][2]evmrpc.LogCursor // by version: escrow manager, vault manager
 
 // Hints polls every five seconds: one round trip, one more to read the escrows
 // that were opened, and those of the blocks in between after a pause.
@@ -65,7 +67,7 @@ type feed struct {
 	k      *contracts
 	member int // of the cursor
 	of     common.Address
-	cursor LogCursor
+	cursor evmrpc.LogCursor
 	logs   []types.Log
 	asked  bool // logs were asked for along with the heads
 }
@@ -79,9 +81,9 @@ func (c *chain) poll(ctx context.Context, at hintCursor, tip uint64) ([]chains.H
 	for _, k := range c.contracts {
 		for i, of := range []common.Address{k.EscrowManager.Address, k.VaultManager.Address} {
 			f := &feed{k: k, member: i, of: of, cursor: at[k.Version()][i]}
-			if f.cursor.Block != 0 && tip >= f.cursor.Block && tip-f.cursor.Block < LogRange/2 {
+			if f.cursor.Block != 0 && tip >= f.cursor.Block && tip-f.cursor.Block < evmrpc.LogRange/2 {
 				f.asked = true
-				requests = append(requests, newLogsRequest(of, f.cursor.Block, c.net.SafeTag, &f.logs))
+				requests = append(requests, evmrpc.NewLogsRequest(of, f.cursor.Block, c.net.SafeTag, &f.logs))
 			}
 			feeds = append(feeds, f)
 		}
@@ -133,7 +135,7 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 		return nil, nil // the node is behind
 	}
 	if !have {
-		logs, err := c.filter(ctx, f.of, BlockRange{f.cursor.Block, tip}, nil)
+		logs, err := c.filter(ctx, f.of, evmrpc.BlockRange{From: f.cursor.Block, To: tip}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -143,8 +145,8 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 	if !f.cursor.Found(f.logs) {
 		// The last log that was read is in the chain no more: what was mined
 		// again may stand in blocks that were read before.
-		f.cursor = LogCursor{Block: f.cursor.Block - min(lateLogs, f.cursor.Block-1)}
-		logs, err := c.filter(ctx, f.of, BlockRange{f.cursor.Block, tip}, nil)
+		f.cursor = evmrpc.LogCursor{Block: f.cursor.Block - min(evmrpc.LateLogs, f.cursor.Block-1)}
+		logs, err := c.filter(ctx, f.of, evmrpc.BlockRange{From: f.cursor.Block, To: tip}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -156,18 +158,18 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 }
 
 // filter returns the logs of a contract in a range, in ascending order.
-func (c *chain) filter(ctx context.Context, of common.Address, blocks BlockRange, topics [][]common.Hash) ([]types.Log, error) {
+func (c *chain) filter(ctx context.Context, of common.Address, blocks evmrpc.BlockRange, topics [][]common.Hash) ([]types.Log, error) {
 	var found []types.Log
-	ranges := LogRanges(blocks.From, blocks.To, LogRange)
+	ranges := evmrpc.LogRanges(blocks.From, blocks.To, evmrpc.LogRange)
 	for len(ranges) > 0 {
-		some := ranges[:min(ParallelLogReads, len(ranges))]
+		some := ranges[:min(evmrpc.ParallelLogReads, len(ranges))]
 		ranges = ranges[len(some):]
 		answers := make([][]types.Log, len(some))
-		requests := make([]Request, len(some))
+		requests := make([]evmrpc.Request, len(some))
 		for i, r := range some {
-			requests[i] = logRequest(of, r, topics, &answers[i])
+			requests[i] = evmrpc.LogRequest(of, r, topics, &answers[i])
 		}
-		if err := batch(ctx, c.node, requests); err != nil {
+		if err := evmrpc.AskAll(ctx, c.node, requests); err != nil {
 			return nil, err
 		}
 		for _, logs := range answers {
@@ -187,7 +189,7 @@ func (k *contracts) hints(ctx context.Context, logs []types.Log) ([]chains.Hint,
 		if err != nil {
 			continue // what cannot be read is about no swap of ours
 		}
-		if init, ok := e.(InitializeEvent); ok && init.Kind == chains.HTLC {
+		if init, ok := e.(evmwire.InitializeEvent); ok && init.Kind == chains.HTLC {
 			opened = append(opened, l)
 		}
 		if hint, ok := k.hint(e, l); ok {
@@ -209,20 +211,20 @@ func (k *contracts) hints(ctx context.Context, logs []types.Log) ([]chains.Hint,
 }
 
 // hint says where a log points; a log is never trusted further.
-func (k *contracts) hint(e Event, l types.Log) (chains.Hint, bool) {
+func (k *contracts) hint(e evmwire.Event, l types.Log) (chains.Hint, bool) {
 	h := chains.Hint{Version: k.Version(), TxID: l.TxHash.Hex()}
 	switch e := e.(type) {
-	case InitializeEvent:
+	case evmwire.InitializeEvent:
 		h.EscrowHash = e.EscrowHash.Bytes()
-	case ClaimEvent:
+	case evmwire.ClaimEvent:
 		h.EscrowHash = e.EscrowHash.Bytes()
-	case RefundEvent:
+	case evmwire.RefundEvent:
 		h.EscrowHash = e.EscrowHash.Bytes()
-	case VaultFrontEvent:
+	case evmwire.VaultFrontEvent:
 		h.BitcoinTx = e.BitcoinTx
-	case VaultClaimEvent:
+	case evmwire.VaultClaimEvent:
 		h.BitcoinTx = e.BitcoinTx
-	case VaultCloseEvent:
+	case evmwire.VaultCloseEvent:
 		h.BitcoinTx = e.BitcoinTx
 	default:
 		return chains.Hint{}, false

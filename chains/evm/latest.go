@@ -3,6 +3,8 @@ package evm
 import (
 	"sync"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 )
 
 // latestAge is how old the last word on the newest block may be where a check
@@ -17,7 +19,7 @@ type latest struct {
 	at   time.Time // when it was read
 }
 
-func (l *latest) note(h *blockHead, now time.Time) {
+func (l *latest) note(h *evmrpc.BlockHead, now time.Time) {
 	if h == nil {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/evm/evmread"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lru"
 )
 
@@ -18,24 +20,24 @@ const buried = 64
 // memory is what the chain cannot change any more, and where to look first, by
 // contract set. Everything is bounded and can be asked for again.
 type memory struct {
-	params      *lru.Cache[common.Hash, VaultParams]       // by commitment, which is their hash
-	escrows     *lru.Cache[common.Hash, *chains.Escrow]    // by escrow hash, which is theirs
-	opened      *lru.Cache[common.Hash, openedFact]        // by escrow hash
-	ended       *lru.Cache[common.Hash, chains.EscrowFact] // by escrow hash
-	likely      *lru.Cache[common.Hash, escrowBlocks]      // by escrow hash; not believed, but worth asking about at once
-	headers     *lru.Cache[bitcoin.Hash, StoredHeader]     // by Bitcoin block; whether the relay still has it is asked
-	unopened    *lru.Cache[string, uint64]                 // by [search.key]: from which height on to search
-	withdrawals *lru.Cache[string, chains.WithdrawalFact]  // by [withdrawalKey]
-	unpaid      *lru.Cache[string, uint64]                 // by [withdrawalKey]: from which height on to search
+	params      *lru.Cache[common.Hash, evmwire.VaultParams]   // by commitment, which is their hash
+	escrows     *lru.Cache[common.Hash, *chains.Escrow]        // by escrow hash, which is theirs
+	opened      *lru.Cache[common.Hash, evmread.Opening]       // by escrow hash
+	ended       *lru.Cache[common.Hash, chains.EscrowFact]     // by escrow hash
+	likely      *lru.Cache[common.Hash, evmread.Blocks]        // by escrow hash; not believed, but worth asking about at once
+	headers     *lru.Cache[bitcoin.Hash, evmwire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
+	unopened    *lru.Cache[string, uint64]                     // by [search.key]: from which height on to search
+	withdrawals *lru.Cache[string, chains.WithdrawalFact]      // by [withdrawalKey]
+	unpaid      *lru.Cache[string, uint64]                     // by [withdrawalKey]: from which height on to search
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		likely: lru.New[common.Hash, escrowBlocks](entries),
-		params: lru.New[common.Hash, VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
-		opened: lru.New[common.Hash, openedFact](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
-		headers: lru.New[bitcoin.Hash, StoredHeader](1024), unopened: lru.New[string, uint64](entries),
+		likely: lru.New[common.Hash, evmread.Blocks](entries),
+		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
+		opened: lru.New[common.Hash, evmread.Opening](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
+		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: lru.New[string, uint64](entries),
 		withdrawals: lru.New[string, chains.WithdrawalFact](entries), unpaid: lru.New[string, uint64](entries),
 	}
 }
@@ -56,25 +58,25 @@ func (m *memory) noteEscrow(hash common.Hash, f chains.EscrowFact, heads chains.
 	if f.Err != nil {
 		return
 	}
-	var likely escrowBlocks
+	var likely evmread.Blocks
 	if isBuried(f.Opened.Height, heads) {
-		m.opened.Add(hash, openedFact{f.InitTx, f.Opened})
+		m.opened.Add(hash, evmread.Opening{Tx: f.InitTx, At: f.Opened})
 	} else {
-		likely.opened = f.Opened.Height
+		likely.Opened = f.Opened.Height
 	}
 	if isBuried(f.Finished.Height, heads) {
 		f.Escrow = nil
 		m.ended.Add(hash, f)
 	} else {
-		likely.ended = f.Finished.Height
+		likely.Ended = f.Finished.Height
 	}
-	if _, had := m.likely.Get(hash); had || likely != (escrowBlocks{}) {
+	if _, had := m.likely.Get(hash); had || likely != (evmread.Blocks{}) {
 		m.likely.Add(hash, likely)
 	}
 }
 
 // noteVaults keeps what vaults were opened with.
-func (m *memory) noteVaults(reads []VaultRead) {
+func (m *memory) noteVaults(reads []evmread.VaultRead) {
 	for _, r := range reads {
 		if r.Err != nil || !r.Vault.Opened {
 			continue
@@ -85,6 +87,6 @@ func (m *memory) noteVaults(reads []VaultRead) {
 	}
 }
 
-func withdrawalKey(l WithdrawalLookup, from uint64) string {
+func withdrawalKey(l evmwire.WithdrawalLookup, from uint64) string {
 	return fmt.Sprintf("%x %s %x %x %d", l.Vault.Owner, l.Vault.ID, l.Recipient, l.TxID[:], from)
 }

@@ -1,36 +1,51 @@
 package evm
 
 import (
-	"fmt"
-	"slices"
-	"time"
-
 	"github.com/ethereum/go-ethereum/common"
 
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
-// SendTimeout is how long to wait for a sent transaction (protocol: chain-evm.md §1.5).
-const SendTimeout = 180 * time.Second
-
-// Limits of reads that public RPC nodes accept (protocol: chain-evm.md §1.4).
+// Identifiers of the chains that have a preset.
 const (
-	LogRange         = 950 // blocks in one eth_getLogs
-	LogTopicValues   = 64  // alternatives in one topic position
-	ParallelLogReads = 5
-	ParallelCalls    = 5
+	ChainCitrea  = evmwire.ChainCitrea
+	ChainBotanix = evmwire.ChainBotanix
+	ChainAlpen   = evmwire.ChainAlpen
+	ChainGoat    = evmwire.ChainGoat
 )
-
-// FinalityPoll is how often a chain is asked whether a block became final.
-const FinalityPoll = time.Second
 
 // DefaultVersion is the contract version that an LP means when it names none.
-const DefaultVersion = "v1"
+const DefaultVersion = evmwire.DefaultVersion
 
-// Native is the address that stands for a chain's own coin wherever a token is named.
-var Native = common.Address{}
+// Network describes an EVM chain and the swap contracts on it. [Preset] returns
+// the published ones; for a chain of your own fill one in, from [Settings] or from
+// nothing, and pass it as Options.Network to [Custom].
+type Network struct {
+	Chain         string          // identifier, as in CITREA
+	Bitcoin       bitcoin.Network // whose blocks the chain's relay follows
+	ChainID       uint64          // EIP-155
+	Deployments   []Deployment    // the first one is the default
+	SafeTag       string          // block tag at which a fact is acted on: latest, safe or finalized
+	FinalizedTag  string          // block tag at which a fact is final
+	PriorityFee   uint64          // wei per gas
+	MaxBaseFee    uint64          // wei per gas, cap of the offered base fee; 0 = none
+	FeePPM        uint64          // offered base fee in millionths of the block's, 1000000 to 100000000
+	StateDiffFee  bool            // every changed byte of state is charged on top of gas, as on Citrea
+	WrappedNative common.Address  // the native coin as an ERC-20; may be zero
+}
+
+// Deployment is one version of the swap contracts on one network. Everything an LP
+// says is compared with it: no address outside of it is ever trusted.
+type Deployment struct {
+	Version       string // as in v1
+	EscrowManager Contract
+	BtcRelay      Contract
+	VaultManager  Contract
+	Execution     common.Address    // unused by clients today; may be zero
+	ClaimHandlers [4]common.Address // by chains.Kind
+	RefundHandler common.Address    // the timelock refund handler
+}
 
 // Contract is one deployed contract and the height from which its logs can exist.
 type Contract struct {
@@ -38,132 +53,47 @@ type Contract struct {
 	Height  uint64
 }
 
-// Deployment is one version of the swap contracts on one network. Everything an
-// LP says is compared with it: no address outside of it is ever trusted.
-type Deployment struct {
-	Version       string // as in v1
-	EscrowManager Contract
-	BtcRelay      Contract
-	VaultManager  Contract
-	Execution     common.Address // unused by clients today; may be zero
-	ClaimHandlers [4]common.Address
-	RefundHandler common.Address // the timelock refund handler
+// Preset returns the network that belongs to a Bitcoin network: the published
+// contracts and the settings that go with the chain (protocol: chain-evm.md §1). An
+// error with the code fault.Unsupported says that there is no deployment; a chain is
+// never enabled with an unknown contract.
+func Preset(chain string, on bitcoin.Network) (Network, error) {
+	n, err := evmwire.Preset(chain, on)
+	return described(n), err
 }
 
-// Network is what must be known about one EVM chain. It is a value; a custom
-// chain is a Network filled in by the caller and passed through
-// [Network.Validate].
-type Network struct {
-	Chain         string // identifier: CITREA, ...
-	Bitcoin       bitcoin.Network
-	ChainID       uint64
-	Deployments   []Deployment // the first one is the default
-	SafeTag       string       // block tag at which a fact is acted on: latest, safe or finalized
-	FinalizedTag  string       // block tag at which a fact is final
-	PriorityFee   uint64       // wei per gas
-	MaxBaseFee    uint64       // wei per gas, cap of the offered base fee; 0 = none
-	FeePPM        uint64       // offered base fee in millionths of the block's
-	StateDiffFee  bool         // Citrea: every changed byte of state is charged on top of gas
-	WrappedNative common.Address
+// Settings returns what goes with a chain wherever the contracts stand, for
+// deployments that are not published: all but ChainID and Deployments. They are good
+// for chains that have no preset too, but false then says that nobody has tried.
+func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
+	w, known := evmwire.Settings(chain, on)
+	return described(w), known
 }
 
-// Deployment returns the contracts of a version; an empty version is [DefaultVersion].
-func (n Network) Deployment(version string) (Deployment, bool) {
-	if version == "" {
-		version = DefaultVersion
-	}
+// Validate reports what is missing or contradictory in n, as [Custom] would when it
+// is opened. Errors have the code fault.InvalidInput and name the field.
+func (n Network) Validate() error { return n.wire().Validate() }
+
+// wire is the network as package evmwire has it.
+func (n Network) wire() evmwire.Network {
+	w := evmwire.Network{Chain: n.Chain, Bitcoin: n.Bitcoin, ChainID: n.ChainID, SafeTag: n.SafeTag, FinalizedTag: n.FinalizedTag,
+		PriorityFee: n.PriorityFee, MaxBaseFee: n.MaxBaseFee, FeePPM: n.FeePPM, StateDiffFee: n.StateDiffFee, WrappedNative: n.WrappedNative}
 	for _, d := range n.Deployments {
-		if d.Version == version {
-			return d, true
-		}
+		w.Deployments = append(w.Deployments, evmwire.Deployment{Version: d.Version,
+			EscrowManager: evmwire.Contract(d.EscrowManager), BtcRelay: evmwire.Contract(d.BtcRelay), VaultManager: evmwire.Contract(d.VaultManager),
+			Execution: d.Execution, ClaimHandlers: d.ClaimHandlers, RefundHandler: d.RefundHandler})
 	}
-	return Deployment{}, false
+	return w
 }
 
-// Validate reports what is missing or contradictory in n. A network that fails
-// must not be used: with a zero contract address money would be sent to nobody
-// (protocol: chain-evm.md §1.1).
-func (n Network) Validate() error {
-	switch {
-	case n.Chain == "":
-		return fault.Invalid("chain", "is empty")
-	case !n.Bitcoin.Valid():
-		return fault.Invalid("bitcoin", "unknown network")
-	case n.ChainID == 0:
-		return fault.Invalid("chainId", "is zero")
-	case len(n.Deployments) == 0:
-		return fault.Invalid("deployments", "there is none")
-	case !validTag(n.SafeTag):
-		return fault.Invalid("safeTag", "must be latest, safe or finalized")
-	case !validTag(n.FinalizedTag):
-		return fault.Invalid("finalizedTag", "must be latest, safe or finalized")
-	case n.FeePPM < 1_000_000 || n.FeePPM > 100_000_000:
-		return fault.Invalid("feePPM", "must be from 1000000 to 100000000")
+// described is the reverse of [Network.wire].
+func described(w evmwire.Network) Network {
+	n := Network{Chain: w.Chain, Bitcoin: w.Bitcoin, ChainID: w.ChainID, SafeTag: w.SafeTag, FinalizedTag: w.FinalizedTag,
+		PriorityFee: w.PriorityFee, MaxBaseFee: w.MaxBaseFee, FeePPM: w.FeePPM, StateDiffFee: w.StateDiffFee, WrappedNative: w.WrappedNative}
+	for _, d := range w.Deployments {
+		n.Deployments = append(n.Deployments, Deployment{Version: d.Version,
+			EscrowManager: Contract(d.EscrowManager), BtcRelay: Contract(d.BtcRelay), VaultManager: Contract(d.VaultManager),
+			Execution: d.Execution, ClaimHandlers: d.ClaimHandlers, RefundHandler: d.RefundHandler})
 	}
-	seen := map[string]bool{}
-	for i, d := range n.Deployments {
-		if err := d.validate(); err != nil {
-			return fault.Invalid(fmt.Sprintf("deployments[%d]", i), "%w", err)
-		}
-		if seen[d.Version] {
-			return fault.Invalid(fmt.Sprintf("deployments[%d]", i), "version %s is given twice", d.Version)
-		}
-		seen[d.Version] = true
-	}
-	return nil
+	return n
 }
-
-func (d Deployment) validate() error {
-	if d.Version == "" {
-		return fmt.Errorf("the version is empty")
-	}
-	parts := []struct {
-		name string
-		at   common.Address
-	}{
-		{"escrow manager", d.EscrowManager.Address},
-		{"relay", d.BtcRelay.Address},
-		{"vault manager", d.VaultManager.Address},
-		{"refund handler", d.RefundHandler},
-	}
-	for _, p := range parts {
-		if p.at == Native {
-			return fmt.Errorf("the address of the %s is zero", p.name)
-		}
-	}
-	seen := map[common.Address]chains.Kind{}
-	for _, k := range kinds() {
-		at := d.ClaimHandlers[k]
-		if at == Native {
-			return fmt.Errorf("the address of the %s claim handler is zero", k)
-		}
-		if other, ok := seen[at]; ok {
-			return fmt.Errorf("the %s and %s claim handlers have the same address", other, k)
-		}
-		seen[at] = k
-	}
-	return nil
-}
-
-// contracts returns the addresses that are contracts of the network.
-func (n Network) contracts() []common.Address {
-	var all []common.Address
-	for _, d := range n.Deployments {
-		all = append(all, d.EscrowManager.Address, d.BtcRelay.Address, d.VaultManager.Address, d.Execution, d.RefundHandler)
-		all = append(all, d.ClaimHandlers[:]...)
-	}
-	all = append(all, n.WrappedNative)
-	return slices.DeleteFunc(all, func(a common.Address) bool { return a == Native })
-}
-
-// KindOf returns the kind whose claim handler stands at an address.
-func (d Deployment) KindOf(claimHandler common.Address) (chains.Kind, bool) {
-	for _, k := range kinds() {
-		if d.ClaimHandlers[k] == claimHandler {
-			return k, true
-		}
-	}
-	return 0, false
-}
-
-func validTag(tag string) bool { return tag == "latest" || tag == "safe" || tag == "finalized" }

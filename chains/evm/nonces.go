@@ -10,20 +10,25 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lru"
 )
+
+// sendTimeout is how long to wait for a sent transaction (protocol: chain-evm.md §1.5).
+const sendTimeout = 180 * time.Second
 
 // nonces is what this process knows of the nonces of accounts beyond what nodes
 // say (protocol: chain-evm.md §7.2, §13.15). Nothing is reserved: a nonce that is
 // kept for somebody who never signs would hold up all that come after it.
 // Everything is bounded; what is forgotten costs a question more.
 type nonces struct {
-	sent  *lru.Cache[string, sentNonce]      // by sender
-	used  *lru.Cache[nonceKey, common.Hash]  // what the transaction with a nonce does
-	fees  *lru.Cache[nonceKey, *Transaction] // the transaction itself, for what it offers
-	given *lru.Cache[givenKey, uint64]       // handed out for a call of a swap
-	ready *lru.Cache[nonceKey, struct{}]     // no nonce was missing before it
-	gaps  *lru.Cache[string, time.Time]      // by transaction id: since when one before it is missing
+	sent  *lru.Cache[string, sentNonce]              // by sender
+	used  *lru.Cache[nonceKey, common.Hash]          // what the transaction with a nonce does
+	fees  *lru.Cache[nonceKey, *evmwire.Transaction] // the transaction itself, for what it offers
+	given *lru.Cache[givenKey, uint64]               // handed out for a call of a swap
+	ready *lru.Cache[nonceKey, struct{}]             // no nonce was missing before it
+	gaps  *lru.Cache[string, time.Time]              // by transaction id: since when one before it is missing
 }
 
 // sentNonce is what follows the last transaction that was sent for an account
@@ -46,7 +51,7 @@ type givenKey struct {
 func newNonces() *nonces {
 	const accounts, entries = 4096, 16384
 	return &nonces{sent: lru.New[string, sentNonce](accounts), used: lru.New[nonceKey, common.Hash](entries),
-		fees:  lru.New[nonceKey, *Transaction](entries),
+		fees:  lru.New[nonceKey, *evmwire.Transaction](entries),
 		given: lru.New[givenKey, uint64](entries), ready: lru.New[nonceKey, struct{}](entries), gaps: lru.New[string, time.Time](accounts)}
 }
 
@@ -62,7 +67,7 @@ func deed(to common.Address, data []byte) common.Hash {
 // then it is that one again, so that whoever signs twice replaces the transaction
 // under way instead of adding another. Numbers that were sent for something else
 // are not used again. pending and mined are the node's counts.
-func (c *chain) firstNonce(sender, swap string, calls []Call, pending, mined uint64) uint64 {
+func (c *chain) firstNonce(sender, swap string, calls []evmwire.Call, pending, mined uint64) uint64 {
 	first := c.nextNonce(sender, pending)
 	if len(calls) > 0 && swap != "" {
 		before, ok := c.nonces.given.Get(givenKey{sender, swap, deed(calls[0].To, calls[0].Data)})
@@ -78,7 +83,7 @@ func (c *chain) firstNonce(sender, swap string, calls []Call, pending, mined uin
 }
 
 // freeFor reports whether nothing else was sent with the nonces from first on.
-func (c *chain) freeFor(sender string, calls []Call, first uint64) bool {
+func (c *chain) freeFor(sender string, calls []evmwire.Call, first uint64) bool {
 	for i, call := range calls {
 		what, known := c.nonces.used.Get(nonceKey{sender, first + uint64(i)})
 		if known && what != deed(call.To, call.Data) {
@@ -91,7 +96,7 @@ func (c *chain) freeFor(sender string, calls []Call, first uint64) bool {
 // nextNonce is the pending nonce that a node names, or a higher one that follows
 // what was sent lately. What was sent long ago and is not known was dropped.
 func (c *chain) nextNonce(sender string, pending uint64) uint64 {
-	if last, ok := c.nonces.sent.Get(sender); ok && c.env.Now().Sub(last.at) < SendTimeout {
+	if last, ok := c.nonces.sent.Get(sender); ok && c.env.Now().Sub(last.at) < sendTimeout {
 		return max(pending, last.next)
 	}
 	return pending
@@ -100,11 +105,11 @@ func (c *chain) nextNonce(sender string, pending uint64) uint64 {
 // noteSent remembers the nonce, for nodes that have not heard of the transaction.
 func (c *chain) noteSent(tx chains.Signed) {
 	now := c.env.Now()
-	if p, err := ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
+	if p, err := evmwire.ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
 		c.nonces.used.Add(nonceKey{tx.From, tx.Nonce}, deed(*p.To, p.Data))
-		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &Transaction{Nonce: p.Nonce, FeeCap: orZero(p.FeeCap), TipCap: orZero(p.TipCap)})
+		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &evmwire.Transaction{Nonce: p.Nonce, FeeCap: evmwire.OrZero(p.FeeCap), TipCap: evmwire.OrZero(p.TipCap)})
 	}
-	if last, ok := c.nonces.sent.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < SendTimeout {
+	if last, ok := c.nonces.sent.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < sendTimeout {
 		return
 	}
 	c.nonces.sent.Add(tx.From, sentNonce{tx.Nonce + 1, now})
@@ -123,7 +128,7 @@ func (c *chain) checkNonce(ctx context.Context, tx chains.Signed) error {
 		return nil
 	}
 	var pending hexutil.Uint64
-	if err := batch(ctx, c.node, []Request{{Method: "eth_getTransactionCount", Params: []any{tx.From, "pending"}, Result: &pending}}); err != nil {
+	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{{Method: "eth_getTransactionCount", Params: []any{tx.From, "pending"}, Result: &pending}}); err != nil {
 		return err
 	}
 	if tx.Nonce <= uint64(pending) {
@@ -137,7 +142,7 @@ func (c *chain) checkNonce(ctx context.Context, tx chains.Signed) error {
 		c.nonces.gaps.Add(tx.ID, since)
 	}
 	code := fault.Upstream
-	if now.Sub(since) >= SendTimeout {
+	if now.Sub(since) >= sendTimeout {
 		code = fault.InvalidState
 	}
 	return fault.New(code, "the transaction has nonce %d, and the account's transactions from %d on are missing", tx.Nonce, uint64(pending))

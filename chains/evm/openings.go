@@ -11,6 +11,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // search is a query for an escrow by its claim hash.
@@ -50,8 +52,8 @@ func (k *contracts) findEscrows(ctx context.Context, queries []chains.EscrowQuer
 	if err != nil {
 		return err
 	}
-	for first := 0; first < len(searches); first += LogTopicValues {
-		some := searches[first:min(first+LogTopicValues, len(searches))]
+	for first := 0; first < len(searches); first += evmrpc.LogTopicValues {
+		some := searches[first:min(first+evmrpc.LogTopicValues, len(searches))]
 		if err := k.findSome(ctx, some, heads, facts); err != nil {
 			return err
 		}
@@ -89,8 +91,8 @@ func (k *contracts) findSome(ctx context.Context, searches []search, heads chain
 		add(&offerers, s.offerer)
 		add(&claimers, s.claimer)
 	}
-	logs, err := k.chain.filter(ctx, k.EscrowManager.Address, BlockRange{from, heads.Latest.Height},
-		[][]common.Hash{{escrowABI().Events["Initialize"].ID}, offerers, claimers})
+	logs, err := k.chain.filter(ctx, k.EscrowManager.Address, evmrpc.BlockRange{From: from, To: heads.Latest.Height},
+		[][]common.Hash{{evmwire.EscrowABI().Events["Initialize"].ID}, offerers, claimers})
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	var found []*chains.Escrow
 	var unread []types.Log
 	for _, l := range logs {
-		if l.Address != k.EscrowManager.Address || len(l.Topics) != 4 || l.Topics[0] != escrowABI().Events["Initialize"].ID {
+		if l.Address != k.EscrowManager.Address || len(l.Topics) != 4 || l.Topics[0] != evmwire.EscrowABI().Events["Initialize"].ID {
 			continue
 		}
 		if e, ok := k.memory.escrows.Get(l.Topics[3]); ok {
@@ -138,18 +140,18 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	if len(unread) == 0 {
 		return found, nil
 	}
-	frames, traces := make([]*CallFrame, len(unread)), make([]*CallFrame, len(unread))
-	requests := make([]Request, len(unread))
+	frames, traces := make([]*evmwire.CallFrame, len(unread)), make([]*evmwire.CallFrame, len(unread))
+	requests := make([]evmrpc.Request, len(unread))
 	for i, l := range unread {
-		requests[i] = Request{Method: "eth_getTransactionByHash", Params: []any{l.TxHash}, Result: &frames[i]}
+		requests[i] = evmrpc.Request{Method: "eth_getTransactionByHash", Params: []any{l.TxHash}, Result: &frames[i]}
 	}
-	if err := batch(ctx, k.chain.node, requests); err != nil {
+	if err := evmrpc.AskAll(ctx, k.chain.node, requests); err != nil {
 		return nil, err
 	}
-	var again []Request
+	var again []evmrpc.Request
 	for i, l := range unread {
 		if frames[i] != nil && frames[i].To != k.EscrowManager.Address {
-			again = append(again, Request{Method: "debug_traceTransaction", Params: []any{l.TxHash, json.RawMessage(`{"tracer":"callTracer"}`)}, Result: &traces[i]})
+			again = append(again, evmrpc.Request{Method: "debug_traceTransaction", Params: []any{l.TxHash, json.RawMessage(`{"tracer":"callTracer"}`)}, Result: &traces[i]})
 		}
 	}
 	if len(again) > 0 {
@@ -169,12 +171,12 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	return found, nil
 }
 
-func (k *contracts) opening(l types.Log, tx, trace *CallFrame) (*chains.Escrow, error) {
+func (k *contracts) opening(l types.Log, tx, trace *evmwire.CallFrame) (*chains.Escrow, error) {
 	event, err := k.DecodeLog(l)
 	if err != nil {
 		return nil, err
 	}
-	init, ok := event.(InitializeEvent)
+	init, ok := event.(evmwire.InitializeEvent)
 	if !ok {
 		return nil, fmt.Errorf("not an opening of a swap")
 	}

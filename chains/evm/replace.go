@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Nodes take a transaction in the place of another one with the same nonce if it
@@ -19,7 +20,7 @@ const (
 )
 
 // replaced are the transactions under way that a signer's plan takes the place of.
-type replaced []*Transaction
+type replaced []*evmwire.Transaction
 
 func replacedBy(plan chains.Plan, signer string) replaced {
 	var old replaced
@@ -27,7 +28,7 @@ func replacedBy(plan chains.Plan, signer string) replaced {
 		if s.From != signer {
 			continue
 		}
-		if tx, err := ParseTransaction(hexutil.Encode(s.Raw)); err == nil && tx.FeeCap != nil {
+		if tx, err := evmwire.ParseTransaction(hexutil.Encode(s.Raw)); err == nil && tx.FeeCap != nil {
 			old = append(old, tx)
 		}
 	}
@@ -48,17 +49,17 @@ func (old replaced) fees() (feeCap, tip *big.Int) {
 }
 
 // above raises a rate so far that nodes take its transactions instead.
-func (old replaced) above(rate FeeRate) FeeRate {
+func (old replaced) above(rate evmwire.FeeRate) evmwire.FeeRate {
 	feeCap, tip := old.fees()
 	priority := higher(rate.Priority, percent(tip, offerPercent))
 	base := new(big.Int).Sub(percent(feeCap, offerPercent), priority)
-	return FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
+	return evmwire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
 }
 
 // instead says which nonce a plan begins with in the place of what is under way, and
 // at which rate. A claim has a deadline: what was sent for the account before it, and
 // still waits, is not waited for any longer, but replaced too.
-func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate FeeRate) (first uint64, at FeeRate) {
+func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate evmwire.FeeRate) (first uint64, at evmwire.FeeRate) {
 	first = old.nonce(mined)
 	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && claims(plan) {
 		first, old = mined, append(replaced{before}, old...)
@@ -74,7 +75,7 @@ func claims(plan chains.Plan) bool {
 // check demands that new transactions exclude the old ones and that nodes take
 // them instead. A claim may come before the old one, which finds nothing to claim
 // then.
-func (old replaced) check(plan chains.Plan, checked []CheckedTx) error {
+func (old replaced) check(plan chains.Plan, checked []evmwire.CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}
@@ -103,7 +104,7 @@ func percent(n *big.Int, p int64) *big.Int {
 }
 
 func higher(a, b *big.Int) *big.Int {
-	if orZero(a).Cmp(orZero(b)) > 0 {
+	if evmwire.OrZero(a).Cmp(evmwire.OrZero(b)) > 0 {
 		return a
 	}
 	return b

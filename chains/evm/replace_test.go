@@ -12,15 +12,15 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // signAs signs a transaction of a plan with another nonce or other fees.
 func (l *localNet) signAs(text string, change func(*types.DynamicFeeTx)) string {
 	l.t.Helper()
-	p, err := evm.ParseTransaction(text)
+	p, err := evmwire.ParseTransaction(text)
 	l.must(err)
 	inner := &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}
 	change(inner)
@@ -70,7 +70,7 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 	for name, text := range map[string]string{
 		"another nonce": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.Nonce += 2 }),
 		"the same fee": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) {
-			old, err := evm.ParseTransaction(hexutil.Encode(first[0].Raw))
+			old, err := evmwire.ParseTransaction(hexutil.Encode(first[0].Raw))
 			l.must(err)
 			tx.GasFeeCap, tx.GasTipCap = old.FeeCap, old.TipCap
 		}),

@@ -11,20 +11,22 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // feeNode serves blocks with a base fee and an L1 fee; it answers after a while
 // if slow is set.
 func feeNode(t *testing.T, baseFee, l1 int64, slow time.Duration) *httptest.Server {
 	ended := make(chan struct{})
-	s := serveRPC(t, func(calls []rpcCall) any {
+	s := rpctest.Serve(t, func(calls []rpctest.Call) any {
 		select {
 		case <-time.After(slow):
 		case <-ended:
 		}
 		var all []any
 		for _, c := range calls {
-			all = append(all, result(c, map[string]any{"number": "0x10", "timestamp": "0x10", "hash": "0x" + zeros(64),
+			all = append(all, rpctest.Result(c, map[string]any{"number": "0x10", "timestamp": "0x10", "hash": "0x" + zeros(64),
 				"baseFeePerGas": "0x" + big.NewInt(baseFee).Text(16), "l1FeeRate": "0x" + big.NewInt(l1).Text(16)}))
 		}
 		return all
@@ -44,7 +46,7 @@ func zeros(n int) string {
 // One node that names a thousand times the fee does not decide what a watchtower
 // is paid, wherever it stands in the list.
 func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
-	network, err := Preset(ChainCitrea, bitcoin.Mainnet)
+	network, err := evmwire.Preset(evmwire.ChainCitrea, bitcoin.Mainnet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,24 +87,26 @@ func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 // What one node refuses, another one may take.
 func TestOneRefusalIsNotTheNetworks(t *testing.T) {
 	id := "0x" + strings.Repeat("ab", 32)
-	node := func(answer func(c rpcCall) any) string {
-		return serveRPC(t, func(calls []rpcCall) any {
+	node := func(answer func(c rpctest.Call) any) string {
+		return rpctest.Serve(t, func(calls []rpctest.Call) any {
 			var all []any
 			for _, c := range calls {
 				switch c.Method {
 				case "eth_sendRawTransaction":
 					all = append(all, answer(c))
 				default:
-					all = append(all, result(c, nil))
+					all = append(all, rpctest.Result(c, nil))
 				}
 			}
 			return all
 		}).URL
 	}
 	refuses := func() string {
-		return node(func(c rpcCall) any { return refusal(c, -32000, "insufficient funds for gas * price + value") })
+		return node(func(c rpctest.Call) any {
+			return rpctest.Refusal(c, -32000, "insufficient funds for gas * price + value")
+		})
 	}
-	takes := func() string { return node(func(c rpcCall) any { return result(c, id) }) }
+	takes := func() string { return node(func(c rpctest.Call) any { return rpctest.Result(c, id) }) }
 	send := func(urls ...string) error {
 		c := &chain{node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}, nonces: newNonces()}
 		return c.deliver(t.Context(), chains.Signed{ID: id, Raw: []byte{1}})
@@ -122,10 +126,10 @@ func TestOneRefusalIsNotTheNetworks(t *testing.T) {
 // bringing it up to date.
 func TestRelayTipIsWhatMostNodesSay(t *testing.T) {
 	node := func(height int64) string {
-		return serveRPC(t, func(calls []rpcCall) any {
+		return rpctest.Serve(t, func(calls []rpctest.Call) any {
 			var all []any
 			for _, c := range calls {
-				all = append(all, result(c, "0x"+fmt.Sprintf("%064x", height)))
+				all = append(all, rpctest.Result(c, "0x"+fmt.Sprintf("%064x", height)))
 			}
 			return all
 		}).URL

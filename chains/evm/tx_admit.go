@@ -10,15 +10,17 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Admit takes one round trip. The first transaction is run as it would be if the
 // next block took it, unless it shows a secret or waits for others: an approval or
 // headers that it needs would be missing then for sure.
 func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains.Signed) error {
-	txs := make([]*Transaction, len(signed))
+	txs := make([]*evmwire.Transaction, len(signed))
 	for i, s := range signed {
-		tx, err := ParseTransaction(hexutil.Encode(s.Raw))
+		tx, err := evmwire.ParseTransaction(hexutil.Encode(s.Raw))
 		if err != nil {
 			return fault.Invalid(fieldOf(i), "%w", err)
 		}
@@ -31,7 +33,7 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	var mined, pending hexutil.Uint64
 	var known *json.RawMessage
 	var head *feeHead
-	requests := []Request{
+	requests := []evmrpc.Request{
 		{Method: "eth_getTransactionCount", Params: []any{first.From, "latest"}, Result: &mined},
 		{Method: "eth_getTransactionCount", Params: []any{first.From, "pending"}, Result: &pending},
 		{Method: "eth_getTransactionByHash", Params: []any{first.ID}, Result: &known},
@@ -65,7 +67,7 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	if first.Nonce != uint64(mined) || len(requests) == needed || !refusedRun(requests[needed].Err) {
 		return nil
 	}
-	why := brief(requests[needed].Err)
+	why := evmrpc.Brief(requests[needed].Err)
 	if k.leftOut(plan, first) {
 		return fault.Invalid(fieldOf(0), "cannot be executed without the transaction before it, which is missing: all that the action asks for must be handed in, in its order: %w", why)
 	}
@@ -75,8 +77,8 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 // leftOut reports whether the first transaction that was handed in opens an escrow
 // and is not the first that the plan may need: the approval before it is missing. A
 // claim or refund is not told so: somebody else may have done what it does.
-func (k *contracts) leftOut(plan chains.Plan, first *Transaction) bool {
-	var calls []Call
+func (k *contracts) leftOut(plan chains.Plan, first *evmwire.Transaction) bool {
+	var calls []evmwire.Call
 	var opens []bool
 	for _, step := range plan.Steps {
 		more, err := k.calls(context.Background(), step, first.From, false)
@@ -88,15 +90,15 @@ func (k *contracts) leftOut(plan chains.Plan, first *Transaction) bool {
 			opens = append(opens, step.Kind == chains.StepInit)
 		}
 	}
-	at, err := k.match(calls, 0, first)
-	return err == nil && at > 0 && opens[at] && calls[at].required()
+	at, err := k.Match(calls, 0, first)
+	return err == nil && at > 0 && opens[at] && calls[at].Required()
 }
 
 func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }
 
 // demandBaseFee refuses what nodes keep and nobody mines (protocol: chain-evm.md
 // §13.22).
-func demandBaseFee(head *feeHead, txs []*Transaction) error {
+func demandBaseFee(head *feeHead, txs []*evmwire.Transaction) error {
 	if head == nil || head.BaseFee == nil {
 		return nil
 	}
@@ -110,8 +112,8 @@ func demandBaseFee(head *feeHead, txs []*Transaction) error {
 }
 
 // runRequest executes a transaction without sending it.
-func runRequest(tx *Transaction) Request {
-	return Request{Method: "eth_call", Params: []any{map[string]any{
+func runRequest(tx *evmwire.Transaction) evmrpc.Request {
+	return evmrpc.Request{Method: "eth_call", Params: []any{map[string]any{
 		"from": tx.From, "to": tx.To, "gas": hexutil.Uint64(tx.Gas), "value": (*hexutil.Big)(tx.Value), "data": hexutil.Bytes(tx.Data),
 	}, "latest"}, Result: new(hexutil.Bytes)}
 }
@@ -119,5 +121,5 @@ func runRequest(tx *Transaction) Request {
 // refusedRun reports whether a node says that a transaction, run now, fails; other
 // errors are the node's trouble.
 func refusedRun(err error) bool {
-	return err != nil && (codeOf(err) == 3 || says(strings.ToLower(err.Error()), "revert", "insufficient funds", "out of gas"))
+	return err != nil && (evmrpc.CodeOf(err) == 3 || evmrpc.Says(strings.ToLower(err.Error()), "revert", "insufficient funds", "out of gas"))
 }

@@ -71,7 +71,7 @@ func (b *bed) open() {
 	if err != nil {
 		b.tb.Fatal(err)
 	}
-	network := b.net.EVM.Network()
+	network := b.net.EVM.Config()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	b.client, err = swapper.Open(b.tb.Context(), swapper.Config{

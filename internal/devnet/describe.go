@@ -75,7 +75,7 @@ type Key struct {
 // Describe returns the network's description.
 func (n *Net) Describe() (d Description) {
 	d.Bitcoin.Network, d.Bitcoin.REST = n.Bitcoin.Network().String(), n.Bitcoin.URL()
-	network, c := n.EVM.Network(), n.EVM.Contracts()
+	network, c := n.EVM.Config(), n.EVM.Contracts()
 	d.EVM.Chain, d.EVM.ChainID, d.EVM.RPC, d.EVM.Version = network.Chain, network.ChainID, n.EVM.URL(), c.Version
 	d.EVM.Contracts = map[string]string{
 		"escrowManager": c.EscrowManager.Address.Hex(), "btcRelay": c.BtcRelay.Address.Hex(), "vaultManager": c.VaultManager.Address.Hex(),

@@ -16,9 +16,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	client "github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -104,7 +104,7 @@ func (k *kit) sign(unsigned []string) []string {
 	k.Helper()
 	var signed []string
 	for _, text := range unsigned {
-		p := must[*chainevm.Transaction](k.T)(chainevm.ParseTransaction(text))
+		p := must[*evmwire.Transaction](k.T)(evmwire.ParseTransaction(text))
 		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
 		tx = must[*types.Transaction](k.T)(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))
 		signed = append(signed, hexutil.Encode(must[[]byte](k.T)(tx.MarshalBinary())))

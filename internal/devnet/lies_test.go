@@ -20,10 +20,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	client "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -176,7 +176,7 @@ func liesOfQuotes(t *testing.T) {
 		return lp.Fault{Answer: lp.Change(on, "data."+field, lp.Plus(by))}
 	}
 	set := func(on, field string, v any) lp.Fault { return lp.Fault{Answer: lp.Lie(on, "data."+field, v)} }
-	escrow := func(change func(s *evm.SwapData)) lp.Fault { return lp.Fault{Escrow: change} }
+	escrow := func(change func(s *evmwire.SwapData)) lp.Fault { return lp.Fault{Escrow: change} }
 	vault := n.LPs[0].VaultAddress()
 	out, err := n.Bitcoin.Faucet(vault, 600)
 	if err != nil {
@@ -198,16 +198,16 @@ func liesOfQuotes(t *testing.T) {
 		{"swap fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.swapFee", lp.Plus(5000)), lp.Change(toBTC, "data.totalFee", lp.Plus(5000)))}, client.CheckFee},
 		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, client.CheckNetworkFee},
 		{"fee rate", "TO_BTC", set(toBTC, "satsPervByte", "5000"), client.CheckNetworkFee},
-		{"escrowed amount", "TO_BTC", escrow(func(s *evm.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), client.CheckEscrow},
-		{"claim hash", "TO_BTC", escrow(func(s *evm.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
-		{"token", "TO_BTC", escrow(func(s *evm.SwapData) { s.Token = n.EVM.Contracts().Dollar }), client.CheckEscrow},
-		{"claimer", "TO_BTC", escrow(func(s *evm.SwapData) { s.Claimer = stranger.Address }), client.CheckEscrow},
-		{"claim handler", "TO_BTC", escrow(func(s *evm.SwapData) { s.ClaimHandler = stranger.Address }), client.CheckEscrow},
-		{"refund handler", "TO_BTC", escrow(func(s *evm.SwapData) { s.RefundHandler = stranger.Address }), client.CheckEscrow},
-		{"deposit", "TO_BTC", escrow(func(s *evm.SwapData) { s.SecurityDeposit = big.NewInt(1) }), client.CheckEscrow},
-		{"bounty", "TO_BTC", escrow(func(s *evm.SwapData) { s.ClaimerBounty = big.NewInt(1) }), client.CheckEscrow},
-		{"success action", "TO_BTC", escrow(func(s *evm.SwapData) { s.SuccessAction = common.Hash{1} }), client.CheckEscrow},
-		{"expiry", "TO_BTC", escrow(func(s *evm.SwapData) {
+		{"escrowed amount", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), client.CheckEscrow},
+		{"claim hash", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
+		{"token", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Token = n.EVM.Contracts().Dollar }), client.CheckEscrow},
+		{"claimer", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Claimer = stranger.Address }), client.CheckEscrow},
+		{"claim handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimHandler = stranger.Address }), client.CheckEscrow},
+		{"refund handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.RefundHandler = stranger.Address }), client.CheckEscrow},
+		{"deposit", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), client.CheckEscrow},
+		{"bounty", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), client.CheckEscrow},
+		{"success action", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} }), client.CheckEscrow},
+		{"expiry", "TO_BTC", escrow(func(s *evmwire.SwapData) {
 			s.RefundData = common.BigToHash(big.NewInt(n.Clock.Now().Add(20 * time.Hour).Unix()))
 		}), client.CheckExpiry},
 		{"signature", "TO_BTC", lp.Fault{SignKey: stranger}, client.CheckAuth},
@@ -217,11 +217,11 @@ func liesOfQuotes(t *testing.T) {
 		{"routing fee", "TO_BTCLN", plus(toBTCLN, "routingFeeSats", 1_000_000), client.CheckRoutingFee},
 		{"fee for routing", "TO_BTCLN", plus(toBTCLN, "maxFee", 40_000), client.CheckRoutingFee},
 		{"confidence", "TO_BTCLN", set(toBTCLN, "confidence", 1.5), client.CheckConfidence},
-		{"payment hash", "TO_BTCLN", escrow(func(s *evm.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
+		{"payment hash", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
 		{"prepared nothing", "TO_BTCLN in", set(toBTCLN, "amount", "0"), client.CheckPrepared},
 		{"takes more than was given", "TO_BTCLN in", plus("payInvoiceExactIn", "total", 1), client.CheckRequested},
 		{"routing fee of an exact input", "TO_BTCLN in", plus("payInvoiceExactIn", "maxFee", 40_000), client.CheckRoutingFee},
-		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evm.SwapData) { s.RefundData[31]++ }), client.CheckEscrow},
+		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.RefundData[31]++ }), client.CheckEscrow},
 		{"signature for lightning", "TO_BTCLN", lp.Fault{SignKey: stranger}, client.CheckAuth},
 
 		{"LP's address", "AUTO", set(auto, "intermediaryKey", stranger.Address.Hex()), client.CheckLPKey},

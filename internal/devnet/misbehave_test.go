@@ -9,9 +9,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	client "github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -100,7 +100,7 @@ func TestLPsThatHoldPayments(t *testing.T) {
 		t.Errorf("%+v %+v", status(), p)
 	}
 
-	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: func(s *chainevm.SwapData) { s.Amount = big.NewInt(1) }})
+	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: func(s *evmwire.SwapData) { s.Amount = big.NewInt(1) }})
 	secret, hash, status := k.held("false escrow")
 	k.eventually("answer", func() bool { return status().Code == client.CodeDone })
 	if e := k.escrow(status().Escrow); k.fact(e).State != chains.EscrowNone {
@@ -215,7 +215,7 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
 	t.Run("escrow for a held payment", func(t *testing.T) {
 		k := *k
 		k.T = t
-		k.lp().Misbehave(lp.Fault{FalseEscrow: func(s *chainevm.SwapData) { s.Amount = big.NewInt(1) }})
+		k.lp().Misbehave(lp.Fault{FalseEscrow: func(s *evmwire.SwapData) { s.Amount = big.NewInt(1) }})
 		secret, hash := lightning.Preimage(t.Name())
 		r, _ := k.auto(t.Name(), k.user)
 		r.PaymentHash = hex.EncodeToString(hash[:])

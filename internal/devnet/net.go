@@ -273,6 +273,6 @@ func (n *Net) Tokens() []tokens.Token {
 
 // Chain returns the EVM chain for the library's configuration.
 func (n *Net) Chain() chains.Factory {
-	network := n.EVM.Network()
+	network := n.EVM.Config()
 	return chainevm.Custom(chainevm.Options{RPC: []string{n.EVM.URL()}, Network: &network, Tokens: n.Tokens()})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -36,15 +37,15 @@ type Chain struct {
 	World    *World
 	id       string
 	tokens   []tokens.Token
-	contract evm.Deployment
+	contract evmwire.Deployment
 	hashes   map[string][]byte // claim hash by payment hash, where it cannot be computed
 	escrows  map[string][]byte // escrow hash by escrow data, the same
 }
 
 // NewChain returns the chain with the given id and tokens, the native one first.
 func NewChain(w *World, id string, all []tokens.Token, c Contracts) *Chain {
-	d := evm.Deployment{Version: "v1", RefundHandler: common.HexToAddress(c.Refund),
-		EscrowManager: evm.Contract{Address: common.HexToAddress(c.Escrow)}, BtcRelay: evm.Contract{Address: common.HexToAddress(c.Relay)}}
+	d := evmwire.Deployment{Version: "v1", RefundHandler: common.HexToAddress(c.Refund),
+		EscrowManager: evmwire.Contract{Address: common.HexToAddress(c.Escrow)}, BtcRelay: evmwire.Contract{Address: common.HexToAddress(c.Relay)}}
 	d.ClaimHandlers[chains.HTLC] = common.HexToAddress(c.Hash)
 	d.ClaimHandlers[chains.Onchain] = common.HexToAddress(c.Chain)
 	d.ClaimHandlers[chains.OnchainNonced] = common.HexToAddress(c.ChainNonced)
@@ -174,7 +175,7 @@ type neutral struct {
 
 func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	if k.chain.isEVM() {
-		s, err := evm.ParseSwapData(data)
+		s, err := evmwire.ParseSwapData(data)
 		if err != nil {
 			return chains.Escrow{}, err
 		}
@@ -237,15 +238,15 @@ func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
 
 func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if k.chain.isEVM() {
-		a, err := evm.SwapDataOf(want)
+		a, err := evmwire.SwapDataOf(want)
 		if err != nil {
 			return err
 		}
-		b, err := evm.SwapDataOf(got)
+		b, err := evmwire.SwapDataOf(got)
 		if err != nil {
 			return err
 		}
-		return evm.Diff(a, b, may...)
+		return evmwire.Diff(a, b, may...)
 	}
 	allowed := func(f chains.Field) bool {
 		for _, m := range may {
@@ -313,7 +314,7 @@ func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
 	if !k.chain.isEVM() {
 		return json.RawMessage(`{}`), nil
 	}
-	s, err := evm.SwapDataOf(e)
+	s, err := evmwire.SwapDataOf(e)
 	if err != nil {
 		return nil, err
 	}
@@ -403,7 +404,7 @@ func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error
 // payout is how the chain writes withdrawals.
 func (k *contract) payout() vault.PayoutFormat {
 	if k.chain.isEVM() {
-		return evm.PayoutFormat()
+		return evmwire.PayoutFormat()
 	}
 	return vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 }
@@ -418,7 +419,7 @@ func (k *contract) WithdrawalData(recipient string, raw [2]uint64) ([]byte, erro
 
 func (k *contract) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 	if k.chain.isEVM() {
-		return evm.ParseWithdrawal(tx)
+		return evmwire.ParseWithdrawal(tx)
 	}
 	w, err := bitcoin.ParseWithdrawal(tx)
 	if err != nil {

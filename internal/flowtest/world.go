@@ -2,7 +2,7 @@
 // chains whose escrows stand as the case says, a Bitcoin backend, and an LP that
 // gives one answer. Only tests import it.
 //
-// Escrow data of EVM chains is read by the code of chains/evm. The data of
+// Escrow data of EVM chains is read by package evmwire. The data of
 // Starknet and Solana is read just far enough to decide by: its hashes are not
 // computed.
 package flowtest

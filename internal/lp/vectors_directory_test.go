@@ -20,10 +20,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -281,7 +281,7 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 		chain := testChain{info: chains.Info{ID: "X", Versions: []chains.Version{{Name: "v1"}}}}
 		switch in.ChainFamily {
 		case "evm":
-			n := evm.Network{ChainID: in.EVMChainID}
+			n := evmwire.Network{ChainID: in.EVMChainID}
 			chain.verify = func(_ context.Context, signer string, data []byte, signature string) error {
 				if !common.IsHexAddress(signer) {
 					return &chains.AuthError{Reason: "no address"}
@@ -525,7 +525,7 @@ func registryOf(t testing.TB, ids ...string) *tokens.Registry {
 	t.Helper()
 	var list []tokens.Chain
 	for _, id := range ids {
-		rule := evm.TokenAddress
+		rule := evmwire.TokenAddress
 		switch id {
 		case "SOLANA":
 			rule = solana.TokenAddress

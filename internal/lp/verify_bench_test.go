@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // evmReal is the pure part of a real deployment.
@@ -29,7 +29,7 @@ func (k evmReal) Expect(s chains.Spec) (chains.Escrow, error) {
 
 func benchAgreed(amount *big.Int, exactIn bool) (Agreed, evmReal) {
 	at := func(b byte) common.Address { return common.BytesToAddress(bytes.Repeat([]byte{b}, 20)) }
-	k := evmReal{evmContract{deployment: evm.Deployment{Version: "v1", BtcRelay: evm.Contract{Address: at(1)}, RefundHandler: at(2),
+	k := evmReal{evmContract{deployment: evmwire.Deployment{Version: "v1", BtcRelay: evmwire.Contract{Address: at(1)}, RefundHandler: at(2),
 		ClaimHandlers: [4]common.Address{at(3), at(4), at(5), at(6)}}}}
 	a := agreed(amount, exactIn)
 	a.LP, a.User, a.Contract = at(7).Hex(), at(8).Hex(), k

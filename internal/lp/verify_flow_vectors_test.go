@@ -17,9 +17,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -29,13 +29,13 @@ import (
 // cases, so its claim hash, and the hints beside it, are given.
 type evmContract struct {
 	chains.Contract
-	deployment evm.Deployment
+	deployment evmwire.Deployment
 	claimHash  common.Hash
 	extraData  []byte
 }
 
 func (k evmContract) Expect(s chains.Spec) (chains.Escrow, error) {
-	t := evm.Terms{Kind: s.Kind, Offerer: common.HexToAddress(s.Offerer), Claimer: common.HexToAddress(s.Claimer), Token: common.HexToAddress(s.Token),
+	t := evmwire.Terms{Kind: s.Kind, Offerer: common.HexToAddress(s.Offerer), Claimer: common.HexToAddress(s.Claimer), Token: common.HexToAddress(s.Token),
 		Amount: s.Amount, ClaimData: k.claimHash, Sequence: s.Sequence, Expiry: s.Expiry, PayIn: s.PayIn, PayOut: s.PayOut,
 		SecurityDeposit: s.SecurityDeposit, ClaimerBounty: s.ClaimerBounty, DepositToken: common.HexToAddress(s.DepositToken)}
 	if s.Hints {
@@ -49,7 +49,7 @@ func (k evmContract) Expect(s chains.Spec) (chains.Escrow, error) {
 }
 
 func (k evmContract) Decode(data json.RawMessage) (chains.Escrow, error) {
-	d, err := evm.ParseSwapData(data)
+	d, err := evmwire.ParseSwapData(data)
 	if err != nil {
 		return chains.Escrow{}, err
 	}
@@ -60,15 +60,15 @@ func (k evmContract) Decode(data json.RawMessage) (chains.Escrow, error) {
 }
 
 func (k evmContract) Diff(want, got chains.Escrow, may ...chains.Field) error {
-	w, err := evm.SwapDataOf(want)
+	w, err := evmwire.SwapDataOf(want)
 	if err != nil {
 		return err
 	}
-	g, err := evm.SwapDataOf(got)
+	g, err := evmwire.SwapDataOf(got)
 	if err != nil {
 		return err
 	}
-	return evm.Diff(w, g, may...)
+	return evmwire.Diff(w, g, may...)
 }
 
 func (k evmContract) ClaimHash(chains.Condition) ([]byte, error) { return k.claimHash[:], nil }
@@ -99,8 +99,8 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 	}
 	file.Member(t, "contracts", &contracts)
 	k := contracts.Citrea
-	deployment := evm.Deployment{
-		Version: "v1", EscrowManager: evm.Contract{Address: common.HexToAddress(k.Escrow)}, BtcRelay: evm.Contract{Address: common.HexToAddress(k.Relay)},
+	deployment := evmwire.Deployment{
+		Version: "v1", EscrowManager: evmwire.Contract{Address: common.HexToAddress(k.Escrow)}, BtcRelay: evmwire.Contract{Address: common.HexToAddress(k.Relay)},
 		ClaimHandlers: [4]common.Address{common.HexToAddress(k.Hash), common.HexToAddress(k.Chain), common.HexToAddress(k.ChainNonced)},
 		RefundHandler: common.HexToAddress(k.Refund),
 	}
@@ -243,7 +243,7 @@ func (in spvCase) payout() vault.PayoutFormat {
 	if in.Chain == "STARKNET" {
 		return vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 	}
-	return evm.PayoutFormat()
+	return evmwire.PayoutFormat()
 }
 
 // withdrawal reads a transaction as one of the case's chain.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 const sats = 70_000
@@ -53,7 +53,7 @@ func (p payer) pay(lockTime, sequence uint32) *wire.MsgTx {
 // witness is a Bitcoin proof as the claim handlers read it.
 type witness struct {
 	commitment [56]byte
-	header     evm.StoredHeader
+	header     evmwire.StoredHeader
 	vout       uint32
 	tx         []byte // nil for a transaction id
 	pos        uint32
@@ -101,19 +101,19 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 			tx := p.pay(test.lockTime, test.sequence)
 			const confirmations = 2
 			relay := k.d.BtcRelay.Address
-			s := k.payIn(Native, func(x *evm.Terms) {
+			s := k.payIn(Native, func(x *evmwire.Terms) {
 				x.Kind = test.kind
 				switch test.kind {
 				case chains.Onchain:
-					x.ClaimData = evm.ClaimDataOutput(p.to, sats, 0, confirmations, relay)
+					x.ClaimData = evmwire.ClaimDataOutput(p.to, sats, 0, confirmations, relay)
 				case chains.OnchainNonced:
-					x.ClaimData = evm.ClaimDataOutput(p.to, sats, nonce, confirmations, relay)
+					x.ClaimData = evmwire.ClaimDataOutput(p.to, sats, nonce, confirmations, relay)
 				case chains.OnchainTxID:
-					x.ClaimData = evm.ClaimDataTxID(tx.TxHash(), confirmations, relay)
+					x.ClaimData = evmwire.ClaimDataTxID(tx.TxHash(), confirmations, relay)
 				}
 			})
 			k.open(s, k.User)
-			proof := must[evm.BitcoinProof](t)(k.Proof(tx.TxHash(), 1, confirmations))
+			proof := must[evmwire.BitcoinProof](t)(k.Proof(tx.TxHash(), 1, confirmations))
 			ok(t, proof.CheckInclusion())
 			call := k.one(k.d.ClaimByBitcoin(s, proof))
 
@@ -124,7 +124,7 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 			ok(t, k.SyncRelay(k.ctx))
 
 			good := k.witness(proof, call, test.kind)
-			claim := func(w witness) evm.Call {
+			claim := func(w witness) evmwire.Call {
 				return k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "claim", tupleOf(s), w.encode()))
 			}
 			if got, want := hex.EncodeToString(claim(good).Data), hex.EncodeToString(call.Data); got != want {
@@ -143,7 +143,7 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 			r := must[*types.Receipt](t)(k.LP.Send(k.ctx, call))
 			t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
 			id := tx.TxHash()
-			if e, isClaim := k.events(r)[0].(evm.ClaimEvent); !isClaim || btc.Hash(e.Result) != id {
+			if e, isClaim := k.events(r)[0].(evmwire.ClaimEvent); !isClaim || btc.Hash(e.Result) != id {
 				t.Errorf("event %+v", e)
 			}
 		})
@@ -195,7 +195,7 @@ func attacks(name string, good witness) map[string][]witness {
 	return all
 }
 
-func (k kit) witness(p evm.BitcoinProof, call evm.Call, kind chains.Kind) witness {
+func (k kit) witness(p evmwire.BitcoinProof, call evmwire.Call, kind chains.Kind) witness {
 	k.Helper()
 	a := must[Artifact](k.T)(LoadArtifact("EscrowManager"))
 	args := must[[]any](k.T)(a.ABI.Methods["claim"].Inputs.Unpack(call.Data[4:]))
@@ -216,13 +216,13 @@ func TestNonceNeedsItsMarks(t *testing.T) {
 	const nonce = 0x05000007
 	for sequence, reason := range map[uint32]string{0xe0000007: "btcnoutlock: nSequence bits", 0xf0000008: "btcnoutlock: Invalid output"} {
 		tx := p.pay(500_000_005, sequence)
-		s := k.payIn(Native, func(x *evm.Terms) {
+		s := k.payIn(Native, func(x *evmwire.Terms) {
 			x.Kind, x.Sequence = chains.OnchainNonced, big.NewInt(int64(sequence))
-			x.ClaimData = evm.ClaimDataOutput(p.to, sats, nonce, 1, k.d.BtcRelay.Address)
+			x.ClaimData = evmwire.ClaimDataOutput(p.to, sats, nonce, 1, k.d.BtcRelay.Address)
 		})
 		k.open(s, k.User)
 		ok(t, k.SyncRelay(k.ctx))
-		proof := must[evm.BitcoinProof](t)(k.Proof(tx.TxHash(), 1, 1))
+		proof := must[evmwire.BitcoinProof](t)(k.Proof(tx.TxHash(), 1, 1))
 		if _, err := k.d.ClaimByBitcoin(s, proof); err == nil {
 			t.Error("the client builds a claim that the contract refuses")
 		}
@@ -230,7 +230,7 @@ func TestNonceNeedsItsMarks(t *testing.T) {
 		for _, h := range proof.Merkle.Hashes {
 			w.hashes = append(w.hashes, h)
 		}
-		output := evm.ClaimDataOutput(p.to, sats, nonce, 1, k.d.BtcRelay.Address)
+		output := evmwire.ClaimDataOutput(p.to, sats, nonce, 1, k.d.BtcRelay.Address)
 		if output != s.ClaimData {
 			t.Fatal("claim data")
 		}

@@ -7,7 +7,7 @@
 //	net, err := evm.Start(evm.Options{})
 //	defer net.Close()
 //	net.URL()        // JSON-RPC on a loopback socket
-//	net.Network()    // chain id and contracts, as package chains/evm wants them
+//	net.Config()     // chain id and contracts, as package chains/evm wants them
 //	net.LP.Send(ctx, call)                   // signed, mined, checked
 //	net.Bitcoin().Mine(1); net.SyncRelay(ctx)
 //	net.Advance(time.Hour)                   // chain time

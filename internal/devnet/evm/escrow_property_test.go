@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Escrow hash and EIP-712 digest are the contract's for whatever stands in an
@@ -33,7 +33,7 @@ func TestHashesAgree(t *testing.T) {
 			return h
 		}
 		amount := func(name string) *big.Int { return big.NewInt(rapid.Int64Range(0, 1e9).Draw(r, name)) }
-		s := evm.SwapData{
+		s := evmwire.SwapData{
 			Offerer: k.LP.Address, Claimer: k.User.Address, Token: rapid.SampledFrom(tokens).Draw(r, "token"), Amount: amount("amount"),
 			PayOut: rapid.Bool().Draw(r, "pay out"), Reputation: rapid.Bool().Draw(r, "reputation"), Sequence: word("sequence", 24).Big(),
 			ClaimHandler: address("claim handler"), ClaimData: word("claim data", 32),
@@ -45,7 +45,7 @@ func TestHashesAgree(t *testing.T) {
 			s.Offerer, s.Claimer = s.Claimer, s.Offerer
 			s.PayIn = true
 		}
-		calls := must[[]evm.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))
+		calls := must[[]evmwire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))
 		init := calls[len(calls)-1]
 		init.Gas = 0
 		receipt, err := k.User.Send(k.ctx, init)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Drift is how far chain time may lag behind the network's clock.
@@ -47,8 +48,8 @@ type Net struct {
 	ownBitcoin bool
 	node       *engineNode
 	contracts  Contracts
-	relayFirst evm.StoredHeader // that the relay was deployed with
-	relayStart uint32           // its height
+	relayFirst evmwire.StoredHeader // that the relay was deployed with
+	relayStart uint32               // its height
 	faucet     *Account
 	first      *Server
 	closing    sync.Once
@@ -70,7 +71,7 @@ func Start(o Options) (*Net, error) {
 		o.Now = time.Now
 	}
 	if o.Chain == "" {
-		o.Chain = evm.ChainCitrea
+		o.Chain = evmwire.ChainCitrea
 	}
 	if o.ChainID == 0 {
 		o.ChainID = 31337
@@ -157,12 +158,24 @@ func (n *Net) Server() *Server { return n.first }
 // Bitcoin returns the Bitcoin network that the relay follows.
 func (n *Net) Bitcoin() *bitcoin.Net { return n.options.Bitcoin }
 
-// Network returns the configuration that clients need: the settings of Citrea
-// with the network's own chain id and contracts.
-func (n *Net) Network() evm.Network {
+// Config returns what clients are configured with: the settings of Citrea with the
+// network's own chain id and contracts.
+func (n *Net) Config() evm.Network {
+	w, d := n.Network(), n.contracts.Deployment
 	return evm.Network{
+		Chain: w.Chain, Bitcoin: w.Bitcoin, ChainID: w.ChainID, SafeTag: w.SafeTag, FinalizedTag: w.FinalizedTag,
+		PriorityFee: w.PriorityFee, MaxBaseFee: w.MaxBaseFee, FeePPM: w.FeePPM, StateDiffFee: w.StateDiffFee, WrappedNative: w.WrappedNative,
+		Deployments: []evm.Deployment{{Version: d.Version,
+			EscrowManager: evm.Contract(d.EscrowManager), BtcRelay: evm.Contract(d.BtcRelay), VaultManager: evm.Contract(d.VaultManager),
+			Execution: d.Execution, ClaimHandlers: d.ClaimHandlers, RefundHandler: d.RefundHandler}},
+	}
+}
+
+// Network returns the same as the parties of the swaps need it, who sign for it.
+func (n *Net) Network() evmwire.Network {
+	return evmwire.Network{
 		Chain: n.options.Chain, Bitcoin: n.Bitcoin().Network(), ChainID: n.options.ChainID,
-		Deployments: []evm.Deployment{n.contracts.Deployment},
+		Deployments: []evmwire.Deployment{n.contracts.Deployment},
 		SafeTag:     "latest", FinalizedTag: "safe",
 		PriorityFee: 100_000, MaxBaseFee: 2_000_000_000, FeePPM: 1_250_000,
 		StateDiffFee: n.options.L1FeeRate != 0, WrappedNative: n.contracts.Wrapped,
@@ -173,7 +186,7 @@ func (n *Net) Network() evm.Network {
 func (n *Net) Contracts() Contracts { return n.contracts }
 
 // Deployment returns the contracts that clients use.
-func (n *Net) Deployment() evm.Deployment { return n.contracts.Deployment }
+func (n *Net) Deployment() evmwire.Deployment { return n.contracts.Deployment }
 
 // Deposit puts base units of a token into an account's balance in the escrow
 // contract, out of which an LP pays escrows.

@@ -11,7 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/ethclient"
 
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 func start(t *testing.T, o Options) *Net {
@@ -81,7 +81,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
 	defer client.Close()
 	to := common.Address{9}
-	r := must[*types.Receipt](t)(n.User.Send(ctx, evm.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))
+	r := must[*types.Receipt](t)(n.User.Send(ctx, evmwire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))
 	before := n.Time()
 	ok(t, n.Advance(time.Hour))
 	if got := n.Time().Sub(before); got != time.Hour {
@@ -118,7 +118,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 func TestMiningOnDemand(t *testing.T) {
 	ctx := context.Background()
 	n := start(t, Options{Manual: true})
-	call := evm.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
+	call := evmwire.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
 	height := n.Head().Number.Uint64()
 	first := must[*types.Transaction](t)(n.User.Submit(ctx, call))
 	second := must[*types.Transaction](t)(n.User.Submit(ctx, call))
@@ -153,7 +153,7 @@ func TestBlocksByTheClock(t *testing.T) {
 func TestRefusalsSayWhy(t *testing.T) {
 	ctx := context.Background()
 	n := start(t, Options{})
-	call := must[evm.Call](t)(n.Deployment().Withdraw(Native, big.NewInt(1), n.LP.Address))
+	call := must[evmwire.Call](t)(n.Deployment().Withdraw(Native, big.NewInt(1), n.LP.Address))
 	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
 		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
 			t.Errorf("got %v", err)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // vaultKit is a vault with 1 000 000 raw units of a token and 500 000 sats of
@@ -25,7 +25,7 @@ import (
 type vaultKit struct {
 	kit
 	lp, user *bitcoin.Wallet
-	vault    evm.Vault
+	vault    evmwire.Vault
 }
 
 func newVaultKit(t *testing.T) vaultKit {
@@ -33,7 +33,7 @@ func newVaultKit(t *testing.T) vaultKit {
 	k.lp = must[*bitcoin.Wallet](t)(k.Bitcoin().NewWallet(btc.P2TR))
 	k.user = must[*bitcoin.Wallet](t)(k.Bitcoin().NewWallet(btc.P2WPKH))
 	utxo := must[btc.OutPoint](t)(k.Bitcoin().Fund(k.lp.Address, 1000))
-	k.vault = must[evm.Vault](t)(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, 1), utxo, [2]uint64{1_000_000, 500_000}))
+	k.vault = must[evmwire.Vault](t)(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, 1), utxo, [2]uint64{1_000_000, 500_000}))
 	return k
 }
 
@@ -59,18 +59,18 @@ func (k vaultKit) withdraw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 
 func (k vaultKit) script(recipient common.Address, raw [2]uint64, execution []byte) []byte {
 	k.Helper()
-	data := must[[]byte](k.T)(evm.PayoutFormat().Encode(vault.Payout{Recipient: recipient[:], Raw: raw, ExecutionHash: execution}))
+	data := must[[]byte](k.T)(evmwire.PayoutFormat().Encode(vault.Payout{Recipient: recipient[:], Raw: raw, ExecutionHash: execution}))
 	return must[[]byte](k.T)(opreturn.Script(data))
 }
 
 // claim builds the claim of a mined withdrawal, whatever the client thinks of it.
-func (k vaultKit) claim(tx *wire.MsgTx) evm.Call {
+func (k vaultKit) claim(tx *wire.MsgTx) evmwire.Call {
 	k.Helper()
-	w, err := evm.ParseWithdrawal(tx)
+	w, err := evmwire.ParseWithdrawal(tx)
 	if err != nil {
 		w = chains.Withdrawal{Withdrawal: btc.Withdrawal{TxID: tx.TxHash()}}
 	}
-	proof := must[evm.BitcoinProof](k.T)(k.Proof(tx.TxHash(), 0, 1))
+	proof := must[evmwire.BitcoinProof](k.T)(k.Proof(tx.TxHash(), 0, 1))
 	call := k.one(k.d.ClaimVault(k.vault, w, proof, k.Watchtower.Address))
 	if err != nil {
 		call.Gas = 0
@@ -82,12 +82,12 @@ func TestVaultPaysAWithdrawal(t *testing.T) {
 	k := newVaultKit(t)
 	to, token := must[*Account](t)(k.NewAccount()).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
-	w := must[chains.Withdrawal](t)(evm.ParseWithdrawal(tx))
+	w := must[chains.Withdrawal](t)(evmwire.ParseWithdrawal(tx))
 	call := k.claim(tx)
 	k.gained(k.Watchtower.Address, token, (1000+500)*10, func() {
 		r := must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, call))
 		t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
-		e, isClaim := k.events(r)[0].(evm.VaultClaimEvent)
+		e, isClaim := k.events(r)[0].(evmwire.VaultClaimEvent)
 		if !isClaim || e.BitcoinTx != tx.TxHash() || e.Recipient != to || e.Amounts != w.Amounts.Total || e.Withdrawals != 1 ||
 			e.Fronter != (common.Address{}) || e.Owner != k.LP.Address || e.ID.Int64() != 3 || e.Caller != k.Watchtower.Address {
 			t.Errorf("event %+v", e)
@@ -99,8 +99,8 @@ func TestVaultPaysAWithdrawal(t *testing.T) {
 	if got := k.balance(to, Native); got.Int64() != 20_000*1e10 {
 		t.Errorf("native: %s", got)
 	}
-	want := must[evm.Vault](t)(k.vault.After(w))
-	got := must[evm.Vault](t)(k.ReadVault(k.ctx, k.vault))
+	want := must[evmwire.Vault](t)(k.vault.After(w))
+	got := must[evmwire.Vault](t)(k.ReadVault(k.ctx, k.vault))
 	if got.UTXO != want.UTXO || got.Raw != want.Raw || got.Withdrawals != want.Withdrawals || got.UTXO != w.NextVault() {
 		t.Errorf("vault %+v, want %+v", got, want)
 	}
@@ -114,23 +114,23 @@ func TestFronting(t *testing.T) {
 	k := newVaultKit(t)
 	to, token := must[*Account](t)(k.NewAccount()).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
-	w := must[chains.Withdrawal](t)(evm.ParseWithdrawal(tx))
+	w := must[chains.Withdrawal](t)(evmwire.ParseWithdrawal(tx))
 	fronter := func() common.Address {
-		data := must[[]byte](t)(evm.FronterCall(k.vault.VaultRef, evm.FrontingID(w)))
-		answer := must[[]byte](t)(k.Read(k.ctx, to, evm.Call{To: k.d.VaultManager.Address, Data: data}))
-		return must[common.Address](t)(evm.DecodeFronter(answer))
+		data := must[[]byte](t)(evmwire.FronterCall(k.vault.VaultRef, evmwire.FrontingID(w)))
+		answer := must[[]byte](t)(k.Read(k.ctx, to, evmwire.Call{To: k.d.VaultManager.Address, Data: data}))
+		return must[common.Address](t)(evmwire.DecodeFronter(answer))
 	}
 	if fronter() != (common.Address{}) {
 		t.Error("fronted by nobody")
 	}
-	calls := must[[]evm.Call](t)(k.d.FrontVault(k.vault, w, 0))
+	calls := must[[]evmwire.Call](t)(k.d.FrontVault(k.vault, w, 0))
 	short := calls[len(calls)-1]
 	short.Value = new(big.Int).Sub(short.Value, big.NewInt(1))
 	k.refused("transferIn: value too low", k.User, append(calls[:len(calls)-1:len(calls)-1], short)...)
 	k.gained(to, token, (100_000+300)*10, func() {
 		r := must[*types.Receipt](t)(k.User.SendAll(k.ctx, calls))
 		t.Logf("front %d gas of %d", r.GasUsed, calls[len(calls)-1].Gas)
-		e, isFront := k.events(r)[0].(evm.VaultFrontEvent)
+		e, isFront := k.events(r)[0].(evmwire.VaultFrontEvent)
 		if !isFront || e.Fronter != k.User.Address || e.Recipient != to || e.Amounts != w.Raw || e.BitcoinTx != w.TxID {
 			t.Errorf("event %+v", e)
 		}
@@ -138,14 +138,14 @@ func TestFronting(t *testing.T) {
 	if fronter() != k.User.Address {
 		t.Error("the fronter is not known")
 	}
-	k.refused("front: already fronted", k.Watchtower, must[[]evm.Call](t)(k.d.FrontVault(k.vault, w, 0))...)
+	k.refused("front: already fronted", k.Watchtower, must[[]evmwire.Call](t)(k.d.FrontVault(k.vault, w, 0))...)
 
 	// The fronter is paid back; the recipient gets nothing twice; the caller keeps the caller fee only.
 	k.gained(to, token, 0, func() {
 		k.gained(k.Watchtower.Address, token, 1000*10, func() {
 			k.gained(k.User.Address, token, (100_000+300+500)*10, func() {
 				r := must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, k.claim(tx)))
-				if e, isClaim := k.events(r)[0].(evm.VaultClaimEvent); !isClaim || e.Fronter != k.User.Address {
+				if e, isClaim := k.events(r)[0].(evmwire.VaultClaimEvent); !isClaim || e.Fronter != k.User.Address {
 					t.Errorf("event %+v", e)
 				}
 			})
@@ -156,7 +156,7 @@ func TestFronting(t *testing.T) {
 	}
 	other := w
 	other.Recipient = k.LP.Address.Hex()
-	k.refused("front: already claimed", k.User, must[[]evm.Call](t)(k.d.FrontVault(k.vault, other, 0))...)
+	k.refused("front: already claimed", k.User, must[[]evmwire.Call](t)(k.d.FrontVault(k.vault, other, 0))...)
 }
 
 func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
@@ -181,14 +181,14 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 			k := k
 			k.T = t
 			utxo := must[btc.OutPoint](t)(k.Bitcoin().Fund(k.lp.Address, 1000))
-			k.vault = must[evm.Vault](t)(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{1_000_000, 500_000}))
+			k.vault = must[evmwire.Vault](t)(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{1_000_000, 500_000}))
 			tx := k.mineRaw(test.script, test.shares)
 			k.gained(k.LP.Address, token, 1_000_000*10, func() {
 				k.gained(k.LP.Address, Native, 500_000*1e10, func() {
 					call := k.claim(tx)
 					call.Gas = 0
 					r := must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, call))
-					e, isClose := k.events(r)[0].(evm.VaultCloseEvent)
+					e, isClose := k.events(r)[0].(evmwire.VaultCloseEvent)
 					if !isClose || string(e.Reason) != test.reason || e.BitcoinTx != tx.TxHash() {
 						t.Errorf("event %+v %s", e, e.Reason)
 					}
@@ -197,9 +197,9 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 			if _, err := k.ReadVault(k.ctx, k.vault); err == nil {
 				t.Error("the vault is still open")
 			}
-			k.refused("vault: params commitment", k.LP, must[[]evm.Call](t)(k.d.DepositVault(k.vault, [2]uint64{1, 0}))...)
+			k.refused("vault: params commitment", k.LP, must[[]evmwire.Call](t)(k.d.DepositVault(k.vault, [2]uint64{1, 0}))...)
 			// It can be opened again.
-			must[evm.Vault](t)(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{5, 5}))
+			must[evmwire.Vault](t)(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{5, 5}))
 		})
 	}
 }
@@ -226,33 +226,33 @@ func (k vaultKit) mineRaw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 func TestVaultClaimsAreGuarded(t *testing.T) {
 	k := newVaultKit(t)
 	tx := k.withdraw(k.script(k.User.Address, [2]uint64{10, 0}, nil), btc.FeeShares{})
-	w := must[chains.Withdrawal](t)(evm.ParseWithdrawal(tx))
-	proof := must[evm.BitcoinProof](t)(k.Proof(tx.TxHash(), 0, 1))
-	attack := func(reason string, change func(v *evm.Vault, p *evm.BitcoinProof)) {
+	w := must[chains.Withdrawal](t)(evmwire.ParseWithdrawal(tx))
+	proof := must[evmwire.BitcoinProof](t)(k.Proof(tx.TxHash(), 0, 1))
+	attack := func(reason string, change func(v *evmwire.Vault, p *evmwire.BitcoinProof)) {
 		t.Helper()
 		v, p := k.vault, proof
 		p.Merkle.Hashes = append([]btc.Hash(nil), proof.Merkle.Hashes...)
 		change(&v, &p)
 		k.refused(reason, k.Watchtower, k.one(k.d.ClaimVault(v, w, p, k.Watchtower.Address)))
 	}
-	attack("vault: params commitment", func(v *evm.Vault, p *evm.BitcoinProof) { v.Params.Confirmations = new(big.Int) })
-	attack("vault: params commitment", func(v *evm.Vault, p *evm.BitcoinProof) { v.Params.Token0Multiplier = big.NewInt(1000) })
-	attack("vault: params commitment", func(v *evm.Vault, p *evm.BitcoinProof) { v.ID = big.NewInt(4) })
-	attack("vault: params commitment", func(v *evm.Vault, p *evm.BitcoinProof) { v.Owner = k.User.Address })
-	attack("merkleTree: verify failed", func(v *evm.Vault, p *evm.BitcoinProof) { p.Merkle.Hashes[0][3] ^= 1 })
-	attack("merkleTree: verify failed", func(v *evm.Vault, p *evm.BitcoinProof) { p.Merkle.Pos ^= 1 })
-	attack("verify: block commitment", func(v *evm.Vault, p *evm.BitcoinProof) { p.Header[100] ^= 1 })
-	attack("merkleTree: verify failed", func(v *evm.Vault, p *evm.BitcoinProof) {
-		p.Header = must[evm.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	attack("vault: params commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { v.Params.Confirmations = new(big.Int) })
+	attack("vault: params commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { v.Params.Token0Multiplier = big.NewInt(1000) })
+	attack("vault: params commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { v.ID = big.NewInt(4) })
+	attack("vault: params commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { v.Owner = k.User.Address })
+	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Merkle.Hashes[0][3] ^= 1 })
+	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Merkle.Pos ^= 1 })
+	attack("verify: block commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Header[100] ^= 1 })
+	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) {
+		p.Header = must[evmwire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	})
 
 	params := k.VaultParams(k.Contracts().Token, 10, 6)
-	deep := must[evm.Vault](t)(k.OpenVault(k.ctx, k.LP, 77, params, k.vault.UTXO, [2]uint64{100, 0}))
+	deep := must[evmwire.Vault](t)(k.OpenVault(k.ctx, k.LP, 77, params, k.vault.UTXO, [2]uint64{100, 0}))
 	k.refused("claim: confirmations", k.Watchtower, k.one(k.d.ClaimVault(deep, w, proof, k.Watchtower.Address)))
 	again := deep
 	again.Opened, again.InitialUTXO = false, k.vault.UTXO
 	k.refused("open: vault already opened", k.LP, k.one(k.d.OpenVault(again)))
-	fill := must[[]evm.Call](t)(k.d.DepositVault(k.vault, [2]uint64{0, 5}))
+	fill := must[[]evmwire.Call](t)(k.d.DepositVault(k.vault, [2]uint64{0, 5}))
 	fill[0].Value = big.NewInt(5*1e10 - 1)
 	k.refused("transferIn: value too low", k.User, fill...)
 }
@@ -267,7 +267,7 @@ func TestVaultsCannotBeBlocked(t *testing.T) {
 	call := k.claim(tx)
 	call.Gas = 0
 	r := must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, call))
-	if _, isClaim := k.events(r)[0].(evm.VaultClaimEvent); !isClaim {
+	if _, isClaim := k.events(r)[0].(evmwire.VaultClaimEvent); !isClaim {
 		t.Error("not claimed")
 	}
 	if got := k.balance(wallet, token); got.Sign() != 0 {
@@ -284,14 +284,14 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 	token := k.Contracts().Token
 	action := common.Hash{1, 2, 3}
 	tx := k.withdraw(k.script(k.User.Address, [2]uint64{100_000, 20}, action[:]), btc.FeeShares{Execution: 1000})
-	w := must[chains.Withdrawal](t)(evm.ParseWithdrawal(tx))
+	w := must[chains.Withdrawal](t)(evmwire.ParseWithdrawal(tx))
 	call := k.claim(tx)
 	k.gained(k.d.Execution, token, (100_000+1000)*10, func() {
 		r := must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, call))
 		t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
 	})
 	key := append(k.LP.Address[:], common.LeftPadBytes([]byte{3}, 12)...)
-	id := evm.FrontingID(w)
+	id := evmwire.FrontingID(w)
 	creator := crypto256(key, id[:])
 	salt := crypto256(common.LeftPadBytes(k.d.VaultManager.Address[:], 32), creator[:])
 	type execution struct {
@@ -324,8 +324,8 @@ func TestWithdrawalsAreReadAlike(t *testing.T) {
 		tx := randomWithdrawal(r)
 		var raw bytes.Buffer
 		ok(t, tx.SerializeNoWitness(&raw))
-		answer, refused := k.Read(k.ctx, k.User.Address, evm.Call{To: k.d.VaultManager.Address, Data: must[[]byte](t)(evm.ParseCall(raw.Bytes()))})
-		w, err := evm.ParseWithdrawal(tx)
+		answer, refused := k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.d.VaultManager.Address, Data: must[[]byte](t)(evmwire.ParseCall(raw.Bytes()))})
+		w, err := evmwire.ParseWithdrawal(tx)
 		if refused != nil {
 			if err == nil {
 				r.Fatalf("the contract refuses (%v) what the client accepts", refused)

@@ -11,12 +11,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	client "github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -82,10 +82,10 @@ func (k *kit) toBTC() client.ToBTCRequest {
 }
 
 // open opens an escrow of the user's with an LP's authorisation.
-func (k *kit) open(data []byte, auth chains.Auth) evm.SwapData {
+func (k *kit) open(data []byte, auth chains.Auth) evmwire.SwapData {
 	k.Helper()
-	s := must[evm.SwapData](k.T)(evm.ParseSwapData(data))
-	calls := must[[]evm.Call](k.T)(k.evm.Deployment().Init(s, k.evm.User.Address, auth))
+	s := must[evmwire.SwapData](k.T)(evmwire.ParseSwapData(data))
+	calls := must[[]evmwire.Call](k.T)(k.evm.Deployment().Init(s, k.evm.User.Address, auth))
 	if _, err := k.evm.User.SendAll(k.ctx, calls); err != nil {
 		k.Fatal(err)
 	}
@@ -135,10 +135,10 @@ func TestToBTC(t *testing.T) {
 	k.eventually("claimed", func() bool { return k.state(s) == stateClaimed })
 }
 
-func (k *kit) state(s evm.SwapData) uint8 {
+func (k *kit) state(s evmwire.SwapData) uint8 {
 	k.Helper()
 	hash := must[common.Hash](k.T)(s.EscrowHash())
-	data := must[[]byte](k.T)(evm.StateCall([]common.Hash{hash}))
-	answer := must[[]byte](k.T)(k.evm.Read(k.ctx, k.evm.User.Address, evm.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))
-	return must[[]evm.EscrowRecord](k.T)(evm.DecodeStates(answer, 1))[0].State
+	data := must[[]byte](k.T)(evmwire.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.evm.Read(k.ctx, k.evm.User.Address, evmwire.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))
+	return must[[]evmwire.EscrowRecord](k.T)(evmwire.DecodeStates(answer, 1))[0].State
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Constants of the network's LPs (protocol: lp-protocol.md §8.1).
@@ -117,7 +117,7 @@ func wholeUnits(v, multiplier *big.Int) *big.Int {
 }
 
 // initPrefix is how an authorisation to open an escrow is named.
-func initPrefix(s evm.SwapData) string {
+func initPrefix(s evmwire.SwapData) string {
 	if s.PayIn {
 		return "claim_initialize"
 	}

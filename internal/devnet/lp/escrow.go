@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // newEscrow builds what the LP agrees to, with the lies that are switched on.
-func (l *LP) newEscrow(t evm.Terms) (evm.SwapData, error) {
+func (l *LP) newEscrow(t evmwire.Terms) (evmwire.SwapData, error) {
 	t.Amount = new(big.Int).Set(t.Amount) // a lie must not change what is answered beside the escrow
 	s, err := l.evm.Deployment().NewSwapData(t)
 	if err != nil {
@@ -23,7 +23,7 @@ func (l *LP) newEscrow(t evm.Terms) (evm.SwapData, error) {
 }
 
 // authorizeInit lets the user open an escrow.
-func (l *LP) authorizeInit(s evm.SwapData) (chains.Auth, error) {
+func (l *LP) authorizeInit(s evmwire.SwapData) (chains.Auth, error) {
 	a := chains.Auth{Prefix: initPrefix(s), Timeout: l.now().Unix() + authTimeout}
 	digest, err := l.evm.Network().InitDigest(l.evm.Deployment(), s, a.Timeout)
 	if err != nil {
@@ -33,7 +33,7 @@ func (l *LP) authorizeInit(s evm.SwapData) (chains.Auth, error) {
 }
 
 // authorizeRefund lets the user take an escrow back.
-func (l *LP) authorizeRefund(s evm.SwapData) (chains.Auth, error) {
+func (l *LP) authorizeRefund(s evmwire.SwapData) (chains.Auth, error) {
 	a := chains.Auth{Prefix: "refund", Timeout: l.now().Unix() + refundTimeout}
 	digest, err := l.evm.Network().RefundDigest(l.evm.Deployment(), s, a.Timeout)
 	if err != nil {

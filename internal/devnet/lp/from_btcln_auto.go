@@ -9,9 +9,9 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
@@ -19,11 +19,11 @@ import (
 // lp-protocol.md §8.4).
 type auto struct {
 	paymentHash [32]byte
-	terms       evm.Terms // but for the expiry
+	terms       evmwire.Terms // but for the expiry
 
 	// Under the LP's mutex:
 	state    autoState
-	swap     evm.SwapData // once it was sent
+	swap     evmwire.SwapData // once it was sent
 	hash     common.Hash
 	deadline int64 // Unix seconds, for the escrow to be open
 }
@@ -104,7 +104,7 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 	if err != nil {
 		return nil, badBody("paymentHash")
 	}
-	l.keep(&auto{paymentHash: hash, terms: evm.Terms{Kind: chains.HTLC, Offerer: l.account.Address, Claimer: recipient, Token: token, Amount: q.total,
+	l.keep(&auto{paymentHash: hash, terms: evmwire.Terms{Kind: chains.HTLC, Offerer: l.account.Address, Claimer: recipient, Token: token, Amount: q.total,
 		ClaimData: hash, PayOut: true, SecurityDeposit: add(gas, bounty), ClaimerBounty: bounty}}, hex.EncodeToString(hash[:]))
 	return object{{"intermediaryKey", l.account.Address.Hex()}, {"pr", pr}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
 		{"total", q.total.String()}, {"totalGas", gas.String()}, {"totalFeeBtc", add(q.swapFee, q.gasFee).String()},

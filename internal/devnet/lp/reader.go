@@ -9,8 +9,9 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmread"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 )
 
 // chainReader reads the EVM network over a JSON-RPC server of the LP's own, so that
@@ -38,8 +39,8 @@ func (c *chainReader) close() error {
 	return c.server.Close()
 }
 
-// Batch is for package chains/evm.
-func (c *chainReader) Batch(ctx context.Context, requests []evm.Request) error {
+// Batch implements [evmrpc.Node].
+func (c *chainReader) Batch(ctx context.Context, requests []evmrpc.Request) error {
 	batch := make([]rpc.BatchElem, len(requests))
 	for i, r := range requests {
 		batch[i] = rpc.BatchElem{Method: r.Method, Args: r.Params, Result: r.Result}
@@ -61,7 +62,7 @@ func (c *chainReader) head() chains.Block {
 
 // escrows returns the facts of escrows by their hashes.
 func (c *chainReader) escrows(ctx context.Context, hashes []common.Hash, at chains.Block) (map[common.Hash]chains.EscrowFact, error) {
-	facts, err := c.net.Deployment().ReadEscrows(ctx, c, hashes, chains.Heads{Latest: at, Final: at})
+	facts, err := evmread.Contracts{Deployment: c.net.Deployment()}.ReadEscrows(ctx, c, hashes, chains.Heads{Latest: at, Final: at}, evmread.Known{})
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +77,6 @@ func (c *chainReader) escrows(ctx context.Context, hashes []common.Hash, at chai
 
 // funds is what an LP has of a token in the escrow contract.
 func (c *chainReader) funds(ctx context.Context, lp, token common.Address) (*big.Int, error) {
-	f, err := c.net.Deployment().ReadFunds(ctx, c, lp, token)
+	f, err := evmread.Contracts{Deployment: c.net.Deployment()}.ReadFunds(ctx, c, lp, token)
 	return f.Balance, err
 }

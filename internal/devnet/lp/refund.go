@@ -7,13 +7,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // refundable is a swap whose escrow the user may get back early.
 type refundable interface {
 	deal
-	swapData() evm.SwapData
+	swapData() evmwire.SwapData
 }
 
 // Codes of status answers (protocol: lp-protocol.md §4.2).

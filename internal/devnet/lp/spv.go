@@ -10,8 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // spvQuote is a quote for a withdrawal from a vault, under the LP's mutex.
@@ -138,10 +138,10 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	if exactOut {
 		total = asked // what rounding would take away was asked for
 	}
-	rawOf := func(p evm.VaultParams) [2]uint64 {
+	rawOf := func(p evmwire.VaultParams) [2]uint64 {
 		return [2]uint64{new(big.Int).Quo(total, p.Token0Multiplier).Uint64(), new(big.Int).Quo(totalGas, p.Token1Multiplier).Uint64()}
 	}
-	v, err := l.chooseVault(token, func(p evm.VaultParams) ([2]uint64, error) {
+	v, err := l.chooseVault(token, func(p evmwire.VaultParams) ([2]uint64, error) {
 		a, err := shares.Amounts(rawOf(p))
 		return a.Total, err
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // maxVSize is the largest withdrawal in virtual bytes, of the older version.
@@ -102,7 +102,7 @@ func (l *LP) readPSBT(q *spvQuote, text string) (*wire.MsgTx, chains.Withdrawal,
 			}
 		}
 	}
-	w, err := evm.ParseWithdrawal(tx)
+	w, err := evmwire.ParseWithdrawal(tx)
 	if err != nil {
 		return fail(20508, "Transaction is not a withdrawal: "+err.Error())
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // state is where a deal stands.
@@ -32,7 +32,7 @@ const (
 
 // toBTC is a swap from the chain to Bitcoin (protocol: lp-protocol.md §8.4).
 type toBTC struct {
-	swap          evm.SwapData
+	swap          evmwire.SwapData
 	hash          common.Hash
 	auth          chains.Auth
 	script        []byte
@@ -48,7 +48,7 @@ type toBTC struct {
 }
 
 func (d *toBTC) escrow() (common.Hash, bool) { return d.hash, true }
-func (d *toBTC) swapData() evm.SwapData      { return d.swap }
+func (d *toBTC) swapData() evmwire.SwapData  { return d.swap }
 
 func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 	address := r.str("address")
@@ -103,8 +103,8 @@ func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 	}
 	_, quoted := toBTCTime(target, confirmations)
 	d := &toBTC{script: to.Script(), sats: q.amount.Int64(), nonce: nonce.Uint64(), confirmations: uint32(confirmations), target: target, rate: rate}
-	d.swap, err = l.newEscrow(evm.Terms{Kind: chains.OnchainNonced, Offerer: offerer, Claimer: l.account.Address, Token: token, Amount: q.all,
-		ClaimData: evm.ClaimDataOutput(d.script, uint64(d.sats), d.nonce, d.confirmations, l.evm.Deployment().BtcRelay.Address),
+	d.swap, err = l.newEscrow(evmwire.Terms{Kind: chains.OnchainNonced, Offerer: offerer, Claimer: l.account.Address, Token: token, Amount: q.all,
+		ClaimData: evmwire.ClaimDataOutput(d.script, uint64(d.sats), d.nonce, d.confirmations, l.evm.Deployment().BtcRelay.Address),
 		Sequence:  sequence(), Expiry: l.now().Unix() + quoted, PayIn: true})
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 	return append(answer, authFields(d.auth)...), nil
 }
 
-func claimHash(s evm.SwapData) string { return hex.EncodeToString(s.ClaimData[:]) }
+func claimHash(s evmwire.SwapData) string { return hex.EncodeToString(s.ClaimData[:]) }
 
 // dealKey is what clients ask for an escrow with.
 func dealKey(hash string, sequence *big.Int) string { return hash + "/" + sequence.String() }

@@ -10,14 +10,14 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
 // toBTCLN is a swap from the chain to Lightning (protocol: lp-protocol.md §8.4).
 type toBTCLN struct {
-	swap    evm.SwapData
+	swap    evmwire.SwapData
 	hash    common.Hash
 	auth    chains.Auth
 	text    string
@@ -30,7 +30,7 @@ type toBTCLN struct {
 }
 
 func (d *toBTCLN) escrow() (common.Hash, bool) { return d.hash, true }
-func (d *toBTCLN) swapData() evm.SwapData      { return d.swap }
+func (d *toBTCLN) swapData() evmwire.SwapData  { return d.swap }
 
 // lnRequest is what a client wants to be paid over Lightning.
 type lnRequest struct {
@@ -195,7 +195,7 @@ func (l *LP) promise(q lnRequest, p payout, confidence int64) (any, error) {
 		return nil, refuse(20002, "Not enough liquidity")
 	}
 	var err error
-	d.swap, err = l.newEscrow(evm.Terms{Kind: chains.HTLC, Offerer: q.offerer, Claimer: l.account.Address, Token: q.token, Amount: p.all,
+	d.swap, err = l.newEscrow(evmwire.Terms{Kind: chains.HTLC, Offerer: q.offerer, Claimer: l.account.Address, Token: q.token, Amount: p.all,
 		ClaimData: q.invoice.PaymentHash, Sequence: sequence(), Expiry: q.expiry, PayIn: true})
 	if err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // trustedLN is a trusted gas swap from Lightning (protocol: lp-protocol.md §8.4).
@@ -91,7 +91,7 @@ func (d *trustedLN) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done
 	switch {
 	case state == lightning.Held && !l.faults().NeverPay:
 		_ = l.set(func() { d.code = codeGasHeld })
-		call, err := evm.Transfer(devnet.Native, d.recipient, d.amount)
+		call, err := evmwire.Transfer(devnet.Native, d.recipient, d.amount)
 		if err != nil {
 			return true, err
 		}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // trustedBTCTime is how long the payment of a trusted gas swap may come.
@@ -231,7 +231,7 @@ func (d *trustedBTC) pay(ctx context.Context, l *LP) error {
 	l.mu.Lock()
 	paid := d.paid
 	l.mu.Unlock()
-	call, err := evm.Transfer(devnet.Native, d.recipient, paid)
+	call, err := evmwire.Transfer(devnet.Native, d.recipient, paid)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // vaultSats is what the output holds that controls a vault (protocol:
@@ -21,7 +21,7 @@ const vaultSats = 600
 
 // vault is one of the LP's vaults, under the LP's mutex.
 type vault struct {
-	onchain evm.Vault // as it stood at the last look
+	onchain evmwire.Vault // as it stood at the last look
 	pending []pendingWithdrawal
 	spent   bool // the output went elsewhere: the vault is lost
 	replace bool // and another one is to be opened in its place
@@ -42,7 +42,7 @@ func (v *vault) utxo() btc.OutPoint {
 }
 
 // after is the vault once all pending withdrawals are claimed, and one more.
-func (v *vault) after(more ...chains.Withdrawal) (evm.Vault, error) {
+func (v *vault) after(more ...chains.Withdrawal) (evmwire.Vault, error) {
 	var all []chains.Withdrawal
 	for _, p := range v.pending {
 		all = append(all, p.w)
@@ -140,10 +140,10 @@ func (l *LP) another(ctx context.Context, token common.Address, id int64) (*vaul
 func (l *LP) VaultAddress() btc.Address { return l.vaultKey.Address }
 
 // Vaults returns the LP's vaults as they stand on chain.
-func (l *LP) Vaults(ctx context.Context) ([]evm.Vault, error) {
+func (l *LP) Vaults(ctx context.Context) ([]evmwire.Vault, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all []evm.Vault
+	var all []evmwire.Vault
 	for _, v := range l.vaults {
 		now, err := l.evm.ReadVault(ctx, v.onchain)
 		if err != nil {
@@ -156,7 +156,7 @@ func (l *LP) Vaults(ctx context.Context) ([]evm.Vault, error) {
 
 // chooseVault returns the vault with the least that is enough (protocol:
 // lp-protocol.md §8.4). raw are what leaves it, fees included.
-func (l *LP) chooseVault(token common.Address, raw func(evm.VaultParams) ([2]uint64, error)) (best *vault, err error) {
+func (l *LP) chooseVault(token common.Address, raw func(evmwire.VaultParams) ([2]uint64, error)) (best *vault, err error) {
 	f := l.faults()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -151,13 +151,11 @@ func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
 func (w *Wallet) SignEVM(unsigned []string) ([]string, error) {
 	signed := make([]string, len(unsigned))
 	for i, text := range unsigned {
-		p, err := evmchain.ParseTransaction(text)
+		tx, err := evmchain.UnsignedTransaction(text)
 		if err != nil {
 			return nil, err
 		}
-		tx, err := types.SignNewTx(w.EVM.Key, types.LatestSignerForChainID(p.ChainID), &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce,
-			GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
-		if err != nil {
+		if tx, err = types.SignTx(tx, types.LatestSignerForChainID(tx.ChainId()), w.EVM.Key); err != nil {
 			return nil, err
 		}
 		raw, err := tx.MarshalBinary()

@@ -13,12 +13,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	chain "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -59,17 +59,17 @@ func must[T any](t *testing.T) func(T, error) T {
 }
 
 // escrow is what an LP would open for the user, with a bounty for whoever claims.
-func (k *kit) escrow(secret chains.Preimage) chain.SwapData {
+func (k *kit) escrow(secret chains.Preimage) evmwire.SwapData {
 	k.Helper()
 	k.sequence++
-	return must[chain.SwapData](k.T)(k.Deployment().NewSwapData(chain.Terms{
+	return must[evmwire.SwapData](k.T)(k.Deployment().NewSwapData(evmwire.Terms{
 		Kind: chains.HTLC, Offerer: k.LP.Address, Claimer: k.User.Address, Token: k.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
 		SecurityDeposit: big.NewInt(5e6), ClaimerBounty: big.NewInt(2e6), DepositToken: evm.Native,
 		ClaimData: sha256.Sum256(secret[:]), Sequence: big.NewInt(k.sequence), Expiry: k.Time().Add(time.Hour).Unix(),
 	}))
 }
 
-func (k *kit) open(s chain.SwapData) {
+func (k *kit) open(s evmwire.SwapData) {
 	k.Helper()
 	if err := k.Deposit(k.ctx, k.LP, s.Token, s.Amount); err != nil {
 		k.Fatal(err)
@@ -77,13 +77,13 @@ func (k *kit) open(s chain.SwapData) {
 	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
 	digest := must[common.Hash](k.T)(k.Network().InitDigest(k.Deployment(), s, a.Timeout))
 	a.Signature = must[string](k.T)(k.LP.SignDigest(digest))
-	calls := must[[]chain.Call](k.T)(k.Deployment().Init(s, k.User.Address, a))
+	calls := must[[]evmwire.Call](k.T)(k.Deployment().Init(s, k.User.Address, a))
 	if _, err := k.User.SendAll(k.ctx, calls); err != nil {
 		k.Fatal(err)
 	}
 }
 
-func (k *kit) publish(s chain.SwapData, secret chains.Preimage) {
+func (k *kit) publish(s evmwire.SwapData, secret chains.Preimage) {
 	k.Helper()
 	data := must[[]byte](k.T)(json.Marshal(s))
 	if err := k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
@@ -91,19 +91,19 @@ func (k *kit) publish(s chain.SwapData, secret chains.Preimage) {
 	}
 }
 
-func (k *kit) state(s chain.SwapData) chains.EscrowState {
+func (k *kit) state(s evmwire.SwapData) chains.EscrowState {
 	k.Helper()
 	hash := must[common.Hash](k.T)(s.EscrowHash())
-	data := must[[]byte](k.T)(chain.StateCall([]common.Hash{hash}))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, chain.Call{To: k.Deployment().EscrowManager.Address, Data: data}))
-	return chains.EscrowState(must[[]chain.EscrowRecord](k.T)(chain.DecodeStates(answer, 1))[0].State)
+	data := must[[]byte](k.T)(evmwire.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.Deployment().EscrowManager.Address, Data: data}))
+	return chains.EscrowState(must[[]evmwire.EscrowRecord](k.T)(evmwire.DecodeStates(answer, 1))[0].State)
 }
 
 func (k *kit) balance(of, token common.Address) *big.Int {
 	k.Helper()
-	data := must[[]byte](k.T)(chain.BalanceCall(of))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, of, chain.Call{To: token, Data: data}))
-	return must[*big.Int](k.T)(chain.DecodeAmount(answer))
+	data := must[[]byte](k.T)(evmwire.BalanceCall(of))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, of, evmwire.Call{To: token, Data: data}))
+	return must[*big.Int](k.T)(evmwire.DecodeAmount(answer))
 }
 
 func (k *kit) eventually(what string, is func() bool) {
@@ -178,7 +178,7 @@ func TestBelievesNoMessage(t *testing.T) {
 func TestLazyTowers(t *testing.T) {
 	k := newKit(t)
 	deaf, off, slow := k.escrow(chains.Preimage{1}), k.escrow(chains.Preimage{2}), k.escrow(chains.Preimage{3})
-	for _, s := range []chain.SwapData{deaf, off, slow} {
+	for _, s := range []evmwire.SwapData{deaf, off, slow} {
 		k.open(s)
 	}
 	k.tower.Behave(watchtower.Behaviour{Deaf: true})
@@ -208,7 +208,7 @@ func TestSomebodyElseClaims(t *testing.T) {
 	k.open(s)
 	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
 	k.publish(s, secret)
-	call := must[chain.Call](t)(k.Deployment().ClaimBySecret(s, secret))
+	call := must[evmwire.Call](t)(k.Deployment().ClaimBySecret(s, secret))
 	if _, err := k.User.Send(k.ctx, call); err != nil {
 		t.Fatal(err)
 	}
@@ -217,16 +217,16 @@ func TestSomebodyElseClaims(t *testing.T) {
 }
 
 // vault opens a vault and returns what makes withdrawals from it.
-func (k *kit) vault(confirmations int64) (chain.Vault, func(v btc.OutPoint, to common.Address) *wire.MsgTx) {
+func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to common.Address) *wire.MsgTx) {
 	k.Helper()
 	lp := must[*bitcoin.Wallet](k.T)(k.Bitcoin().NewWallet(btc.P2TR))
 	user := must[*bitcoin.Wallet](k.T)(k.Bitcoin().NewWallet(btc.P2WPKH))
 	utxo := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(lp.Address, 1000))
-	v := must[chain.Vault](k.T)(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))
+	v := must[evmwire.Vault](k.T)(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))
 	return v, func(of btc.OutPoint, to common.Address) *wire.MsgTx {
 		k.Helper()
 		paid := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(user.Address, 50_000))
-		data := must[[]byte](k.T)(chain.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))
+		data := must[[]byte](k.T)(evmwire.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))
 		script := must[[]byte](k.T)(opreturn.Script(data))
 		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
 		if err != nil {
@@ -257,7 +257,7 @@ func TestClaimsWithdrawalsInOrder(t *testing.T) {
 	second := withdraw(btc.OutPoint{Hash: first.TxHash()}, to) // its funding confirms the first once
 	k.never("claimed with one confirmation of two", func() bool { return len(k.tower.Claims()) > 0 })
 	must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
-	k.eventually("both claimed", func() bool { return must[chain.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 2 })
+	k.eventually("both claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 2 })
 	claims := k.tower.Claims()
 	if len(claims) != 2 || claims[0].Withdrawal != btc.Hash(first.TxHash()) || claims[1].Withdrawal != btc.Hash(second.TxHash()) {
 		t.Errorf("%+v", claims)
@@ -279,7 +279,7 @@ func TestVaultsCanWait(t *testing.T) {
 	must[[]btc.Hash](t)(k.Bitcoin().Mine(1))
 	k.never("off, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	k.tower.Behave(watchtower.Behaviour{Delay: 200 * time.Millisecond})
-	k.eventually("claimed", func() bool { return must[chain.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
+	k.eventually("claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
 }
 
 // A Bitcoin reorganisation takes the withdrawal out of the chain before it could
@@ -295,7 +295,7 @@ func TestReorganisedWithdrawal(t *testing.T) {
 	}
 	k.never("claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
-	k.eventually("claimed", func() bool { return must[chain.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
+	k.eventually("claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
 }
 
 func TestNeedsARelay(t *testing.T) {

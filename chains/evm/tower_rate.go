@@ -1,0 +1,63 @@
+package evm
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+)
+
+// towerRate is the rate that watchtowers are paid by: what most nodes say of
+// fees, so that one that lies cannot give a swap away as a watchtower's pay. Of an
+// even number of answers the lower middle counts, so of two the lower.
+func (c *chain) towerRate(ctx context.Context) (evmwire.FeeRate, error) {
+	n, ok := c.node.(*evmrpc.Nodes)
+	if !ok || !n.Several() {
+		return c.currentRate(ctx)
+	}
+	var rates []evmwire.FeeRate
+	var last error
+	err := n.Each(ctx, func() []evmrpc.Request { return []evmrpc.Request{feeRequest(new(*feeHead))} }, func(r []evmrpc.Request) {
+		if r[0].Err != nil {
+			last = r[0].Err
+			return
+		}
+		head := *r[0].Result.(**feeHead)
+		rate, err := c.rate(head)
+		if err != nil {
+			last = err
+			return
+		}
+		if len(rates) == 0 {
+			c.noteFees(head)
+		}
+		rates = append(rates, rate)
+	})
+	if err != nil || len(rates) == 0 { // asked once more, one after the other and repeatedly
+		rate, again := c.currentRate(ctx)
+		if again != nil && last != nil {
+			return rate, last
+		}
+		return rate, again
+	}
+	return medianRate(rates), nil
+}
+
+// medianRate takes the lower median of each part.
+func medianRate(rates []evmwire.FeeRate) evmwire.FeeRate {
+	middle := func(part func(evmwire.FeeRate) *big.Int) *big.Int {
+		all := make([]*big.Int, len(rates))
+		for i, r := range rates {
+			all[i] = part(r)
+		}
+		slices.SortFunc(all, (*big.Int).Cmp)
+		return all[(len(all)-1)/2]
+	}
+	r := evmwire.FeeRate{Base: middle(func(r evmwire.FeeRate) *big.Int { return r.Base }), Priority: rates[0].Priority}
+	if rates[0].L1 != nil {
+		r.L1 = middle(func(r evmwire.FeeRate) *big.Int { return r.L1 })
+	}
+	return r
+}

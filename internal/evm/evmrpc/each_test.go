@@ -1,0 +1,67 @@
+package evmrpc
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
+)
+
+// A node that failed is not asked beside one that is up; if all failed, all are.
+func TestEachAsksWhoIsUp(t *testing.T) {
+	var asked [2]atomic.Int32
+	var urls []string
+	for i := range asked {
+		urls = append(urls, rpctest.Serve(t, func(calls []rpctest.Call) any {
+			var all []any
+			for _, c := range calls {
+				if c.Method == "eth_chainId" {
+					all = append(all, rpctest.Result(c, "0x7"))
+					continue
+				}
+				asked[i].Add(1)
+				all = append(all, rpctest.Result(c, map[string]any{"number": "0x10", "timestamp": "0x10", "hash": common.Hash{}, "baseFeePerGas": "0x5", "l1FeeRate": "0x5"}))
+			}
+			return all
+		}).URL)
+	}
+	n := newTestNodes(t, urls...)
+	ask := func(ctx context.Context) (answers int, err error) {
+		err = n.Each(ctx, func() []Request { return []Request{BlockRequest(16, new(*BlockHead))} }, func(r []Request) {
+			if r[0].Err == nil {
+				answers++
+			}
+		})
+		return answers, err
+	}
+	if answers, err := ask(t.Context()); err != nil || answers != 2 {
+		t.Errorf("both up: %d answers, %v", answers, err)
+	}
+	n.all[0].note(context.DeadlineExceeded, time.Now())
+	if !n.all[0].isDown(time.Now()) {
+		t.Fatal("not down")
+	}
+	before := asked[0].Load()
+	if answers, err := ask(t.Context()); err != nil || answers != 1 || asked[0].Load() != before {
+		t.Errorf("one down: %d answers, %v, asked %v", answers, err, asked[0].Load() != before)
+	}
+	// a caller that gives up says nothing of the nodes
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if answers, err := ask(over); err == nil || fault.CodeOf(err) != fault.Upstream || answers != 0 {
+		t.Errorf("given up: %d answers, %v", answers, err)
+	}
+	if n.all[1].isDown(time.Now()) {
+		t.Error("a node is down because its caller gave up")
+	}
+	dead := newTestNodes(t, "http://127.0.0.1:1", "http://127.0.0.1:2")
+	n = dead
+	if answers, err := ask(t.Context()); fault.CodeOf(err) != fault.Upstream || answers != 0 {
+		t.Errorf("nodes that are dead: %d answers, %v", answers, err)
+	}
+}

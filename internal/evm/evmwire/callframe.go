@@ -1,0 +1,161 @@
+package evmwire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+)
+
+// CallFrame is one call of a transaction's trace, or the transaction itself with
+// no inner calls.
+type CallFrame struct {
+	Type  string         `json:"type"` // CALL, CREATE, ...
+	From  common.Address `json:"from"`
+	To    common.Address `json:"to"`
+	Input hexutil.Bytes  `json:"input"`
+	Calls []CallFrame    `json:"calls"`
+}
+
+// UnmarshalJSON reads a frame; a transaction that creates a contract has no
+// destination, which is the zero address here.
+func (f *CallFrame) UnmarshalJSON(data []byte) error {
+	type plain CallFrame
+	in := struct {
+		*plain
+		To *common.Address `json:"to"`
+	}{plain: (*plain)(f)}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	f.To = common.Address{}
+	if in.To != nil {
+		f.To = *in.To
+	}
+	return nil
+}
+
+// creates reports whether the frame deploys a contract.
+func (f CallFrame) creates() bool {
+	return f.Type == "CREATE" || f.Type == "CREATE2" || f.To == common.Address{}
+}
+
+// maxTraceDepth bounds the recursion into a trace; the EVM itself allows 1024.
+const maxTraceDepth = 1024
+
+// walk visits f and the calls inside it until visit returns true.
+func (f CallFrame) walk(depth int, visit func(CallFrame) bool) bool {
+	if visit(f) {
+		return true
+	}
+	if depth < maxTraceDepth {
+		for _, inner := range f.Calls {
+			if inner.walk(depth+1, visit) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// FindStoredHeader rebuilds the stored header with the given commitment from the
+// transaction that brought it to the relay (protocol: chain-evm.md §10.2): the
+// transaction itself where its destination is the relay, or its trace. Whatever
+// is found hashes to the commitment, so the source need not be trusted.
+func (d Deployment) FindStoredHeader(tx CallFrame, commit common.Hash) (StoredHeader, bool) {
+	var found StoredHeader
+	ok := tx.walk(0, func(f CallFrame) bool {
+		if f.creates() {
+			// The genesis header is the constructor's first argument, before one more word.
+			if n := len(f.Input); n >= 192 {
+				found = StoredHeader(f.Input[n-192 : n-32])
+				return found.CommitHash() == commit
+			}
+			return false
+		}
+		if f.To != d.BtcRelay.Address {
+			return false
+		}
+		base, headers, ok := submittedHeaders(f.Input)
+		if !ok {
+			return false
+		}
+		for found = base; ; headers = headers[1:] {
+			if found.CommitHash() == commit {
+				return true
+			}
+			if len(headers) == 0 {
+				return false
+			}
+			next, err := found.Next(headers[0])
+			if err != nil {
+				return false
+			}
+			found = next
+		}
+	})
+	return found, ok
+}
+
+// initCall reads the call data of initialize; ok is false for any other call.
+func initCall(input []byte) (tuple abiEscrow, extraData []byte, ok bool) {
+	of := EscrowABI()
+	m := of.Methods["initialize"]
+	if len(input) < 4 || string(input[:4]) != string(m.ID) {
+		return abiEscrow{}, nil, false
+	}
+	values, err := m.Inputs.Unpack(input[4:])
+	if err != nil {
+		return abiEscrow{}, nil, false
+	}
+	var args struct {
+		Escrow    abiEscrow
+		Signature []byte
+		Timeout   *big.Int
+		ExtraData []byte
+	}
+	if err := assign(m.Inputs, values, &args); err != nil {
+		return abiEscrow{}, nil, false
+	}
+	return args.Escrow, args.ExtraData, true
+}
+
+// FindSwapData finds the escrow with the given hash in the transaction that
+// opened it: its own call data where its destination is the escrow manager, or
+// its trace (protocol: chain-evm.md §8.1, §13.18). The hash is what makes it
+// sure; the extra data is what the transaction published.
+func (d Deployment) FindSwapData(tx CallFrame, escrow common.Hash) (SwapData, error) {
+	var found SwapData
+	var problem error
+	ok := tx.walk(0, func(f CallFrame) bool {
+		if f.To != d.EscrowManager.Address {
+			return false
+		}
+		tuple, extra, ok := initCall(f.Input)
+		if !ok {
+			return false
+		}
+		kind, known := d.KindOf(tuple.ClaimHandler)
+		if !known {
+			problem = fmt.Errorf("escrow %s has the unknown claim handler %s", escrow, tuple.ClaimHandler)
+			return false
+		}
+		s, err := fromTuple(tuple, kind, extra)
+		if err != nil {
+			problem = err
+			return false
+		}
+		hash, err := s.EscrowHash()
+		found = s
+		return err == nil && hash == escrow
+	})
+	switch {
+	case ok:
+		return found, nil
+	case problem != nil:
+		return SwapData{}, problem
+	}
+	return SwapData{}, fmt.Errorf("the transaction does not open escrow %s", escrow)
+}

@@ -1,0 +1,96 @@
+package evmwire
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Transfer builds a transfer of any token; with [Native] it is the gas drop.
+func Transfer(token, to common.Address, amount *big.Int) (Call, error) {
+	if !InBits(amount, 256) {
+		return Call{}, fault.Invalid("amount", "must be from 0 to 2^256-1")
+	}
+	if to == (common.Address{}) {
+		return Call{}, fault.Invalid("recipient", "is the zero address")
+	}
+	if token == Native {
+		return Call{To: to, Value: amount, Gas: gasTransfer}, nil
+	}
+	data, err := ERC20ABI().Pack("transfer", to, amount)
+	return Call{To: token, Data: data, Gas: gasTransfer}, err
+}
+
+// Deposit builds what puts an amount into the sender's balance in the contract.
+func (d Deployment) Deposit(token common.Address, amount *big.Int) ([]Call, error) {
+	if !InBits(amount, 256) {
+		return nil, fault.Invalid("amount", "must be from 0 to 2^256-1")
+	}
+	var calls []Call
+	var value *big.Int
+	if token == Native {
+		value = amount
+	} else {
+		var needs allowances
+		needs.add(token, amount)
+		var err error
+		if calls, err = needs.calls(d.EscrowManager.Address); err != nil {
+			return nil, err
+		}
+	}
+	data, err := EscrowABI().Pack("deposit", token, amount)
+	if err != nil {
+		return nil, err
+	}
+	return append(calls, Call{To: d.EscrowManager.Address, Value: value, Data: data, Gas: gasLPVault}), nil
+}
+
+// Withdraw builds what takes an amount out of the sender's balance in the contract.
+func (d Deployment) Withdraw(token common.Address, amount *big.Int, to common.Address) (Call, error) {
+	if !InBits(amount, 256) {
+		return Call{}, fault.Invalid("amount", "must be from 0 to 2^256-1")
+	}
+	data, err := EscrowABI().Pack("withdraw", token, amount, to)
+	return Call{To: d.EscrowManager.Address, Data: data, Gas: gasLPVault}, err
+}
+
+// allowances collects what a contract takes from the sender, one entry for each
+// token, in the order of first mention.
+type allowances []Allowance
+
+func (a *allowances) add(token common.Address, amount *big.Int) {
+	for i := range *a {
+		if (*a)[i].Token == token {
+			(*a)[i].Amount = new(big.Int).Add((*a)[i].Amount, amount)
+			return
+		}
+	}
+	*a = append(*a, Allowance{Token: token, Amount: amount})
+}
+
+func (a allowances) calls(spender common.Address) ([]Call, error) {
+	var calls []Call
+	for _, need := range a {
+		if !InBits(need.Amount, 256) {
+			return nil, fault.Invalid("amount", "the sum of amount and deposit is above 2^256-1")
+		}
+		need.Spender = spender
+		data, err := ERC20ABI().Pack("approve", spender, need.Amount)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, Call{Role: RoleApproval, To: need.Token, Data: data, Gas: gasTransfer, Allowance: &need})
+	}
+	return calls, nil
+}
+
+// WithoutApproved leaves the approvals out whose allowance is already large
+// enough. granted returns the present allowance; nil counts as none.
+func WithoutApproved(calls []Call, granted func(Allowance) *big.Int) []Call {
+	return slices.DeleteFunc(slices.Clone(calls), func(c Call) bool {
+		return c.Role == RoleApproval && c.Allowance != nil && OrZero(granted(*c.Allowance)).Cmp(c.Allowance.Amount) >= 0
+	})
+}

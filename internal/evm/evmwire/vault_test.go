@@ -1,0 +1,462 @@
+package evmwire
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+// payoutInput are the arguments of the OP_RETURN codec in the vectors.
+type payoutInput struct {
+	Recipient     string
+	RawAmounts    []string
+	ExecutionHash *string
+	Data          *string
+}
+
+// encode does what a caller with unchecked numbers does.
+func (in payoutInput) encode(t *testing.T) ([]byte, bool) {
+	t.Helper()
+	var raw [2]uint64
+	if len(in.RawAmounts) < 1 || len(in.RawAmounts) > 2 {
+		return nil, false
+	}
+	for i, s := range in.RawAmounts {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			return nil, false
+		}
+		raw[i] = n
+	}
+	var execution []byte
+	if in.ExecutionHash != nil {
+		execution = unhex(t, *in.ExecutionHash)
+	}
+	data, err := WithdrawalData(in.Recipient, raw, execution)
+	return data, err == nil
+}
+
+// decodePayout reads a payload as the vectors show it; a missing execution hash
+// is left out or null, as the file has it.
+func decodePayout(payload []byte, withNull bool) (map[string]any, error) {
+	p, err := PayoutFormat().Decode(payload)
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]any{"recipient": common.Address(p.Recipient).Hex(), "rawAmounts": texts(p.Raw)}
+	if p.ExecutionHash != nil {
+		m["executionHash"] = hex.EncodeToString(p.ExecutionHash)
+	} else if withNull {
+		m["executionHash"] = nil
+	}
+	return m, nil
+}
+
+var hexDigits = regexp.MustCompile(`^([0-9a-fA-F]{2})*`)
+
+// checkPayout holds one case of the OP_RETURN codec against our answer.
+func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
+	t.Helper()
+	want := c.Want(t)
+	var size struct {
+		Data   string
+		Length *int
+	}
+	if c.Expected(t, &size); size.Length != nil && *size.Length != len(size.Data)/2 {
+		t.Errorf("%d bytes of %s", *size.Length, size.Data)
+	}
+	if in.Data != nil {
+		got, err := decodePayout(unhex(t, *in.Data), withNull)
+		if vectors.Refused(want) != (err != nil) {
+			t.Fatalf("decode: %v", err)
+		}
+		if err == nil {
+			var e struct{ Decoded json.RawMessage }
+			if c.Expected(t, &e); e.Decoded != nil {
+				want = e.Decoded
+			}
+			vectors.SameJSON(t, unsigned(t, c, want), got)
+		}
+		return
+	}
+	data, ok := in.encode(t)
+	if vectors.Refused(want) {
+		if ok {
+			t.Errorf("encoded as %x", data)
+		}
+		return
+	}
+	if _, err := Address(in.Recipient, true); err != nil {
+		c.Differ(t, "evm-recipient")
+		if ok {
+			t.Errorf("encoded as %x", data)
+		}
+		// The reference takes the bytes that its digits give, however few.
+		in := in
+		digits := hexDigits.FindString(strings.TrimPrefix(in.Recipient, "0x"))
+		in.Recipient = common.HexToAddress("0x01").Hex()
+		rest, ok := in.encode(t)
+		if !ok {
+			t.Fatalf("amounts %v", in.RawAmounts)
+		}
+		var e struct {
+			Data   string
+			Length *int
+		}
+		c.Expected(t, &e)
+		data := strings.ToLower(digits) + hex.EncodeToString(rest[common.AddressLength:])
+		if e.Data != data || e.Length != nil && *e.Length != len(data)/2 {
+			t.Errorf("the reference encodes it as %s, by its rules %s", e.Data, data)
+		}
+		return
+	}
+	var e struct {
+		Data    string
+		Decoded json.RawMessage
+	}
+	c.Expected(t, &e)
+	if !ok || hex.EncodeToString(data) != e.Data {
+		t.Fatalf("got %x, want %s", data, e.Data)
+	}
+	back, err := decodePayout(data, withNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	amounts := append([]string(nil), in.RawAmounts...)
+	if len(amounts) == 1 {
+		amounts = append(amounts, "0")
+	}
+	if e.Decoded != nil {
+		vectors.SameJSON(t, unsigned(t, c, e.Decoded), back)
+	}
+	vectors.SameJSON(t, mustJSON(t, amounts), back["rawAmounts"])
+	if back["recipient"] != common.HexToAddress(in.Recipient).Hex() {
+		t.Errorf("recipient read back as %s", back["recipient"])
+	}
+}
+
+// unsigned returns a payout as the vectors show it, with the amounts that the
+// reference reads as negative put right.
+func unsigned(t *testing.T, c *vectors.Case, payout json.RawMessage) json.RawMessage {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(payout, &m); err != nil {
+		t.Fatal(err)
+	}
+	amounts, _ := m["rawAmounts"].([]any)
+	for i, a := range amounts {
+		if n := bigOf(t, a.(string)); n.Sign() < 0 {
+			c.Differ(t, "evm-unsigned-amounts")
+			amounts[i] = n.Add(n, new(big.Int).Lsh(big.NewInt(1), 64)).String()
+		}
+	}
+	return mustJSON(t, m)
+}
+
+func TestVectorsSpvCodec(t *testing.T) {
+	vectors.Each(t, "chain-evm", "spv_codec", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			payoutInput
+			Fn, Owner, VaultID string
+		}
+		c.Input(t, &in)
+		if in.Fn != "packOwnerAndVaultId" {
+			checkPayout(t, c, in.payoutInput, false)
+			return
+		}
+		packed := PackVaultRef(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)})
+		back := unpackVaultRef(packed)
+		vectors.SameJSON(t, c.Want(t), map[string]any{"packed": packed,
+			"unpacked": map[string]string{"owner": back.Owner.Hex(), "vaultId": back.ID.String()}})
+	})
+}
+
+func TestVectorsOpReturnCitrea(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "op_return_citrea", func(t *testing.T, c *vectors.Case) {
+		var in payoutInput
+		c.Input(t, &in)
+		checkPayout(t, c, in, true)
+	})
+}
+
+func withdrawalOf(raw []byte) (chains.Withdrawal, error) {
+	tx, err := rawtx.Decode(raw)
+	if err != nil {
+		return chains.Withdrawal{}, err
+	}
+	return ParseWithdrawal(tx)
+}
+
+// mustWithdrawal reads a withdrawal that a test needs to be good.
+func mustWithdrawal(t testing.TB, raw string) chains.Withdrawal {
+	t.Helper()
+	w, err := withdrawalOf(unhex(t, raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// checkRefused demands that a withdrawal which the reference refuses is refused,
+// unless the reference only took its amounts for negative.
+func checkRefused(t *testing.T, c *vectors.Case, w chains.Withdrawal, err error) {
+	t.Helper()
+	if err != nil {
+		return
+	}
+	if w.Raw[0] < 1<<63 && w.Raw[1] < 1<<63 {
+		t.Fatalf("accepted: %+v", w)
+	}
+	c.Differ(t, "evm-unsigned-amounts")
+	data, err := WithdrawalData(w.Recipient, w.Raw, w.Execution)
+	if err != nil || hex.EncodeToString(data) != hex.EncodeToString(w.Payload) {
+		t.Errorf("payload read as %v is written as %x, %v", w.Raw, data, err)
+	}
+}
+
+func TestVectorsSpvWithdrawal(t *testing.T) {
+	vectors.Each(t, "chain-evm", "spv_withdrawal", func(t *testing.T, c *vectors.Case) {
+		var in struct{ BtcTx struct{ Raw string } }
+		c.Input(t, &in)
+		w, err := withdrawalOf(unhex(t, in.BtcTx.Raw))
+		want := c.Want(t)
+		if vectors.Refused(want) {
+			checkRefused(t, c, w, err)
+			return
+		}
+		if errors.Is(err, ErrZeroAddress) {
+			c.Differ(t, "evm-recipient")
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tuple, a := withdrawalTuple(w), w.Amounts
+		number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+		id := FrontingID(w)
+		got := map[string]any{
+			"recipient": w.Recipient, "rawAmounts": texts(w.Raw), "callerFeeRate": number(uint64(w.Shares.Caller)),
+			"frontingFeeRate": number(uint64(w.Shares.Fronting)), "executionFeeRate": number(uint64(w.Shares.Execution)),
+			"executionHash": nil, "executionExpiry": w.ExecutionExpiry, "callerFee": texts(a.Caller), "frontingFee": texts(a.Fronting),
+			"executionFee": []string{number(a.Execution)}, "totalOutput": texts(a.Total), "frontingAmount": texts(a.Advance()),
+			"frontingId": hex.EncodeToString(id[:]), "txHash": common.Hash(w.TxID), "spentUtxo": w.Vault.String(),
+			"createdUtxo": w.NextVault().String(), "vaultScript": hex.EncodeToString(w.NextScript), "serializedType": "EVM",
+			"struct": map[string]any{
+				"recipient": tuple.Recipient.Hex(), "amount0": number(tuple.Amount0), "amount1": number(tuple.Amount1),
+				"callerFee0": number(tuple.CallerFee0), "callerFee1": number(tuple.CallerFee1),
+				"frontingFee0": number(tuple.FrontingFee0), "frontingFee1": number(tuple.FrontingFee1),
+				"executionHandlerFeeAmount0": number(tuple.ExecutionHandlerFeeAmount0),
+				"executionHash":              tuple.ExecutionHash, "executionExpiry": tuple.ExecutionExpiry.String(),
+			},
+		}
+		if w.Execution != nil {
+			got["executionHash"] = hex.EncodeToString(w.Execution)
+		}
+		vectors.SameJSON(t, want, got)
+	})
+}
+
+// What only an EVM chain adds to a parsed withdrawal; the rest is tested with Bitcoin.
+func TestVectorsWithdrawalParseCitrea(t *testing.T) {
+	vectors.Each(t, "swap-flows-spv-and-core", "withdrawal_parse_citrea", func(t *testing.T, c *vectors.Case) {
+		var in struct{ RawTx string }
+		c.Input(t, &in)
+		w, err := withdrawalOf(unhex(t, in.RawTx))
+		if vectors.Refused(c.Want(t)) {
+			checkRefused(t, c, w, err)
+			return
+		}
+		if errors.Is(err, ErrZeroAddress) {
+			c.Differ(t, "evm-recipient")
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct{ Recipient, FrontingID, TxHash string }
+		c.Expected(t, &want)
+		id := FrontingID(w)
+		if w.Recipient != want.Recipient || hex.EncodeToString(id[:]) != want.FrontingID || common.Hash(w.TxID).Hex() != want.TxHash {
+			t.Errorf("got %s %x %s, want %+v", w.Recipient, id, common.Hash(w.TxID), want)
+		}
+	})
+}
+
+func TestVectorsSpvVault(t *testing.T) {
+	vectors.Each(t, "chain-evm", "spv_vault", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Owner, VaultID, GetVaultReturn string
+			Params                         struct {
+				BtcRelayContract, Token0, Token1, Token0Multiplier, Token1Multiplier, Confirmations string
+			}
+			Withdrawals []struct{ Raw string }
+		}
+		c.Input(t, &in)
+		var want map[string]json.RawMessage
+		c.Expected(t, &want)
+		got := map[string]any{}
+		var v Vault
+		if in.Owner == "" { // a vault that is to be opened, known by its JSON only
+			if err := json.Unmarshal(want["serialized"], &v); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			p := VaultParams{common.HexToAddress(in.Params.BtcRelayContract), common.HexToAddress(in.Params.Token0),
+				common.HexToAddress(in.Params.Token1), bigOf(t, in.Params.Token0Multiplier), bigOf(t, in.Params.Token1Multiplier),
+				bigOf(t, in.Params.Confirmations)}
+			state, err := DecodeVaultState(unhex(t, in.GetVaultReturn))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := Deployment{BtcRelay: Contract{Address: p.BtcRelayContract}}
+			if v, err = d.NewVault(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)}, state, p); err != nil {
+				t.Fatal(err)
+			}
+			commitment, err := p.Commitment()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again Vault
+			if err := json.Unmarshal(mustJSON(t, v), &again); err != nil {
+				t.Fatal(err)
+			}
+			got["paramsCommitment"], got["reserialized"], got["balances"] = commitment, again, balances(v)
+			got["confirmations"] = v.Params.Confirmations.Uint64()
+			checkPending(t, c, v, want, in.Withdrawals)
+			delete(want, "stateAfter")
+			delete(want, "updatedByFirst")
+		}
+		got["serialized"], got["opened"], got["utxo"] = v, v.Opened, nil
+		if utxo, ok := v.Current(); ok {
+			got["utxo"] = utxo.String()
+		}
+		vectors.SameJSON(t, mustJSON(t, want), got)
+	})
+}
+
+func balances(v Vault) []map[string]string {
+	var list []map[string]string
+	for i, m := range []*big.Int{v.Params.Token0Multiplier, v.Params.Token1Multiplier} {
+		list = append(list, map[string]string{"token": v.Params.token(i).Hex(), "multiplier": m.String(),
+			"rawAmount": strconv.FormatUint(v.Raw[i], 10), "scaledAmount": v.Balance(i).String()})
+	}
+	return list
+}
+
+// checkPending compares the vault after withdrawals that are under way.
+func checkPending(t *testing.T, c *vectors.Case, v Vault, want map[string]json.RawMessage, raw []struct{ Raw string }) {
+	t.Helper()
+	var pending []chains.Withdrawal
+	for _, w := range raw {
+		pending = append(pending, mustWithdrawal(t, w.Raw))
+	}
+	after, err := v.After(pending...)
+	if vectors.Refused(want["stateAfter"]) != (err != nil) {
+		t.Fatalf("state after %d withdrawals: %v", len(pending), err)
+	}
+	if err == nil {
+		vectors.SameJSON(t, want["stateAfter"], map[string]any{"withdrawalCount": after.Withdrawals, "balances": balances(after)})
+	}
+	first, err := v.After(pending[:1]...)
+	total := pending[0].Amounts.Total
+	if !v.Opened || pending[0].Vault != v.UTXO || total[0] > v.Raw[0] || total[1] > v.Raw[1] {
+		c.Differ(t, "evm-closed-vault")
+		if err == nil {
+			t.Error("a vault has paid that is closed, or was not spent, or held less")
+		}
+		if total[0] <= v.Raw[0] && total[1] <= v.Raw[1] { // the reference looks at neither state nor output
+			open := v
+			open.Opened, open.UTXO = true, pending[0].Vault
+			theirs, err := open.After(pending[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs.Opened = v.Opened
+			vectors.SameJSON(t, want["updatedByFirst"], theirs)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.SameJSON(t, want["updatedByFirst"], first)
+}
+
+func TestVectorsSpvTxs(t *testing.T) {
+	vectors.Each(t, "chain-evm", "spv_txs", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			btcProofInput
+			Chain, Fn, FeeRate, Sender, PrivateKey string
+			Nonce                                  uint64
+			Vault                                  Vault
+			WithdrawSequence                       uint32
+			RawAmounts                             []string
+		}
+		var shape struct {
+			Fn    string
+			Vault json.RawMessage
+		}
+		c.Input(t, &shape)
+		c.Input(t, &in)
+		var want struct {
+			Txs           []txAnswer
+			Fee, FrontFee string
+		}
+		c.Expected(t, &want)
+		rate, err := ParseFeeRate(in.FeeRate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, d, sender := presetOf(t, in.Chain), deploymentOf(t, in.Chain), common.HexToAddress(in.Sender)
+		fee := func(name, want string, got *big.Int) {
+			t.Helper()
+			if got.String() != want {
+				t.Errorf("%s: got %s, want %s", name, got, want)
+			}
+		}
+		var calls []Call
+		switch in.Fn {
+		case "open":
+			var call Call
+			call, err = d.OpenVault(in.Vault)
+			calls = []Call{call}
+		case "deposit":
+			var raw [2]uint64
+			for i, s := range in.RawAmounts {
+				raw[i] = bigOf(t, s).Uint64()
+			}
+			calls, err = d.DepositVault(in.Vault, raw)
+		case "front":
+			w := mustWithdrawal(t, in.BtcTx.Hex)
+			calls, err = d.FrontVault(in.Vault, w, in.WithdrawSequence)
+			fee("front", want.Fee, n.VaultFrontCost(rate, in.Vault.Params, w, sender))
+		case "claim":
+			w := mustWithdrawal(t, in.BtcTx.Hex)
+			var call Call
+			call, err = d.ClaimVault(in.Vault, w, in.proof(t), sender)
+			calls = []Call{call}
+			fee("claim", want.Fee, n.VaultClaimCost(rate, in.Vault.Params, w, sender))
+		case "claimFeeNoData":
+			fee("claim", want.Fee, n.AnyVaultClaimCost(rate))
+			fee("front", want.FrontFee, n.AnyVaultFrontCost(rate))
+			return
+		default:
+			t.Fatalf("unknown function %s", in.Fn)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkCalls(t, n, d, calls, want.Txs, in.Sender, in.PrivateKey, in.FeeRate, in.Nonce)
+	})
+}
