@@ -230,6 +230,25 @@ func TestExpect(t *testing.T) {
 	}
 }
 
+// Who has to claim what it opens must have ten minutes left for it; who pays in need
+// not: whoever claims is somebody else.
+func TestOpeningThatIsTooLateToClaim(t *testing.T) {
+	_, user := wallet(1)
+	expiry := int64(2_000_000_000)
+	for _, c := range []struct {
+		payIn bool
+		now   int64
+		late  bool
+	}{{false, expiry - 600, false}, {false, expiry - 599, true}, {true, expiry - 599, false}, {true, expiry, false}} {
+		d := swapFor(t, firstV1, c.payIn, firstToken, user)
+		_, err := firstV1.CheckInit(d, user, d.InitPrefix(), c.now+100, time.Unix(c.now, 0))
+		var refusal *chains.AuthError
+		if (err != nil) != c.late || err != nil && (!errors.As(err, &refusal) || !refusal.Late) {
+			t.Errorf("pays in %v, %d s left: %v", c.payIn, expiry-c.now, err)
+		}
+	}
+}
+
 // The edges of an authorisation, and what an LP can write into one.
 func TestInitAuthAttacks(t *testing.T) {
 	p := firstV1
