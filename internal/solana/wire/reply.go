@@ -95,7 +95,7 @@ func ParseSeen(result json.RawMessage) (tx SeenTx, known bool, err error) {
 		return tx, false, fmt.Errorf("transaction of a node: not a transaction: %w", err)
 	}
 	if len(parsed.Signatures) == 0 {
-		return tx, false, errors.New("transaction of a node: nobody has signed it")
+		return tx, false, errors.New("the node returned an unsigned transaction")
 	}
 	keys, err := reply.keys(&parsed.Message)
 	if err != nil {

@@ -17,11 +17,11 @@ const maxSwapDataJSON = 64 << 10
 // [fault.InvalidInput] and name the member.
 func ParseSwapData(data []byte) (*SwapData, error) {
 	if len(data) > maxSwapDataJSON {
-		return nil, fault.Invalid("", "swap data longer than %d bytes", maxSwapDataJSON)
+		return nil, fault.Invalid("", "swap data is longer than %d bytes", maxSwapDataJSON)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, fault.Invalid("", "swap data is no JSON object: %w", err)
+		return nil, fault.Invalid("", "swap data is not a JSON object: %w", err)
 	}
 	r := memberReader{fields: fields}
 	if t := r.text("type"); r.err == nil && t != "sol" {
