@@ -92,7 +92,7 @@ func planSigner(plan chains.Plan) (common.Address, error) { return account("sign
 func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]evmwire.Call, error) {
 	if step.Kind == chains.StepVaultClaim {
 		if step.Vault == nil {
-			return nil, fault.Invalid("vault", "is missing")
+			return nil, fault.Invalid("vault", "is required")
 		}
 		if !proofs {
 			ref, err := vaultRef(chains.VaultID{Owner: step.Vault.Owner, ID: step.Vault.ID})
@@ -121,7 +121,7 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 			return k.BitcoinClaimPattern(s)
 		}
 		if step.Payment == nil {
-			return nil, fault.Invalid("payment", "is missing")
+			return nil, fault.Invalid("payment", "is required")
 		}
 		return k.bitcoinClaim(ctx, s, *step.Payment)
 	case chains.StepRefund:

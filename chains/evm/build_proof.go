@@ -23,7 +23,7 @@ import (
 
 func (k *contracts) bitcoinClaim(ctx context.Context, s evmwire.SwapData, p chains.Payment) ([]evmwire.Call, error) {
 	if p.Confirmations == 0 {
-		return nil, fault.Invalid("payment", "must have a confirmation at least")
+		return nil, fault.Invalid("payment", "must have at least one confirmation")
 	}
 	sync := relaySync{k: k}
 	var header evmwire.StoredHeader
@@ -83,7 +83,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 		return nil, fault.New(fault.InvalidState, "the vault's withdrawals: %w", err)
 	}
 	if len(path) == 0 {
-		return nil, fault.New(fault.InvalidState, "the withdrawal was claimed before")
+		return nil, fault.New(fault.InvalidState, "the withdrawal was already claimed")
 	}
 	// The newest needs the highest header, so one plan of the relay serves all.
 	sync := relaySync{k: k, heads: heads}
@@ -111,7 +111,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault evmwire.Vault, tx *bitcoin.Tx, signer common.Address) (evmwire.Call, error) {
 	confirmations := uint32(vault.Params.Confirmations.Uint64())
 	if tx.Confirmations < confirmations {
-		return evmwire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of %d confirmations", tx.ID, tx.Confirmations, confirmations)
+		return evmwire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of the required %d confirmations", tx.ID, tx.Confirmations, confirmations)
 	}
 	header, err := sync.header(ctx, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, requ
 	case found && (tip >= required || r.stored != nil):
 		return h, nil
 	case r.stored != nil:
-		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
+		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", block)
 	}
 	if err := r.plan(ctx, required); err != nil {
 		return evmwire.StoredHeader{}, err
@@ -177,7 +177,7 @@ func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, requ
 		return h, r.is(h, block)
 	}
 	if !found {
-		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not know block %s", block)
+		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", block)
 	}
 	return h, nil // only confirmations were missing
 }
@@ -240,18 +240,18 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 	rules := btcrelay.Rules{Main: evmwire.MainHeaders, Fork: evmwire.ForkHeaders, ShortFork: evmwire.MainHeaders, Work: pow.Work}
 	plan, err := btcrelay.Sync(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
 	if errors.Is(err, bitcoin.ErrNotFound) {
-		return fault.New(fault.Upstream, "the Bitcoin relay of %s is not initialised", r.k.chain.net.Chain)
+		return fault.New(fault.Upstream, "the Bitcoin relay on %s is not initialised", r.k.chain.net.Chain)
 	}
 	if err != nil {
 		return err
 	}
 	if plan.Top.Header.Height < until {
-		return fault.New(fault.Upstream, "Bitcoin is at height %d, the proof needs %d", plan.Top.Header.Height, until)
+		return fault.New(fault.Upstream, "Bitcoin is at height %d, but the proof requires height %d", plan.Top.Header.Height, until)
 	}
 	r.stored = map[uint32]evmwire.StoredHeader{}
 	base, ok := relay.stored[plan.Base.Header.Hash()]
 	if !ok {
-		return fault.New(fault.Upstream, "the relay's header %s is not known", plan.Base.Header.Hash())
+		return fault.New(fault.Upstream, "the relay's header %s is unknown", plan.Base.Header.Hash())
 	}
 	var fork uint64
 	for _, b := range plan.Batches {

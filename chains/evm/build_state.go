@@ -71,10 +71,10 @@ func (p *planStates) check(now time.Time, head *feeHead) error {
 				return err
 			}
 		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):
-			return fault.New(fault.InvalidState, "%s: the escrow is not open but %s", step.kind, state)
+			return fault.New(fault.InvalidState, "%s: the escrow is %s instead of open", step.kind, state)
 		}
 		if step.kind == chains.StepClaimSecret && !step.public && head != nil && !step.escrow.ClaimInTime(now, int64(head.Timestamp)) {
-			return fault.New(fault.InvalidState, "it is too late to claim with the secret")
+			return fault.New(fault.InvalidState, "it is too late to claim safely with the preimage")
 		}
 	}
 	return nil

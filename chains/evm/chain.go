@@ -106,7 +106,7 @@ func (c *chain) greet(ctx context.Context, node *evmrpc.Nodes) error {
 		return foreign
 	}
 	if err != nil {
-		c.env.Log.Warn("the chain is opened without an answer of its nodes", "err", err)
+		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
 		return nil
 	}
 	c.latest.note(h.latest, c.env.Now())
@@ -119,7 +119,7 @@ func (f factory) network(on bitcoin.Network) (evmwire.Network, error) {
 	}
 	n := f.o.Network.wire()
 	if n.Bitcoin != on {
-		return evmwire.Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s, not %s", f.id, n.Bitcoin, on)
+		return evmwire.Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s instead of %s", f.id, n.Bitcoin, on)
 	}
 	return n, n.Validate()
 }
@@ -130,7 +130,7 @@ func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
 			return t, nil
 		}
 	}
-	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token (the zero address)", id)
+	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the zero address", id)
 }
 
 // chain is a [chains.Chain].
@@ -202,7 +202,7 @@ func (c *chain) Contract(version string) (chains.Contract, bool) {
 func (c *chain) VerifyData(_ context.Context, signer string, data []byte, signature string) error {
 	who, err := account("signer", signer)
 	if err != nil {
-		return &chains.AuthError{Reason: "the signer is no address", Err: err}
+		return &chains.AuthError{Reason: "the signer is not a valid address", Err: err}
 	}
 	return c.net.VerifyData(who, data, signature)
 }
@@ -248,7 +248,7 @@ func feeRequest(into **feeHead) evmrpc.Request {
 
 func (c *chain) rate(h *feeHead) (evmwire.FeeRate, error) {
 	if h == nil || h.BaseFee == nil {
-		return evmwire.FeeRate{}, fault.New(fault.Upstream, "%s names no base fee", c.net.Chain)
+		return evmwire.FeeRate{}, fault.New(fault.Upstream, "%s reported no base fee", c.net.Chain)
 	}
 	var l1 *big.Int
 	if h.L1Fee != nil {

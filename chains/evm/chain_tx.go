@@ -62,7 +62,7 @@ func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
 	}
 	switch {
 	case err == nil && id.Hex() != tx.ID:
-		return fault.New(fault.Upstream, "the node took transaction %s for %s", tx.ID, id.Hex())
+		return fault.New(fault.Upstream, "the node reported transaction %s under the id %s", tx.ID, id.Hex())
 	case err == nil, r[1].Err == nil && known != nil,
 		evmrpc.Says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
 		c.noteSent(tx)
@@ -70,9 +70,9 @@ func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
 	case evmrpc.Says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
 	case evmrpc.Says(text, refusals...):
-		return fault.New(fault.InvalidState, "the node refuses the transaction: %w", err)
+		return fault.New(fault.InvalidState, "the node refused the transaction: %w", err)
 	}
-	return fault.New(fault.Upstream, "the node refuses the transaction: %w", err)
+	return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
 }
 
 // refusals are what nodes say, in lower case, of a transaction that they have not

@@ -80,7 +80,7 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 		return 0, err
 	}
 	if err := k.CheckSwapData(s); err != nil {
-		return 0, &chains.AuthError{Reason: "is for an escrow of other contracts", Err: err}
+		return 0, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
 	}
 	from, err := account("signer", sender)
 	if err != nil {
@@ -204,7 +204,7 @@ func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []c
 		case err != nil:
 			facts[i].Auth = chains.AuthLate
 		case records[n].State != uint8(chains.EscrowNone):
-			facts[i].Err = fault.New(fault.Upstream, "the node contradicts itself about the escrow")
+			facts[i].Err = fault.New(fault.Upstream, "the node returned contradictory data about the escrow")
 		}
 	}
 	return ctx.Err()

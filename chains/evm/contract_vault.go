@@ -158,7 +158,7 @@ func (k *contracts) DryRun(ctx context.Context, txs [][]byte) error {
 	}
 	for i, r := range requests {
 		if r.Err != nil {
-			return fault.New(fault.Upstream, "the vault's contract cannot read transaction %d: %w", i, r.Err)
+			return fault.New(fault.Upstream, "the vault's contract cannot parse transaction %d: %w", i, r.Err)
 		}
 	}
 	return nil

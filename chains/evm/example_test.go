@@ -52,7 +52,7 @@ func ExampleCustom() {
 	// then network.Deployments = []evm.Deployment{...}, and
 	// evm.Custom(evm.Options{RPC: ..., Network: &network, Tokens: ...})
 
-	// Output: deployments: there is none
+	// Output: deployments: is required
 }
 
 // A wallet signs what an action of type SignSmartChainTransaction asks for with

@@ -55,7 +55,7 @@ func (h *headsRequest) heads() (chains.Heads, error) {
 		h.final = h.safe
 	}
 	if h.latest == nil || h.safe == nil || h.final == nil {
-		return chains.Heads{}, fault.New(fault.Upstream, "the node has no such block")
+		return chains.Heads{}, fault.New(fault.Upstream, "the node does not have the requested block")
 	}
 	// What is acted on as final is the lowest of the tags: a swap that is not
 	// looked at any more must not come back.

@@ -55,7 +55,7 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 			}
 			at, tip, pause = next, seen, eventPoll
 		case ctx.Err() == nil:
-			c.env.Log.Warn("events could not be read", "chain", c.net.Chain, "err", err)
+			c.env.Log.Warn("reading contract events failed", "chain", c.net.Chain, "err", err)
 			pause = min(2*pause, 2*time.Minute)
 		}
 		timer.Reset(pause)

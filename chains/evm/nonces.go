@@ -145,5 +145,5 @@ func (c *chain) checkNonce(ctx context.Context, tx chains.Signed) error {
 	if now.Sub(since) >= sendTimeout {
 		code = fault.InvalidState
 	}
-	return fault.New(code, "the transaction has nonce %d, and the account's transactions from %d on are missing", tx.Nonce, uint64(pending))
+	return fault.New(code, "the transaction has nonce %d, but the account's transactions from nonce %d on are missing", tx.Nonce, uint64(pending))
 }

@@ -65,7 +65,7 @@ func (v *relayView) Tip(ctx context.Context) (relay.Header, error) {
 			return v.keep(h), nil
 		}
 	}
-	return relay.Header{}, fault.New(fault.Upstream, "the transaction that stored the relay's tip cannot be found")
+	return relay.Header{}, fault.New(fault.Upstream, "the transaction that stored the relay's tip was not found")
 }
 
 // LatestKnown walks back over the stored headers, newest first, until one is in

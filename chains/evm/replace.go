@@ -81,7 +81,7 @@ func (old replaced) check(plan chains.Plan, checked []evmwire.CheckedTx) error {
 	}
 	first, last := old[0].Nonce, old[len(old)-1].Nonce
 	if n := checked[0].Nonce; n < first && !claims(plan) || n > last {
-		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: the transaction under way has that one, and only one of both may be executed", n, first)
+		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: it replaces a pending transaction with that nonce, and only one of the two may be executed", n, first)
 	}
 	for i, tx := range checked {
 		for _, o := range old {
@@ -90,7 +90,7 @@ func (old replaced) check(plan chains.Plan, checked []evmwire.CheckedTx) error {
 			}
 			feeCap, tip := percent(o.FeeCap, replacePercent), percent(o.TipCap, replacePercent)
 			if tx.FeeCap.Cmp(feeCap) < 0 || tx.TipCap.Cmp(tip) < 0 {
-				return fault.Invalid(fieldOf(i), "must offer at least %s wei per gas and a tip of %s to take the place of the transaction under way", feeCap, tip)
+				return fault.Invalid(fieldOf(i), "must offer at least %s wei per gas and a tip of %s to replace the pending transaction", feeCap, tip)
 			}
 		}
 	}

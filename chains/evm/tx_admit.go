@@ -60,16 +60,16 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	}
 	switch next := k.chain.nextNonce(first.From.Hex(), uint64(pending)); {
 	case first.Nonce < uint64(mined):
-		return fault.Invalid(fieldOf(0), "has nonce %d, which the account has used already: the next one is %d", first.Nonce, uint64(mined))
+		return fault.Invalid(fieldOf(0), "has nonce %d, which is already used: the account's next nonce is %d", first.Nonce, uint64(mined))
 	case first.Nonce > next:
-		return fault.Invalid(fieldOf(0), "has nonce %d, and the account's transactions from %d on are missing: all that the action asks for must be handed in, in its order", first.Nonce, next)
+		return fault.Invalid(fieldOf(0), "has nonce %d, but the account's transactions from nonce %d on are missing: submit all of the action's transactions in order", first.Nonce, next)
 	}
 	if first.Nonce != uint64(mined) || len(requests) == needed || !refusedRun(requests[needed].Err) {
 		return nil
 	}
 	why := evmrpc.Brief(requests[needed].Err)
 	if k.leftOut(plan, first) {
-		return fault.Invalid(fieldOf(0), "cannot be executed without the transaction before it, which is missing: all that the action asks for must be handed in, in its order: %w", why)
+		return fault.Invalid(fieldOf(0), "cannot be executed without the transaction before it, which is missing: submit all of the action's transactions in order: %w", why)
 	}
 	return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %w", why)
 }
@@ -105,7 +105,7 @@ func demandBaseFee(head *feeHead, txs []*evmwire.Transaction) error {
 	base := head.BaseFee.ToInt()
 	for i, tx := range txs {
 		if tx.FeeCap.Cmp(base) < 0 {
-			return fault.Invalid(fieldOf(i), "offers at most %s wei per gas, below the newest block's base fee of %s: it would not be mined", tx.FeeCap, base)
+			return fault.Invalid(fieldOf(i), "offers at most %s wei per gas, below the latest block's base fee of %s, and would not be mined", tx.FeeCap, base)
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func (d Contracts) escrowFact(escrow common.Hash, l escrowLookup, times blockTim
 	} else {
 		log, event := d.logOf(l.logs, escrow, "Initialize", l.record.InitBlockheight)
 		if event == nil {
-			fact.Err = fmt.Errorf("no log of the opening of escrow %s in block %d", escrow, l.record.InitBlockheight)
+			fact.Err = fmt.Errorf("found no log of the opening of escrow %s in block %d", escrow, l.record.InitBlockheight)
 			return fact
 		}
 		fact.InitTx, fact.Opened = log.TxHash.Hex(), times.block(log)
@@ -138,7 +138,7 @@ func (d Contracts) escrowFact(escrow common.Hash, l escrowLookup, times blockTim
 	case evmwire.RefundEvent:
 		fact.RefundTx = log.TxHash.Hex()
 	default:
-		fact.Err = fmt.Errorf("no log of the end of escrow %s in block %d", escrow, l.record.FinishBlockheight)
+		fact.Err = fmt.Errorf("found no log of the end of escrow %s in block %d", escrow, l.record.FinishBlockheight)
 		return fact
 	}
 	fact.Finished = times.block(log)

@@ -127,7 +127,7 @@ func (d Contracts) paramsIn(logs []types.Log, ref evmwire.VaultRef, commitment c
 			return opened.Params, nil
 		}
 	}
-	return evmwire.VaultParams{}, fmt.Errorf("no log of the opening of vault %s of %s", ref.ID, ref.Owner)
+	return evmwire.VaultParams{}, fmt.Errorf("found no log of the opening of vault %s of %s", ref.ID, ref.Owner)
 }
 
 // ReadWithdrawals looks for withdrawals in the logs of a range of blocks and

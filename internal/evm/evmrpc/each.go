@@ -53,7 +53,7 @@ func (n *Nodes) Each(ctx context.Context, questions func() []Request, take func(
 		}
 	}
 	if !answered {
-		return fault.New(fault.Upstream, "no node of the chain answered")
+		return fault.New(fault.Upstream, "no node of the chain is responding")
 	}
 	return nil
 }

@@ -81,14 +81,14 @@ func (e *endpoint) attempt(ctx context.Context, chainID uint64, requests []Reque
 	if !verified {
 		said := answers[len(requests)]
 		if said.err != nil || json.Unmarshal(said.raw, &id) != nil {
-			a.err = errors.New("does not name its chain")
+			a.err = errors.New("did not return its chain id")
 			return a
 		}
 		if uint64(id) != chainID {
 			e.mu.Lock()
 			e.foreign = uint64(id)
 			e.mu.Unlock()
-			a.err = fmt.Errorf("serves chain %d, not %d", uint64(id), chainID)
+			a.err = fmt.Errorf("serves chain %d instead of %d", uint64(id), chainID)
 			return a
 		}
 		e.mu.Lock()
@@ -218,7 +218,7 @@ type limitedBody struct {
 
 func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errors.New("answer is too large")
+		return 0, errors.New("response is too large")
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)

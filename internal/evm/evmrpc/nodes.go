@@ -38,17 +38,17 @@ type Nodes struct {
 // Dial connects to nothing yet.
 func Dial(chainID uint64, urls []string, transport http.RoundTripper, now func() time.Time) (*Nodes, error) {
 	if len(urls) == 0 {
-		return nil, fault.Invalid("rpc", "no URL is given")
+		return nil, fault.Invalid("rpc", "is required")
 	}
 	n := &Nodes{chainID: chainID, now: now}
 	for _, text := range urls {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fault.Invalid("rpc", "is not an http or https URL") // the text may hold a key
+			return nil, fault.Invalid("rpc", "must be an http or https URL") // the text may hold a key
 		}
 		e, err := newEndpoint(u.Host, text, transport)
 		if err != nil {
-			return nil, fault.Invalid("rpc", "%s: cannot be used", u.Host)
+			return nil, fault.Invalid("rpc", "%s: is not a usable URL", u.Host)
 		}
 		n.all = append(n.all, e)
 	}
@@ -139,7 +139,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 				n.accept(a, requests)
 				return nil
 			case ctx.Err() != nil:
-				failures = append(failures, a.by.name+": no answer in time")
+				failures = append(failures, a.by.name+": no response in time")
 				continue
 			case a.err == nil:
 				a.err = fmt.Errorf("is behind, at block %d", a.head.Number)
@@ -159,7 +159,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 		n.accept(*late, requests)
 		return nil
 	}
-	return fault.New(fault.Upstream, "no node of the chain answered (%s)", strings.Join(failures, "; "))
+	return fault.New(fault.Upstream, "no node of the chain is responding (%s)", strings.Join(failures, "; "))
 }
 
 // lags reports whether a node's newest block is so old that another node may know
@@ -185,7 +185,7 @@ func (n *Nodes) Foreign() error {
 		id := e.foreign
 		e.mu.Unlock()
 		if id != 0 {
-			return fault.Invalid("rpc", "%s serves chain %d, not %d", e.name, id, n.chainID)
+			return fault.Invalid("rpc", "%s serves chain %d instead of %d", e.name, id, n.chainID)
 		}
 	}
 	return nil
@@ -214,7 +214,7 @@ func (a *attempt) decode(requests []Request) error {
 		}
 		v := reflect.New(reflect.TypeOf(r.Result).Elem())
 		if err := json.Unmarshal(a.answers[i].raw, v.Interface()); err != nil {
-			return fmt.Errorf("%s: answer cannot be read", r.Method)
+			return fmt.Errorf("%s: response could not be decoded", r.Method)
 		}
 		a.values[i] = v.Elem()
 		if r.Method == "eth_getBlockByNumber" && len(r.Params) > 0 && r.Params[0] == "latest" {

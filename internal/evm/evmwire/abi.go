@@ -43,13 +43,13 @@ func readABI(name string) func() abi.ABI {
 func Unpack(of abi.ABI, method string, data []byte, out any) error {
 	values, err := of.Unpack(method, data)
 	if err == nil && len(values) != 1 {
-		err = fmt.Errorf("%d values", len(values))
+		err = fmt.Errorf("unexpected number of values: %d", len(values))
 	}
 	if err == nil {
 		err = copyValue(reflect.ValueOf(out).Elem(), reflect.ValueOf(values[0]))
 	}
 	if err != nil {
-		return fmt.Errorf("answer of %s: %w", method, err)
+		return fmt.Errorf("response of %s: %w", method, err)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func assign(args abi.Arguments, values []any, out any) error {
 	for i, arg := range args {
 		member := to.FieldByName(abi.ToCamelCase(arg.Name))
 		if !member.IsValid() {
-			return fmt.Errorf("no member for %s", arg.Name)
+			return fmt.Errorf("missing field for %s", arg.Name)
 		}
 		if err := copyValue(member, reflect.ValueOf(values[i])); err != nil {
 			return fmt.Errorf("%s: %w", arg.Name, err)
@@ -77,7 +77,7 @@ func copyValue(to, from reflect.Value) error {
 	case from.Type().AssignableTo(to.Type()):
 		to.Set(from)
 	case from.Kind() != to.Kind():
-		return fmt.Errorf("%s is no %s", from.Type(), to.Type())
+		return fmt.Errorf("%s is not a valid %s", from.Type(), to.Type())
 	case from.Kind() == reflect.Struct && from.NumField() == to.NumField():
 		for i := range from.NumField() {
 			if err := copyValue(to.Field(i), from.Field(i)); err != nil {
@@ -96,7 +96,7 @@ func copyValue(to, from reflect.Value) error {
 	case from.Type().ConvertibleTo(to.Type()):
 		to.Set(from.Convert(to.Type()))
 	default:
-		return fmt.Errorf("%s is no %s", from.Type(), to.Type())
+		return fmt.Errorf("%s is not a valid %s", from.Type(), to.Type())
 	}
 	return nil
 }

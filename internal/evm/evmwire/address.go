@@ -9,9 +9,9 @@ import (
 
 // Reasons why a string is not an address of an EVM chain.
 var (
-	ErrAddressForm     = errors.New("an EVM address is 0x and 40 hex digits")
-	ErrAddressChecksum = errors.New("the EVM address has a wrong checksum (EIP-55)")
-	ErrZeroAddress     = errors.New("the zero address belongs to nobody")
+	ErrAddressForm     = errors.New("not a valid EVM address: it must be 0x and 40 hexadecimal digits")
+	ErrAddressChecksum = errors.New("not a valid EVM address: checksum mismatch (EIP-55), a character is wrong")
+	ErrZeroAddress     = errors.New("the zero address is not a wallet")
 )
 
 // Address returns the EIP-55 text of an account or contract address: `0x` and 40

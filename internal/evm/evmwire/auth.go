@@ -107,7 +107,7 @@ func longEnough(timeout int64, now time.Time) bool {
 
 func checkSigner(digest common.Hash, err error, signature string, want common.Address) error {
 	if err != nil {
-		return &chains.AuthError{Reason: "cannot be checked", Err: err}
+		return &chains.AuthError{Reason: "the signature could not be checked", Err: err}
 	}
 	got, err := recoverSigner(digest, signature)
 	if err != nil {

@@ -139,7 +139,7 @@ func (d Deployment) FindSwapData(tx CallFrame, escrow common.Hash) (SwapData, er
 		}
 		kind, known := d.KindOf(tuple.ClaimHandler)
 		if !known {
-			problem = fmt.Errorf("escrow %s has the unknown claim handler %s", escrow, tuple.ClaimHandler)
+			problem = fmt.Errorf("escrow %s has unknown claim handler %s", escrow, tuple.ClaimHandler)
 			return false
 		}
 		s, err := fromTuple(tuple, kind, extra)

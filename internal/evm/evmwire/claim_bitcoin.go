@@ -32,7 +32,7 @@ func (p BitcoinProof) CheckInclusion() error {
 		return err
 	}
 	if id := tx.TxHash(); id != p.Merkle.TxID {
-		return fmt.Errorf("the merkle proof is of transaction %s, not of %s", p.Merkle.TxID, id)
+		return fmt.Errorf("the merkle proof is for transaction %s instead of %s", p.Merkle.TxID, id)
 	}
 	return p.Merkle.Verify(p.Header.Header())
 }
@@ -45,7 +45,7 @@ func (p BitcoinProof) CheckInclusion() error {
 func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 	kind, ok := d.KindOf(s.ClaimHandler)
 	if !ok || kind == chains.HTLC {
-		return Call{}, fault.Invalid("claimHandler", "%s is no handler of Bitcoin proofs of this chain", s.ClaimHandler)
+		return Call{}, fault.Invalid("claimHandler", "%s is not a handler of Bitcoin proofs on this chain", s.ClaimHandler)
 	}
 	tx, err := rawtx.Decode(p.Tx)
 	if err != nil {

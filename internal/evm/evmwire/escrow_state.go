@@ -28,7 +28,7 @@ func DecodeStates(answer []byte, n int) ([]EscrowRecord, error) {
 		return nil, err
 	}
 	if len(records) != n {
-		return nil, fmt.Errorf("states of %d escrows were asked for, %d came", n, len(records))
+		return nil, fmt.Errorf("requested the states of %d escrows, got %d", n, len(records))
 	}
 	for _, r := range records {
 		if r.State > uint8(chains.EscrowRefunded) {

@@ -200,7 +200,7 @@ func newLogReader(e *abi.Event, l types.Log) (*logReader, error) {
 		}
 	}
 	if len(l.Topics) != indexed {
-		return nil, fmt.Errorf("log of %s has %d topics, not %d", e.Name, len(l.Topics), indexed)
+		return nil, fmt.Errorf("log of %s has %d topics instead of %d", e.Name, len(l.Topics), indexed)
 	}
 	r := &logReader{topics: l.Topics}
 	plain := e.Inputs.NonIndexed()
@@ -218,7 +218,7 @@ func newLogReader(e *abi.Event, l types.Log) (*logReader, error) {
 func (r *logReader) address(topic int) common.Address {
 	word := r.topics[topic]
 	if !bytes.Equal(word[:12], make([]byte, 12)) && r.err == nil {
-		r.err = fmt.Errorf("topic %d is no address", topic)
+		r.err = fmt.Errorf("topic %d is not an address", topic)
 	}
 	return common.Address(word[12:])
 }
@@ -231,7 +231,7 @@ func (r *logReader) escrow() EscrowEvent {
 func (r *logReader) ownerAndID() VaultRef {
 	ref := VaultRef{r.address(1), r.topics[2].Big()}
 	if !InBits(ref.ID, 96) && r.err == nil {
-		r.err = fmt.Errorf("topic 2 is no number of a vault")
+		r.err = fmt.Errorf("topic 2 is not a vault number")
 	}
 	return ref
 }

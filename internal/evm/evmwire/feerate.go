@@ -25,17 +25,17 @@ const maxFeeBits = 128
 // ParseFeeRate reads two or three decimal numbers separated by commas.
 func ParseFeeRate(s string) (FeeRate, error) {
 	if len(s) > 3*40 {
-		return FeeRate{}, fault.Invalid("feeRate", "too long")
+		return FeeRate{}, fault.Invalid("feeRate", "is too long")
 	}
 	parts := strings.Split(s, ",")
 	if len(parts) != 2 && len(parts) != 3 {
-		return FeeRate{}, fault.Invalid("feeRate", "%q is not <base fee>,<priority fee>[,<l1 fee>]", s)
+		return FeeRate{}, fault.Invalid("feeRate", "must be <base fee>,<priority fee>[,<l1 fee>], not %q", s)
 	}
 	var numbers [3]*big.Int
 	for i, part := range parts {
 		n, err := parseNumber(part)
 		if err != nil || strings.HasPrefix(part, "0x") || n.BitLen() > maxFeeBits {
-			return FeeRate{}, fault.Invalid("feeRate", "%q is not <base fee>,<priority fee>[,<l1 fee>] in wei", s)
+			return FeeRate{}, fault.Invalid("feeRate", "must be <base fee>,<priority fee>[,<l1 fee>] in wei, not %q", s)
 		}
 		numbers[i] = n
 	}
@@ -64,7 +64,7 @@ func (r FeeRate) MaxFeePerGas() *big.Int { return new(big.Int).Add(OrZero(r.Base
 // high the offer.
 func (n Network) FeeRate(baseFee, l1Fee *big.Int) (FeeRate, error) {
 	if !InBits(baseFee, maxFeeBits-8) || (n.StateDiffFee && !InBits(l1Fee, maxFeeBits)) {
-		return FeeRate{}, fault.New(fault.Upstream, "block of %s without sensible fees", n.Chain)
+		return FeeRate{}, fault.New(fault.Upstream, "the latest block of %s has implausible fees", n.Chain)
 	}
 	base := new(big.Int).Mul(baseFee, new(big.Int).SetUint64(n.FeePPM))
 	base.Quo(base, big.NewInt(1_000_000))

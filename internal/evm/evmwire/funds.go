@@ -37,7 +37,7 @@ func DecodeReputation(answer []byte) (map[chains.Kind]chains.Reputation, error) 
 	}
 	order := reputationOrder()
 	if len(all) != len(order) {
-		return nil, fmt.Errorf("reputation of %d kinds, not %d", len(all), len(order))
+		return nil, fmt.Errorf("reputation has %d kinds instead of %d", len(all), len(order))
 	}
 	reputation := map[chains.Kind]chains.Reputation{}
 	for i, k := range order {
@@ -63,7 +63,7 @@ func DecodeFunds(answer []byte) (*big.Int, error) {
 		return nil, err
 	}
 	if len(balances) != 1 {
-		return nil, fmt.Errorf("%d balances came, not one", len(balances))
+		return nil, fmt.Errorf("got %d balances instead of one", len(balances))
 	}
 	return balances[0], nil
 }
@@ -92,7 +92,7 @@ func AllowanceCall(owner, spender common.Address) ([]byte, error) {
 // DecodeAmount reads the answer to [BalanceCall] or [AllowanceCall].
 func DecodeAmount(answer []byte) (*big.Int, error) {
 	if len(answer) != 32 {
-		return nil, fmt.Errorf("amount of %d bytes, not 32", len(answer))
+		return nil, fmt.Errorf("amount has %d bytes instead of 32", len(answer))
 	}
 	return new(big.Int).SetBytes(answer), nil
 }

@@ -73,22 +73,22 @@ func TestCheckSignedRequired(t *testing.T) {
 		because       string // empty: accepted
 	}{
 		"both actions":                           {[]Call{action, other}, []Call{action, other}, ""},
-		"the second alone":                       {[]Call{action, other}, []Call{other}, "otherwise"},
+		"the second alone":                       {[]Call{action, other}, []Call{other}, "differently"},
 		"the first alone":                        {[]Call{action, other}, []Call{action}, "is missing"},
 		"an approval behind the action left out": {[]Call{action, approval}, []Call{action}, ""},
-		"an action without the proof before":     {[]Call{proof, action}, []Call{action}, "otherwise"},
-		"an action without the proofs before":    {[]Call{proofs, action}, []Call{action}, "otherwise"},
+		"an action without the proof before":     {[]Call{proof, action}, []Call{action}, "differently"},
+		"an action without the proofs before":    {[]Call{proofs, action}, []Call{action}, "differently"},
 		"a proof left out behind":                {[]Call{action, proof}, []Call{action}, "is missing"},
 		"proofs left out behind":                 {[]Call{action, proofs}, []Call{action}, "is missing"},
 		"proofs once":                            {[]Call{proofs}, []Call{proofs}, ""},
 		"proofs twice":                           {[]Call{proofs}, []Call{proofs, proofs}, ""},
-		"a proof twice":                          {[]Call{proof}, []Call{proof, proof}, "not asked for"},
+		"a proof twice":                          {[]Call{proof}, []Call{proof, proof}, "not part of the action"},
 		"as many as may come":                    {[]Call{proofs}, many(proofs, maxSigned), ""},
 		"one more":                               {[]Call{proofs}, many(proofs, maxSigned+1), "transactions"},
 		"nothing where nothing is required":      {[]Call{approval}, nil, "transactions"},
 		"an approval of nothing that was named":  {[]Call{nameless, action}, []Call{nameless, action}, "goes to"},
-		"the same alone":                         {[]Call{nameless}, []Call{nameless}, "not asked for"},
-		"an action that was altered":             {[]Call{approval, action}, []Call{altered}, "otherwise"}, // of the action, not of the approval that it is neither
+		"the same alone":                         {[]Call{nameless}, []Call{nameless}, "not part of the action"},
+		"an action that was altered":             {[]Call{approval, action}, []Call{altered}, "differently"}, // of the action, not of the approval that it is neither
 	} {
 		var signed []string
 		for i, call := range c.signed {
@@ -115,14 +115,14 @@ func TestVerifyRefusesWhatCannotBeHashed(t *testing.T) {
 		t.Fatal("2^256 has a hash")
 	}
 	init := chains.Auth{Prefix: prefixInitPayIn, Timeout: timeout, Signature: sign(t, userKey, digest)}
-	if err := n.VerifyInit(d, s, init, s.Offerer, now, now.Unix()); err == nil || !strings.Contains(err.Error(), "cannot be checked") {
+	if err := n.VerifyInit(d, s, init, s.Offerer, now, now.Unix()); err == nil || !strings.Contains(err.Error(), "the signature could not be checked") {
 		t.Errorf("opening: %v", err)
 	}
 	if digest, err = n.RefundDigest(d, s, timeout); err == nil {
 		t.Fatal("2^256 has a hash")
 	}
 	refund := chains.Auth{Prefix: prefixRefund, Timeout: timeout, Signature: sign(t, userKey, digest)}
-	if err := n.VerifyRefund(d, s, refund, now); err == nil || !strings.Contains(err.Error(), "cannot be checked") {
+	if err := n.VerifyRefund(d, s, refund, now); err == nil || !strings.Contains(err.Error(), "the signature could not be checked") {
 		t.Errorf("refund: %v", err)
 	}
 	good := payInSwap(t, d, s.Offerer)

@@ -71,13 +71,13 @@ func (n Network) Deployment(version string) (Deployment, bool) {
 func (n Network) Validate() error {
 	switch {
 	case n.Chain == "":
-		return fault.Invalid("chain", "is empty")
+		return fault.Invalid("chain", "is required")
 	case !n.Bitcoin.Valid():
-		return fault.Invalid("bitcoin", "unknown network")
+		return fault.Invalid("bitcoin", "is not a known Bitcoin network")
 	case n.ChainID == 0:
-		return fault.Invalid("chainId", "is zero")
+		return fault.Invalid("chainId", "is required")
 	case len(n.Deployments) == 0:
-		return fault.Invalid("deployments", "there is none")
+		return fault.Invalid("deployments", "is required")
 	case !validTag(n.SafeTag):
 		return fault.Invalid("safeTag", "must be latest, safe or finalized")
 	case !validTag(n.FinalizedTag):
@@ -91,7 +91,7 @@ func (n Network) Validate() error {
 			return fault.Invalid(fmt.Sprintf("deployments[%d]", i), "%w", err)
 		}
 		if seen[d.Version] {
-			return fault.Invalid(fmt.Sprintf("deployments[%d]", i), "version %s is given twice", d.Version)
+			return fault.Invalid(fmt.Sprintf("deployments[%d]", i), "version %s is configured twice", d.Version)
 		}
 		seen[d.Version] = true
 	}
@@ -100,7 +100,7 @@ func (n Network) Validate() error {
 
 func (d Deployment) validate() error {
 	if d.Version == "" {
-		return fmt.Errorf("the version is empty")
+		return fmt.Errorf("the version is required")
 	}
 	parts := []struct {
 		name string
@@ -113,14 +113,14 @@ func (d Deployment) validate() error {
 	}
 	for _, p := range parts {
 		if p.at == Native {
-			return fmt.Errorf("the address of the %s is zero", p.name)
+			return fmt.Errorf("the address of the %s is required", p.name)
 		}
 	}
 	seen := map[common.Address]chains.Kind{}
 	for _, k := range kinds() {
 		at := d.ClaimHandlers[k]
 		if at == Native {
-			return fmt.Errorf("the address of the %s claim handler is zero", k)
+			return fmt.Errorf("the address of the %s claim handler is required", k)
 		}
 		if other, ok := seen[at]; ok {
 			return fmt.Errorf("the %s and %s claim handlers have the same address", other, k)

@@ -37,10 +37,10 @@ func SwapDataOf(e chains.Escrow) (SwapData, error) { return ParseSwapData(e.Data
 // Expect builds the escrow that is agreed on.
 func (d Deployment) Expect(spec chains.Spec) (SwapData, error) {
 	if spec.Condition.Kind != spec.Kind {
-		return SwapData{}, fault.Invalid("condition", "is of kind %s, the escrow of kind %s", spec.Condition.Kind, spec.Kind)
+		return SwapData{}, fault.Invalid("condition", "is of kind %s, but the escrow is of kind %s", spec.Condition.Kind, spec.Kind)
 	}
 	if spec.Amount == nil {
-		return SwapData{}, fault.Invalid("amount", "is missing")
+		return SwapData{}, fault.Invalid("amount", "is required")
 	}
 	claim, err := d.ClaimHash(spec.Condition)
 	if err != nil {
@@ -74,13 +74,13 @@ func (d Deployment) ClaimHash(c chains.Condition) (common.Hash, error) {
 		return ClaimDataOutput(c.Script, c.Sats, 0, uint32(c.Confirmations), relay), nil
 	case chains.OnchainNonced:
 		if c.Nonce == 0 {
-			return common.Hash{}, fault.Invalid("nonce", "is zero, which is no nonce")
+			return common.Hash{}, fault.Invalid("nonce", "must not be zero")
 		}
 		return ClaimDataOutput(c.Script, c.Sats, c.Nonce, uint32(c.Confirmations), relay), nil
 	case chains.OnchainTxID:
 		return ClaimDataTxID(c.TxID, uint32(c.Confirmations), relay), nil
 	}
-	return common.Hash{}, fault.Invalid("kind", "unknown kind %d", c.Kind)
+	return common.Hash{}, fault.Invalid("kind", "has unknown kind %d", c.Kind)
 }
 
 // conditionNonce is the nonce that a condition is about, 0 if its kind has none.
@@ -98,7 +98,7 @@ func ClaimHashText(hash []byte) string { return hex.EncodeToString(hash) }
 // a submission that is repeated.
 func IDs(signed []string) ([]string, error) {
 	if len(signed) > maxSigned {
-		return nil, fault.Invalid("signedTxs", "must be at most %d transactions", maxSigned)
+		return nil, fault.Invalid("signedTxs", "must have at most %d transactions", maxSigned)
 	}
 	ids := make([]string, len(signed))
 	for i, text := range signed {

@@ -23,7 +23,7 @@ const (
 func Preset(chain string, on bitcoin.Network) (Network, error) {
 	n, ok := Settings(chain, on)
 	if !ok {
-		return Network{}, fault.New(fault.Unsupported, "no preset for chain %s", chain)
+		return Network{}, fault.New(fault.Unsupported, "chain %s has no preset", chain)
 	}
 	for _, p := range published() {
 		if p.chain == chain && p.bitcoin == on {

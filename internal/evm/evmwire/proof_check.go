@@ -37,7 +37,7 @@ func (d Deployment) CheckProofs(plan chains.Plan, calls []Call, steps []int, che
 			var of *wire.MsgTx
 			if of, err = d.checkVaultClaim(tx.Data); err == nil {
 				if left, ok := left[n]; ok && of.TxIn[0].PreviousOutPoint != left {
-					err = fmt.Errorf("claims a withdrawal that does not follow the one before")
+					err = fmt.Errorf("claims a withdrawal that does not follow the previous one")
 				}
 				left[n] = wire.OutPoint{Hash: of.TxHash()}
 			}
@@ -51,7 +51,7 @@ func (d Deployment) CheckProofs(plan chains.Plan, calls []Call, steps []int, che
 	}
 	for n, i := range last {
 		if v := plan.Steps[n].Vault; v != nil && left[n].Hash != v.TxID {
-			return fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "claims withdrawal %s, not %s", left[n].Hash, v.TxID)
+			return fault.Invalid(fmt.Sprintf("signedTxs[%d]", i), "claims withdrawal %s instead of %s", left[n].Hash, v.TxID)
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (d Deployment) checkBitcoinClaim(e chains.Escrow, data []byte) error {
 		return err
 	}
 	if c.claimData() != s.ClaimData {
-		return fmt.Errorf("proves another condition than the escrow's")
+		return fmt.Errorf("proves a condition other than the escrow's")
 	}
 	subject := common.Hash(c[:32])
 	if kind == chains.OnchainTxID {
@@ -105,7 +105,7 @@ func (d Deployment) checkBitcoinClaim(e chains.Escrow, data []byte) error {
 		return err
 	}
 	if got, err := subjectOf(kind, tx, p.Vout); err != nil || got != subject {
-		return fmt.Errorf("carries a Bitcoin transaction that does not fulfil the escrow's condition")
+		return fmt.Errorf("contains a Bitcoin transaction that does not fulfil the escrow's condition")
 	}
 	p.Merkle.TxID = tx.TxHash()
 	return p.CheckInclusion()
@@ -116,7 +116,7 @@ func readWitness(kind chains.Kind, witness []byte) (c commitment, p BitcoinProof
 	rest := witness
 	take := func(n uint64) []byte {
 		if uint64(len(rest)) < n {
-			err = fmt.Errorf("has a witness that is cut short")
+			err = fmt.Errorf("has a truncated witness")
 			return make([]byte, min(n, 256))
 		}
 		part := rest[:n]
@@ -126,7 +126,7 @@ func readWitness(kind chains.Kind, witness []byte) (c commitment, p BitcoinProof
 	length := func() uint64 {
 		word := take(32)
 		if !bytes.Equal(word[:24], make([]byte, 24)) {
-			err = fmt.Errorf("has a witness with an absurd length")
+			err = fmt.Errorf("has a witness with an invalid length")
 			return 0
 		}
 		return binary.BigEndian.Uint64(word[24:])
@@ -141,7 +141,7 @@ func readWitness(kind chains.Kind, witness []byte) (c commitment, p BitcoinProof
 	p.Merkle.Pos = binary.BigEndian.Uint32(take(4))
 	siblings := length()
 	if err == nil && uint64(len(rest)) != siblings*32 || siblings > MaxTxSize {
-		err = fmt.Errorf("has a witness of another length than it says")
+		err = fmt.Errorf("has a witness whose length does not match its header")
 	}
 	for err == nil && len(rest) > 0 {
 		p.Merkle.Hashes = append(p.Merkle.Hashes, bitcoin.Hash(take(32)))
@@ -172,9 +172,9 @@ func (d Deployment) checkVaultClaim(data []byte) (*wire.MsgTx, error) {
 	}
 	switch {
 	case params.BtcRelayContract != d.BtcRelay.Address:
-		return nil, fmt.Errorf("claims from a vault with another relay")
+		return nil, fmt.Errorf("claims from a vault bound to a different relay")
 	case !position.IsUint64() || position.Uint64() > math.MaxUint32:
-		return nil, fmt.Errorf("names a position that no block has")
+		return nil, fmt.Errorf("names a position that no block can have")
 	}
 	tx, err := rawtx.Decode(raw)
 	if err != nil {

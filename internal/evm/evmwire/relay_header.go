@@ -36,7 +36,7 @@ func (c CompactHeader) On(previous bitcoin.Hash, height uint32) (bitcoin.Header,
 // ParseCompactHeader reads the 48 bytes of a compact header.
 func ParseCompactHeader(b []byte) (CompactHeader, error) {
 	if len(b) != len(CompactHeader{}) {
-		return CompactHeader{}, fmt.Errorf("compact header of %d bytes, not 48", len(b))
+		return CompactHeader{}, fmt.Errorf("compact header has %d bytes instead of 48", len(b))
 	}
 	return CompactHeader(b), nil
 }
@@ -54,7 +54,7 @@ type StoredHeader [160]byte
 // ParseStoredHeader reads the 160 bytes of a stored header.
 func ParseStoredHeader(b []byte) (StoredHeader, error) {
 	if len(b) != len(StoredHeader{}) {
-		return StoredHeader{}, fmt.Errorf("stored header of %d bytes, not 160", len(b))
+		return StoredHeader{}, fmt.Errorf("stored header has %d bytes instead of 160", len(b))
 	}
 	return StoredHeader(b), nil
 }

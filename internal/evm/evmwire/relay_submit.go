@@ -26,7 +26,7 @@ func (d Deployment) SubmitHeaders(to Branch, base StoredHeader, headers []Compac
 		limit = ForkHeaders
 	}
 	if len(headers) == 0 || len(headers) > limit {
-		return Call{}, nil, fmt.Errorf("%d headers in one transaction, not 1 to %d", len(headers), limit)
+		return Call{}, nil, fmt.Errorf("one transaction has %d headers, must have 1 to %d", len(headers), limit)
 	}
 	payload := append([]byte(nil), base[:]...)
 	stored := make([]StoredHeader, 0, len(headers))

@@ -60,10 +60,10 @@ func (s SwapData) Validate() error {
 		}
 	}
 	if !validKind(s.Kind) {
-		return fault.Invalid("kind", "unknown kind %d", s.Kind)
+		return fault.Invalid("kind", "has unknown kind %d", s.Kind)
 	}
 	if len(s.ExtraData) > maxExtraData {
-		return fault.Invalid("extraData", "longer than %d bytes", maxExtraData)
+		return fault.Invalid("extraData", "must be at most %d bytes long", maxExtraData)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (s SwapData) tuple() abiEscrow {
 func fromTuple(t abiEscrow, kind chains.Kind, extraData []byte) (SwapData, error) {
 	low := new(big.Int).And(t.Flags, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 	if low > 7 {
-		return SwapData{}, fmt.Errorf("escrow flags %#x are not known", low)
+		return SwapData{}, fmt.Errorf("unknown escrow flags %#x", low)
 	}
 	s := SwapData{
 		Offerer: t.Offerer, Claimer: t.Claimer, Amount: t.Amount, Token: t.Token,

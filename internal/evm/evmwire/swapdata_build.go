@@ -30,10 +30,10 @@ type Terms struct {
 // and a reputation flag as pay-in demands (protocol: chain-evm.md §3.5).
 func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
 	if !validKind(t.Kind) {
-		return SwapData{}, fault.Invalid("kind", "unknown kind %d", t.Kind)
+		return SwapData{}, fault.Invalid("kind", "has unknown kind %d", t.Kind)
 	}
 	if t.Expiry < 0 {
-		return SwapData{}, fault.Invalid("expiry", "is negative")
+		return SwapData{}, fault.Invalid("expiry", "must not be negative")
 	}
 	s := SwapData{
 		Offerer: t.Offerer, Claimer: t.Claimer, Token: t.Token, Amount: OrZero(t.Amount),
@@ -57,7 +57,7 @@ func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
 func (d Deployment) CheckSwapData(s SwapData) error {
 	switch {
 	case !validKind(s.Kind):
-		return fault.Invalid("kind", "unknown kind %d", s.Kind)
+		return fault.Invalid("kind", "has unknown kind %d", s.Kind)
 	case s.ClaimHandler != d.ClaimHandlers[s.Kind]:
 		return fault.Invalid("claimHandler", "%s is not the %s handler of this chain", s.ClaimHandler, s.Kind)
 	case s.RefundHandler != d.RefundHandler:
@@ -65,13 +65,13 @@ func (d Deployment) CheckSwapData(s SwapData) error {
 	case s.SuccessAction != common.Hash{}:
 		return fault.Invalid("successActionCommitment", "must be zero")
 	case s.Reputation != s.PayIn:
-		return fault.Invalid("reputation", "must be the same as payIn")
+		return fault.Invalid("reputation", "must equal payIn")
 	case s.Offerer == common.Address{}:
-		return fault.Invalid("offerer", "is the zero address")
+		return fault.Invalid("offerer", "must not be the zero address")
 	case s.Claimer == common.Address{}:
-		return fault.Invalid("claimer", "is the zero address")
+		return fault.Invalid("claimer", "must not be the zero address")
 	case s.Offerer == s.Claimer:
-		return fault.Invalid("claimer", "is the offerer too")
+		return fault.Invalid("claimer", "must differ from the offerer")
 	}
 	return nil
 }

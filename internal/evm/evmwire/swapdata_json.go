@@ -26,11 +26,11 @@ const maxJSONNumber = 1 << 53
 // are ignored. Errors have the code [fault.InvalidInput] and name the member.
 func ParseSwapData(data []byte) (SwapData, error) {
 	if len(data) > maxSwapDataJSON {
-		return SwapData{}, fault.Invalid("", "swap data longer than %d bytes", maxSwapDataJSON)
+		return SwapData{}, fault.Invalid("", "swap data is longer than %d bytes", maxSwapDataJSON)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
-		return SwapData{}, fault.Invalid("", "swap data is no JSON object: %w", err)
+		return SwapData{}, fault.Invalid("", "swap data is not a JSON object: %w", err)
 	}
 	r := memberReader{fields: fields}
 	if t := r.text("type"); r.err == nil && t != "evm" {
@@ -159,7 +159,7 @@ func (r *memberReader) fail(name, format string, args ...any) {
 
 func (r *memberReader) decode(name string, v any) bool {
 	if !r.has(name) {
-		r.fail(name, "is missing")
+		r.fail(name, "is required")
 		return false
 	}
 	if err := json.Unmarshal(r.fields[name], v); err != nil {
@@ -182,7 +182,7 @@ func (r *memberReader) flag(name string) (b bool) {
 func (r *memberReader) kind(name string) chains.Kind {
 	var n int
 	if r.decode(name, &n) && (n < 0 || n > int(chains.OnchainTxID)) {
-		r.fail(name, "unknown kind %d", n)
+		r.fail(name, "has unknown kind %d", n)
 	}
 	return chains.Kind(n)
 }
@@ -219,7 +219,7 @@ func (r *memberReader) bytes(name string) []byte {
 	}
 	b, err := hex.DecodeString(s)
 	if err != nil {
-		r.fail(name, "is no hex without 0x")
+		r.fail(name, "must be hexadecimal without 0x")
 	}
 	return b
 }
@@ -227,7 +227,7 @@ func (r *memberReader) bytes(name string) []byte {
 // number reads a decimal or 0x string, or a JSON integer.
 func (r *memberReader) number(name string) *big.Int {
 	if !r.has(name) {
-		r.fail(name, "is missing")
+		r.fail(name, "is required")
 		return nil
 	}
 	raw := string(r.fields[name])
@@ -243,7 +243,7 @@ func (r *memberReader) number(name string) *big.Int {
 	n, err := parseNumber(raw)
 	switch {
 	case err != nil || strings.HasPrefix(raw, "0x"):
-		r.fail(name, "is no integer")
+		r.fail(name, "must be an integer")
 	case n.Cmp(big.NewInt(maxJSONNumber)) > 0:
 		r.fail(name, "is too large for a JSON number; send it as a string")
 	}
@@ -257,11 +257,11 @@ func parseNumber(s string) (*big.Int, error) {
 		digits, base = hexDigits, 16
 	}
 	if len(digits) == 0 || len(digits) > 80 || digits[0] == '+' || digits[0] == '-' || strings.Contains(digits, "_") {
-		return nil, fmt.Errorf("is no number from 0 to 2^256-1")
+		return nil, fmt.Errorf("must be a number from 0 to 2^256-1")
 	}
 	n, ok := new(big.Int).SetString(digits, base)
 	if !ok || n.BitLen() > 256 {
-		return nil, fmt.Errorf("is no number from 0 to 2^256-1")
+		return nil, fmt.Errorf("must be a number from 0 to 2^256-1")
 	}
 	return n, nil
 }
@@ -270,11 +270,11 @@ func parseNumber(s string) (*big.Int, error) {
 func hexBytes(s string, size int) ([]byte, error) {
 	digits, ok := strings.CutPrefix(s, "0x")
 	if !ok || len(digits) != 2*size {
-		return nil, fmt.Errorf("must be 0x and %d hex digits", 2*size)
+		return nil, fmt.Errorf("must be 0x and %d hexadecimal digits", 2*size)
 	}
 	b, err := hex.DecodeString(digits)
 	if err != nil {
-		return nil, fmt.Errorf("must be 0x and %d hex digits", 2*size)
+		return nil, fmt.Errorf("must be 0x and %d hexadecimal digits", 2*size)
 	}
 	return b, nil
 }

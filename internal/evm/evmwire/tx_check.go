@@ -49,7 +49,7 @@ type CheckedTx struct {
 // Errors have the code [fault.InvalidInput] and name signedTxs[i].
 func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, signed []string) ([]CheckedTx, error) {
 	if len(signed) == 0 || len(signed) > maxSigned {
-		return nil, fault.Invalid("signedTxs", "must be 1 to %d transactions", maxSigned)
+		return nil, fault.Invalid("signedTxs", "must have 1 to %d transactions", maxSigned)
 	}
 	checked := make([]CheckedTx, 0, len(signed))
 	proven := map[int]bool{}
@@ -65,7 +65,7 @@ func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, 
 		}
 		if i > 0 {
 			if before := checked[i-1].Nonce; tx.Nonce != before+1 {
-				return nil, fault.Invalid(field, "has nonce %d, must follow the one before with %d", tx.Nonce, before+1)
+				return nil, fault.Invalid(field, "has nonce %d, must have %d to follow the previous transaction", tx.Nonce, before+1)
 			}
 		}
 		at, err := d.Match(calls, next, tx)
@@ -83,7 +83,7 @@ func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, 
 	}
 	for i := next; i < len(calls); i++ {
 		if calls[i].Required() && !proven[i] {
-			return nil, fault.Invalid("signedTxs", "transaction %d of those to be signed is missing", i)
+			return nil, fault.Invalid("signedTxs", "transaction %d of the action is missing", i)
 		}
 	}
 	return checked, nil
@@ -95,21 +95,21 @@ func (n Network) checkEnvelope(tx *Transaction, signer common.Address) error {
 	case !tx.Signed:
 		return fmt.Errorf("is not signed")
 	case tx.Type != types.DynamicFeeTxType:
-		return fmt.Errorf("is of type %d, not 2", tx.Type)
+		return fmt.Errorf("is of type %d, must be of type 2", tx.Type)
 	case tx.ChainID.Cmp(new(big.Int).SetUint64(n.ChainID)) != 0:
-		return fmt.Errorf("is for chain %s, not %d", tx.ChainID, n.ChainID)
+		return fmt.Errorf("is for chain %s, must be for chain %d", tx.ChainID, n.ChainID)
 	case signer == common.Address{} || tx.From != signer:
-		return fmt.Errorf("is signed by %s, not by %s", tx.From, signer)
+		return fmt.Errorf("is signed by %s, must be signed by %s", tx.From, signer)
 	case tx.To == nil:
-		return fmt.Errorf("creates a contract")
+		return fmt.Errorf("must not create a contract")
 	case len(tx.AccessList) != 0:
-		return fmt.Errorf("has an access list")
+		return fmt.Errorf("must not have an access list")
 	case tx.Gas < intrinsicGas(tx.Data) || tx.Gas > MaxGas:
 		return fmt.Errorf("has a gas limit of %d, must be from %d to %d", tx.Gas, intrinsicGas(tx.Data), MaxGas)
 	case tx.FeeCap.Sign() == 0 || tx.TipCap.Cmp(tx.FeeCap) > 0:
-		return fmt.Errorf("offers no fee, or a tip above its fee cap")
+		return fmt.Errorf("must offer a fee, and a tip that is not above its fee cap")
 	case gasCost(tx.Gas, tx.FeeCap).BitLen() > maxTotalFeeBits || gasCost(tx.Gas, tx.TipCap).BitLen() > maxTotalTipBits:
-		return fmt.Errorf("offers a fee out of all proportion")
+		return fmt.Errorf("offers an excessive fee")
 	}
 	return nil
 }
@@ -131,34 +131,34 @@ func (d Deployment) Match(calls []Call, from int, tx *Transaction) (int, error) 
 		}
 	}
 	if missing == nil {
-		missing = fmt.Errorf("was not asked for")
+		missing = fmt.Errorf("is not part of the action")
 	}
 	return 0, missing
 }
 
 func (d Deployment) matches(c Call, tx *Transaction) error {
 	if *tx.To != c.To {
-		return fmt.Errorf("goes to %s, not to %s", tx.To, c.To)
+		return fmt.Errorf("goes to %s, must go to %s", tx.To, c.To)
 	}
 	if tx.Value.Cmp(c.value()) != 0 {
-		return fmt.Errorf("sends %s, not %s, of the native coin", tx.Value, c.value())
+		return fmt.Errorf("sends %s of the native token, must send %s", tx.Value, c.value())
 	}
 	switch c.Role {
 	case RoleApproval:
 		if c.Allowance == nil {
-			return fmt.Errorf("was not asked for")
+			return fmt.Errorf("is not part of the action")
 		}
 		return matchApproval(*c.Allowance, tx.Data)
 	case RoleRelay:
 		return matchRelay(tx.Data)
 	case RoleProof, RoleProofs:
 		if !bytes.HasPrefix(tx.Data, c.Data) {
-			return fmt.Errorf("calls the contract otherwise than asked for")
+			return fmt.Errorf("calls the contract differently than the action requires")
 		}
 		return nil
 	}
 	if !bytes.Equal(tx.Data, c.Data) {
-		return fmt.Errorf("calls the contract otherwise than asked for")
+		return fmt.Errorf("calls the contract differently than the action requires")
 	}
 	return nil
 }
@@ -173,13 +173,13 @@ func (c Call) Required() bool {
 func matchApproval(need Allowance, data []byte) error {
 	m := ERC20ABI().Methods["approve"]
 	if len(data) != 4+2*32 || !bytes.Equal(data[:4], m.ID) {
-		return fmt.Errorf("is no approval")
+		return fmt.Errorf("is not an approval")
 	}
 	if !bytes.Equal(data[4:36], common.LeftPadBytes(need.Spender[:], 32)) {
-		return fmt.Errorf("approves another spender than %s", need.Spender)
+		return fmt.Errorf("must approve the spender %s", need.Spender)
 	}
 	if amount := new(big.Int).SetBytes(data[36:]); amount.Cmp(need.Amount) < 0 {
-		return fmt.Errorf("approves %s, less than %s", amount, need.Amount)
+		return fmt.Errorf("approves %s, must approve at least %s", amount, need.Amount)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func matchApproval(need Allowance, data []byte) error {
 // itself judges them.
 func matchRelay(data []byte) error {
 	if _, _, ok := submittedHeaders(data); !ok {
-		return fmt.Errorf("brings no Bitcoin headers to the relay")
+		return fmt.Errorf("submits no Bitcoin headers to the relay")
 	}
 	of := RelayABI()
 	m, err := of.MethodById(data[:4])
@@ -200,7 +200,7 @@ func matchRelay(data []byte) error {
 		return err
 	}
 	if again, err := m.Inputs.Pack(args...); err != nil || !bytes.Equal(again, data[4:]) {
-		return fmt.Errorf("brings Bitcoin headers in an unusual encoding")
+		return fmt.Errorf("submits Bitcoin headers in an unusual encoding")
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth chains.Auth) ([
 		return nil, err
 	}
 	if sender != s.Offerer && sender != s.Claimer {
-		return nil, fault.Invalid("signer", "is neither offerer nor claimer of the escrow")
+		return nil, fault.Invalid("signer", "must be the offerer or the claimer of the escrow")
 	}
 	if sender != s.Offerer && s.PayIn && s.Token == Native {
-		return nil, fault.Invalid("signer", "the claimer cannot open an escrow that the offerer pays in native coin")
+		return nil, fault.Invalid("signer", "must be the offerer, who pays the escrow in the native token")
 	}
 	var signature []byte
 	if auth.Signature != "" || s.NeedsInitAuthorization(sender) {
@@ -48,7 +48,7 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth chains.Auth) ([
 		}
 	}
 	if auth.Timeout <= 0 {
-		return nil, fault.Invalid("timeout", "is missing")
+		return nil, fault.Invalid("timeout", "is required")
 	}
 	data, err := EscrowABI().Pack("initialize", s.tuple(), signature, big.NewInt(auth.Timeout), s.ExtraData)
 	if err != nil {
@@ -136,7 +136,7 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 		return Call{}, fault.Invalid("signature", "%w", err)
 	}
 	if auth.Timeout < 0 {
-		return Call{}, fault.Invalid("timeout", "is negative")
+		return Call{}, fault.Invalid("timeout", "must not be negative")
 	}
 	data, err := EscrowABI().Pack("cooperativeRefund", s.tuple(), signature, big.NewInt(auth.Timeout))
 	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s)}, err
@@ -146,7 +146,7 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 // offerer's eyes: it must be open and expired for [chains.RefundGrace].
 func (s SwapData) CheckRefundable(state chains.EscrowState, now time.Time) error {
 	if state != chains.EscrowOpen || !s.IsExpired(s.Offerer, now) {
-		return fault.New(fault.InvalidState, "the escrow is not refundable")
+		return fault.New(fault.InvalidState, "the escrow cannot be refunded")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ var unsignedFields = map[byte]int{
 // (protocol: chain-evm.md §7.1). A signature must be canonical.
 func ParseTransaction(text string) (*Transaction, error) {
 	if len(text) > 2+2*MaxTxSize {
-		return nil, fmt.Errorf("transaction larger than %d bytes", MaxTxSize)
+		return nil, fmt.Errorf("transaction is larger than %d bytes", MaxTxSize)
 	}
 	raw, err := hexutil.Decode(text)
 	if err != nil {
@@ -94,7 +94,7 @@ func ParseTransaction(text string) (*Transaction, error) {
 	case t.ChainID.Sign() != 0:
 		signer = types.LatestSignerForChainID(t.ChainID)
 	case t.Type != types.LegacyTxType:
-		return nil, errors.New("transaction: is bound to no chain")
+		return nil, errors.New("transaction: must be for a specific chain (EIP-155)")
 	}
 	t.signingHash = signer.Hash(&tx)
 	if !signed {
@@ -110,7 +110,7 @@ func ParseTransaction(text string) (*Transaction, error) {
 // withSignature returns raw with an empty signature added if it has none.
 func withSignature(raw []byte) (full []byte, signed bool, err error) {
 	if len(raw) == 0 {
-		return nil, false, errors.New("is empty")
+		return nil, false, errors.New("is required")
 	}
 	body, prefix, fields := raw, []byte(nil), 6
 	if raw[0] < 0xc0 {
@@ -125,7 +125,7 @@ func withSignature(raw []byte) (full []byte, signed bool, err error) {
 		return nil, false, err
 	}
 	if len(rest) != 0 {
-		return nil, false, errors.New("has bytes behind its end")
+		return nil, false, errors.New("has extra bytes at the end")
 	}
 	count, err := rlp.CountValues(content)
 	if err != nil {

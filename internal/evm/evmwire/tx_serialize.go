@@ -43,11 +43,11 @@ func (n Network) Serialize(calls []Call, nonce uint64, rate FeeRate) ([]string, 
 func (n Network) unsigned(c Call, nonce uint64, rate FeeRate) ([]byte, error) {
 	switch {
 	case !InBits(c.value(), 256):
-		return nil, fmt.Errorf("value is not from 0 to 2^256-1")
+		return nil, fmt.Errorf("value must be from 0 to 2^256-1")
 	case !InBits(OrZero(rate.Base), maxFeeBits) || !InBits(OrZero(rate.Priority), maxFeeBits):
 		return nil, fmt.Errorf("fee rate %s is out of range", rate)
 	case nonce == math.MaxUint64:
-		return nil, fmt.Errorf("no nonce is left")
+		return nil, fmt.Errorf("the account has no nonce left")
 	}
 	payload, err := rlp.EncodeToBytes(&unsignedDynamicFeeTx{
 		ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce,

@@ -15,7 +15,7 @@ func Transfer(token, to common.Address, amount *big.Int) (Call, error) {
 		return Call{}, fault.Invalid("amount", "must be from 0 to 2^256-1")
 	}
 	if to == (common.Address{}) {
-		return Call{}, fault.Invalid("recipient", "is the zero address")
+		return Call{}, fault.Invalid("recipient", "must not be the zero address")
 	}
 	if token == Native {
 		return Call{To: to, Value: amount, Gas: gasTransfer}, nil
@@ -75,7 +75,7 @@ func (a allowances) calls(spender common.Address) ([]Call, error) {
 	var calls []Call
 	for _, need := range a {
 		if !InBits(need.Amount, 256) {
-			return nil, fault.Invalid("amount", "the sum of amount and deposit is above 2^256-1")
+			return nil, fault.Invalid("amount", "plus the deposit must be at most 2^256-1")
 		}
 		need.Spender = spender
 		data, err := ERC20ABI().Pack("approve", spender, need.Amount)

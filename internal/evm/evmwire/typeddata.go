@@ -38,7 +38,7 @@ func initStructHash(s SwapData, deadline int64) (common.Hash, error) {
 		return common.Hash{}, err
 	}
 	if deadline < 0 {
-		return common.Hash{}, fmt.Errorf("negative deadline")
+		return common.Hash{}, fmt.Errorf("the deadline must not be negative")
 	}
 	// claimActionHash is what the contract will hash: the escrow's own commitment, not zero.
 	return crypto.Keccak256Hash(make(words, 0, 19*32).bytes32(typeHash(initType)).bytes32(escrow).
@@ -55,7 +55,7 @@ func refundStructHash(s SwapData, timeout int64) (common.Hash, error) {
 		return common.Hash{}, err
 	}
 	if timeout < 0 {
-		return common.Hash{}, fmt.Errorf("negative timeout")
+		return common.Hash{}, fmt.Errorf("the timeout must not be negative")
 	}
 	return crypto.Keccak256Hash(make(words, 0, 3*32).bytes32(typeHash(refundType)).bytes32(escrow).uint(big.NewInt(timeout))), nil
 }
@@ -93,12 +93,12 @@ func recoverSigner(digest common.Hash, signature string) (common.Address, error)
 		return common.Address{}, fmt.Errorf("signature %w", err)
 	}
 	if sig[64] != 27 && sig[64] != 28 {
-		return common.Address{}, fmt.Errorf("signature has recovery value %d, not 27 or 28", sig[64])
+		return common.Address{}, fmt.Errorf("signature has recovery value %d, must be 27 or 28", sig[64])
 	}
 	sig[64] -= 27
 	r, s := new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:64])
 	if !crypto.ValidateSignatureValues(sig[64], r, s, true) {
-		return common.Address{}, fmt.Errorf("signature is out of range or not in its canonical form")
+		return common.Address{}, fmt.Errorf("signature is out of range or not in canonical form")
 	}
 	key, err := crypto.SigToPub(digest[:], sig)
 	if err != nil {

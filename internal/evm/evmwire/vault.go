@@ -87,11 +87,11 @@ func (d Deployment) NewVault(ref VaultRef, s VaultState, p VaultParams) (Vault, 
 	case !s.Open():
 		return Vault{}, fault.New(fault.NotFound, "vault %s of %s is not open", ref.ID, ref.Owner)
 	case commitment != s.SpvVaultParametersCommitment:
-		return Vault{}, fmt.Errorf("vault %s of %s has other parameters", ref.ID, ref.Owner)
+		return Vault{}, fmt.Errorf("vault %s of %s has different parameters", ref.ID, ref.Owner)
 	case p.BtcRelayContract != d.BtcRelay.Address:
-		return Vault{}, fmt.Errorf("vault %s of %s uses another relay", ref.ID, ref.Owner)
+		return Vault{}, fmt.Errorf("vault %s of %s uses a different relay", ref.ID, ref.Owner)
 	case !p.Confirmations.IsUint64() || p.Confirmations.Uint64() > 1<<31:
-		return Vault{}, fmt.Errorf("vault %s of %s asks for %s confirmations", ref.ID, ref.Owner, p.Confirmations)
+		return Vault{}, fmt.Errorf("vault %s of %s requires %s confirmations", ref.ID, ref.Owner, p.Confirmations)
 	}
 	return Vault{VaultRef: ref, Params: p, Opened: s.UtxoTxHash != common.Hash{},
 		UTXO: bitcoin.OutPoint{Hash: bitcoin.Hash(s.UtxoTxHash), Index: s.UtxoVout},
@@ -144,7 +144,7 @@ func (v Vault) MarshalJSON() ([]byte, error) {
 func (v *Vault) UnmarshalJSON(data []byte) error {
 	var j vaultJSON
 	if len(data) > maxSwapDataJSON {
-		return fault.Invalid("", "vault data longer than %d bytes", maxSwapDataJSON)
+		return fault.Invalid("", "vault data is longer than %d bytes", maxSwapDataJSON)
 	}
 	if err := json.Unmarshal(data, &j); err != nil {
 		return fault.Invalid("", "vault data: %w", err)
@@ -197,7 +197,7 @@ func (r *textReader) address(name, s string) common.Address {
 func (r *textReader) number(name, s string, bits int) *big.Int {
 	n, err := parseNumber(s)
 	if err == nil && n.BitLen() > bits {
-		err = fmt.Errorf("is above 2^%d-1", bits)
+		err = fmt.Errorf("must be at most 2^%d-1", bits)
 	}
 	if err != nil {
 		r.fail(name, err)

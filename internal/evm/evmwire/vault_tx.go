@@ -144,7 +144,7 @@ func (d Deployment) ClaimVault(v Vault, w chains.Withdrawal, p BitcoinProof, sen
 		return Call{}, err
 	}
 	if id := tx.TxHash(); id != w.TxID {
-		return Call{}, fmt.Errorf("the proof is of transaction %s, the withdrawal is %s", id, w.TxID)
+		return Call{}, fmt.Errorf("the proof is for transaction %s, but the withdrawal is %s", id, w.TxID)
 	}
 	stripped, err := rawtx.Strip(tx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (d Deployment) checkVault(v Vault) error {
 		return fault.Invalid("vaultId", "must be from 0 to 2^96-1")
 	}
 	if v.Params.BtcRelayContract != d.BtcRelay.Address {
-		return fault.Invalid("vault", "uses another relay")
+		return fault.Invalid("vault", "uses a different relay")
 	}
 	return nil
 }
