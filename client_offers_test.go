@@ -107,7 +107,33 @@ func TestNobodyOffers(t *testing.T) {
 
 // What is shown as the least and the most is accepted, on either side.
 func TestShownLimitsAreAccepted(t *testing.T) {
-	h := newHonest(t, one())
+	newHonest(t, one()).shownLimitsAreAccepted(t)
+}
+
+// So is it where the watchtower's pay decides how little can be swapped.
+func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
+	w := one()
+	w.gas = 1_000_000_000
+	h := newHonest(t, w)
+	for src, announced := range map[string]int64{"LIGHTNING-BTC": 1000, "BITCOIN-BTC": 3000} {
+		l, err := h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: src, DstToken: "CITREA-WBTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Input.Min.RawAmount.Cmp(big.NewInt(announced)) <= 0 || l.Input.Min.RawAmount.Cmp(l.Input.Max.RawAmount) >= 0 {
+			t.Errorf("%s: from %s to %s sats", src, l.Input.Min.RawAmount, l.Input.Max.RawAmount)
+		}
+		in := CreateSwapInput{SrcToken: src, DstToken: "CITREA-WBTC", DstAddress: h.net.EVM.User.Address.Hex(),
+			AmountType: ExactIn, Amount: new(big.Int).Sub(l.Input.Min.RawAmount, big.NewInt(1))}
+		if _, err := h.CreateSwap(t.Context(), in); fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("%s: %s sats, less than the minimum: %v", src, in.Amount, err)
+		}
+	}
+	h.shownLimitsAreAccepted(t)
+}
+
+func (h *honest) shownLimitsAreAccepted(t *testing.T) {
+	t.Helper()
 	user := h.net.EVM.User.Address.Hex()
 	for _, smart := range []string{"CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"} {
 		for _, in := range []CreateSwapInput{

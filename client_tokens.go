@@ -92,7 +92,10 @@ func tokensOf(list []tokens.Token) []Token {
 // its bounds of the other side (a payout over Lightning cannot be quoted
 // without an invoice), they are derived from the bitcoin side, the announced
 // fees and the market price, rounded inwards (protocol:
-// swap-flows-spv-and-core.md C7). If no provider offers the pair, the error has
+// swap-flows-spv-and-core.md C7). Of swaps from bitcoin that a watchtower settles,
+// neither minimum is below the amount of which its pay, at the chain's fees of the
+// moment, is within [Policy].MaxWatchtowerPPM; where that exceeds the maximum, the
+// fees are too high for any amount. If no provider offers the pair, the error has
 // the code [CodeUpstream].
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
@@ -133,15 +136,16 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *G
 			c.config.Logger.Debug("swap limits not determined", "src", src.ID(), "dst", dst.ID(), "err", err)
 		}
 	}
-	if b, err = c.limitsAt(ctx, service, smart); err != nil {
+	if b, err = c.limitsAt(ctx, typ, smart); err != nil {
 		return nil, err
 	}
 	b = b.Shown()
 	return &GetSwapLimitsOutput{Input: limitsOf(b.Input, src), Output: limitsOf(b.Output, dst)}, nil
 }
 
-// limitsAt are the bounds of both sides at the market's price.
-func (c *Client) limitsAt(ctx context.Context, service lp.Service, t tokens.Token) (lp.Bounds, error) {
+// limitsAt are the bounds of both sides at the market's price and the chains' fees.
+func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (lp.Bounds, error) {
+	service := lp.Service(typ)
 	known := c.offers.Limits(service, t.Chain, t.Address)
 	if t.Decimals < 0 { // it has no price
 		return known, nil
@@ -161,6 +165,9 @@ func (c *Client) limitsAt(ctx context.Context, service lp.Service, t tokens.Toke
 		if rates, err := c.config.Bitcoin.FeeRates(ctx); err == nil { // else the least amount is a little too low
 			w.NetworkSats = int64(math.Ceil(max(rates.Fastest, rates.Minimum) * payoutVSize))
 		}
+	}
+	if w.Least, err = c.quoter.WatchtowerMin(ctx, typ, t); err != nil { // the same
+		c.config.Logger.Debug("watchtower's pay not determined", "chain", t.Chain, "err", err)
 	}
 	return c.offers.LimitsAt(service, t.Chain, t.Address, w)
 }

@@ -40,6 +40,7 @@ type honest struct {
 type world struct {
 	sats map[string]*big.Rat // a base unit, by ticker
 	lps  []func(o *lp.Options)
+	gas  uint64 // wei per unit in the first block; 0: cheap
 }
 
 var decimalsOf = map[string]int{"CBTC": 18, "WBTC": 8, "USDC": 6}
@@ -109,7 +110,7 @@ func worlds() map[string]world {
 // be: the LPs do not look at the chains.
 func newHonest(t *testing.T, w world) *honest {
 	t.Helper()
-	n, err := devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), LP: func(i int, o *lp.Options) {
+	n, err := devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
 		if o.Poll = time.Hour; i < len(w.lps) {
 			w.lps[i](o)
 		}

@@ -11,10 +11,10 @@ import (
 // the bitcoin side, and what LPs have answered to quote requests (protocol:
 // lp-protocol.md §2.7). What nobody has said is nil.
 func (d *Directory) Limits(service Service, chain, token string) Bounds {
-	return d.limits(service, chain, token, func(_ ServiceInfo, b Bounds) Bounds { return b })
+	return d.limits(service, chain, token, func(_ *LP, b Bounds) Bounds { return b })
 }
 
-func (d *Directory) limits(service Service, chain, token string, complete func(ServiceInfo, Bounds) Bounds) Bounds {
+func (d *Directory) limits(service Service, chain, token string, complete func(*LP, Bounds) Bounds) Bounds {
 	var all Bounds
 	now := d.s.Now()
 	for _, lp := range d.LPs() {
@@ -23,7 +23,7 @@ func (d *Directory) limits(service Service, chain, token string, complete func(S
 		if !offers || !listed || !d.penalties.free(lp.URL, Pair{service, chain, token}, now) {
 			continue
 		}
-		b := complete(s, d.bounds(lp, service, chain, spelled))
+		b := complete(lp, d.bounds(lp, service, chain, spelled))
 		all.Input.widen(b.Input)
 		all.Output.widen(b.Output)
 	}
@@ -62,29 +62,54 @@ type Worth struct {
 	Price       *big.Int // of the token, micro-sats per whole token
 	Decimals    int      // of the token
 	NetworkSats int64    // what paying out the least amount may cost, for services to bitcoin
+
+	// Least is what a swap must be worth, in sats, so that its watchtower's pay is
+	// within the policy ([Policy.WatchtowerMin]), by contract version, for services
+	// from bitcoin; without an entry the pay is not known, or does not matter.
+	Least map[string]*big.Int
 }
 
 // LimitsAt is [Directory.Limits] with the side that is not bitcoin: of an LP that
 // has not named its bounds there, it follows from those of the bitcoin side, the
-// announced fees and the market's price, and is rounded inwards. Errors are those
-// of a price that cannot be.
+// announced fees and the market's price, and is rounded inwards. Neither minimum of
+// a service from bitcoin is below w.Least, which can exceed the maximum: then the
+// chain's fees are too high for any amount. Errors are those of a price that cannot
+// be.
 func (d *Directory) LimitsAt(service Service, chain, token string, w Worth) (Bounds, error) {
 	var failed error
-	b := d.limits(service, chain, token, func(s ServiceInfo, b Bounds) Bounds {
+	b := d.limits(service, chain, token, func(lp *LP, b Bounds) Bounds {
 		known, derived := &b.Output, &b.Input
 		if !service.ToBitcoin() {
 			known, derived = derived, known
 		}
-		if derived.Min != nil || derived.Max != nil || known.Min == nil || known.Max == nil {
-			return b
-		}
 		var err error
-		if *derived, err = w.other(s, service.ToBitcoin(), *known); err != nil {
-			failed = err
+		if derived.Min == nil && derived.Max == nil && known.Min != nil && known.Max != nil {
+			if *derived, err = w.other(lp.Services[service], service.ToBitcoin(), *known); err != nil {
+				failed = err
+			}
+		}
+		if !service.ToBitcoin() {
+			if err := w.raise(&b, w.Least[lp.version(chain)]); err != nil {
+				failed = err
+			}
 		}
 		return b
 	})
 	return b, failed
+}
+
+// raise brings both minima up to what least sats are worth.
+func (w Worth) raise(b *Bounds, least *big.Int) error {
+	if least == nil || least.Sign() <= 0 {
+		return nil
+	}
+	units, err := pricecheck.FromBitcoinUp(least, w.Price, w.Decimals)
+	if err != nil {
+		return err
+	}
+	b.Input.raise(least)
+	b.Output.raise(units)
+	return nil
 }
 
 // other converts the bounds of the bitcoin side.

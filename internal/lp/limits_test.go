@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"math/big"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,5 +37,56 @@ func TestLimitsFollowFromThePrice(t *testing.T) {
 	w.Price = n(0)
 	if _, err := d.LimitsAt(SPVFromBTC, "CITREA", "T", w); err == nil {
 		t.Error("converted at a price of nothing")
+	}
+}
+
+// A watchtower's pay raises both minima of the LPs whose contracts demand it.
+func TestLimitsCoverTheWatchtower(t *testing.T) {
+	w := Worth{Price: n(3_000_000_000_000), Decimals: 6, Least: map[string]*big.Int{"v1": n(0), "v2": n(5000)}} // a base unit of T is worth 3 sats
+	info := ServiceInfo{Min: 1000, Max: 100_000, BaseFee: 10, FeePPM: 3000, Chains: []ChainTokens{{"CITREA", []string{"T"}}}}
+	services := map[Service]ServiceInfo{ToBTC: info, SPVFromBTC: info}
+	old := &LP{URL: "old", Services: services}
+	recent := &LP{URL: "recent", Services: services, Versions: map[string]string{"CITREA": "v2"}}
+	taught := Range{n(2000), n(30_000)}
+	for name, x := range map[string]struct {
+		lps     []*LP
+		service Service
+		learned *Range // of the output
+		in, out string
+	}{
+		"pay that always passes": {lps: []*LP{old}, service: SPVFromBTC, in: "1000", out: "329"},
+		"expensive":              {lps: []*LP{recent}, service: SPVFromBTC, in: "5000", out: "1667"},
+		"expensive, as answered": {lps: []*LP{recent}, service: SPVFromBTC, learned: &taught, in: "5000", out: "2000"},
+		"of one of two":          {lps: []*LP{recent, old}, service: SPVFromBTC, in: "1000", out: "329"},
+		"to bitcoin":             {lps: []*LP{recent}, service: ToBTC, in: "338", out: "1000"},
+	} {
+		d := NewDirectory(Setup{Chains: clientChains()})
+		d.lps = x.lps
+		if x.learned != nil {
+			d.learn(Candidate{LP: x.lps[0], Token: "T"}, Query{Service: x.service, Chain: "CITREA", Token: "T"}, x.learned.Min, x.learned.Max)
+		}
+		b, err := d.LimitsAt(x.service, "CITREA", "T", w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Input.Min.String() != x.in || b.Output.Min.String() != x.out {
+			t.Errorf("%s: at least %s in, %s out; want %s, %s", name, b.Input.Min, b.Output.Min, x.in, x.out)
+		}
+	}
+}
+
+// The least amount for a watchtower's pay is accepted, and no smaller one is.
+func TestWatchtowerMin(t *testing.T) {
+	for _, ppm := range []int64{0, 1, 49_999, 200_000, 1_000_000} {
+		p := Policy{MaxWatchtowerPPM: ppm}
+		for _, pay := range []int64{0, 1000, 1001, 12_345, 1_000_003} {
+			least := p.WatchtowerMin(n(pay))
+			if err := p.Watchtower(n(pay), least); err != nil {
+				t.Errorf("%d ppm: %v", ppm, err)
+			}
+			if least.Sign() > 0 && p.Watchtower(n(pay), minus(least, n(1))) == nil {
+				t.Errorf("%d ppm: %d sats are accepted of less than %s", ppm, pay, least)
+			}
+		}
 	}
 }

@@ -80,6 +80,20 @@ func (p Policy) deposit(swapSats *big.Int) *big.Int {
 	return sum(limit(swapSats, p.MaxDepositPPM, 0), big.NewInt(smallDeposit))
 }
 
+// WatchtowerMin returns the least value of a swap, in sats, of which a watchtower
+// may get paySats: 0 if that always passes.
+func (p Policy) WatchtowerMin(paySats *big.Int) *big.Int {
+	if paySats.Cmp(big.NewInt(smallWatchtower)) <= 0 {
+		return new(big.Int)
+	}
+	ppm := big.NewInt(p.MaxWatchtowerPPM)
+	if ppm.Sign() <= 0 {
+		ppm.SetInt64(usualPPM)
+	}
+	least := new(big.Int).Mul(paySats, million)
+	return least.Add(least, ppm).Sub(least, big.NewInt(1)).Quo(least, ppm)
+}
+
 // Watchtower refuses a swap worth swapSats of which a watchtower would get more
 // than is accepted; both in sats. The error has the code fault.InvalidInput and
 // the field amount.

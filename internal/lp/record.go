@@ -42,6 +42,13 @@ func (r *Range) widen(o Range) {
 	}
 }
 
+// raise makes min the least that the range allows.
+func (r *Range) raise(min *big.Int) {
+	if r.Min == nil || r.Min.Cmp(min) < 0 {
+		r.Min = min
+	}
+}
+
 // Shown returns the bounds as they are shown to people: a minimum that nobody
 // knows is 1 base unit, a maximum that nobody knows is absent (protocol:
 // lp-protocol.md §2.7).

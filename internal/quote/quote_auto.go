@@ -42,11 +42,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
 	heads := lp.Start(ctx, o.chain.Heads)
 	bounties := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
-		fee, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimHTLC, Token: o.token.Address}, "")
-		if err != nil {
-			return nil, fmt.Errorf("claim fee: %w", err)
-		}
-		return lp.AutoBounty(fee), nil
+		return autoBounty(ctx, k, o.token.Address)
 	})
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		promised := bounties(k)

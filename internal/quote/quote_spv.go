@@ -72,27 +72,15 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 // callerShare is the watchtower's part of the payout (protocol:
 // swap-flows-spv-and-core.md A4).
 func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Future[uint32], market, native *lp.Future[*big.Int]) (*big.Int, error) {
-	vaults, ok := k.(chains.VaultContract)
-	if !ok {
-		return nil, chainreader.NoVaults(o.info.ID)
+	fee, err := vaultPay(ctx, o.info.ID, k, tip)
+	if err != nil {
+		return nil, err
 	}
-	relay := lp.Start(ctx, vaults.RelayTip)
-	header := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
-		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
-	})
-	claim := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
-		return k.Estimate(ctx, chains.Cost{Kind: chains.CostVaultClaim}, "")
-	})
-	at, e1 := tip.Wait(ctx)
-	known, e2 := relay.Wait(ctx)
-	perHeader, e3 := header.Wait(ctx)
-	perClaim, e4 := claim.Wait(ctx)
-	p, e5 := market.Wait(ctx)
-	np, e6 := native.Wait(ctx)
-	if err := errors.Join(e1, e2, e3, e4, e5, e6); err != nil {
+	p, e1 := market.Wait(ctx)
+	np, e2 := native.Wait(ctx)
+	if err := errors.Join(e1, e2); err != nil {
 		return nil, fmt.Errorf("watchtower fee: %w", err)
 	}
-	fee := lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM)
 	share, err := lp.CallerShare(fee, lp.Payout{Amount: o.Amount, ExactIn: o.ExactIn,
 		TokenIsNative: o.token.Address == o.info.Native.Address, Decimals: o.token.Decimals, Price: p, NativeDecimals: o.info.Native.Decimals, NativePrice: np})
 	switch {

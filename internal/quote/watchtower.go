@@ -1,0 +1,100 @@
+package quote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/pricecheck"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// vaultPay is what a watchtower is paid for settling a swap through a vault of a
+// chain, in native base units (protocol: swap-flows-spv-and-core.md A4).
+func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *lp.Future[uint32]) (*big.Int, error) {
+	vaults, ok := k.(chains.VaultContract)
+	if !ok {
+		return nil, chainreader.NoVaults(chain)
+	}
+	relay := lp.Start(ctx, vaults.RelayTip)
+	header := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
+	})
+	claim := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+		return k.Estimate(ctx, chains.Cost{Kind: chains.CostVaultClaim}, "")
+	})
+	at, e1 := tip.Wait(ctx)
+	known, e2 := relay.Wait(ctx)
+	perHeader, e3 := header.Wait(ctx)
+	perClaim, e4 := claim.Wait(ctx)
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		return nil, fmt.Errorf("watchtower fee: %w", err)
+	}
+	return lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM), nil
+}
+
+// autoBounty is what a watchtower is paid for claiming an automatic Lightning swap
+// for a token, in native base units (protocol: lp-protocol.md §6.6).
+func autoBounty(ctx context.Context, k chains.Contract, token string) (*big.Int, error) {
+	fee, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimHTLC, Token: token}, "")
+	if err != nil {
+		return nil, fmt.Errorf("claim fee: %w", err)
+	}
+	return lp.AutoBounty(fee), nil
+}
+
+// WatchtowerMin returns the least value, in sats, that a swap from bitcoin to a
+// token of a configured chain must have for its watchtower's pay to be accepted: by
+// contract version, at the chain's fees of the moment, and 0 where any value is
+// enough. It is empty for types of swaps that promise a watchtower nothing. With an
+// error, the versions are left out whose pay is not known.
+func (qt *Quoter) WatchtowerMin(ctx context.Context, typ swap.Type, t tokens.Token) (map[string]*big.Int, error) {
+	o := order{Quoter: qt, chain: qt.Reader.Chains[t.Chain]}
+	o.info = o.chain.Info()
+	var pay func(context.Context, chains.Contract) (*big.Int, error)
+	switch typ {
+	case swap.SPVFromBTC:
+		tip := lp.Start(ctx, qt.Reader.Bitcoin.TipHeight)
+		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) { return vaultPay(ctx, t.Chain, k, tip) }
+	case swap.FromBTCLNAuto:
+		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) { return autoBounty(ctx, k, t.Address) }
+	default:
+		return nil, nil
+	}
+	native := o.price(ctx, o.info.Native)
+	all := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
+		units, err := pay(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		np, err := native.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sats, err := pricecheck.ToBitcoin(units, np, o.info.Native.Decimals)
+		if err != nil {
+			return nil, err
+		}
+		return qt.Policy.WatchtowerMin(sats), nil
+	})
+	least := map[string]*big.Int{}
+	var failed error
+	for _, v := range o.info.Versions {
+		k, ok := o.chain.Contract(v.Name)
+		if !ok {
+			continue
+		}
+		sats, err := all(k).Wait(ctx)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		least[v.Name] = sats
+	}
+	return least, failed
+}
