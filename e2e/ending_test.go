@@ -142,10 +142,15 @@ func (w *world) reached(id, name string) *swapper.GetSwapStatusOutput {
 	return s
 }
 
-// ended lets the user do everything until the swap is over, as it must be.
+// ended lets the user do everything until the swap is over, as it must be. A quote
+// is over for its user before it has expired for good.
 func (w *world) ended(id, name string) *swapper.GetSwapStatusOutput {
 	w.t.Helper()
-	s := w.finish(id)
+	var done func(*swapper.GetSwapStatusOutput) bool
+	if name == "QUOTE_EXPIRED" {
+		done = is(name)
+	}
+	s := w.until(id, done)
 	w.shown(s, name)
 	return s
 }

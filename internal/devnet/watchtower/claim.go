@@ -28,8 +28,15 @@ func (t *Tower) ready(ctx context.Context, what any, delay time.Duration) (bool,
 	}
 	_, pending, err := t.node.TransactionByHash(ctx, id)
 	if errors.Is(err, ethereum.NotFound) {
-		return true, nil // dropped by the node
+		// Dropped by the node, unless it is between the mempool and a block.
+		gone, seen := t.gone[id]
+		if !seen {
+			gone = time.Now()
+			t.gone[id] = gone
+		}
+		return time.Since(gone) > 500*time.Millisecond, nil
 	}
+	delete(t.gone, id)
 	// One that is mined, and what it claims is still there: a reorganisation, or it
 	// was refused.
 	return err == nil && !pending, err

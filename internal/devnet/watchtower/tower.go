@@ -60,8 +60,9 @@ type Tower struct {
 
 	// Used by the working goroutine alone.
 	vaults *vaults
-	due    map[any]time.Time   // since when something can be claimed
-	sent   map[any]common.Hash // the claim that was sent for it
+	due    map[any]time.Time         // since when something can be claimed
+	sent   map[any]common.Hash       // the claim that was sent for it
+	gone   map[common.Hash]time.Time // since when the node does not know a claim
 }
 
 // Start starts a watchtower and returns once it is subscribed to a relay, if
@@ -74,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &Tower{options: o, escrows: map[common.Hash]*escrow{}, due: map[any]time.Time{}, sent: map[any]common.Hash{}, vaults: &vaults{}}
+	t := &Tower{options: o, escrows: map[common.Hash]*escrow{}, due: map[any]time.Time{}, sent: map[any]common.Hash{}, gone: map[common.Hash]time.Time{}, vaults: &vaults{}}
 	if err := t.start(ctx); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
