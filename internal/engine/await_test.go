@@ -176,10 +176,10 @@ func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 		}
 		now := time.Now()
 		special := map[string]*lane{
-			"running": {running: &passRun{done: make(chan struct{})}},
+			"running": {running: &passRun{}},
 			"fresh":   {last: &passRun{ended: now.Add(-snapshotLife + time.Nanosecond)}},
 			"old":     {last: &passRun{ended: now.Add(-snapshotLife)}},
-			"failed":  {last: &passRun{ended: now, err: errors.New("x")}},
+			"failed":  {last: &passRun{}},
 		}
 		maps.Copy(g.lanes, special)
 		for i := range 4096 - len(special) - 1 {

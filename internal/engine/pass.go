@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -143,21 +144,10 @@ type lane struct {
 	last    *passRun // the one before, while it is fresh
 }
 
-// passRun is one pass and its outcome, which is written before done is closed.
+// passRun is one pass. It outlives the callers that wait for it.
 type passRun struct {
-	done  chan struct{}
-	res   *Result
-	err   error
-	ended time.Time
-}
-
-func (f *passRun) wait(ctx context.Context) (*Result, error) {
-	select {
-	case <-f.done:
-		return f.res, f.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	*flight.Call[*Result]
+	ended time.Time // zero until it has ended well; Engine.mu guards it
 }
 
 // Advance runs a pass over a swap and returns what it found. A caller without
@@ -175,9 +165,9 @@ func (g *Engine) Advance(ctx context.Context, id string, input swap.Input) (*Res
 			return nil, err
 		}
 		if mine {
-			return f.wait(ctx)
+			return f.Wait(ctx)
 		}
-		if _, err := f.wait(ctx); err != nil && ctx.Err() != nil {
+		if _, err := f.Wait(ctx); err != nil && ctx.Err() != nil {
 			return nil, err
 		}
 	}
@@ -203,7 +193,7 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 	if g.base.Err() != nil {
 		return nil, false, ErrClosed
 	}
-	f = &passRun{done: make(chan struct{})}
+	f = &passRun{Call: flight.NewCall[*Result]()}
 	l.running = f
 	g.passes.Add(1)
 	go g.fly(id, l, f, input)
@@ -213,8 +203,9 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 // ErrClosed is the error of calls to an engine that was closed, or is closed under them.
 var ErrClosed error = fault.New(fault.Internal, "the client is closed")
 
+// endOf is when a pass ended well. g.mu is held.
 func endOf(f *passRun) time.Time {
-	if f == nil || f.err != nil {
+	if f == nil {
 		return time.Time{}
 	}
 	return f.ended
@@ -244,12 +235,14 @@ func (g *Engine) sweep() {
 
 func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input) {
 	defer g.passes.Done()
-	f.res, f.err = g.guarded(id, input)
-	f.ended = g.Now()
+	res, err := g.guarded(id, input)
 	g.mu.Lock()
+	if err == nil {
+		f.ended = g.Now()
+	}
 	l.running, l.last = nil, f
 	g.mu.Unlock()
-	close(f.done)
+	f.End(res, err)
 }
 
 // guarded keeps a pass that panics from harming anything but itself.

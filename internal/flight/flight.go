@@ -1,5 +1,5 @@
-// Package flight merges identical questions that are asked at the same time
-// into one call.
+// Package flight lets many callers wait for one call: [Call] is what they wait for,
+// and [Group] merges identical questions that are asked at the same time.
 package flight
 
 import (
@@ -16,11 +16,9 @@ type Group struct {
 }
 
 type call struct {
-	done    chan struct{} // closed after value and err are set
+	*Call[any]
 	cancel  context.CancelFunc
 	waiting int // callers; Group.mu guards it
-	value   any
-	err     error
 }
 
 // Do returns the result of fn, or of the call with the same key that is already
@@ -59,7 +57,7 @@ func (g *Group) join(ctx context.Context, key string, fn func(context.Context) (
 		return c
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &call{done: make(chan struct{}), cancel: cancel, waiting: 1}
+	c := &call{Call: NewCall[any](), cancel: cancel, waiting: 1}
 	if g.calls == nil {
 		g.calls = make(map[string]*call)
 	}
@@ -72,8 +70,7 @@ func (g *Group) join(ctx context.Context, key string, fn func(context.Context) (
 			delete(g.calls, key)
 		}
 		g.mu.Unlock()
-		c.value, c.err = value, err
-		close(c.done)
+		c.End(value, err)
 	}()
 	return c
 }
