@@ -63,7 +63,7 @@ func (c *Client) caller(r *swap.Record, in GetSwapStatusInput) (swap.Caller, err
 		}
 		w, err := coinselect.NewWallet(a, in.BitcoinPublicKey)
 		if err != nil {
-			return caller, err
+			return caller, fault.At("bitcoinPublicKey", err)
 		}
 		caller.Wallet = &w
 	}

@@ -61,7 +61,7 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	}
 	draft.FeeRate, err = coinselect.BalanceFeeRate(fixed, current, multiplier, minimum)
 	if err != nil {
-		return Spendable{}, err
+		return Spendable{}, fault.At("feeRate", err)
 	}
 	most, err := coinselect.MaxSpendable(draft, receiver, coins)
 	if err != nil {

@@ -172,6 +172,44 @@ func TestLegacyWalletIsFundedWithItsParents(t *testing.T) {
 	}
 }
 
+// A wallet that a transaction cannot be built for is refused by the field that says
+// which it is.
+func TestFundNamesTheField(t *testing.T) {
+	wallet := func(t *testing.T, address string) *coinselect.Wallet {
+		a, err := bitcoin.ParseAddress(address, bitcoin.Mainnet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := coinselect.NewWallet(a, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &w
+	}
+	for name, c := range map[string]struct {
+		change func(*testing.T, *scene)
+		vault  bool
+		field  string
+	}{
+		"legacy address for a vault": {func(t *testing.T, s *scene) { s.legacy(t) }, true, "bitcoinAddress"},
+		"script of unknown content": {func(t *testing.T, s *scene) {
+			s.caller.Wallet = wallet(t, "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3")
+		}, false, "bitcoinAddress"},
+		"no key": {func(t *testing.T, s *scene) {
+			s.caller.Wallet = wallet(t, "bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr")
+		}, false, "bitcoinPublicKey"},
+		"no coins":     {func(_ *testing.T, s *scene) { s.ledger.utxos = nil }, false, "bitcoinAddress"},
+		"rate too low": {func(_ *testing.T, s *scene) { s.caller.FeeRate = 0.5 }, true, "bitcoinFeeRate"},
+	} {
+		s := newScene(t)
+		c.change(t, s)
+		_, err := s.fund(t, &swap.Fund{Vault: c.vault})
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != c.field {
+			t.Errorf("%s: %v, want a word about %s", name, err, c.field)
+		}
+	}
+}
+
 // After the check a transaction is out of our hands, so it does not pass while
 // anything of it is unknown, or the vault cannot pay.
 func TestNothingIsAcceptedOnWhatIsNotKnown(t *testing.T) {
@@ -266,6 +304,7 @@ func TestWhatIsHandedInMustBeExpected(t *testing.T) {
 		"nothing":           {a, nil, fault.InvalidInput, "signedTxs"},
 		"two":               {a, []string{signed, signed}, fault.InvalidInput, "signedTxs"},
 		"no PSBT":           {a, []string{"00"}, fault.InvalidInput, "signedTxs[0]"},
+		"not signed":        {a, []string{p.PSBT.Base64()}, fault.InvalidInput, "signedTxs"},
 		"none expected":     {&swap.Wait{}, []string{signed}, fault.InvalidState, ""},
 		"a payment by link": {&swap.Pay{}, []string{signed}, fault.InvalidState, ""},
 	} {

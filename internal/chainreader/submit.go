@@ -86,7 +86,7 @@ func (rd *Reader) Check(ctx context.Context, r *swap.Record, a swap.Action, sign
 func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, text string) (swap.Submit, error) {
 	u, err := psbt.Parse(text)
 	if err != nil {
-		return swap.Submit{}, fault.Invalid("signedTxs[0]", "%w", err)
+		return swap.Submit{}, fault.At("signedTxs[0]", err)
 	}
 	t, err := rd.Template(r, a)
 	if err != nil {
@@ -106,7 +106,7 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 	}
 	tx, err := u.Check(agreed)
 	if err != nil {
-		return swap.Submit{}, err
+		return swap.Submit{}, fault.At("signedTxs", err)
 	}
 	if a.Vault {
 		if err := rd.recheckVault(ctx, r, tx.Tx); err != nil {

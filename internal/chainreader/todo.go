@@ -148,7 +148,10 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		return swap.Todo{Fund: a, Raw: &swap.RawPSBT{PSBT: psbt, Sequence: t.Sequence, FeeRate: least}}, nil
 	}
 	if err := c.Wallet.CanFund(a.Vault); err != nil {
-		return swap.Todo{}, err
+		return swap.Todo{}, fault.At("bitcoinAddress", err)
+	}
+	if err := c.Wallet.HasKey(); err != nil {
+		return swap.Todo{}, fault.At("bitcoinPublicKey", err)
 	}
 	var rates bitcoin.FeeRates
 	var coins []coinselect.Coin
@@ -167,7 +170,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	}
 	funding, err := psbt.Fund(t, *c.Wallet, coins, rate, coinselect.Cheapest)
 	if err != nil {
-		return swap.Todo{}, err
+		return swap.Todo{}, fault.At("bitcoinAddress", err) // its coins do not suffice
 	}
 	parents := map[bitcoin.Hash]*wire.MsgTx{}
 	if ids := funding.ParentIDs(); len(ids) > 0 {
@@ -205,7 +208,8 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 		return 0, fault.Invalid("bitcoinFeeRate", "is above the allowed maximum of %v sat/vB at current fees", most)
 	}
 	if a.Vault {
-		return coinselect.VaultFeeRate(given, least, current)
+		rate, err := coinselect.VaultFeeRate(given, least, current)
+		return rate, fault.At("bitcoinFeeRate", err)
 	}
 	if given > 0 && given < rates.Minimum {
 		return 0, fault.Invalid("bitcoinFeeRate", "is below the minimum of %v sat/vB that the Bitcoin network relays at the moment", rates.Minimum)

@@ -30,7 +30,7 @@ func WalletFeeRate(backend, minimum float64) (float64, error) {
 
 // VaultFeeRate is the rate for the transaction of a vault swap. given is what
 // the user asked for, 0 for nothing; quoted is the least that the quote
-// allows.
+// allows. Errors about given have the code InvalidInput.
 func VaultFeeRate(given, quoted, wallet float64) (float64, error) {
 	if !nonNegative(quoted) || !nonNegative(wallet) {
 		return 0, errors.New("the quote or the Bitcoin backend has an invalid fee rate")
@@ -40,9 +40,9 @@ func VaultFeeRate(given, quoted, wallet float64) (float64, error) {
 	case given == 0:
 		return max(least, wallet), nil
 	case !nonNegative(given):
-		return 0, fault.Invalid("bitcoinFeeRate", "must be a number greater than 0")
+		return 0, fault.New(fault.InvalidInput, "must be a number greater than 0")
 	case given < least:
-		return 0, fault.Invalid("bitcoinFeeRate", "must be at least %v sat/vB for this swap", least)
+		return 0, fault.New(fault.InvalidInput, "must be at least %v sat/vB for this swap", least)
 	}
 	return given, nil
 }
@@ -54,6 +54,7 @@ func QuoteFeeRateCap(rate float64) float64 { return 10 + float64(1.5*rate) }
 
 // BalanceFeeRate is the rate at which a spendable balance is estimated: fixed if
 // above 0, else the backend rate times multiplier (0 for 1); never below minimum.
+// Errors have the code InvalidInput.
 func BalanceFeeRate(fixed, backend, multiplier, minimum float64) (float64, error) {
 	rate := fixed
 	if fixed == 0 {
@@ -63,7 +64,7 @@ func BalanceFeeRate(fixed, backend, multiplier, minimum float64) (float64, error
 		}
 	}
 	if !nonNegative(rate) || !nonNegative(minimum) {
-		return 0, fault.Invalid("feeRate", "must be a number greater than 0")
+		return 0, fault.New(fault.InvalidInput, "must be a number greater than 0")
 	}
 	return max(rate, minimum), nil
 }

@@ -28,25 +28,26 @@ type Wallet struct {
 // give a transaction that the wallet cannot sign. For p2wsh, which can only be
 // asked for its balance, it is not used. It may be empty; then p2tr and
 // p2sh-p2wpkh wallets can only be asked for their balance (protocol: bitcoin.md §2.3).
+// Errors have the code InvalidInput; given an address, they are about the key.
 func NewWallet(address bitcoin.Address, publicKey string) (Wallet, error) {
 	if address.IsZero() {
-		return Wallet{}, fault.Invalid("bitcoinAddress", "is required")
+		return Wallet{}, fault.New(fault.InvalidInput, "the wallet's address is required")
 	}
 	key, err := hex.DecodeString(publicKey)
 	if err != nil { // does not repeat the text: it could be a private key
-		return Wallet{}, fault.Invalid("bitcoinPublicKey", "must be hexadecimal")
+		return Wallet{}, fault.New(fault.InvalidInput, "must be hexadecimal")
 	}
 	w, err := UncheckedWallet(address, key)
 	switch {
 	case len(key) == 0 || address.Type() == bitcoin.P2WSH:
 		return w, nil
 	case err != nil:
-		return Wallet{}, fault.Invalid("bitcoinPublicKey", "%w", err)
+		return Wallet{}, fault.New(fault.InvalidInput, "%w", err)
 	case address.Type() == bitcoin.P2SH && len(key) != btcec.PubKeyBytesLenCompressed:
-		return Wallet{}, fault.Invalid("bitcoinPublicKey", "must have 33 bytes for a p2sh-p2wpkh address, not %d", len(key))
+		return Wallet{}, fault.New(fault.InvalidInput, "must have 33 bytes for a p2sh-p2wpkh address, not %d", len(key))
 	}
 	if !w.owns(w.key) {
-		return Wallet{}, fault.Invalid("bitcoinPublicKey", "does not match the address %s", address)
+		return Wallet{}, fault.New(fault.InvalidInput, "does not match the address %s", address)
 	}
 	return w, nil
 }
@@ -68,20 +69,27 @@ func (w Wallet) Address() bitcoin.Address { return w.address }
 // PublicKey returns a copy of the key: x-only for p2tr, else as it was given.
 func (w Wallet) PublicKey() []byte { return bytes.Clone(w.key) }
 
-// CanFund returns an InvalidInput error if no transaction can be built for the
-// wallet. With segwitOnly, what others sign after the user depends on the
-// transaction's id, which inputs of legacy addresses leave open
-// (protocol: bitcoin.md §2.1).
+// CanFund returns an InvalidInput error if no transaction can be built for
+// wallets of this kind of address. With segwitOnly, what others sign after the
+// user depends on the transaction's id, which inputs of legacy addresses leave
+// open (protocol: bitcoin.md §2.1).
 func (w Wallet) CanFund(segwitOnly bool) error {
 	switch t := w.address.Type(); {
 	case w.address.IsZero():
-		return fault.Invalid("bitcoinAddress", "is required")
+		return fault.New(fault.InvalidInput, "the wallet's address is required")
 	case t == bitcoin.P2WSH:
-		return fault.Invalid("bitcoinAddress", "p2wsh wallets are not supported here, because their script is unknown; sign a raw PSBT instead")
+		return fault.New(fault.InvalidInput, "p2wsh wallets are not supported here, because their script is unknown; sign a raw PSBT instead")
 	case t == bitcoin.P2PKH && segwitOnly:
-		return fault.Invalid("bitcoinAddress", "must be a segwit address for this swap; %s is a legacy address", w.address)
-	case (t == bitcoin.P2TR || t == bitcoin.P2SH) && len(w.key) == 0:
-		return fault.Invalid("bitcoinPublicKey", "is required for a %s address", t)
+		return fault.New(fault.InvalidInput, "must be a segwit address for this swap; %s is a legacy address", w.address)
+	}
+	return nil
+}
+
+// HasKey returns an InvalidInput error if the public key is unknown and inputs of
+// the wallet's address cannot be described without it.
+func (w Wallet) HasKey() error {
+	if t := w.address.Type(); (t == bitcoin.P2TR || t == bitcoin.P2SH) && len(w.key) == 0 {
+		return fault.New(fault.InvalidInput, "is required for a %s address", t)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ const (
 func (u *Unchecked) Check(a Agreement) (*SignedTx, error) {
 	s, err := u.check(a)
 	if err != nil {
-		return nil, fault.Invalid("signedTxs", "%w", err)
+		return nil, fault.New(fault.InvalidInput, "%w", err)
 	}
 	return s, nil
 }

@@ -53,5 +53,5 @@ func ExampleFund() {
 	// Output:
 	// fee 836 change 4164 sign [0 1]
 	// cHNidP8BAJoC
-	// signedTxs: input 0 is not signed, or only its wallet can finalize the signature
+	// input 0 is not signed, or only its wallet can finalize the signature
 }

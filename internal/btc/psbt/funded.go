@@ -39,6 +39,9 @@ func Fund(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate float64
 	if err := w.CanFund(len(t.Inputs) > 0); err != nil {
 		return nil, err
 	}
+	if err := w.HasKey(); err != nil {
+		return nil, err
+	}
 	return fundFrom(t, w, coins, rate, choose)
 }
 
@@ -60,7 +63,7 @@ func fundFrom(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate flo
 	}
 	s, err := choose(d, own)
 	if err != nil {
-		return nil, fault.Invalid("bitcoinAddress", "%w", err)
+		return nil, fault.New(fault.InvalidInput, "%w", err)
 	}
 	return &Funding{Selection: s, AskedFeeRate: rate, template: t, wallet: w}, nil
 }

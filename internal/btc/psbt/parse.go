@@ -37,11 +37,11 @@ type Unchecked struct {
 func Parse(text string) (*Unchecked, error) {
 	raw, err := decodePSBTText(text)
 	if err != nil {
-		return nil, fault.Invalid("signedTxs", "%w", err)
+		return nil, fault.New(fault.InvalidInput, "%w", err)
 	}
 	u, err := decodePSBT(raw)
 	if err != nil {
-		return nil, fault.Invalid("signedTxs", "not a PSBT: %w", err)
+		return nil, fault.New(fault.InvalidInput, "not a PSBT: %w", err)
 	}
 	return u, nil
 }
