@@ -62,7 +62,7 @@ func stepsOf(steps []swap.Step) []Step {
 }
 
 func sideOf(t swap.StepType) StepSide {
-	if t == swap.Payment || t == swap.Refund {
+	if t := StepType(t); t == StepPayment || t == StepRefund {
 		return SideSource
 	}
 	return SideDestination

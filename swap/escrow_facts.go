@@ -31,21 +31,21 @@ func escrowStatus(f Fact[chains.EscrowFact], e *chains.Escrow, offerer bool, now
 	case chains.EscrowRefunded:
 		return statusTakenBack
 	case chains.EscrowOpen:
-		if offerer && MayRefund(e, f, now) {
+		if offerer && mayRefund(e, f, now) {
 			return statusRefundable
 		}
 		return statusOpen
 	}
-	if offerer && MayRefund(e, f, now) || !offerer && tooLateToClaim(e, f, now) {
+	if offerer && mayRefund(e, f, now) || !offerer && tooLateToClaim(e, f, now) {
 		return statusExpired
 	}
 	return statusNotOpen
 }
 
-// MayRefund reports whether the offerer can take an escrow back: a right, so by
+// mayRefund reports whether the offerer can take an escrow back: a right, so by
 // the earlier of our clock and the chain's, and with the grace by which others
 // may be late.
-func MayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
+func mayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
 	t := now
 	if f.Known() && f.Value.Head.Time != 0 {
 		t = earlier(t, time.Unix(f.Value.Head.Time, 0))

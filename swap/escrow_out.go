@@ -102,7 +102,7 @@ func (o outgoing) moves() []Move {
 		{From: []int{OutCommitted, OutSoftClaimed, OutRefundable}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
 		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
-			return s == statusRefundable || s == statusUnknown && MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 		}},
 		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the provider authorized the refund", If: func(in In) bool {
 			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
@@ -134,7 +134,7 @@ func (o outgoing) moves() []Move {
 const (
 	ActionInit   = "init"
 	ActionRefund = "refund"
-	ActionClaim  = "claim"
+	actionClaim  = "claim"
 	ActionFund   = "fund"
 )
 
@@ -187,9 +187,9 @@ func (o outgoing) wantsLP(in In) bool {
 	}
 	switch in.R.State {
 	case OutCommitted, OutSoftClaimed:
-		return !MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 	case OutRefundable:
-		return !MayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
+		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
 	}
 	return false
 }
@@ -224,7 +224,7 @@ func (o outgoing) fill(in In, next *Record) {
 
 func (o outgoing) view(in In) View {
 	r := in.R
-	row, _ := RowOf(outgoingStates, r.State)
+	row, _ := rowOf(outgoingStates, r.State)
 	v := View{Row: row}
 	valid := !r.Expiry.Passed(in.Now)
 	if in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth != chains.AuthUnknown {
@@ -233,12 +233,12 @@ func (o outgoing) view(in In) View {
 	if r.Escrow == nil || r.Escrow.Init == nil { // a recovered swap: nothing can be opened
 		valid = false
 	}
-	payment, settlement, refund := Confirmed, Inactive, Inactive
+	payment, settlement, refund := shownConfirmed, shownInactive, shownInactive
 	switch r.State {
 	case OutCreated:
-		payment = SoftExpired
+		payment = shownSoftExpired
 		if valid {
-			payment = Awaiting
+			payment = shownAwaiting
 			switch {
 			case in.rivalled():
 				v.Blocked = ErrPaidElsewhere
@@ -247,22 +247,22 @@ func (o outgoing) view(in In) View {
 			}
 		}
 	case OutSoftExpired:
-		payment = SoftExpired
+		payment = shownSoftExpired
 		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
 			v.Late = o.openAction(in)
 		}
 	case OutExpired:
-		payment = ExpiredStatus
+		payment = shownExpired
 	case OutCommitted:
-		settlement = WaitingLP
+		settlement = shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is paying the destination.", ExpectedSeconds: 10, PollSeconds: 5}
 		v.Blocked = r.paidTwice()
 	case OutSoftClaimed:
-		settlement = SoftSettled
+		settlement = shownSoftSettled
 	case OutClaimed:
-		settlement = Settled
+		settlement = shownSettled
 	case OutRefundable:
-		settlement, refund = ExpiredStatus, Awaiting
+		settlement, refund = shownExpired, shownAwaiting
 		switch v.Action = o.refundAction(in); {
 		case in.blind():
 			v.Blocked = errBlind
@@ -274,21 +274,21 @@ func (o outgoing) view(in In) View {
 			v.Action = (&Sign{For: ActionRefund}).Delayed()
 		}
 	case OutRefunded:
-		settlement, refund = ExpiredStatus, Refunded
+		settlement, refund = shownExpired, shownRefunded
 	}
 	var e EscrowPart
 	if r.Escrow != nil {
 		e = *r.Escrow
 	}
-	pay := Step{Type: Payment, Chain: r.Chain, Title: "Source payment", Description: "The tokens are locked in the swap's escrow.", Status: payment, InitTx: e.InitTx, SettleTx: e.ClaimTx}
-	settle := Step{Type: Settlement, Chain: o.chain, Title: "Destination payout", Description: "The provider pays the destination.", Status: settlement}
-	if settlement == SoftSettled || settlement == Settled {
+	pay := Step{Type: stepPayment, Chain: r.Chain, Title: "Source payment", Description: "The tokens are locked in the swap's escrow.", Status: payment, InitTx: e.InitTx, SettleTx: e.ClaimTx}
+	settle := Step{Type: stepSettlement, Chain: o.chain, Title: "Destination payout", Description: "The provider pays the destination.", Status: settlement}
+	if settlement == shownSoftSettled || settlement == shownSettled {
 		settle.InitTx = o.output(r)
 	}
-	if settlement == Settled {
+	if settlement == shownSettled {
 		settle.SettleTx = o.output(r)
 	}
-	back := Step{Type: Refund, Chain: r.Chain, Title: "Source refund", Description: "If the provider does not pay, the tokens are refunded.", Status: refund, RefundTx: e.RefundTx}
+	back := Step{Type: stepRefund, Chain: r.Chain, Title: "Source refund", Description: "If the provider does not pay, the tokens are refunded.", Status: refund, RefundTx: e.RefundTx}
 	v.Steps = []Step{pay, settle, back}
 	return v
 }
@@ -306,7 +306,7 @@ func (o outgoing) refundAction(in In) Action {
 	}
 	kind := chains.StepRefundAuth
 	switch {
-	case MayRefund(r.Escrow.Real, in.Obs.Escrow, in.Now):
+	case mayRefund(r.Escrow.Real, in.Obs.Escrow, in.Now):
 		kind = chains.StepRefund
 	case !usable(r.Escrow.Refund, in.Now):
 		return nil // wantsLP asks for a new one
@@ -330,7 +330,7 @@ func (o outgoing) plan(r *Record, kind chains.StepKind) chains.Plan {
 	return p
 }
 
-func RowOf(rows []StateRow, number int) (StateRow, bool) {
+func rowOf(rows []StateRow, number int) (StateRow, bool) {
 	return (&Flow{States: rows}).State(number)
 }
 
@@ -348,6 +348,6 @@ func hashFromClaim(result []byte) (bitcoin.Hash, bool) {
 }
 
 const (
-	OnBitcoin   = tokens.Bitcoin
+	onBitcoin   = tokens.Bitcoin
 	onLightning = tokens.Lightning
 )

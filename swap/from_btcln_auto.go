@@ -37,10 +37,10 @@ var autoStates = []StateRow{
 // is offered to (protocol: swap-flows-escrow.md §11).
 const automaticWindow = 60 * time.Second
 
-// NewFromBTCLNAuto returns the type FROM_BTCLN_AUTO: the user pays a Lightning
+// newFromBTCLNAuto returns the type FROM_BTCLN_AUTO: the user pays a Lightning
 // invoice, the LP opens an escrow towards the user, and whoever learns the
 // preimage from us claims it for the user.
-func NewFromBTCLNAuto() *Flow {
+func newFromBTCLNAuto() *Flow {
 	return &Flow{
 		Type:    FromBTCLNAuto,
 		States:  autoStates,
@@ -135,7 +135,7 @@ func autoMoves() []Move {
 		}},
 		{From: []int{LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
-			return sub.Action == ActionClaim && in.takes(sub)
+			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
 	}
 }
@@ -262,16 +262,16 @@ func autoEffects(in In) []Effect {
 
 func autoView(in In) View {
 	r := in.R
-	row, _ := RowOf(autoStates, r.State)
+	row, _ := rowOf(autoStates, r.State)
 	reveal := r.State == LnCommitted && r.Lightning.Preimage.IsZero()
 	v := View{Row: row, Reveal: &reveal}
-	pay := Step{Type: Payment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
-	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
+	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
+	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
 	switch r.State {
 	case LnCreated:
-		pay.Status, settle.Status = Awaiting, Inactive
+		pay.Status, settle.Status = shownAwaiting, shownInactive
 		if r.Expiry.Reached(in.Now) {
-			pay.Status = SoftExpired
+			pay.Status = shownSoftExpired
 		} else if r.Lightning.Invoice != "" {
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
 				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
@@ -283,21 +283,21 @@ func autoView(in In) View {
 			v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
 		}
 	case LnSoftExpired, LnExpired:
-		pay.Status, settle.Status = SoftExpired, Inactive
+		pay.Status, settle.Status = shownSoftExpired, shownInactive
 		if r.State == LnExpired {
-			pay.Status = ExpiredStatus
+			pay.Status = shownExpired
 		}
 	case LnPaid:
-		pay.Status, settle.Status = Received, WaitingLP
+		pay.Status, settle.Status = shownReceived, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is opening the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
 	case LnCommitted:
-		pay.Status = Received
+		pay.Status = shownReceived
 		switch {
 		case r.Escrow.OpenedAt != 0 && in.Now.Sub(r.Escrow.OpenedAt.Time()) <= automaticWindow:
-			settle.Status = AwaitingAutomatic
+			settle.Status = shownAwaitingAutomatic
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		default:
-			settle.Status = AwaitingManual
+			settle.Status = shownAwaitingManual
 			// The claim carries the preimage, so it is handed out only when
 			// publishing that is safe.
 			switch {
@@ -306,7 +306,7 @@ func autoView(in In) View {
 				v.Blocked = errBlind
 			case in.busy():
 			case mayPublish(in):
-				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: ActionClaim, AnySigner: true,
+				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: actionClaim, AnySigner: true,
 					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: r.Lightning.Preimage, Public: r.Public()}}}})
 			case !autoFact(in).Known():
 				v.Blocked = fault.New(fault.Upstream, "the chain is not responding; the preimage is withheld until the escrow has been checked")
@@ -314,14 +314,14 @@ func autoView(in In) View {
 				v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet; the preimage is withheld until it is")
 			}
 			if v.Blocked != nil {
-				v.Action = (&Sign{For: ActionClaim}).Delayed()
+				v.Action = (&Sign{For: actionClaim}).Delayed()
 			}
 		}
 	case LnClaimed:
-		pay.Status, settle.Status = Confirmed, Settled
+		pay.Status, settle.Status = shownConfirmed, shownSettled
 		pay.SettleTx = r.Lightning.Hash
 	case LnHTLCExpired, LnFailed:
-		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
+		pay.Status, settle.Status = shownExpired, shownExpired
 	}
 	v.Steps = []Step{pay, settle}
 	return v

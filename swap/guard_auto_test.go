@@ -63,7 +63,7 @@ func TestAutoRows(t *testing.T) {
 		tooLate(&in)
 		return in
 	}
-	checkRows(t, NewFromBTCLNAuto(), []row{
+	checkRows(t, newFromBTCLNAuto(), []row{
 		{why: "the provider announced the agreed escrow", pass: announced, without: changes{
 			"it is not what was agreed": func(in *In) { in.Obs.Delivered = failed(in.Obs.Delivered.Value) },
 			"one is known already":      func(in *In) { in.R.Escrow.Real = in.Obs.Delivered.Value },
@@ -105,9 +105,9 @@ func TestAutoRows(t *testing.T) {
 			"another swap pays for the same": rivalPays,
 			"the invoice has expired":        func(in *In) { in.R.State = LnSoftExpired },
 		}, with: changes{"the link comes with it": func(in *In) { in.R.Lightning.Withdraw, in.Input = nil, UseWithdraw{With: &Withdraw{}} }}},
-		{why: "the user signed the claim", pass: submits(autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), signed(ActionClaim)), without: changes{
+		{why: "the user signed the claim", pass: submits(autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), signed(actionClaim)), without: changes{
 			"it is for another action":          otherAction,
-			"what the user signed is under way": busyWith(ActionClaim),
+			"what the user signed is under way": busyWith(actionClaim),
 		}},
 	})
 }
@@ -115,11 +115,11 @@ func TestAutoRows(t *testing.T) {
 // TestPreimageGoesOutOnlyWhileItHelps names every condition without which a preimage
 // must stay secret, for each of the ways in which it can leave.
 func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	open := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})
 	withClaim := func() In {
 		in := open()
-		in.R.Submission = &Submission{Action: ActionClaim, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: true}}}}
+		in.R.Submission = &Submission{Action: actionClaim, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: true}}}}
 		return in
 	}
 	does := func(kind EffectKind) func(In) bool {
@@ -172,9 +172,9 @@ func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
 			change  func(*In)
 			blocked bool
 		}{
-			"is awaited": {busyWith(ActionClaim), false},
+			"is awaited": {busyWith(actionClaim), false},
 			"is not known of": {func(in *In) {
-				busyWith(ActionClaim)(in)
+				busyWith(actionClaim)(in)
 				in.R.Submission.Since, in.Obs.Escrow = ago(time.Hour), failed(chains.EscrowFact{})
 			}, true},
 			"was never there, and the chain is silent": {func(in *In) { in.Obs.Escrow = failed(chains.EscrowFact{}) }, true},
@@ -199,7 +199,7 @@ func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
 }
 
 func TestAutoUnpaidAndAsked(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	asked := func(in *In) { in.R.Lightning.Withdraw = &Withdraw{Asked: true} }
 	t.Run("unpaid", func(t *testing.T) {
 		needs(t, autoPass(LnSoftExpired, chains.EscrowFact{}), func(in In) bool { return f.IsUnpaid(in.R) }, changes{

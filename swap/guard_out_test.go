@@ -45,7 +45,7 @@ func TestOutgoingRows(t *testing.T) {
 		return in
 	}
 	late := func(in *In) { in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second) }
-	checkRows(t, NewToBTCLN(), []row{
+	checkRows(t, newToBTCLN(), []row{
 		{why: "the provider authorized the refund", pass: refund, without: changes{
 			"the authorisation was not verified": func(in *In) { in.Obs.Refund = Fact[struct{}]{} },
 			"the authorisation does not verify":  func(in *In) { in.Obs.Refund = failed(struct{}{}) },
@@ -131,7 +131,7 @@ func TestEscrowEndsAreTakenBackByNodesThatKnow(t *testing.T) {
 		"its head is no younger than what was": func(in *In) { in.R.Seen = Seen{Chain: 101, At: ago(lagMost)} },
 	}
 	young := changes{"its head is younger by enough": func(in *In) { in.R.Seen = Seen{Chain: 101, At: ago(lagMost + time.Second)} }}
-	checkRows(t, NewToBTC(), []row{
+	checkRows(t, newToBTC(), []row{
 		{why: "the escrow was claimed, not refunded", pass: seen(OutRefunded, chains.EscrowFact{State: chains.EscrowClaimed}), without: behind, with: young},
 		{why: "the escrow was refunded, not claimed", pass: seen(OutClaimed, chains.EscrowFact{State: chains.EscrowRefunded}), without: behind, with: young},
 		{why: "a reorganisation opened the escrow again", pass: seen(OutClaimed, chains.EscrowFact{State: chains.EscrowOpen}), without: behind, with: young},
@@ -141,7 +141,7 @@ func TestEscrowEndsAreTakenBackByNodesThatKnow(t *testing.T) {
 }
 
 func TestOutgoingAsksAndShows(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	t.Run("a late opening", func(t *testing.T) {
 		needs(t, outPass(OutSoftExpired, chains.EscrowFact{Auth: chains.AuthGood}), func(in In) bool { return f.View(in).Late != nil }, changes{
 			"the chain does not answer":         func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },

@@ -11,7 +11,7 @@ import (
 // TestPaymentIsGivenUp names what ends a payment that was submitted, and what must
 // not: whoever is asked to pay anew may pay twice.
 func TestPaymentIsGivenUp(t *testing.T) {
-	f := NewTrustedFromBTC()
+	f := newTrustedFromBTC()
 	pass := passOf(trustedBTCPass(TrustedBTCCreated), func(in *In) {
 		in.R.Submission = &Submission{Action: ActionFund, PSBT: bitcoin.Hash{9}, Since: ago(refusalPatience)}
 		in.Obs.Received = known[[]*bitcoin.Tx](nil)
@@ -62,8 +62,8 @@ func TestPaymentIsGivenUp(t *testing.T) {
 	t.Run("forgotten", func(t *testing.T) {
 		needs(t, passOf(pass, func(in *In) {
 			in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}}
-			in.Now = in.R.Expiry.Time().Add(TrustedBTCSilence + time.Millisecond)
-		}), ends("no longer"), with(changes{"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(TrustedBTCSilence) }}))
+			in.Now = in.R.Expiry.Time().Add(trustedBTCSilence + time.Millisecond)
+		}), ends("no longer"), with(changes{"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(trustedBTCSilence) }}))
 	})
 	t.Run("confirmed", func(t *testing.T) {
 		paid := func(id byte, confirmations uint32) func(*In) {

@@ -29,14 +29,14 @@ func TestRivalsAreAskedFor(t *testing.T) {
 	needs(t, func() In { return In{Obs: &Observation{Rival: known(true)}} }, In.rivalled, changes{
 		"there is none": func(in *In) { in.Obs.Rival.Value = false }, "the store does not answer": func(in *In) { in.Obs.Rival = failed(true) },
 	})
-	needs(t, passOf(outPass(OutCommitted, chains.EscrowFact{}), func(in *In) { in.R.Shared = []string{ByPaying} }), func(in In) bool { return NewToBTCLN().View(in).Blocked != nil }, changes{
+	needs(t, passOf(outPass(OutCommitted, chains.EscrowFact{}), func(in *In) { in.R.Shared = []string{ByPaying} }), func(in In) bool { return newToBTCLN().View(in).Blocked != nil }, changes{
 		"no other pays": func(in *In) { in.R.Shared = []string{ByHash} },
 	})
 }
 
 // TestLieAboutAnEscrowIsSaid tells a provider's escrow that must not be paid for.
 func TestLieAboutAnEscrowIsSaid(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	needs(t, passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *In) {
 		in.Obs.Delivered = known(&chains.Escrow{Expiry: noon.Add(chains.ClaimGrace).Unix()})
 	}), func(in In) bool { next, _ := f.Step(in); return next.Problem != "" }, changes{
@@ -52,7 +52,7 @@ func TestLieAboutAnEscrowIsSaid(t *testing.T) {
 
 // TestFirstOpeningIsKept keeps since when watchtowers could settle.
 func TestFirstOpeningIsKept(t *testing.T) {
-	for f, pass := range map[*Flow]func() In{NewToBTC(): outPass(OutCreated, chains.EscrowFact{State: chains.EscrowOpen}), NewFromBTCLNAuto(): autoPass(LnPaid, chains.EscrowFact{State: chains.EscrowOpen})} {
+	for f, pass := range map[*Flow]func() In{newToBTC(): outPass(OutCreated, chains.EscrowFact{State: chains.EscrowOpen}), newFromBTCLNAuto(): autoPass(LnPaid, chains.EscrowFact{State: chains.EscrowOpen})} {
 		for before, want := range map[Millis]Millis{0: At(noon), 5: 5} {
 			in := pass()
 			in.R.Escrow.OpenedAt = before
@@ -66,7 +66,7 @@ func TestFirstOpeningIsKept(t *testing.T) {
 // TestOutgoingOnlyOnAnAnswer makes nothing of an answer that failed, or that says
 // nothing of what is asked.
 func TestOutgoingOnlyOnAnAnswer(t *testing.T) {
-	f, id := NewToBTC(), bitcoin.Hash{9}
+	f, id := newToBTC(), bitcoin.Hash{9}
 	needs(t, outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: id[:]}), func(in In) bool { next, _ := f.Step(in); return next.Bitcoin != nil }, changes{
 		"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"the escrow is open":        func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowOpen },
@@ -89,7 +89,7 @@ func TestOutgoingOnlyOnAnAnswer(t *testing.T) {
 // TestMinedTransactionsRenewNoPatience notes once that a transaction is mined, and
 // none as missing that was not asked for, or never sent.
 func TestMinedTransactionsRenewNoPatience(t *testing.T) {
-	f := NewToBTC()
+	f := newToBTC()
 	in := passOf(refundPass(sent("me")), func(in *In) {
 		in.R.Submission.Txs[0].Sent, in.R.Submission.Moved = true, 5
 		in.Obs.Txs.Value["0x1"] = chains.TxStatus{State: chains.TxConfirmed}
@@ -112,7 +112,7 @@ func TestMinedTransactionsRenewNoPatience(t *testing.T) {
 // TestVaultSwapsRestInTime rests at once where nothing can come of a quote, never
 // before its end, and stays at rest.
 func TestVaultSwapsRestInTime(t *testing.T) {
-	f := NewSPVFromBTC()
+	f := newSPVFromBTC()
 	rests := func(in In) bool { next, _ := f.Step(in); return next.Settled }
 	old := func(in *In) { in.R.CreatedAt, in.R.Ended = ago(2*spvRest), ago(2*spvRest) }
 	needs(t, spvPass(SPVExpired), rests, changes{"the provider has a transaction": func(in *In) { in.R.Bitcoin.Posted = true }})
@@ -136,7 +136,7 @@ func TestVaultSwapsRestInTime(t *testing.T) {
 // TestTrustedKeepsWhatItKnows keeps the payout that was named, and looks at paid
 // swaps that were given up for two weeks.
 func TestTrustedKeepsWhatItKnows(t *testing.T) {
-	gas, coin := NewTrustedFromBTCLN(), NewTrustedFromBTC()
+	gas, coin := newTrustedFromBTCLN(), newTrustedFromBTC()
 	names := func(code int, id string) func(*In) {
 		return func(in *In) { in.Obs.LP = known(lp.Status{Code: code, TxID: id}) }
 	}

@@ -64,7 +64,7 @@ func TestSPVRows(t *testing.T) {
 		closed[name] = change
 	}
 	signedPSBT := Submit{Action: ActionFund, PSBT: psbtOf()}
-	checkRows(t, NewSPVFromBTC(), []row{
+	checkRows(t, newSPVFromBTC(), []row{
 		{why: "the provider accepted the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
 			"something else was done": posted(Outcome{Effect: SendTx, Done: true}),
 			"it is not known":         posted(Outcome{Effect: PostPSBT}),
@@ -105,9 +105,9 @@ func TestSPVRows(t *testing.T) {
 			"the provider has one already": func(in *In) { in.R.Bitcoin.Posted = true },
 			"the deadline is over":         func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 		}, with: changes{"it is the last moment": func(in *In) { in.Now = in.R.Vault.Deadline.Time() }}},
-		{why: "the user signed the claim", pass: submits(spvPass(SPVConfirmed), signed(ActionClaim)), without: changes{
+		{why: "the user signed the claim", pass: submits(spvPass(SPVConfirmed), signed(actionClaim)), without: changes{
 			"it is for another action":          otherAction,
-			"what the user signed is under way": busyWith(ActionClaim),
+			"what the user signed is under way": busyWith(actionClaim),
 		}},
 		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(SPVBroadcasted), func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
 			"one confirmation is missing": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },
@@ -136,13 +136,13 @@ func TestSPVFirstConfirmation(t *testing.T) {
 		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: []*wire.TxOut{nil, {PkScript: []byte{3}}}})
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
 	})()
-	next, _ := NewSPVFromBTC().Step(in)
+	next, _ := newSPVFromBTC().Step(in)
 	if b := next.Bitcoin; b.ConfirmedAt != ago(time.Hour) || string(b.SenderScript) != "\x03" {
 		t.Errorf("confirmed at %d, sender %x", b.ConfirmedAt, b.SenderScript)
 	}
 	for name, outs := range map[string][]*wire.TxOut{"one input": {{}}, "unknown": {nil, nil}} {
 		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: outs})
-		if next, _ := NewSPVFromBTC().Step(in); next.Bitcoin.SenderScript != nil {
+		if next, _ := newSPVFromBTC().Step(in); next.Bitcoin.SenderScript != nil {
 			t.Errorf("%s: sender %x", name, next.Bitcoin.SenderScript)
 		}
 	}
@@ -150,7 +150,7 @@ func TestSPVFirstConfirmation(t *testing.T) {
 
 // TestSPVRests names until when a transaction that may still be sent is looked for.
 func TestSPVRests(t *testing.T) {
-	f := NewSPVFromBTC()
+	f := newSPVFromBTC()
 	rests := func(in In) bool { next, _ := f.Step(in); return next.Settled }
 	t.Run("with the provider", func(t *testing.T) {
 		needs(t, passOf(spvPass(SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
@@ -185,7 +185,7 @@ func TestSPVRests(t *testing.T) {
 }
 
 func TestSPVHandsOverAndShows(t *testing.T) {
-	f := NewSPVFromBTC()
+	f := newSPVFromBTC()
 	t.Run("to the provider", func(t *testing.T) {
 		needs(t, spvPass(SPVSigned), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
 			"it has answered":      func(in *In) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
@@ -201,11 +201,11 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 		})
 	})
 	t.Run("a claim", func(t *testing.T) {
-		blind := func(in *In) { busyWith(ActionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
+		blind := func(in *In) { busyWith(actionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
 		needs(t, passOf(spvPass(SPVConfirmed), func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
 			func(in In) bool { _, sign := f.View(in).Action.(*Sign); return sign }, changes{
 				"a watchtower has some time":          func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow) },
-				"what the user signed is under way":   busyWith(ActionClaim),
+				"what the user signed is under way":   busyWith(actionClaim),
 				"nothing is known of what was signed": blind,
 			})
 		in := spvPass(SPVConfirmed)()

@@ -31,9 +31,9 @@ func TestOneSubmissionAtATime(t *testing.T) {
 	takes := func(sub Submit) func(In) bool { return func(in In) bool { return in.takes(sub) } }
 
 	t.Run("beside the owner's", func(t *testing.T) {
-		needs(t, passOf(refundPass(sent("me")), waited(MinedWithin+time.Millisecond)), takes(owner), changes{
-			"its patience is not over":       waited(MinedWithin),
-			"one of it was mined lately":     func(in *In) { in.R.Submission.Moved = ago(MinedWithin) },
+		needs(t, passOf(refundPass(sent("me")), waited(minedWithin+time.Millisecond)), takes(owner), changes{
+			"its patience is not over":       waited(minedWithin),
+			"one of it was mined lately":     func(in *In) { in.R.Submission.Moved = ago(minedWithin) },
 			"the chain does not answer":      func(in *In) { in.Obs.Txs = failed(in.Obs.Txs.Value) },
 			"it is not known who signed":     func(in *In) { waited(time.Second)(in); in.R.Submission.Txs[0].From = "" },
 			"it is a payment, not a chain's": func(in *In) { waited(time.Second)(in); in.R.Submission.Txs = nil },
@@ -41,14 +41,14 @@ func TestOneSubmissionAtATime(t *testing.T) {
 	})
 	t.Run("beside a claim of the owner", func(t *testing.T) {
 		claim := sent("me")
-		claim.Action = ActionClaim
+		claim.Action = actionClaim
 		needs(t, passOf(refundPass(claim), waited(claimMinedWithin+time.Millisecond)), takes(owner), changes{
 			"its patience is not over": waited(claimMinedWithin),
 		})
 	})
 	t.Run("beside a stranger's", func(t *testing.T) {
 		allows(t, refundPass(sent("you")), takes(owner), changes{"it is fresh": waited(0)})
-		needs(t, passOf(refundPass(sent("you")), waited(MinedWithin+time.Millisecond)), takes(stranger), changes{"it is fresh": waited(MinedWithin)})
+		needs(t, passOf(refundPass(sent("you")), waited(minedWithin+time.Millisecond)), takes(stranger), changes{"it is fresh": waited(minedWithin)})
 	})
 	t.Run("after one that is mined", func(t *testing.T) {
 		closed := sent("me")
@@ -105,7 +105,7 @@ func TestSigningAgainExcludesWhatIsUnderWay(t *testing.T) {
 
 // TestFateOfSubmissions closes a submission for what ends it, and for nothing else.
 func TestFateOfSubmissions(t *testing.T) {
-	f := NewToBTC()
+	f := newToBTC()
 	says := func(id string, s chains.TxStatus) func(*In) { return func(in *In) { in.Obs.Txs.Value[id] = s } }
 	tried := func(in *In) { in.R.Tried = map[string]Try{"send:0": {Attempts: 1}, "send:1": {Attempts: 1}} }
 	closed := func(reason string) func(In) bool {
@@ -154,9 +154,9 @@ func TestFateOfSubmissions(t *testing.T) {
 		needs(t, passOf(pass, func(in *In) {
 			tried(in)
 			says("0x1", chains.TxStatus{})(in)
-			in.R.Submission.Missing = ago(ForgottenAfter + time.Millisecond)
+			in.R.Submission.Missing = ago(forgottenAfter + time.Millisecond)
 		}), closed("the network no longer knows the transaction"), changes{
-			"the time is not over":      func(in *In) { in.R.Submission.Missing = ago(ForgottenAfter) },
+			"the time is not over":      func(in *In) { in.R.Submission.Missing = ago(forgottenAfter) },
 			"it was never sent":         func(in *In) { in.R.Tried = nil },
 			"a node has it again":       says("0x1", chains.TxStatus{State: chains.TxPending}),
 			"it is missing since now":   func(in *In) { in.R.Submission.Missing = 0 },

@@ -76,7 +76,7 @@ func TestTrustedBTCRows(t *testing.T) {
 		in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}}
 	}
 	arrived := all(says(lp.CodeDone), payout(chains.TxConfirmed, big.NewInt(100)))
-	checkRows(t, NewTrustedFromBTC(), []row{
+	checkRows(t, newTrustedFromBTC(), []row{
 		{why: "the tokens were sent, and the chain shows it", pass: passOf(trustedBTCPass(TrustedBTCCreated), arrived), without: shortPayouts, with: changes{
 			"the chain cannot tell how much": payout(chains.TxConfirmed, nil),
 		}},
@@ -98,8 +98,8 @@ func TestTrustedBTCRows(t *testing.T) {
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
 			"a payment is under way": under, "the provider says otherwise": says(lp.CodeGasUnpaid), "the provider did not answer": lpSilent,
 		}},
-		{why: "the quote expired long ago without a payment, and the provider is not responding", pass: passOf(trustedBTCPass(TrustedBTCCreated), all(lpSilent, receives(), func(in *In) { in.Now = in.R.Expiry.Time().Add(TrustedBTCSilence + time.Millisecond) })), without: changes{
-			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(TrustedBTCSilence) }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
+		{why: "the quote expired long ago without a payment, and the provider is not responding", pass: passOf(trustedBTCPass(TrustedBTCCreated), all(lpSilent, receives(), func(in *In) { in.Now = in.R.Expiry.Time().Add(trustedBTCSilence + time.Millisecond) })), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(trustedBTCSilence) }, "somebody paid": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
 			"a payment is under way": all(under, func(in *In) { in.R.Submission.PSBT = bitcoin.Hash{} }), "the provider answers": says(lp.CodeGasUnpaid),
 		}},
 		{why: "the provider reports no payment, and none is found", pass: passOf(trustedBTCPass(TrustedBTCRefundable), all(says(lp.CodeExpired), receives())), without: changes{
@@ -120,7 +120,7 @@ func TestTrustedBTCRows(t *testing.T) {
 
 func TestTrustedLightningRows(t *testing.T) {
 	arrived := all(says(lp.CodeDone), payout(chains.TxConfirmed, big.NewInt(100)))
-	checkRows(t, NewTrustedFromBTCLN(), []row{
+	checkRows(t, newTrustedFromBTCLN(), []row{
 		{why: "the tokens were sent, and the chain shows it", pass: passOf(trustedLNPass(TrustedLNPaid), arrived), without: shortPayouts, with: changes{"the chain cannot tell how much": payout(chains.TxConfirmed, nil)}},
 		{why: "the provider still waits for the payment", pass: passOf(trustedLNPass(TrustedLNFailed), says(lp.CodeGasUnpaid)), without: changes{
 			"the quote has ended": func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) }, "the provider says otherwise": says(lp.CodeExpired), "the provider did not answer": lpSilent,
@@ -128,8 +128,8 @@ func TestTrustedLightningRows(t *testing.T) {
 		{why: "the invoice expired unpaid", pass: passOf(trustedLNPass(TrustedLNCreated), all(says(lp.CodeExpired), func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) })), without: changes{
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() }, "the provider says otherwise": says(lp.CodeGasUnpaid), "the provider did not answer": lpSilent,
 		}},
-		{why: "no payment can arrive any more, and the provider is not responding", pass: passOf(trustedLNPass(TrustedLNCreated), all(lpSilent, func(in *In) { in.Now = in.R.Expiry.Time().Add(TrustedBTCSilence + time.Millisecond) })), without: changes{
-			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(TrustedBTCSilence) }, "the invoice still holds": func(in *In) { in.R.Lightning.EndsAt = At(in.Now) }, "the provider answers": says(lp.CodeGasUnpaid),
+		{why: "no payment can arrive any more, and the provider is not responding", pass: passOf(trustedLNPass(TrustedLNCreated), all(lpSilent, func(in *In) { in.Now = in.R.Expiry.Time().Add(trustedBTCSilence + time.Millisecond) })), without: changes{
+			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time().Add(trustedBTCSilence) }, "the invoice still holds": func(in *In) { in.R.Lightning.EndsAt = At(in.Now) }, "the provider answers": says(lp.CodeGasUnpaid),
 		}, with: changes{"the invoice ended": func(in *In) { in.R.Lightning.EndsAt, in.Now = ago(time.Millisecond), noon }}},
 		{why: "the provider has the payment and has not responded for two weeks", pass: passOf(trustedLNPass(TrustedLNPaid), all(lpSilent, func(in *In) { in.R.CreatedAt = ago(trustedLNRest + time.Millisecond) })), without: changes{
 			"the time is not over": func(in *In) { in.R.CreatedAt = ago(trustedLNRest) }, "the provider answers": says(lp.CodeGasReceived),
@@ -140,7 +140,7 @@ func TestTrustedLightningRows(t *testing.T) {
 // TestTrustedLooksUntilItIsSure names when a trusted swap is not looked at any more,
 // and what is asked meanwhile.
 func TestTrustedLooksUntilItIsSure(t *testing.T) {
-	coin, gas := NewTrustedFromBTC(), NewTrustedFromBTCLN()
+	coin, gas := newTrustedFromBTC(), newTrustedFromBTCLN()
 	rests := func(f *Flow) func(In) bool {
 		return func(in In) bool { next, _ := f.Step(in); return next.Settled }
 	}
@@ -203,7 +203,7 @@ func TestTrustedLooksUntilItIsSure(t *testing.T) {
 // TestTrustedUnpaidAndShort names when a trusted quote counts as unpaid, and when the
 // user hears that the provider pays less.
 func TestTrustedUnpaidAndShort(t *testing.T) {
-	coin, gas := NewTrustedFromBTC(), NewTrustedFromBTCLN()
+	coin, gas := newTrustedFromBTC(), newTrustedFromBTCLN()
 	needs(t, trustedBTCPass(TrustedBTCCreated), func(in In) bool { return coin.IsUnpaid(in.R) }, changes{
 		"it was paid":            func(in *In) { in.R.Gas.Paid = true },
 		"a payment was seen":     func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },

@@ -102,12 +102,12 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 		right     func(*In)
 		otherwise func(*In)
 	}{
-		"paid out":     {NewToBTC(), outPass(OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
-		"refunded":     {NewToBTC(), outPass(OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
-		"claimed":      {NewFromBTCLNAuto(), autoPass(LnClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
-		"given back":   {NewFromBTCLNAuto(), autoPass(LnFailed, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
-		"vault paid":   {NewSPVFromBTC(), spvPass(SPVClaimed), vault(chains.WithdrawalClaimed), vault(chains.WithdrawalClosed)},
-		"vault closed": {NewSPVFromBTC(), spvPass(SPVClosed), vault(chains.WithdrawalClosed), vault(chains.WithdrawalClaimed)},
+		"paid out":     {newToBTC(), outPass(OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
+		"refunded":     {newToBTC(), outPass(OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
+		"claimed":      {newFromBTCLNAuto(), autoPass(LnClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
+		"given back":   {newFromBTCLNAuto(), autoPass(LnFailed, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
+		"vault paid":   {newSPVFromBTC(), spvPass(SPVClaimed), vault(chains.WithdrawalClaimed), vault(chains.WithdrawalClosed)},
+		"vault closed": {newSPVFromBTC(), spvPass(SPVClosed), vault(chains.WithdrawalClosed), vault(chains.WithdrawalClaimed)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, final(c.pass, c.right), rests(c.f), changes{
@@ -126,7 +126,7 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 // TestPayoutIsKeptOnceProven takes nothing over from a payout that is not proven, and
 // from one that is only what was not agreed.
 func TestPayoutIsKeptOnceProven(t *testing.T) {
-	f, id := NewToBTC(), bitcoin.Hash{9}
+	f, id := newToBTC(), bitcoin.Hash{9}
 	shown := func() In {
 		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Type = ToBTC
@@ -191,7 +191,7 @@ func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
 			t.Errorf("%s: kept %v, %+v", name, kept, r.Lightning)
 		}
 	}
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	paid := func() In {
 		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.Obs.LP = known(lp.Status{Code: lp.CodePaid, Secret: autoPreimage[:]})

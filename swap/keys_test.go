@@ -23,17 +23,17 @@ func TestKeys(t *testing.T) {
 		none   []string
 	}{
 		{"paying an invoice", &Record{Head: Head{Type: ToBTCLN, State: OutCommitted}, Lightning: invoice, Escrow: &EscrowPart{Real: escrow, InitTx: "0x1"}},
-			row(NewToBTCLN(), OutCommitted), []string{ByPaying, ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPurge, ByRequest}},
+			row(newToBTCLN(), OutCommitted), []string{ByPaying, ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPurge, ByRequest}},
 		{"waiting for a payment", &Record{Head: Head{Type: FromBTCLNAuto, State: LnCreated}, Lightning: invoice, Escrow: &EscrowPart{Expected: escrow}},
-			row(NewFromBTCLNAuto(), LnCreated), []string{ByHash}, []string{BySigner, ByPending, ByWatch, ByEvent}, []string{ByPaying, ByPurge}},
+			row(newFromBTCLNAuto(), LnCreated), []string{ByHash}, []string{BySigner, ByPending, ByWatch, ByEvent}, []string{ByPaying, ByPurge}},
 		{"handed over to a vault's owner", &Record{Head: Head{Type: SPVFromBTC, State: SPVPosted}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{Posted: true, TxID: bitcoin.Hash{7}}},
-			row(NewSPVFromBTC(), SPVPosted), []string{ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPaying, ByPurge}},
+			row(newSPVFromBTC(), SPVPosted), []string{ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPaying, ByPurge}},
 		{"asked for with a key", &Record{Head: Head{Type: SPVFromBTC, State: SPVCreated, Request: "k"}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
-			row(NewSPVFromBTC(), SPVCreated), []string{ByRequest}, []string{BySigner, ByPending}, []string{ByEvent, ByHash}},
+			row(newSPVFromBTC(), SPVCreated), []string{ByRequest}, []string{BySigner, ByPending}, []string{ByEvent, ByHash}},
 		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: TrustedBTCCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
-			row(NewTrustedFromBTC(), TrustedBTCCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
+			row(newTrustedFromBTC(), TrustedBTCCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
 		{"expired", &Record{Head: Head{Type: SPVFromBTC, State: SPVExpired, Settled: true}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
-			row(NewSPVFromBTC(), SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
+			row(newSPVFromBTC(), SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := Keys(c.r, c.row)

@@ -10,7 +10,7 @@ import (
 // TestOutcomeOfReplacedSubmission makes nothing of the outcome of a transaction that
 // is not the one that the step sends now.
 func TestOutcomeOfReplacedSubmission(t *testing.T) {
-	f := NewToBTC()
+	f := newToBTC()
 	counts := func(in In) bool { next, _ := f.Step(in); return next.Tried["send:1"].Outcome == Done }
 	pass := func() In {
 		in := refundPass(sent("me"))()
@@ -28,7 +28,7 @@ func TestOutcomeOfReplacedSubmission(t *testing.T) {
 // TestPreimageIsSecretAgain takes a preimage for secret after a refusal only if no
 // attempt can have made it public.
 func TestPreimageIsSecretAgain(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	needs(t, func() In {
 		in := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Lightning.Revealed = ago(time.Second)

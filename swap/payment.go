@@ -32,7 +32,7 @@ func fillPayment(in In, next *Record) {
 		s.Closed, s.Reason = true, ReasonOr(try.Reason, "the network refused the transaction")
 	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
 		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
-	case (next.Expiry + Millis(TrustedBTCSilence/time.Millisecond)).Passed(in.Now):
+	case (next.Expiry + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now):
 		s.Closed, s.Reason = true, "the network no longer knows the transaction"
 	}
 }

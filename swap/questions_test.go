@@ -76,7 +76,7 @@ func TestTrustedBTCQuestions(t *testing.T) {
 		in.R.Submission, in.R.Bitcoin.Tx = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)}, raw
 		receives()(in)
 	})
-	checkQuestions(t, NewTrustedFromBTC(), []question{
+	checkQuestions(t, newTrustedFromBTC(), []question{
 		{name: "payments", pass: trustedBTCPass(TrustedBTCCreated), asks: func(a Ask) bool { return a.Received == "bc1q" }, without: changes{
 			"the swap rests": rests, "that was done": receives(), "it is finished": inState(TrustedBTCFinished), "it was refunded": inState(TrustedBTCRefunded),
 		}, with: changes{"it has expired": inState(TrustedBTCExpired), "it has failed": inState(TrustedBTCFailed), "it is to be refunded": inState(TrustedBTCRefundable)}},
@@ -110,7 +110,7 @@ func TestTrustedBTCQuestions(t *testing.T) {
 
 // A finished swap keeps the payment that it had, whatever is heard of the address.
 func TestTrustedBTCKeepsItsPayment(t *testing.T) {
-	f := NewTrustedFromBTC()
+	f := newTrustedFromBTC()
 	for name, c := range map[string]struct {
 		state   int
 		settled bool
@@ -168,7 +168,7 @@ func TestTrustedBTCKeepsItsPayment(t *testing.T) {
 func TestAutoQuestions(t *testing.T) {
 	txs := func(a Ask) bool { return len(a.Txs) == 1 && a.Txs[0].ID == "0x1" }
 	known1 := autoPass(LnPaid, chains.EscrowFact{})
-	checkQuestions(t, NewFromBTCLNAuto(), []question{
+	checkQuestions(t, newFromBTCLNAuto(), []question{
 		{name: "what became of transactions", pass: passOf(autoPass(LnCommitted, chains.EscrowFact{}), underWay), asks: txs, without: changes{
 			"they are over": closed, "there are none": func(in *In) { in.R.Submission = nil }, "that was done": func(in *In) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) }, "the swap rests": rests,
 		}},
@@ -204,7 +204,7 @@ func TestAutoQuestions(t *testing.T) {
 // An escrow that was seen once may come back with its opening: the swap rests only two
 // weeks after its expiry, and goes on if there is still time to claim it.
 func TestAutoWaitsForItsEscrow(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	over := passOf(autoPass(LnPaid, chains.EscrowFact{}), func(in *In) {
 		in.R.Escrow.InitTx = "0x1"
 		in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(restAfter + time.Second)
@@ -246,7 +246,7 @@ func TestAutoWaitsForItsEscrow(t *testing.T) {
 // What a swap to Bitcoin or Lightning asks.
 func TestOutgoingQuestions(t *testing.T) {
 	fresh := func(in *In) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }
-	checkQuestions(t, NewToBTCLN(), []question{
+	checkQuestions(t, newToBTCLN(), []question{
 		{name: "the escrow, and whether it may be opened", pass: passOf(outPass(OutCreated, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth != nil }, without: changes{
 			"that was done": func(in *In) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "it is open": inState(OutCommitted), "the swap rests": rests,
 			"it is not known": func(in *In) { in.R.Escrow.Real = nil }, "there is none": func(in *In) { in.R.Escrow = nil },
@@ -285,7 +285,7 @@ func TestSPVQuestions(t *testing.T) {
 	pays := func(tx *bitcoin.Tx) func(*In) { return func(in *In) { in.Obs.Payment = known(tx) } }
 	gone := passOf(spvPass(SPVBroadcasted), all(pays(nil), func(in *In) { in.R.Bitcoin.Tx = raw }))
 	asksWithdrawal := func(a Ask) bool { return a.Withdrawal != nil && a.Withdrawal.TxID == bitcoin.Hash{9} }
-	checkQuestions(t, NewSPVFromBTC(), []question{
+	checkQuestions(t, newSPVFromBTC(), []question{
 		{name: "the payment", pass: spvPass(SPVSigned), asks: func(a Ask) bool { return a.Payment != nil && *a.Payment == bitcoin.Hash{9} }, without: changes{
 			"that was done": pays(tx), "nothing has left": func(in *In) { in.R.Bitcoin.Posted, in.R.Bitcoin.TxID = false, bitcoin.Hash{} }, "the swap rests": rests,
 			"it was claimed": inState(SPVClaimed), "it was fronted": inState(SPVFronted), "the vault was closed": inState(SPVClosed),
@@ -311,7 +311,7 @@ func TestSPVQuestions(t *testing.T) {
 
 // The chain names who opened, claimed and refunded; what it does not name stays.
 func TestChainNamesTransactions(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	for name, c := range map[string]struct {
 		fact chains.EscrowFact
 		want [3]string
@@ -331,7 +331,7 @@ func TestChainNamesTransactions(t *testing.T) {
 			t.Errorf("%s: a chain that does not answer names %q", name, next.Escrow.InitTx)
 		}
 	}
-	spv := NewSPVFromBTC()
+	spv := newSPVFromBTC()
 	for name, c := range map[string]struct {
 		fact        chains.WithdrawalFact
 		front, take string
@@ -350,7 +350,7 @@ func TestChainNamesTransactions(t *testing.T) {
 
 // A claim shows the preimage to everybody.
 func TestClaimMakesThePreimagePublic(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	for name, c := range map[string]struct {
 		change func(*In)
 		want   Millis

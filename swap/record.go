@@ -16,9 +16,9 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Schema is the version number in every stored body. A body with a lower number
+// schema is the version number in every stored body. A body with a lower number
 // is migrated on reading; one with a higher number is left alone.
-const Schema = 1
+const schema = 1
 
 // Record is everything that is stored about a swap. One JSON schema serves all
 // types; parts that a type does not have are nil. Only the engine modifies a
@@ -235,13 +235,13 @@ const (
 	Refused = "refused"
 )
 
-// ErrNewer is the error of a body written by a newer version of the library.
-var ErrNewer = errors.New("record was written by a newer version")
+// errNewer is the error of a body written by a newer version of the library.
+var errNewer = errors.New("record was written by a newer version")
 
 // Encode returns the stored form of a record.
 func Encode(r *Record) ([]byte, error) {
 	c := *r
-	c.Schema = Schema
+	c.Schema = schema
 	return json.Marshal(&c)
 }
 
@@ -253,8 +253,8 @@ func Decode(id string, version uint64, body []byte) (*Record, error) {
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("read record: %w", err)
 	}
-	if r.Schema > Schema {
-		return nil, fmt.Errorf("read record: %w %d", ErrNewer, r.Schema)
+	if r.Schema > schema {
+		return nil, fmt.Errorf("read record: %w %d", errNewer, r.Schema)
 	}
 	if r.ID != id || !r.Type.Valid() {
 		return nil, errors.New("read record: the record belongs to a different swap")

@@ -83,7 +83,7 @@ func TestAutoReorganisations(t *testing.T) {
 		"it is not known what was seen":    func(in *In) { in.R.Seen = Seen{} },
 		"the chain does not answer":        func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 	}
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	checkRows(t, f, []row{
 		{why: "the escrow was claimed, not refunded", pass: seen(LnFailed, chains.EscrowClaimed), without: behind},
 		{why: "the escrow was refunded, not claimed", pass: seen(LnClaimed, chains.EscrowRefunded), without: behind},
@@ -110,7 +110,7 @@ func TestAutoReorganisations(t *testing.T) {
 // TestQuotesThatMayBeUsed leaves open what a vault's provider holds, and takes nothing
 // after the deadline, however long the quote is shown.
 func TestQuotesThatMayBeUsed(t *testing.T) {
-	f := NewSPVFromBTC()
+	f := newSPVFromBTC()
 	needs(t, spvPass(SPVSoftExpired), func(in In) bool { return f.IsUnpaid(in.R) }, changes{
 		"the provider has a transaction": func(in *In) { in.R.Bitcoin.Posted = true },
 		"it was signed":                  func(in *In) { in.R.State = SPVSigned },
@@ -119,7 +119,7 @@ func TestQuotesThatMayBeUsed(t *testing.T) {
 		"the deadline is over before the quote": func(in *In) { in.R.Expiry = 0; in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 	})
 	reorg := passOf(refundPass(sent("me")), func(in *In) { in.R.Submission.Txs[0].Sent = true })()
-	if next, _ := NewToBTC().Step(reorg); next.Submission.Txs[0].Sent {
+	if next, _ := newToBTC().Step(reorg); next.Submission.Txs[0].Sent {
 		t.Error("a transaction that waits again counts as confirmed")
 	}
 }

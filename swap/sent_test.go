@@ -10,7 +10,7 @@ import (
 
 // Transactions go out one after the other, each once the one before is confirmed.
 func TestTransactionsGoOutInTheirOrder(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	for name, c := range map[string]struct {
 		sent   []bool
 		closed bool
@@ -40,7 +40,7 @@ func TestTransactionsGoOutInTheirOrder(t *testing.T) {
 // What is to be signed opens the very escrow with the provider's authorisation, and
 // anybody may take it back: by time, or before it with an authorisation.
 func TestOutgoingPlans(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	init, refund := &chains.Auth{Timeout: 1}, &chains.Auth{Timeout: noon.Add(time.Hour).Unix()}
 	late := func(in *In) {
 		in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second)
@@ -80,23 +80,23 @@ func TestOutgoingPlans(t *testing.T) {
 
 // The steps of a payment say what happened, and by which transactions.
 func TestOutgoingSteps(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	for state, want := range map[int][3]StepStatus{
-		OutCommitted: {Confirmed, WaitingLP, Inactive}, OutSoftClaimed: {Confirmed, SoftSettled, Inactive}, OutClaimed: {Confirmed, Settled, Inactive},
-		OutRefundable: {Confirmed, ExpiredStatus, Awaiting}, OutRefunded: {Confirmed, ExpiredStatus, Refunded}, OutExpired: {ExpiredStatus, Inactive, Inactive},
-		OutSoftExpired: {SoftExpired, Inactive, Inactive},
+		OutCommitted: {shownConfirmed, shownWaitingLP, shownInactive}, OutSoftClaimed: {shownConfirmed, shownSoftSettled, shownInactive}, OutClaimed: {shownConfirmed, shownSettled, shownInactive},
+		OutRefundable: {shownConfirmed, shownExpired, shownAwaiting}, OutRefunded: {shownConfirmed, shownExpired, shownRefunded}, OutExpired: {shownExpired, shownInactive, shownInactive},
+		OutSoftExpired: {shownSoftExpired, shownInactive, shownInactive},
 	} {
 		in := outPass(state, chains.EscrowFact{})()
 		in.R.Escrow.InitTx, in.R.Escrow.ClaimTx, in.R.Escrow.RefundTx = "i", "c", "r"
 		v := f.View(in)
-		paid := want[1] == SoftSettled || want[1] == Settled
+		paid := want[1] == shownSoftSettled || want[1] == shownSettled
 		for i, s := range v.Steps {
 			if s.Status != want[i] {
 				t.Errorf("state %d: step %d is %s, want %s", state, i, s.Status, want[i])
 			}
 		}
 		if p, s, b := v.Steps[0], v.Steps[1], v.Steps[2]; p.InitTx != "i" || p.SettleTx != "c" || b.RefundTx != "r" ||
-			(s.InitTx != "") != paid || (s.SettleTx != "") != (want[1] == Settled) {
+			(s.InitTx != "") != paid || (s.SettleTx != "") != (want[1] == shownSettled) {
 			t.Errorf("state %d: %+v", state, v.Steps)
 		}
 	}
@@ -105,7 +105,7 @@ func TestOutgoingSteps(t *testing.T) {
 // A hash whose preimage is public is not used again; one of a swap that failed may be.
 // A key that another swap holds is a plain one.
 func TestKeysOfHashes(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	key := func(state int, shared ...string) *Key {
 		r := &Record{Head: Head{Type: FromBTCLNAuto, State: state, Shared: shared}, Lightning: &LightningPart{Hash: "aa"}, Escrow: &EscrowPart{}}
 		row, _ := f.State(state)
@@ -133,7 +133,7 @@ func TestKeysOfHashes(t *testing.T) {
 
 // A swap into a vault asks what became of the transactions that claim it.
 func TestSPVAsksForItsTransactions(t *testing.T) {
-	checkQuestions(t, NewSPVFromBTC(), []question{{name: "what became of transactions", pass: passOf(spvPass(SPVConfirmed), underWay),
+	checkQuestions(t, newSPVFromBTC(), []question{{name: "what became of transactions", pass: passOf(spvPass(SPVConfirmed), underWay),
 		asks: func(a Ask) bool {
 			return slices.ContainsFunc(a.Txs, func(s chains.Signed) bool { return s.ID == "0x1" })
 		}, without: changes{

@@ -19,12 +19,12 @@ func TestEndedQuoteAsksForNothing(t *testing.T) {
 		a, late Action
 	}{"transactions": {sign, sign}, "a PSBT": {fund, fund}, "a payment": {&Pay{}, nil}, "patience": {&Wait{}, nil}, "nothing": {nil, nil}} {
 		v := View{Row: StateRow{Pending: true}, Action: c.a, Blocked: errors.New("x"), Steps: []Step{
-			{Type: Payment, Status: Awaiting}, {Type: Payment, Status: Received}, {Type: Settlement, Status: Awaiting}, {Type: Payment, Status: Inactive}}}
+			{Type: stepPayment, Status: shownAwaiting}, {Type: stepPayment, Status: shownReceived}, {Type: stepSettlement, Status: shownAwaiting}, {Type: stepPayment, Status: shownInactive}}}
 		v.End()
 		if !v.Row.Finished || !v.Row.Expired || v.Row.Pending || v.Action != nil || v.Blocked != nil || v.Late != c.late {
 			t.Errorf("%s: %+v", name, v)
 		}
-		for i, want := range []StepStatus{SoftExpired, Received, Awaiting, Inactive} {
+		for i, want := range []StepStatus{shownSoftExpired, shownReceived, shownAwaiting, shownInactive} {
 			if v.Steps[i].Status != want {
 				t.Errorf("%s: step %d is %s", name, i, v.Steps[i].Status)
 			}
@@ -55,7 +55,7 @@ func TestEndedQuoteAsksForNothing(t *testing.T) {
 
 // A quote is over at its end, if nobody used it and the table has not ended it.
 func TestWhenAQuoteIsOver(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	over := func(in In) bool { return f.Over(in.R, in.Now) }
 	pass := passOf(outPass(OutCreated, chains.EscrowFact{}), func(in *In) { in.Now = in.R.Expiry.Time() })
 	needs(t, pass, over, changes{
@@ -79,7 +79,7 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 // A step into a finished state notes when; one out of it forgets that, and that
 // nobody looks any more.
 func TestStepNotesTheEnd(t *testing.T) {
-	f := NewToBTCLN()
+	f := newToBTCLN()
 	claimed := passOf(outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *In) { in.R.Settled = true })
 	next, row := f.Step(claimed())
 	if row == nil || next.State != OutClaimed || next.Ended != At(noon) || next.Settled {
@@ -104,7 +104,7 @@ func TestDecodeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Decode("a", 7, body); err != nil || got.Version != 7 || got.Schema != Schema {
+	if got, err := Decode("a", 7, body); err != nil || got.Version != 7 || got.Schema != schema {
 		t.Errorf("%+v, %v", got, err)
 	}
 	changed := func(member string, v any) []byte {
@@ -122,8 +122,8 @@ func TestDecodeRefuses(t *testing.T) {
 		}
 		return text
 	}
-	for name, text := range map[string][]byte{"not JSON": []byte("{"), "of another version": changed("schema", Schema+1), "of no type": changed("type", 99)} {
-		if got, err := Decode("a", 7, text); err == nil || errors.Is(err, ErrNewer) != (name == "of another version") {
+	for name, text := range map[string][]byte{"not JSON": []byte("{"), "of another version": changed("schema", schema+1), "of no type": changed("type", 99)} {
+		if got, err := Decode("a", 7, text); err == nil || errors.Is(err, errNewer) != (name == "of another version") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestTypesAndEffects(t *testing.T) {
 			t.Errorf("%q signs in the place of %q, want %q", got, a.Plan.Signer, want)
 		}
 	}
-	for kind, name := range map[string]string{ActionClaim: "Automatic settlement", ActionRefund: "Awaiting LP payout"} {
+	for kind, name := range map[string]string{actionClaim: "Automatic settlement", ActionRefund: "Awaiting LP payout"} {
 		if w := (&Sign{For: kind}).Delayed(); w.Name != name || w.PollSeconds <= 0 {
 			t.Errorf("%s: %+v", kind, w)
 		}
@@ -187,7 +187,7 @@ func TestTypesAndEffects(t *testing.T) {
 
 // What a swap from bitcoin into a vault shows, step by step.
 func TestSPVSteps(t *testing.T) {
-	f := NewSPVFromBTC()
+	f := newSPVFromBTC()
 	confirmed := func(n uint32) func(*In) {
 		return func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: n}) }
 	}
@@ -198,10 +198,10 @@ func TestSPVSteps(t *testing.T) {
 		wait   int // expected seconds of a wait; -2 for no wait
 	}{
 		"posted":                      {spvPass(SPVSigned), "", -2},
-		"seen":                        {passOf(spvPass(SPVBroadcasted), all(confirmed(1), waits)), Received, 77},
-		"seen, nobody knows how long": {passOf(spvPass(SPVBroadcasted), confirmed(1)), Received, -1},
-		"has all confirmations":       {passOf(spvPass(SPVBroadcasted), all(confirmed(2), waits)), Confirmed, -2},
-		"has more":                    {passOf(spvPass(SPVBroadcasted), confirmed(3)), Confirmed, -2},
+		"seen":                        {passOf(spvPass(SPVBroadcasted), all(confirmed(1), waits)), shownReceived, 77},
+		"seen, nobody knows how long": {passOf(spvPass(SPVBroadcasted), confirmed(1)), shownReceived, -1},
+		"has all confirmations":       {passOf(spvPass(SPVBroadcasted), all(confirmed(2), waits)), shownConfirmed, -2},
+		"has more":                    {passOf(spvPass(SPVBroadcasted), confirmed(3)), shownConfirmed, -2},
 	} {
 		in := c.pass()
 		v := f.View(in)
@@ -220,7 +220,7 @@ func TestSPVSteps(t *testing.T) {
 
 // What a swap from bitcoin on trust shows, of what goes wrong before all.
 func TestTrustedBTCShown(t *testing.T) {
-	f := NewTrustedFromBTC()
+	f := newTrustedFromBTC()
 	refused := func(in *In) {
 		in.R.Submission, in.R.Tried = &Submission{PSBT: bitcoin.Hash{9}}, map[string]Try{string(Broadcast): {Outcome: Refused, Reason: "dust"}}
 	}
@@ -239,9 +239,9 @@ func TestTrustedBTCShown(t *testing.T) {
 		change func(*In)
 		status StepStatus
 	}{
-		"a payment was confirmed": {func(in *In) { in.R.Bitcoin.TxID, in.R.Bitcoin.ConfirmedAt = bitcoin.Hash{9}, 5 }, Confirmed},
-		"the provider pays out":   {all(says(lp.CodeGasPending), func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }), Confirmed},
-		"a payment waits":         {func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }, Received},
+		"a payment was confirmed": {func(in *In) { in.R.Bitcoin.TxID, in.R.Bitcoin.ConfirmedAt = bitcoin.Hash{9}, 5 }, shownConfirmed},
+		"the provider pays out":   {all(says(lp.CodeGasPending), func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }), shownConfirmed},
+		"a payment waits":         {func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }, shownReceived},
 	} {
 		in := trustedBTCPass(TrustedBTCCreated)()
 		c.change(&in)

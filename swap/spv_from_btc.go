@@ -23,7 +23,7 @@ const (
 	SPVClaimed     = 6
 )
 
-var SPVStates = []StateRow{
+var spvStates = []StateRow{
 	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
 	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
@@ -46,17 +46,17 @@ const spvRest = 14 * 24 * time.Hour
 // reorganisation is expected to undo that: some 144 blocks.
 const spvFinal = 24 * time.Hour
 
-// NewSPVFromBTC returns the type SPV_VAULT_FROM_BTC: one Bitcoin transaction
+// newSPVFromBTC returns the type SPV_VAULT_FROM_BTC: one Bitcoin transaction
 // pays the LP and tells a vault on the smart chain to pay the user.
-func NewSPVFromBTC() *Flow {
+func newSPVFromBTC() *Flow {
 	return &Flow{
 		Type:    SPVFromBTC,
-		States:  SPVStates,
+		States:  spvStates,
 		Moves:   spvMoves(),
 		Ask:     spvAsk,
 		Fill:    spvFill,
 		Effects: spvEffects,
-		View:    SPVView,
+		View:    spvView,
 		Unpaid:  spvUnpaid,
 	}
 }
@@ -162,7 +162,7 @@ func spvMoves() []Move {
 		}},
 		{From: []int{SPVConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
-			return sub.Action == ActionClaim && in.takes(sub)
+			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
 	}
 }
@@ -261,12 +261,12 @@ func spvFund() Action {
 	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
 }
 
-func SPVView(in In) View {
+func spvView(in In) View {
 	r := in.R
-	row, _ := RowOf(SPVStates, r.State)
+	row, _ := rowOf(spvStates, r.State)
 	v := View{Row: row}
-	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and tells the vault where to pay out."}
-	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination settlement", Description: "The vault pays out the tokens.", Status: Inactive}
+	pay := Step{Type: stepPayment, Chain: onBitcoin, Title: "Bitcoin payment", Description: "The user's Bitcoin transaction pays the provider and tells the vault where to pay out."}
+	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination settlement", Description: "The vault pays out the tokens.", Status: shownInactive}
 	if r.Posted() {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
@@ -282,9 +282,9 @@ func SPVView(in In) View {
 		n, known := spvKnown(in)
 		switch {
 		case known && n >= r.Bitcoin.Confirmations:
-			pay.Status = Confirmed
+			pay.Status = shownConfirmed
 		case known:
-			pay.Status = Received
+			pay.Status = shownReceived
 			pay.Confirmations = &Confirmations{Current: int(n), Target: target, ETASeconds: -1}
 			if in.Obs.Wait.Known() {
 				pay.Confirmations.ETASeconds = in.Obs.Wait.Value
@@ -293,53 +293,53 @@ func SPVView(in In) View {
 	}
 	waiting := func() Action {
 		w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
-		if pay.Status == Received && in.Obs.Wait.Known() {
+		if pay.Status == shownReceived && in.Obs.Wait.Known() {
 			w.ExpectedSeconds = in.Obs.Wait.Value
 		}
 		return w
 	}
 	switch r.State {
 	case SPVCreated:
-		pay.Status = Awaiting
+		pay.Status = shownAwaiting
 		if r.Expiry.Reached(in.Now) {
-			pay.Status = SoftExpired
+			pay.Status = shownSoftExpired
 		} else {
 			v.Action = spvFund()
 		}
 	case SPVSoftExpired:
-		seen(SoftExpired)
+		seen(shownSoftExpired)
 		if !r.Posted() && !r.Vault.Deadline.Passed(in.Now) {
 			v.Late = spvFund()
 		}
 	case SPVSigned, SPVPosted:
-		seen(Awaiting)
+		seen(shownAwaiting)
 		v.Action = waiting()
 	case SPVBroadcasted:
-		seen(Received)
+		seen(shownReceived)
 		v.Action = waiting()
 	case SPVFronted:
-		seen(Received)
-		settle.Status = Settled
+		seen(shownReceived)
+		settle.Status = shownSettled
 	case SPVConfirmed:
-		pay.Status = Confirmed
-		settle.Status = AwaitingManual
+		pay.Status = shownConfirmed
+		settle.Status = shownAwaitingManual
 		if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {
-			settle.Status = AwaitingAutomatic
+			settle.Status = shownAwaitingAutomatic
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		} else if in.blind() {
-			v.Action, v.Blocked = (&Sign{For: ActionClaim}).Delayed(), errBlind
+			v.Action, v.Blocked = (&Sign{For: actionClaim}).Delayed(), errBlind
 		} else if !in.busy() {
-			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: ActionClaim, AnySigner: true,
+			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: actionClaim, AnySigner: true,
 				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
 		}
 	case SPVClaimed:
-		pay.Status, settle.Status = Confirmed, Settled
+		pay.Status, settle.Status = shownConfirmed, shownSettled
 	case SPVClosed:
-		pay.Status, settle.Status = Confirmed, ExpiredStatus
+		pay.Status, settle.Status = shownConfirmed, shownExpired
 	default:
-		pay.Status = ExpiredStatus
+		pay.Status = shownExpired
 	}
-	if pay.Status == Confirmed {
+	if pay.Status == shownConfirmed {
 		pay.Confirmations = &Confirmations{Current: target, Target: target}
 		pay.SettleTx = pay.InitTx
 	}

@@ -23,16 +23,16 @@ import (
 // deadline, so it comes first.
 const (
 	claimMinedWithin = time.Minute
-	MinedWithin      = 3 * time.Minute
-	ForgottenAfter   = 10 * time.Minute
+	minedWithin      = 3 * time.Minute
+	forgottenAfter   = 10 * time.Minute
 )
 
 // Open reports whether submitted transactions still have to be sent or
 // confirmed.
 func (s *Submission) Open() bool { return s != nil && !s.Closed }
 
-// Signer returns who signed a submission, or "" if unknown.
-func Signer(txs []SignedTx) string {
+// signerOf returns who signed a submission, or "" if unknown.
+func signerOf(txs []SignedTx) string {
 	if len(txs) == 0 {
 		return ""
 	}
@@ -41,14 +41,14 @@ func Signer(txs []SignedTx) string {
 
 // byStranger reports whether somebody else than the swap's owner signed it.
 func (r *Record) byStranger(txs []SignedTx) bool {
-	who := Signer(txs)
+	who := signerOf(txs)
 	return who != "" && who != r.Signer
 }
 
 // stale reports whether an open submission has waited longer than its patience.
 func (s *Submission) stale(now time.Time) bool {
-	patience := MinedWithin
-	if s.Action == ActionClaim {
+	patience := minedWithin
+	if s.Action == actionClaim {
 		patience = claimMinedWithin
 	}
 	return now.Sub(max(s.Since, s.Moved).Time()) > patience
@@ -91,7 +91,7 @@ func (in In) again(a *Sign) *Sign {
 	}
 	a.Plan.Replaces = s.pending()
 	if !s.stale(in.Now) {
-		a.AnySigner, a.Waiting = false, Signer(s.Txs)
+		a.AnySigner, a.Waiting = false, signerOf(s.Txs)
 	}
 	return a
 }
@@ -191,7 +191,7 @@ func fillSubmission(in In, next *Record) {
 		s.Missing = 0
 	case s.Missing == 0:
 		s.Missing = At(in.Now)
-	case in.Now.Sub(s.Missing.Time()) > ForgottenAfter:
+	case in.Now.Sub(s.Missing.Time()) > forgottenAfter:
 		closeSubmission(next, "the network no longer knows the transaction")
 	}
 	if !s.Closed && len(s.pending()) == 0 {

@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write docs/states from the tables")
 
 func TestDiagramsAreCurrent(t *testing.T) {
 	for _, f := range Flows() {
-		path := filepath.Join("..", "..", "docs", "states", f.Type.String()+".md")
+		path := filepath.Join("..", "docs", "states", f.Type.String()+".md")
 		want := f.Diagram()
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

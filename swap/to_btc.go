@@ -6,12 +6,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// NewToBTC returns the type TO_BTC: the user opens an escrow on a smart chain,
+// newToBTC returns the type TO_BTC: the user opens an escrow on a smart chain,
 // an LP pays a Bitcoin address and claims by the proof of that payment.
-func NewToBTC() *Flow {
+func newToBTC() *Flow {
 	return outgoingFlow(outgoing{
 		typ:   ToBTC,
-		chain: OnBitcoin,
+		chain: onBitcoin,
 		id:    func(r *Record) string { return hex.EncodeToString(r.Escrow.Real.ClaimHash) },
 		proof: func(in In) *PayoutAsk {
 			id, err := bitcoin.ParseHash(in.Obs.LP.Value.TxID)

@@ -7,9 +7,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// NewToBTCLN returns the type TO_BTCLN: the user opens an escrow on a smart
+// newToBTCLN returns the type TO_BTCLN: the user opens an escrow on a smart
 // chain, an LP pays a Lightning invoice and claims by its preimage.
-func NewToBTCLN() *Flow {
+func newToBTCLN() *Flow {
 	return outgoingFlow(outgoing{
 		typ:   ToBTCLN,
 		chain: onLightning,

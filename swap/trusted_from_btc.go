@@ -21,7 +21,7 @@ const (
 	TrustedBTCRefundable = 2
 )
 
-var TrustedBTCStates = []StateRow{
+var trustedBTCStates = []StateRow{
 	{Number: TrustedBTCExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
 	{Number: TrustedBTCFailed, Name: "FAILED", Description: "The provider gave up after the payment, reported it as double-spent, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: TrustedBTCRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
@@ -37,16 +37,16 @@ const trustedBTCRefundFinal = 6
 // silent LP waited for after a payment.
 const trustedBTCRest = 14 * 24 * time.Hour
 
-// TrustedBTCSilence is how long after a quote's end its LP is waited for, if nobody paid.
-const TrustedBTCSilence = 24 * time.Hour
+// trustedBTCSilence is how long after a quote's end its LP is waited for, if nobody paid.
+const trustedBTCSilence = 24 * time.Hour
 
-// NewTrustedFromBTC returns the type TRUSTED_FROM_BTC: a trusted gas swap,
+// newTrustedFromBTC returns the type TRUSTED_FROM_BTC: a trusted gas swap,
 // a little of the native token for bitcoin. There is no contract: what the LP says decides,
 // but the payment, the payout and the refund are what their chains show.
-func NewTrustedFromBTC() *Flow {
+func newTrustedFromBTC() *Flow {
 	return &Flow{
 		Type:    TrustedFromBTC,
-		States:  TrustedBTCStates,
+		States:  trustedBTCStates,
 		Moves:   trustedBTCMoves(),
 		Ask:     trustedBTCAsk,
 		Fill:    trustedBTCFill,
@@ -103,7 +103,7 @@ func trustedBTCMoves() []Move {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
 		{From: []int{TrustedBTCCreated}, To: TrustedBTCExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in In) bool {
-			return (in.R.Expiry + Millis(TrustedBTCSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && trustedBTCUnpaid(in) && !in.R.Submission.Open()
+			return (in.R.Expiry + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
 		{From: []int{TrustedBTCRefundable}, To: TrustedBTCExpired, Why: "the provider reports no payment, and none is found", If: func(in In) bool {
 			return LPSays(lp.CodeExpired)(in) && trustedBTCUnpaid(in)
@@ -297,11 +297,11 @@ func trustedBTCEffects(in In) []Effect {
 
 func trustedBTCView(in In) View {
 	r := in.R
-	row, _ := RowOf(TrustedBTCStates, r.State)
+	row, _ := rowOf(trustedBTCStates, r.State)
 	v := View{Row: row}
-	pay := Step{Type: Payment, Chain: OnBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
-	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive, SettleTx: r.PayoutTx}
-	refund := Step{Type: Refund, Chain: OnBitcoin, Title: "Bitcoin refund", Description: "The provider returns the payment.", RefundTx: r.Gas.RefundTx}
+	pay := Step{Type: stepPayment, Chain: onBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
+	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: shownInactive, SettleTx: r.PayoutTx}
+	refund := Step{Type: stepRefund, Chain: onBitcoin, Title: "Bitcoin refund", Description: "The provider returns the payment.", RefundTx: r.Gas.RefundTx}
 	if !IsZero(r.Bitcoin.TxID) {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
@@ -309,12 +309,12 @@ func trustedBTCView(in In) View {
 	case TrustedBTCCreated:
 		trustedBTCViewOpen(in, &v, &pay, &settle)
 	case TrustedBTCFinished:
-		pay.Status, settle.Status = Confirmed, Settled
+		pay.Status, settle.Status = shownConfirmed, shownSettled
 	case TrustedBTCRefundable:
-		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, WaitingLP
+		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownWaitingLP
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
-			refund.Status = Awaiting
+			refund.Status = shownAwaiting
 			v.Blocked = fault.New(fault.InvalidState, "the provider cannot use the payment and needs a refund address: call SetGasRefundAddress")
 		case try.Outcome == Refused:
 			v.Blocked = fault.New(fault.Upstream, "the provider rejected the refund address: %s", try.Reason)
@@ -322,13 +322,13 @@ func trustedBTCView(in In) View {
 			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider returns the payment.", ExpectedSeconds: -1, PollSeconds: 10}
 		}
 	case TrustedBTCRefunded:
-		pay.Status, settle.Status, refund.Status = Received, ExpiredStatus, Refunded
+		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownRefunded
 	case TrustedBTCFailed:
-		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
+		pay.Status, settle.Status = shownExpired, shownExpired
 	case TrustedBTCExpired:
-		pay.Status = ExpiredStatus
+		pay.Status = shownExpired
 	}
-	if pay.Status == Confirmed {
+	if pay.Status == shownConfirmed {
 		pay.SettleTx = pay.InitTx
 		pay.Confirmations = &Confirmations{Current: int(r.Bitcoin.Confirmations), Target: int(r.Bitcoin.Confirmations)}
 	}
@@ -349,27 +349,27 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 	}
 	switch {
 	case r.Bitcoin.ConfirmedAt != 0 || LPSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
-		pay.Status, settle.Status = Confirmed, WaitingLP
+		pay.Status, settle.Status = shownConfirmed, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
 	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open() || trustedBTCSpoken(in):
-		pay.Status = Received
+		pay.Status = shownReceived
 		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
 		if in.Obs.Wait.Known() {
 			pay.Confirmations.ETASeconds = in.Obs.Wait.Value
 		}
 		if IsZero(r.Bitcoin.TxID) && r.Submission.Open() {
-			pay.Status, pay.InitTx = Awaiting, r.Submission.PSBT.String()
+			pay.Status, pay.InitTx = shownAwaiting, r.Submission.PSBT.String()
 			if try := r.Tried[string(Broadcast)]; v.Blocked == nil && try.Outcome == Refused {
 				v.Blocked = fault.New(fault.Upstream, "the payment was refused and will be sent again: %s", try.Reason)
 			}
 		}
 		v.Action = &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs a confirmation.", ExpectedSeconds: pay.Confirmations.ETASeconds, PollSeconds: 10}
 	case r.Expiry.Reached(in.Now):
-		pay.Status = SoftExpired
+		pay.Status = shownSoftExpired
 	default:
-		pay.Status = Awaiting
+		pay.Status = shownAwaiting
 		amount := tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC())
-		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: OnBitcoin, To: r.Bitcoin.Address,
+		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
 			Link: "bitcoin:" + r.Bitcoin.Address + "?amount=" + link.FormatBTC(int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 	}

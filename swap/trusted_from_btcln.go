@@ -16,7 +16,7 @@ const (
 	TrustedLNFinished = 2
 )
 
-var TrustedLNStates = []StateRow{
+var trustedLNStates = []StateRow{
 	{Number: TrustedLNExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
 	{Number: TrustedLNFailed, Name: "FAILED", Description: "The provider gave up after the payment, stopped responding, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
 	{Number: TrustedLNCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
@@ -33,16 +33,16 @@ func TrustedLNOver(in In) bool {
 	if ends := in.R.Lightning.EndsAt; ends != 0 {
 		return ends.Passed(in.Now)
 	}
-	return (in.R.Expiry + Millis(TrustedBTCSilence/time.Millisecond)).Passed(in.Now)
+	return (in.R.Expiry + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now)
 }
 
-// NewTrustedFromBTCLN returns the type TRUSTED_FROM_BTCLN: a trusted gas
+// newTrustedFromBTCLN returns the type TRUSTED_FROM_BTCLN: a trusted gas
 // swap, a little of the native token for a Lightning payment. There is no contract: what the LP
 // says is all that is known, but for the payout, which the chain must show.
-func NewTrustedFromBTCLN() *Flow {
+func newTrustedFromBTCLN() *Flow {
 	return &Flow{
 		Type:    TrustedFromBTCLN,
-		States:  TrustedLNStates,
+		States:  trustedLNStates,
 		Moves:   trustedLNMoves(),
 		Ask:     trustedLNAsk,
 		Fill:    trustedLNFill,
@@ -118,29 +118,29 @@ func trustedLNFill(in In, next *Record) {
 
 func trustedLNView(in In) View {
 	r := in.R
-	row, _ := RowOf(TrustedLNStates, r.State)
+	row, _ := rowOf(trustedLNStates, r.State)
 	v := View{Row: row}
-	pay := Step{Type: Payment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid."}
-	settle := Step{Type: Settlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: Inactive}
+	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid."}
+	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: shownInactive}
 	switch r.State {
 	case TrustedLNCreated:
-		pay.Status = SoftExpired
+		pay.Status = shownSoftExpired
 		if !r.Expiry.Reached(in.Now) {
-			pay.Status = Awaiting
+			pay.Status = shownAwaiting
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
 				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		v.Blocked = payoutDoubt(in)
 	case TrustedLNPaid:
 		v.Blocked = payoutDoubt(in)
-		pay.Status, settle.Status = Received, WaitingLP
+		pay.Status, settle.Status = shownReceived, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
 	case TrustedLNFinished:
-		pay.Status, settle.Status = Confirmed, Settled
+		pay.Status, settle.Status = shownConfirmed, shownSettled
 	case TrustedLNFailed:
-		pay.Status, settle.Status = ExpiredStatus, ExpiredStatus
+		pay.Status, settle.Status = shownExpired, shownExpired
 	case TrustedLNExpired:
-		pay.Status = ExpiredStatus
+		pay.Status = shownExpired
 	}
 	v.Steps = []Step{pay, settle}
 	return v

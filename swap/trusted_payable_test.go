@@ -10,7 +10,7 @@ import (
 // TestPaidTrustedBTCIsNotOfferedAgain asks nobody to pay while the provider, Bitcoin or the
 // record knows of a payment: the provider may see it before our Bitcoin node does.
 func TestPaidTrustedBTCIsNotOfferedAgain(t *testing.T) {
-	f := NewTrustedFromBTC()
+	f := newTrustedFromBTC()
 	silentNow := func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }
 	without := changes{
 		"the quote has ended":                          func(in *In) { in.Now = in.R.Expiry.Time() },

@@ -33,8 +33,8 @@ func (v *View) End() {
 	}
 	v.Action, v.Blocked = nil, nil
 	for i := range v.Steps {
-		if s := &v.Steps[i]; s.Type == Payment && s.Status == Awaiting {
-			s.Status = SoftExpired
+		if s := &v.Steps[i]; s.Type == stepPayment && s.Status == shownAwaiting {
+			s.Status = shownSoftExpired
 		}
 	}
 }
@@ -58,26 +58,26 @@ type (
 )
 
 const (
-	Setup      StepType = "Setup"
-	Payment    StepType = "Payment"
-	Settlement StepType = "Settlement"
-	Refund     StepType = "Refund"
+	stepSetup      StepType = "Setup"
+	stepPayment    StepType = "Payment"
+	stepSettlement StepType = "Settlement"
+	stepRefund     StepType = "Refund"
 )
 
 const (
-	Inactive          StepStatus = "inactive"
-	Awaiting          StepStatus = "awaiting"
-	Completed         StepStatus = "completed"
-	Received          StepStatus = "received"
-	Confirmed         StepStatus = "confirmed"
-	WaitingLP         StepStatus = "waiting_lp"
-	AwaitingAutomatic StepStatus = "awaiting_automatic"
-	AwaitingManual    StepStatus = "awaiting_manual"
-	SoftSettled       StepStatus = "soft_settled"
-	Settled           StepStatus = "settled"
-	Refunded          StepStatus = "refunded"
-	SoftExpired       StepStatus = "soft_expired"
-	ExpiredStatus     StepStatus = "expired"
+	shownInactive          StepStatus = "inactive"
+	shownAwaiting          StepStatus = "awaiting"
+	shownCompleted         StepStatus = "completed"
+	shownReceived          StepStatus = "received"
+	shownConfirmed         StepStatus = "confirmed"
+	shownWaitingLP         StepStatus = "waiting_lp"
+	shownAwaitingAutomatic StepStatus = "awaiting_automatic"
+	shownAwaitingManual    StepStatus = "awaiting_manual"
+	shownSoftSettled       StepStatus = "soft_settled"
+	shownSettled           StepStatus = "settled"
+	shownRefunded          StepStatus = "refunded"
+	shownSoftExpired       StepStatus = "soft_expired"
+	shownExpired           StepStatus = "expired"
 )
 
 // Step is one step of the execution.
@@ -130,7 +130,7 @@ type Sign struct {
 
 // Delayed returns the Wait to show while the action cannot be built.
 func (a *Sign) Delayed() *Wait {
-	if a.For == ActionClaim {
+	if a.For == actionClaim {
 		return &Wait{Name: "Automatic settlement", Description: "The user can settle as soon as that is possible, unless a watchtower does so first.", ExpectedSeconds: -1, PollSeconds: 5}
 	}
 	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid; the tokens can be refunded as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}

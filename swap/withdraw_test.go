@@ -8,7 +8,7 @@ import (
 // A service that did not answer may have paid. What it says to the same request,
 // made again, tells nothing of that.
 func TestWithdrawalAskedForAgain(t *testing.T) {
-	f := NewFromBTCLNAuto()
+	f := newFromBTCLNAuto()
 	now := time.Unix(1_700_000_000, 0)
 	step := func(r *Record, input Input) *Record {
 		next, _ := f.Step(In{R: r, Obs: &Observation{}, Input: input, Now: now})

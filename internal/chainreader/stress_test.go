@@ -16,6 +16,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
@@ -202,7 +203,7 @@ func (m *mortal) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swa
 func begin(s storage.Store, c *wildChain) *mortal {
 	ctx, stop := context.WithCancel(context.Background())
 	m := &mortal{store: &lossy{Store: s}, lps: newInquiries(ctx, statusReader(c.Status)), chain: c, stop: stop, ended: make(chan struct{})}
-	m.Engine = engine.New(engine.Config{Store: m.store, Reader: &wildReader{chain: c, lps: m.lps}, Executor: m, Flows: []*swap.Flow{swap.NewToBTC()}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	m.Engine = engine.New(engine.Config{Store: m.store, Reader: &wildReader{chain: c, lps: m.lps}, Executor: m, Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	go func() { defer close(m.ended); m.Run(ctx) }()
 	return m
 }
@@ -241,7 +242,7 @@ func patience(state int) time.Duration {
 	if state == swap.OutCommitted {
 		return 90 * time.Second
 	}
-	return swap.MinedWithin + 2*time.Minute
+	return 5 * time.Minute
 }
 
 // Swaps whose provider takes its time to refuse the payment end with a refund,

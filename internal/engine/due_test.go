@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -34,7 +35,7 @@ func TestDueMoment(t *testing.T) {
 // What was due while no process was there makes even an old swap's turn come soon.
 func TestTurnAfterRestart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	g := New(Config{Flows: []*swap.Flow{swap.NewToBTC()}, Now: func() time.Time { return now }})
+	g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
 	old := swap.Head{ID: "a", Type: swap.ToBTC, State: swap.OutSoftClaimed, CreatedAt: swap.At(now.Add(-24 * time.Hour))}
 	for name, test := range map[string]struct {
 		due  time.Duration
@@ -77,7 +78,7 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 		{"very old", swap.OutExpired, 60 * 24 * time.Hour, false, 24 * time.Hour},
 	} {
 		now := start.Add(c.age)
-		g := New(Config{Flows: []*swap.Flow{swap.NewToBTC()}, Now: func() time.Time { return now }})
+		g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
 		r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, State: c.state, CreatedAt: swap.At(start), Expiry: swap.At(start.Add(time.Hour))}, Escrow: &swap.EscrowPart{}}
 		r.Due = swap.NextMoment(r, now)
 		if c.sent {

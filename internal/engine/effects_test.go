@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -56,7 +57,7 @@ func openFact() chains.EscrowFact {
 
 // autoEngine runs the real table of a Lightning source on a toy reader.
 func autoEngine(t *testing.T, w Reader, p Executor) *Engine {
-	return toyEngine(t, new(storagetest.Memory), w, p, swap.NewFromBTCLNAuto())
+	return toyEngine(t, new(storagetest.Memory), w, p, flowtest.Flow(swap.FromBTCLNAuto))
 }
 
 // What asks an LP, or sends what the user signed, keeps no preimage waiting.

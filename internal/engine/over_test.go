@@ -38,7 +38,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				t.Errorf("before its expiry: %+v, %d pending", v.Row, pending())
 			}
 			w.now = start.Add(10 * time.Minute)
-			if v := g.StoredView(r); !v.Row.Finished || !v.Row.Expired || v.Row.Failed || v.Action != nil || v.Steps[0].Status != swap.SoftExpired || pending() != 0 {
+			if v := g.StoredView(r); !v.Row.Finished || !v.Row.Expired || v.Row.Failed || v.Action != nil || v.Steps[0].Status != "soft_expired" || pending() != 0 {
 				t.Errorf("at its expiry: %+v, %+v, %d pending", v, v.Steps, pending())
 			}
 			w.now = start.Add(11 * time.Minute)

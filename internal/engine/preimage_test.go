@@ -33,7 +33,7 @@ func TestPublicPreimageIsClaimedWhateverTheTime(t *testing.T) {
 		{"public, after the expiry", true, -time.Hour, true, swap.LnCommitted, true},
 	} {
 		for _, from := range []int{swap.LnPaid, swap.LnCommitted, swap.LnHTLCExpired} {
-			f := swap.NewFromBTCLNAuto()
+			f := flowtest.Flow(swap.FromBTCLNAuto)
 			r := &swap.Record{Head: swap.Head{Type: swap.FromBTCLNAuto, State: from, CreatedAt: swap.At(now.Add(-time.Hour)), Expiry: swap.At(now.Add(-time.Minute))},
 				Escrow:    &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(c.left).Unix()}, OpenedAt: swap.At(now.Add(-30 * time.Minute))},
 				Lightning: &swap.LightningPart{Preimage: chains.Preimage{1}, EndsAt: swap.At(now.Add(8 * time.Hour))}}
@@ -71,7 +71,7 @@ func TestWhatMakesAPreimagePublic(t *testing.T) {
 		r.Lightning.Hash, r.Lightning.Preimage = hex.EncodeToString(sum[:]), secret
 		all := &swap.Observation{}
 		all.Escrow.Value = chains.EscrowFact{State: chains.EscrowClaimed, Result: c.result}
-		if got := flowtest.Settle(t, swap.NewFromBTCLNAuto(), r, all, nil, now); got.Public() != c.want {
+		if got := flowtest.Settle(t, flowtest.Flow(swap.FromBTCLNAuto), r, all, nil, now); got.Public() != c.want {
 			t.Errorf("a claim that shows %s: public %v", c.name, got.Public())
 		}
 	}
@@ -106,6 +106,6 @@ func claiming(r *swap.Record, kind swap.EffectKind) {
 	if kind != swap.SendTx {
 		return
 	}
-	r.Submission = &swap.Submission{Action: swap.ActionClaim, Since: swap.At(time.Now()), Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "tx " + r.ID, Reveals: true}}}}
+	r.Submission = &swap.Submission{Action: "claim", Since: swap.At(time.Now()), Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "tx " + r.ID, Reveals: true}}}}
 	r.Tried = map[string]swap.Try{string(swap.Publish): {NotBefore: swap.At(time.Now().Add(24 * time.Hour))}}
 }

@@ -61,14 +61,14 @@ func population(t *testing.T, g *Engine, chains []string) map[string]*swap.Recor
 					if row.Hidden { // the reference deletes it when it is saved
 						continue
 					}
-					r := &swap.Record{Schema: swap.Schema, Head: swap.Head{ID: fmt.Sprintf("%s-%s-%s-%s", chain, signer, f.Type, row.Name), Type: f.Type, Chain: chain,
+					r := &swap.Record{Schema: 1, Head: swap.Head{ID: fmt.Sprintf("%s-%s-%s-%s", chain, signer, f.Type, row.Name), Type: f.Type, Chain: chain,
 						Signer: signer, State: row.Number, CreatedAt: swap.Millis(1000 + len(all))}}
 					all[r.ID] = r
 				}
 			}
 		}
 	}
-	one := &swap.Record{Schema: swap.Schema, Head: swap.Head{ID: "id", Type: swap.ToBTC, Chain: "CITREA", Signer: "signer", CreatedAt: 1}}
+	one := &swap.Record{Schema: 1, Head: swap.Head{ID: "id", Type: swap.ToBTC, Chain: "CITREA", Signer: "signer", CreatedAt: 1}}
 	all[one.ID] = one
 	for _, r := range all {
 		if err := g.Create(t.Context(), r); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
@@ -94,7 +95,7 @@ const owner = "0xowner"
 // by execute.
 func engineOn(t *testing.T, l *ledger, execute func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
 	t.Helper()
-	g := New(Config{Store: new(storagetest.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{swap.NewToBTC(), swap.NewToBTCLN(), swap.NewFromBTCLNAuto()},
+	g := New(Config{Store: new(storagetest.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)},
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	t.Cleanup(g.Close)
 	return g

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
@@ -53,7 +54,7 @@ func TestReorganisations(t *testing.T) {
 		"opened where another node says no": {opened, {absentAt(99), swap.OutCommitted}, {openedAt(106), swap.OutCommitted}, {absentAt(106), swap.OutSoftExpired}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := swap.NewToBTCLN()
+			f := flowtest.Flow(swap.ToBTCLN)
 			r := &swap.Record{Head: swap.Head{Type: swap.ToBTCLN, State: swap.OutCreated, Expiry: swap.At(now.Add(-time.Second))}, Lightning: &swap.LightningPart{},
 				Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(time.Hour).Unix()}},
 				Submission: &swap.Submission{Action: swap.ActionInit, Txs: []swap.SignedTx{{}}}} // is sent until it is confirmed
@@ -93,7 +94,7 @@ func (w *forkedWorld) LPStatus(context.Context, lp.StatusQuery) (lp.Status, erro
 // not put off the next decision.
 func TestStoringPutsNothingOff(t *testing.T) {
 	w := &forkedWorld{tx: chains.TxPending}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, swap.NewToBTCLN())
+	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, flowtest.Flow(swap.ToBTCLN))
 	g.Now = func() time.Time { return time.Unix(1_800_000_000, 0) }
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTCLN, State: swap.OutCommitted, Seen: swap.Seen{Chain: 17}}, Lightning: &swap.LightningPart{},
 		Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: g.Now().Add(time.Hour).Unix()}, InitTx: "0x1"},
@@ -116,7 +117,7 @@ func TestStoringPutsNothingOff(t *testing.T) {
 // that builds on it would wait for ever.
 func TestFirstTransactionIsTakenBack(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	f := swap.NewToBTC()
+	f := flowtest.Flow(swap.ToBTC)
 	r := &swap.Record{Head: swap.Head{Type: swap.ToBTC, State: swap.OutCreated, Expiry: swap.At(now.Add(time.Hour))},
 		Escrow: &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(time.Hour).Unix()}},
 		Submission: &swap.Submission{Action: swap.ActionInit, Since: swap.At(now), Txs: []swap.SignedTx{

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
@@ -176,8 +177,8 @@ func waysOut() []scenario {
 			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swap.OutSoftExpired, swap.OutExpired}, end: []int{swap.OutExpired}},
 		}}
 	}
-	return []scenario{out(swap.NewToBTC()), out(swap.NewToBTCLN()),
-		{swap.NewFromBTCLNAuto(), func(state int, start time.Time) *swap.Record {
+	return []scenario{out(flowtest.Flow(swap.ToBTC)), out(flowtest.Flow(swap.ToBTCLN)),
+		{flowtest.Flow(swap.FromBTCLNAuto), func(state int, start time.Time) *swap.Record {
 			return &swap.Record{Head: head(swap.FromBTCLNAuto, state, start), Escrow: escrow(start, 24*time.Hour),
 				Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}
 		}, []truth{
@@ -186,7 +187,7 @@ func waysOut() []scenario {
 			{name: "open", escrow: open, want: []int{swap.LnCommitted}, end: []int{swap.LnHTLCExpired}},
 			{name: "not open", want: []int{swap.LnPaid, swap.LnSoftExpired, swap.LnExpired}, end: []int{swap.LnExpired}},
 		}},
-		{swap.NewSPVFromBTC(), func(state int, start time.Time) *swap.Record {
+		{flowtest.Flow(swap.SPVFromBTC), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.SPVFromBTC, state, start), Bitcoin: &swap.BitcoinPart{Confirmations: 3, Posted: true, Tx: raw, TxID: tx.TxHash()},
 				Vault: &swap.VaultPart{VaultID: big.NewInt(1), UTXO: bitcoin.OutPoint{}.String(), Deadline: swap.At(start.Add(11 * time.Minute))}}
 			r.Tried = map[string]swap.Try{string(swap.PostPSBT): {Attempts: 1, Outcome: swap.Done}}
@@ -200,7 +201,7 @@ func waysOut() []scenario {
 			{name: "never seen", want: []int{swap.SPVSoftExpired, swap.SPVDeclined, swap.SPVBroadcasted, swap.SPVConfirmed, swap.SPVExpired, swap.SPVFailed}},
 			{name: "spent otherwise", spend: spent, want: []int{swap.SPVExpired, swap.SPVFailed}},
 		}},
-		{swap.NewTrustedFromBTCLN(), func(state int, start time.Time) *swap.Record {
+		{flowtest.Flow(swap.TrustedFromBTCLN), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.TrustedFromBTCLN, state, start), Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}
 			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
 			return r
@@ -210,7 +211,7 @@ func waysOut() []scenario {
 			{name: "expired", lp: says(lp.CodeExpired), want: []int{swap.TrustedLNExpired, swap.TrustedLNFailed}},
 			{name: "gone", want: []int{swap.TrustedLNCreated, swap.TrustedLNPaid, swap.TrustedLNExpired, swap.TrustedLNFailed}, end: []int{swap.TrustedLNExpired, swap.TrustedLNFailed}},
 		}},
-		{swap.NewTrustedFromBTC(), func(state int, start time.Time) *swap.Record {
+		{flowtest.Flow(swap.TrustedFromBTC), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.TrustedFromBTC, state, start), Bitcoin: &swap.BitcoinPart{Address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", Sats: 1000, Confirmations: 1},
 				Gas: &swap.GasPart{Hash: "h", Sequence: big.NewInt(1), Total: big.NewInt(5), RefundTo: "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"}}
 			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"

@@ -7,7 +7,16 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// answerFrom gives the facts that ask wants out of all.
+// Flow is the flow of a type; nil if the type has none.
+func Flow(t swap.Type) *swap.Flow {
+	for _, f := range swap.Flows() {
+		if f.Type == t {
+			return f
+		}
+	}
+	return nil
+}
+
 // AnswerFrom gives the answers of all to what is asked, and reports whether anything was.
 func AnswerFrom(all *swap.Observation, ask swap.Ask, obs *swap.Observation) (asked bool) {
 	take(ask.Escrow != nil, &asked, all.Escrow, &obs.Escrow)

@@ -42,7 +42,7 @@ func (c course) check(t *testing.T, st *stage) {
 	// an LP that is not known.
 	same := r.State == swap.OutRefundable && c.State == swap.OutRefundable && (r.Type == swap.ToBTC || r.Type == swap.ToBTCLN)
 	moot := len(c.Fields) == 0 && (same || r.Type == swap.FromBTCLNAuto && r.LP.URL == "")
-	row, _ := swap.RowOf(st.Engine.Flows[r.Type].States, c.State)
+	row, _ := st.Engine.Flows[r.Type].State(c.State)
 	changed := c.State != r.State || len(c.Fields) > 0
 	ended := c.State == hiddenState(r.Type)
 	if row.Hidden != ended || c.StateName != "" && c.StateName != row.Name {
@@ -232,7 +232,7 @@ func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]str
 	r := st.Record
 	late := d != nil && d.state != nil && *d.state == swap.OutCommitted
 	open := r.State == swap.OutCommitted || r.State == swap.OutSoftClaimed || r.State == swap.OutRefundable || late
-	if r.Type != swap.ToBTC && r.Type != swap.ToBTCLN || !open || r.LP.URL == "" || swap.MayRefund(r.Escrow.Real, swap.Fact[chains.EscrowFact]{}, st.World.Now()) {
+	if r.Type != swap.ToBTC && r.Type != swap.ToBTCLN || !open || r.LP.URL == "" || r.Escrow.Real.Expiry < st.World.Now().Add(-chains.RefundGrace).Unix() {
 		return d
 	}
 	if valid := in.Env.RefundAuthorizationValid; late && lpCode(in) == lp.CodeRefund && (valid == nil || *valid) {

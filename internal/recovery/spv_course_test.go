@@ -1,9 +1,10 @@
 package recovery
 
 import (
-	"github.com/swapper-go/swapper/internal/flowtest"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/flowtest"
 
 	"github.com/btcsuite/btcd/wire"
 
@@ -61,11 +62,11 @@ func TestVaultSwapAfterADoubleSpend(t *testing.T) {
 				Bitcoin: &swap.BitcoinPart{Confirmations: 3, Posted: true, Tx: raw, TxID: tx.TxHash()}, Vault: &swap.VaultPart{UTXO: bitcoin.OutPoint{}.String(), Deadline: swap.At(start)},
 				Tried: map[string]swap.Try{string(swap.PostPSBT): {Attempts: 1, Outcome: swap.Done}}}
 			for _, l := range c.looks {
-				r = flowtest.Settle(t, swap.NewSPVFromBTC(), r, l.world, nil, start.Add(l.after))
+				r = flowtest.Settle(t, flowtest.Flow(swap.SPVFromBTC), r, l.world, nil, start.Add(l.after))
 				if r.State != l.state || r.Settled != l.settled {
 					t.Fatalf("after %s: state %d, settled %t; want %d, %t", l.after, r.State, r.Settled, l.state, l.settled)
 				}
-				if row, _ := swap.RowOf(swap.SPVStates, r.State); !row.Watched {
+				if row, _ := flowtest.Flow(swap.SPVFromBTC).State(r.State); !row.Watched {
 					t.Fatalf("after %s: nobody looks at state %s", l.after, row.Name)
 				}
 			}

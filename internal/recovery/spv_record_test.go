@@ -227,7 +227,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		if n := in.BitcoinTxConfirmations; n != nil && *n < in.RequiredConfirmations && in.ConfirmationDelayMS != nil { // asked for nothing else
 			obs.Wait = swap.Fact[int]{Asked: true, Value: int(math.Floor(*in.ConfirmationDelayMS / 1000))}
 		}
-		v := swap.SPVView(swap.In{R: r, Obs: obs, Now: now})
+		v := flowtest.Flow(swap.SPVFromBTC).View(swap.In{R: r, Obs: obs, Now: now})
 		if len(v.Steps) != len(want.Steps) || want.StateInfo.Number != in.State {
 			t.Fatalf("%d steps, want %+v", len(v.Steps), want)
 		}
@@ -256,7 +256,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 				t.Errorf("action %+v, want %+v", a, w)
 			}
 		case *swap.Fund: // what is built of it is compared in chains/bitcoin
-			if w == nil || w.Chain != swap.OnBitcoin || w.Type != "SignPSBT" || w.Name != a.Name || !a.Vault {
+			if w == nil || w.Chain != tokens.Bitcoin || w.Type != "SignPSBT" || w.Name != a.Name || !a.Vault {
 				t.Errorf("action %+v, want %+v", a, w)
 			}
 		case *swap.Sign:

@@ -1,10 +1,11 @@
 package recovery
 
 import (
-	"github.com/swapper-go/swapper/internal/flowtest"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/flowtest"
 
 	"github.com/btcsuite/btcd/wire"
 
@@ -30,7 +31,7 @@ type vaultCourse struct {
 // the state that the contract's word leads to.
 func (v vaultCourse) check(t *testing.T, operation string, from int, known, enough bool, paid int, by string) {
 	t.Helper()
-	row, _ := swap.RowOf(swap.SPVStates, v.State)
+	row, _ := flowtest.Flow(swap.SPVFromBTC).State(v.State)
 	want := vaultCourse{State: v.State, StateName: row.Name, RemovedOnSave: v.State == swap.SPVExpired}
 	told := v.State == paid && v.State != from
 	ended := []int{swap.SPVClosed, swap.SPVFailed, swap.SPVExpired, swap.SPVCreated}
@@ -97,7 +98,7 @@ func TestVectorsTransitions(t *testing.T) {
 		if in.Expired {
 			r.Vault.Deadline = swap.At(now.Add(-time.Second))
 		}
-		if row, ok := swap.RowOf(swap.SPVStates, in.State); ok && row.Finished {
+		if row, ok := flowtest.Flow(swap.SPVFromBTC).State(in.State); ok && row.Finished {
 			r.Ended = swap.At(now)
 		}
 		all := &swap.Observation{}
@@ -123,7 +124,7 @@ func TestVectorsTransitions(t *testing.T) {
 		case chains.WithdrawalClaimed:
 			all.Withdrawal.Value.ClaimTx = by
 		}
-		got := flowtest.Settle(t, swap.NewSPVFromBTC(), r, all, input, now)
+		got := flowtest.Settle(t, flowtest.Flow(swap.SPVFromBTC), r, all, input, now)
 		known := in.BitcoinTxConfirmations != nil
 		enough := known && *in.BitcoinTxConfirmations >= in.RequiredConfirmations
 		ends := map[chains.WithdrawalState]int{chains.WithdrawalFronted: swap.SPVFronted, chains.WithdrawalClaimed: swap.SPVClaimed, chains.WithdrawalClosed: swap.SPVClosed}
@@ -216,7 +217,7 @@ func TestVectorsTransitions(t *testing.T) {
 		}
 		// A quote that was handed over is kept, however it ended.
 		removed := got.State == swap.SPVExpired && !in.HasWithdrawalData
-		if row, _ := swap.RowOf(swap.SPVStates, got.State); row.Hidden && got.MayPurge() != removed {
+		if row, _ := flowtest.Flow(swap.SPVFromBTC).State(got.State); row.Hidden && got.MayPurge() != removed {
 			t.Errorf("may be deleted: %v, want %v", !removed, removed)
 		}
 		if reference.RemovedOnSave && !removed {

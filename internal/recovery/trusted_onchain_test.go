@@ -147,7 +147,7 @@ func TestVectorsTrustedOnchain(t *testing.T) {
 		}
 		st := perform(t, s)
 		got := st.advance(t, nil)
-		row, _ := swap.RowOf(swap.TrustedBTCStates, got.State)
+		row, _ := flowtest.Flow(swap.TrustedFromBTC).State(got.State)
 		if got.State != want.State || row.Name != want.StateName || row.Finished != want.IsFinished || row.Success != want.IsSuccess || row.Failed != want.IsFailed || row.Expired != want.IsExpired {
 			t.Errorf("%+v, want %+v", row, want)
 		}
@@ -336,14 +336,14 @@ func TestTrustedBTCAction(t *testing.T) {
 	}
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	s.World.Set(func(w *flowtest.World) { w.LP = trustedBTCAnswer(lp.CodeGasReceived, `"txId":"`+id.String()+`"`) })
-	if v = view(); v.Steps[0].Status != swap.Received || v.Steps[0].InitTx != id.String() {
+	if v = view(); v.Steps[0].Status != "received" || v.Steps[0].InitTx != id.String() {
 		t.Errorf("%+v", v.Steps)
 	}
 	if w, ok := v.Action.(*swap.Wait); !ok || w.Name != "Bitcoin confirmations" {
 		t.Errorf("%+v", v.Action)
 	}
 	pays(t, s.World, trustedBTCAddress, 250_000, 1)
-	if v = view(); v.Steps[0].Status != swap.Confirmed || v.Steps[1].Status != swap.WaitingLP || v.Blocked != nil {
+	if v = view(); v.Steps[0].Status != "confirmed" || v.Steps[1].Status != "waiting_lp" || v.Blocked != nil {
 		t.Errorf("%+v", v.Steps)
 	}
 	// Less for each sat than was agreed is taken over, and said.
@@ -425,18 +425,18 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 		s.World.Set(func(w *flowtest.World) { w.Time = st.Record.Expiry.Time().Add(d) })
 		return st.advance(t, nil)
 	}
-	if r := later(swap.TrustedBTCSilence - time.Minute); !r.Submission.Open() {
+	if r := later(24*time.Hour - time.Minute); !r.Submission.Open() {
 		t.Errorf("closed early: %+v", r.Submission)
 	}
-	if r := later(swap.TrustedBTCSilence + time.Minute); r.Submission.Open() || r.Submission.Reason == "" {
+	if r := later(24*time.Hour + time.Minute); r.Submission.Open() || r.Submission.Reason == "" {
 		t.Errorf("open: %+v", r.Submission)
 	}
 	s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
-	if r := later(swap.TrustedBTCSilence + 2*time.Minute); r.State != swap.TrustedBTCExpired {
+	if r := later(24*time.Hour + 2*time.Minute); r.State != swap.TrustedBTCExpired {
 		t.Errorf("state %d", r.State)
 	}
 	pays(t, s.World, trustedBTCAddress, 250_000, 1)
-	if r := later(swap.TrustedBTCSilence + 3*time.Minute); r.State == swap.TrustedBTCExpired {
+	if r := later(24*time.Hour + 3*time.Minute); r.State == swap.TrustedBTCExpired {
 		t.Error("a payment that comes after all was not seen")
 	}
 }

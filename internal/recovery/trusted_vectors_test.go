@@ -81,7 +81,7 @@ func TestVectorsTrustedTransitions(t *testing.T) {
 		if want.Sync.State != synced || want.Sync.Changed != told {
 			t.Errorf("the reference synchronises to %+v, want %d, told %v", want.Sync, synced, told)
 		}
-		row, _ := swap.RowOf(swap.TrustedLNStates, got.State)
+		row, _ := flowtest.Flow(swap.TrustedFromBTCLN).State(got.State)
 		if got.State != want.Poll.State || row.Name != want.Poll.StateName {
 			t.Errorf("state %d %s, want %d %s", got.State, row.Name, want.Poll.State, want.Poll.StateName)
 		}
@@ -120,7 +120,7 @@ func shownAmount(raw *big.Int, token tokens.Token) map[string]any {
 // shownStep is a step as vectors write it, but for its description.
 func shownStep(s swap.Step) map[string]any {
 	side := "destination"
-	if s.Type == swap.Payment || s.Type == swap.Refund {
+	if s.Type == "Payment" || s.Type == "Refund" {
 		side = "source"
 	}
 	out := map[string]any{"type": s.Type, "side": side, "chain": s.Chain, "title": s.Title, "status": s.Status}
