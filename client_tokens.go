@@ -166,7 +166,7 @@ func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (l
 			w.NetworkSats = int64(math.Ceil(max(rates.Fastest, rates.Minimum) * payoutVSize))
 		}
 	}
-	if w.Least, err = c.quoter.WatchtowerMin(ctx, typ, t); err != nil { // the same
+	if w.Watchtower, err = c.quoter.WatchtowerPay(ctx, typ, t); err != nil { // the same
 		c.config.Logger.Debug("watchtower's pay not determined", "chain", t.Chain, "err", err)
 	}
 	return c.offers.LimitsAt(service, t.Chain, t.Address, w)

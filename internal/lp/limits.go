@@ -63,18 +63,24 @@ type Worth struct {
 	Decimals    int      // of the token
 	NetworkSats int64    // what paying out the least amount may cost, for services to bitcoin
 
-	// Least is what a swap must be worth, in sats, so that its watchtower's pay is
-	// within the policy ([Policy.WatchtowerMin]), by contract version, for services
-	// from bitcoin; without an entry the pay is not known, or does not matter.
-	Least map[string]*big.Int
+	// Watchtower is what a watchtower is paid for settling a swap, by contract
+	// version, for services from bitcoin; without an entry the pay is not known, or
+	// there is none.
+	Watchtower map[string]WatchtowerPay
+}
+
+// WatchtowerPay is what a watchtower is paid, in sats.
+type WatchtowerPay struct {
+	Sats *big.Int
+	Min  *big.Int // the least value of a swap that pays it ([Policy.WatchtowerMin])
 }
 
 // LimitsAt is [Directory.Limits] with the side that is not bitcoin: of an LP that
 // has not named its bounds there, it follows from those of the bitcoin side, the
 // announced fees and the market's price, and is rounded inwards. Neither minimum of
-// a service from bitcoin is below w.Least, which can exceed the maximum: then the
-// chain's fees are too high for any amount. Errors are those of a price that cannot
-// be.
+// a service from bitcoin is below what its watchtower's pay demands, which can
+// exceed the maximum: then the chain's fees are too high for any amount. Errors are
+// those of a price that cannot be.
 func (d *Directory) LimitsAt(service Service, chain, token string, w Worth) (Bounds, error) {
 	var failed error
 	b := d.limits(service, chain, token, func(lp *LP, b Bounds) Bounds {
@@ -88,8 +94,8 @@ func (d *Directory) LimitsAt(service Service, chain, token string, w Worth) (Bou
 				failed = err
 			}
 		}
-		if !service.ToBitcoin() {
-			if err := w.raise(&b, w.Least[lp.version(chain)]); err != nil {
+		if pay, known := w.Watchtower[lp.version(chain)]; known && !service.ToBitcoin() {
+			if err := w.raise(&b, lp.Services[service], pay); err != nil {
 				failed = err
 			}
 		}
@@ -98,17 +104,21 @@ func (d *Directory) LimitsAt(service Service, chain, token string, w Worth) (Bou
 	return b, failed
 }
 
-// raise brings both minima up to what least sats are worth.
-func (w Worth) raise(b *Bounds, least *big.Int) error {
-	if least == nil || least.Sign() <= 0 {
-		return nil
-	}
-	units, err := pricecheck.FromBitcoinUp(least, w.Price, w.Decimals)
+// raise brings both minima up to what pays a watchtower. An exact input must also
+// leave something after the pay and the LP's fees, which it contains.
+func (w Worth) raise(b *Bounds, s ServiceInfo, pay WatchtowerPay) error {
+	units, err := pricecheck.FromBitcoinUp(pay.Min, w.Price, w.Decimals)
 	if err != nil {
 		return err
 	}
-	b.Input.raise(least)
 	b.Output.raise(units)
+	b.Input.raise(pay.Min)
+	if pay.Sats.Sign() > 0 && s.FeePPM < million.Int64() {
+		left := big.NewInt(million.Int64() - s.FeePPM)
+		rest := sum(pay.Sats, big.NewInt(s.BaseFee))
+		rest.Add(rest, big.NewInt(1))                                  // what is left
+		b.Input.raise(sum(mulDiv(rest, million, left), big.NewInt(3))) // pay and two fees are rounded up
+	}
 	return nil
 }
 

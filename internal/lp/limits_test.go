@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"math/big"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,11 +41,14 @@ func TestLimitsFollowFromThePrice(t *testing.T) {
 
 // A watchtower's pay raises both minima of the LPs whose contracts demand it.
 func TestLimitsCoverTheWatchtower(t *testing.T) {
-	w := Worth{Price: n(3_000_000_000_000), Decimals: 6, Least: map[string]*big.Int{"v1": n(0), "v2": n(5000)}} // a base unit of T is worth 3 sats
+	w := Worth{Price: n(3_000_000_000_000), Decimals: 6, Watchtower: map[string]WatchtowerPay{"v1": {n(500), n(0)}, "v2": {n(1200), n(5000)}}} // a base unit of T is worth 3 sats
 	info := ServiceInfo{Min: 1000, Max: 100_000, BaseFee: 10, FeePPM: 3000, Chains: []ChainTokens{{"CITREA", []string{"T"}}}}
 	services := map[Service]ServiceInfo{ToBTC: info, SPVFromBTC: info}
 	old := &LP{URL: "old", Services: services}
 	recent := &LP{URL: "recent", Services: services, Versions: map[string]string{"CITREA": "v2"}}
+	small := info
+	small.Min = 1
+	tiny := &LP{URL: "tiny", Services: map[Service]ServiceInfo{SPVFromBTC: small}}
 	taught := Range{n(2000), n(30_000)}
 	for name, x := range map[string]struct {
 		lps     []*LP
@@ -55,6 +57,7 @@ func TestLimitsCoverTheWatchtower(t *testing.T) {
 		in, out string
 	}{
 		"pay that always passes": {lps: []*LP{old}, service: SPVFromBTC, in: "1000", out: "329"},
+		"more than is left":      {lps: []*LP{tiny}, service: SPVFromBTC, in: "515", out: "1"}, // 511 sats less fees of 0.3 %, and 3 for rounding
 		"expensive":              {lps: []*LP{recent}, service: SPVFromBTC, in: "5000", out: "1667"},
 		"expensive, as answered": {lps: []*LP{recent}, service: SPVFromBTC, learned: &taught, in: "5000", out: "2000"},
 		"of one of two":          {lps: []*LP{recent, old}, service: SPVFromBTC, in: "1000", out: "329"},

@@ -48,12 +48,11 @@ func autoBounty(ctx context.Context, k chains.Contract, token string) (*big.Int,
 	return lp.AutoBounty(fee), nil
 }
 
-// WatchtowerMin returns the least value, in sats, that a swap from bitcoin to a
-// token of a configured chain must have for its watchtower's pay to be accepted: by
-// contract version, at the chain's fees of the moment, and 0 where any value is
-// enough. It is empty for types of swaps that promise a watchtower nothing. With an
+// WatchtowerPay returns what a watchtower is paid for settling a swap from bitcoin
+// to a token of a configured chain, and the least value of a swap that pays it: by
+// contract version, at the chain's fees of the moment. It is empty for types of swaps that promise a watchtower nothing. With an
 // error, the versions are left out whose pay is not known.
-func (qt *Quoter) WatchtowerMin(ctx context.Context, typ swap.Type, t tokens.Token) (map[string]*big.Int, error) {
+func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Token) (map[string]lp.WatchtowerPay, error) {
 	o := order{Quoter: qt, chain: qt.Reader.Chains[t.Chain]}
 	o.info = o.chain.Info()
 	var pay func(context.Context, chains.Contract) (*big.Int, error)
@@ -76,13 +75,9 @@ func (qt *Quoter) WatchtowerMin(ctx context.Context, typ swap.Type, t tokens.Tok
 		if err != nil {
 			return nil, err
 		}
-		sats, err := pricecheck.ToBitcoin(units, np, o.info.Native.Decimals)
-		if err != nil {
-			return nil, err
-		}
-		return qt.Policy.WatchtowerMin(sats), nil
+		return pricecheck.ToBitcoin(units, np, o.info.Native.Decimals)
 	})
-	least := map[string]*big.Int{}
+	known := map[string]lp.WatchtowerPay{}
 	var failed error
 	for _, v := range o.info.Versions {
 		k, ok := o.chain.Contract(v.Name)
@@ -94,7 +89,7 @@ func (qt *Quoter) WatchtowerMin(ctx context.Context, typ swap.Type, t tokens.Tok
 			failed = errors.Join(failed, err)
 			continue
 		}
-		least[v.Name] = sats
+		known[v.Name] = lp.WatchtowerPay{Sats: sats, Min: qt.Policy.WatchtowerMin(sats)}
 	}
-	return least, failed
+	return known, failed
 }
