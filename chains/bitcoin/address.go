@@ -10,8 +10,8 @@ import (
 )
 
 // Address is a Bitcoin address of one network. It is a comparable value; its
-// zero value is no address. Every other value can be paid: a taproot key is a
-// point of the curve.
+// zero value is not a valid address. Every other value can be paid; taproot
+// keys are checked to be points on the curve.
 type Address struct {
 	text    string
 	program [32]byte // the first forms[typ].program bytes are used
@@ -19,14 +19,14 @@ type Address struct {
 	network Network
 }
 
-// ParseAddress reads an address of network n. Exactly the five forms of
-// [AddressType] are addresses; texts of another network, keys, surrounding
-// space and witness programs of other versions or lengths are refused
-// (protocol: bitcoin.md §2.1). Testnet3, testnet4 and signet share their
-// addresses, and regtest shares their Base58 ones.
+// ParseAddress reads an address of network n. It accepts exactly the five forms
+// of [AddressType] and rejects addresses of other networks, keys, surrounding
+// white space, and witness programs of other versions or lengths (protocol:
+// bitcoin.md §2.1). Testnet3, testnet4 and signet share their addresses, and
+// regtest shares their Base58 ones.
 //
-// btcutil.DecodeAddress is no substitute: it turns some texts that are no
-// addresses into scripts nobody can spend (§2.4).
+// Do not use btcutil.DecodeAddress instead: it turns some invalid texts into
+// scripts that cannot be spent (§2.4).
 func ParseAddress(s string, n Network) (Address, error) {
 	if !n.Valid() {
 		return Address{}, fmt.Errorf("unknown Bitcoin network %d", int(n))
@@ -50,9 +50,9 @@ func ParseAddress(s string, n Network) (Address, error) {
 // of another Bitcoin network.
 var ErrOtherNetwork = errors.New("wrong Bitcoin network")
 
-// AddressFromScript returns the address that an output script pays to. Scripts
-// without an address (OP_RETURN, bare keys and multisig, other witness
-// versions, pushes that are not canonical) are an error.
+// AddressFromScript returns the address that an output script pays to. It
+// returns an error for scripts that have no address: OP_RETURN, bare public
+// keys and multisig, other witness versions, non-canonical pushes.
 func AddressFromScript(script []byte, n Network) (Address, error) {
 	if !n.Valid() {
 		return Address{}, fmt.Errorf("unknown Bitcoin network %d", int(n))

@@ -9,23 +9,23 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// ErrNotFound is the answer that the block, transaction or node does not exist,
-// as far as the backend knows. It is an answer, not a failure: a lagging backend
-// gives it for what happened lately.
+// ErrNotFound means that the backend does not know the block, transaction or
+// node. It is an answer, not a failure; a backend that lags behind also returns
+// it for recent blocks and transactions.
 var ErrNotFound = errors.New("not found")
 
-// RejectedError is a node's refusal of a transaction. It is an answer: repeating
-// the call is pointless as long as the chain and the mempool do not change.
+// RejectedError is a node's refusal of a transaction. It is an answer: retrying
+// is pointless until the chain or the mempool changes.
 type RejectedError struct {
-	Code   int    // of the node, as in -25 (inputs missing or spent) and -26 (policy); 0 when it gave none
-	Reason string // the node's words
+	Code   int    // the node's error code, for example -25 (inputs missing or spent) or -26 (policy); 0 if it gave none
+	Reason string // the node's message
 }
 
-// Error returns the node's words.
+// Error returns the node's message with a prefix.
 func (e *RejectedError) Error() string { return "transaction rejected: " + e.Reason }
 
-// AlreadyKnown reports whether the refusal says that the node or the chain has the
-// transaction already, which is as good as sent (protocol: bitcoin.md §4).
+// AlreadyKnown reports whether the transaction was refused because it is already
+// in the mempool or in the chain, which counts as sent (protocol: bitcoin.md §4).
 func (e *RejectedError) AlreadyKnown() bool {
 	const alreadyInChain = -27
 	if e.Code == alreadyInChain {
@@ -43,116 +43,118 @@ func (e *RejectedError) AlreadyKnown() bool {
 	return false
 }
 
-// Result is the answer to one of several questions that were asked together:
-// a value, or why there is none.
+// Result is one entry of a batch answer: a value, or the error that explains
+// why it is missing.
 type Result[T any] struct {
 	Value T
 	Err   error
 }
 
-// Backend tells about one Bitcoin network and sends transactions to it.
+// Backend reads one Bitcoin network and broadcasts transactions to it.
 //
-// Implementations are safe for concurrent use, take part in no consensus, and
-// hold no key. Whatever they return is checked as far as it can be: headers
-// hash to their ids and link to each other, transactions hash to theirs, merkle
-// proofs fold to the header's root, amounts lie within 0 and [rawtx.MaxMoney]. What
-// fails such a check is no answer; an implementation with several sources asks
-// the next one.
+// Implementations are safe for concurrent use and hold no keys. They verify what
+// they return as far as possible without being a full node: headers hash to their
+// ids and link to each other, transactions hash to theirs, merkle proofs fold to
+// the header's root, amounts lie within 0 and [rawtx.MaxMoney]. Data that fails
+// such a check is discarded; an implementation with several sources then asks the
+// next one.
 //
 // Errors: [ErrNotFound] where a method says so; a *fault.Error with code
-// Unsupported for what this backend cannot know, Upstream when no source gave a
-// usable answer (the message says what each one did), InvalidInput for an
-// address of another network; the context's error when it ends first. Every
-// method returns soon after its context ends, and bounds its own waiting if the
-// context has no deadline.
+// Unsupported for what this backend cannot provide, Upstream when no source
+// gave a usable answer (the message says how each one failed), InvalidInput for
+// an address of another network; the context's error if it ends first. Every
+// method returns soon after its context ends, and applies its own timeout if
+// the context has no deadline.
 //
-// Methods that take several ids answer in their order, one [Result] each: one
-// failure does not spoil the others, and an implementation asks for all of them
-// together. Identical questions of concurrent callers are asked once. Facts that
-// cannot change may come from a bounded cache; the tip may be a few seconds old.
-// All values returned may be shared: callers must not change what they point to.
+// Methods that take several ids return one [Result] for each, in the same order:
+// one failure does not affect the others, and implementations should batch the
+// requests. Identical concurrent calls are merged into one request. Immutable
+// data may come from a bounded cache; the tip may be a few seconds old. Returned
+// values may be shared: callers must not modify what they point to.
 type Backend interface {
-	// Network returns the network that the backend was made for. No request.
+	// Network returns the network that the backend was created for. It sends no request.
 	Network() Network
 	// CheckNetwork asks for block 0 and returns an error unless it is the genesis
-	// block of Network. Other methods check each source by themselves before its
-	// first answer counts.
+	// block of Network. The other methods check each source themselves before
+	// they use its first answer.
 	CheckNetwork(ctx context.Context) error
 
 	// TipHeight returns the height of the best block.
 	TipHeight(ctx context.Context) (uint32, error)
 	// BlockHash returns the hash of the block at a height of the best chain, or ErrNotFound.
 	BlockHash(ctx context.Context, height uint32) (Hash, error)
-	// Header returns the header of a block, also of one outside of the best
-	// chain if the backend knows it, or ErrNotFound. The header hashes to block;
-	// its height is what the backend says.
+	// Header returns the header of a block, or ErrNotFound. The block need not
+	// be in the best chain. The header is checked to hash to block; its height
+	// is not checked.
 	Header(ctx context.Context, block Hash) (Header, error)
-	// HeadersFrom returns the headers of the best chain from a height on,
-	// ascending, linked and with proof of work as [CheckHeaders] demands, at most
-	// max and none above the tip. Fewer than asked for means that the tip was reached; none is no error.
+	// HeadersFrom returns the headers of the best chain from a height on, ascending, linked and
+	// with valid proof of work (see [CheckHeaders]). It returns at most max headers, fewer if the
+	// tip is reached, and none without an error if from is above the tip.
 	HeadersFrom(ctx context.Context, from uint32, max int) ([]Header, error)
-	// InMainChain reports whether a block is in the best chain; false also for one that is unknown.
+	// InMainChain reports whether a block is in the best chain; it returns
+	// false for an unknown block too.
 	InMainChain(ctx context.Context, block Hash) (bool, error)
 
-	// Txs returns transactions, confirmed or not. Unknown, or known once and
-	// dropped or replaced since: ErrNotFound.
+	// Txs returns transactions, confirmed or not. The error is ErrNotFound for
+	// a transaction that is unknown, or has been dropped or replaced since.
 	Txs(ctx context.Context, ids []Hash) []Result[*Tx]
-	// MerkleProof proves that a transaction stands in a block. The proof is
-	// checked against the block's header. Not in that block, or the block is not
-	// in the best chain: ErrNotFound.
+	// MerkleProof returns the proof that a transaction is in a block, checked
+	// against the block's header. It returns ErrNotFound if the transaction is
+	// not in that block or the block is not in the best chain.
 	MerkleProof(ctx context.Context, id, block Hash) (MerkleProof, error)
-	// Outspends tells what spends each output.
+	// Outspends returns what spends each output.
 	Outspends(ctx context.Context, ops []OutPoint) []Result[Spend]
 	// Broadcast sends a transaction and returns its id. A transaction that the
-	// network already has counts as sent. Refused by the node:
-	// *RejectedError. After any other failure the id has been looked up; an
-	// error then means that nobody knows whether it went out, and sending the
-	// same bytes again is safe.
+	// network already has counts as sent. The error is a *RejectedError if the
+	// node refused the transaction. After any other failure the implementation
+	// looks the id up; if that fails too, the error means that it is unknown
+	// whether the transaction was sent. Sending the same bytes again is safe.
 	Broadcast(ctx context.Context, raw []byte) (Hash, error)
 
 	// AddressTxs yields the transactions that pay to or spend from an address,
-	// unconfirmed ones first, then by falling height, page by page as the caller
-	// goes on. It ends with an error, if any.
+	// unconfirmed ones first, then by falling height, fetching pages as the
+	// caller iterates. An error ends the sequence.
 	AddressTxs(ctx context.Context, a Address) iter.Seq2[*Tx, error]
-	// AddressUTXOs returns the unspent outputs of an address in no certain
-	// order; what an unconfirmed transaction spends is not among them.
+	// AddressUTXOs returns the unspent outputs of an address in no particular
+	// order, without those that an unconfirmed transaction spends.
 	AddressUTXOs(ctx context.Context, a Address) ([]UTXO, error)
-	// AddressBalance returns sats: what confirmed outputs hold, and by how much
-	// unconfirmed transactions would change that (negative when they spend).
+	// AddressBalance returns the balance of an address in sats: the sum of its
+	// confirmed outputs, and the change that unconfirmed transactions would
+	// make to it (negative when they spend).
 	AddressBalance(ctx context.Context, a Address) (confirmed, unconfirmed int64, err error)
 
-	// FeeRates returns the advised fee rates.
+	// FeeRates returns the recommended fee rates in sat/vB.
 	FeeRates(ctx context.Context) (FeeRates, error)
-	// CPFPs returns what unconfirmed transactions weigh and pay with their
-	// ancestors; nil for one that is confirmed or unknown, or when the backend
-	// has no such data.
+	// CPFPs returns the effective fee rates of unconfirmed transactions
+	// together with their ancestors; nil for a transaction that is confirmed or
+	// unknown, or if the backend has no such data.
 	CPFPs(ctx context.Context, ids []Hash) []Result[*CPFP]
 	// ProjectedBlocks returns the blocks that the mempool would fill now, the
 	// next one first; empty when the mempool is empty or the backend has no such data.
 	ProjectedBlocks(ctx context.Context) ([]ProjectedBlock, error)
 }
 
-// LightningGraph is an ability of some backends: to know the public Lightning
+// LightningGraph is implemented by backends that also know the public Lightning
 // channels.
 type LightningGraph interface {
-	// NodeLiquidity returns what the graph says about a node, or ErrNotFound.
-	// publicKey is 33 bytes in hex.
+	// NodeLiquidity returns the public channels and capacity of a node, or
+	// ErrNotFound. publicKey is 33 bytes in hex.
 	NodeLiquidity(ctx context.Context, publicKey string) (*NodeLiquidity, error)
 }
 
-// GetTx asks for one transaction; see [Backend].Txs.
+// GetTx returns one transaction; see [Backend].Txs.
 func GetTx(ctx context.Context, b Backend, id Hash) (*Tx, error) {
 	r := b.Txs(ctx, []Hash{id})[0]
 	return r.Value, r.Err
 }
 
-// GetOutspend asks for the fate of one output; see [Backend].Outspends.
+// GetOutspend returns what spends one output; see [Backend].Outspends.
 func GetOutspend(ctx context.Context, b Backend, op OutPoint) (Spend, error) {
 	r := b.Outspends(ctx, []OutPoint{op})[0]
 	return r.Value, r.Err
 }
 
-// GetCPFP asks about one unconfirmed transaction; see [Backend].CPFPs.
+// GetCPFP returns the effective fee rate of one unconfirmed transaction; see [Backend].CPFPs.
 func GetCPFP(ctx context.Context, b Backend, id Hash) (*CPFP, error) {
 	r := b.CPFPs(ctx, []Hash{id})[0]
 	return r.Value, r.Err

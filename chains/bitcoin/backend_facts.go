@@ -9,17 +9,17 @@ type UTXO struct {
 	Height uint32 // of its block, 0 when unconfirmed
 }
 
-// FeeRates are the rates that a backend advises, as it advises them: Fastest can
-// be below Minimum and below 1.
+// FeeRates are the rates that a backend recommends, unmodified: Fastest can be
+// below Minimum and below 1.
 type FeeRates struct {
 	Fastest float64 // sat/vB to be in one of the next blocks
 	Minimum float64 // sat/vB below which transactions are not relayed
 }
 
-// NodeLiquidity is what the public graph says about a Lightning node.
+// NodeLiquidity describes a Lightning node's public channels.
 type NodeLiquidity struct {
 	PublicKey string // 66 lower-case hex digits
-	Capacity  int64  // sats in its channels, both sides
+	Capacity  int64  // total capacity of its channels in sats, both sides
 	Channels  int    // active ones
 }
 

@@ -10,7 +10,7 @@ import (
 // the chain.
 type Tx struct {
 	ID            Hash
-	Msg           *wire.MsgTx   // with witness; shared, not to be changed
+	Msg           *wire.MsgTx   // with witness; shared, must not be modified
 	Confirmations uint32        // 0: unconfirmed; 1: in the newest block
 	Height        uint32        // of its block, 0 when unconfirmed
 	BlockHash     Hash          // zero when unconfirmed
@@ -25,8 +25,9 @@ func (t *Tx) Confirmed() bool { return t.Confirmations > 0 }
 type SpendState uint8
 
 const (
-	// SpendUnknown: the backend knows no such transaction or no such output. It
-	// says nothing about money; only the other three are facts.
+	// SpendUnknown means that the backend does not know the transaction or it
+	// has no such output. Do not conclude anything about the money from it;
+	// only the other three are facts.
 	SpendUnknown   SpendState = iota
 	Unspent                   // exists, and neither a block nor the mempool spends it
 	SpentInMempool            // spent by an unconfirmed transaction, which may yet be replaced
@@ -46,22 +47,23 @@ func (s SpendState) String() string {
 	return "unknown"
 }
 
-// Spend is the answer to: who spent this output?
+// Spend says whether and by what an output is spent.
 type Spend struct {
 	State  SpendState
 	TxID   Hash   // the spender, when State is SpentInMempool or SpentConfirmed; zero if the backend cannot name it
 	Height uint32 // height of the spender's block, when State is SpentConfirmed; 0 if the backend cannot tell
 }
 
-// CPFP is the fee standing of an unconfirmed transaction together with its
-// unconfirmed ancestors (protocol: bitcoin.md §5).
+// CPFP is the effective fee rate of an unconfirmed transaction, taking its
+// unconfirmed ancestors into account (child pays for parent) (protocol:
+// bitcoin.md §5).
 type CPFP struct {
 	EffectiveFeeRate float64 // sat/vB that miners see
-	AdjustedVSize    float64 // virtual bytes that this rate is paid for
+	AdjustedVSize    float64 // virtual bytes to which EffectiveFeeRate applies
 }
 
-// ProjectedBlock is one of the next blocks as a backend expects them, the very
-// next one first. The last one of a list may stand for all that follow.
+// ProjectedBlock is one of the next blocks that a backend expects to be mined.
+// The last one in a list may hold the rest of the mempool.
 type ProjectedBlock struct {
 	VSize      float64 // virtual bytes
 	MinFeeRate float64 // sat/vB of the cheapest transaction in it

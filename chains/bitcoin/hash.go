@@ -9,18 +9,19 @@ import (
 )
 
 // Hash is a double SHA-256 of a transaction or a block header. Its bytes are in
-// internal order, as they were hashed and as they stand in transactions,
-// headers, merkle proofs and contract calls; h[:] gives them. Its text, from
-// String and for [ParseHash], is in display order: the bytes reversed, as
-// explorers, wallets and node RPCs write it.
+// internal order, as in transactions, headers, merkle proofs and contract
+// calls; h[:] returns them. Its text, from String and for [ParseHash], is in
+// display order: the bytes reversed, as explorers, wallets and node RPCs write
+// it.
 type Hash = chainhash.Hash
 
-// OutPoint names an output of a transaction: the transaction's [Hash] and the
-// output's index. Its text is `<txid in display order>:<index>`.
+// OutPoint identifies an output of a transaction: the transaction's [Hash] and
+// the output's index. Its text is `<txid in display order>:<index>`.
 type OutPoint = wire.OutPoint
 
 // ParseHash reads a hash from the 64 hex digits of its display order. Unlike
-// chainhash.NewHashFromStr it does not fill short texts up with zeros.
+// chainhash.NewHashFromStr it rejects shorter texts instead of padding them
+// with zeros.
 func ParseHash(s string) (Hash, error) {
 	var h Hash
 	if len(s) != 2*len(h) {

@@ -42,7 +42,7 @@ func ParseHeader(b []byte, height uint32) (Header, error) {
 	}, nil
 }
 
-// Bytes returns the serialised header, which is what its hash is taken of.
+// Bytes returns the serialised header, the input of the block hash.
 func (h Header) Bytes() [HeaderSize]byte {
 	var b [HeaderSize]byte
 	le := binary.LittleEndian
@@ -61,13 +61,13 @@ func (h Header) Hash() Hash {
 	return chainhash.DoubleHashH(b[:])
 }
 
-// Work returns the expected number of hashes that the block stands for.
+// Work returns the expected number of hashes needed to mine the block.
 func (h Header) Work() *big.Int { return pow.Work(h.Bits) }
 
 // CheckWork returns an error unless the header's hash meets its own target and
-// that target is not easier than network n allows. It is what makes a header
-// expensive to invent; whether the target is the one that the chain demands at
-// this height is [CheckHeaders]' question.
+// that target is not easier than network n allows. That makes a forged header
+// expensive. It does not check that the target is the one required at this
+// height; [CheckHeaders] does.
 func (h Header) CheckWork(n Network) error { return h.checkWork(n, h.Hash()) }
 
 // checkWork and checkLink take the hash, which costs more than all the rest, from a caller who has it.

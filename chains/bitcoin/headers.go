@@ -20,7 +20,7 @@ import (
 //     changes its own.
 //
 // prev is trusted. A header that passes can still be rejected by a full node;
-// one that fails is certainly no part of the chain.
+// one that fails is certainly not part of the chain.
 func CheckHeaders(n Network, prev Header, next []Header) error {
 	var epochStart uint32 // time of the first header of the current epoch, if known
 	known := prev.Height%epochBlocks == 0

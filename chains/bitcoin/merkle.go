@@ -7,8 +7,8 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/chainhash"
 )
 
-// MerkleProof shows that a transaction is in a block. The proof alone proves
-// nothing: [MerkleProof.Verify] compares it with the block's header.
+// MerkleProof shows that a transaction is in a block. It proves nothing until
+// [MerkleProof.Verify] has checked it against the block's header.
 type MerkleProof struct {
 	TxID   Hash
 	Pos    uint32 // index of the transaction in its block
@@ -22,8 +22,8 @@ const maxMerkleDepth = 15
 
 // BuildMerkleProof returns the proof for the transaction txid in a block at the
 // given height whose transactions are txids, in the order of the block. It
-// reports false if txid is none of them. It takes time and memory linear in
-// the number of transactions and leaves txids as it is.
+// reports false if txid is not among them. It takes time and memory linear in
+// the number of transactions and does not modify txids.
 //
 // On an odd level the last hash is paired with itself (protocol: bitcoin.md §15).
 func BuildMerkleProof(txids []Hash, txid Hash, height uint32) (MerkleProof, bool) {
@@ -50,8 +50,8 @@ func BuildMerkleProof(txids []Hash, txid Hash, height uint32) (MerkleProof, bool
 	return proof, true
 }
 
-// MerkleRoot returns the merkle root of a block's transaction ids; the zero
-// hash for none.
+// MerkleRoot returns the merkle root of a block's transaction ids, or the zero
+// hash if there are none.
 func MerkleRoot(txids []Hash) Hash {
 	if len(txids) == 0 {
 		return Hash{}
@@ -81,15 +81,15 @@ func hashPair(left, right Hash) Hash {
 	return chainhash.DoubleHashH(b[:])
 }
 
-// Root folds the proof and returns the merkle root that it leads to.
+// Root returns the merkle root computed from the proof.
 func (p MerkleProof) Root() Hash {
 	root, _ := p.fold()
 	return root
 }
 
 // Verify returns an error unless the proof leads to the merkle root of header
-// and has the shape of a proof in a real block. Whether header is a block of
-// the best chain is the caller's question.
+// and has the shape of a proof in a real block. The caller must check that
+// header is in the best chain.
 //
 // A transaction whose witness-stripped form has 64 bytes could pass for an
 // inner node; [rawtx.Strip] refuses those.

@@ -1,13 +1,14 @@
-// Package bitcoin is what the library needs to know of Bitcoin: networks and
-// addresses, and a [Backend] that reads the chain, with the facts that it reports.
-// Packages mempoolspace and noderpc are backends; package backendtest tests one's
-// own. Hashes, headers and withdrawals from vaults are what smart chains verify.
+// Package bitcoin defines the Bitcoin types of the library: networks, addresses,
+// and the [Backend] interface that reads the chain, with the types that it
+// returns. Packages mempoolspace and noderpc implement it; package backendtest
+// tests your own implementation. Smart chains verify the hashes, headers and vault
+// withdrawals defined here.
 package bitcoin
 
 import "fmt"
 
-// Network is one Bitcoin network. The numbers are part of names in stored
-// records and never change (protocol: bitcoin.md §1).
+// Network is a Bitcoin network. The numeric values are used in stored records
+// and never change (protocol: bitcoin.md §1).
 type Network int
 
 const (
@@ -25,7 +26,7 @@ type Params struct {
 	P2PKH       byte   // version byte of pay-to-pubkey-hash addresses
 	P2SH        byte   // version byte of pay-to-script-hash addresses
 	InvoiceHRP  string // what follows "ln" in a BOLT11 invoice of this network
-	GenesisHash string // block 0 in display order; tells networks apart whose addresses look alike
+	GenesisHash string // hash of block 0 in display order; distinguishes networks that share address formats
 }
 
 var params = [...]Params{
@@ -40,7 +41,7 @@ var params = [...]Params{
 func (n Network) Valid() bool { return n >= 0 && int(n) < len(params) }
 
 // Params returns the constants of n. It panics if n is not [Network.Valid];
-// check where a network enters from outside, as [ParseNetwork] does.
+// validate networks from outside first, for example with [ParseNetwork].
 func (n Network) Params() Params { return params[n] }
 
 // String returns the lower-case name.

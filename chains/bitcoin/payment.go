@@ -8,18 +8,18 @@ import (
 	"github.com/btcsuite/btcd/wire"
 )
 
-// Payment is an output that pays an address.
+// Payment is a transaction output that pays an address.
 type Payment struct {
 	Tx   *Tx
 	Vout uint32
 }
 
-// FindPayment looks among the transactions of an address for an output that
-// match accepts, and returns the best: a confirmed one before an unconfirmed
-// one, the lowest block first, the first output of a transaction. ok is false if
-// there is none. Blocks from before since are not searched, so that an address
-// with a long later history costs no more pages than it must
-// (protocol: bitcoin.md §12 and §20 row 9).
+// FindPayment searches the transactions of an address for an output that match
+// accepts, and returns the best one: confirmed before unconfirmed, then the
+// lowest block, then the first output of the transaction. ok is false if none
+// matches. Blocks older than since are not searched, which limits the number of
+// pages fetched for an address with a long history (protocol: bitcoin.md §12 and
+// §20 row 9).
 func FindPayment(ctx context.Context, b Backend, a Address, since time.Time, match func(*wire.TxOut) bool) (best Payment, ok bool, err error) {
 	for tx, err := range b.AddressTxs(ctx, a) {
 		if err != nil {
@@ -48,9 +48,9 @@ func earlier(a, b *Tx) bool {
 	return a.Height < b.Height
 }
 
-// FillPrevouts returns tx with every spent output taken from the parent
-// transaction itself, whose id commits to it, instead of from what the backend
-// said about it. It asks for all parents together.
+// FillPrevouts returns tx with every spent output read from its parent
+// transaction, which is verified against its id, rather than from the backend's
+// summary. It requests all parents in one batch.
 func FillPrevouts(ctx context.Context, b Backend, tx *Tx) (*Tx, error) {
 	var ids []Hash
 	at := make(map[Hash]int)

@@ -6,13 +6,13 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 )
 
-// AddressType is one of the five forms of output that the swaps know
-// (protocol: bitcoin.md §2.1). The zero value is none of them.
+// AddressType is one of the five output types that swaps support (protocol:
+// bitcoin.md §2.1). The zero value is none of them.
 type AddressType uint8
 
 const (
 	P2PKH  AddressType = 1 + iota // pay to public key hash
-	P2SH                          // pay to script hash; of a wallet always P2SH-P2WPKH
+	P2SH                          // pay to script hash; wallets only use P2SH-P2WPKH
 	P2WPKH                        // witness version 0, 20 bytes
 	P2WSH                         // witness version 0, 32 bytes
 	P2TR                          // witness version 1, 32 bytes: taproot
@@ -45,7 +45,7 @@ func (t AddressType) String() string {
 	return forms[t].name
 }
 
-// DustLimit returns the least amount in sats that an output of this type may
+// DustLimit returns the smallest amount in sats that an output of this type may
 // carry (protocol: bitcoin.md §6); 0 for an invalid type.
 func (t AddressType) DustLimit() int64 {
 	if !t.Valid() {
@@ -64,9 +64,9 @@ func (t AddressType) ScriptLen() int {
 	return len(f.prefix) + f.program + len(f.suffix)
 }
 
-// ScriptType returns the type of an output script, and false if it is not,
-// byte for byte, one of the five templates. A taproot output whose key is not on
-// the curve cannot be spent and is none.
+// ScriptType returns the type of an output script, and false if it is not, byte
+// for byte, one of the five templates. A taproot output whose key is not on the
+// curve cannot be spent and reports false.
 func ScriptType(script []byte) (AddressType, bool) {
 	t, _, ok := parseScript(script)
 	return t, ok

@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// FeeShares are what others get out of a vault withdrawal, in parts per 100,000
-// of the raw amounts, on top of what the recipient gets. Each takes 20 bits of
-// the transaction's first two sequences.
+// FeeShares are the fees that third parties receive from a vault withdrawal, in
+// parts per 100,000 of the raw amounts, on top of the recipient's payout. Each
+// is encoded in 20 bits of the transaction's first two sequence numbers.
 type FeeShares struct {
-	Caller    uint32 // who brings the proof to the vault
-	Fronting  uint32 // who advances the payout
-	Execution uint32 // who runs the recipient's call; of token 0 only
+	Caller    uint32 // paid to the account that submits the proof to the vault
+	Fronting  uint32 // paid to the account that advances the payout
+	Execution uint32 // paid to the account that executes the recipient's call; token 0 only
 }
 
 const (
@@ -21,9 +21,9 @@ const (
 	noRelativeLock = 1 << 31
 )
 
-// Sequences returns the sequences of inputs 0 and 1 of the withdrawal
-// (protocol: swap-flows-spv-and-core.md A5). Shares of more than 20 bits are an
-// error.
+// Sequences returns the sequence numbers of inputs 0 and 1 of the withdrawal
+// (protocol: swap-flows-spv-and-core.md A5). It returns an error if a share
+// does not fit into 20 bits.
 func (s FeeShares) Sequences() (input0, input1 uint32, err error) {
 	if s.Caller > maxShare || s.Fronting > maxShare || s.Execution > maxShare {
 		return 0, 0, fmt.Errorf("a fee share is above %d", maxShare)
@@ -33,9 +33,9 @@ func (s FeeShares) Sequences() (input0, input1 uint32, err error) {
 	return input0, input1, nil
 }
 
-// ParseFeeShares reads the shares from the sequences of inputs 0 and 1. Bit 31,
-// which switches relative lock times off, must be set in both; bit 30 has no
-// meaning.
+// ParseFeeShares reads the shares from the sequence numbers of inputs 0 and 1.
+// Bit 31, which disables relative lock times, must be set in both; bit 30 is
+// ignored.
 func ParseFeeShares(input0, input1 uint32) (FeeShares, error) {
 	if input0&noRelativeLock == 0 || input1&noRelativeLock == 0 {
 		return FeeShares{}, errors.New("an input of the withdrawal has a relative lock time")
@@ -50,15 +50,16 @@ func ParseFeeShares(input0, input1 uint32) (FeeShares, error) {
 // WithdrawalAmounts is how a vault divides a withdrawal, in raw amounts: base
 // units of token 0 and token 1 divided by the vault's multipliers.
 type WithdrawalAmounts struct {
-	Payout    [2]uint64 // what the transaction says
+	Payout    [2]uint64 // as stated in the transaction
 	Caller    [2]uint64
 	Fronting  [2]uint64
 	Execution uint64    // token 0
-	Total     [2]uint64 // what leaves the vault
+	Total     [2]uint64 // payout plus all fees
 }
 
 // Amounts applies the shares to the raw amounts of a payout, rounding each fee
-// down. Contracts count in 64 bits: a total that needs more is an error.
+// down. It returns an error if a total does not fit into 64 bits, the
+// contracts' integer size.
 func (s FeeShares) Amounts(payout [2]uint64) (WithdrawalAmounts, error) {
 	a := WithdrawalAmounts{Payout: payout}
 	var overflow uint64
@@ -90,8 +91,8 @@ func (s FeeShares) Amounts(payout [2]uint64) (WithdrawalAmounts, error) {
 	return a, nil
 }
 
-// Advance is what somebody pays who fronts the withdrawal: the payout, and of
-// token 0 the execution fee.
+// Advance returns what it costs to front the withdrawal: the payout, plus the
+// execution fee in token 0.
 func (a WithdrawalAmounts) Advance() [2]uint64 {
 	// Total holds this sum and more, so it cannot overflow.
 	return [2]uint64{a.Payout[0] + a.Execution, a.Payout[1]}

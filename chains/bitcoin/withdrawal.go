@@ -10,15 +10,15 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 )
 
-// executionDelay is what a withdrawal's lock time and the end of its execution
-// lie apart, in seconds.
+// executionDelay is the difference between a withdrawal's execution expiry and
+// its lock time, in seconds.
 const executionDelay = 1_000_000_000
 
-// Withdrawal is a Bitcoin transaction that takes tokens out of a vault on a
-// smart chain: input 0 spends the vault's output, output 0 is its next one,
-// output 1 says in an OP_RETURN who gets what (protocol:
-// swap-flows-spv-and-core.md A5). Its slices are those of the transaction that it
-// was read from.
+// Withdrawal is a Bitcoin transaction that takes tokens out of a vault on a smart
+// chain: input 0 spends the vault's output, output 0 is the vault's next output,
+// and output 1 is an OP_RETURN that encodes the recipient and the amounts
+// (protocol: swap-flows-spv-and-core.md A5). Its slices share memory with the
+// transaction that it was read from.
 type Withdrawal struct {
 	TxID            Hash
 	Vault           OutPoint // the vault's output, which input 0 spends
@@ -26,11 +26,11 @@ type Withdrawal struct {
 	NextScript      []byte   // its script
 	Shares          FeeShares
 	ExecutionExpiry uint32 // Unix seconds
-	Payload         []byte // what output 1 carries; [vault.PayoutFormat] reads it
+	Payload         []byte // data of output 1; decoded by [vault.PayoutFormat]
 }
 
-// ParseWithdrawal reads a withdrawal. It refuses whatever a vault contract
-// would not accept as one, or could read otherwise than the caller.
+// ParseWithdrawal reads a withdrawal. It returns an error for a transaction
+// that a vault contract would not accept or might interpret differently.
 func ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error) {
 	if len(tx.TxIn) < 2 || len(tx.TxOut) < 2 {
 		return Withdrawal{}, errors.New("a withdrawal must have at least two inputs and two outputs")
@@ -62,7 +62,7 @@ func (w Withdrawal) NextVault() OutPoint { return OutPoint{Hash: w.TxID} }
 
 // VaultState is the part of a vault's state that withdrawals change.
 type VaultState struct {
-	UTXO        OutPoint  // whoever spends it as a transaction's input 0 withdraws
+	UTXO        OutPoint  // spending it as input 0 of a transaction makes a withdrawal
 	Raw         [2]uint64 // balances of token 0 and 1, divided by the multipliers
-	Withdrawals uint32    // how many there were
+	Withdrawals uint32    // number of withdrawals so far
 }

@@ -1,6 +1,6 @@
 // Package backendtest is the conformance suite for implementations of
-// [bitcoin.Backend]: what its documentation promises, tried on a live private
-// network.
+// [bitcoin.Backend]. It tests what the interface's documentation promises on a
+// private network.
 package backendtest
 
 import (
@@ -14,18 +14,19 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Chain is a network that the suite may do what it likes with. What a method
-// did must be visible to the backend when the method returns. Failures end the
-// test.
+// Chain is a private network that the suite controls. The backend must see the
+// effect of a method when the method returns. Implementations end the test with
+// t.Fatal on failure.
 type Chain interface {
 	// Tip returns the height and the hash of the best block.
 	Tip(t *testing.T) (uint32, bitcoin.Hash)
 	// Header returns the header of a block of the best chain.
 	Header(t *testing.T, height uint32) bitcoin.Header
-	// Mine mines blocks with what the mempool holds.
+	// Mine mines count blocks with the transactions of the mempool.
 	Mine(t *testing.T, count int)
-	// Reorg replaces the last depth blocks by a longer branch; its first block
-	// holds txs, what the old blocks held returns to the mempool unless it conflicts.
+	// Reorg replaces the last depth blocks with a longer branch. Its first block
+	// holds txs; transactions of the replaced blocks return to the mempool unless
+	// they conflict.
 	Reorg(t *testing.T, depth int, txs ...*wire.MsgTx)
 	// Address returns a new address that Spend can sign for: P2PKH, P2SH (of a P2WPKH), P2WPKH or P2TR.
 	Address(t *testing.T, kind bitcoin.AddressType) bitcoin.Address
@@ -35,16 +36,16 @@ type Chain interface {
 	Spend(t *testing.T, from bitcoin.Address, ops []bitcoin.OutPoint, feeRate int64, outs ...*wire.TxOut) *wire.MsgTx
 }
 
-// Setup is a backend on a chain.
+// Setup is the backend under test and the chain that it reads.
 type Setup struct {
 	Chain   Chain
-	Backend bitcoin.Backend // must answer from the present: caches of the tip switched off
+	Backend bitcoin.Backend // must not cache the tip
 
-	// What the backend cannot tell; where a method can say so, it must.
-	NoSpenders    bool // which confirmed transaction spends an output
-	NoAddressTxs  bool // the transactions of an address: Unsupported
-	ConfirmedOnly bool // outputs of an address that are not confirmed yet
-	MostWaiting   int  // transactions of an address beyond so many that are not confirmed: Unsupported, after the others; 0: all are told
+	// Limitations of the backend. Where the interface allows, the method must report them.
+	NoSpenders    bool // cannot name the confirmed transaction that spends an output
+	NoAddressTxs  bool // cannot list the transactions of an address: Unsupported
+	ConfirmedOnly bool // omits unconfirmed outputs of an address
+	MostWaiting   int  // how many unconfirmed transactions of an address it can list; Unsupported follows after that many; 0 means no limit
 }
 
 // Run runs the suite.

@@ -17,14 +17,14 @@ import (
 const smallestPage = 10
 
 // mostWaiting is how many unconfirmed transactions of an address servers list.
-// There is no page after it.
+// They offer no further page.
 const mostWaiting = 50
 
-// AddressTxs yields the transactions of an address. One request per page (50
-// unconfirmed and 25 confirmed ones on the first, 25 on the others), the first
-// one side by side with one for the tip. Where more than 50 wait it ends with an
-// Unsupported error, after what the server lists; one more request finds that out
-// when it lists 50.
+// AddressTxs yields the transactions of an address. It sends one request per page
+// (50 unconfirmed and 25 confirmed ones on the first page, 25 on the others), the
+// first one in parallel with one for the tip. If more than 50 are unconfirmed it
+// ends with an Unsupported error, after yielding those that the server lists; if
+// the server lists exactly 50, one more request finds out.
 func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {
 		if err := bitcoin.CheckAddress(a, c.network); err != nil {
@@ -115,7 +115,7 @@ func (j utxoJSON) utxo() (bitcoin.UTXO, error) {
 	return bitcoin.UTXO{OutPoint: bitcoin.OutPoint{Hash: id, Index: j.Vout}, Value: *j.Value, Height: st.height}, nil
 }
 
-// AddressUTXOs returns the unspent outputs of an address. One request.
+// AddressUTXOs returns the unspent outputs of an address. It sends one request.
 func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
 	if err := bitcoin.CheckAddress(a, c.network); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (j statsJSON) balance() (int64, error) {
 	return 0, errors.New("address statistics add up to more than 21 million bitcoin")
 }
 
-// AddressBalance returns the balance of an address in sats. One request.
+// AddressBalance returns the balance of an address in sats. It sends one request.
 func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirmed, unconfirmed int64, err error) {
 	if err := bitcoin.CheckAddress(a, c.network); err != nil {
 		return 0, 0, err
@@ -169,7 +169,7 @@ func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirm
 	return sums.confirmed, sums.unconfirmed, err
 }
 
-// addressSums are what a server says of an address without listing it.
+// addressSums is the summary that a server gives for an address.
 type addressSums struct {
 	confirmed, unconfirmed int64 // sats
 	waiting                int   // transactions

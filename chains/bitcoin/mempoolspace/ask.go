@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
-// finalError is an answer: no other URL is asked and nothing is repeated.
+// finalError is a definite answer: no other URL is asked and nothing is retried.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
@@ -20,14 +20,14 @@ func notFound(format string, args ...any) error {
 	return finalError{fmt.Errorf(format+": %w", append(args, bitcoin.ErrNotFound)...)}
 }
 
-// ask puts a question to the URLs until one gives an answer that holds. call may
-// send several requests to its source, checks what comes back, and returns a
-// finalError for a negative answer; any other error is a failure of the source.
+// ask queries the URLs until one gives a valid answer. call may send several
+// requests to its source, checks the responses, and returns a finalError for a
+// negative answer; any other error counts as a failure of the source.
 //
-// The best source is asked first; the next one when it fails, or too when it is
-// slow. If all fail, the round is repeated by the retry policy, unless all of
-// them understood and refused (4xx). The error then says what each one did.
-// protocol: bitcoin.md §3.2 and §20 row 10.
+// The best source is asked first; the next one when it fails or is slow. If all
+// fail, the round is repeated by the retry policy, unless all of them refused
+// the request (4xx). The error says how each one failed. protocol: bitcoin.md
+// §3.2 and §20 row 10.
 func ask[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
 	policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 	policy.Final = func(err error) bool {
@@ -44,8 +44,8 @@ func ask[T any](ctx context.Context, c *Client, what string, call func(context.C
 	return v, err
 }
 
-// patience is the silence after which a source that the callers gave up on is no
-// longer the first choice.
+// patience is how long a source may stay silent before it loses its place as
+// first choice, when the caller gave up on it.
 const patience = 500 * time.Millisecond
 
 type outcome[T any] struct {
@@ -61,7 +61,7 @@ func round[T any](ctx context.Context, c *Client, what string, call func(context
 		return zero, c.allResting(what)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends what is still under way
+	defer cancel() // cancels the requests still in progress
 	results := make(chan outcome[T], len(order))
 	errs := make([]error, len(order))
 	begun := make([]time.Time, len(order))
@@ -118,8 +118,8 @@ func round[T any](ctx context.Context, c *Client, what string, call func(context
 	return zero, nobody(what, order, errs)
 }
 
-// guarded asks one source, and for its genesis block too if that has not been
-// seen yet.
+// guarded asks one source, and checks its genesis block first if that has not
+// been done yet.
 func guarded[T any](ctx context.Context, s *source, call func(context.Context, *source) (T, error)) (v T, err error) {
 	if s.isProven() {
 		return call(ctx, s)

@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
-// TipHeight returns the height of the best block. One request, none while the
-// last answer is younger than the options' TipAge.
+// TipHeight returns the height of the best block. It sends one request, or none
+// while the last answer is younger than Options.TipAge.
 func (c *Client) TipHeight(ctx context.Context) (uint32, error) {
 	return c.tip.Get(ctx, c.o.TipAge, func(ctx context.Context) (uint32, error) {
 		return ask(ctx, c, "GET blocks/tip/height", func(ctx context.Context, s *source) (uint32, error) {
@@ -33,8 +33,9 @@ func (c *Client) TipHeight(ctx context.Context) (uint32, error) {
 	})
 }
 
-// BlockHash returns the hash of the block at a height of the best chain. One
-// request, none for a block that was seen 144 blocks deep in the last ten minutes.
+// BlockHash returns the hash of the block at a height of the best chain. It sends
+// one request, or none for a block that was seen 144 blocks deep within the last
+// ten minutes.
 func (c *Client) BlockHash(ctx context.Context, height uint32) (bitcoin.Hash, error) {
 	if h, ok := fresh(c.hashes.Get(height)); ok {
 		return h, nil
@@ -58,8 +59,8 @@ func (c *Client) BlockHash(ctx context.Context, height uint32) (bitcoin.Hash, er
 	return h, err
 }
 
-// final reports whether a height is deep below a tip that was seen; it asks
-// nobody.
+// final reports whether a height is deep below the last known tip; it sends no
+// request.
 func (c *Client) final(height uint32) bool {
 	return uint64(height)+finalDepth <= uint64(c.tip.Last())
 }
@@ -108,7 +109,7 @@ func (c *Client) checked(j blockJSON) (bitcoin.Header, error) {
 	return h, h.CheckWork(c.network)
 }
 
-// Header returns the header of a block. One request, none if it was asked for lately.
+// Header returns the header of a block. It sends one request, or none if the header is cached.
 func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header, error) {
 	if h, ok := c.headers.Get(block); ok {
 		return h, nil
@@ -141,8 +142,9 @@ func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header
 // asked more often.
 const pageSize = 15
 
-// HeadersFrom returns headers of the best chain. One request per 15 headers (per
-// 10 from a plain Esplora), side by side, and one for the tip if that is not known.
+// HeadersFrom returns headers of the best chain. It sends one request per 15
+// headers (per 10 from a plain Esplora server), in parallel, and one for the tip if
+// that is not known.
 func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) ([]bitcoin.Header, error) {
 	tip, err := c.TipHeight(ctx)
 	if err != nil || from > tip || count <= 0 {
@@ -160,7 +162,7 @@ func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) ([]bit
 		if tries > 0 {
 			return nil, fault.New(fault.Upstream, "headers from %d: %w", from, err)
 		}
-		// The chain may have changed between two pages: once more.
+		// The chain may have changed between two pages: retry once.
 	}
 }
 
@@ -238,7 +240,7 @@ func (s *source) page(ctx context.Context, top uint32) ([]blockJSON, error) {
 	return page, err
 }
 
-// InMainChain reports whether a block is in the best chain. One request.
+// InMainChain reports whether a block is in the best chain. It sends one request.
 func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (bool, error) {
 	path := "block/" + block.String() + "/status"
 	in, err := flight.Do(ctx, &c.flight, path, func(ctx context.Context) (bool, error) {

@@ -14,9 +14,10 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
-// Broadcast sends a transaction. One request; one more after a failure, to see
-// whether the transaction went out all the same (protocol: bitcoin.md §20 row 11).
-// A URL that has not shown its genesis block yet is asked for it first.
+// Broadcast sends a transaction. It sends one request, and one more after a
+// failure to find out whether the transaction was accepted anyway (protocol:
+// bitcoin.md §20 row 11). The genesis block of a URL is checked first if that has
+// not been done yet.
 func (c *Client) Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error) {
 	tx, err := rawtx.Decode(raw)
 	if err != nil {
@@ -68,8 +69,8 @@ func (c *Client) lookUp(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, bool
 	return tx, err == nil
 }
 
-// rejection reads the words of a refused broadcast:
-// sendrawtransaction RPC error: {"code":-26,"message":"..."}.
+// rejection parses the error message of a refused broadcast: sendrawtransaction
+// RPC error: {"code":-26,"message":"..."}.
 func rejection(text string) *bitcoin.RejectedError {
 	if _, object, ok := strings.Cut(text, "RPC error: "); ok {
 		var j struct {

@@ -1,10 +1,10 @@
 // Package mempoolspace reads a Bitcoin network through the REST API of
 // mempool.space, or of a plain Esplora server.
 //
-// Several base URLs stand for one another: one that is dead, slow, limits its
-// callers, serves another network or contradicts itself is passed over, and asked
-// again a minute later. Nothing that a server says is trusted where it can
-// be checked (see [bitcoin.Backend]).
+// Several base URLs back each other up: one that is down, slow, rate limited,
+// serves another network or contradicts itself is skipped, and tried again a
+// minute later. Answers are verified wherever that is possible (see
+// [bitcoin.Backend]).
 package mempoolspace
 
 import (
@@ -25,8 +25,8 @@ import (
 	"github.com/swapper-go/swapper/internal/recent"
 )
 
-// DefaultURLs returns the public base URLs of a network, in the order in which
-// they are asked; none for regtest and signet (protocol: bitcoin.md §3.1).
+// DefaultURLs returns the public base URLs of a network in order of preference;
+// none for regtest and signet (protocol: bitcoin.md §3.1).
 func DefaultURLs(n bitcoin.Network) []string {
 	path, ok := map[bitcoin.Network]string{bitcoin.Mainnet: "api/", bitcoin.Testnet3: "testnet/api/", bitcoin.Testnet4: "testnet4/api/"}[n]
 	if !ok {
@@ -39,20 +39,20 @@ func DefaultURLs(n bitcoin.Network) []string {
 	return urls
 }
 
-// Options of a client. Only Network is needed where there are default URLs.
+// Options configures a [Client]. Only Network is required on networks that have default URLs.
 type Options struct {
-	Network bitcoin.Network // the servers must serve it; there is no default
-	URLs    []string        // base URLs, the preferred one first, as in https://mempool.space/api/; nil means [DefaultURLs]
+	Network bitcoin.Network // required; the servers must serve it
+	URLs    []string        // base URLs in order of preference, for example https://mempool.space/api/; nil means [DefaultURLs]
 
-	HTTP        *http.Client  // its redirect rule is replaced; nil means one with the usual transport
+	HTTP        *http.Client  // its CheckRedirect is replaced; nil means a client with a default transport
 	Timeout     time.Duration // of one HTTP request, body included; 0 means 15 s
-	Hedge       time.Duration // without an answer for so long, the next URL is asked too; 0 means 1.5 s
+	Hedge       time.Duration // after this long without an answer the next URL is asked too; 0 means 1.5 s
 	Recheck     time.Duration // a URL that failed is asked again after this; 0 means 60 s
-	Attempts    int           // in all, at a call that no URL answers; 0 means 5
+	Attempts    int           // per call, when no URL answers; 0 means 5
 	RetryDelay  time.Duration // before the second attempt, doubled before each further one; 0 means 500 ms
-	Concurrency int           // requests at once to one URL; 0 means 6
-	TipAge      time.Duration // how old the tip, fee rates and projected blocks may be; 0 means 2 s, negative: always asked anew
-	Logger      *slog.Logger  // told when URLs fail and recover; nil means silence
+	Concurrency int           // concurrent requests per URL; 0 means 6
+	TipAge      time.Duration // maximum age of the cached tip, fee rates and projected blocks; 0 means 2 s, negative disables the cache
+	Logger      *slog.Logger  // logs when URLs fail and recover; nil disables logging
 }
 
 // finalDepth is the number of confirmations from which on a block is taken to
@@ -65,8 +65,9 @@ const (
 )
 
 // Client is a [bitcoin.Backend] and a [bitcoin.LightningGraph]. The first
-// request to each URL brings another one along, for its genesis block; otherwise
-// the number of requests stands with each method. Make one with [New].
+// request to each URL comes with another one for its genesis block; apart from
+// that, each method documents how many requests it sends. It is safe for
+// concurrent use. Create one with [New].
 type Client struct {
 	network bitcoin.Network
 	genesis bitcoin.Hash
@@ -90,7 +91,7 @@ var (
 	_ bitcoin.LightningGraph = (*Client)(nil)
 )
 
-// New returns a client. It sends nothing.
+// New returns a client. It sends no request.
 func New(o Options) (*Client, error) {
 	if !o.Network.Valid() {
 		return nil, fault.Invalid("network", "is not a known Bitcoin network")
@@ -175,11 +176,12 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Network returns the network of the options. No request.
+// Network returns Options.Network. It sends no request.
 func (c *Client) Network() bitcoin.Network { return c.network }
 
-// CheckNetwork asks the URLs for block 0 until one shows the genesis block of the
-// network. One request per URL asked, none if one has been seen to serve the network.
+// CheckNetwork asks the URLs for block 0 until one returns the genesis block of the
+// network. It sends one request per URL asked, or none if a URL is already known to
+// serve the network.
 func (c *Client) CheckNetwork(ctx context.Context) error {
 	for _, s := range c.sources {
 		if s.isProven() {

@@ -15,13 +15,13 @@ import (
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
-// highestRate is a fee rate in sat/vB that nobody ever had to pay: a server that
-// advises more is not believed.
+// highestRate is a fee rate in sat/vB far above any that was ever needed: a
+// server that recommends more is not believed.
 const highestRate = 10_000
 
-// FeeRates returns the advised fee rates. One request (two to a plain Esplora
-// that is not known as one yet), none while the last answer is younger than the
-// options' TipAge.
+// FeeRates returns the recommended fee rates. It sends one request (two to a
+// plain Esplora server that has not been recognised as one yet), or none while
+// the last answer is younger than Options.TipAge.
 func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 	return c.rates.Get(ctx, c.o.TipAge, func(ctx context.Context) (bitcoin.FeeRates, error) {
 		return ask(ctx, c, "GET v1/fees/recommended", func(ctx context.Context, s *source) (bitcoin.FeeRates, error) {
@@ -73,9 +73,9 @@ func (s *source) rates(ctx context.Context) (bitcoin.FeeRates, error) {
 	return rates, nil
 }
 
-// ProjectedBlocks returns the blocks that the mempool would fill. One request,
-// none while the last answer is younger than the options' TipAge. A plain
-// Esplora has no such data.
+// ProjectedBlocks returns the blocks that the mempool would fill. It sends one
+// request, or none while the last answer is younger than Options.TipAge. A
+// plain Esplora server has no such data.
 func (c *Client) ProjectedBlocks(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
 	return c.blocks.Get(ctx, c.o.TipAge, func(ctx context.Context) ([]bitcoin.ProjectedBlock, error) {
 		return ask(ctx, c, "GET v1/fees/mempool-blocks", func(ctx context.Context, s *source) ([]bitcoin.ProjectedBlock, error) {
@@ -107,8 +107,8 @@ type projectedJSON struct {
 	Range []float64 `json:"feeRange"`
 }
 
-// CPFPs returns the fee standing of unconfirmed transactions. One request each,
-// side by side. A plain Esplora has no such data.
+// CPFPs returns the effective fee rates of unconfirmed transactions. It sends
+// one request for each, in parallel. A plain Esplora server has no such data.
 func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
 	return together(c, ids, func(id bitcoin.Hash) (*bitcoin.CPFP, error) { return c.cpfp(ctx, id) })
 }
@@ -155,7 +155,7 @@ type nodeJSON struct {
 	Channels  int         `json:"active_channel_count"`
 }
 
-// NodeLiquidity returns what the Lightning graph says about a node. One request.
+// NodeLiquidity returns a Lightning node's public channels and capacity. It sends one request.
 func (c *Client) NodeLiquidity(ctx context.Context, publicKey string) (*bitcoin.NodeLiquidity, error) {
 	key := strings.ToLower(publicKey)
 	if !isPublicKey(key) {

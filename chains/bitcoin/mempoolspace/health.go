@@ -119,8 +119,8 @@ func refused(err error) bool {
 	return e.status != http.StatusRequestTimeout && e.status != http.StatusTooEarly && e.status != http.StatusTooManyRequests
 }
 
-// nobody is the error of a round without an answer. If all sources refused, it
-// is final.
+// nobody returns the error of a round in which no source answered. If all
+// sources refused, it is final.
 func nobody(what string, order []*source, errs []error) error {
 	said := make([]string, len(order))
 	final := true

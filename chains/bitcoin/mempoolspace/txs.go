@@ -19,10 +19,10 @@ import (
 // the API.
 var noTx = []string{"Transaction not found", "No such mempool or blockchain transaction"}
 
-// Txs returns transactions. One request each, side by side with one for the tip;
-// none for a transaction that was seen 144 blocks deep in the last ten minutes.
-// The raw bytes need no request of their own: they are rebuilt from the answer
-// and must hash to the id.
+// Txs returns transactions. It sends one request for each, in parallel with one
+// for the tip, and none for a transaction that was seen 144 blocks deep within
+// the last ten minutes. The raw transaction is rebuilt from the answer and must
+// hash to the id.
 func (c *Client) Txs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {
 	if len(ids) == 0 {
 		return nil
@@ -115,8 +115,8 @@ func (c *Client) confirm(tx *bitcoin.Tx, tip func() (uint32, error)) (*bitcoin.T
 	return &confirmed, nil
 }
 
-// MerkleProof proves that a transaction stands in a block. Two requests side by
-// side, for the proof and for the header; the latter only if it was not asked for lately.
+// MerkleProof returns the proof that a transaction is in a block. It sends two requests
+// in parallel, for the proof and for the header, or one if the header is cached.
 func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (bitcoin.MerkleProof, error) {
 	path := "tx/" + id.String() + "/merkle-proof"
 	return flight.Do(ctx, &c.flight, path+block.String(), func(ctx context.Context) (bitcoin.MerkleProof, error) {
@@ -153,7 +153,7 @@ func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (bitco
 }
 
 // replaced reports whether the best chain has another block at a header's
-// height: then a proof that leads elsewhere is no lie.
+// height: a proof that does not match is then not the server's fault.
 func (s *source) replaced(ctx context.Context, h bitcoin.Header) bool {
 	body, err := s.get(ctx, "block-height/"+strconv.FormatUint(uint64(h.Height), 10), textLimit)
 	if err != nil {
@@ -181,8 +181,9 @@ func (j proofJSON) proof(id bitcoin.Hash) (bitcoin.MerkleProof, error) {
 	return p, nil
 }
 
-// Outspends tells what spends each output. One request per transaction, side by
-// side, however many of its outputs are asked about.
+// Outspends returns what spends each output. It sends one request per
+// transaction, in parallel, regardless of how many of its outputs are asked
+// for.
 func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {
 	var ids []bitcoin.Hash
 	at := make(map[bitcoin.Hash]int)
@@ -204,7 +205,7 @@ func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoi
 	return results
 }
 
-// outspends returns the fate of all outputs of a transaction; none if it is unknown.
+// outspends returns what spends each output of a transaction; none if it is unknown.
 func (c *Client) outspends(ctx context.Context, id bitcoin.Hash) ([]bitcoin.Spend, error) {
 	path := "tx/" + id.String() + "/outspends"
 	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.Spend, error) {

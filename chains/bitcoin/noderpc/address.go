@@ -18,8 +18,8 @@ const (
 )
 
 // AddressTxs yields the transactions of an address. btcd: one request per 100
-// transactions and one for the headers of blocks that were not asked for lately; if
-// more than 100 wait, further ones until all that wait are in one answer. Core:
+// transactions and one for block headers that are not cached; if more than 100 are
+// unconfirmed, further requests until one answer holds all of them. Core:
 // Unsupported.
 func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {

@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// TipHeight returns the height of the best block. One request.
+// TipHeight returns the height of the best block. It sends one request.
 func (c *Client) TipHeight(ctx context.Context) (_ uint32, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
@@ -24,7 +24,7 @@ func (c *Client) TipHeight(ctx context.Context) (_ uint32, err error) {
 	return height, err
 }
 
-// BlockHash returns the hash of the block at a height of the best chain. One request.
+// BlockHash returns the hash of the block at a height of the best chain. It sends one request.
 func (c *Client) BlockHash(ctx context.Context, height uint32) (_ bitcoin.Hash, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
@@ -92,8 +92,8 @@ func parseHeader(text string, block bitcoin.Hash, height uint32) (bitcoin.Header
 	return h, err
 }
 
-// Header returns the header of a block. One request, none if it was asked for
-// lately; for a block outside of btcd's best chain one more for each block back to it.
+// Header returns the header of a block. It sends one request, or none if the header is
+// cached; for a block outside btcd's best chain, one more for each block back to it.
 func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (_ bitcoin.Header, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
@@ -130,8 +130,8 @@ func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (_ bitcoin.Head
 	return bitcoin.Header{}, unsupported("the height of block %s, more than %d blocks off the best chain", block, longestBranch)
 }
 
-// HeadersFrom returns headers of the best chain. Three requests for up to 100
-// headers, two more for each further 100.
+// HeadersFrom returns headers of the best chain. It sends three requests for up
+// to 100 headers, and two more for each further 100.
 func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) (_ []bitcoin.Header, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	tip, err := c.TipHeight(ctx)
@@ -150,7 +150,7 @@ func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) (_ []b
 		if tries > 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return nil, fmt.Errorf("headers from %d: %w", from, err)
 		}
-		// The chain may have changed between two requests: once more.
+		// The chain may have changed between two requests: retry once.
 	}
 }
 
@@ -186,7 +186,7 @@ func (c *Client) headerRange(ctx context.Context, from, n uint32) ([]bitcoin.Hea
 	return list, nil
 }
 
-// InMainChain reports whether a block is in the best chain. One request.
+// InMainChain reports whether a block is in the best chain. It sends one request.
 func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (_ bool, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {
@@ -203,8 +203,9 @@ func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (_ bool, e
 	return placed && p.Confirmations > 0, err
 }
 
-// MerkleProof proves that a transaction stands in a block of the best chain. One
-// request, which asks for the ids in the block only if that was not done lately.
+// MerkleProof returns the proof that a transaction is in a block of the best
+// chain. It sends one request, which includes the ids in the block only if they
+// are not cached.
 func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (_ bitcoin.MerkleProof, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {

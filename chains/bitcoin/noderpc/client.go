@@ -2,8 +2,8 @@
 // caller's own node: Bitcoin Core (with -txindex) or btcd (with --txindex and
 // --addrindex).
 //
-// The node is trusted about which chain is best and what waits in its mempool;
-// what hashes to an id is checked all the same. What the nodes can tell differs:
+// The node is trusted about which chain is best and what its mempool holds;
+// hashes are still verified. The nodes differ in what they can provide:
 //
 //	                      Core                                btcd
 //	address transactions  not available                       address index
@@ -16,9 +16,10 @@
 //	spends in the mempool Core 24 and later                   btcd 0.24.2 and later
 //
 // Neither knows the Lightning network: on mainnet and testnet3 the client's
-// configuration needs a graph beside it. What a node cannot tell is an error with
-// code Unsupported. Whoever needs addresses with Core points package mempoolspace
-// at an Esplora server in front of it.
+// configuration also needs a [bitcoin.LightningGraph]. Methods return an error
+// with code Unsupported for what the node cannot provide. If you need address
+// queries with Core, run an Esplora server on top of it and use package
+// mempoolspace.
 package noderpc
 
 import (
@@ -41,27 +42,28 @@ import (
 	"github.com/swapper-go/swapper/internal/recent"
 )
 
-// Options of a client.
+// Options configures a [Client].
 type Options struct {
-	Network bitcoin.Network // the node must serve it; there is no default
-	URL     string          // of the node, as in http://127.0.0.1:8332
+	Network bitcoin.Network // required; the node must serve it
+	URL     string          // of the node, for example http://127.0.0.1:8332
 
-	User, Password string // either these
-	CookieFile     string // or Core's .cookie file, read again when the node refuses what it held
-	CertFile       string // PEM file with the certificate to accept, as in btcd's rpc.cert; "" means the system's rules
+	User, Password string // use these
+	CookieFile     string // or Core's .cookie file, read again when the node refuses the credentials
+	CertFile       string // PEM file with the certificate to accept, such as btcd's rpc.cert; "" means the system's roots
 
-	HTTP            *http.Client  // nil means one with CertFile's rules; then CertFile must be ""
+	HTTP            *http.Client  // nil means a client that accepts CertFile; CertFile must be "" if this is set
 	Timeout         time.Duration // of one HTTP request; 0 means 10 s
 	ScanTimeout     time.Duration // of Core's scan for the outputs of an address; 0 means 5 minutes
-	Attempts        int           // in all, at a request that the node does not answer; 0 means 3
+	Attempts        int           // per request, when the node does not answer; 0 means 3
 	RetryDelay      time.Duration // before the second attempt, doubled before each further one; 0 means 250 ms
-	Concurrency     int           // requests at once; 0 means 4
-	MempoolAge      time.Duration // how old the whole mempool may be, which fee standings are computed from; 0 means 2 s, negative: always asked
-	FallbackFeeRate float64       // sat/vB when the node has no estimate; 0 means its minimum on regtest and an error elsewhere
+	Concurrency     int           // concurrent requests; 0 means 4
+	MempoolAge      time.Duration // maximum age of the mempool copy that effective fee rates are computed from; 0 means 2 s, negative disables the cache
+	FallbackFeeRate float64       // sat/vB, used when the node has no estimate; 0 means the node's minimum on regtest and an error elsewhere
 }
 
-// Client is a [bitcoin.Backend]. The first call asks the node once which one it
-// is; otherwise the number of requests stands with each method. Make one with [New].
+// Client is a [bitcoin.Backend]. The first call sends one request to identify the
+// node; apart from that, each method documents how many requests it sends. It is
+// safe for concurrent use. Create one with [New].
 type Client struct {
 	o       Options
 	genesis bitcoin.Hash
@@ -82,7 +84,7 @@ type Client struct {
 
 var _ bitcoin.Backend = (*Client)(nil)
 
-// New returns a client. It sends nothing, but reads CertFile.
+// New returns a client. It sends no request, but reads CertFile.
 func New(o Options) (*Client, error) {
 	if !o.Network.Valid() {
 		return nil, fault.Invalid("network", "is not a known Bitcoin network")
@@ -153,18 +155,18 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Network returns the network of the options. No request.
+// Network returns Options.Network. It sends no request.
 func (c *Client) Network() bitcoin.Network { return c.o.Network }
 
-// CheckNetwork compares the node's genesis block with that of the network. One
-// request, none once it was right.
+// CheckNetwork compares the node's genesis block with that of the network. It
+// sends one request, or none once the check has passed.
 func (c *Client) CheckNetwork(ctx context.Context) error {
 	_, err := c.learn(ctx)
 	return err
 }
 
-// blamed makes an error that neither the caller nor the state of the chain can
-// be the reason of one of the node: it answered, but not with what was asked for.
+// blamed attributes an error that neither the caller nor the state of the chain
+// can have caused to the node: it answered, but not with what was asked for.
 func (c *Client) blamed(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, bitcoin.ErrNotFound) {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 // FeeRates returns the node's estimate for one of the next two blocks and the
-// rate below which it relays nothing. One request.
+// rate below which it relays nothing. It sends one request.
 func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	n, err := c.learn(ctx)
@@ -83,9 +83,9 @@ func (c *Client) estimate(a answer, n *node) (value float64, ok bool, err error)
 	return value, value > 0, err
 }
 
-// CPFPs returns the fee standing of unconfirmed transactions with the ancestors
-// that hold them back. One request, which from btcd brings the whole mempool
-// unless that is younger than the options' MempoolAge.
+// CPFPs returns the effective fee rates of unconfirmed transactions with their
+// low-paying ancestors. It sends one request; from btcd that fetches the whole
+// mempool, unless the last copy is younger than Options.MempoolAge.
 func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
 	results := make([]bitcoin.Result[*bitcoin.CPFP], len(ids))
 	n, err := c.learn(ctx)
@@ -106,9 +106,10 @@ func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result
 	return blamedEach(ctx, c, results)
 }
 
-// ProjectedBlocks returns the blocks that the mempool would fill, by falling own
-// fee rate. One request, which brings the whole mempool, unless that is younger
-// than the options' MempoolAge.
+// ProjectedBlocks returns the blocks that the mempool would fill, ordered by
+// each transaction's own fee rate, highest first. It sends one request, which
+// fetches the whole mempool, unless the last copy is younger than
+// Options.MempoolAge.
 func (c *Client) ProjectedBlocks(ctx context.Context) (_ []bitcoin.ProjectedBlock, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	if _, err := c.learn(ctx); err != nil {

@@ -45,7 +45,7 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 		n.txIndex = indexes["txindex"].Synced
 	}
 	if !n.txIndex {
-		return n, nil // not kept: the index may be under construction
+		return n, nil // not cached: the index may still be building
 	}
 	c.mu.Lock()
 	c.node = n

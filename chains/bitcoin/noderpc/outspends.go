@@ -10,10 +10,11 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// Outspends tells what spends each output. One request for all that are unspent
-// or spent in the mempool; for the others those of [Client.Txs], and with btcd
-// those of [Client.AddressTxs] to find the spender of a confirmed output. Core
-// cannot name that one: its id and height stay zero.
+// Outspends returns what spends each output. It sends one request for all
+// outputs that are unspent or spent in the mempool; for the others, the
+// requests of [Client.Txs] and, with btcd, those of [Client.AddressTxs] to find
+// the spender of a confirmed output. Core cannot name that spender: its id and
+// height stay zero.
 func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {
 	results := make([]bitcoin.Result[bitcoin.Spend], len(ops))
 	n, err := c.learn(ctx)

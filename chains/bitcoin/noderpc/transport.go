@@ -97,8 +97,8 @@ func (a answer) isNull() bool {
 }
 
 // do sends calls together, in as many requests as they need, and returns their
-// answers in the same order. Identical batches under way are sent once. An error
-// means that the node did not answer.
+// answers in the same order. Identical concurrent batches are sent once. An
+// error means that the node did not answer.
 func (c *Client) do(ctx context.Context, calls ...call) ([]answer, error) {
 	return c.send(ctx, c.o.Timeout, calls)
 }

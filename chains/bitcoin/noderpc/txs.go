@@ -68,8 +68,8 @@ func (j txJSON) tx() (*bitcoin.Tx, error) {
 	return tx, err
 }
 
-// Txs returns transactions. One request for up to 100 of them, and one for the
-// headers of blocks that were not asked for lately.
+// Txs returns transactions. It sends one request for up to 100 of them, and one
+// for block headers that are not cached.
 func (c *Client) Txs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {
 	results := make([]bitcoin.Result[*bitcoin.Tx], len(ids))
 	if len(ids) == 0 {
@@ -181,8 +181,8 @@ func (c *Client) place(ctx context.Context, txs []bitcoin.Result[*bitcoin.Tx]) {
 	}
 }
 
-// Broadcast sends a transaction. One request; one or two more after a failure,
-// to see whether the transaction went out all the same.
+// Broadcast sends a transaction. It sends one request, and one or two more
+// after a failure to find out whether the transaction was accepted anyway.
 func (c *Client) Broadcast(ctx context.Context, raw []byte) (_ bitcoin.Hash, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	m, err := rawtx.Decode(raw)
