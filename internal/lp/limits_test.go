@@ -60,6 +60,7 @@ func TestLimitsCoverTheWatchtower(t *testing.T) {
 		"more than is left":      {lps: []*LP{tiny}, service: SPVFromBTC, in: "515", out: "1"}, // 511 sats less fees of 0.3 %, and 3 for rounding
 		"expensive":              {lps: []*LP{recent}, service: SPVFromBTC, in: "5000", out: "1667"},
 		"expensive, as answered": {lps: []*LP{recent}, service: SPVFromBTC, learned: &taught, in: "5000", out: "2000"},
+		"cheap, as answered":     {lps: []*LP{old}, service: SPVFromBTC, learned: &Range{Max: n(30_000)}, in: "1000", out: "<nil>"},
 		"of one of two":          {lps: []*LP{recent, old}, service: SPVFromBTC, in: "1000", out: "329"},
 		"to bitcoin":             {lps: []*LP{recent}, service: ToBTC, in: "338", out: "1000"},
 	} {

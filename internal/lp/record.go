@@ -42,9 +42,9 @@ func (r *Range) widen(o Range) {
 	}
 }
 
-// raise makes min the least that the range allows.
+// raise makes min the least that the range allows; 0 says nothing.
 func (r *Range) raise(min *big.Int) {
-	if r.Min == nil || r.Min.Cmp(min) < 0 {
+	if min.Sign() > 0 && (r.Min == nil || r.Min.Cmp(min) < 0) {
 		r.Min = min
 	}
 }
