@@ -2,11 +2,12 @@ package swapper
 
 import (
 	"context"
+
 	"github.com/swapper-go/swapper/fault"
 )
 
 // Service has the eleven operations of the API (docs/api.md, protocol:
-// utilities.md §1). [Client], the remote client httpapi.Client and test doubles
+// utilities.md §1). [Client], the remote client of httpapi.NewClient and test doubles
 // implement it, and httpapi.New serves any implementation over HTTP.
 //
 // An implementation checks its input with the input's Validate method, returns

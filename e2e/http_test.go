@@ -117,7 +117,7 @@ func TestOverHTTP(t *testing.T) {
 	check := newValidated(t, httpapi.New(w.client))
 	server := httptest.NewServer(check)
 	defer server.Close()
-	remote := must[*httpapi.Client](t)(httpapi.NewClient(server.URL))
+	remote := must[swapper.Service](t)(httpapi.NewClient(server.URL))
 	w.user.Swaps = remote
 	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
 	defer services.Close()

@@ -82,7 +82,7 @@ func (l *life) alive(ctx context.Context, phase int) (*process, error) {
 		return nil, err
 	}
 	l.process = p
-	if p.Client == nil { // killed before it was ready
+	if p.Service == nil { // killed before it was ready
 		return l.alive(ctx, phase)
 	}
 	return p, nil

@@ -18,13 +18,14 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
 // process is a client in a process of its own. Its service is spoken to over HTTP,
 // so that nothing of the user is lost with it.
 type process struct {
-	*httpapi.Client // of its service; nil if it died before it was ready
+	swapper.Service // of its service; nil if it died before it was ready
 	url             string
 	cmd             *exec.Cmd
 	stdin           io.Closer
@@ -72,7 +73,7 @@ func spawn(ctx context.Context, o mortal) (*process, error) {
 	}()
 	select {
 	case p.url = <-ready:
-		p.Client, err = httpapi.NewClient(p.url)
+		p.Service, err = httpapi.NewClient(p.url)
 		return p, err
 	case <-p.ended:
 		if !p.killed() {

@@ -10,30 +10,22 @@ import (
 	"github.com/swapper-go/swapper"
 )
 
-// Client is a [swapper.Service] that calls a remote server: this package's
-// handler or another implementation of the API.
-//
-// Input is validated before it is sent. Errors carry the code, field and bounds
-// that the service returned; a response that does not follow the API is
-// [swapper.CodeUpstream]. Responses are read up to a limit, and unknown members
-// are ignored. Redirects are errors, because a request carries keys and signed
-// transactions. An operation without a deadline gets the handler's default plus
-// 15 s. Requests are never retried. A Client is safe for concurrent use.
-type Client struct {
+// client is what [NewClient] returns.
+type client struct {
 	base   string
 	http   *http.Client
 	header http.Header
 }
 
-var _ swapper.Service = (*Client)(nil)
+var _ swapper.Service = (*client)(nil)
 
 // ClientOption is an option of [NewClient].
-type ClientOption func(*Client)
+type ClientOption func(*client)
 
 // WithHTTPClient sets the client that sends the requests. It is copied, and the
 // copy refuses redirects unless the client has its own CheckRedirect.
 func WithHTTPClient(c *http.Client) ClientOption {
-	return func(client *Client) {
+	return func(client *client) {
 		own := *c
 		client.http = &own
 	}
@@ -41,18 +33,26 @@ func WithHTTPClient(c *http.Client) ClientOption {
 
 // WithHeader adds a header to every request, for example `x-api-key`.
 func WithHeader(name, value string) ClientOption {
-	return func(client *Client) { client.header.Add(name, value) }
+	return func(client *client) { client.header.Add(name, value) }
 }
 
-// NewClient returns a client of the service at a base URL such as
+// NewClient returns a [swapper.Service] that calls a remote server: this package's
+// handler or another implementation of the API, at a base URL such as
 // https://swaps.example/api. The error is a [swapper.Error] with
 // [swapper.CodeInvalidInput].
-func NewClient(base string, opts ...ClientOption) (*Client, error) {
+//
+// Input is validated before it is sent. Errors carry the code, field and bounds
+// that the service returned; a response that does not follow the API is
+// [swapper.CodeUpstream]. Responses are read up to a limit, and unknown members
+// are ignored. Redirects are errors, because a request carries keys and signed
+// transactions. An operation without a deadline gets the handler's default plus
+// 15 s. Requests are never retried. The client is safe for concurrent use.
+func NewClient(base string, opts ...ClientOption) (swapper.Service, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, newError(swapper.CodeInvalidInput, "base", "must be an http or https URL without a query")
 	}
-	c := &Client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}}
+	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}}
 	for _, opt := range opts {
 		opt(c)
 	}
@@ -73,7 +73,7 @@ func withDeadline(ctx context.Context, d func(Deadlines) time.Duration) (context
 func usual(d Deadlines) time.Duration { return d.Default }
 
 // CreateSwap implements [swapper.Service].
-func (c *Client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
+func (c *client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.CreateSwap })
 	defer cancel()
 	return object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in))
@@ -82,7 +82,7 @@ func (c *Client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*s
 // GetSwapStatus implements [swapper.Service]. A secret is sent in the body of a
 // POST; only if the service does not support this addition to the API is it
 // sent in the query string.
-func (c *Client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+func (c *client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	how := get
@@ -93,63 +93,63 @@ func (c *Client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInpu
 }
 
 // SubmitTransaction implements [swapper.Service].
-func (c *Client) SubmitTransaction(ctx context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
+func (c *client) SubmitTransaction(ctx context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.SubmitTransaction })
 	defer cancel()
 	return object[swapper.SubmitTransactionOutput](send(ctx, c, post, "submitTransaction", submitTransactionFields, &in))
 }
 
 // SettleWithLnurl implements [swapper.Service].
-func (c *Client) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
+func (c *client) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.SettleWithLnurl })
 	defer cancel()
 	return object[swapper.SettleWithLnurlOutput](send(ctx, c, post, "settleWithLnurl", settleWithLnurlFields, &in))
 }
 
 // ListSwaps implements [swapper.Service].
-func (c *Client) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+func (c *client) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return array[swapper.ListSwapOutput](send(ctx, c, get, "listSwaps", listSwapsFields, &in))
 }
 
 // ListPendingSwaps implements [swapper.Service].
-func (c *Client) ListPendingSwaps(ctx context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
+func (c *client) ListPendingSwaps(ctx context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return array[swapper.ListSwapOutput](send(ctx, c, get, "listPendingSwaps", listSwapsFields, &in))
 }
 
 // GetSupportedTokens implements [swapper.Service].
-func (c *Client) GetSupportedTokens(ctx context.Context, in swapper.GetSupportedTokensInput) ([]swapper.Token, error) {
+func (c *client) GetSupportedTokens(ctx context.Context, in swapper.GetSupportedTokensInput) ([]swapper.Token, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return array[swapper.Token](send(ctx, c, get, "getSupportedTokens", getSupportedTokensFields, &in))
 }
 
 // GetSwapCounterTokens implements [swapper.Service].
-func (c *Client) GetSwapCounterTokens(ctx context.Context, in swapper.GetSwapCounterTokensInput) ([]swapper.Token, error) {
+func (c *client) GetSwapCounterTokens(ctx context.Context, in swapper.GetSwapCounterTokensInput) ([]swapper.Token, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return array[swapper.Token](send(ctx, c, get, "getSwapCounterTokens", getSwapCounterTokensFields, &in))
 }
 
 // GetSwapLimits implements [swapper.Service].
-func (c *Client) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsInput) (*swapper.GetSwapLimitsOutput, error) {
+func (c *client) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsInput) (*swapper.GetSwapLimitsOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return object[swapper.GetSwapLimitsOutput](send(ctx, c, get, "getSwapLimits", getSwapLimitsFields, &in))
 }
 
 // ParseAddress implements [swapper.Service].
-func (c *Client) ParseAddress(ctx context.Context, in swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
+func (c *client) ParseAddress(ctx context.Context, in swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return object[swapper.ParseAddressOutput](send(ctx, c, get, "parseAddress", parseAddressFields, &in))
 }
 
 // GetSpendableBalance implements [swapper.Service].
-func (c *Client) GetSpendableBalance(ctx context.Context, in swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
+func (c *client) GetSpendableBalance(ctx context.Context, in swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return object[swapper.GetSpendableBalanceOutput](send(ctx, c, get, "getSpendableBalance", getSpendableBalanceFields, &in))

@@ -5,7 +5,7 @@
 //
 // answers GET /api/parseAddress?address=..., POST /api/createSwap and the nine
 // other operations of the interface (docs/api.md), and describes them at GET
-// /api/openapi.json. [Client] implements the same operations on the calling
+// /api/openapi.json. [NewClient] returns a [swapper.Service] that implements the same operations on the calling
 // side.
 //
 // # Requests

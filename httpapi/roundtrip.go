@@ -36,7 +36,7 @@ const (
 var errUnknown = errors.New("the service does not offer this operation or method")
 
 // send checks the input, sends it and returns the body of a successful answer.
-func send[In any, P input[In]](ctx context.Context, c *Client, how method, operation string, fields []field[In], in P) ([]byte, error) {
+func send[In any, P input[In]](ctx context.Context, c *client, how method, operation string, fields []field[In], in P) ([]byte, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func send[In any, P input[In]](ctx context.Context, c *Client, how method, opera
 	return c.do(ctx, operation, http.MethodGet, c.base+"/"+operation+"?"+query.Encode(), nil)
 }
 
-func (c *Client) post(ctx context.Context, operation string, values map[string]any) ([]byte, error) {
+func (c *client) post(ctx context.Context, operation string, values map[string]any) ([]byte, error) {
 	text, err := json.Marshal(values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", operation, err)
@@ -67,7 +67,7 @@ func (c *Client) post(ctx context.Context, operation string, values map[string]a
 	return c.do(ctx, operation, http.MethodPost, c.base+"/"+operation, text)
 }
 
-func (c *Client) do(ctx context.Context, operation, method, target string, body []byte) ([]byte, error) {
+func (c *client) do(ctx context.Context, operation, method, target string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, upstream(operation, withoutURL(err))

@@ -119,7 +119,7 @@ func trials() []trial {
 	return all
 }
 
-func dial(t testing.TB, url string, opts ...httpapi.ClientOption) *httpapi.Client {
+func dial(t testing.TB, url string, opts ...httpapi.ClientOption) swapper.Service {
 	t.Helper()
 	c, err := httpapi.NewClient(url, opts...)
 	if err != nil {

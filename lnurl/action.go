@@ -18,7 +18,7 @@ import (
 // SuccessAction is what an LNURL-pay service wants displayed once it was paid:
 // Tag is message, url or aes; Ciphertext and IV of an aes action are base64.
 // Its JSON is that of the service, reduced to the fields that the action needs;
-// unmarshalling validates it as [ParseSuccessAction] does (protocol:
+// unmarshalling validates it as [parseSuccessAction] does (protocol:
 // utilities.md §8).
 type SuccessAction golnurl.SuccessAction
 
@@ -38,7 +38,7 @@ func (a SuccessAction) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *SuccessAction) UnmarshalJSON(raw []byte) error {
-	parsed, err := ParseSuccessAction(raw)
+	parsed, err := parseSuccessAction(raw)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ const (
 
 var errAction = errors.New("not a valid success action")
 
-// ParseSuccessAction reads and validates a success action. Anything else,
+// parseSuccessAction reads and validates a success action. Anything else,
 // including null and no input, is an error.
-func ParseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
+func parseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
 	var o object
 	if json.Unmarshal(raw, &o) != nil || !utf8.Valid(raw) {
 		return nil, errAction
@@ -102,7 +102,7 @@ func ParseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
 	return a, nil
 }
 
-// Decode returns what to display. It returns nil if the preimage does not have
+// decode returns what to display. It returns nil if the preimage does not have
 // 32 bytes, or if the action cannot be decrypted with it: a bad action never
 // makes anything else fail.
 func (a *SuccessAction) Decode(preimage []byte) *DecodedAction {

@@ -40,7 +40,7 @@ func TestVectorsLNURLSuccessAction(t *testing.T) {
 		if err := json.Unmarshal(c.Want(t), &want); err != nil {
 			t.Fatal(err)
 		}
-		a, err := ParseSuccessAction(in.SuccessAction)
+		a, err := parseSuccessAction(in.SuccessAction)
 		if (err == nil) != want.Valid {
 			t.Errorf("parse: %v, want valid: %v", err, want.Valid)
 		}
@@ -122,7 +122,7 @@ func TestVectorsFlowSuccessAction(t *testing.T) {
 			Decoded                               json.RawMessage
 		}
 		c.Expected(t, &want)
-		a, err := ParseSuccessAction(in.SuccessAction)
+		a, err := parseSuccessAction(in.SuccessAction)
 		if want.Accepted != nil && *want.Accepted && badAction(in.SuccessAction) {
 			c.Differ(t, "lnurl-bad-action")
 			if err == nil {

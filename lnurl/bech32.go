@@ -19,9 +19,9 @@ func Encode(url string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// Decode returns the URL in a bech32 LNURL, which must not mix cases. The URL
+// decode returns the URL in a bech32 LNURL, which must not mix cases. The URL
 // is checked only for being valid UTF-8.
-func Decode(text string) (url string, err error) {
+func decode(text string) (url string, err error) {
 	for _, r := range text {
 		if r > unicode.MaxASCII { // some letters of other alphabets have ASCII letters as their lower case
 			return "", errors.New("LNURL contains characters other than letters and digits")

@@ -46,7 +46,7 @@ func FuzzEncode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := Decode(text); utf8.ValidString(u) && (err != nil || back != u) {
+		if back, err := decode(text); utf8.ValidString(u) && (err != nil || back != u) {
 			t.Errorf("%q comes back as %q, %v", u, back, err)
 		}
 	})
@@ -150,7 +150,7 @@ func FuzzSuccessAction(f *testing.F) {
 		f.Add([]byte(in.SuccessAction), []byte("0123456789abcdef0123456789abcdef"))
 	}
 	f.Fuzz(func(t *testing.T, raw, preimage []byte) {
-		a, err := ParseSuccessAction(raw)
+		a, err := parseSuccessAction(raw)
 		if err != nil {
 			if a != nil {
 				t.Errorf("both %+v and %v", a, err)

@@ -63,12 +63,12 @@ func TestSuccessActionLimits(t *testing.T) {
 		{"no web address", map[string]string{"tag": "url", "description": "", "url": "https://a.example:port/"}, false},
 		{"script", map[string]string{"tag": "url", "description": "", "url": "javascript://a.example/%0aalert(1)"}, false},
 	} {
-		a, err := ParseSuccessAction(json.RawMessage(jsonOf(c.action)))
+		a, err := parseSuccessAction(json.RawMessage(jsonOf(c.action)))
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %+v, %v", c.name, a, err)
 		}
 	}
-	if a, err := ParseSuccessAction(json.RawMessage("{\"tag\":\"message\",\"message\":\"\xff\"}")); err == nil {
+	if a, err := parseSuccessAction(json.RawMessage("{\"tag\":\"message\",\"message\":\"\xff\"}")); err == nil {
 		t.Errorf("a message that is not UTF-8: %+v", a)
 	}
 	var a SuccessAction

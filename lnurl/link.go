@@ -103,7 +103,7 @@ func bech32Link(text string) (Link, error) {
 	if len(text) > maxBech32 {
 		return Link{}, fault.New(fault.InvalidInput, "LNURL is longer than %d characters", maxBech32)
 	}
-	u, err := Decode(text)
+	u, err := decode(text)
 	if err != nil {
 		return Link{}, fault.New(fault.InvalidInput, "%w", err)
 	}

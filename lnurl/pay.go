@@ -84,7 +84,7 @@ func (c *Client) readPayment(o object, p PayParams, callback *url.URL, amountMsa
 		return nil, wrong(host, "sent a wrong invoice: %v", err)
 	}
 	payment := &Payment{PR: pr, Invoice: inv}
-	if a, err := ParseSuccessAction(o["successAction"]); err == nil && a.onHost(callback) {
+	if a, err := parseSuccessAction(o["successAction"]); err == nil && a.onHost(callback) {
 		payment.SuccessAction = a
 	}
 	return payment, nil

@@ -138,7 +138,7 @@ func flowPay(t *testing.T, c *vectors.Case, transport *canned, p *PayParams, ans
 	}
 	_ = json.Unmarshal(answer, &sent)
 	callback, _ := url.Parse(p.Callback)
-	a, bad := ParseSuccessAction(sent.SuccessAction)
+	a, bad := parseSuccessAction(sent.SuccessAction)
 	hasAction := sent.SuccessAction != nil && string(sent.SuccessAction) != "null"
 	if hasAction && (bad != nil || !a.onHost(callback)) {
 		c.Differ(t, "lnurl-bad-action")

@@ -121,7 +121,7 @@ func TestVectorsLNURLEncode(t *testing.T) {
 		if err != nil || got != want.LNURL {
 			t.Errorf("got %s, %v; want %s", got, err, want.LNURL)
 		}
-		if back, err := Decode(got); err != nil || back != in.URL {
+		if back, err := decode(got); err != nil || back != in.URL {
 			t.Errorf("decoded to %s, %v", back, err)
 		}
 	})

@@ -10,10 +10,8 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Cache is a [Source] that caches the prices of another one. Callers who ask
-// for the same price at the same time share one request; failures are not
-// cached. Create one with [NewCache].
-type Cache struct {
+// cache is what [NewCache] returns.
+type cache struct {
 	of  Source
 	age time.Duration
 	now func() time.Time
@@ -28,28 +26,29 @@ type dated[T any] struct {
 	at    time.Time
 }
 
-// CacheAge is the default maximum age of a cached price (protocol:
+// cacheAge is the default maximum age of a cached price (protocol:
 // swap-flows-spv-and-core.md C9.2).
-const CacheAge = 10 * time.Second
+const cacheAge = 10 * time.Second
 
-// NewCache returns a cache in front of a source. age 0 means [CacheAge]; now nil
-// means time.Now.
-func NewCache(of Source, age time.Duration, now func() time.Time) *Cache {
+// NewCache returns a [Source] that caches the prices of another one. Callers who ask
+// for the same price at the same time share one request; failures are not cached. age
+// is the maximum age of a price, 0 means 10 s; now nil means time.Now.
+func NewCache(of Source, age time.Duration, now func() time.Time) Source {
 	if age <= 0 {
-		age = CacheAge
+		age = cacheAge
 	}
 	if now == nil {
 		now = time.Now
 	}
 	const tokensKept = 256
-	return &Cache{of: of, age: age, now: now, prices: lru.New[string, dated[*big.Int]](tokensKept), usd: lru.New[string, dated[float64]](1)}
+	return &cache{of: of, age: age, now: now, prices: lru.New[string, dated[*big.Int]](tokensKept), usd: lru.New[string, dated[float64]](1)}
 }
 
 // Name implements [Source].
-func (c *Cache) Name() string { return c.of.Name() }
+func (c *cache) Name() string { return c.of.Name() }
 
 // Price implements [Source].
-func (c *Cache) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
+func (c *cache) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
 	p, err := remembered(ctx, c, c.prices, t.ID(), func(ctx context.Context) (*big.Int, error) {
 		p, err := c.of.Price(ctx, t)
 		if err != nil {
@@ -64,7 +63,7 @@ func (c *Cache) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
 }
 
 // USDPerSat implements [Source].
-func (c *Cache) USDPerSat(ctx context.Context) (float64, error) {
+func (c *cache) USDPerSat(ctx context.Context) (float64, error) {
 	return remembered(ctx, c, c.usd, "USD", func(ctx context.Context) (float64, error) {
 		v, err := c.of.USDPerSat(ctx)
 		if err != nil {
@@ -74,7 +73,7 @@ func (c *Cache) USDPerSat(ctx context.Context) (float64, error) {
 	})
 }
 
-func remembered[T any](ctx context.Context, c *Cache, in *lru.Cache[string, dated[T]], key string, ask func(context.Context) (T, error)) (T, error) {
+func remembered[T any](ctx context.Context, c *cache, in *lru.Cache[string, dated[T]], key string, ask func(context.Context) (T, error)) (T, error) {
 	if d, ok := in.Get(key); ok {
 		if age := c.now().Sub(d.at); age >= 0 && age < c.age { // below zero: the clock was set back
 			return d.value, nil

@@ -5,6 +5,6 @@
 // computed in IEEE doubles, as everywhere on the network (protocol:
 // swap-flows-spv-and-core.md C9). A [Source] is one market or several: [Median]
 // compares several so that a single wrong one has no effect, [Redundant] tries
-// them one after the other, [Cache] keeps prices for a short time. [Market] is
+// them one after the other, [NewCache] keeps prices for a short time. [Market] is
 // the default of a client.
 package price

@@ -20,7 +20,7 @@ import (
 // An exchange that is hacked, stale or unreachable has no effect (protocol:
 // swap-flows-spv-and-core.md D16).
 type Median struct {
-	// Sources are asked in parallel. At most [MaxSources] are.
+	// Sources are asked in parallel. At most 16 are.
 	Sources []Source
 	// Need is how many sources must agree; fewer suffice only for a token that
 	// fewer sources list. 0 means 2.
@@ -35,8 +35,8 @@ type Median struct {
 	Timeout time.Duration
 }
 
-// MaxSources is the most sources that a [Median] queries.
-const MaxSources = 16
+// maxSources is the most sources that a Median queries.
+const maxSources = 16
 
 // Name implements [Source].
 func (m Median) Name() string { return names(m.Sources) }
@@ -92,7 +92,7 @@ func median(ctx context.Context, m Median, what string, ask func(context.Context
 func (m Median) round(ctx context.Context, what string, ask func(context.Context, Source) (*big.Int, error)) (*big.Int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sources := m.Sources[:min(len(m.Sources), MaxSources)]
+	sources := m.Sources[:min(len(m.Sources), maxSources)]
 	answers := make(chan said, len(sources)) // never blocks: who is not waited for ends all the same
 	for _, s := range sources {
 		go func() {

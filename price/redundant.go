@@ -12,11 +12,8 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Redundant is a [Source] that queries one of several others, preferring one
-// that worked last time, and the rest if that fails; the first response counts.
-// It costs one request where [Median] costs one per source, but trusts a single
-// source. Create one with [NewRedundant].
-type Redundant struct {
+// failover asks one of several sources; see [Redundant].
+type failover struct {
 	sources []Source
 	retry   retry.Policy
 
@@ -36,19 +33,22 @@ const (
 // taken: it still tells whether the source works.
 const straggler = 10 * time.Second
 
-// NewRedundant returns a source that prefers the given ones in order. Failed
+// Redundant returns a [Source] that queries one of several others, preferring one
+// that worked last time, and the rest if that fails; the first response counts. It
+// costs one request where [Median] costs one per source, but trusts a single source.
+// Those that come first are preferred. Failed
 // rounds are repeated, up to five in all with growing pauses, unless the
 // decisive failure was an HTTP status (protocol: swap-flows-spv-and-core.md
 // C9.3).
-func NewRedundant(sources ...Source) *Redundant {
-	return &Redundant{sources: sources, up: make([]health, len(sources)), retry: retry.Policy{Final: pointless}}
+func Redundant(sources ...Source) Source {
+	return &failover{sources: sources, up: make([]health, len(sources)), retry: retry.Policy{Final: pointless}}
 }
 
 // Name implements [Source].
-func (r *Redundant) Name() string { return names(r.sources) }
+func (r *failover) Name() string { return names(r.sources) }
 
 // Price implements [Source].
-func (r *Redundant) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
+func (r *failover) Price(ctx context.Context, t tokens.Token) (*big.Int, error) {
 	return redundant(ctx, r, func(ctx context.Context, s Source) (*big.Int, error) {
 		p, err := s.Price(ctx, t)
 		if err != nil {
@@ -59,7 +59,7 @@ func (r *Redundant) Price(ctx context.Context, t tokens.Token) (*big.Int, error)
 }
 
 // USDPerSat implements [Source].
-func (r *Redundant) USDPerSat(ctx context.Context) (float64, error) {
+func (r *failover) USDPerSat(ctx context.Context) (float64, error) {
 	return redundant(ctx, r, func(ctx context.Context, s Source) (float64, error) {
 		v, err := s.USDPerSat(ctx)
 		if err != nil {
@@ -78,7 +78,7 @@ func statusAnswer(err error) bool {
 	return ok
 }
 
-func redundant[T any](ctx context.Context, r *Redundant, ask func(context.Context, Source) (T, error)) (T, error) {
+func redundant[T any](ctx context.Context, r *failover, ask func(context.Context, Source) (T, error)) (T, error) {
 	return retry.Do(ctx, r.retry, func(ctx context.Context) (T, error) {
 		if i := r.working(); i >= 0 {
 			v, err := ask(ctx, r.sources[i])
@@ -91,7 +91,7 @@ func redundant[T any](ctx context.Context, r *Redundant, ask func(context.Contex
 }
 
 // working is the first source that answered last time, or -1.
-func (r *Redundant) working() int {
+func (r *failover) working() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, h := range r.up {
@@ -103,7 +103,7 @@ func (r *Redundant) working() int {
 }
 
 // candidates are the sources that are not down; if all are, all start anew.
-func (r *Redundant) candidates() []int {
+func (r *failover) candidates() []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []int
@@ -123,7 +123,7 @@ func (r *Redundant) candidates() []int {
 
 // note remembers how a source did. That it does not know a token, or that nobody
 // waited for it, says nothing about it.
-func (r *Redundant) note(ctx context.Context, i int, err error) {
+func (r *failover) note(ctx context.Context, i int, err error) {
 	if err != nil && (errors.Is(err, ErrUnknownToken) || ctx.Err() != nil) {
 		return
 	}
@@ -137,7 +137,7 @@ func (r *Redundant) note(ctx context.Context, i int, err error) {
 
 // first asks sources at once and takes the first answer. The others end within
 // the straggler time and only leave their mark.
-func first[T any](ctx context.Context, r *Redundant, list []int, ask func(context.Context, Source) (T, error)) (T, error) {
+func first[T any](ctx context.Context, r *failover, list []int, ask func(context.Context, Source) (T, error)) (T, error) {
 	type result struct {
 		i     int
 		value T

@@ -14,7 +14,7 @@ import (
 //
 // All methods must be safe for concurrent use, return at the latest when the
 // context ends, and bound what they read. They may be called often; put a
-// [Cache] in front to limit requests. An implementation should not retry for
+// [NewCache] in front to limit requests. An implementation should not retry for
 // more than a few seconds, because a user is waiting for a quote.
 type Source interface {
 	// Name is a short constant text that names the source in errors and logs.

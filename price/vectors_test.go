@@ -167,7 +167,7 @@ func TestVectorsPriceRedundancy(t *testing.T) {
 			for i := range in.Providers {
 				sources = append(sources, &scripted{place: i, script: in.Script[i], mu: &mu, log: &log})
 			}
-			r := NewRedundant(sources...)
+			r := Redundant(sources...).(*failover)
 			for range want.Calls {
 				mu.Lock()
 				log = nil

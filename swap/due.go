@@ -9,7 +9,7 @@ import (
 // NextMoment returns the next time after now at which a swap changes by the
 // clock alone: the quote expires, the time for a payment ends, an escrow
 // becomes refundable or too old to claim. It returns 0 if there is none.
-func NextMoment(r *Record, now time.Time) Millis {
+func (r *Record) NextMoment(now time.Time) Millis {
 	moments := []Millis{r.Expiry}
 	if r.Lightning != nil {
 		moments = append(moments, r.Lightning.EndsAt)

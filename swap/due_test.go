@@ -37,11 +37,11 @@ func TestNextMoment(t *testing.T) {
 		"the nearest, the invoice":       {Record{Head: Head{Expiry: in(time.Hour)}, Lightning: &LightningPart{EndsAt: in(time.Minute)}}, in(time.Minute) + 1},
 		"the next, after one has passed": {Record{Head: Head{Expiry: in(-time.Minute)}, Lightning: &LightningPart{EndsAt: in(time.Hour)}}, in(time.Hour) + 1},
 	} {
-		if got := NextMoment(&c.r, noon); got != c.want {
+		if got := c.r.NextMoment(noon); got != c.want {
 			t.Errorf("%s: %d ms from now, want %d", name, got-At(noon), c.want-At(noon))
 		}
 	}
-	if got := NextMoment(&Record{}, time.Unix(0, 0)); got != 0 {
+	if got := (&Record{}).NextMoment(time.Unix(0, 0)); got != 0 {
 		t.Errorf("of nothing, at the beginning of time: %d", got)
 	}
 }

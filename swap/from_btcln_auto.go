@@ -2,11 +2,11 @@ package swap
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -123,7 +123,7 @@ func autoMoves() []Move {
 		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
-		{From: []int{LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: OnWithdraw, If: func(in In) bool {
+		{From: []int{LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
 			use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
 			return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
 		}, Do: func(in In, next *Record) {
@@ -215,7 +215,7 @@ func autoFill(in In, next *Record) {
 		return
 	}
 	if f.Value.State == chains.EscrowClaimed {
-		if KeepPreimage(f.Value.Result, next) && next.Lightning.Revealed == 0 {
+		if next.KeepPreimage(f.Value.Result) && next.Lightning.Revealed == 0 {
 			next.Lightning.Revealed = At(in.Now) // whatever becomes of the claim
 		}
 	}
@@ -274,7 +274,7 @@ func autoView(in In) View {
 			pay.Status = shownSoftExpired
 		} else if r.Lightning.Invoice != "" {
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
-				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
+				To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		if in.rivalled() {
 			v.Action, v.Blocked = nil, errHashElsewhere

@@ -13,10 +13,10 @@ type InputKind int
 const (
 	OnReveal   InputKind = iota + 1 // the caller reveals a preimage
 	OnSubmit                        // the caller submits what the user signed
-	OnWithdraw                      // the caller asks to be paid from an LNURL-withdraw link
-	OnRefundTo                      // the caller gives a refund address
+	onWithdraw                      // the caller asks to be paid from an LNURL-withdraw link
+	onRefundTo                      // the caller gives a refund address
 	OnOutcome                       // an effect ended
-	OnHint                          // something may have happened: check again, in a pass that starts after this
+	onHint                          // something may have happened: check again, in a pass that starts after this
 )
 
 // Input is a command of a caller or the outcome of an effect. It is decided on
@@ -64,11 +64,11 @@ type Outcome struct {
 // Look is a hint: it requests a pass that begins now.
 type Look struct{}
 
-func (Look) Kind() InputKind        { return OnHint }
+func (Look) Kind() InputKind        { return onHint }
 func (Reveal) Kind() InputKind      { return OnReveal }
 func (Submit) Kind() InputKind      { return OnSubmit }
-func (UseWithdraw) Kind() InputKind { return OnWithdraw }
-func (RefundTo) Kind() InputKind    { return OnRefundTo }
+func (UseWithdraw) Kind() InputKind { return onWithdraw }
+func (RefundTo) Kind() InputKind    { return onRefundTo }
 func (Outcome) Kind() InputKind     { return OnOutcome }
 
 // noteOutcome keeps the history of effects, which is the same for all types.

@@ -68,7 +68,7 @@ func TestKeysOfBareRecords(t *testing.T) {
 		"nothing is expected": {Head: Head{Type: FromBTCLNAuto}, Escrow: &EscrowPart{}},
 		"no invoice, no hash": {Head: Head{Type: ToBTCLN}, Lightning: &LightningPart{}, Escrow: &EscrowPart{InitTx: "0x1"}},
 	} {
-		for _, k := range Keys(r, StateRow{}) {
+		for _, k := range r.Keys(StateRow{}) {
 			if k.Unique || k.Index != BySigner {
 				t.Errorf("%s: %+v", name, k)
 			}
@@ -187,7 +187,7 @@ func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
 		"not a preimage": {&LightningPart{Hash: hash}, autoPreimage[:31], false},
 	} {
 		r := &Record{Lightning: c.part}
-		if kept := KeepPreimage(c.in, r); kept != c.kept || kept && (r.Lightning.Hash != hash || r.Lightning.Preimage != autoPreimage) || !kept && !r.Lightning.Preimage.IsZero() {
+		if kept := r.KeepPreimage(c.in); kept != c.kept || kept && (r.Lightning.Hash != hash || r.Lightning.Preimage != autoPreimage) || !kept && !r.Lightning.Preimage.IsZero() {
 			t.Errorf("%s: kept %v, %+v", name, kept, r.Lightning)
 		}
 	}

@@ -35,9 +35,9 @@ func EventValue(chain string, hash []byte) string { return chain + "\x00" + hex.
 // gasValue is the value of the hash index of a trusted gas swap from Bitcoin.
 func gasValue(hash string) string { return "gas\x00" + hash }
 
-// Keys returns the index keys of a record in a state. Those listed in r.Shared
+// Keys returns the index keys of the record in a state. Those listed in r.Shared
 // are not unique, because another swap holds them.
-func Keys(r *Record, row StateRow) []Key {
+func (r *Record) Keys(row StateRow) []Key {
 	created := int64(r.CreatedAt)
 	var ks []Key
 	if !row.Hidden {
@@ -51,7 +51,7 @@ func Keys(r *Record, row StateRow) []Key {
 	if row.Watched && !r.Settled {
 		ks = append(ks, Key{Index: ByWatch, Order: int64(r.Due)})
 	}
-	if hash, unique := EventHash(r); hash != nil {
+	if hash, unique := r.EventHash(); hash != nil {
 		ks = append(ks, Key{Index: ByEvent, Value: EventValue(r.Chain, hash), Order: created, Unique: unique})
 	}
 	if r.Lightning != nil && r.Lightning.Hash != "" {
@@ -80,7 +80,7 @@ func Keys(r *Record, row StateRow) []Key {
 
 // EventHash is what chain events name the swap by, and whether no other swap
 // can have the same.
-func EventHash(r *Record) (hash []byte, unique bool) {
+func (r *Record) EventHash() (hash []byte, unique bool) {
 	switch {
 	case r.Vault != nil:
 		if r.Bitcoin != nil && !IsZero(r.Bitcoin.TxID) {

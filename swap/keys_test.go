@@ -36,7 +36,7 @@ func TestKeys(t *testing.T) {
 			row(newSPVFromBTC(), SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			is := Keys(c.r, c.row)
+			is := c.r.Keys(c.row)
 			has := func(index string) *Key {
 				if i := slices.IndexFunc(is, func(k Key) bool { return k.Index == index }); i >= 0 {
 					return &is[i]

@@ -239,7 +239,7 @@ const (
 var errNewer = errors.New("record was written by a newer version")
 
 // Encode returns the stored form of a record.
-func Encode(r *Record) ([]byte, error) {
+func (r *Record) Encode() ([]byte, error) {
 	c := *r
 	c.Schema = schema
 	return json.Marshal(&c)

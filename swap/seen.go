@@ -1,11 +1,9 @@
 package swap
 
 import (
-	"errors"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
 )
 
 // Seen says which part of the chain the state of a swap is based on.
@@ -25,56 +23,16 @@ type Seen struct {
 // lagMost is how far behind the clock the head of a node that keeps up may be.
 const lagMost = 10 * time.Minute
 
-// reached reports whether a node whose head this is knows of what was seen.
-func (s Seen) reached(head chains.Block) bool {
+// Reached reports whether a node whose head this is knows of what was seen.
+func (s Seen) Reached(head chains.Block) bool {
 	return head.Height >= s.Chain || s.At != 0 && head.Time > s.At.Time().Add(lagMost).Unix()
-}
-
-// aheadMost is how far ahead of our clock the time of a block may be.
-const aheadMost = 2 * time.Hour
-
-// errAhead says that the time of a node's head lies in the future. Nothing else
-// that it says counts then.
-var errAhead = fault.New(fault.Upstream, "the timestamp of the chain's newest block is more than %s ahead of this server's clock; one of them is wrong", aheadMost)
-
-// InOurTime turns an answer that was read at a head in the future into an error.
-func InOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (T, error) {
-	return func(f T, err error) (T, error) {
-		if err == nil && head(f).Time > now.Add(aheadMost).Unix() {
-			err = errAhead
-		}
-		return f, err
-	}
-}
-
-func EscrowHead(f chains.EscrowFact) chains.Block         { return f.Head }
-func VaultHead(f chains.VaultFact) chains.Block           { return f.Head }
-func WithdrawalHead(f chains.WithdrawalFact) chains.Block { return f.Head }
-
-// ErrLagging is the error of a node that has not reached a block on which a
-// decision was already based: its negative answers mean nothing.
-var ErrLagging = errors.New("the node is behind a state that was already seen")
-
-// NotLagging turns a negative answer from below r.Seen, or one that carries its
-// own failure, into an error.
-func NotLagging(r *Record) func(chains.EscrowFact, error) (chains.EscrowFact, error) {
-	return func(f chains.EscrowFact, err error) (chains.EscrowFact, error) {
-		switch {
-		case err != nil:
-		case f.Err != nil:
-			err = f.Err
-		case f.State == chains.EscrowNone && !r.Seen.reached(f.Head):
-			err = ErrLagging
-		}
-		return f, err
-	}
 }
 
 // takesBack reports whether an answer read at a head that contradicts what was
 // seen before counts: the node has reached the block that it stood in. Where that
 // is not known (an imported record) nothing is taken back.
 func (r *Record) takesBack(head chains.Block) bool {
-	return r.Seen.Chain != 0 && r.Seen.reached(head)
+	return r.Seen.Chain != 0 && r.Seen.Reached(head)
 }
 
 // noteSeen keeps what the next record rests on. moved says that the facts at hand

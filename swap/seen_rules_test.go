@@ -1,50 +1,12 @@
 package swap
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
 )
-
-// TestAnswersThatDoNotCount refuses what a node says from the future, from behind what
-// was seen, or beside a failure of its own.
-func TestAnswersThatDoNotCount(t *testing.T) {
-	head := func(d time.Duration) chains.EscrowFact {
-		return chains.EscrowFact{Head: chains.Block{Time: noon.Add(d).Unix()}}
-	}
-	inTime := InOurTime(noon, EscrowHead)
-	if _, err := inTime(head(aheadMost), nil); err != nil {
-		t.Errorf("the last moment: %v", err)
-	}
-	if _, err := inTime(head(aheadMost+time.Second), nil); !errors.Is(err, errAhead) {
-		t.Errorf("a head in the future: %v", err)
-	}
-	own := errors.New("refused")
-	if _, err := inTime(head(aheadMost+time.Second), own); err != own {
-		t.Errorf("a failed answer: %v", err)
-	}
-	lagging := NotLagging(&Record{Head: Head{Seen: Seen{Chain: 100}}})
-	at := func(h uint64, s chains.EscrowState, err error) chains.EscrowFact {
-		return chains.EscrowFact{Err: err, State: s, Head: chains.Block{Height: h}}
-	}
-	for name, c := range map[string]struct {
-		fact      chains.EscrowFact
-		err, want error
-	}{
-		"reached":           {at(100, chains.EscrowNone, nil), nil, nil},
-		"behind":            {at(99, chains.EscrowNone, nil), nil, ErrLagging},
-		"behind, but it is": {at(99, chains.EscrowOpen, nil), nil, nil},
-		"its own failure":   {at(100, chains.EscrowOpen, own), nil, own},
-		"no answer":         {at(99, chains.EscrowNone, nil), own, own},
-	} {
-		if _, err := lagging(c.fact, c.err); err != c.want {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
-		}
-	}
-}
 
 // TestWhatADecisionRestsOn keeps the block of what was seen, or the head where that is
 // not known, and nothing when nothing was decided.

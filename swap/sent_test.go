@@ -109,7 +109,7 @@ func TestKeysOfHashes(t *testing.T) {
 	key := func(state int, shared ...string) *Key {
 		r := &Record{Head: Head{Type: FromBTCLNAuto, State: state, Shared: shared}, Lightning: &LightningPart{Hash: "aa"}, Escrow: &EscrowPart{}}
 		row, _ := f.State(state)
-		for _, k := range Keys(r, row) {
+		for _, k := range r.Keys(row) {
 			if k.Index == ByHash {
 				return &k
 			}

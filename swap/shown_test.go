@@ -100,7 +100,7 @@ func TestStepNotesTheEnd(t *testing.T) {
 // What is stored is read back for the very swap, by a version that knows it.
 func TestDecodeRefuses(t *testing.T) {
 	r := &Record{Head: Head{ID: "a", Type: ToBTCLN}}
-	body, err := Encode(r)
+	body, err := r.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ func newToBTCLN() *Flow {
 			}
 			return &PayoutAsk{Escrow: *in.R.Escrow.Real, Secret: in.Obs.LP.Value.Secret}
 		},
-		keep:      func(in In, next *Record) { _ = KeepPreimage(in.Obs.LP.Value.Secret, next) },
-		fromChain: func(result []byte, next *Record) { _ = KeepPreimage(result, next) },
+		keep:      func(in In, next *Record) { _ = next.KeepPreimage(in.Obs.LP.Value.Secret) },
+		fromChain: func(result []byte, next *Record) { _ = next.KeepPreimage(result) },
 		output: func(r *Record) string {
 			if r.Lightning == nil {
 				return ""
@@ -39,22 +39,22 @@ func newToBTCLN() *Flow {
 
 // KeepPreimage stores a preimage if it matches the payment hash, and reports
 // whether it does. A recovered swap without a hash takes over the preimage's.
-func KeepPreimage(preimage []byte, next *Record) bool {
+func (r *Record) KeepPreimage(preimage []byte) bool {
 	if len(preimage) != len(chains.Preimage{}) {
 		return false
 	}
 	sum := sha256.Sum256(preimage)
 	hash := hex.EncodeToString(sum[:])
-	if next.Lightning == nil {
-		next.Lightning = &LightningPart{}
+	if r.Lightning == nil {
+		r.Lightning = &LightningPart{}
 	}
-	switch next.Lightning.Hash {
+	switch r.Lightning.Hash {
 	case "":
-		next.Lightning.Hash = hash
+		r.Lightning.Hash = hash
 	case hash:
 	default:
 		return false
 	}
-	next.Lightning.Preimage = chains.Preimage(preimage)
+	r.Lightning.Preimage = chains.Preimage(preimage)
 	return true
 }

@@ -124,7 +124,7 @@ func trustedBTCMoves() []Move {
 			next.Bitcoin.Tx = p.Tx
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: open, To: Stay, Why: "the user gave a refund address", On: OnRefundTo, If: func(in In) bool {
+		{From: open, To: Stay, Why: "the user gave a refund address", On: onRefundTo, If: func(in In) bool {
 			to := in.Input.(RefundTo).Address
 			return in.R.Gas.RefundTo == "" || in.R.Gas.RefundTo == to
 		}, Do: func(in In, next *Record) { next.Gas.RefundTo = in.Input.(RefundTo).Address }},
@@ -370,7 +370,7 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 		pay.Status = shownAwaiting
 		amount := tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC())
 		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
-			Link: "bitcoin:" + r.Bitcoin.Address + "?amount=" + link.FormatBTC(int64(r.Bitcoin.Sats)), Amount: amount,
+			Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 	}
 }

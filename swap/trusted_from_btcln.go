@@ -1,9 +1,9 @@
 package swap
 
 import (
-	"strings"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -128,7 +128,7 @@ func trustedLNView(in In) View {
 		if !r.Expiry.Reached(in.Now) {
 			pay.Status = shownAwaiting
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
-				To: r.Lightning.Invoice, Link: "lightning:" + strings.ToUpper(r.Lightning.Invoice), Amount: r.Terms.Input}
+				To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		v.Blocked = payoutDoubt(in)
 	case TrustedLNPaid:

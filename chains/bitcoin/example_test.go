@@ -28,7 +28,12 @@ func ExampleMerkleProof_Verify() {
 	for i := range 5 {
 		txids = append(txids, bitcoin.Hash{byte(i)})
 	}
-	header := bitcoin.Header{Height: 800_000, MerkleRoot: bitcoin.MerkleRoot(txids)}
+	root, err := bitcoin.ParseHash("91c35316b8c1297aab874bc34a6d390ba237199500070eb398a2f76f25b3e137")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	header := bitcoin.Header{Height: 800_000, MerkleRoot: root}
 	proof, found := bitcoin.BuildMerkleProof(txids, txids[3], header.Height)
 	fmt.Println(found, len(proof.Hashes), proof.Verify(header))
 

@@ -50,22 +50,6 @@ func BuildMerkleProof(txids []Hash, txid Hash, height uint32) (MerkleProof, bool
 	return proof, true
 }
 
-// MerkleRoot returns the merkle root of a block's transaction ids, or the zero
-// hash if there are none.
-func MerkleRoot(txids []Hash) Hash {
-	if len(txids) == 0 {
-		return Hash{}
-	}
-	level := append([]Hash(nil), txids...)
-	for len(level) > 1 {
-		if len(level)%2 == 1 {
-			level = append(level, level[len(level)-1])
-		}
-		level = merkleParents(level)
-	}
-	return level[0]
-}
-
 // merkleParents hashes pairs in place; len(level) is even.
 func merkleParents(level []Hash) []Hash {
 	for i := 0; i < len(level); i += 2 {

@@ -9,9 +9,9 @@ import (
 
 // Reasons why a string is not an address of Solana.
 var (
-	ErrAddressForm = wire.ErrKeyForm
-	ErrOffCurve    = wire.ErrOffCurve
-	ErrZeroAddress = errors.New("the address is the system program, not a wallet")
+	errAddressForm = wire.ErrKeyForm
+	errOffCurve    = wire.ErrOffCurve
+	errZeroAddress = errors.New("the address is the system program, not a wallet")
 )
 
 // Address returns s if it is the address of a Solana wallet: base58 of exactly
@@ -28,10 +28,10 @@ func Address(s string, strict bool) (canonical string, err error) {
 		return "", err
 	}
 	if key.IsZero() {
-		return "", ErrZeroAddress
+		return "", errZeroAddress
 	}
 	if !wire.OnCurve(key) {
-		return "", ErrOffCurve
+		return "", errOffCurve
 	}
 	return s, nil
 }
@@ -44,7 +44,7 @@ func TokenAddress(s string) (canonical string, err error) {
 		return "", err
 	}
 	if key.IsZero() {
-		return "", ErrZeroAddress
+		return "", errZeroAddress
 	}
 	return s, nil
 }

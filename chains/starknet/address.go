@@ -8,9 +8,9 @@ import (
 
 // Reasons why a string is not an address of Starknet.
 var (
-	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 64 hexadecimal digits")
-	ErrAddressRange = errors.New("the Starknet address is out of range")
-	ErrZeroAddress  = errors.New("the zero address is not a wallet")
+	errAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 64 hexadecimal digits")
+	errAddressRange = errors.New("the Starknet address is out of range")
+	errZeroAddress  = errors.New("the zero address is not a wallet")
 )
 
 // firstBeyond is 2^251 - 256, the first number that is no address any more, as
@@ -28,20 +28,20 @@ const zeroDigits = "000000000000000000000000000000000000000000000000000000000000
 // utilities.md §6.5).
 func Address(s string, strict bool) (canonical string, err error) {
 	if len(s) < 3 || len(s) > 66 || strict && len(s) != 66 || s[0] != '0' || s[1]|0x20 != 'x' {
-		return "", ErrAddressForm
+		return "", errAddressForm
 	}
 	digits := strings.ToLower(s[2:])
 	for i := range len(digits) {
 		if c := digits[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return "", ErrAddressForm
+			return "", errAddressForm
 		}
 	}
 	digits = zeroDigits[len(digits):] + digits
 	switch {
 	case digits == zeroDigits:
-		return "", ErrZeroAddress
+		return "", errZeroAddress
 	case digits >= firstBeyond: // texts of equal length compare like their numbers
-		return "", ErrAddressRange
+		return "", errAddressRange
 	}
 	return "0x" + digits, nil
 }

@@ -26,7 +26,7 @@ func TestDueMoment(t *testing.T) {
 		{"claim", auto, 100_000, 401_001},
 		{"nothing known", &swap.Record{}, 5, 0},
 	} {
-		if got := swap.NextMoment(c.r, time.UnixMilli(c.now)); got != c.want {
+		if got := c.r.NextMoment(time.UnixMilli(c.now)); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 		now := start.Add(c.age)
 		g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
 		r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, State: c.state, CreatedAt: swap.At(start), Expiry: swap.At(start.Add(time.Hour))}, Escrow: &swap.EscrowPart{}}
-		r.Due = swap.NextMoment(r, now)
+		r.Due = r.NextMoment(now)
 		if c.sent {
 			r.Submission = &swap.Submission{Action: swap.ActionInit}
 		}

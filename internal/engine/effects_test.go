@@ -141,7 +141,7 @@ func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 			f.Final, f.Head.Height = false, 200
 			w.set(f, nil)
 		}, false},
-		{"published while the chain is silent", swap.Publish, time.Hour, func(w *toyReader) { w.set(chains.EscrowFact{}, swap.ErrLagging) }, false},
+		{"published while the chain is silent", swap.Publish, time.Hour, func(w *toyReader) { w.set(chains.EscrowFact{}, errLagging) }, false},
 		{"claim in time", swap.SendTx, time.Hour, nil, true},
 		{"claim too late", swap.SendTx, 30 * time.Second, nil, false},
 	} {

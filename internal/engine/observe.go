@@ -70,12 +70,12 @@ func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 	}
 	if q := ask.Escrow; q != nil {
 		add(func() {
-			put(&obs.Escrow, in.Now)(swap.InOurTime(in.Now, swap.EscrowHead)(swap.NotLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
+			put(&obs.Escrow, in.Now)(inOurTime(in.Now, escrowHead)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
 		})
 	}
 	if q := ask.Found; q != nil {
 		add(func() {
-			put(&obs.Found, in.Now)(swap.InOurTime(in.Now, swap.EscrowHead)(swap.NotLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
+			put(&obs.Found, in.Now)(inOurTime(in.Now, escrowHead)(notLagging(r)(w.Escrow(ctx, r.Chain, r.Contract, *q))))
 		})
 	}
 	if q := ask.LP; q != nil {
@@ -101,12 +101,12 @@ func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 	}
 	if q := ask.Vault; q != nil {
 		add(func() {
-			put(&obs.Vault, in.Now)(swap.InOurTime(in.Now, swap.VaultHead)(w.Vault(ctx, r.Chain, r.Contract, *q)))
+			put(&obs.Vault, in.Now)(inOurTime(in.Now, vaultHead)(w.Vault(ctx, r.Chain, r.Contract, *q)))
 		})
 	}
 	if q := ask.Withdrawal; q != nil {
 		add(func() {
-			put(&obs.Withdrawal, in.Now)(swap.InOurTime(in.Now, swap.WithdrawalHead)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)))
+			put(&obs.Withdrawal, in.Now)(inOurTime(in.Now, withdrawalHead)(w.Withdrawal(ctx, r.Chain, r.Contract, *q)))
 		})
 	}
 	if q := ask.Txs; q != nil {

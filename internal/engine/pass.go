@@ -310,11 +310,11 @@ func (g *Engine) pass(ctx context.Context, id string, input swap.Input) (*Result
 
 // save writes what one step changed, if anything, and tells subscribers.
 func (g *Engine) save(ctx context.Context, r, next *swap.Record, move *swap.Move) (changed bool, err error) {
-	before, err := swap.Encode(r)
+	before, err := r.Encode()
 	if err != nil {
 		return false, err
 	}
-	after, err := swap.Encode(next)
+	after, err := next.Encode()
 	if err != nil {
 		return false, err
 	}
@@ -322,7 +322,7 @@ func (g *Engine) save(ctx context.Context, r, next *swap.Record, move *swap.Move
 		return false, nil
 	}
 	now := g.Now()
-	if next.Due = swap.NextMoment(next, now); next.Due == 0 && move != nil {
+	if next.Due = next.NextMoment(now); next.Due == 0 && move != nil {
 		next.Due = swap.At(now) // more may be possible at once: a restart in between must not put it off
 	}
 	if err := g.write(ctx, r, next, move); err != nil {

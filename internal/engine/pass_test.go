@@ -195,7 +195,7 @@ func TestLaggingNodeIsNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := g.Advance(t.Context(), "a", nil)
-	if err != nil || !errors.Is(res.Observation.Escrow.Err, swap.ErrLagging) {
+	if err != nil || !errors.Is(res.Observation.Escrow.Err, errLagging) {
 		t.Errorf("got %v, %v; want an answer from behind to count as none", res.Observation.Escrow.Err, err)
 	}
 }

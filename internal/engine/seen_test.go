@@ -60,7 +60,7 @@ func TestReorganisations(t *testing.T) {
 				Submission: &swap.Submission{Action: swap.ActionInit, Txs: []swap.SignedTx{{}}}} // is sent until it is confirmed
 			for i, l := range looks {
 				obs := &swap.Observation{}
-				put(&obs.Escrow, now)(swap.NotLagging(r)(l.fact, nil))
+				put(&obs.Escrow, now)(notLagging(r)(l.fact, nil))
 				for range maxSteps {
 					next, move := f.Step(swap.In{R: r, Obs: obs, Now: now})
 					if r = next; move == nil {

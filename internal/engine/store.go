@@ -41,7 +41,7 @@ func (g *Engine) write(ctx context.Context, r, next *swap.Record, move *swap.Mov
 func (g *Engine) put(r *swap.Record, write func(storage.Entry) error, share func(*storage.KeyTakenError) bool) error {
 	r.Shared = nil
 	for {
-		body, err := swap.Encode(r)
+		body, err := r.Encode()
 		if err != nil {
 			return fmt.Errorf("encode swap %s: %w", storage.Label(r.ID), err)
 		}
@@ -71,7 +71,7 @@ func (g *Engine) keys(r *swap.Record) []storage.Key {
 		row, _ = f.State(r.State)
 		row.Pending = row.Pending && !f.Over(r, g.Now())
 	}
-	own := swap.Keys(r, row)
+	own := r.Keys(row)
 	ks := make([]storage.Key, len(own))
 	for i, k := range own {
 		ks[i] = storage.Key(k)
@@ -95,7 +95,7 @@ func (g *Engine) Restore(ctx context.Context, r *swap.Record) error {
 }
 
 func (g *Engine) insert(ctx context.Context, r *swap.Record, share func(*storage.KeyTakenError) bool) error {
-	r.Due = swap.NextMoment(r, g.Now())
+	r.Due = r.NextMoment(g.Now())
 	version := r.Version
 	if err := g.put(r, func(e storage.Entry) error { return g.Store.Create(ctx, e) }, share); err != nil {
 		return stored("store", r.ID, err)

@@ -55,8 +55,8 @@ func Settle(t *testing.T, f *swap.Flow, r *swap.Record, all *swap.Observation, i
 			}
 		}
 		next, move := f.Step(in)
-		before, _ := swap.Encode(r)
-		after, _ := swap.Encode(next)
+		before, _ := r.Encode()
+		after, _ := next.Encode()
 		if move != nil && input != nil && move.On == input.Kind() {
 			input = nil
 		}

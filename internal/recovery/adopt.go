@@ -93,7 +93,7 @@ func (a *Adopter) stored(ctx context.Context, r *swap.Record) (*swap.Record, err
 	case !errors.Is(err, storage.ErrNotFound):
 		return nil, fmt.Errorf("read swap %s: %w", storage.Label(r.ID), err)
 	}
-	hash, unique := swap.EventHash(r)
+	hash, unique := r.EventHash()
 	if !unique {
 		return nil, nil
 	}

@@ -414,7 +414,7 @@ func (i *importer) lightning() error {
 	if err != nil || len(preimage) != len(chains.Preimage{}) {
 		return fault.Invalid("secret", "must be 64 hexadecimal digits")
 	}
-	if !swap.KeepPreimage(preimage, i.r) {
+	if !i.r.KeepPreimage(preimage) {
 		return fault.Invalid("secret", "is not the preimage of the payment hash")
 	}
 	return nil

@@ -93,7 +93,7 @@ func TestVectorsRecordReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event, _ := swap.EventHash(r)
+		event, _ := r.EventHash()
 		got := map[string]string{"swapId": r.ID, "claimHash": hex.EncodeToString(r.Escrow.Expected.ClaimHash), "initiator": r.Signer,
 			"outputAddress": r.Terms.Recipient, "escrowHash": hex.EncodeToString(event)}
 		switch r.Type {

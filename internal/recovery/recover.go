@@ -117,7 +117,7 @@ func (m past) one(ctx context.Context, p chains.Past) (*swap.Record, error) {
 
 // names are the hashes by which a stored record of the same swap may be indexed.
 func (m past) names(r *swap.Record) [][]byte {
-	hash, _ := swap.EventHash(r)
+	hash, _ := r.EventHash()
 	names := [][]byte{hash}
 	if r.Type == swap.FromBTCLNAuto {
 		names = append(names, r.Escrow.Real.ClaimHash) // a quote whose escrow was not seen yet

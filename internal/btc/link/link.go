@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // FormatBTC returns an amount of sats as a plain decimal number of bitcoin:
@@ -27,18 +24,15 @@ func FormatBTC(sats int64) string {
 	return whole + "." + frac
 }
 
-// Bitcoin returns the BIP-21 link that asks for sats to be paid to a. Wallets
+// Bitcoin returns the BIP-21 link that asks for sats to be paid to an address. Wallets
 // disagree on exponents, so the amount is a plain decimal (protocol:
-// bitcoin.md §17). There is no link without an address: the zero address, as of
-// a swap that was recovered from a chain, gives the empty string.
-func Bitcoin(a bitcoin.Address, sats int64) (string, error) {
-	if a.IsZero() {
-		return "", nil
+// bitcoin.md §17). There is no link without an address, as of a swap that was
+// recovered from a chain: that gives the empty string.
+func Bitcoin(address string, sats int64) string {
+	if address == "" {
+		return ""
 	}
-	if sats < 0 || sats > rawtx.MaxMoney {
-		return "", fmt.Errorf("cannot request a payment of %d sats", sats)
-	}
-	return "bitcoin:" + a.String() + "?amount=" + FormatBTC(sats), nil
+	return "bitcoin:" + address + "?amount=" + FormatBTC(sats)
 }
 
 // Lightning returns the link of an invoice or LNURL: in upper case, which

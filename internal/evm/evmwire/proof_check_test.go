@@ -24,7 +24,7 @@ func proofOf(t testing.TB, tx *wire.MsgTx, confirmations uint32) BitcoinProof {
 	if !ok {
 		t.Fatal("no proof")
 	}
-	full := bitcoin.Header{Height: 5, MerkleRoot: bitcoin.MerkleRoot(txids), Bits: 0x1d00ffff}.Bytes()
+	full := bitcoin.Header{Height: 5, MerkleRoot: merkle.Root(), Bits: 0x1d00ffff}.Bytes()
 	var stored StoredHeader
 	copy(stored[:], full[:])
 	binary.BigEndian.PutUint32(stored[112:], 5)

@@ -24,7 +24,7 @@ func TestCheckInclusion(t *testing.T) {
 	if !ok {
 		t.Fatal("no proof")
 	}
-	header := bitcoin.Header{Height: 5, MerkleRoot: bitcoin.MerkleRoot(txids), Bits: 0x1d00ffff}
+	header := bitcoin.Header{Height: 5, MerkleRoot: merkle.Root(), Bits: 0x1d00ffff}
 	full := header.Bytes()
 	var stored StoredHeader
 	copy(stored[:], full[:])
