@@ -1,9 +1,9 @@
 // Package swappertest runs the whole swap network inside a test, as package
-// httptest runs a server: Bitcoin, an EVM chain with the swap contracts,
-// Lightning, liquidity providers with real funds, a watchtower, a price market
-// and LNURL services, all on loopback sockets. Nothing needs the internet, a key or
-// an installed program. Blocks, contracts, payments and signatures are real; only
-// the money is not.
+// httptest runs a server: Bitcoin, an EVM chain with the swap contracts, Lightning,
+// liquidity providers with real funds, a watchtower, a price market and LNURL
+// services, all on loopback sockets. Nothing needs the internet, a key or an
+// installed program. Blocks, contracts, payments and signatures are real; only the
+// money has no value.
 //
 //	func TestCheckout(t *testing.T) {
 //		network := swappertest.Start(t)
@@ -27,11 +27,10 @@
 //
 // # Wallets
 //
-// [Network.User] has money on every side, and signs: [User.Sign] is what the wallet
-// behind a backend does with an action, [User.Finish] does everything that a swap
-// asks for. [Network.NewUser] makes one who has nothing yet. A wallet with keys of
-// its own gets its money from [Network.SendBitcoin], [Network.SendTokens] and
-// [Network.Pay].
+// [Network.User] has funds on every chain and signs: [User.Sign] does what a wallet
+// does with an action, [User.Finish] does everything that a swap requires of its
+// user. [Network.NewUser] creates a user without funds. Fund a wallet that has its
+// own keys with [Network.SendBitcoin], [Network.SendTokens] and [Network.Pay].
 //
 // Users have an address on every chain, by the chain's identifier: BITCOIN, and
 // CITREA for the EVM chain unless [EVMOptions] name it otherwise.
@@ -45,13 +44,13 @@
 //
 // # When things go wrong
 //
-// [Network.Misbehave] takes any part of the network down, or lets it lie, delay or
-// steal: a provider that never pays, a node that lags, a watchtower that sleeps.
-// [Network.Reorg] takes Bitcoin blocks back.
+// [Network.Misbehave] makes any part of the network fail, lie, delay or steal: a
+// provider that never pays, a node that lags, a watchtower that does nothing.
+// [Network.Reorg] reorganises the Bitcoin chain.
 //
 // # Other processes
 //
-// With [Listen.Control] the network can be moved by HTTP calls, and
-// [Network.Describe] tells another process where everything is: examples/devnet is
-// such a network, in some lines.
+// With [Listen.Control] the network can be controlled over HTTP, and
+// [Network.Describe] prints what another process needs to connect to it; see
+// examples/devnet.
 package swappertest

@@ -14,14 +14,14 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
-// Fault is what is wrong with a part of the network: [LPFault], [BitcoinFault],
+// Fault is a fault of one part of the network: [LPFault], [BitcoinFault],
 // [EVMFault], [LightningFault], [WatchtowerFault], [LNURLFault] or [PriceFault]. The
-// zero value of each is a part that works; what several fields say happens together.
+// zero value of each means no fault; faults set by several fields are combined.
 type Fault interface{ inject(*Network) }
 
-// Misbehave makes the network have exactly these faults from now on: parts that are
-// not named work, and without arguments all do. Of two faults of one part the last
-// counts.
+// Misbehave replaces all current faults with the given ones: every other part works
+// correctly, and without arguments all parts do. If two faults concern the same
+// part, the last one counts.
 func (n *Network) Misbehave(faults ...Fault) {
 	for i := range n.net.LPs {
 		LPFault{LP: i}.inject(n)
@@ -36,9 +36,9 @@ func (n *Network) Misbehave(faults ...Fault) {
 
 // LPFault is a liquidity provider that fails, lies or steals.
 type LPFault struct {
-	LP int // which, from 0 on
+	LP int // index of the provider, from 0
 
-	On      string        // limits the four below to calls whose path contains it, as in /tobtc/payInvoice
+	On      string        // limits the four below to calls whose path contains it, for example /tobtc/payInvoice
 	Down    bool          // connections are cut without an answer
 	Status  int           // calls are answered with this HTTP status
 	Stall   time.Duration // before every answer
@@ -100,7 +100,7 @@ func (f EVMFault) inject(n *Network) {
 
 // LightningFault is a fault of the node whose invoices [Network.Invoice] makes.
 type LightningFault struct {
-	Offline bool // there is no route to it
+	Offline bool // no route to it exists
 	Refuse  bool // it refuses payments
 	Hang    bool // it neither takes nor refuses them until they time out
 }
@@ -109,7 +109,7 @@ func (f LightningFault) inject(n *Network) {
 	n.net.Recipient.SetBehaviour(lightning.Behaviour{Offline: f.Offline, Refuse: f.Refuse, Hang: f.Hang})
 }
 
-// WatchtowerFault is a watchtower that does not do its work, so that users have to
+// WatchtowerFault is a watchtower that does not claim, so that users have to
 // settle their swaps themselves.
 type WatchtowerFault struct {
 	Off   bool          // it claims nothing
@@ -139,7 +139,7 @@ func (f LNURLFault) inject(n *Network) {
 // PriceFault is a fault of all price services.
 type PriceFault struct {
 	Down    bool // connections are cut without an answer
-	Percent int  // of the true price that they tell, as in 150; 0: the truth
+	Percent int  // reported price in percent of the true price, for example 150; 0: the true price
 }
 
 func (f PriceFault) inject(n *Network) {

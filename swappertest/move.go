@@ -25,19 +25,19 @@ const (
 
 func (n *Network) evm() string { return n.net.EVM.Network().Chain }
 
-// Now returns the time of the network's clock, by which all its parts go. It runs
-// with the system's, ahead of it by what [Network.Advance] has added.
+// Now returns the time of the network's clock, which all its parts use. It is the
+// system time plus what [Network.Advance] has added.
 func (n *Network) Now() time.Time { return n.net.Clock.Now() }
 
 // Advance moves the clock ahead and mines a block on the EVM chain, so that its time
 // follows. Bitcoin's time moves with the next block that is mined.
 func (n *Network) Advance(d time.Duration) error { return n.net.Advance(d) }
 
-// Mine mines Bitcoin blocks, which take what waits for confirmation.
+// Mine mines Bitcoin blocks, which confirm the transactions of the mempool.
 func (n *Network) Mine(blocks int) error { return n.net.Mine(blocks) }
 
-// Reorg replaces the last Bitcoin blocks by empty ones, and one more. Their
-// transactions wait again.
+// Reorg replaces the last Bitcoin blocks with a branch of empty blocks that is
+// one longer. Their transactions return to the mempool.
 func (n *Network) Reorg(blocks int) error { return n.net.Bitcoin.Reorg(blocks) }
 
 // SetFeeRate changes what Bitcoin's backend recommends and the providers pay, in
@@ -49,8 +49,8 @@ func (n *Network) SetFeeRate(satVB float64) {
 	}
 }
 
-// SendBitcoin pays sats to an address and returns the transaction's id. The
-// transaction waits for [Network.Mine].
+// SendBitcoin pays sats to an address and returns the transaction's id. It
+// stays unconfirmed until [Network.Mine].
 func (n *Network) SendBitcoin(address string, sats int64) (txID string, err error) {
 	to, err := bitcoin.ParseAddress(address, bitcoin.Regtest)
 	if err != nil {
@@ -60,8 +60,9 @@ func (n *Network) SendBitcoin(address string, sats int64) (txID string, err erro
 	return out.Hash.String(), err
 }
 
-// SendTokens pays base units of a token of a smart chain, as CITREA-WBTC or the
-// native CITREA-CBTC, to an address, and waits until it is done.
+// SendTokens sends an amount, in base units, of a smart chain's token (for
+// example CITREA-WBTC, or CITREA-CBTC for the native coin) to an address and
+// waits until the transaction is mined.
 func (n *Network) SendTokens(ctx context.Context, token, address string, amount *big.Int) error {
 	at, err := n.token(token)
 	if err != nil {
@@ -88,12 +89,13 @@ func (n *Network) token(id string) (common.Address, error) {
 }
 
 // Pay sends the payment of an invoice from [Network.User]'s Lightning wallet. It does
-// not wait: the payment of a swap's invoice is held until the swap has gone on.
+// not wait for the outcome: the payment of a swap's invoice is held until the swap
+// has progressed.
 func (n *Network) Pay(invoice string) error { return n.User.pay(invoice) }
 
-// Invoice returns an invoice of somebody who is no user, of which [Network.Paid] says
-// whether it was paid. 0 sats leave the amount to the payer. It panics if sats are
-// negative.
+// Invoice returns an invoice of a Lightning node that belongs to none of the users;
+// [Network.Paid] reports whether it was paid. 0 sats leave the amount to the payer.
+// It panics if sats is negative.
 func (n *Network) Invoice(sats int64) string { return invoice(n.net.Recipient, sats) }
 
 // Paid reports whether an invoice of [Network.Invoice] is paid.

@@ -66,7 +66,7 @@ func StartWith(t testing.TB, o Options) *Network {
 	return n
 }
 
-// New starts a network, for which ctx bounds the time. It runs until it is closed.
+// New starts a network. ctx only bounds the start; the network runs until it is closed.
 func New(ctx context.Context, o Options) (*Network, error) {
 	options, err := o.network()
 	if err != nil {
@@ -134,8 +134,8 @@ func (n *Network) mine(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Close ends the network. Clients are to be closed before. It may be called more
-// than once.
+// Close stops the network. Close its clients first. It may be called more than
+// once.
 func (n *Network) Close() (err error) {
 	n.closing.Do(func() {
 		n.stop()
@@ -166,9 +166,9 @@ func (n *Network) Config() swapper.Config {
 	}
 }
 
-// URL returns where a chain's API is, for code that reads the chain itself:
-// mempool.space's REST API for BITCOIN (with a slash at the end), JSON-RPC for the EVM chain. It is empty for
-// a chain that the network does not have.
+// URL returns where a chain's API is, for code that reads the chain itself: mempool.space's REST
+// API for BITCOIN (with a slash at the end), JSON-RPC for the EVM chain. It returns "" for a chain
+// that the network does not have.
 func (n *Network) URL(chainID string) string {
 	switch chainID {
 	case chainBitcoin:

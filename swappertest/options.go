@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
-// Options of a network. The zero value is what [Start] uses.
+// Options configures a network. [Start] uses the zero value.
 type Options struct {
 	LPs          int           // liquidity providers; 0: one
 	NextProtocol bool          // the providers speak the next version of the network's protocol (docs/protocol/lp-next.md)
@@ -23,8 +23,8 @@ type Options struct {
 	Listen Listen
 }
 
-// EVMOptions make the EVM chain look like another one, for clients that have a
-// public network's constants built in. The zero value is good for this library.
+// EVMOptions makes the EVM chain look like another one, for clients that have a
+// public network's constants built in. This library works with the zero value.
 type EVMOptions struct {
 	Chain   string // identifier; "": CITREA
 	ChainID uint64 // 0: 31337
@@ -35,8 +35,8 @@ type EVMOptions struct {
 	L1FeeRate uint64 // wei per byte of state difference, the field l1FeeRate of Citrea's blocks; 0: blocks have no such field
 }
 
-// Listen says where the network listens, as host:port. "" is a free port of
-// 127.0.0.1, except that control calls are not served then.
+// Listen holds the addresses that the network listens on, as host:port. ""
+// means a free port of 127.0.0.1; an empty Control disables the control calls.
 type Listen struct {
 	Bitcoin string // mempool.space's REST API
 	EVM     string // JSON-RPC

@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 )
 
-// User is somebody with a wallet on every side. The keys never leave it. Its methods
-// are safe for concurrent use.
+// User is a user with a wallet on every chain. Its methods are safe for concurrent
+// use.
 type User struct {
 	network *Network
 	wallet  wallet.Wallet
@@ -24,8 +24,8 @@ type User struct {
 	paid map[string]bool // swaps whose payment was sent
 }
 
-// NewUser makes a user who has nothing. The n-th of a network has the same keys in
-// every run.
+// NewUser creates a user without funds. The n-th user of a network has the same
+// keys in every run.
 func (n *Network) NewUser() (*User, error) {
 	n.mu.Lock()
 	n.users++
@@ -44,8 +44,8 @@ func (n *Network) NewUser() (*User, error) {
 }
 
 // Address returns the user's address on a chain, by its identifier: a P2WPKH address
-// on BITCOIN, a 0x address on the EVM chain. It is empty for LIGHTNING, where nobody
-// has an address, and for chains that the network does not have.
+// on BITCOIN, a 0x address on the EVM chain. It is empty for LIGHTNING, which has no
+// addresses, and for chains that the network does not have.
 func (u *User) Address(chainID string) string {
 	switch chainID {
 	case chainBitcoin:
@@ -56,13 +56,13 @@ func (u *User) Address(chainID string) string {
 	return ""
 }
 
-// BitcoinPublicKey returns the public key of the address on BITCOIN, in hex, as
-// [swapper.GetSwapStatusInput] wants it beside the address.
+// BitcoinPublicKey returns the public key of the address on BITCOIN, in hex,
+// for [swapper.GetSwapStatusInput].
 func (u *User) BitcoinPublicKey() string { return u.wallet.Bitcoin.PublicKey() }
 
-// Balance returns what the user has of a token, by its identifier (BITCOIN-BTC,
-// LIGHTNING-BTC, CITREA-WBTC), in base units, as the chain or the node itself says.
-// Bitcoin that is not confirmed counts; what is on its way over Lightning does not.
+// Balance returns the user's balance of a token, given its identifier (BITCOIN-BTC,
+// LIGHTNING-BTC, CITREA-WBTC), in base units, read from the chain or the node
+// itself. Unconfirmed bitcoin counts; pending Lightning payments do not.
 func (u *User) Balance(ctx context.Context, token string) (*big.Int, error) {
 	switch token {
 	case chainBitcoin + "-BTC":
@@ -85,9 +85,9 @@ func (u *User) pay(invoice string) error {
 	return u.wallet.Lightning.Start(invoice, lightning.Limits{})
 }
 
-// Sign signs what an action asks to be signed, as the user's wallet does:
-// transactions of a smart chain, or the named inputs of PSBTs. What it returns goes
-// into [swapper.SubmitTransactionInput].
+// Sign signs what an action asks the user to sign: transactions of a smart chain,
+// or the listed inputs of PSBTs. Submit the result in a
+// [swapper.SubmitTransactionInput].
 func (u *User) Sign(a *swapper.Action) ([]string, error) {
 	switch {
 	case a != nil && a.SignSmartChainTransaction != nil:
@@ -105,16 +105,17 @@ func (u *User) Sign(a *swapper.Action) ([]string, error) {
 // seconds; one that does not is stuck.
 const patience = time.Minute
 
-// Finish does all that a swap asks of the user (pay, sign and submit, wait) until it
-// is finished, and returns its last status. While the swap waits, Finish mines
-// Bitcoin blocks. A swap is paid for once, however often Finish is called. One that is
-// not finished within a minute is an error that says in which state it is.
+// Finish does everything that a swap requires of the user (pay, sign and submit, wait)
+// until it is finished, and returns its last status. While the swap waits, Finish
+// mines Bitcoin blocks. It pays for a swap only once, however often it is called. It
+// returns an error that names the swap's state if the swap is not finished within a
+// minute.
 func (u *User) Finish(ctx context.Context, s swapper.Service, swapID string) (*swapper.GetSwapStatusOutput, error) {
 	return u.FinishUntil(ctx, s, swapID, func(status *swapper.GetSwapStatusOutput) bool { return status.IsFinished })
 }
 
-// FinishUntil is [User.Finish] up to the first status of which done reports true;
-// done sees every status that was looked at.
+// FinishUntil is like [User.Finish], but returns at the first status for which
+// done reports true; done is called with every status read.
 func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the swap has not got there within %v", patience))
 	defer cancel()

@@ -1,6 +1,6 @@
-// Package chaintest is the conformance suite of package chains: what [chains.Chain]
-// and [chains.Contract] promise, tried on a live local network of the chain, with
-// a local Bitcoin network beside it. Every chain passes the same suite:
+// Package chaintest is the conformance suite of package chains. It tests what
+// [chains.Chain] and [chains.Contract] promise on a live local network of the
+// chain, together with a local Bitcoin network. Every chain passes the same suite:
 //
 //	func TestConformance(t *testing.T) {
 //		chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t) })
@@ -18,39 +18,41 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// Net is a local network that the suite may do what it likes with, and the chain
-// opened on it through two nodes. What a method did has happened when it returns.
-// Failures end the test. The clock that the chain was opened with is the network's.
+// Net is a local network that the suite controls, and the chain opened on it
+// through two nodes. The effect of a method is visible when the method returns.
+// Implementations end the test with t.Fatal on failure. The chain must be opened
+// with the network's clock.
 type Net interface {
 	// Chain returns the chain, opened on the nodes 0 and 1, in this order.
 	Chain() chains.Chain
 	// Facts returns what the suite must know about the chain.
 	Facts() Facts
-	// Backend is the Bitcoin backend that the chain was opened with.
+	// Backend returns the Bitcoin backend that the chain was opened with.
 	Backend() bitcoin.Backend
 
-	// Account returns a new account with much of the native coin and of the token
-	// in Facts; where accounts are contracts it is deployed.
+	// Account returns a new account with ample funds in the native coin and in
+	// Facts.Token; where accounts are contracts it is already deployed.
 	Account(t *testing.T) Account
-	// LP is an account that has much of both in the contract as well.
+	// LP returns an account that also has ample funds of both deposited in the contract.
 	LP() Account
 
 	// Time returns the time of the newest block.
 	Time() time.Time
-	// Advance lets chain time pass by d and the clock with it.
+	// Advance moves the chain's time and the clock ahead by d.
 	Advance(t *testing.T, d time.Duration)
-	// Mine mines blocks with whatever waits.
+	// Mine mines blocks with the pending transactions.
 	Mine(t *testing.T, blocks int)
-	// Hold says whether transactions are kept waiting instead of being mined at once.
+	// Hold sets whether transactions stay pending instead of being mined at once.
 	Hold(t *testing.T, on bool)
-	// Reorg replaces the last blocks by a longer branch without transactions; those
-	// that were in them wait and, unless held, are mined with the next block.
+	// Reorg replaces the last blocks with a longer, empty branch. The transactions
+	// of the replaced blocks become pending again and, unless held, are mined with
+	// the next block.
 	Reorg(t *testing.T, blocks int)
-	// Spoil makes a transaction that was not sent yet impossible to mine.
+	// Spoil makes it impossible to mine a transaction that has not been sent yet.
 	Spoil(t *testing.T, by Account, tx chains.Signed)
 
 	// PayBitcoin sends sats to a script from a Bitcoin wallet and mines a block. The
-	// transaction carries nonce, unless it is 0, and has further outputs.
+	// transaction carries nonce, unless that is 0, and has the further outputs.
 	PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*wire.TxOut) bitcoin.OutPoint
 	// MineBitcoin mines Bitcoin blocks.
 	MineBitcoin(t *testing.T, blocks int)
@@ -59,64 +61,64 @@ type Net interface {
 	// SyncRelay brings the chain's relay to Bitcoin's tip.
 	SyncRelay(t *testing.T)
 
-	// Requests returns how many requests the nodes have got since the last call.
+	// Requests returns how many requests the nodes have received since the last call.
 	Requests() int
-	// Misbehave changes what is wrong with a node from the next request on.
+	// Misbehave sets the fault of a node from the next request on.
 	Misbehave(t *testing.T, node int, with Trouble)
-	// NodeName is how errors name a node.
+	// NodeName returns the name of a node as it appears in errors.
 	NodeName(node int) string
 }
 
-// VaultNet is the further ability of networks whose contracts have vaults.
+// VaultNet is implemented by networks whose contracts have vaults.
 type VaultNet interface {
 	Net
 	// OpenVault opens a vault of the LP for the token and the native coin on a new
 	// Bitcoin output, with the given raw balances.
 	OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID
 	// Withdraw sends a Bitcoin transaction that spends the vault's present output
-	// and carries data, and leaves it in the mempool. The caller's and the fronting
-	// share are given.
+	// and carries data and the fee shares, and leaves it in the mempool.
 	Withdraw(t *testing.T, id chains.VaultID, data []byte, shares bitcoin.FeeShares) bitcoin.Hash
-	// Front pays a withdrawal from the LP's wallet in advance.
+	// Front advances the payout of a withdrawal from the LP's wallet.
 	Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash)
 }
 
-// Account is somebody with a key.
+// Account is a key holder on the chain.
 type Account interface {
 	Address() string
-	// Sign signs transactions as a wallet does, and returns what a wallet hands
-	// back, one text for each.
+	// Sign signs transactions as a wallet does and returns the signed
+	// transactions, one text for each.
 	Sign(t *testing.T, u chains.Unsigned) []string
-	// AuthorizeInit signs, as the other party, that sender may open an escrow until
-	// a time.
+	// AuthorizeInit signs, as the other party, the permission for sender to open an
+	// escrow until the given time.
 	AuthorizeInit(t *testing.T, e chains.Escrow, feeRate, sender string, until time.Time) chains.Auth
-	// AuthorizeRefund signs that an escrow may be refunded early until a time.
+	// AuthorizeRefund signs the permission to refund an escrow early, valid until the given time.
 	AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth
 	// SignData proves that the account holds its address.
 	SignData(t *testing.T, data []byte) string
 }
 
-// Facts are what the suite must know about a chain and cannot ask.
+// Facts describes a chain to the suite: what it cannot find out by calling the chain.
 type Facts struct {
 	Token string // a fungible token that is not the native coin
 
-	// Addresses in forms that mean the same canonical one, and text that is none,
-	// also not for other chains' addresses.
+	// SameAddress holds spellings of one address, NoAddress texts that are not
+	// valid addresses, including addresses of other chains.
 	SameAddress []string
 	NoAddress   []string
 	ZeroAddress string
-	// LooseAddress is accepted, but not in strict mode; "" if there is no such form.
+	// LooseAddress is an address that is only accepted without strict; "" if
+	// the chain has no such form.
 	LooseAddress string
 
-	// EscrowMembers lists, for the JSON of an escrow, changes that must be refused
-	// by Decode or named by Diff: the new value by the member's name.
+	// EscrowMembers maps members of an escrow's JSON to changed values that Decode
+	// must refuse or Diff must report.
 	EscrowMembers map[string]any
-	// Free lists the changes that a named field lets pass.
+	// Free lists the members that may change if a field allows it.
 	Free []FreeMember
 
 	// Alterations are ways to tamper with an unsigned transaction, each of which
-	// Check must refuse: the chain's own forms of another chain, contract, amount,
-	// call, order, fee beyond measure.
+	// Check must refuse: another chain, contract, amount, call or order, an
+	// excessive fee.
 	Alterations map[string]func(t *testing.T, unsigned string) string
 
 	Trips Trips
@@ -133,7 +135,7 @@ type FreeMember struct {
 	Field  chains.Field
 }
 
-// Trips are the requests that a method sends, those that go side by side included.
+// Trips are the numbers of requests that each method sends, parallel ones included.
 type Trips struct {
 	Heads, Balance, FeeRate, Send, Status, VerifyInit, VerifyRefund, VerifyData int
 	Escrows, EscrowsOpened, EscrowsAgain, EscrowsManyNone                       int // never opened; first and second look at an open one, 600 never opened
@@ -147,7 +149,7 @@ type Trips struct {
 	History                                                                     int // of an account without swaps
 }
 
-// Trouble is what is wrong with a node.
+// Trouble is a fault of a node.
 type Trouble int
 
 const (

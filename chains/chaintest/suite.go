@@ -2,8 +2,8 @@ package chaintest
 
 import "testing"
 
-// Run runs the suite. open is called for each part of it and must start a new
-// network, which it also ends.
+// Run runs the suite. It calls open for each part of the suite; open must start
+// a new network and stop it with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) Net) {
 	for _, part := range []struct {
 		name string

@@ -4,13 +4,13 @@ import "github.com/swapper-go/swapper/internal/evm/evmwire"
 
 // Address returns the EIP-55 text of an account or contract address: `0x` and 40
 // hex digits, whose case must be a valid EIP-55 checksum unless it is all lower
-// or all upper. The zero address is refused: what is sent there is lost. All EVM
-// chains share this form.
+// or all upper. The zero address is refused: anything sent there is lost. All
+// EVM chains use this format.
 //
-// The form is as strict as it can be, so strict changes nothing here; it is
-// there for chains that know a second, looser form.
+// strict has no effect here, because there is only one accepted format; it
+// exists for chains that also accept a looser one.
 func Address(s string, strict bool) (canonical string, err error) { return evmwire.Address(s, strict) }
 
-// TokenAddress is [Address] for tokens, where the zero address stands for the
-// chain's own currency.
+// TokenAddress is like [Address], but accepts the zero address, which means the
+// chain's native currency.
 func TokenAddress(s string) (canonical string, err error) { return evmwire.TokenAddress(s) }

@@ -86,9 +86,9 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 
 func planSigner(plan chains.Plan) (common.Address, error) { return account("signer", plan.Signer) }
 
-// calls returns what a step has to call. With proofs set they are complete;
-// without, calls that carry a Bitcoin proof hold only the part of their data that
-// says what they do, and nobody is asked anything.
+// calls returns the contract calls of a step. With proofs set they are complete;
+// without, calls that carry a Bitcoin proof hold only the data before the proof,
+// and no request is sent.
 func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]evmwire.Call, error) {
 	if step.Kind == chains.StepVaultClaim {
 		if step.Vault == nil {
@@ -216,9 +216,9 @@ type estimate struct {
 }
 
 // estimateRequests asks for the gas of the calls that can run before the others:
-// the first one, and the first that is no approval, in case the approvals were
-// granted before. The constants of the protocol are the floor; an estimate that
-// fails says nothing, since what the call depends on may not be there yet.
+// the first one, and the first that is not an approval, in case the approvals
+// were granted before. The constants of the protocol are the floor; an estimate
+// that fails says nothing, since what the call depends on may not be there yet.
 func estimateRequests(calls []evmwire.Call, signer common.Address) []estimate {
 	var estimates []estimate
 	ask := func(i int) {

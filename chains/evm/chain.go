@@ -19,30 +19,30 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Options are what a caller says about an EVM chain.
+// Options configures an EVM chain.
 type Options struct {
-	RPC []string // JSON-RPC URLs, http or https, in order of preference; there is no default
+	RPC []string // JSON-RPC URLs, http or https, in order of preference; required
 
-	// Network replaces the preset: for a chain without one, or for other
-	// deployments of the same contracts.
+	// Network replaces the preset. Set it for a chain that has no preset, or to
+	// use another deployment of the same contracts.
 	Network *Network
-	// Tokens replace the known ones of the chain; needed for a chain that is not known.
+	// Tokens replaces the chain's built-in tokens. It is required for a chain that has no preset.
 	Tokens []tokens.Token
 }
 
-// Citrea returns the chain CITREA.
+// Citrea returns a factory for the chain CITREA.
 func Citrea(o Options) chains.Factory { return factory{ChainCitrea, o} }
 
-// Botanix returns the chain BOTANIX.
+// Botanix returns a factory for the chain BOTANIX.
 func Botanix(o Options) chains.Factory { return factory{ChainBotanix, o} }
 
-// Alpen returns the chain ALPEN.
+// Alpen returns a factory for the chain ALPEN.
 func Alpen(o Options) chains.Factory { return factory{ChainAlpen, o} }
 
-// Goat returns the chain GOAT.
+// Goat returns a factory for the chain GOAT.
 func Goat(o Options) chains.Factory { return factory{ChainGoat, o} }
 
-// Custom returns a chain that is described by o.Network and o.Tokens.
+// Custom returns a factory for the chain that o.Network and o.Tokens describe.
 func Custom(o Options) chains.Factory {
 	id := ""
 	if o.Network != nil {
@@ -61,9 +61,9 @@ func (f factory) ID() string { return f.id }
 // openPatience is how long Open waits for a node.
 const openPatience = 5 * time.Second
 
-// Open implements [chains.Factory]: one round trip, which proves the chain id. Of
-// nodes that do not answer now it is asked with the first request that they do
-// answer.
+// Open implements [chains.Factory]. It takes one round trip, which checks the
+// chain id. Nodes that do not answer now are checked with the first request that
+// they answer.
 func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error) {
 	n, err := f.network(env.Network)
 	if err != nil {
@@ -92,8 +92,8 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	return c, nil
 }
 
-// greet asks the nodes once. That they are silent is no reason to do without the
-// chain: it may have swaps under way. That they serve another one is.
+// greet asks the nodes once. Unreachable nodes do not disable the chain, because
+// swaps may be in progress on it; nodes that serve another chain do.
 func (c *chain) greet(ctx context.Context, node *evmrpc.Nodes) error {
 	asking, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
@@ -235,7 +235,7 @@ func (c *chain) Balance(ctx context.Context, owner, token string) (*big.Int, err
 	return evmwire.DecodeAmount(answer)
 }
 
-// feeHead is what a block says about fees.
+// feeHead holds the fee data of a block.
 type feeHead struct {
 	evmrpc.BlockHead
 	BaseFee *hexutil.Big `json:"baseFeePerGas"`

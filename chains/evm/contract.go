@@ -72,8 +72,8 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 }
 
 // VerifyInit takes no round trip if the newest block was read in the last ten
-// seconds, as whoever asked for the fee rate has, else one. The authorisation
-// must outlast our own clock by [chains.AuthGrace] anyhow.
+// seconds, for example by FeeRate, else one. By our own clock the authorisation
+// must also be valid for at least [chains.AuthGrace] longer.
 func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
 	s, err := evmwire.SwapDataOf(e)
 	if err != nil {
@@ -271,9 +271,9 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 	return nil, fault.New(fault.Unsupported, "unknown expense %d", cost.Kind)
 }
 
-// sample is the dearest escrow of the kind that an expense is about: parties
-// that are nobody, and a deposit above the bounty above zero, so that every
-// transfer that can happen counts (protocol: chain-evm.md §6.3,
+// sample returns the most expensive escrow of the kind that an expense is
+// about: placeholder parties, and a deposit that exceeds a non-zero bounty, so
+// that every possible transfer is counted (protocol: chain-evm.md §6.3,
 // swap-flows-escrow.md §8.2).
 func (k *contracts) sample(cost chains.Cost) (evmwire.SwapData, common.Address, error) {
 	token, payer := evmwire.Native, common.Address{0: 3}

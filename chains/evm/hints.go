@@ -179,8 +179,8 @@ func (c *chain) filter(ctx context.Context, of common.Address, blocks evmrpc.Blo
 	return found, nil
 }
 
-// hints turns logs into hints. An escrow that an LP opened is known to us by its
-// claim hash only, which stands in the transaction.
+// hints turns logs into hints. We know an escrow that an LP opened only by its
+// claim hash, which is found in the transaction.
 func (k *contracts) hints(ctx context.Context, logs []types.Log) ([]chains.Hint, error) {
 	var hints []chains.Hint
 	var opened []types.Log

@@ -15,30 +15,30 @@ const (
 	ChainGoat    = evmwire.ChainGoat
 )
 
-// DefaultVersion is the contract version that an LP means when it names none.
+// DefaultVersion is the contract version assumed when an LP does not state one.
 const DefaultVersion = evmwire.DefaultVersion
 
 // Network describes an EVM chain and the swap contracts on it. [Preset] returns
-// the published ones; for a chain of your own fill one in, from [Settings] or from
-// nothing, and pass it as Options.Network to [Custom].
+// the published ones. For your own chain fill one in, starting from [Settings] or
+// from scratch, and pass it to [Custom] as Options.Network.
 type Network struct {
-	Chain         string          // identifier, as in CITREA
-	Bitcoin       bitcoin.Network // whose blocks the chain's relay follows
+	Chain         string          // identifier, for example CITREA
+	Bitcoin       bitcoin.Network // the network that the chain's Bitcoin relay follows
 	ChainID       uint64          // EIP-155
 	Deployments   []Deployment    // the first one is the default
-	SafeTag       string          // block tag at which a fact is acted on: latest, safe or finalized
-	FinalizedTag  string          // block tag at which a fact is final
+	SafeTag       string          // block tag at which state is acted on: latest, safe or finalized
+	FinalizedTag  string          // block tag at which state is final: latest, safe or finalized
 	PriorityFee   uint64          // wei per gas
-	MaxBaseFee    uint64          // wei per gas, cap of the offered base fee; 0 = none
+	MaxBaseFee    uint64          // wei per gas, cap of the offered base fee; 0 means no cap
 	FeePPM        uint64          // offered base fee in millionths of the block's, 1000000 to 100000000
 	StateDiffFee  bool            // every changed byte of state is charged on top of gas, as on Citrea
 	WrappedNative common.Address  // the native coin as an ERC-20; may be zero
 }
 
-// Deployment is one version of the swap contracts on one network. Everything an LP
-// says is compared with it: no address outside of it is ever trusted.
+// Deployment is one version of the swap contracts on one network. Contract
+// addresses in an LP's data must match it; no other address is trusted.
 type Deployment struct {
-	Version       string // as in v1
+	Version       string // for example v1
 	EscrowManager Contract
 	BtcRelay      Contract
 	VaultManager  Contract
@@ -47,31 +47,32 @@ type Deployment struct {
 	RefundHandler common.Address    // the timelock refund handler
 }
 
-// Contract is one deployed contract and the height from which its logs can exist.
+// Contract is a deployed contract and the block height at which its logs begin.
 type Contract struct {
 	Address common.Address
 	Height  uint64
 }
 
 // Preset returns the network that belongs to a Bitcoin network: the published
-// contracts and the settings that go with the chain (protocol: chain-evm.md §1). An
-// error with the code fault.Unsupported says that there is no deployment; a chain is
-// never enabled with an unknown contract.
+// contracts and the settings that go with the chain (protocol: chain-evm.md §1). It
+// returns an error with the code fault.Unsupported if there is no known deployment.
 func Preset(chain string, on bitcoin.Network) (Network, error) {
 	n, err := evmwire.Preset(chain, on)
 	return described(n), err
 }
 
-// Settings returns what goes with a chain wherever the contracts stand, for
-// deployments that are not published: all but ChainID and Deployments. They are good
-// for chains that have no preset too, but false then says that nobody has tried.
+// Settings returns the settings of a chain that do not depend on where its contracts
+// are deployed, for use with unpublished deployments: everything but ChainID and
+// Deployments. For a chain that has no preset it returns generic, untested settings
+// and false.
 func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
 	w, known := evmwire.Settings(chain, on)
 	return described(w), known
 }
 
-// Validate reports what is missing or contradictory in n, as [Custom] would when it
-// is opened. Errors have the code fault.InvalidInput and name the field.
+// Validate returns an error if a field of n is missing or inconsistent. Opening the
+// chain performs the same check. Errors have the code fault.InvalidInput and name
+// the field.
 func (n Network) Validate() error { return n.wire().Validate() }
 
 // wire is the network as package evmwire has it.

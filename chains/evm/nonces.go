@@ -20,7 +20,7 @@ const sendTimeout = 180 * time.Second
 
 // nonces is what this process knows of the nonces of accounts beyond what nodes
 // say (protocol: chain-evm.md §7.2, §13.15). Nothing is reserved: a nonce that is
-// kept for somebody who never signs would hold up all that come after it.
+// kept for a transaction that never gets signed would block all later ones.
 // Everything is bounded; what is forgotten costs a question more.
 type nonces struct {
 	sent  *lru.Cache[string, sentNonce]              // by sender
@@ -63,10 +63,10 @@ func deed(to common.Address, data []byte) common.Hash {
 }
 
 // firstNonce returns the nonce of the first of the calls that a swap asks for. It is
-// the next free one, unless the swap was given one before which is not mined:
-// then it is that one again, so that whoever signs twice replaces the transaction
-// under way instead of adding another. Numbers that were sent for something else
-// are not used again. pending and mined are the node's counts.
+// the next free one, unless the swap was given one before which is not mined: then
+// it is that one again, so that signing twice replaces the pending transaction
+// instead of adding another. Numbers that were sent for something else are not used
+// again. pending and mined are the node's counts.
 func (c *chain) firstNonce(sender, swap string, calls []evmwire.Call, pending, mined uint64) uint64 {
 	first := c.nextNonce(sender, pending)
 	if len(calls) > 0 && swap != "" {
@@ -116,7 +116,7 @@ func (c *chain) noteSent(tx chains.Signed) {
 }
 
 // checkNonce refuses a transaction whose nonce is ahead of the account's: it
-// would wait for others that nobody has asked for, and its swap with it. Those
+// would wait for transactions that do not exist, and its swap with it. Those
 // others may be on their way to the node, so it is refused for good only after a
 // while. The node is asked unless it is known that nothing is missing.
 func (c *chain) checkNonce(ctx context.Context, tx chains.Signed) error {

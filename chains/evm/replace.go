@@ -19,7 +19,7 @@ const (
 	offerPercent   = 125
 )
 
-// replaced are the transactions under way that a signer's plan takes the place of.
+// replaced are the pending transactions that a signer's plan replaces.
 type replaced []*evmwire.Transaction
 
 func replacedBy(plan chains.Plan, signer string) replaced {
@@ -56,8 +56,8 @@ func (old replaced) above(rate evmwire.FeeRate) evmwire.FeeRate {
 	return evmwire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
 }
 
-// instead says which nonce a plan begins with in the place of what is under way, and
-// at which rate. A claim has a deadline: what was sent for the account before it, and
+// instead returns the first nonce and the fee rate of a plan that replaces pending
+// transactions. A claim has a deadline: what was sent for the account before it, and
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate evmwire.FeeRate) (first uint64, at evmwire.FeeRate) {
 	first = old.nonce(mined)

@@ -9,9 +9,9 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
-// towerRate is the rate that watchtowers are paid by: what most nodes say of
-// fees, so that one that lies cannot give a swap away as a watchtower's pay. Of an
-// even number of answers the lower middle counts, so of two the lower.
+// towerRate returns the fee rate that the watchtower's pay is computed from. It is
+// the median of all nodes, so that one lying node cannot inflate the pay. Of an
+// even number of answers the lower median counts, so of two the lower.
 func (c *chain) towerRate(ctx context.Context) (evmwire.FeeRate, error) {
 	n, ok := c.node.(*evmrpc.Nodes)
 	if !ok || !n.Several() {

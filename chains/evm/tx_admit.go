@@ -15,8 +15,8 @@ import (
 )
 
 // Admit takes one round trip. The first transaction is run as it would be if the
-// next block took it, unless it shows a secret or waits for others: an approval or
-// headers that it needs would be missing then for sure.
+// next block took it, unless it reveals a secret or depends on earlier
+// transactions: the approval or headers that it needs would be missing.
 func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains.Signed) error {
 	txs := make([]*evmwire.Transaction, len(signed))
 	for i, s := range signed {
@@ -75,8 +75,9 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 }
 
 // leftOut reports whether the first transaction that was handed in opens an escrow
-// and is not the first that the plan may need: the approval before it is missing. A
-// claim or refund is not told so: somebody else may have done what it does.
+// and is not the first that the plan may need: the approval before it is missing.
+// Claims and refunds are not refused for that: another party may already have done
+// the missing step.
 func (k *contracts) leftOut(plan chains.Plan, first *evmwire.Transaction) bool {
 	var calls []evmwire.Call
 	var opens []bool
@@ -96,8 +97,8 @@ func (k *contracts) leftOut(plan chains.Plan, first *evmwire.Transaction) bool {
 
 func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }
 
-// demandBaseFee refuses what nodes keep and nobody mines (protocol: chain-evm.md
-// §13.22).
+// demandBaseFee refuses transactions that nodes accept but that cannot be mined
+// at the current base fee (protocol: chain-evm.md §13.22).
 func demandBaseFee(head *feeHead, txs []*evmwire.Transaction) error {
 	if head == nil || head.BaseFee == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
-// UnsignedTransaction reads a transaction that an action asks a wallet to sign, in the
-// text of the REST API, as go-ethereum's type. Sign it with types.SignTx and
-// types.LatestSignerForChainID(tx.ChainId()), and hand it in as hexutil.Encode of its
+// UnsignedTransaction decodes a transaction that an action asks a wallet to sign,
+// encoded as in the REST API, into go-ethereum's type. Sign it with types.SignTx and
+// types.LatestSignerForChainID(tx.ChainId()), and submit hexutil.Encode of its
 // MarshalBinary. Errors have the code fault.InvalidInput.
 func UnsignedTransaction(text string) (*types.Transaction, error) {
 	p, err := evmwire.ParseTransaction(text)

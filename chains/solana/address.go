@@ -1,4 +1,4 @@
-// Package solana is what the library needs from Solana.
+// Package solana reads Solana addresses and fee rates and verifies signatures of Solana keys.
 package solana
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-// Reasons why a string is not an address of Solana.
+// Reasons why a string is not a Solana address.
 var (
 	errAddressForm = wire.ErrKeyForm
 	errOffCurve    = wire.ErrOffCurve
@@ -16,12 +16,12 @@ var (
 
 // Address returns s if it is the address of a Solana wallet: base58 of exactly
 // 32 bytes that are a point of the ed25519 curve. Program-derived addresses
-// (multisigs, vaults) are off the curve; nobody signs for them and the swap
-// programs refuse them. Base58 has one text per value, so the canonical form is
-// s itself. The all-zero address is refused (protocol: chain-solana.md §2).
+// (multisigs, vaults) are off the curve; they have no private key and the swap
+// programs refuse them. Base58 is unique per value, so the canonical form is s
+// itself. The all-zero address is refused (protocol: chain-solana.md §2).
 //
-// The form is as strict as it can be, so strict changes nothing here; it is
-// there for chains that know a second, looser form.
+// strict has no effect here, because there is only one accepted format; it
+// exists for chains that also accept a looser one.
 func Address(s string, strict bool) (canonical string, err error) {
 	key, err := wire.ParseKey(s)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 // maxFeeDigits bounds both numbers of a fee rate: what 64 bits hold.
 const maxFeeDigits = 19
 
-// CheckFeeRate refuses a text that is not `<price>` or `<price>;<base fee>`, in
-// micro-lamports per compute unit and in lamports (protocol: utilities.md §10).
+// CheckFeeRate returns an error unless s is `<price>` or `<price>;<base fee>`,
+// in micro-lamports per compute unit and in lamports (protocol: utilities.md
+// §10).
 func CheckFeeRate(s string) error {
 	price, base, based := strings.Cut(s, ";")
 	if !number(price) || based && !number(base) {

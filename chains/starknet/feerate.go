@@ -9,9 +9,9 @@ import (
 // maxPriceDigits bounds each price of a fee rate: what 128 bits hold.
 const maxPriceDigits = 39
 
-// CheckFeeRate refuses a text that is not `<l1>,<l2>,<l1 data>;v3`, three prices
-// of gas in fri (protocol: utilities.md §10). What version 3 transactions cannot
-// pay with has no fee rate.
+// CheckFeeRate returns an error unless s is `<l1>,<l2>,<l1 data>;v3`, three gas
+// prices in fri (protocol: utilities.md §10). Only version 3 transactions are
+// supported.
 func CheckFeeRate(s string) error {
 	rate, v3 := strings.CutSuffix(s, ";v3")
 	prices := strings.Split(rate, ",")

@@ -1,12 +1,13 @@
-// Command devnet runs the whole swap network in one process, without the internet,
-// until it is interrupted: Bitcoin, an EVM chain with the swap contracts, Lightning,
-// liquidity providers with real funds and a watchtower. It prints as JSON where everything is,
-// and the keys of users who have money. Its control address moves the network: see
-// swappertest.Listen for the calls.
+// Command devnet runs the whole swap network in one process, without the internet, until it is
+// interrupted: Bitcoin, an EVM chain with the swap contracts, Lightning, liquidity providers
+// with real funds and a watchtower. It prints the addresses of everything and the keys of
+// funded users as JSON. Its control address accepts the calls that swappertest.Listen
+// describes.
 //
-// A client that has a public network's constants built in runs unpatched if it is
-// told where the contracts are, and the chain id and the tokens are where it
-// expects them. For Citrea on testnet4, by the constants of its public adapter:
+// A client that has a public network's constants built in runs unmodified if it
+// can be configured with the contract addresses, and if the chain id and the
+// token addresses are those that it expects. For Citrea on testnet4, by the
+// constants of its public adapter:
 //
 //	go run ./examples/devnet -chain-id 5115 \
 //	  -token WBTC=0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d -token USDC=0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839
@@ -39,7 +40,7 @@ func main() {
 	}
 }
 
-// parse reads the flags; watchtower is false if nobody is to claim for users.
+// parse reads the flags; watchtower is false if users have to claim themselves.
 func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	o.EVM.Tokens = map[string]string{}
 	f := flag.NewFlagSet("devnet", flag.ContinueOnError)

@@ -1,12 +1,13 @@
-// Command import takes over the swaps of the reference service from one of its
+// Command import imports the swaps of the reference service from one of its
 // SQLite files, of which it keeps one for each chain:
 //
 //	go run ./examples/import -dry-run CHAIN_atomiqsdk-0-CITREA.sqlite3
 //	go run ./examples/import -store swaps.db CHAIN_atomiqsdk-0-CITREA.sqlite3
 //
-// The first command judges every record and stores nothing; the second stores what
-// can be stored. Stop the reference service first. It can be repeated: what is there
-// already is left as it is. The exit status is 1 if a record was refused.
+// The first command checks every record and stores nothing; the second stores what
+// can be stored. Stop the reference service first. The import can be repeated: swaps
+// that are already stored are left unchanged. The exit status is 1 if a record was
+// refused.
 //
 // The Bitcoin network and the chain are read from the file's name, or given by
 // -network and -chain.

@@ -38,8 +38,8 @@ type entry struct {
 	matches func(http.Header) bool
 }
 
-// caller names who an idempotency key belongs to: whoever has the key of the entry,
-// the subject of a token, and of those who need neither, an address.
+// caller returns the owner of an idempotency key: the holder of the entry's API
+// key, the subject of a token, or else the client's address.
 func (e entry) caller(h http.Header, client netip.Addr) string {
 	switch e.kind {
 	case "jwt":
@@ -50,9 +50,8 @@ func (e entry) caller(h http.Header, client netip.Addr) string {
 	return e.name
 }
 
-// gate admits requests by the first entry that matches. A wrong key is no match,
-// as with any other key: behind a last entry that admits everybody it makes a
-// public request.
+// gate admits requests by the first entry that matches. A wrong key does not
+// match: if the last entry admits everybody, the request counts as a public one.
 type gate []entry
 
 func newGate(list []entryConfig, global limit) (gate, error) {

@@ -134,7 +134,7 @@ func (s *settings) Close() (err error) {
 	return err
 }
 
-// swaps reads the network's part. It asks nobody anything.
+// swaps reads the network's part. It sends no requests.
 func (c *config) swaps(log *slog.Logger) (*settings, error) {
 	s := &settings{Config: swapper.Config{Logger: log, Policy: c.Policy, KeepExpired: time.Duration(c.KeepExpired)}}
 	if err := c.fill(s, log); err != nil {

@@ -37,7 +37,7 @@ func (c bitcoinConfig) graph(on bitcoin.Network, log *slog.Logger) (*mempoolspac
 	return g, nil
 }
 
-// ownedBackend is a backend that is closed by whoever made it.
+// ownedBackend is a backend that its creator must close.
 type ownedBackend interface {
 	bitcoin.Backend
 	io.Closer

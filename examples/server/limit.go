@@ -46,7 +46,7 @@ func (l *limiter) allow(entry string, client netip.Addr, at *limit) (ok bool, re
 	if at == nil {
 		return true, 0
 	}
-	// Whoever has one IPv6 address has its whole network.
+	// A client with one IPv6 address controls its whole /64 network.
 	if client = client.Unmap(); client.Is6() {
 		if p, err := client.WithZone("").Prefix(64); err == nil {
 			client = p.Addr()
@@ -69,9 +69,9 @@ func (l *limiter) allow(entry string, client netip.Addr, at *limit) (ok bool, re
 	return true, 0
 }
 
-// sweep drops what has run out, once a minute and when there is no room. Under a
-// flood from ever new addresses it then drops buckets in no order: better to
-// forget counts than to grow or to lock everybody out.
+// sweep drops expired buckets, once a minute and when the table is full. Under a
+// flood from ever new addresses it then drops arbitrary buckets: losing counts
+// is better than growing or locking everybody out.
 func (l *limiter) sweep(now time.Time) {
 	if full := len(l.buckets) >= maxBuckets; !full && now.Sub(l.swept) < time.Minute {
 		return

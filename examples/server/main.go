@@ -4,7 +4,7 @@
 //	go run ./examples/server -config config.json
 //
 // See config.example.json and README.md. SIGINT and SIGTERM end it in order: no new
-// connections, requests under way finish, then the swaps rest until the next
+// connections, requests in progress finish, then the swaps rest until the next
 // start.
 package main
 
@@ -103,7 +103,7 @@ func run(ctx context.Context, path, listen string) (err error) {
 }
 
 // serve answers requests, with the background work beside it, until ctx ends or
-// the listener fails. What is under way then has half a minute to finish.
+// the listener fails. Requests in progress then have half a minute to finish.
 func (s *service) serve(ctx context.Context, server *http.Server, listener net.Listener, background func(context.Context) error) error {
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	worked := make(chan struct{})

@@ -1,8 +1,8 @@
-// Package bolt is a [storage.Store] in one file, kept with bbolt.
+// Package bolt implements [storage.Store] in a single file, using bbolt.
 //
-// Writers share commits: while one is being forced to disk the next writes
-// gather, and all of them go into the next one. Reads run beside it and never
-// wait for the disk to finish writing.
+// Writers share commits: writes that arrive while a commit is being synced to
+// disk go into the next commit together. Reads run concurrently and never wait
+// for the disk sync.
 package bolt
 
 import (
@@ -24,36 +24,38 @@ import (
 var (
 	// ErrInUse: another process, or another Store of this one, has the file open.
 	ErrInUse = errors.New("file is already open in another store")
-	// ErrForeign: the file is something else than a store.
+	// ErrForeign: the file is not a store.
 	ErrForeign = errors.New("file is not a swapper store")
-	// ErrSchema: the file was written by a version of this package that keeps its data differently.
+	// ErrSchema: the file was written by a version of this package with another data layout.
 	ErrSchema = errors.New("file was written by an incompatible version")
 )
 
-// DefaultLockTimeout is how long Open waits for the file if Options do not say.
+// DefaultLockTimeout is how long Open waits for the file lock if Options.LockTimeout is 0.
 const DefaultLockTimeout = 2 * time.Second
 
-// Options of [Open]; the zero value is good.
+// Options configures [Open]. The zero value is ready to use.
 type Options struct {
-	// ReadOnly opens an existing store beside others that only read. Writes
-	// answer storage.ErrReadOnly. While a writer has the file it cannot be opened.
+	// ReadOnly opens an existing store that other readers may have open too.
+	// Writes return storage.ErrReadOnly. Opening fails while a writer has the file
+	// open.
 	ReadOnly bool
 	// LockTimeout is how long to wait while another process has the file; 0
 	// means DefaultLockTimeout. The context's end cuts it short.
 	LockTimeout time.Duration
 }
 
-// Store is a [storage.Store] in one file. One process has the file at a time.
+// Store is a [storage.Store] in one file. Only one process can have it open for writing.
 //
 // When bbolt meets damage in the file's structure, or when the disk reports an
 // error at the moment that decides whether a commit counts, the store stops
-// writing: every later write answers with the reason, and reads go on as far
-// as they can. Any other failure to write, such as a full disk, concerns only
-// the writes that it hit.
+// writing: every later write returns the reason, and reads continue to work as
+// far as possible. Any other write failure, such as a full disk, only affects
+// the writes concerned.
 //
-// What is deleted leaves free pages that later writes use; the file does not
-// shrink. Every commit writes the list of them, 8 bytes for 4 kB, which is felt
-// once hundreds of thousands of entries have been deleted and not replaced.
+// Deleted entries leave free pages that later writes reuse; the file does not
+// shrink. Every commit writes the list of free pages, 8 bytes per 4 kB, which
+// becomes noticeable once hundreds of thousands of entries have been deleted
+// and not replaced.
 type Store struct {
 	path     string
 	readOnly bool
@@ -76,10 +78,10 @@ type Store struct {
 var _ storage.Store = (*Store)(nil)
 
 // Open opens the store at path, or creates it with mode 0600; the directory
-// must exist. It fails with ErrInUse when another process keeps the file
-// longer than LockTimeout and the context allow, and with storage.ErrCorrupt,
-// ErrForeign or ErrSchema when the file is damaged, something else, or newer;
-// the file is then as it was before.
+// must exist. It fails with ErrInUse when another process keeps the file longer
+// than LockTimeout and the context allow, and with storage.ErrCorrupt,
+// ErrForeign or ErrSchema when the file is damaged, not a store, or has another
+// data layout; the file is then unchanged.
 //
 // The structure of the file is checked first, up to 64 MiB completely, beyond
 // that without the leaves of its trees, which takes about a second for a
@@ -183,9 +185,9 @@ func openDB(ctx context.Context, file *os.File, options Options) (*bbolt.DB, err
 // Path returns the path that the store was opened with.
 func (s *Store) Path() string { return s.path }
 
-// Close waits for the calls that are under way and closes the file. Calls that
-// come later, and iterations that want another page, answer
-// storage.ErrClosed; so does Close when it is called again.
+// Close waits for the calls in progress and closes the file. Later calls,
+// iterations that need another page, and further calls of Close return
+// storage.ErrClosed.
 func (s *Store) Close() error {
 	err := storage.ErrClosed
 	s.closed.Do(func() {

@@ -12,9 +12,9 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Memory is a [storage.Store] that forgets everything at the end of the
-// process: for tests, and as the model that others are compared with. Its
-// queries walk all entries. The zero value is an empty store.
+// Memory is a [storage.Store] in memory, for tests and as the model that other
+// implementations are compared with. Its queries scan all entries. The zero
+// value is an empty store.
 type Memory struct {
 	mu      sync.Mutex
 	entries map[string]storage.Entry

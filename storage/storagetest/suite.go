@@ -1,6 +1,6 @@
-// Package storagetest is the conformance suite of [storage.Store]: [Run]
-// passes for every implementation that keeps the contract. It also has
-// [Memory], the simplest such implementation.
+// Package storagetest is the conformance suite of [storage.Store]: [Run] passes
+// for every implementation that fulfils the contract. It also has [Memory], the
+// simplest such implementation.
 package storagetest
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Run runs the suite. Open returns a new empty store each time; it registers
-// with t.Cleanup what must be released.
+// Run runs the suite. open must return a new empty store on each call, and
+// release its resources with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 	tests := []struct {
 		name string
