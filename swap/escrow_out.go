@@ -8,20 +8,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
-)
-
-// States of the types in which the user opens an escrow and an LP pays out
-// (protocol: swap-flows-escrow.md §4.1).
-const (
-	OutRefunded    = -3
-	OutExpired     = -2
-	OutSoftExpired = -1
-	OutCreated     = 0
-	OutCommitted   = 1
-	OutSoftClaimed = 2
-	OutClaimed     = 3
-	OutRefundable  = 4
 )
 
 // outgoing is what TO_BTC and TO_BTCLN do differently.
@@ -50,19 +38,21 @@ func outgoingFlow(o outgoing) *Flow {
 		Fill:    o.fill,
 		Effects: func(in In) []Effect { return sendNext(in, func(In) bool { return false }) },
 		View:    o.view,
-		Unpaid:  func(r *Record) bool { return (r.State == OutCreated || r.State == OutSoftExpired) && !r.mayHavePaid() },
+		Unpaid: func(r *Record) bool {
+			return (r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired) && !r.mayHavePaid()
+		},
 	}
 }
 
 var outgoingStates = []StateRow{
-	{Number: OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens were refunded.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: OutExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: OutCommitted, Name: "COMMITED", Description: "The swap is open; waiting for the provider to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens were refunded.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.OutExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: swapstate.OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.OutCommitted, Name: "COMMITED", Description: "The swap is open; waiting for the provider to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment; its claim is not confirmed yet.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 func (o outgoing) status(in In) chainStatus {
@@ -84,46 +74,46 @@ func (o outgoing) moves() []Move {
 	anew := func(want ...chainStatus) func(In) bool {
 		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
 	}
-	unopened := []int{OutExpired, OutSoftExpired, OutCreated}
-	unfinished := append([]int{OutCommitted, OutSoftClaimed, OutRefundable}, unopened...)
+	unopened := []int{swapstate.OutExpired, swapstate.OutSoftExpired, swapstate.OutCreated}
+	unfinished := append([]int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, unopened...)
 	return []Move{
-		{From: unfinished, To: OutClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: unfinished, To: OutRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{OutRefunded}, To: OutClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{OutClaimed}, To: OutRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: unopened, To: OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
-		{From: unopened, To: OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
+		{From: unfinished, To: swapstate.OutClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: unfinished, To: swapstate.OutRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{swapstate.OutRefunded}, To: swapstate.OutClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{swapstate.OutClaimed}, To: swapstate.OutRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: unopened, To: swapstate.OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
+		{From: unopened, To: swapstate.OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
 			if next.Escrow.OpenedAt == 0 {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{OutClaimed, OutRefunded}, To: OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
-		{From: []int{OutClaimed, OutRefunded}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: []int{OutCommitted, OutSoftClaimed, OutRefundable}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
-		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the escrow has expired", If: func(in In) bool {
+		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
+		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
 			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 		}},
-		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the provider authorized the refund", If: func(in In) bool {
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the provider authorized the refund", If: func(in In) bool {
 			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
 		}, Do: func(in In, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
-		{From: []int{OutCommitted}, To: OutSoftClaimed, Why: "the provider has proven its payment", If: func(in In) bool {
+		{From: []int{swapstate.OutCommitted}, To: swapstate.OutSoftClaimed, Why: "the provider has proven its payment", If: func(in In) bool {
 			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
 		}},
-		{From: []int{OutSoftExpired, OutCreated}, To: OutExpired, Why: "the authorization expired and the escrow was never opened", If: func(in In) bool {
+		{From: []int{swapstate.OutSoftExpired, swapstate.OutCreated}, To: swapstate.OutExpired, Why: "the authorization expired and the escrow was never opened", If: func(in In) bool {
 			s := o.status(in)
 			if in.busy() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
 				return false
 			}
 			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
 		}, Do: func(in In, next *Record) { closeSubmission(next, "the time to open the swap has passed") }},
-		{From: []int{OutCreated}, To: OutSoftExpired, Why: "the quote expired", If: func(in In) bool {
+		{From: []int{swapstate.OutCreated}, To: swapstate.OutSoftExpired, Why: "the quote expired", If: func(in In) bool {
 			f := in.Obs.Escrow
 			return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
 		}},
 
-		{From: []int{OutCreated, OutSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{OutRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.OutCreated, swapstate.OutSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{swapstate.OutRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionRefund && in.takes(sub)
 		}, Do: accept},
@@ -154,7 +144,7 @@ func (o outgoing) ask(in In) Ask {
 	}
 	if !obs.Escrow.Asked {
 		a.Escrow = &chains.EscrowQuery{Escrow: r.Escrow.Real}
-		if r.State == OutCreated || r.State == OutSoftExpired {
+		if r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired {
 			a.Escrow.Auth, a.Escrow.FeeRate = r.Escrow.Init, r.Escrow.FeeRate
 		}
 	}
@@ -186,9 +176,9 @@ func (o outgoing) wantsLP(in In) bool {
 		return false
 	}
 	switch in.R.State {
-	case OutCommitted, OutSoftClaimed:
+	case swapstate.OutCommitted, swapstate.OutSoftClaimed:
 		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
-	case OutRefundable:
+	case swapstate.OutRefundable:
 		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
 	}
 	return false
@@ -214,10 +204,10 @@ func (o outgoing) fill(in In, next *Record) {
 	if f.Known() && f.Value.State == chains.EscrowClaimed {
 		o.fromChain(f.Value.Result, next)
 	}
-	if next.State == OutRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
+	if next.State == swapstate.OutRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
 		next.Escrow.Refund = in.Obs.LP.Value.Auth
 	}
-	if f.Known() && f.Value.Final && (next.State == OutClaimed && f.Value.State == chains.EscrowClaimed || next.State == OutRefunded && f.Value.State == chains.EscrowRefunded) {
+	if f.Known() && f.Value.Final && (next.State == swapstate.OutClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.OutRefunded && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -235,7 +225,7 @@ func (o outgoing) view(in In) View {
 	}
 	payment, settlement, refund := shownConfirmed, shownInactive, shownInactive
 	switch r.State {
-	case OutCreated:
+	case swapstate.OutCreated:
 		payment = shownSoftExpired
 		if valid {
 			payment = shownAwaiting
@@ -246,22 +236,22 @@ func (o outgoing) view(in In) View {
 				v.Action = o.openAction(in)
 			}
 		}
-	case OutSoftExpired:
+	case swapstate.OutSoftExpired:
 		payment = shownSoftExpired
 		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
 			v.Late = o.openAction(in)
 		}
-	case OutExpired:
+	case swapstate.OutExpired:
 		payment = shownExpired
-	case OutCommitted:
+	case swapstate.OutCommitted:
 		settlement = shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is paying the destination.", ExpectedSeconds: 10, PollSeconds: 5}
 		v.Blocked = r.paidTwice()
-	case OutSoftClaimed:
+	case swapstate.OutSoftClaimed:
 		settlement = shownSoftSettled
-	case OutClaimed:
+	case swapstate.OutClaimed:
 		settlement = shownSettled
-	case OutRefundable:
+	case swapstate.OutRefundable:
 		settlement, refund = shownExpired, shownAwaiting
 		switch v.Action = o.refundAction(in); {
 		case in.blind():
@@ -273,7 +263,7 @@ func (o outgoing) view(in In) View {
 		if v.Blocked != nil {
 			v.Action = (&Sign{For: ActionRefund}).Delayed()
 		}
-	case OutRefunded:
+	case swapstate.OutRefunded:
 		settlement, refund = shownExpired, shownRefunded
 	}
 	var e EscrowPart

@@ -8,29 +8,18 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
-)
-
-// States of a Lightning source (protocol: swap-flows-escrow.md §7.1, §8.1).
-const (
-	LnFailed      = -4
-	LnExpired     = -3 // of the quote
-	LnSoftExpired = -2
-	LnHTLCExpired = -1
-	LnCreated     = 0
-	LnPaid        = 1
-	LnCommitted   = 2
-	LnClaimed     = 3
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var autoStates = []StateRow{
-	{Number: LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment already on its way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and is opening the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: swapstate.LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment already on its way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: swapstate.LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: swapstate.LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and is opening the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // automaticWindow is how long somebody else is given to settle before the user
@@ -58,7 +47,7 @@ func newFromBTCLNAuto() *Flow {
 // pay that has not refused.
 func autoUnpaid(r *Record) bool {
 	asked := r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked && r.Tried[string(CallWithdraw)].Outcome != Refused
-	return (r.State == LnCreated || r.State == LnSoftExpired) && r.Problem == "" && !asked
+	return (r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired) && r.Problem == "" && !asked
 }
 
 // autoFact is the chain's word on the escrow: on the agreed data once it is
@@ -90,40 +79,40 @@ func autoMoves() []Move {
 		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
 	}
 	late := func(in In) bool { return !in.R.Public() && tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now) }
-	all := []int{LnExpired, LnSoftExpired, LnHTLCExpired, LnCreated, LnPaid, LnCommitted}
-	waiting := []int{LnExpired, LnSoftExpired, LnCreated}
+	all := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnHTLCExpired, swapstate.LnCreated, swapstate.LnPaid, swapstate.LnCommitted}
+	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
 	return []Move{
-		{From: all, To: LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: all, To: LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{LnFailed}, To: LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{LnClaimed}, To: LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: []int{LnClaimed, LnFailed}, To: LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: []int{LnClaimed, LnFailed}, To: LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: LnPaid, Why: "the provider announced the agreed escrow", If: func(in In) bool {
+		{From: all, To: swapstate.LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: all, To: swapstate.LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{swapstate.LnFailed}, To: swapstate.LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: waiting, To: swapstate.LnPaid, Why: "the provider announced the agreed escrow", If: func(in In) bool {
 			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in In, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
 			next.Problem = ""
 		}},
-		{From: []int{LnPaid, LnCommitted}, To: LnHTLCExpired, Why: "the escrow is about to time out", If: late},
-		{From: waiting, To: LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{LnPaid, LnHTLCExpired}, waiting...), To: LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: func(in In, next *Record) {
+		{From: []int{swapstate.LnPaid, swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
+		{From: waiting, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: func(in In, next *Record) {
 			if next.Escrow.OpenedAt == 0 {
 				next.Escrow.OpenedAt = At(in.Now)
 			}
 		}},
-		{From: []int{LnCommitted}, To: LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
-		{From: []int{LnPaid, LnHTLCExpired}, To: LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
+		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.LnPaid, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
-		{From: []int{LnHTLCExpired}, To: LnPaid, Why: "there is still time to claim the escrow once it is opened", If: is(statusNotOpen)},
-		{From: []int{LnCreated}, To: LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{LnSoftExpired}, To: LnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
+		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: is(statusNotOpen)},
+		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
 		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
-		{From: []int{LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
+		{From: []int{swapstate.LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
 			use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
 			return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
 		}, Do: func(in In, next *Record) {
@@ -133,7 +122,7 @@ func autoMoves() []Move {
 			next.Lightning.Withdraw.Asked = true
 			askAgain(next, CallWithdraw)
 		}},
-		{From: []int{LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -165,7 +154,7 @@ func autoAsk(in In) Ask {
 	if q := hashRival(r); q != nil && !obs.Rival.Asked {
 		a.Rival = q
 	}
-	if r.LP.URL != "" && !obs.LP.Asked && r.State != LnExpired {
+	if r.LP.URL != "" && !obs.LP.Asked && r.State != swapstate.LnExpired {
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	}
 	if autoSearch(in) && !obs.Found.Asked {
@@ -188,14 +177,14 @@ func autoAsk(in In) Ask {
 // says nothing of: on a hint, when the LP does not answer or says that all is
 // over, and before the quote is given up.
 func autoSearch(in In) bool {
-	if _, hinted := in.Input.(Look); hinted || in.R.State == LnExpired || in.R.LP.URL == "" {
+	if _, hinted := in.Input.(Look); hinted || in.R.State == swapstate.LnExpired || in.R.LP.URL == "" {
 		return true
 	}
 	if !in.Obs.LP.Asked {
 		return false
 	}
 	return in.Obs.LP.Err != nil || in.Obs.LP.Value.Code == lp.CodeExpired || in.Obs.LP.Value.Code == lp.CodeSettled ||
-		in.R.State == LnSoftExpired
+		in.R.State == swapstate.LnSoftExpired
 }
 
 func autoFill(in In, next *Record) {
@@ -219,7 +208,7 @@ func autoFill(in In, next *Record) {
 			next.Lightning.Revealed = At(in.Now) // whatever becomes of the claim
 		}
 	}
-	if f.Value.Final && (next.State == LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == LnFailed && f.Value.State == chains.EscrowRefunded) {
+	if f.Value.Final && (next.State == swapstate.LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.LnFailed && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -231,7 +220,7 @@ func autoFill(in In, next *Record) {
 // helps the user, so from then on the open escrow alone counts.
 func mayPublish(in In) bool {
 	f := in.Obs.Escrow
-	open := in.R.State == LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
+	open := in.R.State == swapstate.LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
 		f.Known() && f.Value.State == chains.EscrowOpen
 	return open && (in.R.Public() || f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
 }
@@ -254,7 +243,7 @@ func autoEffects(in In) []Effect {
 	if mayPublish(in) {
 		effects = append(effects, revealing(in.R, Effect{Kind: Publish}))
 	}
-	if w := in.R.Lightning.Withdraw; in.R.State == LnCreated && w != nil && w.Asked && !in.rivalled() && in.R.Tried[string(CallWithdraw)].Started == 0 {
+	if w := in.R.Lightning.Withdraw; in.R.State == swapstate.LnCreated && w != nil && w.Asked && !in.rivalled() && in.R.Tried[string(CallWithdraw)].Started == 0 {
 		effects = append(effects, Effect{Kind: CallWithdraw, Mark: true})
 	}
 	return effects
@@ -263,12 +252,12 @@ func autoEffects(in In) []Effect {
 func autoView(in In) View {
 	r := in.R
 	row, _ := rowOf(autoStates, r.State)
-	reveal := r.State == LnCommitted && r.Lightning.Preimage.IsZero()
+	reveal := r.State == swapstate.LnCommitted && r.Lightning.Preimage.IsZero()
 	v := View{Row: row, Reveal: &reveal}
 	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
 	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
 	switch r.State {
-	case LnCreated:
+	case swapstate.LnCreated:
 		pay.Status, settle.Status = shownAwaiting, shownInactive
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = shownSoftExpired
@@ -282,15 +271,15 @@ func autoView(in In) View {
 		if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
 			v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
 		}
-	case LnSoftExpired, LnExpired:
+	case swapstate.LnSoftExpired, swapstate.LnExpired:
 		pay.Status, settle.Status = shownSoftExpired, shownInactive
-		if r.State == LnExpired {
+		if r.State == swapstate.LnExpired {
 			pay.Status = shownExpired
 		}
-	case LnPaid:
+	case swapstate.LnPaid:
 		pay.Status, settle.Status = shownReceived, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is opening the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
-	case LnCommitted:
+	case swapstate.LnCommitted:
 		pay.Status = shownReceived
 		switch {
 		case r.Escrow.OpenedAt != 0 && in.Now.Sub(r.Escrow.OpenedAt.Time()) <= automaticWindow:
@@ -317,10 +306,10 @@ func autoView(in In) View {
 				v.Action = (&Sign{For: actionClaim}).Delayed()
 			}
 		}
-	case LnClaimed:
+	case swapstate.LnClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
 		pay.SettleTx = r.Lightning.Hash
-	case LnHTLCExpired, LnFailed:
+	case swapstate.LnHTLCExpired, swapstate.LnFailed:
 		pay.Status, settle.Status = shownExpired, shownExpired
 	}
 	v.Steps = []Step{pay, settle}

@@ -7,6 +7,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // spvPass is a pass over a vault swap in a state. From SIGNED on the provider has a
@@ -18,7 +19,7 @@ func spvPass(state int) func() In {
 			Vault:   &VaultPart{Deadline: ago(-time.Hour), UTXO: bitcoin.OutPoint{}.String()},
 			Bitcoin: &BitcoinPart{Confirmations: 2},
 		}
-		if state != SPVCreated && state != SPVSoftExpired && state != SPVExpired {
+		if state != swapstate.SPVCreated && state != swapstate.SPVSoftExpired && state != swapstate.SPVExpired {
 			r.Bitcoin.Posted, r.Bitcoin.TxID = true, bitcoin.Hash{9}
 		}
 		return In{R: r, Obs: &Observation{}, Now: noon}
@@ -65,11 +66,11 @@ func TestSPVRows(t *testing.T) {
 	}
 	signedPSBT := Submit{Action: ActionFund, PSBT: psbtOf()}
 	checkRows(t, newSPVFromBTC(), []row{
-		{why: "the provider accepted the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
+		{why: "the provider accepted the transaction", pass: passOf(spvPass(swapstate.SPVSigned), posted(took)), without: changes{
 			"something else was done": posted(Outcome{Effect: SendTx, Done: true}),
 			"it is not known":         posted(Outcome{Effect: PostPSBT}),
 		}},
-		{why: "the provider refused the transaction", pass: passOf(spvPass(SPVSigned), posted(refused)), without: changes{
+		{why: "the provider refused the transaction", pass: passOf(spvPass(swapstate.SPVSigned), posted(refused)), without: changes{
 			"it is not known": posted(Outcome{Effect: PostPSBT}),
 			"an earlier attempt had no answer": func(in *In) {
 				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1}}
@@ -79,7 +80,7 @@ func TestSPVRows(t *testing.T) {
 				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1, Outcome: Refused}}
 			},
 		}},
-		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(SPVPosted), func(in *In) {
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVPosted), func(in *In) {
 			notFound(in)
 			in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond)
 		}), without: changes{
@@ -88,51 +89,51 @@ func TestSPVRows(t *testing.T) {
 			"Bitcoin does not answer":  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
 			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
 		}},
-		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(SPVSigned), func(in *In) {
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVSigned), func(in *In) {
 			notFound(in)
 			in.Now = in.R.Expiry.Time().Add(time.Millisecond)
 		}), without: changes{
 			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() },
-			"the provider has it":   func(in *In) { in.R.State = SPVPosted },
+			"the provider has it":   func(in *In) { in.R.State = swapstate.SPVPosted },
 		}},
-		{why: "the quote expired unused", pass: passOf(spvPass(SPVSoftExpired), func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
+		{why: "the quote expired unused", pass: passOf(spvPass(swapstate.SPVSoftExpired), func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
 			"it is the last moment":      func(in *In) { in.Now = in.R.Vault.Deadline.Time() },
 			"the provider has a payment": func(in *In) { in.R.Bitcoin.Posted = true },
 		}},
-		{why: "the user signed", pass: submits(spvPass(SPVSoftExpired), signedPSBT), without: changes{
+		{why: "the user signed", pass: submits(spvPass(swapstate.SPVSoftExpired), signedPSBT), without: changes{
 			"it is for another action":     otherAction,
 			"there is no transaction":      func(in *In) { in.Input = Submit{Action: ActionFund} },
 			"the provider has one already": func(in *In) { in.R.Bitcoin.Posted = true },
 			"the deadline is over":         func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 		}, with: changes{"it is the last moment": func(in *In) { in.Now = in.R.Vault.Deadline.Time() }}},
-		{why: "the user signed the claim", pass: submits(spvPass(SPVConfirmed), signed(actionClaim)), without: changes{
+		{why: "the user signed the claim", pass: submits(spvPass(swapstate.SPVConfirmed), signed(actionClaim)), without: changes{
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(actionClaim),
 		}},
-		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(SPVBroadcasted), func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
+		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(swapstate.SPVBroadcasted), func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
 			"one confirmation is missing": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },
 			"Bitcoin does not answer":     func(in *In) { in.Obs.Payment = failed(&bitcoin.Tx{Confirmations: 2}) },
 			"it is not found":             notFound,
 		}},
-		{why: "an input was spent by another transaction", pass: passOf(spvPass(SPVBroadcasted), spentOtherwise), without: changes{
+		{why: "an input was spent by another transaction", pass: passOf(spvPass(swapstate.SPVBroadcasted), spentOtherwise), without: changes{
 			"that is not in a block":   func(in *In) { in.Obs.Spends.Value[0].State = bitcoin.SpentInMempool },
 			"that is not known":        func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
 			"Bitcoin does not answer":  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
 		}},
-		{why: "the vault paid", pass: passOf(spvPass(SPVBroadcasted), withdrawn(chains.WithdrawalClaimed)), without: changes{
+		{why: "the vault paid", pass: passOf(spvPass(swapstate.SPVBroadcasted), withdrawn(chains.WithdrawalClaimed)), without: changes{
 			"the chain does not answer": func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 		}},
-		{why: "the vault paid, and did not close", pass: passOf(spvPass(SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
-		{why: "the vault closed, and did not pay", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
-		{why: "a reorganisation undid what the vault did", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalNone)), without: behind},
-		{why: "the vault closed, and the payout was not advanced", pass: passOf(spvPass(SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
+		{why: "the vault paid, and did not close", pass: passOf(spvPass(swapstate.SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
+		{why: "the vault closed, and did not pay", pass: passOf(spvPass(swapstate.SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
+		{why: "a reorganisation undid what the vault did", pass: passOf(spvPass(swapstate.SPVClaimed), withdrawn(chains.WithdrawalNone)), without: behind},
+		{why: "the vault closed, and the payout was not advanced", pass: passOf(spvPass(swapstate.SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
 	})
 }
 
 // TestSPVFirstConfirmation keeps when enough confirmations were first seen.
 func TestSPVFirstConfirmation(t *testing.T) {
-	in := passOf(spvPass(SPVBroadcasted), func(in *In) {
+	in := passOf(spvPass(swapstate.SPVBroadcasted), func(in *In) {
 		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: []*wire.TxOut{nil, {PkScript: []byte{3}}}})
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
 	})()
@@ -153,11 +154,11 @@ func TestSPVRests(t *testing.T) {
 	f := newSPVFromBTC()
 	rests := func(in In) bool { next, _ := f.Step(in); return next.Settled }
 	t.Run("with the provider", func(t *testing.T) {
-		needs(t, passOf(spvPass(SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
+		needs(t, passOf(spvPass(swapstate.SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
 			"the time is not over": func(in *In) { in.R.CreatedAt = ago(spvRest) },
 		})
 	})
-	for name, state := range map[string]int{"expired": SPVExpired, "failed": SPVFailed} {
+	for name, state := range map[string]int{"expired": swapstate.SPVExpired, "failed": swapstate.SPVFailed} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, passOf(spvPass(state), func(in *In) { in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvRest+time.Millisecond) }), rests, changes{
 				"the time is not over":            func(in *In) { in.R.Ended = ago(spvRest) },
@@ -172,7 +173,7 @@ func TestSPVRests(t *testing.T) {
 		})
 	}
 	t.Run("paid in advance", func(t *testing.T) {
-		needs(t, passOf(spvPass(SPVFronted), func(in *In) {
+		needs(t, passOf(spvPass(swapstate.SPVFronted), func(in *In) {
 			withdrawn(chains.WithdrawalFronted)(in)
 			in.Obs.Withdrawal.Value.Final, in.R.Ended = true, ago(spvRest+time.Millisecond)
 		}), rests, changes{
@@ -187,28 +188,28 @@ func TestSPVRests(t *testing.T) {
 func TestSPVHandsOverAndShows(t *testing.T) {
 	f := newSPVFromBTC()
 	t.Run("to the provider", func(t *testing.T) {
-		needs(t, spvPass(SPVSigned), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
+		needs(t, spvPass(swapstate.SPVSigned), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
 			"it has answered":      func(in *In) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
 			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
-			"it has it":            func(in *In) { in.R.State = SPVPosted },
-			"nothing was signed":   func(in *In) { in.R.State, in.R.Bitcoin.Posted = SPVSoftExpired, false },
+			"it has it":            func(in *In) { in.R.State = swapstate.SPVPosted },
+			"nothing was signed":   func(in *In) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVSoftExpired, false },
 		})
 	})
 	t.Run("a late payment", func(t *testing.T) {
-		needs(t, spvPass(SPVSoftExpired), func(in In) bool { return f.View(in).Late != nil }, changes{
+		needs(t, spvPass(swapstate.SPVSoftExpired), func(in In) bool { return f.View(in).Late != nil }, changes{
 			"the provider has one": func(in *In) { in.R.Bitcoin.Posted = true },
 			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 		})
 	})
 	t.Run("a claim", func(t *testing.T) {
 		blind := func(in *In) { busyWith(actionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
-		needs(t, passOf(spvPass(SPVConfirmed), func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
+		needs(t, passOf(spvPass(swapstate.SPVConfirmed), func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
 			func(in In) bool { _, sign := f.View(in).Action.(*Sign); return sign }, changes{
 				"a watchtower has some time":          func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow) },
 				"what the user signed is under way":   busyWith(actionClaim),
 				"nothing is known of what was signed": blind,
 			})
-		in := spvPass(SPVConfirmed)()
+		in := spvPass(swapstate.SPVConfirmed)()
 		blind(&in)
 		if v := f.View(in); v.Blocked == nil {
 			t.Error("the reason is not told")
@@ -219,14 +220,14 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 			in.Obs.Vault = known(chains.VaultFact{Vault: chains.Vault{Open: true}})
 			in.R.Vault.UTXO = bitcoin.OutPoint{Index: 1}.String()
 		}
-		needs(t, passOf(spvPass(SPVBroadcasted), elsewhere), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
+		needs(t, passOf(spvPass(swapstate.SPVBroadcasted), elsewhere), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
 			"the vault is where it was":     func(in *In) { in.R.Vault.UTXO = bitcoin.OutPoint{}.String() },
 			"the vault is not known":        func(in *In) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
 			"the provider has nothing":      func(in *In) { in.R.Bitcoin.Posted = false },
 			"the swap rests":                func(in *In) { in.R.Settled = true },
-			"the payment is not on its way": func(in *In) { in.R.State = SPVPosted },
+			"the payment is not on its way": func(in *In) { in.R.State = swapstate.SPVPosted },
 		})
-		allows(t, spvPass(SPVBroadcasted), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
+		allows(t, spvPass(swapstate.SPVBroadcasted), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
 			"the vault is closed": func(in *In) {
 				elsewhere(in)
 				in.R.Vault.UTXO = bitcoin.OutPoint{}.String()

@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestOnlyUnusedQuotesAreDeleted names everything that keeps a record: without it
@@ -45,12 +46,12 @@ func TestInvoiceIsHeldWhileItMayBePaid(t *testing.T) {
 	}
 	held := func(in In) bool { return in.R.mayHavePaid() }
 	back := changes{"the money came back": func(in *In) { in.R.Escrow.RefundTx = "0x1" }, "there is no escrow": func(in *In) { in.R.Escrow = nil }}
-	needs(t, with(OutCreated, &Submission{}), held, back)
-	needs(t, with(OutCreated, &Submission{Closed: true}), held, back)
-	needs(t, func() In { in := with(OutCreated, nil)(); in.R.Escrow.InitTx = "0x1"; return in }, held, back)
+	needs(t, with(swapstate.OutCreated, &Submission{}), held, back)
+	needs(t, with(swapstate.OutCreated, &Submission{Closed: true}), held, back)
+	needs(t, func() In { in := with(swapstate.OutCreated, nil)(); in.R.Escrow.InitTx = "0x1"; return in }, held, back)
 	forgotten := &Submission{Closed: true, Reason: "forgotten", Missing: 1}
-	needs(t, with(OutSoftExpired, forgotten), held, changes{"it is too late for it": func(in *In) { in.R.State = OutExpired }})
-	for name, pass := range map[string]func() In{"refused": with(OutCreated, &Submission{Closed: true, Reason: "no"}), "nothing": with(OutCreated, nil)} {
+	needs(t, with(swapstate.OutSoftExpired, forgotten), held, changes{"it is too late for it": func(in *In) { in.R.State = swapstate.OutExpired }})
+	for name, pass := range map[string]func() In{"refused": with(swapstate.OutCreated, &Submission{Closed: true, Reason: "no"}), "nothing": with(swapstate.OutCreated, nil)} {
 		if held(pass()) {
 			t.Errorf("%s: it is held", name)
 		}
@@ -102,12 +103,12 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 		right     func(*In)
 		otherwise func(*In)
 	}{
-		"paid out":     {newToBTC(), outPass(OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
-		"refunded":     {newToBTC(), outPass(OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
-		"claimed":      {newFromBTCLNAuto(), autoPass(LnClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
-		"given back":   {newFromBTCLNAuto(), autoPass(LnFailed, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
-		"vault paid":   {newSPVFromBTC(), spvPass(SPVClaimed), vault(chains.WithdrawalClaimed), vault(chains.WithdrawalClosed)},
-		"vault closed": {newSPVFromBTC(), spvPass(SPVClosed), vault(chains.WithdrawalClosed), vault(chains.WithdrawalClaimed)},
+		"paid out":     {newToBTC(), outPass(swapstate.OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
+		"refunded":     {newToBTC(), outPass(swapstate.OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
+		"claimed":      {newFromBTCLNAuto(), autoPass(swapstate.LnClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
+		"given back":   {newFromBTCLNAuto(), autoPass(swapstate.LnFailed, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
+		"vault paid":   {newSPVFromBTC(), spvPass(swapstate.SPVClaimed), vault(chains.WithdrawalClaimed), vault(chains.WithdrawalClosed)},
+		"vault closed": {newSPVFromBTC(), spvPass(swapstate.SPVClosed), vault(chains.WithdrawalClosed), vault(chains.WithdrawalClaimed)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, final(c.pass, c.right), rests(c.f), changes{
@@ -128,7 +129,7 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 func TestPayoutIsKeptOnceProven(t *testing.T) {
 	f, id := newToBTC(), bitcoin.Hash{9}
 	shown := func() In {
-		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Type = ToBTC
 		in.Obs.Payout = known(PayoutFact{Proven: true, TxID: id, Vout: 2, Address: "bc1q", Sats: 5, Nonce: 6, Confirmations: 7})
 		return in
@@ -174,7 +175,7 @@ func TestPayoutIsKeptOnceProven(t *testing.T) {
 // TestPreimageIsCheckedAgainstItsHash keeps no other preimage, and asks the chain
 // about none that cannot be one.
 func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
-	hash := autoPass(LnCreated, chains.EscrowFact{})().R.Lightning.Hash
+	hash := autoPass(swapstate.LnCreated, chains.EscrowFact{})().R.Lightning.Hash
 	for name, c := range map[string]struct {
 		part *LightningPart
 		in   []byte
@@ -193,13 +194,13 @@ func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
 	}
 	f := newToBTCLN()
 	paid := func() In {
-		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.Obs.LP = known(lp.Status{Code: lp.CodePaid, Secret: autoPreimage[:]})
 		return in
 	}
 	needs(t, paid, func(in In) bool { return f.Ask(in).Payout != nil }, changes{"it is too short": func(in *In) { in.Obs.LP.Value.Secret = autoPreimage[:31] }})
 	id := func(change func(*In)) string {
-		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		change(&in)
 		return f.Ask(in).LP.ID
 	}

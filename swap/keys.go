@@ -3,6 +3,8 @@ package swap
 import (
 	"encoding/hex"
 	"slices"
+
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Index names, and what their values are.
@@ -106,7 +108,7 @@ func (r *Record) mayHavePaid() bool {
 		return true
 	}
 	s := r.Submission
-	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != OutExpired)
+	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != swapstate.OutExpired)
 }
 
 func IsZero(h [32]byte) bool { return h == [32]byte{} }

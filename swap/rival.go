@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Two swaps with one payment hash: the store's unique keys keep a second one from
@@ -13,7 +14,7 @@ import (
 // payingRival asks whether another swap pays the same invoice; nil where that does
 // not matter.
 func payingRival(r *Record) *RivalAsk {
-	if r.Type != ToBTCLN || r.State != OutCreated && r.State != OutSoftExpired || r.Lightning == nil || r.Lightning.Hash == "" {
+	if r.Type != ToBTCLN || r.State != swapstate.OutCreated && r.State != swapstate.OutSoftExpired || r.Lightning == nil || r.Lightning.Hash == "" {
 		return nil
 	}
 	return &RivalAsk{ByPaying, r.Lightning.Hash}
@@ -22,7 +23,7 @@ func payingRival(r *Record) *RivalAsk {
 // hashRival asks whether another swap is paid by the same payment hash; nil where
 // that does not matter.
 func hashRival(r *Record) *RivalAsk {
-	if r.Type != FromBTCLNAuto || r.State != LnCreated || r.Lightning.Hash == "" {
+	if r.Type != FromBTCLNAuto || r.State != swapstate.LnCreated || r.Lightning.Hash == "" {
 		return nil
 	}
 	return &RivalAsk{ByHash, r.Lightning.Hash}

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A quote that ended unused asks for nothing, and takes late what it asked to be signed.
@@ -57,18 +58,18 @@ func TestEndedQuoteAsksForNothing(t *testing.T) {
 func TestWhenAQuoteIsOver(t *testing.T) {
 	f := newToBTCLN()
 	over := func(in In) bool { return f.Over(in.R, in.Now) }
-	pass := passOf(outPass(OutCreated, chains.EscrowFact{}), func(in *In) { in.Now = in.R.Expiry.Time() })
+	pass := passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in *In) { in.Now = in.R.Expiry.Time() })
 	needs(t, pass, over, changes{
 		"its time is not over":        func(in *In) { in.Now = in.Now.Add(-time.Millisecond) },
 		"it has no end":               func(in *In) { in.R.Expiry = 0 },
 		"transactions are on the way": busyWith(ActionInit),
 		"the escrow was opened":       func(in *In) { in.R.Escrow.InitTx = "0x1" },
-		"it is open":                  inState(OutCommitted),
-		"it is finished":              inState(OutExpired),
+		"it is open":                  inState(swapstate.OutCommitted),
+		"it is finished":              inState(swapstate.OutExpired),
 		"nobody knows its state":      inState(99),
 	})
-	allows(t, pass, over, changes{"the quote has softly expired": inState(OutSoftExpired)})
-	if (&Flow{States: f.States}).Over(&Record{Head: Head{State: OutCreated, Expiry: 1}}, noon) {
+	allows(t, pass, over, changes{"the quote has softly expired": inState(swapstate.OutSoftExpired)})
+	if (&Flow{States: f.States}).Over(&Record{Head: Head{State: swapstate.OutCreated, Expiry: 1}}, noon) {
 		t.Error("a type that knows no unused quotes has one")
 	}
 	if row, ok := f.State(99); ok || row.Name != "" {
@@ -80,18 +81,18 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 // nobody looks any more.
 func TestStepNotesTheEnd(t *testing.T) {
 	f := newToBTCLN()
-	claimed := passOf(outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *In) { in.R.Settled = true })
+	claimed := passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *In) { in.R.Settled = true })
 	next, row := f.Step(claimed())
-	if row == nil || next.State != OutClaimed || next.Ended != At(noon) || next.Settled {
+	if row == nil || next.State != swapstate.OutClaimed || next.Ended != At(noon) || next.Settled {
 		t.Errorf("%+v by %+v", next, row)
 	}
-	in := outPass(OutClaimed, chains.EscrowFact{State: chains.EscrowOpen})()
+	in := outPass(swapstate.OutClaimed, chains.EscrowFact{State: chains.EscrowOpen})()
 	in.R.Ended, in.R.Settled = ago(time.Hour), true
 	in.R.Seen = Seen{Chain: 90, At: ago(time.Minute)}
 	if next, row := f.Step(in); row == nil || next.Ended != 0 || next.Settled {
 		t.Errorf("%+v by %+v", next, row)
 	}
-	in = outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+	in = outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 	if next, row := f.Step(in); row != nil || next.Ended != 0 {
 		t.Errorf("%+v by %+v", next, row)
 	}
@@ -197,11 +198,11 @@ func TestSPVSteps(t *testing.T) {
 		status StepStatus
 		wait   int // expected seconds of a wait; -2 for no wait
 	}{
-		"posted":                      {spvPass(SPVSigned), "", -2},
-		"seen":                        {passOf(spvPass(SPVBroadcasted), all(confirmed(1), waits)), shownReceived, 77},
-		"seen, nobody knows how long": {passOf(spvPass(SPVBroadcasted), confirmed(1)), shownReceived, -1},
-		"has all confirmations":       {passOf(spvPass(SPVBroadcasted), all(confirmed(2), waits)), shownConfirmed, -2},
-		"has more":                    {passOf(spvPass(SPVBroadcasted), confirmed(3)), shownConfirmed, -2},
+		"posted":                      {spvPass(swapstate.SPVSigned), "", -2},
+		"seen":                        {passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(1), waits)), shownReceived, 77},
+		"seen, nobody knows how long": {passOf(spvPass(swapstate.SPVBroadcasted), confirmed(1)), shownReceived, -1},
+		"has all confirmations":       {passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(2), waits)), shownConfirmed, -2},
+		"has more":                    {passOf(spvPass(swapstate.SPVBroadcasted), confirmed(3)), shownConfirmed, -2},
 	} {
 		in := c.pass()
 		v := f.View(in)
@@ -225,13 +226,13 @@ func TestTrustedBTCShown(t *testing.T) {
 		in.R.Submission, in.R.Tried = &Submission{PSBT: bitcoin.Hash{9}}, map[string]Try{string(Broadcast): {Outcome: Refused, Reason: "dust"}}
 	}
 	blocked := func(in In) bool { return f.View(in).Blocked != nil }
-	needs(t, passOf(trustedBTCPass(TrustedBTCCreated), refused), blocked, changes{
+	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), refused), blocked, changes{
 		"it went out":           func(in *In) { in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}} },
 		"a payment was seen":    func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
 		"nothing was handed in": func(in *In) { in.R.Submission = nil },
 	})
-	needs(t, passOf(trustedBTCPass(TrustedBTCCreated), func(in *In) { in.R.Problem = "less" }), blocked, changes{"nothing is wrong": func(in *In) { in.R.Problem = "" }})
-	both := passOf(trustedBTCPass(TrustedBTCCreated), all(refused, func(in *In) { in.R.Problem = "less" }))
+	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *In) { in.R.Problem = "less" }), blocked, changes{"nothing is wrong": func(in *In) { in.R.Problem = "" }})
+	both := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), all(refused, func(in *In) { in.R.Problem = "less" }))
 	if v := f.View(both()); v.Blocked == nil || !strings.Contains(v.Blocked.Error(), "less") {
 		t.Errorf("of two things %v is said", v.Blocked)
 	}
@@ -243,7 +244,7 @@ func TestTrustedBTCShown(t *testing.T) {
 		"the provider pays out":   {all(says(lp.CodeGasPending), func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }), shownConfirmed},
 		"a payment waits":         {func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }, shownReceived},
 	} {
-		in := trustedBTCPass(TrustedBTCCreated)()
+		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
 		c.change(&in)
 		if v := f.View(in); v.Steps[0].Status != c.status || !IsZero(in.R.Bitcoin.TxID) && v.Steps[0].InitTx != in.R.Bitcoin.TxID.String() {
 			t.Errorf("%s: %+v", name, v.Steps[0])

@@ -5,37 +5,22 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/btc/outlook"
-)
-
-// States of SPV_VAULT_FROM_BTC (protocol: swap-flows-spv-and-core.md A2).
-const (
-	SPVClosed      = -5
-	SPVFailed      = -4
-	SPVDeclined    = -3
-	SPVExpired     = -2
-	SPVSoftExpired = -1
-	SPVCreated     = 0
-	SPVSigned      = 1
-	SPVPosted      = 2
-	SPVBroadcasted = 3
-	SPVFronted     = 4
-	SPVConfirmed   = 5
-	SPVClaimed     = 6
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var spvStates = []StateRow{
-	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; the provider may still broadcast a signed transaction that it holds.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: SPVSigned, Name: "SIGNED", Description: "The signed transaction is being sent to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and is broadcasting it.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
-	{Number: SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; waiting for the vault to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: swapstate.SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: swapstate.SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: swapstate.SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; the provider may still broadcast a signed transaction that it holds.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: swapstate.SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: swapstate.SPVSigned, Name: "SIGNED", Description: "The signed transaction is being sent to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and is broadcasting it.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: swapstate.SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: swapstate.SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; waiting for the vault to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // spvRest is how long a signed transaction that never appears is watched. It
@@ -64,7 +49,7 @@ func newSPVFromBTC() *Flow {
 // spvUnpaid reports whether no transaction was handed to the LP. One that was may be
 // sent whenever the LP likes, so that such a swap is not over.
 func spvUnpaid(r *Record) bool {
-	return (r.State == SPVCreated || r.State == SPVSoftExpired) && !r.Posted()
+	return (r.State == swapstate.SPVCreated || r.State == swapstate.SPVSoftExpired) && !r.Posted()
 }
 
 func (r *Record) Posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
@@ -105,53 +90,53 @@ func spvMoves() []Move {
 		n, known := spvKnown(in)
 		return known && n >= in.R.Bitcoin.Confirmations
 	}
-	under := []int{SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted}
-	after := []int{SPVExpired, SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted, SPVBroadcasted, SPVConfirmed}
+	under := []int{swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted}
+	after := []int{swapstate.SPVExpired, swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVBroadcasted, swapstate.SPVConfirmed}
 	return []Move{
-		{From: append([]int{SPVFronted}, after...), To: SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
-		{From: after, To: SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
-		{From: after, To: SPVClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
-		{From: []int{SPVClosed}, To: SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
-		{From: []int{SPVClaimed, SPVClosed}, To: SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
-		{From: []int{SPVClaimed}, To: SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
-		{From: []int{SPVFronted}, To: SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in In) bool {
+		{From: append([]int{swapstate.SPVFronted}, after...), To: swapstate.SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
+		{From: after, To: swapstate.SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
+		{From: after, To: swapstate.SPVClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
+		{From: []int{swapstate.SPVClosed}, To: swapstate.SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
+		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed}, To: swapstate.SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
+		{From: []int{swapstate.SPVClaimed}, To: swapstate.SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
+		{From: []int{swapstate.SPVFronted}, To: swapstate.SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in In) bool {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
-		{From: []int{SPVClaimed, SPVClosed, SPVFronted}, To: SPVConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
+		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, To: swapstate.SPVConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
 
-		{From: append([]int{SPVBroadcasted, SPVExpired}, under...), To: SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
+		{From: append([]int{swapstate.SPVBroadcasted, swapstate.SPVExpired}, under...), To: swapstate.SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: append([]int{SPVExpired}, under...), To: SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
-		{From: []int{SPVConfirmed}, To: SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
+		{From: append([]int{swapstate.SPVExpired}, under...), To: swapstate.SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
+		{From: []int{swapstate.SPVConfirmed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
 			_, known := spvKnown(in)
 			return known && !enough(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: under, To: SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
-		{From: []int{SPVBroadcasted, SPVConfirmed}, To: SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
-		{From: []int{SPVFailed}, To: SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
+		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
 
-		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
 		}, Do: func(in In, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
-		{From: []int{SPVSigned, SPVPosted}, To: SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
+		{From: []int{swapstate.SPVSigned, swapstate.SPVPosted}, To: swapstate.SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
 			f := in.Obs.Payment
 			unseen := !in.R.Posted() || f.Known() && f.Value == nil
-			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == SPVSigned && in.R.Expiry.Passed(in.Now))
+			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == swapstate.SPVSigned && in.R.Expiry.Passed(in.Now))
 		}},
-		{From: []int{SPVCreated}, To: SPVSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{SPVSoftExpired}, To: SPVExpired, Why: "the quote expired unused", If: func(in In) bool {
+		{From: []int{swapstate.SPVCreated}, To: swapstate.SPVSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{swapstate.SPVSoftExpired}, To: swapstate.SPVExpired, Why: "the quote expired unused", If: func(in In) bool {
 			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
 		}},
 
-		{From: []int{SPVCreated, SPVSoftExpired}, To: SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired}, To: swapstate.SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now)
 		}, Do: func(in In, next *Record) {
@@ -160,7 +145,7 @@ func spvMoves() []Move {
 			b.TxID, b.Tx, b.PSBT, b.Posted = p.TxID, p.Tx, p.Posted, true
 			next.Bitcoin = b
 		}},
-		{From: []int{SPVConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.SPVConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -170,14 +155,14 @@ func spvMoves() []Move {
 func spvAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
-	if resting := r.Settled && r.State != SPVSoftExpired; resting || !r.Posted() {
+	if resting := r.Settled && r.State != swapstate.SPVSoftExpired; resting || !r.Posted() {
 		return a
 	}
 	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
 	}
 	switch r.State {
-	case SPVFronted, SPVClaimed, SPVClosed:
+	case swapstate.SPVFronted, swapstate.SPVClaimed, swapstate.SPVClosed:
 		if !obs.Withdrawal.Asked {
 			a.Withdrawal = spvWithdrawal(r)
 		}
@@ -187,7 +172,7 @@ func spvAsk(in In) Ask {
 		id := r.Bitcoin.TxID
 		a.Payment = &id
 	}
-	look := r.State == SPVBroadcasted || r.State == SPVConfirmed
+	look := r.State == swapstate.SPVBroadcasted || r.State == swapstate.SPVConfirmed
 	if look && !obs.Vault.Asked {
 		a.Vault = &chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}
 	}
@@ -198,7 +183,7 @@ func spvAsk(in In) Ask {
 		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.Wait.Asked:
 			a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
-	} else if r.State == SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
+	} else if r.State == swapstate.SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
 		a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	_, hinted := in.Input.(Look)
@@ -227,19 +212,19 @@ func spvFill(in In, next *Record) {
 		if f.Value.ClaimTx != "" {
 			next.Vault.ClaimTx = f.Value.ClaimTx
 		}
-		if f.Value.Final && (next.State == SPVClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == SPVClosed && f.Value.State == chains.WithdrawalClosed) {
+		if f.Value.Final && (next.State == swapstate.SPVClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == swapstate.SPVClosed && f.Value.State == chains.WithdrawalClosed) {
 			in.settle(next)
 		}
 	}
 	switch {
-	case next.State == SPVFronted: // the user is paid; the vault's claim is the fronter's concern
+	case next.State == swapstate.SPVFronted: // the user is paid; the vault's claim is the fronter's concern
 		f := in.Obs.Withdrawal
 		next.Settled = next.Settled || f.Known() && f.Value.Final && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > spvRest
-	case next.State == SPVSoftExpired && next.Posted():
+	case next.State == swapstate.SPVSoftExpired && next.Posted():
 		next.Settled = in.Now.Sub(next.CreatedAt.Time()) > spvRest
-	case next.State == SPVExpired && !next.Posted(): // nothing can come of it
+	case next.State == swapstate.SPVExpired && !next.Posted(): // nothing can come of it
 		next.Settled = true
-	case next.State == SPVExpired || next.State == SPVFailed:
+	case next.State == swapstate.SPVExpired || next.State == swapstate.SPVFailed:
 		since := in.Now.Sub(next.Ended.Time())
 		next.Settled = next.Settled || next.Ended != 0 && (since > spvRest || since > spvFinal && spvDead(in))
 	}
@@ -251,7 +236,7 @@ func spvFill(in In, next *Record) {
 func spvEffects(in In) []Effect {
 	effects := sendNext(in, func(In) bool { return true })
 	post := in.R.Tried[string(PostPSBT)]
-	if handing := in.R.State == SPVSigned || in.R.State == SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
+	if handing := in.R.State == swapstate.SPVSigned || in.R.State == swapstate.SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
 		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
 	}
 	return effects
@@ -299,28 +284,28 @@ func spvView(in In) View {
 		return w
 	}
 	switch r.State {
-	case SPVCreated:
+	case swapstate.SPVCreated:
 		pay.Status = shownAwaiting
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = shownSoftExpired
 		} else {
 			v.Action = spvFund()
 		}
-	case SPVSoftExpired:
+	case swapstate.SPVSoftExpired:
 		seen(shownSoftExpired)
 		if !r.Posted() && !r.Vault.Deadline.Passed(in.Now) {
 			v.Late = spvFund()
 		}
-	case SPVSigned, SPVPosted:
+	case swapstate.SPVSigned, swapstate.SPVPosted:
 		seen(shownAwaiting)
 		v.Action = waiting()
-	case SPVBroadcasted:
+	case swapstate.SPVBroadcasted:
 		seen(shownReceived)
 		v.Action = waiting()
-	case SPVFronted:
+	case swapstate.SPVFronted:
 		seen(shownReceived)
 		settle.Status = shownSettled
-	case SPVConfirmed:
+	case swapstate.SPVConfirmed:
 		pay.Status = shownConfirmed
 		settle.Status = shownAwaitingManual
 		if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {
@@ -332,9 +317,9 @@ func spvView(in In) View {
 			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: actionClaim, AnySigner: true,
 				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
 		}
-	case SPVClaimed:
+	case swapstate.SPVClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
-	case SPVClosed:
+	case swapstate.SPVClosed:
 		pay.Status, settle.Status = shownConfirmed, shownExpired
 	default:
 		pay.Status = shownExpired

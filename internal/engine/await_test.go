@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -47,7 +48,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 	spv := func(state int) swap.Record { return of(swap.SPVFromBTC, state, nil, nil) }
 	escrow := func(state int, s *swap.Submission) swap.Record { return of(swap.ToBTCLN, state, s, nil) }
 	gas := func(s *swap.Submission, tried map[string]swap.Try) swap.Record {
-		return of(swap.TrustedFromBTC, swap.TrustedBTCCreated, s, tried)
+		return of(swap.TrustedFromBTC, swapstate.TrustedBTCCreated, s, tried)
 	}
 	for name, c := range map[string]struct {
 		from, now swap.Record
@@ -64,10 +65,10 @@ func TestWhatACallerIsTold(t *testing.T) {
 		"nothing was there":                  {escrow(0, nil), escrow(0, nil), ok},
 		"nothing was there, and another is":  {escrow(0, nil), escrow(0, sub(5)), waits},
 		"it had failed before":               {escrow(0, closed("reverted")), escrow(0, closed("reverted")), "reverted"},
-		"the provider has to be told":        {spv(swap.SPVCreated), spv(swap.SPVSigned), waits},
-		"the provider was told":              {spv(swap.SPVSigned), spv(swap.SPVPosted), ok},
-		"the provider declined":              {spv(swap.SPVSigned), spv(swap.SPVDeclined), "refused"},
-		"it had declined":                    {spv(swap.SPVDeclined), spv(swap.SPVDeclined), "refused"},
+		"the provider has to be told":        {spv(swapstate.SPVCreated), spv(swapstate.SPVSigned), waits},
+		"the provider was told":              {spv(swapstate.SPVSigned), spv(swapstate.SPVPosted), ok},
+		"the provider declined":              {spv(swapstate.SPVSigned), spv(swapstate.SPVDeclined), "refused"},
+		"it had declined":                    {spv(swapstate.SPVDeclined), spv(swapstate.SPVDeclined), "refused"},
 		"the payment is not out":             {gas(paid(nil), nil), gas(paid(nil), nil), waits},
 		"the payment was refused once":       {gas(paid(nil), nil), gas(paid(nil), refused), waits},
 		"the payment is out":                 {gas(paid(nil), nil), gas(paid(nil), sent), ok},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -42,7 +43,7 @@ func TestQuoteOfASilentProviderIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.now = start.Add(10 * time.Hour) // no payment can arrive any more
-			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swap.TrustedLNExpired {
+			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swapstate.TrustedLNExpired {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			w.now, w.truth, w.n = start.Add(test.age), &truth{lp: test.lp}, calls{}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -119,10 +120,10 @@ var errUnderWay = fault.New(fault.InvalidState, "another submission is in progre
 func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error {
 	already := !from.Submission.Open()
 	settled := func(r *swap.Record) (bool, error) {
-		if r.State == swap.SPVDeclined && r.Type == swap.SPVFromBTC {
+		if r.State == swapstate.SPVDeclined && r.Type == swap.SPVFromBTC {
 			return true, fault.New(fault.Upstream, "the liquidity provider refused the transaction: %s", r.Problem)
 		}
-		if r.Type == swap.SPVFromBTC && r.State == swap.SPVSigned {
+		if r.Type == swap.SPVFromBTC && r.State == swapstate.SPVSigned {
 			return false, nil
 		}
 		if s := r.Submission; s != nil && !swap.IsZero(s.PSBT) && s.Reason == "" && (s.Closed || r.Tried[string(swap.Broadcast)].Outcome == swap.Done) {

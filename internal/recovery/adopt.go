@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/quote"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -252,7 +253,7 @@ func (a *Adopter) complete(r *swap.Record) {
 	}
 	// The reference gives the preimage to watchtowers as soon as it sees the escrow
 	// open (protocol: swap-flows-escrow.md §8.5): from then on it may be known.
-	if r.Type == swap.FromBTCLNAuto && !r.Lightning.Preimage.IsZero() && (r.Escrow.OpenedAt != 0 || r.State >= swap.LnCommitted) {
+	if r.Type == swap.FromBTCLNAuto && !r.Lightning.Preimage.IsZero() && (r.Escrow.OpenedAt != 0 || r.State >= swapstate.LnCommitted) {
 		r.Lightning.Revealed = max(r.Escrow.OpenedAt, r.CreatedAt)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -40,7 +41,7 @@ func (c course) check(t *testing.T, st *stage) {
 	r := st.Record
 	// Two calls count as a change without one: of a status that is the same, and of
 	// an LP that is not known.
-	same := r.State == swap.OutRefundable && c.State == swap.OutRefundable && (r.Type == swap.ToBTC || r.Type == swap.ToBTCLN)
+	same := r.State == swapstate.OutRefundable && c.State == swapstate.OutRefundable && (r.Type == swap.ToBTC || r.Type == swap.ToBTCLN)
 	moot := len(c.Fields) == 0 && (same || r.Type == swap.FromBTCLNAuto && r.LP.URL == "")
 	row, _ := st.Engine.Flows[r.Type].State(c.State)
 	changed := c.State != r.State || len(c.Fields) > 0
@@ -158,23 +159,23 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 	refunded := cs != nil && cs.RefundTxID != ""
 	if r.Type != swap.FromBTCLNAuto {
 		switch {
-		case from == swap.OutExpired && cs != nil:
+		case from == swapstate.OutExpired && cs != nil:
 			// The chain knows of the escrow of a quote that was given up.
 			seen := func(f map[string]string) { takeIDs(f, cs) }
 			switch {
 			case says("COMMITED"):
-				return &rules{id: "escrow-late-opening", state: to(swap.OutCommitted), facts: seen}
+				return &rules{id: "escrow-late-opening", state: to(swapstate.OutCommitted), facts: seen}
 			case says("REFUNDABLE"):
-				return &rules{id: "escrow-late-opening", state: to(swap.OutRefundable), facts: seen}
+				return &rules{id: "escrow-late-opening", state: to(swapstate.OutRefundable), facts: seen}
 			case says("PAID"):
-				return &rules{id: "escrow-late-opening", state: to(swap.OutClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
+				return &rules{id: "escrow-late-opening", state: to(swapstate.OutClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
 			case refunded:
-				return &rules{id: "escrow-late-opening", state: to(swap.OutRefunded), facts: seen}
+				return &rules{id: "escrow-late-opening", state: to(swapstate.OutRefunded), facts: seen}
 			}
-		case says("EXPIRED") && !refunded && (from == swap.OutCommitted || from == swap.OutSoftClaimed || from == swap.OutRefundable):
+		case says("EXPIRED") && !refunded && (from == swapstate.OutCommitted || from == swapstate.OutSoftClaimed || from == swapstate.OutRefundable):
 			return &rules{id: "escrow-kept-open", state: to(from)}
-		case (from == swap.OutCreated || from == swap.OutSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
-			return &rules{id: "escrow-expiry-needs-chain", state: to(swap.OutSoftExpired)} // nobody has said that there is no escrow
+		case (from == swapstate.OutCreated || from == swapstate.OutSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
+			return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.OutSoftExpired)} // nobody has said that there is no escrow
 		case says("PAID") && (strings.HasPrefix(cs.ClaimResult, "0x") || r.Type == swap.ToBTC && (r.Bitcoin == nil || r.Bitcoin.Address == "") && in.Env.BitcoinTx == nil):
 			return &rules{id: "escrow-claim-result", facts: func(f map[string]string) {
 				unread := map[swap.Type]string{swap.ToBTCLN: cs.ClaimResult}[r.Type]
@@ -191,30 +192,30 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 		// The invoice may have been paid, whatever the LP says.
 		state := from
 		if r.Expiry.Passed(now) {
-			state = swap.LnSoftExpired
+			state = swapstate.LnSoftExpired
 		}
 		return &rules{id: "auto-lp-cannot-expire", state: &state}
-	case says("EXPIRED") && !refunded && (from == swap.LnPaid || from == swap.LnHTLCExpired) && r.Escrow.InitTx == "" && cs.InitTxID == "" && r.Lightning.EndsAt.Passed(now):
+	case says("EXPIRED") && !refunded && (from == swapstate.LnPaid || from == swapstate.LnHTLCExpired) && r.Escrow.InitTx == "" && cs.InitTxID == "" && r.Lightning.EndsAt.Passed(now):
 		return nil // an escrow that nobody has seen, and for which no payment can come any more
-	case says("EXPIRED") && !refunded && (from == swap.LnPaid || from == swap.LnCommitted || from == swap.LnHTLCExpired):
-		return &rules{id: "escrow-kept-open", state: to(swap.LnHTLCExpired)}
-	case from == swap.LnHTLCExpired && !late(r, now) && says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now):
-		return &rules{id: "escrow-way-back", state: to(swap.LnPaid)}
-	case from == swap.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
-		return &rules{id: "escrow-way-back", state: to(swap.LnCommitted), publish: true}
-	case says("REFUNDABLE") && from == swap.LnPaid:
+	case says("EXPIRED") && !refunded && (from == swapstate.LnPaid || from == swapstate.LnCommitted || from == swapstate.LnHTLCExpired):
+		return &rules{id: "escrow-kept-open", state: to(swapstate.LnHTLCExpired)}
+	case from == swapstate.LnHTLCExpired && !late(r, now) && says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now):
+		return &rules{id: "escrow-way-back", state: to(swapstate.LnPaid)}
+	case from == swapstate.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
+		return &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted), publish: true}
+	case says("REFUNDABLE") && from == swapstate.LnPaid:
 		seen := func(f map[string]string) { takeIDs(f, cs) }
 		if late(r, now) {
-			return &rules{id: "auto-open-is-open", state: to(swap.LnHTLCExpired), facts: seen}
+			return &rules{id: "auto-open-is-open", state: to(swapstate.LnHTLCExpired), facts: seen}
 		}
-		return &rules{id: "auto-open-is-open", state: to(swap.LnCommitted), facts: seen, publish: true}
+		return &rules{id: "auto-open-is-open", state: to(swapstate.LnCommitted), facts: seen, publish: true}
 	case delivered && cs == nil && r.Lightning.EndsAt.Passed(now):
-		return &rules{id: "escrow-expiry-needs-chain", state: to(swap.LnPaid)}
-	case from == swap.LnPaid && cs == nil && r.Lightning.EndsAt.Passed(now) && !late(r, now):
-		return &rules{id: "escrow-expiry-needs-chain", state: to(swap.LnPaid)}
-	case from == swap.LnPaid && late(r, now) && (cs == nil || says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now)):
-		return &rules{id: "escrow-one-pass", state: to(swap.LnHTLCExpired)} // what the reference leaves to its timer
-	case from == swap.LnCommitted && (cs == nil || says("NOT_COMMITED")) && !refunded:
+		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.LnPaid)}
+	case from == swapstate.LnPaid && cs == nil && r.Lightning.EndsAt.Passed(now) && !late(r, now):
+		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.LnPaid)}
+	case from == swapstate.LnPaid && late(r, now) && (cs == nil || says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now)):
+		return &rules{id: "escrow-one-pass", state: to(swapstate.LnHTLCExpired)} // what the reference leaves to its timer
+	case from == swapstate.LnCommitted && (cs == nil || says("NOT_COMMITED")) && !refunded:
 		return &rules{id: "auto-publish-when-seen", silent: true}
 	}
 	return nil
@@ -230,13 +231,13 @@ func late(r *swap.Record, now time.Time) bool {
 func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]string, want course, d *rules) *rules {
 	t.Helper()
 	r := st.Record
-	late := d != nil && d.state != nil && *d.state == swap.OutCommitted
-	open := r.State == swap.OutCommitted || r.State == swap.OutSoftClaimed || r.State == swap.OutRefundable || late
+	late := d != nil && d.state != nil && *d.state == swapstate.OutCommitted
+	open := r.State == swapstate.OutCommitted || r.State == swapstate.OutSoftClaimed || r.State == swapstate.OutRefundable || late
 	if r.Type != swap.ToBTC && r.Type != swap.ToBTCLN || !open || r.LP.URL == "" || r.Escrow.Real.Expiry < st.World.Now().Add(-chains.RefundGrace).Unix() {
 		return d
 	}
 	if valid := in.Env.RefundAuthorizationValid; late && lpCode(in) == lp.CodeRefund && (valid == nil || *valid) {
-		d.state = to(swap.OutRefundable)
+		d.state = to(swapstate.OutRefundable)
 	}
 	if lpCode(in) != lp.CodePaid {
 		return d
@@ -283,7 +284,7 @@ func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]str
 		d = &rules{id: "escrow-one-pass"}
 	}
 	if late {
-		d.state = to(swap.OutSoftClaimed)
+		d.state = to(swapstate.OutSoftClaimed)
 	}
 	d.facts = func(have map[string]string) { clear(have); maps.Copy(have, f) }
 	return d
@@ -350,10 +351,10 @@ func TestVectorsTick(t *testing.T) {
 		got := st.advance(t, nil)
 		var d *rules
 		switch {
-		case st.Record.Type == swap.FromBTCLNAuto && from == swap.LnCommitted && want.State == swap.LnCommitted && want.called("broadcastSecret"):
+		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCommitted && want.State == swapstate.LnCommitted && want.called("broadcastSecret"):
 			d = &rules{id: "auto-publish-when-seen", silent: true}
-		case st.Record.Type == swap.FromBTCLNAuto && from == swap.LnCreated && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
-			d = &rules{id: "escrow-one-pass", state: to(swap.LnExpired)}
+		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCreated && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
+			d = &rules{id: "escrow-one-pass", state: to(swapstate.LnExpired)}
 		}
 		compare(t, c, st, before, got, want, d)
 	})
@@ -427,15 +428,15 @@ func TestVectorsEvents(t *testing.T) {
 				}
 			}}
 		case from == hiddenState(st.Record.Type) && ev.Type == "Initialize" && known:
-			late := swap.OutCommitted
+			late := swapstate.OutCommitted
 			if st.Record.Type == swap.FromBTCLNAuto {
-				late = swap.LnCommitted
+				late = swapstate.LnCommitted
 			}
 			d = &rules{id: "escrow-late-opening", state: to(late), facts: func(f map[string]string) { seen(f); f["data"] = "known" }}
 			d.publish = st.Record.Type == swap.FromBTCLNAuto
-		case from == swap.LnHTLCExpired && st.Record.Type == swap.FromBTCLNAuto && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
-			d = &rules{id: "escrow-way-back", state: to(swap.LnCommitted), publish: true}
-		case st.Record.Type == swap.FromBTCLNAuto && from == swap.LnCommitted && ev.Type == "Initialize":
+		case from == swapstate.LnHTLCExpired && st.Record.Type == swap.FromBTCLNAuto && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
+			d = &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted), publish: true}
+		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCommitted && ev.Type == "Initialize":
 			d = &rules{id: "auto-publish-when-seen", publish: true} // every look publishes while it is due
 		case !known:
 			d = &rules{id: "escrow-foreign-event", facts: func(f map[string]string) { delete(f, "commitTxId") }}
@@ -449,7 +450,7 @@ func TestVectorsEvents(t *testing.T) {
 
 func hiddenState(t swap.Type) int {
 	if t == swap.FromBTCLNAuto {
-		return swap.LnExpired
+		return swapstate.LnExpired
 	}
-	return swap.OutExpired
+	return swapstate.OutExpired
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -54,7 +55,7 @@ func TestVectorsStates(t *testing.T) {
 			t.Fatalf("no state %d", in.State)
 		}
 		pending := want.Pending
-		if in.SwapTypeNumber == swap.FromBTCLNAuto && in.State == swap.LnHTLCExpired {
+		if in.SwapTypeNumber == swap.FromBTCLNAuto && in.State == swapstate.LnHTLCExpired {
 			pending = true
 			c.Differ(t, "auto-expired-is-pending")
 		}

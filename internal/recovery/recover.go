@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/quote"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -172,14 +173,14 @@ func (m past) escrow(e chains.Escrow, fact chains.EscrowFact) (*swap.Record, err
 		return nil, err
 	}
 	var typ swap.Type
-	state, other := swap.OutCommitted, e.Claimer
+	state, other := swapstate.OutCommitted, e.Claimer
 	switch lightning := e.Kind == chains.HTLC; {
 	case e.Offerer == m.signer && e.PayIn:
 		if typ = swap.ToBTC; lightning {
 			typ = swap.ToBTCLN
 		}
 	case e.Claimer == m.signer && e.PayOut && lightning && m.autoOn(e.Version):
-		typ, state, other = swap.FromBTCLNAuto, swap.LnCommitted, e.Offerer
+		typ, state, other = swap.FromBTCLNAuto, swapstate.LnCommitted, e.Offerer
 	default:
 		return nil, nil // the signer is the LP of this escrow, or the type is not offered
 	}
@@ -219,9 +220,9 @@ func (m past) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*swap.Re
 	if w.Recipient != m.signer {
 		return nil, nil
 	}
-	state := swap.SPVClaimed
+	state := swapstate.SPVClaimed
 	if w.Fact.State == chains.WithdrawalFronted {
-		state = swap.SPVFronted
+		state = swapstate.SPVFronted
 	}
 	id := chains.VaultID{Owner: w.Owner, ID: w.VaultID}
 	v, err := m.Reader.Vault(ctx, m.info.ID, w.Version, id)
