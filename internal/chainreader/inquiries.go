@@ -12,10 +12,11 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// inquiries ask LPs how swaps stand, beside the passes: a pass waits a little for
-// an answer and goes on without it, and the answer serves the next one. An LP
-// that let a pass wait in vain is not waited for again until it has answered in
-// time, so that a silent one costs nobody's passes. Safe for concurrent use.
+// inquiries ask LPs for the status of swaps, independently of the passes: a pass
+// waits briefly for an answer and then continues without it, and the next pass
+// uses the answer. After an LP has failed to answer a pass in time, no pass waits
+// for it until it has answered in time again, so that a silent LP does not slow
+// the passes down. Safe for concurrent use.
 type inquiries struct {
 	reader StatusReader
 	base   context.Context
@@ -41,9 +42,9 @@ type inquiry struct {
 const (
 	lpPatience    = 4 * time.Second  // of a pass: what an LP says only helps, and it may be silent on purpose
 	lpTime        = 60 * time.Second // for an answer, repetitions included
-	lpFresh       = 10 * time.Second // after which an answer that nobody came for is asked for anew
+	lpFresh       = 10 * time.Second // after which an unused answer is requested again
 	lpKept        = 20 * time.Minute // of such an answer: longer than the pauses between the passes of an old swap
-	mostInquiries = 4096             // under way and kept; then the oldest answers go
+	mostInquiries = 4096             // in progress and kept; beyond that the oldest answers are dropped
 )
 
 var errLPSilent = fault.New(fault.Upstream, "the liquidity provider is not responding")
@@ -83,7 +84,7 @@ func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error
 }
 
 // begin returns the inquiry that answers a question, and how long it may be
-// waited for; nil if too many are under way.
+// waited for; nil if too many are in progress.
 func (n *inquiries) begin(key string, q lp.StatusQuery) (*inquiry, time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,8 +139,8 @@ func (n *inquiries) late(i *inquiry) (lp.Status, error) {
 	return lp.Status{}, errLPSilent
 }
 
-// sweep drops answers that nobody came for, the old ones or else any, and
-// reports whether there is room. n.mu is held.
+// sweep drops unused answers, old ones first, and reports whether there is
+// room. n.mu is held.
 func (n *inquiries) sweep() bool {
 	for _, kept := range []time.Duration{lpKept, time.Minute, 0} {
 		now := time.Now()
@@ -155,9 +156,9 @@ func (n *inquiries) sweep() bool {
 	return false
 }
 
-// wait returns when no inquiry is under way. The base context should have ended.
+// wait returns when no inquiry is in progress. Cancel the base context first.
 func (n *inquiries) wait() {
-	n.mu.Lock() // whoever begins one has done so, or sees that the context has ended
+	n.mu.Lock() // every inquiry has either begun by now or will see that the context has ended
 	defer n.all.Wait()
 	n.mu.Unlock()
 }

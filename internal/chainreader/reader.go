@@ -63,8 +63,8 @@ func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader)
 }
 
 // unpayable collects the tokens and contracts of all chains, whatever chain they
-// are of: where two chains have one form of address, a contract's on one is
-// nobody's on the other. What is sent there is lost.
+// are of: where two chains share an address format, a contract's address on one
+// belongs to no one on the other. Anything sent there is lost.
 func unpayable(all map[string]chains.Chain) map[string]string {
 	of := map[string]string{}
 	for id, c := range all {
@@ -83,7 +83,7 @@ func unpayable(all map[string]chains.Chain) map[string]string {
 	return of
 }
 
-// Close ends the calls that are under way.
+// Close cancels the calls in progress.
 func (rd *Reader) Close() {
 	rd.stop()
 	rd.lps.wait()

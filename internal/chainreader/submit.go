@@ -62,7 +62,8 @@ func (rd *Reader) Check(ctx context.Context, r *swap.Record, a swap.Action, sign
 		if err != nil {
 			return swap.Submit{}, err
 		}
-		// A chain that cannot be asked hinders nobody: what cannot be executed comes back.
+		// An unreachable chain does not block the submission: a transaction
+		// that cannot be executed is reported later.
 		if err := k.Admit(ctx, plan, txs); fault.CodeOf(err) == fault.InvalidInput || fault.CodeOf(err) == fault.InvalidState {
 			return swap.Submit{}, err
 		}

@@ -62,7 +62,7 @@ func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c sw
 		return swap.Todo{}, err
 	}
 	if a.Waiting != "" && c.Signer == a.Waiting && c.Signer != a.Plan.Signer {
-		return swap.Todo{}, nil // what this caller signed is under way
+		return swap.Todo{}, nil // what this caller signed is in progress
 	}
 	plan := a.PlanFor(c)
 	if err := rd.prove(ctx, &plan); err != nil {

@@ -16,7 +16,7 @@ import (
 // on. Since a swap may be all that anybody wants of an LP, it is asked for a sign
 // of life meanwhile: once for all its swaps. Safe for concurrent use.
 type absences struct {
-	knock func(ctx context.Context, url string) error // nil if the LP answers; not set: nobody asks
+	knock func(ctx context.Context, url string) error // nil if the LP answers; not set: LPs are not asked
 	base  context.Context
 	now   func() time.Time
 
@@ -30,7 +30,7 @@ type absences struct {
 type absence struct {
 	heard   time.Time       // when the LP last answered; the engine's clock
 	waiting map[string]bool // swaps, by id
-	back    chan struct{}   // closed when the LP is heard; nil: nobody knocks
+	back    chan struct{}   // closed when the LP answers; nil: the LP is not being probed
 }
 
 // Bounds of absences.
@@ -140,9 +140,9 @@ func (a *absences) schedule(s *schedule, now time.Time) {
 	clear(a.returned)
 }
 
-// wait returns when nobody knocks. The base context should have ended.
+// wait returns when no LP is being probed. Cancel the base context first.
 func (a *absences) wait() {
-	a.mu.Lock() // whoever begins to knock has done so, or sees that the context has ended
+	a.mu.Lock() // every probe has either begun by now or will see that the context has ended
 	defer a.all.Wait()
 	a.mu.Unlock()
 }

@@ -25,7 +25,7 @@ type ahead struct {
 	caller swap.Caller
 	record *swap.Record
 	action swap.Action
-	done   chan struct{} // nil: nothing is under way
+	done   chan struct{} // nil: nothing is in progress
 	drop   context.CancelFunc
 	todo   swap.Todo
 	err    error

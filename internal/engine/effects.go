@@ -31,7 +31,7 @@ type Executor interface {
 // effectTimeout bounds one attempt.
 const effectTimeout = 60 * time.Second
 
-// placesOfAKind is how many effects of a kind are under way at a time.
+// placesOfAKind is how many effects of one kind may be in progress at a time.
 const placesOfAKind = 64
 
 // runner carries out effects beside the passes: each once at a time, a bounded
@@ -53,7 +53,7 @@ type runner struct {
 
 type effectKey struct{ id, effect string }
 
-// start begins the effects that are due and not under way. It does not wait.
+// start begins the effects that are due and not yet in progress. It does not wait.
 func (x *runner) start(r *swap.Record, effects []swap.Effect, now time.Time) {
 	for _, e := range effects {
 		if !x.absent.due(r, e, now) {
@@ -80,7 +80,7 @@ func (x *runner) start(r *swap.Record, effects []swap.Effect, now time.Time) {
 func (x *runner) run(r *swap.Record, e swap.Effect, key effectKey) {
 	defer x.all.Done()
 	outcome, done := x.execute(r, e)
-	if done { // first, so that no pass finds the effect neither under way nor done
+	if done { // first, so that no pass sees the effect as neither in progress nor done
 		x.report(context.WithoutCancel(x.base), r.ID, outcome)
 	}
 	x.mu.Lock()
@@ -159,7 +159,7 @@ func (x *runner) begin(id string, e swap.Effect) (r *swap.Record, now swap.Effec
 	return nil, e, errNotDue
 }
 
-// Wait returns when no effect is under way. The base context should have ended.
+// Wait returns when no effect is in progress. Cancel the base context first.
 func (x *runner) Wait() { x.all.Wait() }
 
 // stillDue asks the flow again whether an effect is to be done. The facts are at
@@ -192,7 +192,7 @@ func (g *Engine) markStarted(ctx context.Context, r *swap.Record, e swap.Effect)
 	switch {
 	case try.Started == 0:
 		try.Started = now
-	case e.Mark && try.Attempts == 0: // begun by a process that was lost: nobody heard the answer
+	case e.Mark && try.Attempts == 0: // begun by a process that died: the answer was lost
 		try.Attempts = 1
 	}
 	if e.Reveals && next.Lightning.Revealed == 0 {

@@ -22,10 +22,10 @@ const settledKept = 16_384
 // listAhead is how many records are decoded side by side for a list.
 const listAhead = 256
 
-// List yields the swaps of a signer on a chain, newest first: all, or those that
-// are pending. It asks nobody. A record that cannot be read is yielded as an
-// error that wraps [ErrUnreadable] and names it, and the list goes on; any other
-// error ends it.
+// List yields the swaps of a signer on a chain, newest first: all, or only the
+// pending ones. It reads only the store. A record that cannot be read is yielded
+// as an error that wraps [ErrUnreadable] and names it, and the list continues;
+// any other error ends it.
 func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) iter.Seq2[*swap.Record, error] {
 	return g.ListAfter(ctx, chain, signer, pending, nil)
 }

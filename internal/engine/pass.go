@@ -131,8 +131,8 @@ const snapshotLife = time.Second
 // maxSteps bounds the rows taken in one pass. The longest real row is four.
 const maxSteps = 16
 
-// writeTime is what a pass has for the store after its time for questions is
-// over: one that nobody answers must still take its input.
+// writeTime is how long a pass may use the store after its time for requests is
+// over: a pass that got no answers must still store its input.
 const writeTime = 5 * time.Second
 
 // maxConflicts is how often a pass that lost a compare-and-set begins again.

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// parallelPasses bounds the passes that the background work has under way.
+// parallelPasses bounds the number of concurrent background passes.
 const parallelPasses = 50
 
 // Run follows all watched swaps until ctx ends: it looks at each one as often as
@@ -142,9 +142,9 @@ func interval(every, age time.Duration) time.Duration {
 	return max(every, min(age/100, every+10*time.Minute))
 }
 
-// idleInterval is how long to wait between looks at a quote that nobody has used:
-// its age, so that a thousand of them cost little. Whoever asks for the swap, and
-// whatever the chain says of it, is heard at once.
+// idleInterval is how long to wait between passes over an unused quote: its age,
+// so that a thousand of them cost little. A request for the swap, or an event on
+// its chain, still triggers a pass at once.
 func idleInterval(age time.Duration) time.Duration {
 	return min(max(30*time.Second, age), 24*time.Hour)
 }

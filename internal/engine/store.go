@@ -88,8 +88,8 @@ func (g *Engine) Create(ctx context.Context, r *swap.Record) error {
 	return g.insert(ctx, r, func(*storage.KeyTakenError) bool { return false })
 }
 
-// Restore is Create for a swap that is under way already, so that it is stored
-// whatever keys others hold.
+// Restore is Create for a swap that is already in progress, so that it is
+// stored whatever keys others hold.
 func (g *Engine) Restore(ctx context.Context, r *swap.Record) error {
 	return g.insert(ctx, r, func(*storage.KeyTakenError) bool { return true })
 }

@@ -20,19 +20,19 @@ type Checker interface {
 	Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error)
 }
 
-// callerPatience is how long whoever hands something in is kept waiting.
+// callerPatience is how long a submission waits for its outcome before it returns.
 const callerPatience = 15 * time.Second
 
 // Submit takes what the user signed for the current action, stores it, and waits
 // until the swap has moved on, the submission has failed, or callerPatience is
 // over. It returns the ids of the transactions once the network has them.
 //
-// Handing in the same transactions again joins what is under way, in every
+// Submitting the same transactions again joins the submission in progress, in every
 // state. If the time or ctx ends before the network has them, the error has the
 // code fault.Timeout and says whether they are stored; then the submission goes on,
 // and the status tells the rest. Errors: fault.InvalidInput for transactions that
 // are not what was asked for, or cannot be executed as they are; fault.InvalidState
-// when nothing is to be signed now, when another submission is under way, or with
+// when nothing is to be signed now, when another submission is in progress, or with
 // the reason why this one failed.
 func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callerPatience)
@@ -159,7 +159,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error 
 		return failure
 	}
 	poll := make(chan struct{})
-	go func() { // without Run nobody else looks
+	go func() { // without Run nothing else would make a pass
 		defer close(poll)
 		g.poll(wait, id)
 	}()

@@ -35,7 +35,7 @@ func (c *Client) note(base string, err error) {
 }
 
 // answered reports whether a call with this outcome reached the LP: a status of
-// 5xx without a code of the protocol comes from what stands in front of it.
+// 5xx without a code of the protocol comes from a proxy in front of it.
 func answered(err error) bool {
 	if e, ok := errors.AsType[*RequestError](err); ok {
 		return e.Code != 0 || e.Status < http.StatusInternalServerError

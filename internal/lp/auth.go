@@ -56,7 +56,7 @@ func NewAuth(certificate, privateKey string) (*Auth, error) {
 
 // header returns the header's value for a request made now.
 func (a *Auth) header(now time.Time, random io.Reader) (string, error) {
-	var fresh [64]byte // what the request is told apart by, and what the signature is blinded with
+	var fresh [64]byte // makes the request unique and blinds the signature
 	if _, err := io.ReadFull(random, fresh[:]); err != nil {
 		return "", fmt.Errorf("generate randomness for the request signature: %w", err)
 	}

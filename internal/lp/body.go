@@ -21,7 +21,7 @@ type body struct {
 	late   []lateParam
 }
 
-// lateParam is a parameter that becomes known while the request is under way.
+// lateParam is a parameter that becomes known while the request is being sent.
 type lateParam struct {
 	name  string
 	after []string // parameters that must have been sent before

@@ -87,7 +87,7 @@ func (lp *LP) version(chain string) string {
 	return "v1"
 }
 
-// noCandidate says why nobody can be asked.
+// noCandidate returns the error that explains why no LP can be asked.
 func (d *Directory) noCandidate(q Query) error {
 	lps := d.LPs()
 	if len(lps) == 0 {

@@ -48,7 +48,7 @@ const (
 	CheckShares          Check = "shares"           // fee shares that were not agreed on
 	CheckQuoteID         Check = "quote-id"         // not 64 hexadecimal digits
 	CheckQuoteExpiry     Check = "quote-expiry"     // has expired already
-	CheckInputs          Check = "inputs"           // computed from inputs that nobody sent
+	CheckInputs          Check = "inputs"           // computed from inputs that were never sent
 	CheckVaultOwner      Check = "vault-owner"      // another party's vault
 	CheckVaultOpen       Check = "vault-open"       // there is none, it is closed, or bound to another relay
 	CheckVaultTokens     Check = "vault-tokens"     // holds other tokens
@@ -72,9 +72,9 @@ func lie(c Check, format string, args ...any) error {
 	return e
 }
 
-// doubt is [lie] where an honest LP can get: the answer is refused, and nobody is
-// punished. It is for whatever depends on what another node sees of a chain, on
-// an estimate, or on how an LP has set up its business.
+// doubt is like [lie] for checks that an honest LP can fail: the answer is
+// refused, and the LP is not punished. It is for checks that depend on another
+// node's view of a chain, on an estimate, or on an LP's configuration.
 func doubt(c Check, format string, args ...any) error {
 	e := Lie(format, args...)
 	e.Check, e.Lenient = c, true
@@ -123,8 +123,8 @@ func sane(numbers ...figure) error {
 	return nil
 }
 
-// errUnknown is why nothing can be said about an answer: a fact is missing that
-// the caller has to find out. It blames nobody.
+// errUnknown means that an answer could not be checked because a fact is
+// missing that the caller has to find out. The LP is not blamed.
 func errUnknown(what string) error { return fmt.Errorf("cannot check the quote: %s unknown", what) }
 
 // wrapped returns err as a failed check if it is of type E, and as it is, with

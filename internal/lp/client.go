@@ -41,8 +41,8 @@ type Options struct {
 	Calls       int           // at once to one LP, some of them for each purpose; 0: 5, which is what LPs allow
 	Retry       retry.Policy  // zero: five calls, 0.5 to 4 s apart; Final is the client's own
 
-	// Heard is told the base URL of each call that the LP answered, be it by a
-	// refusal; it must not block. Nil: nobody wants to know.
+	// Heard is called with the base URL after each call that the LP answered,
+	// even with a refusal; it must not block. May be nil.
 	Heard func(base string)
 
 	Auth  *Auth   // signs every request; nil: requests are anonymous

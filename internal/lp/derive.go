@@ -118,8 +118,8 @@ type Payout struct {
 }
 
 // ErrTooLittle says that an exact input does not even cover the watchtower: with
-// the share of 0 that the network's clients use then, nobody settles the swap
-// but its owner (protocol: swap-flows-spv-and-core.md D7).
+// the share of 0 that the network's clients use then, only the owner settles the
+// swap (protocol: swap-flows-spv-and-core.md D7).
 var ErrTooLittle = errors.New("the amount does not cover the watchtower's fee")
 
 // CallerShare returns the watchtower's share of a payout, in parts per 100,000,

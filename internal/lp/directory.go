@@ -108,10 +108,11 @@ func (d *Directory) Get(ctx context.Context, url string) (*LP, error) {
 	return d.load(ctx, url)
 }
 
-// Reload loads the list of LPs and each of them, all at once. One that cannot be
-// reached or proves nothing is left out and holds nobody up: once the first is
-// there, the others have 5 s. The result replaces what was known, unless nobody
-// at all could be reached. Several calls at a time are one.
+// Reload loads the list of LPs and each of them, all at once. An LP that cannot
+// be reached or cannot prove its identity is left out and does not delay the
+// others: once the first has answered, the rest have 5 s. The result replaces
+// the previous one, unless no LP could be reached. Concurrent calls are merged
+// into one.
 func (d *Directory) Reload(ctx context.Context) error {
 	_, err := flight.Do(ctx, &d.loads, "", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, d.reload(ctx)

@@ -3,8 +3,8 @@
 //
 // A liquidity provider is an adversary: nothing that it says is shown or acted
 // on before it has been checked against something that it does not control. It
-// may lie, stall, close connections or send without end; whatever it does costs
-// it the quote and nobody else anything.
+// may lie, stall, close connections or send without end; misbehaving costs the
+// LP its quote and affects no other LP.
 //
 // A [Client] makes the calls of the protocol, one method per endpoint. A
 // [Directory] knows the LPs, what they offer and which of them are in the

@@ -28,7 +28,7 @@ func Known[T any](v T) *Future[T] {
 }
 
 // Start runs fn in a goroutine of its own, which ends when fn returns; fn must
-// return when ctx ends. A panic of fn is the reason why there is no value.
+// return when ctx ends. A panic of fn becomes the future's error.
 func Start[T any](ctx context.Context, fn func(context.Context) (T, error)) *Future[T] {
 	f := NewFuture[T]()
 	go func() {

@@ -9,7 +9,7 @@ import (
 
 // Limits returns what amounts of a swap some LP takes: the announced bounds of
 // the bitcoin side, and what LPs have answered to quote requests (protocol:
-// lp-protocol.md §2.7). What nobody has said is nil.
+// lp-protocol.md §2.7). Unknown bounds are nil.
 func (d *Directory) Limits(service Service, chain, token string) Bounds {
 	return d.limits(service, chain, token, func(_ *LP, b Bounds) Bounds { return b })
 }

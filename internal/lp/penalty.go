@@ -47,7 +47,7 @@ type penalty struct {
 func (p *penalties) punish(b box, reason string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for b, x := range p.boxes { // nobody is remembered for ever
+	for b, x := range p.boxes { // entries expire
 		if now.Sub(x.last) > forgiveness && now.After(x.until) {
 			delete(p.boxes, b)
 		}

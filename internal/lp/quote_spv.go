@@ -145,8 +145,9 @@ func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt 
 // PSBT: it found fault with the quote or the transaction before it signed. Other
 // codes leave it open. 20001 says that the transaction may have been sent, 20517
 // that it is being sent; 20512 is a broadcast that failed, or whose answer was
-// lost; 0 is an error that nobody foresaw; and what stands in front of an LP, as a
-// limit of calls, has none (protocol: lp-protocol.md §4.2, §5.8, lp-next.md).
+// lost; 0 is an unexpected error; and a proxy in front of an LP, for example one
+// that limits calls, sends no code (protocol: lp-protocol.md §4.2, §5.8,
+// lp-next.md).
 var postRefusals = []int{20013, 20100, 20200, 20505, 20506, 20507, 20508, 20509, 20510, 20511, 20513, 20514, 20515, 20516, 29999}
 
 // PostRefused reports whether an error of [Client.PostSPV] says that the LP does

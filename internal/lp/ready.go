@@ -31,7 +31,7 @@ func (d *Directory) Offering() error {
 	return d.NoOffer()
 }
 
-// NoOffer is why nobody offers what was asked about, with the code fault.Upstream.
+// NoOffer returns the error that explains why no LP offers the swap, with the code fault.Upstream.
 func (d *Directory) NoOffer() error {
 	switch {
 	case len(d.LPs()) == 0:

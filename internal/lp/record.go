@@ -49,9 +49,8 @@ func (r *Range) raise(min *big.Int) {
 	}
 }
 
-// Shown returns the bounds as they are shown to people: a minimum that nobody
-// knows is 1 base unit, a maximum that nobody knows is absent (protocol:
-// lp-protocol.md §2.7).
+// Shown returns the bounds as users see them: an unknown minimum is 1 base
+// unit, an unknown maximum is absent (protocol: lp-protocol.md §2.7).
 func (b Bounds) Shown() Bounds {
 	for _, r := range []*Range{&b.Input, &b.Output} {
 		if r.Min == nil {

@@ -50,8 +50,8 @@ func readRefusal(text string) (code int, message string, data json.RawMessage) {
 }
 
 // messageOf returns the message of a refusal, unwrapped once if it is itself the
-// JSON of a refusal, and the whole text if there is none: losing it would help
-// nobody.
+// JSON of a refusal, and the whole text if there is none, so that no information
+// is lost.
 func messageOf(fields map[string]json.RawMessage, text string) string {
 	raw, ok := fields["msg"]
 	if !ok || string(raw) == "null" {

@@ -40,9 +40,9 @@ func DefaultTrustedURL(n bitcoin.Network) string {
 	return ""
 }
 
-// List reads the list of LPs at the address of a registry. LPs that are not
-// https are left out: whoever writes the list must not make us call addresses
-// of our own network.
+// List reads the list of LPs at the address of a registry. LPs without https
+// are left out: the list's author must not be able to make us call addresses in
+// our own network.
 func (c *Client) List(ctx context.Context, registry string) ([]string, error) {
 	text, err := retry.Do(ctx, c.infoPolicy(), func(ctx context.Context) ([]byte, error) {
 		return httpx.JSON{HTTP: c.http, Timeout: c.o.GetTimeout, Limit: c.o.Limit}.Raw(ctx, http.MethodGet, registry, nil)

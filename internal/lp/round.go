@@ -57,7 +57,7 @@ func (r Round[T]) run(ctx context.Context, candidates []Candidate) (Offer[T], bo
 		quote     T
 		err       error
 	}
-	// Room for all: whoever is late leaves its outcome and ends.
+	// Buffered for all: a late call delivers its outcome and ends.
 	outcomes := make(chan outcome, len(candidates))
 	slots := make(chan struct{}, parallel)
 	for _, c := range candidates {
@@ -157,13 +157,13 @@ func or[N int | time.Duration](v, otherwise N) N {
 	return otherwise
 }
 
-// Collect asks all LPs that can serve a query and returns the best quote. With
-// no candidate the LPs are reloaded once. LPs that lied go to the penalty box,
-// bounds that were answered are remembered. The error of a round without a quote
-// is an *[OutOfBoundsError] if an LP named bounds, a *[fault.Error] that names the
-// field if the caller can mend what another found, else a *[RoundError]; or it
-// says that nobody offers the swap. It returns when the
-// round's budget is used up, at the latest, not counting the reload.
+// Collect asks all LPs that can serve a query and returns the best quote. With no
+// candidate the LPs are reloaded once. LPs that lied go to the penalty box, bounds
+// that were answered are remembered. The error of a round without a quote is an
+// *[OutOfBoundsError] if an LP named bounds, a *[fault.Error] that names the field
+// if the caller can mend what another found, else a *[RoundError]; or it says that
+// no LP offers the swap. It returns when the round's budget is used up, at the
+// latest, not counting the reload.
 func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Offer[T], error) {
 	candidates := d.Candidates(q)
 	if len(candidates) == 0 {

@@ -54,8 +54,8 @@ func (s Service) Path() string {
 // bitcoin side is the output then, else the input.
 func (s Service) ToBitcoin() bool { return s == ToBTC || s == ToBTCLN }
 
-// serviceNamed returns the service with the name that /info uses. A name that
-// nobody knows is no service (protocol: lp-protocol.md §9 no. 16).
+// serviceNamed returns the service with the name that /info uses. An unknown
+// name yields no service (protocol: lp-protocol.md §9 no. 16).
 func serviceNamed(key string) (Service, bool) {
 	for s, row := range services {
 		if row.key == key {

@@ -17,10 +17,10 @@ const (
 	purposes
 )
 
-// slots bounds how many calls to one host are under way (protocol:
+// slots bounds the number of concurrent calls to one host (protocol:
 // lp-protocol.md §3.7). One place is kept free for each purpose that has none,
-// if there are enough; the others go to whoever asks first. Hosts without calls
-// take no memory.
+// if there are enough; the others are given out in order of arrival. Hosts
+// without calls take no memory.
 type slots struct {
 	most  int
 	mu    sync.Mutex

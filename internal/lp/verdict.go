@@ -46,8 +46,8 @@ func (e *RoundError) Unwrap() []error {
 	return []error{&fault.Error{Code: code, Message: e.Error()}, last}
 }
 
-// verdict is the error of a round without a quote. What the caller can mend comes
-// first: whoever else failed, nothing comes of the request as it is.
+// verdict is the error of a round without a quote. An error that the caller can
+// fix comes first: whatever else failed, the request cannot succeed as it is.
 func (q Query) verdict(failures []Failure) error {
 	round := &RoundError{failures}
 	var ranges []Range

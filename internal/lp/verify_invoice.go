@@ -55,7 +55,7 @@ func (w InvoiceExpected) description(inv *lightning.Invoice) error {
 	return nil
 }
 
-// paymentHash: whoever holds another preimage would get the payment.
+// paymentHash: with another hash, the holder of another preimage would get the payment.
 func (w InvoiceExpected) paymentHash(inv *lightning.Invoice) error {
 	if inv.PaymentHash != w.PaymentHash {
 		return lie(CheckPaymentHash, "the invoice has payment hash %x, not the requested one", inv.PaymentHash)

@@ -60,8 +60,8 @@ const fewSats = 5
 
 // fairButRounded is [Agreed.fair] for amounts of any size. What two sats make up
 // for is accepted. Where it takes coarse base units too, or unit, the smallest that
-// the LP's vault can pay out, the amount is too small for them, which is nobody's
-// lie. unit may be nil.
+// the LP's vault can pay out, the amount is too small for them, and the LP has not
+// lied. unit may be nil.
 func (a Agreed) fairButRounded(c Check, send bool, q pricecheck.Quote, unit *big.Int) (pricecheck.Result, error) {
 	check, sign := pricecheck.CheckReceive, int64(-1)
 	if send {
@@ -142,8 +142,8 @@ func (a Agreed) acceptedFee(c Check, feeSats, grossSats, base *big.Int, t tokens
 	return nil
 }
 
-// announcedFee punishes nobody: what an LP announces may have changed since it was
-// loaded, and plugins of an LP may charge more for some swaps (protocol:
+// announcedFee does not punish the LP: what an LP announces may have changed since
+// it was loaded, and plugins of an LP may charge more for some swaps (protocol:
 // lp-protocol.md §8.5).
 func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t tokens.Token, market *big.Int) error {
 	limit := big.NewInt(roundingSats)

@@ -73,7 +73,7 @@ func (f VaultFacts) covered(ours vault.Pending) error {
 	return nil
 }
 
-// readable blames nobody: our own node may be the one that failed.
+// readable does not blame the LP: our own node may be the one that failed.
 func (f VaultFacts) readable() error {
 	if f.Parse == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // node finds out what the graph says of an LP's Lightning node: of the one that the
-// LP names while it still computes its quote, so that nobody waits, else of the
+// LP names while it still computes its quote, which saves time, else of the
 // invoice's payee. The second result is asked once the invoice is there (protocol:
 // lp-protocol.md §6.8).
 func (o *order) node(ctx context.Context) (lp.Early, func(invoice string) lp.NodeFact) {

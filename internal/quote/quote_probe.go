@@ -16,7 +16,7 @@ import (
 
 // Probe asks the LPs for a quote of 1 base unit between parties that do not
 // exist. They refuse and name their bounds, which the directory learns; the
-// quote of one that does not refuse is dropped. The error says only why nobody
+// quote of one that does not refuse is dropped. The error only says why no LP
 // was asked (protocol: swap-flows-spv-and-core.md C7).
 func (qt *Quoter) Probe(ctx context.Context, src, dst tokens.Token, exactIn bool) error {
 	typ, err := swap.Route(src, dst, qt.Reader.Info)

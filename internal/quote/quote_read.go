@@ -41,9 +41,9 @@ func (qt *Quoter) Check(q Request) (typ swap.Type, user string, err error) {
 }
 
 // read refuses what can be seen to be wrong, and what the type cannot use: an
-// option that is ignored in a money request is a mistake that nobody notices
-// (protocol: swap-flows-spv-and-core.md C5). Only the source of a swap from
-// Bitcoin is ignored: who will pay is of no interest.
+// option that is silently ignored in a money request hides a mistake (protocol:
+// swap-flows-spv-and-core.md C5). Only the source of a swap from Bitcoin is
+// ignored: who will pay is of no interest.
 func (qt *Quoter) read(q Request) (order, error) {
 	o := order{Quoter: qt, Request: q, now: qt.Engine.Now()}
 	var err error
@@ -132,8 +132,8 @@ func (o *order) readPayee() error {
 	return nil
 }
 
-// readLink refuses a text that is no link, and one whose form says that it is
-// for the other direction.
+// readLink refuses a text that is not a link, and a link whose form shows that
+// it is for the other direction.
 func readLink(field, text string, want lnurl.Tag) error {
 	link, err := lnurl.Parse(text)
 	if err != nil {

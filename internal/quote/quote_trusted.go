@@ -172,7 +172,7 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 			return nil, fmt.Errorf("the payment address: %w", err)
 		} else if len(used) > 0 {
 			used := lp.Lie("the payment address %s was used before", a.Payment.Address)
-			used.Lenient = true // whoever had the quote before may have paid late
+			used.Lenient = true // the quote's previous holder may have paid late
 			return nil, used
 		}
 		if len(got.PaymentHash) != 64 {
@@ -190,7 +190,8 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 }
 
 // gasRecord makes the record; id is the LP's identifier. The network's clients
-// take it for the swap's too, but it is no secret, and a swap's id grants access.
+// take it for the swap's too, but it is not secret, and a swap's id grants
+// access.
 func (o *order) gasRecord(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, error) {
 	r, err := o.record(c, id, a)
 	if err != nil {

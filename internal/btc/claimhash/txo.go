@@ -22,8 +22,8 @@ func TxoHash(value int64, script []byte) [32]byte {
 
 // NoncedTxoHash identifies an output that is paid by a transaction with a nonce
 // ([TxNonce]): SHA-256 of nonce and amount, 8 bytes little endian each, and the
-// output script. Without a nonce, 0 stands in its place; unlike [TxoHash] it is
-// hashed. It is what escrows of Solana commit to (protocol: bitcoin.md §14.2).
+// output script. Without a nonce it hashes 0 in its place, unlike [TxoHash].
+// Solana escrows commit to this hash (protocol: bitcoin.md §14.2).
 func NoncedTxoHash(nonce uint64, value int64, script []byte) [32]byte {
 	b := make([]byte, 16, 16+len(script))
 	binary.LittleEndian.PutUint64(b, nonce)

@@ -8,9 +8,9 @@ import (
 )
 
 // Fee rates are float64 sat/vB (protocol: bitcoin.md §5). A "backend rate" is
-// the rate for one of the next blocks as a backend advises it.
+// the rate that a backend recommends for one of the next blocks.
 
-// minPostedFeeRate is below what liquidity providers take from nobody.
+// MinPostedFeeRate is the lowest rate in sat/vB that liquidity providers accept.
 const MinPostedFeeRate = 1
 
 // WalletFeeRate is the rate for a transaction whose user asked for none: a

@@ -41,11 +41,11 @@ func (p Prospect) String() string {
 // that it spends, one [bitcoin.Spend] per input (protocol: bitcoin.md §13). It is asked
 // when the backend does not find the transaction (any more).
 //
-// An output that the backend does not know is no evidence of anything, and
-// neither is a spend by the transaction itself, which a backend can report while
-// it does not find the transaction. A backend that cannot name a spender is
-// believed only as far as it goes: a transaction's inputs are confirmed together,
-// so a confirmed spend beside an output that is certainly unspent is somebody else's.
+// An output that the backend does not know proves nothing, and neither does a spend
+// by the transaction itself, which a backend can report while it does not find the
+// transaction. A backend that cannot name a spender is believed only as far as it
+// goes: a transaction's inputs are confirmed together, so a confirmed spend beside an
+// output that is certainly unspent is somebody else's.
 func Conflict(txid bitcoin.Hash, inputs []bitcoin.Spend) Prospect {
 	var own, other, mempool, unnamed, unspent, unknown bool
 	for _, s := range inputs {

@@ -10,7 +10,8 @@ import (
 
 const (
 	blockInterval = 10 * time.Minute
-	// A projected block of more virtual bytes than this is no block but the rest of the mempool.
+	// A projected block of more virtual bytes than this is not one block but the rest of the
+	// mempool.
 	aggregateVSize = 1 << 20
 	blocksToMine   = 12 // within which a payment is expected in a block
 	safetyFactor   = 2  // blocks may come half as fast

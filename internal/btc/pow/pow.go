@@ -20,7 +20,7 @@ func Target(bits uint32) (*big.Int, error) {
 
 // Work returns the expected number of hashes for a block with the given compact
 // target: floor((2^256-1-target)/(target+1)) + 1 (protocol: bitcoin.md §16). It
-// is 0 for what is no valid target.
+// is 0 for an invalid target.
 func Work(bits uint32) *big.Int {
 	target, err := Target(bits)
 	if err != nil {
@@ -33,8 +33,8 @@ func Work(bits uint32) *big.Int {
 
 // Difficulty returns the older measure of work, in units of the easiest block of
 // mainnet: floor(0xffff * 2^208 / target). Light clients that count this instead
-// of [Work] exist (protocol: chain-solana.md, bitcoin.md §16). It is 0 for what
-// is no valid target.
+// of [Work] exist (protocol: chain-solana.md, bitcoin.md §16). It is 0 for an
+// invalid target.
 func Difficulty(bits uint32) *big.Int {
 	target, err := Target(bits)
 	if err != nil {

@@ -28,7 +28,7 @@ type Agreement struct {
 	Unconfirmed map[bitcoin.Hash]bitcoin.CPFP
 	// MinFeeRate and MaxFeeRate bound what the transaction pays in sat/vB,
 	// together with parents that hold it back; see [coinselect.QuoteFeeRateCap]. A
-	// MaxFeeRate of 0 is no bound.
+	// MaxFeeRate of 0 means no limit.
 	MinFeeRate, MaxFeeRate float64
 }
 
@@ -58,8 +58,9 @@ const (
 // verifies the signatures of its wallet inputs, and returns it ready for use.
 // Wallet inputs may be signed or finished already. Which inputs they are, and
 // outputs after the template's, are the user's choice; all else must be as
-// agreed. It asks nobody, and takes time in proportion to the inputs. Errors have
-// code InvalidInput (protocol: bitcoin.md §§10, 11, 20 row 13).
+// agreed. It sends no requests, and its running time is linear in the number of
+// inputs. Errors have code InvalidInput (protocol: bitcoin.md §§10, 11, 20 row
+// 13).
 func (u *Unchecked) Check(a Agreement) (*SignedTx, error) {
 	s, err := u.check(a)
 	if err != nil {
@@ -131,8 +132,8 @@ func (u *Unchecked) matches(a Agreement) error {
 		}
 	}
 	if len(t.Inputs) == 0 {
-		// Nobody else signs: a lock time or a version that keeps the transaction
-		// from being mined is refused when it is sent.
+		// The user is the only signer: a lock time or a version that keeps the
+		// transaction from being mined is refused when it is sent.
 		return nil
 	}
 	switch {

@@ -210,8 +210,8 @@ func (m psbtMap) number(key byte, otherwise uint32) (uint32, error) {
 }
 
 // input reads the fields that finishing and checking need. What wallets note for
-// themselves (derivation paths, scripts of other branches) is left out; it is
-// nobody else's business.
+// themselves (derivation paths, scripts of other branches) is dropped to keep it
+// private.
 func (m psbtMap) input() (psbt.PInput, error) {
 	var in psbt.PInput
 	sighash, err := m.number(psbtInSighash, 0)

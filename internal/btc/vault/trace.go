@@ -12,7 +12,7 @@ import (
 // output of it on Bitcoin.
 const (
 	MaxPendingQuoted  = 2  // for a quote: liquidity providers' vaults are at most so far ahead (protocol: swap-flows-spv-and-core.md A4 check 23)
-	MaxPendingClaimed = 25 // for a claim, which brings all of them; whoever asks for more asks about another vault (D17)
+	MaxPendingClaimed = 25 // for a claim, which has to include all of them; a longer chain of withdrawals belongs to another vault (D17)
 )
 
 // Tx is a withdrawal with the transaction that it was read from.
@@ -26,8 +26,9 @@ type Tx struct {
 // It goes back from the later one by each transaction's first input, one call
 // of fetch per step, and gives up after limit steps. fetch is as [bitcoin.GetTx].
 //
-// It is an error if a transaction cannot be fetched, is not the one asked for, or
-// is no withdrawal that left the vault's next output where the walk came from.
+// It returns an error if a transaction cannot be fetched, is not the one asked
+// for, or is not a withdrawal whose next vault output is the one that the walk
+// came from.
 func Trace(ctx context.Context, fetch func(context.Context, bitcoin.Hash) (*bitcoin.Tx, error), onChain, later bitcoin.OutPoint, limit int) ([]Tx, error) {
 	var path []Tx
 	for at := later; at != onChain; {

@@ -19,7 +19,7 @@ import (
 type endpoint struct {
 	name   string // host, without credentials and path: they may be secret
 	client *rpc.Client
-	places chan struct{} // requests under way at once
+	places chan struct{} // concurrent requests
 
 	mu       sync.Mutex
 	verified bool

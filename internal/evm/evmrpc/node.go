@@ -24,7 +24,7 @@ type Request struct {
 	Method string
 	Params []any
 	Result any   // pointer that the answer is decoded into
-	Err    error // why there is no answer
+	Err    error // why the node gave no answer
 }
 
 // AskAll is [Node.Batch] for requests whose answers are all needed.

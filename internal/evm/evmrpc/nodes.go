@@ -155,7 +155,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 			}
 		}
 	}
-	if late != nil && ctx.Err() == nil { // nobody knows better: the chain stands still, or the clock is ahead
+	if late != nil && ctx.Err() == nil { // no node has a newer block: the chain has stalled, or the clock is ahead
 		n.accept(*late, requests)
 		return nil
 	}

@@ -80,8 +80,8 @@ func (n Network) VerifyRefund(d Deployment, s SwapData, a chains.Auth, now time.
 }
 
 // VerifyData checks that signer signed data to prove its identity. Errors are
-// *[chains.AuthError]: whoever ignores one accepts anybody as that LP (protocol:
-// chain-evm.md §13.2).
+// *[chains.AuthError] and must not be ignored: without this check anyone can
+// pass for that LP (protocol: chain-evm.md §13.2).
 func (n Network) VerifyData(signer common.Address, data []byte, signature string) error {
 	return checkSigner(n.DataDigest(data), nil, signature, signer)
 }
@@ -98,7 +98,7 @@ func UsableUntil(a chains.Auth, now time.Time) int64 {
 }
 
 // Over reports that the authorisation can never be used again, given the time of
-// a block that is final. Until then a transaction under way may still succeed.
+// a block that is final. Until then a pending transaction may still succeed.
 func Over(a chains.Auth, blockTime int64) bool { return blockTime > a.Timeout }
 
 func longEnough(timeout int64, now time.Time) bool {

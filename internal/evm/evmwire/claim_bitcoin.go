@@ -39,9 +39,9 @@ func (p BitcoinProof) CheckInclusion() error {
 
 // ClaimByBitcoin builds the claim of an escrow for a Bitcoin transaction. The
 // commitment is computed from the transaction that is presented, so that one
-// which does not fulfil the escrow is refused here and not on chain. Output
-// scripts are not judged: whatever stands in other outputs, the contract takes it
-// (protocol: chain-evm.md §13.13).
+// which does not fulfil the escrow is refused here and not on chain. Other
+// outputs' scripts are not checked: the contract accepts any (protocol:
+// chain-evm.md §13.13).
 func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 	kind, ok := d.KindOf(s.ClaimHandler)
 	if !ok || kind == chains.HTLC {

@@ -38,8 +38,8 @@ func DecodeStates(answer []byte, n int) ([]EscrowRecord, error) {
 	return records, nil
 }
 
-// CommitStatus is how an escrow stands in the eyes of one party, as the protocol
-// numbers it (protocol: chain-evm.md §8).
+// CommitStatus is the status of an escrow from the point of view of one party,
+// with the protocol's numbers (protocol: chain-evm.md §8).
 type CommitStatus int
 
 const (

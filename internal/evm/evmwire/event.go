@@ -13,11 +13,11 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// Event is what a log of the escrow or vault manager says: one of the *Event
-// types below. It is a claim of whoever answers for the node.
+// Event is a decoded log of the escrow or vault manager: one of the *Event
+// types below. It is only as trustworthy as the node that returned it.
 type Event interface{ event() }
 
-// EscrowEvent names the escrow that an event is about.
+// EscrowEvent identifies the escrow that an event is about.
 type EscrowEvent struct {
 	EscrowHash       common.Hash
 	Offerer, Claimer common.Address
@@ -84,7 +84,7 @@ type VaultClaimEvent struct {
 	BitcoinTx     bitcoin.Hash
 	Recipient     common.Address
 	Caller        common.Address
-	Fronter       common.Address // zero if nobody advanced it
+	Fronter       common.Address // zero if the payout was not advanced
 	ExecutionHash common.Hash
 	Withdrawals   uint32 // how many there have been, this one included
 	Amounts       [2]uint64

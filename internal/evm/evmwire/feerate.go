@@ -15,7 +15,7 @@ import (
 type FeeRate struct {
 	Base     *big.Int // wei per gas, with headroom over the block's base fee
 	Priority *big.Int // wei per gas
-	L1       *big.Int // wei per byte of state difference; nil where there is no such fee
+	L1       *big.Int // wei per byte of state difference; nil on chains without such a fee
 }
 
 // maxFeeBits bounds each part of a rate: far above any real fee, and low enough

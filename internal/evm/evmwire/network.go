@@ -65,9 +65,9 @@ func (n Network) Deployment(version string) (Deployment, bool) {
 	return Deployment{}, false
 }
 
-// Validate reports what is missing or contradictory in n. A network that fails
-// must not be used: with a zero contract address money would be sent to nobody
-// (protocol: chain-evm.md §1.1).
+// Validate returns an error if a field of n is missing or inconsistent. A
+// network that fails must not be used: with a zero contract address money would
+// be lost (protocol: chain-evm.md §1.1).
 func (n Network) Validate() error {
 	switch {
 	case n.Chain == "":

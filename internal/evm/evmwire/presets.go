@@ -18,8 +18,7 @@ const (
 
 // Preset returns the network that belongs to a Bitcoin network: the published
 // contracts and the settings that go with the chain (protocol: chain-evm.md
-// §1). An error says that there is no deployment; a chain is never enabled with
-// an unknown contract.
+// §1). It returns an error if there is no known deployment.
 func Preset(chain string, on bitcoin.Network) (Network, error) {
 	n, ok := Settings(chain, on)
 	if !ok {
@@ -35,10 +34,10 @@ func Preset(chain string, on bitcoin.Network) (Network, error) {
 	return Network{}, fault.New(fault.Unsupported, "%s has no swap contracts for Bitcoin %s", chain, on)
 }
 
-// Settings returns what goes with a chain wherever the contracts stand, for
-// deployments that are not published: all but ChainID and Deployments. They are
-// good for chains that have no preset too, but false then says that nobody has
-// tried.
+// Settings returns the settings of a chain that do not depend on where its
+// contracts are deployed, for use with unpublished deployments: everything but
+// ChainID and Deployments. For a chain that has no preset it returns generic,
+// untested settings and false.
 func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
 	n = Network{Chain: chain, Bitcoin: on, SafeTag: "latest", FinalizedTag: "latest",
 		PriorityFee: 100_000, MaxBaseFee: 2_000_000_000, FeePPM: 1_250_000}

@@ -32,7 +32,7 @@ type SwapData struct {
 	RefundHandler   common.Address
 	RefundData      common.Hash // of the timelock handler: the expiry in Unix seconds
 	SecurityDeposit *big.Int
-	ClaimerBounty   *big.Int // paid to whoever sends the claim
+	ClaimerBounty   *big.Int // paid to the sender of the claim
 	DepositToken    common.Address
 	SuccessAction   common.Hash // commitment to a contract call after the claim; must be zero
 
@@ -167,8 +167,8 @@ func (s SwapData) tuple() abiEscrow {
 	}
 }
 
-// fromTuple reads an escrow as it stands in call data. Bits 3 to 63 of the flags
-// are refused: the contract hashes them, but no well-formed escrow has them.
+// fromTuple reads an escrow from call data. Bits 3 to 63 of the flags are
+// refused: the contract hashes them, but no well-formed escrow has them.
 func fromTuple(t abiEscrow, kind chains.Kind, extraData []byte) (SwapData, error) {
 	low := new(big.Int).And(t.Flags, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 	if low > 7 {

@@ -29,7 +29,7 @@ type Transaction struct {
 	FeeCap   *big.Int // types 2 and above, else nil
 
 	Signed bool
-	From   common.Address // who signed; zero if nobody did
+	From   common.Address // the signer; zero if unsigned
 	ID     common.Hash    // hash of the signed bytes; zero if not signed
 
 	AccessList types.AccessList

@@ -67,7 +67,7 @@ type Vault struct {
 	VaultRef
 	Params      VaultParams
 	Opened      bool
-	UTXO        bitcoin.OutPoint // whoever spends it controls the vault; zero while it is closed
+	UTXO        bitcoin.OutPoint // spending it controls the vault; zero while the vault is closed
 	InitialUTXO bitcoin.OutPoint // that a vault which is not open yet will be opened on
 	Raw         [2]uint64        // balances in raw units
 	Withdrawals uint32

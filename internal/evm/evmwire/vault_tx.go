@@ -172,7 +172,8 @@ func FronterCall(v VaultRef, id common.Hash) ([]byte, error) {
 	return VaultABI().Pack("getFronterById", v.Owner, v.ID, id)
 }
 
-// DecodeFronter reads the answer to [FronterCall]; the zero address is nobody.
+// DecodeFronter reads the answer to [FronterCall]; the zero address means that
+// the payout was not advanced.
 func DecodeFronter(answer []byte) (common.Address, error) {
 	var a common.Address
 	err := Unpack(VaultABI(), "getFronterById", answer, &a)

@@ -76,7 +76,7 @@ func (p Programs) EscrowRent() uint64 { return Rent(escrowSpace(p.Version)) }
 // Rent is what an account of the given number of bytes must hold to stay, in lamports.
 func Rent(bytes int) uint64 { return uint64(bytes+128) * 6960 }
 
-// ErrAbsent says that there is no account: none at the address, or one without data.
+// ErrAbsent means that the account does not exist or has no data.
 var ErrAbsent = errors.New("the account does not exist")
 
 // DecodeEscrow reads an escrow's account. No data is [ErrAbsent]; data of another

@@ -82,7 +82,7 @@ func RefundFee(d *SwapData, f FeeRate) *big.Int {
 
 // DearestInitFee is what a wallet must keep back of its SOL to open the dearest
 // escrow that pays in: one of more than it has wrapped. wsol says whether its WSOL
-// account exists, whoever chose the fee rate (§21.3).
+// account exists, regardless of who chose the fee rate (§21.3).
 func (p Programs) DearestInitFee(f FeeRate, wsol bool) *big.Int {
 	units := uint64(unitsInitPayIn + unitsWrap)
 	fee := int64(2*signatureFee + p.EscrowRent())

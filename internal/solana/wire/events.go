@@ -42,8 +42,8 @@ type Event struct {
 // EscrowHash names the escrow that the event is about.
 func (e Event) EscrowHash() [32]byte { return EscrowHash(e.Hash, e.Sequence) }
 
-// DecodeEvent reads an event of the swap program. Other data is none: an unknown
-// event, or one that is too short, says nothing, and stops nobody from reading on (§21.9).
+// DecodeEvent reads an event of the swap program. Other data is none: an unknown event, or
+// one that is too short, is skipped and does not end the reading (§21.9).
 func DecodeEvent(data []byte) (e Event, ok bool) {
 	r := reader{data: data}
 	switch r.discriminator() {
@@ -154,8 +154,9 @@ func (p Programs) RelayEvents(logs []string) (events []RelayEvent, truncated boo
 }
 
 // FindStored returns the stored header of a block that the relay's main chain holds,
-// from the log of a transaction that stored it. Its height need have no confirmations
-// yet: whoever needs those brings the relay up to date afterwards (§21.6).
+// from the log of a transaction that stored it. Its height may not have enough
+// confirmations yet: a caller that needs them must bring the relay up to date
+// afterwards (§21.6).
 func (p Programs) FindStored(state *RelayState, logs []string, is func(StoredHeader) bool) (StoredHeader, bool) {
 	events, _ := p.RelayEvents(logs)
 	for i := len(events) - 1; i >= 0; i-- {

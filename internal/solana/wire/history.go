@@ -20,10 +20,10 @@ type SeenTx struct {
 func (tx SeenTx) block() chains.Block { return chains.Block{Height: tx.Slot, Time: tx.Time} }
 
 // Fact says what became of an escrow: from its account, which is nil if there is none,
-// and from the history of the account's address, newest first (§17). An account of
-// another escrow with the same payment hash is no account of this one. That the account
-// was read at another commitment than the history is the caller's affair: an escrow
-// that was only just opened has a history and no account.
+// and from the history of the account's address, newest first (§17). The account of
+// another escrow with the same payment hash does not count. That the account was read
+// at another commitment than the history is the caller's affair: an escrow that was
+// only just opened has a history and no account.
 func (p Programs) Fact(d *SwapData, account []byte, history []SeenTx) (chains.EscrowFact, error) {
 	f := chains.EscrowFact{}
 	switch s, err := p.DecodeEscrow(account); {
@@ -66,8 +66,9 @@ func (p Programs) Fact(d *SwapData, account []byte, history []SeenTx) (chains.Es
 	return f, nil
 }
 
-// PaidTo reports how the newest escrow of a payment hash stands, whoever its parties
-// are: whoever is about to pay a hash must know that nobody does, or did (§17).
+// PaidTo reports the status of the newest escrow of a payment hash, regardless of
+// its parties: before paying a hash one must know that it is not being paid and has
+// not been paid (§17).
 func (p Programs) PaidTo(paymentHash [32]byte, account []byte, history []SeenTx) chains.EscrowState {
 	if len(account) > 0 {
 		return chains.EscrowOpen

@@ -10,7 +10,7 @@ import (
 // Key is an address: a wallet's public key, or an address of a program's making.
 type Key = solana.PublicKey
 
-// Reasons why a string or a key is no address.
+// Reasons why a string or a key is not an address.
 var (
 	ErrKeyForm  = errors.New("not a valid Solana address: it must be 32 bytes in base58")
 	ErrOffCurve = errors.New("the Solana address is off the curve: it belongs to a program and cannot be used in a swap")

@@ -10,8 +10,8 @@ import (
 	"github.com/mr-tron/base58"
 )
 
-// What nodes answer, as far as it carries what this package reads. How long an answer
-// may be is for whoever fetches it to bound.
+// What nodes answer, as far as it carries what this package reads. The caller must
+// bound the length of an answer when fetching it.
 
 // AccountReply is an account as a node tells it.
 type AccountReply struct {

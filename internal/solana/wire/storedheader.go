@@ -13,7 +13,8 @@ import (
 const StoredHeaderSize = 160
 
 // StoredHeader is a Bitcoin header with what a relay needs to check the next one
-// (§19). A relay keeps only its hash: whoever refers to it hands it in again.
+// (§19). A relay keeps only its hash: transactions that refer to it must include
+// it.
 type StoredHeader struct {
 	Work               *big.Int // of the chain up to and with it, in units of the easiest block
 	Header             bitcoin.Header

@@ -113,7 +113,7 @@ func (d *SwapData) TotalDeposit() uint64 { return max(d.SecurityDeposit, d.Claim
 func (d *SwapData) TracksReputation() bool { return !d.PayOut }
 
 // TxoHint returns the hash of the output that is paid, nil if none was published:
-// zeros mean that whoever opened the escrow opted out.
+// zeros mean that the opener of the escrow opted out.
 func (d *SwapData) TxoHint() *[32]byte {
 	if d.TxoHash == nil || *d.TxoHash == [32]byte{} {
 		return nil
@@ -141,8 +141,8 @@ func (d *SwapData) IsClaimer(k Key) bool {
 	return d.Claimer == k && (!d.PayOut || d.ClaimerATA != nil && *d.ClaimerATA == ATA(k, d.Token))
 }
 
-// SetOfferer makes a wallet the offerer, who pays in. Whoever gets data from an LP
-// sets its own side before it looks at anything (§21).
+// SetOfferer makes a wallet the offerer, who pays in. With data from an LP, set
+// our own side before checking anything (§21).
 func (d *SwapData) SetOfferer(k Key) error {
 	if !OnCurve(k) {
 		return ErrOffCurve

@@ -47,8 +47,8 @@ func (a TokenAccount) Bytes() []byte {
 // reserve is what a wallet keeps back of its native balance for fees, in lamports.
 const reserve = 1_000_000
 
-// SpendableSOL returns what of a wallet counts as its balance of SOL, in lamports:
-// the wallet's own, less the rent of a WSOL account if there is none (wsol is nil),
+// SpendableSOL returns the SOL balance that a wallet can spend, in lamports: the
+// wallet's own, less the rent of a WSOL account if there is none (wsol is nil),
 // what is wrapped already, less a reserve for fees (§2).
 func SpendableSOL(lamports uint64, wsol *uint64) *big.Int {
 	own, wrapped := new(big.Int).SetUint64(lamports), new(big.Int)

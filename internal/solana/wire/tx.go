@@ -79,8 +79,8 @@ func (t *Tx) Sign(key SecretKey) error {
 	return t.AddSignature(key.PublicKey(), sig)
 }
 
-// AddSignature puts a signature into its signer's place. Who is no signer of the
-// transaction is an error.
+// AddSignature stores a signature in its signer's slot. It returns an error if
+// the key is not a signer of the transaction.
 func (t *Tx) AddSignature(signer Key, sig Signature) error {
 	m, err := t.Message()
 	if err != nil {

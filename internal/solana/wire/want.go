@@ -16,7 +16,7 @@ import (
 // is left open as far as it can do no harm.
 
 // WantOpen are the transactions that open an escrow with an authorisation, of which
-// only the timeout counts where nobody but the sender signs.
+// only the timeout counts if the sender is the only signer.
 func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, maxFee uint64) ([]WantTx, error) {
 	lp, err := p.Counterparty(d, sender)
 	if err != nil {
