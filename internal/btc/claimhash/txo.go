@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-
-	"github.com/btcsuite/btcd/wire"
 )
 
 // TxoHash identifies an output by what it pays: SHA-256 of the amount in sats,
@@ -29,16 +27,6 @@ func NoncedTxoHash(nonce uint64, value int64, script []byte) [32]byte {
 	binary.LittleEndian.PutUint64(b, nonce)
 	binary.LittleEndian.PutUint64(b[8:], uint64(value))
 	return sha256.Sum256(append(b, script...))
-}
-
-// FindTxo returns the index of the first output of tx whose [TxoHash] is hash.
-func FindTxo(tx *wire.MsgTx, hash [32]byte) (index uint32, ok bool) {
-	for i, out := range tx.TxOut {
-		if TxoHash(out.Value, out.PkScript) == hash {
-			return uint32(i), true
-		}
-	}
-	return 0, false
 }
 
 // TxoHint names the output that an escrow waits for. Escrows of EVM chains and

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/btcsuite/btcd/wire"
-
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -75,21 +73,6 @@ func TestVectorsClaimHashes(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestFindTxo(t *testing.T) {
-	tx := smallTx([]byte{0x51})
-	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
-	tx.AddTxOut(wire.NewTxOut(2000, []byte{0x52}))
-	if i, ok := FindTxo(tx, TxoHash(2000, []byte{0x52})); !ok || i != 1 {
-		t.Errorf("found %d, %v", i, ok)
-	}
-	if _, ok := FindTxo(tx, TxoHash(1999, []byte{0x52})); ok {
-		t.Error("found another amount")
-	}
-	if _, ok := FindTxo(tx, TxoHash(2000, []byte{0x51})); ok {
-		t.Error("found another script")
-	}
 }
 
 func TestTxoHint(t *testing.T) {

@@ -13,8 +13,6 @@ const (
 	// A projected block of more virtual bytes than this is not one block but the rest of the
 	// mempool.
 	aggregateVSize = 1 << 20
-	blocksToMine   = 12 // within which a payment is expected in a block
-	safetyFactor   = 2  // blocks may come half as fast
 )
 
 // Delay is when a transaction is expected to have enough confirmations.
@@ -61,11 +59,4 @@ func ConfirmationDelay(confirmations, required uint32, standing *bitcoin.CPFP, b
 // duration cannot overflow.
 func delayOf(blocks int64) Delay {
 	return Delay{Known: true, Wait: time.Duration(min(max(blocks, 0), 1_000_000)) * blockInterval}
-}
-
-// DepositDeadline returns until when a payment to an escrow's address should be
-// sent, so that it is mined and confirmed before the escrow expires even if
-// blocks come half as fast as they should (protocol: bitcoin.md §12).
-func DepositDeadline(expiry time.Time, confirmations uint32) time.Time {
-	return expiry.Add(-safetyFactor * delayOf(blocksToMine+int64(confirmations)).Wait)
 }

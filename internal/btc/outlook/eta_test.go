@@ -3,7 +3,6 @@ package outlook
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -58,12 +57,5 @@ func TestConfirmationDelayOddFigures(t *testing.T) {
 	}
 	if d := ConfirmationDelay(math.MaxUint32, 1, nil, nil); !d.Known || d.Wait != 0 {
 		t.Errorf("confirmed long ago: %v", d)
-	}
-}
-
-func TestDepositDeadline(t *testing.T) {
-	expiry := time.Unix(1_700_000_000, 0)
-	if got := DepositDeadline(expiry, 3); got.Unix() != 1_700_000_000-15*600*2 {
-		t.Error(got)
 	}
 }
