@@ -20,15 +20,6 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-func integer(t testing.TB, s string) *big.Int {
-	t.Helper()
-	v, ok := new(big.Int).SetString(s, 10)
-	if !ok {
-		t.Fatalf("%q is no integer", s)
-	}
-	return v
-}
-
 // canned answers requests from a table and remembers their order.
 type canned struct {
 	answers map[string]struct {
