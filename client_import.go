@@ -59,9 +59,9 @@ const maxRecord = 1 << 20
 // cut short can be repeated. A record that cannot be accepted is reported and harms
 // no other. Memory does not grow with the number of records.
 //
-// Nobody is asked about the swaps: a status looks at its swap when it is asked for,
-// and [Client.Run] follows all of them, as it does after a restart. The reference
-// service must not run on the same swaps at the same time.
+// No request is sent about the swaps: a status looks at its swap when it is asked
+// for, and [Client.Run] follows all of them, as it does after a restart. The
+// reference service must not run on the same swaps at the same time.
 //
 // Errors, beside those of the records: [CodeInvalidInput] for a chain that is not
 // configured; what Records yields; a failure of the store. The records reported

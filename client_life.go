@@ -14,12 +14,12 @@ import (
 // that Close interrupts. Compare with errors.Is. Its code is [CodeInternal].
 var ErrClosed = engine.ErrClosed
 
-// life is the calls that a client has under way. The zero value is a client that
+// life tracks the calls in progress of a client. The zero value is a client that
 // is open. It is safe for concurrent use.
 type life struct {
 	mu     sync.Mutex
 	closed bool
-	cancel map[*byte]context.CancelCauseFunc // of the calls under way
+	cancel map[*byte]context.CancelCauseFunc // of the calls in progress
 	calls  sync.WaitGroup
 }
 
@@ -51,7 +51,7 @@ func (l *life) begin(caller context.Context) (ctx context.Context, end func(*err
 	}, nil
 }
 
-// close ends the calls that are under way, waits for them and lets none begin.
+// close cancels the calls in progress, waits for them, and prevents new ones.
 func (l *life) close() {
 	l.mu.Lock()
 	l.closed = true

@@ -14,7 +14,7 @@
 //		Chains:  []chains.Factory{evm.Citrea(evm.Options{RPC: []string{"https://rpc.testnet.citrea.xyz"}})},
 //	})
 //	// ...
-//	go client.Run(ctx) // follows swaps that nobody asks about
+//	go client.Run(ctx) // keeps swaps moving between calls
 //	defer client.Close()
 //
 //	quote, err := client.CreateSwap(ctx, swapper.CreateSwapInput{

@@ -32,7 +32,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	go client.Run(ctx) // follows swaps that nobody asks about
+	go client.Run(ctx) // keeps swaps moving between calls
 
 	swap, err := client.CreateSwap(ctx, swapper.CreateSwapInput{
 		SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC",

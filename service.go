@@ -19,7 +19,7 @@ type Service interface {
 	CreateSwap(ctx context.Context, in CreateSwapInput) (*CreateSwapOutput, error)
 	// GetSwapStatus brings the swap up to date with the chains and returns its
 	// state and what its user has to do next. It fails with [CodeNotFound] if
-	// there is no such swap; expired quotes are deleted after a while.
+	// the swap does not exist; expired quotes are deleted after a while.
 	GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*GetSwapStatusOutput, error)
 	// SubmitTransaction submits what the user signed for the current action. It
 	// returns as soon as the swap has moved, and after 15 seconds at the

@@ -102,7 +102,7 @@ func parseSuccessAction(raw json.RawMessage) (*SuccessAction, error) {
 	return a, nil
 }
 
-// decode returns what to display. It returns nil if the preimage does not have
+// Decode returns what to display. It returns nil if the preimage does not have
 // 32 bytes, or if the action cannot be decrypted with it: a bad action never
 // makes anything else fail.
 func (a *SuccessAction) Decode(preimage []byte) *DecodedAction {

@@ -139,7 +139,7 @@ func testHints(k *kit) {
 	if err := first.stop(); !errors.Is(err, context.Canceled) {
 		k.Errorf("hints ended with %v", err)
 	}
-	// What happens in between is told afterwards, from the cursor on.
+	// What happens in between is reported afterwards, from the cursor on.
 	claim := k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
 	second := k.listen(first.position())
 	k.eventually("the hint of the claim", func() bool { return second.has(claim[len(claim)-1].ID, e, false) })

@@ -20,8 +20,8 @@ import (
 // before, and four more if the relay is behind: one to see it, and three in which
 // the relay's tip and the newest header that it shares with Bitcoin are found side
 // by side. A vault claim takes one more for the vault, two the first time; the
-// withdrawals before the wanted one are proven side by side. The Bitcoin backend
-// is asked meanwhile.
+// withdrawals before the wanted one are proven in parallel. The Bitcoin backend is
+// asked meanwhile.
 func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned, error) {
 	signer, err := planSigner(plan)
 	if err != nil {
@@ -202,7 +202,7 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 	first := k.chain.firstNonce(signer.Hex(), plan.SwapID, calls, uint64(pending), uint64(mined))
 	if old := replacedBy(plan, signer.Hex()); len(old) > 0 {
 		first, rate = k.chain.instead(old, plan, signer.Hex(), uint64(mined), rate)
-	} else if sent, ok := k.chain.nonces.fees.Get(nonceKey{signer.Hex(), first}); ok { // signed again, though nobody said why
+	} else if sent, ok := k.chain.nonces.fees.Get(nonceKey{signer.Hex(), first}); ok { // signed again without a stated reason
 		rate = replaced{sent}.above(rate)
 	}
 	return k.chain.net.Serialize(calls, first, rate)

@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer shut()
 
 	sum, err := client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}, func(r swapper.ImportReport) {
-		if r.Outcome == swapper.ImportRefused { // ids are not shown: whoever knows one can act on the swap
+		if r.Outcome == swapper.ImportRefused { // ids are not shown: knowing one allows acting on the swap
 			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, swapper.CodeOf(r.Err), r.Err)
 			return
 		}

@@ -19,7 +19,7 @@ var ErrUnreadable = errors.New("record is unreadable")
 // most of a long list, and what decoding costs. Some 4 kB each.
 const settledKept = 16_384
 
-// listAhead is how many records are decoded side by side for a list.
+// listAhead is how many records are decoded in parallel for a list.
 const listAhead = 256
 
 // List yields the swaps of a signer on a chain, newest first: all, or only the

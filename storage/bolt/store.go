@@ -68,7 +68,7 @@ type Store struct {
 	closing   chan struct{}         // closed when Close begins
 	ops       chan *op              // to the committer
 	ended     chan struct{}         // closed when the committer has ended
-	commits   sync.Mutex            // held during a commit, and by whoever wants none
+	commits   sync.Mutex            // held during a commit, and to keep commits from starting
 	stopped   atomic.Pointer[error] // why nothing is written any more
 	beginning sync.Mutex            // held while a transaction begins
 	breaking  sync.Once             // closes broken
@@ -194,7 +194,7 @@ func (s *Store) Close() error {
 		close(s.closing)
 		select {
 		case <-s.ended:
-		case <-s.broken: // the committer may be waiting for a lock that nobody will release
+		case <-s.broken: // the committer may be waiting for a lock that will never be released
 		}
 		s.open.Lock()
 		defer s.open.Unlock()

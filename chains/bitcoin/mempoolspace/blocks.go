@@ -166,7 +166,7 @@ func (c *Client) HeadersFrom(ctx context.Context, from uint32, count int) ([]bit
 	}
 }
 
-// pages fetches n headers from a height on, at least one, page by page side by side.
+// pages fetches n headers from a height on, at least one, page by page in parallel.
 func (c *Client) pages(ctx context.Context, from uint32, n int) ([]bitcoin.Header, error) {
 	list := make([]bitcoin.Header, n)
 	g, ctx := errgroup.WithContext(ctx)

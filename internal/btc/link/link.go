@@ -25,9 +25,8 @@ func FormatBTC(sats int64) string {
 }
 
 // Bitcoin returns the BIP-21 link that asks for sats to be paid to an address. Wallets
-// disagree on exponents, so the amount is a plain decimal (protocol:
-// bitcoin.md §17). There is no link without an address, as of a swap that was
-// recovered from a chain: that gives the empty string.
+// disagree on exponents, so the amount is a plain decimal (protocol: bitcoin.md §17).
+// It returns "" without an address, as for some swaps recovered from a chain.
 func Bitcoin(address string, sats int64) string {
 	if address == "" {
 		return ""

@@ -152,7 +152,7 @@ func (s *Scanner) skip(n uint64) {
 	s.Rest = s.Rest[n:]
 }
 
-// count reads a variable-length integer; every counted thing takes a byte at least,
+// Count reads a variable-length integer; every counted thing takes a byte at least,
 // so more than what is left of them cannot be.
 func (s *Scanner) Count() uint64 {
 	var b [9]byte
@@ -179,7 +179,7 @@ func (s *Scanner) Count() uint64 {
 	return value
 }
 
-// take returns the next n bytes, or none if there are fewer.
+// Take returns the next n bytes, or none if there are fewer.
 func (s *Scanner) Take(n uint64) []byte {
 	all := s.Rest
 	s.skip(n)

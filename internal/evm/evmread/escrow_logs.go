@@ -140,7 +140,7 @@ func groupPlaces(places []escrowPlace) [][]escrowPlace {
 }
 
 // timesAsked is up to how many blocks are asked for their times. Where more are
-// concerned the time of a block is told only by nodes whose logs carry it.
+// concerned only nodes whose logs carry the time of a block report it.
 const timesAsked = 64
 
 // blockTimes are heads of blocks by height.

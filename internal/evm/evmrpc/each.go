@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Each puts the same questions to every URL that is up, side by side, and hands
+// Each puts the same questions to every URL that is up, in parallel, and hands
 // over the answers of each that answered. The first is waited for as long as ctx
 // lasts, the others for rpcHedge more. It is one round trip.
 func (n *Nodes) Each(ctx context.Context, questions func() []Request, take func([]Request)) error {

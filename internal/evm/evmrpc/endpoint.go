@@ -101,7 +101,7 @@ func (e *endpoint) attempt(ctx context.Context, chainID uint64, requests []Reque
 }
 
 // exchange carries out the calls with the given indexes, in as many requests as
-// the node wants, side by side.
+// the node wants, in parallel.
 func (e *endpoint) exchange(ctx context.Context, calls []Request, which []int, answers []answer) error {
 	e.mu.Lock()
 	most := e.most

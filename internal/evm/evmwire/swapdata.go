@@ -125,8 +125,8 @@ func (s SwapData) TotalDeposit() *big.Int {
 	return new(big.Int).Set(bounty)
 }
 
-// OutputHint is what the extra data of an escrow for a Bitcoin output tells
-// whoever wants to claim it. It is not bound to the escrow's condition.
+// OutputHint is decoded from the extra data of an escrow for a Bitcoin output, for
+// the use of claimers. The escrow's condition does not commit to it.
 type OutputHint struct {
 	TxoHash       [32]byte // SHA-256 of amount (little endian) and output script
 	Nonce         uint64

@@ -47,7 +47,7 @@ type SignedBlock struct {
 // OpenTxs makes the transactions that open an escrow: those that wrap SOL where the
 // signed one does not, and the one that the LP authorised, with its signature and the
 // hash of its block. Where no authorisation is needed only its timeout counts. wsol is
-// the offerer's WSOL balance, nil if there is no account; it counts only if the token
+// the offerer's WSOL balance, nil if it has no such account; it counts only if the token
 // is WSOL and the fee rate says nothing of it (§15).
 func (p Programs) OpenTxs(d *SwapData, sender Key, auth InitAuth, f FeeRate, block SignedBlock, wsol *uint64) ([]*Tx, error) {
 	lp, err := p.Counterparty(d, sender)

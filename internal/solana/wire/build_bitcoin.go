@@ -20,7 +20,7 @@ type BitcoinClaim struct {
 	FeeRate       FeeRate
 }
 
-// Txs makes the transactions of a claim by Bitcoin proof: headers, data, token
+// BitcoinClaimTxs makes the transactions of a claim by Bitcoin proof: headers, data, token
 // account, the claim, and unwrapping. Each needs the ones before it (§15).
 func (p Programs) BitcoinClaimTxs(c BitcoinClaim) (txs []*Tx, err error) {
 	d := c.Data

@@ -232,7 +232,7 @@ func UsableUntil(a *InitAuth, timeout uint64, latest uint64, now time.Time) time
 	return until
 }
 
-// Over reports whether nothing that is under way with an authorisation can be
+// Over reports whether nothing that is in progress with an authorisation can be
 // executed any more, by the newest finalized slot and the clock. A nil authorisation
 // ends by its timeout alone.
 func Over(a *InitAuth, timeout uint64, finalized uint64, now time.Time) bool {

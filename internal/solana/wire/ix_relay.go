@@ -104,7 +104,8 @@ func (p Programs) HeightInstruction(signer Key, value uint32, op HeightOp) Instr
 	return p.relayCall(ixCompareHeight, new(writer).u32(value).u32(uint32(op)), signer, p.RelayState())
 }
 
-// Watchtowers reckon with this much for each header that a relay lacks, in lamports (§12).
+// FeePerHeader is what watchtowers expect to pay for each header that a relay
+// lacks, in lamports (§12).
 const FeePerHeader = 50_000
 
 // SyncFee is what bringing a relay from its height to another costs, in lamports.
