@@ -65,3 +65,45 @@ func TestEachAsksWhoIsUp(t *testing.T) {
 		t.Errorf("nodes that are dead: %d answers, %v", answers, err)
 	}
 }
+
+// If every node failed lately, one is asked all the same: it may be up again.
+// Whoever fails to answer is then left alone, whoever answers is up.
+func TestEachAsksOneOfThoseThatAreDown(t *testing.T) {
+	up := rpctest.Serve(t, func(calls []rpctest.Call) any {
+		var all []any
+		for _, c := range calls {
+			all = append(all, rpctest.Result(c, map[string]string{"eth_chainId": "0x7", "echo": "answer"}[c.Method]))
+		}
+		return all
+	}).URL
+	ask := func(n *Nodes) (answers int, err error) {
+		err = n.Each(t.Context(), func() []Request { return []Request{{Method: "echo", Result: new(string)}} }, func(r []Request) {
+			if r[0].Err == nil && *r[0].Result.(*string) == "answer" {
+				answers++
+			}
+		})
+		return answers, err
+	}
+	single := newTestNodes(t, up)
+	single.all[0].note(context.DeadlineExceeded, time.Now())
+	if answers, err := ask(single); err != nil || answers != 1 {
+		t.Errorf("the only node, down before: %d answers, %v", answers, err)
+	}
+	if single.all[0].isDown(time.Now()) {
+		t.Error("a node that answered is taken to be down")
+	}
+	two := newTestNodes(t, up, up)
+	for _, e := range two.all {
+		e.note(context.DeadlineExceeded, time.Now())
+	}
+	if answers, err := ask(two); err != nil || answers != 1 {
+		t.Errorf("both down before: %d answers, %v, want 1", answers, err)
+	}
+	half := newTestNodes(t, "http://127.0.0.1:1", up)
+	if answers, err := ask(half); err != nil || answers != 1 {
+		t.Errorf("one dead: %d answers, %v", answers, err)
+	}
+	if !half.all[0].isDown(time.Now()) || half.all[1].isDown(time.Now()) {
+		t.Error("which node is down is not remembered")
+	}
+}
