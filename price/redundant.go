@@ -121,8 +121,8 @@ func (r *failover) candidates() []int {
 	return list
 }
 
-// note remembers how a source did. That it does not know a token, or that nobody
-// waited for it, says nothing about it.
+// note records whether a source answered. An unknown token or a cancelled request
+// does not count against it.
 func (r *failover) note(ctx context.Context, i int, err error) {
 	if err != nil && (errors.Is(err, ErrUnknownToken) || ctx.Err() != nil) {
 		return
@@ -175,7 +175,7 @@ func first[T any](ctx context.Context, r *failover, list []int, ask func(context
 	return zero, decisive(failed)
 }
 
-// decisive picks the error that is told: the first that is not an HTTP status
+// decisive picks the error to return: the first that is not an HTTP status
 // or an unknown token, else the first status, else the first.
 func decisive(failed []error) error {
 	var status, any error

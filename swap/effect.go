@@ -36,7 +36,7 @@ type Effect struct {
 	Until   time.Time // deadline; zero: none
 }
 
-// Key is the name of the effect's history in Record.Tried.
+// Key is the key of the effect's history in [Record.Tried].
 func (e Effect) Key() string {
 	if e.Kind == SendTx {
 		return fmt.Sprintf("%s:%d", e.Kind, e.Step)
@@ -44,7 +44,7 @@ func (e Effect) Key() string {
 	return string(e.Kind)
 }
 
-// Due reports whether it is time for an effect, by its history.
+// Due reports whether an effect may be started now, given its history.
 func (e Effect) Due(r *Record, now time.Time) bool {
 	return int64(r.Tried[e.Key()].NotBefore) <= now.UnixMilli()
 }

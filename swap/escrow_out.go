@@ -120,7 +120,7 @@ func (o outgoing) moves() []Move {
 	}
 }
 
-// Actions that a [Submit] is for.
+// The values of [Submit.Action].
 const (
 	ActionInit   = "init"
 	ActionRefund = "refund"
@@ -129,7 +129,7 @@ const (
 )
 
 // mayOpen guards the submission of opening transactions: the authorisation is
-// still good, and nothing else is under way.
+// still valid, and no other submission is in progress.
 func mayOpen(in In) bool {
 	sub := in.Input.(Submit)
 	return sub.Action == ActionInit && in.takes(sub) && !in.rivalled() &&
@@ -287,8 +287,8 @@ func (o outgoing) openAction(in In) Action {
 	return in.again(&Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(in.R, chains.StepInit)})
 }
 
-// refundAction offers the way back that is open: by time-out without anybody's
-// help, before that with the LP's authorisation.
+// refundAction offers the refund that is possible now: after the timeout the user
+// can take it alone, before that only with the LP's authorisation.
 func (o outgoing) refundAction(in In) Action {
 	r := in.R
 	if in.busy() {

@@ -27,8 +27,8 @@ var autoStates = []StateRow{
 const automaticWindow = 60 * time.Second
 
 // newFromBTCLNAuto returns the type FROM_BTCLN_AUTO: the user pays a Lightning
-// invoice, the LP opens an escrow towards the user, and whoever learns the
-// preimage from us claims it for the user.
+// invoice, the LP opens an escrow for the user, and anyone who learns the
+// preimage from us can claim it for the user.
 func newFromBTCLNAuto() *Flow {
 	return &Flow{
 		Type:    FromBTCLNAuto,

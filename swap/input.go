@@ -51,7 +51,7 @@ type UseWithdraw struct {
 // cannot use. It can be set only once.
 type RefundTo struct{ Address string }
 
-// Outcome is how an effect ended.
+// Outcome is the result of an effect.
 type Outcome struct {
 	Effect  EffectKind
 	Done    bool   // it was done

@@ -80,8 +80,9 @@ func (r *Record) Keys(row StateRow) []Key {
 	return ks
 }
 
-// EventHash is what chain events name the swap by, and whether no other swap
-// can have the same.
+// EventHash returns the hash by which chain events identify the swap (an escrow
+// hash, a claim hash or a Bitcoin transaction id), or nil if there is none yet, and
+// whether no other swap can have the same.
 func (r *Record) EventHash() (hash []byte, unique bool) {
 	switch {
 	case r.Vault != nil:
@@ -98,8 +99,8 @@ func (r *Record) EventHash() (hash []byte, unique bool) {
 }
 
 // mayHavePaid reports whether the user's money may be on its way through this
-// swap: from the submission on, unless it came back. What nodes have forgotten may
-// still be remembered by others until it is too late for it.
+// swap: from the submission on, unless it was refunded. A transaction that our nodes
+// have forgotten may still be known to others until it is too late to mine it.
 func (r *Record) mayHavePaid() bool {
 	if r.Escrow == nil || r.Escrow.RefundTx != "" {
 		return false

@@ -8,11 +8,11 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
-// A plain Bitcoin payment that the user signed and handed in: it is sent again
-// until it is confirmed, which is safe because its id stays the same.
+// A plain Bitcoin payment that the user signed and submitted is sent again until
+// it is confirmed, which is safe because its id stays the same.
 
-// fillPayment takes over what became of a submitted payment. It is open until it
-// is confirmed, so that nobody pays twice, or can be no more.
+// fillPayment records the outcome of a submitted payment. To prevent a second
+// payment, it stays open until it is confirmed or can no longer be.
 func fillPayment(in In, next *Record) {
 	s := next.Submission
 	if !s.Open() || IsZero(s.PSBT) || !in.Obs.Received.Known() {
@@ -37,16 +37,17 @@ func fillPayment(in In, next *Record) {
 	}
 }
 
-// When a refusal of a payment is believed. One node may refuse what others take,
-// know an input only later, or say no and pass it on all the same: who is then
-// asked to pay anew pays twice.
+// How often, and for how long, a payment must be refused before the refusal counts.
+// A node may refuse what others accept, learn of an input only later, or refuse a
+// transaction and relay it all the same. A user who is then asked to pay again
+// pays twice.
 const (
 	refusalsBelieved = 3
 	refusalPatience  = 2 * time.Minute
 )
 
-// refusedForGood reports whether a payment was refused again and again, its inputs
-// were looked at, and nothing shows that it is on its way.
+// refusedForGood reports whether a payment was refused repeatedly, its inputs
+// were checked, and nothing shows that it was relayed.
 func refusedForGood(in In, try Try, s *Submission) bool {
 	return try.Outcome == Refused && try.Attempts >= refusalsBelieved && in.Now.Sub(s.Since.Time()) >= refusalPatience &&
 		in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Open

@@ -33,7 +33,7 @@ type Record struct {
 	Vault      *VaultPart     `json:"vault,omitempty"`
 	Gas        *GasPart       `json:"gas,omitempty"`
 	Submission *Submission    `json:"submission,omitempty"`
-	PayoutTx   string         `json:"payoutTx,omitempty"` // by which a trusted LP says that it paid out
+	PayoutTx   string         `json:"payoutTx,omitempty"` // with which a trusted LP says that it paid out
 	Tried      map[string]Try `json:"tried,omitempty"`
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
-// Two swaps with one payment hash: the store's unique keys keep a second one from
-// being paid through us. What a wallet sends by itself, or a reorganisation brings
-// back, they cannot keep from happening; then both are followed, and say so.
+// Two swaps with one payment hash: the store's unique keys prevent paying a second
+// one through us. They cannot prevent a payment that a wallet sends by itself or
+// that a reorganisation brings back; then both swaps are followed, and both report it.
 
 // payingRival asks whether another swap pays the same invoice; nil where that does
 // not matter.
@@ -29,11 +29,11 @@ func hashRival(r *Record) *RivalAsk {
 	return &RivalAsk{ByHash, r.Lightning.Hash}
 }
 
-// rivalled reports whether another swap is known to pay for the same.
+// rivalled reports whether another swap is known to use the same payment.
 func (in In) rivalled() bool { return in.Obs.Rival.Known() && in.Obs.Rival.Value }
 
-// paidTwice says that an open swap pays an invoice that another one pays too; nil
-// if it does not.
+// paidTwice returns [ErrPaidElsewhere] if another swap pays this swap's invoice
+// too, else nil.
 func (r *Record) paidTwice() error {
 	if !slices.Contains(r.Shared, ByPaying) {
 		return nil
@@ -41,8 +41,9 @@ func (r *Record) paidTwice() error {
 	return ErrPaidElsewhere
 }
 
-// ErrTaken is the error of a command that another swap has already carried out.
-// It does not contain the other swap's id, because the id grants access.
+// ErrTaken returns the error for a command that cannot be carried out because
+// another swap holds the same key of the index; err is the cause. The message does
+// not contain the other swap's id, because the id grants access.
 func ErrTaken(index string, err error) error {
 	switch index {
 	case ByPaying:
@@ -53,8 +54,8 @@ func ErrTaken(index string, err error) error {
 	return &fault.Error{Code: fault.InvalidState, Message: "another swap has the same escrow, transaction or key", Err: err}
 }
 
-// Errors about a payment hash that two swaps have. An LP that learns its preimage
-// in one of them can take the money of the other.
+// Errors for a payment hash that two swaps share. An LP that learns the preimage
+// through one of them can take the money of the other.
 var (
 	ErrPaidElsewhere = fault.New(fault.InvalidState, "another swap is paying or has paid this invoice; paying it twice would lose one payment")
 	errHashElsewhere = fault.New(fault.InvalidState, "another swap has the same payment hash; its preimage could be used to take both payments")

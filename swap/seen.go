@@ -8,22 +8,22 @@ import (
 
 // Seen says which part of the chain the state of a swap is based on.
 type Seen struct {
-	// Chain is the height that a node must have reached for its negative answer to
-	// count: of the block in which the escrow was opened or ended, or the vault paid;
-	// while nothing of the kind was seen, of the head that a decision was based on.
-	// Below it answers a node that lags behind. From it on, a node that does not know
-	// of what stood there has another chain, even if that is no longer than the one
-	// before. 0 is not known.
+	// Chain is the block height that a node must have reached for its negative
+	// answer to count: the block in which the escrow was opened or ended, or the
+	// vault paid; until one of these is seen, the head that a decision was based on.
+	// A node below this height lags behind. A node at or above it that does not know
+	// of the event is on another branch, even one that is not longer than the
+	// previous branch. 0 means unknown.
 	Chain uint64 `json:"chain,omitempty"`
-	// At is when that was observed. A head that is younger by lagMost does not
-	// lag, whatever its height: the one that was heard may have been wrong.
+	// At is when Chain was last changed. A head more than lagMost newer than that
+	// counts as up to date at any height: the height recorded may have been wrong.
 	At Millis `json:"at,omitempty"`
 }
 
-// lagMost is how far behind the clock the head of a node that keeps up may be.
+// lagMost is how far behind the clock the head of an up-to-date node may be.
 const lagMost = 10 * time.Minute
 
-// Reached reports whether a node whose head this is knows of what was seen.
+// Reached reports whether a node with this head must know of what was seen.
 func (s Seen) Reached(head chains.Block) bool {
 	return head.Height >= s.Chain || s.At != 0 && head.Time > s.At.Time().Add(lagMost).Unix()
 }

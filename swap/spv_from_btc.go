@@ -24,7 +24,7 @@ var spvStates = []StateRow{
 }
 
 // spvRest is how long a signed transaction that never appears is watched. It
-// stays valid after that too, so whoever asks for the swap still has it looked for.
+// stays valid after that too, so a status request still looks for it.
 const spvRest = 14 * 24 * time.Hour
 
 // spvFinal is how long an input must have been spent otherwise until no

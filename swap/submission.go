@@ -12,11 +12,11 @@ import (
 // final, reverted, replaced, refused, forgotten by the nodes, superseded, or by
 // time, and every end but the first gives the action back:
 //
-//   - the owner's takes the place of a stranger's at once: whoever knows a swap's id
-//     may hand in a claim or a refund, with a fee that nobody mines;
-//   - one that waits longer than its patience is offered again in a form that
-//     excludes it, so that only one of them can be mined;
-//   - one that no node knows for long is closed.
+//   - the owner's replaces a stranger's at once: anyone who knows a swap's id may
+//     submit a claim or a refund, with a fee too low to be mined;
+//   - one that waits too long is offered again in a form that conflicts with it, so
+//     that only one of them can be mined;
+//   - one that no node has known for a long time is closed.
 
 // How long a submission may wait until its step is offered again, and how long
 // nodes may not know of a transaction until it counts as forgotten. A claim has a
@@ -39,13 +39,13 @@ func signerOf(txs []SignedTx) string {
 	return txs[0].From
 }
 
-// byStranger reports whether somebody else than the swap's owner signed it.
+// byStranger reports whether someone other than the swap's owner signed it.
 func (r *Record) byStranger(txs []SignedTx) bool {
 	who := signerOf(txs)
 	return who != "" && who != r.Signer
 }
 
-// stale reports whether an open submission has waited longer than its patience.
+// stale reports whether an open submission has waited longer than it may.
 func (s *Submission) stale(now time.Time) bool {
 	patience := minedWithin
 	if s.Action == actionClaim {
@@ -54,8 +54,9 @@ func (s *Submission) stale(now time.Time) bool {
 	return now.Sub(max(s.Since, s.Moved).Time()) > patience
 }
 
-// busy reports whether what the owner signed is under way, or anything is done in
-// a block that the facts at hand do not know yet: until then nobody signs again.
+// busy reports whether a submission of the owner is in progress, or one was mined
+// in a block that the current facts do not cover yet. Until that is over, nothing
+// is offered for signing again.
 func (in In) busy() bool {
 	s := in.R.Submission
 	switch {
@@ -69,21 +70,21 @@ func (in In) busy() bool {
 	return !s.stale(in.Now) || !in.Obs.Txs.Known()
 }
 
-// takes reports whether a submission may take the place of what there is.
+// takes reports whether sub may replace the current submission.
 func (in In) takes(sub Submit) bool {
 	s := in.R.Submission
 	return !in.busy() && (!s.Open() || s.stale(in.Now) || !in.R.byStranger(sub.Txs))
 }
 
-// blind reports that it cannot be told whether what the user signed is known to
-// the chain, because that does not answer: nothing is handed out to be signed again.
+// blind reports whether the chain does not answer, so that it is unknown whether it
+// has what the user signed: nothing is offered for signing again.
 func (in In) blind() bool {
 	s := in.R.Submission
 	return in.busy() && (s.Closed || s.stale(in.Now)) && !in.Obs.Escrow.Known() && !in.Obs.Withdrawal.Known() && !in.Obs.Vault.Known()
 }
 
-// again makes an action exclude what is under way for it. As long as a stranger's
-// transactions may still be mined only the owner is asked beside them.
+// again makes an action replace the open submission, so that only one of them can
+// be mined. Until a stranger's submission is stale, only the owner is asked to sign.
 func (in In) again(a *Sign) *Sign {
 	s := in.R.Submission
 	if !s.Open() {
@@ -96,14 +97,14 @@ func (in In) again(a *Sign) *Sign {
 	return a
 }
 
-// closeSubmission ends a submission of which nothing can come any more.
+// closeSubmission ends a submission that can no longer succeed.
 func closeSubmission(next *Record, reason string) {
 	if s := next.Submission; s.Open() {
 		s.Closed, s.Reason = true, reason
 	}
 }
 
-// errBlind is shown then.
+// errBlind is shown while blind holds.
 var errBlind = fault.New(fault.Upstream, "the chain is not responding, so it is not known whether anything still needs to be signed")
 
 // asked returns the chain transactions whose fate is to be asked for: also of those
@@ -146,7 +147,7 @@ func accept(in In, next *Record) {
 
 func isSend(key string) bool { return len(key) > len(SendTx) && key[:len(SendTx)] == string(SendTx) }
 
-// fillSubmission takes over what became of submitted transactions. One that
+// fillSubmission records the outcome of submitted transactions. One that
 // failed, was replaced or can never be mined closes the submission with the
 // reason, and the action is offered again; who won a race is what the escrow
 // says.
@@ -265,8 +266,8 @@ func (r *Record) Taken() bool {
 	return true
 }
 
-// Knows reports whether the ids are those of a submission that had its effect, or
-// one of them is a transaction of the user that the chain has shown (protocol:
+// Knows reports whether the ids are those of a submission that took effect, or
+// whether one of them is a transaction of the user that the chain has shown (protocol:
 // swap-flows-escrow.md §4.5).
 func (r *Record) Knows(ids []string) bool {
 	if s := r.Submission; s != nil && !(s.Closed && s.Reason != "") && r.Submitted(ids) {

@@ -50,7 +50,7 @@ func payoutDoubt(in In) error {
 	return nil
 }
 
-// fillGasEnd notes that a payout is final: nobody looks at the swap any more.
+// fillGasEnd records that a payout is final, so that the swap is no longer checked.
 func fillGasEnd(in In, next *Record, finished int) {
 	if f := in.Obs.GasTx; next.State == finished && f.Known() && f.Value.Status.Final && f.Value.Status.State == chains.TxConfirmed {
 		in.settle(next)

@@ -28,7 +28,7 @@ const trustedBTCRefundFinal = 6
 // silent LP waited for after a payment.
 const trustedBTCRest = 14 * 24 * time.Hour
 
-// trustedBTCSilence is how long after a quote's end its LP is waited for, if nobody paid.
+// trustedBTCSilence is how long after a quote's end its LP is waited for if no payment was seen.
 const trustedBTCSilence = 24 * time.Hour
 
 // newTrustedFromBTC returns the type TRUSTED_FROM_BTC: a trusted gas swap,

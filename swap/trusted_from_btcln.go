@@ -16,8 +16,8 @@ var trustedLNStates = []StateRow{
 	{Number: swapstate.TrustedLNFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
-// trustedLNRest is how long the provider of a swap that has failed, or of a payment that
-// nobody has heard of, is asked again.
+// trustedLNRest is how long the LP is still asked about a swap that failed or
+// expired, and how long it may be silent about a paid one before that one fails.
 const trustedLNRest = 14 * 24 * time.Hour
 
 // TrustedLNOver reports whether the invoice cannot have been paid any more.

@@ -14,8 +14,8 @@ type View struct {
 	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
 	Steps   []Step
 	Action  Action // nil: nothing to do, or Blocked says why it is not possible now
-	// Late is an action that is no longer offered because it is too late to
-	// start, but whose transactions are still accepted; nil if there is none.
+	// Late is an action that is not offered any more, because it is too late to
+	// start it, but whose transactions are still accepted; nil if there is none.
 	Late    Action
 	Blocked error // why the user cannot act now; nil if nothing prevents it
 	// Reveal says that the caller has to reveal the preimage; nil for types
@@ -125,7 +125,7 @@ type Sign struct {
 	For               string // what a Submit of the signed transactions is for
 	Plan              chains.Plan
 	AnySigner         bool   // anyone may sign and pay; otherwise only Plan.Signer
-	Waiting           string // of whom the same is under way, and who is not asked again; "" if of no other than Plan.Signer
+	Waiting           string // signer of an open submission, who waits for it instead of signing again, unless it is Plan.Signer; "" if none
 }
 
 // Delayed returns the Wait to show while the action cannot be built.

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Group remembers the calls under way. The zero value is ready; it must not be
+// Group tracks the calls in progress. The zero value is ready; it must not be
 // copied once used and is safe for concurrent use.
 type Group struct {
 	mu    sync.Mutex
@@ -22,7 +22,7 @@ type call struct {
 }
 
 // Do returns the result of fn, or of the call with the same key that is already
-// under way; that call must yield the same type. fn runs in its own goroutine,
+// in progress; that call must return the same type. fn runs in its own goroutine,
 // with the values of the first caller's context but not its end: it is cancelled
 // when the last waiting caller has gone. A caller whose context ends first gets
 // the cause of that. fn should bound its own time; if it panics, the callers get
@@ -75,7 +75,7 @@ func (g *Group) join(ctx context.Context, key string, fn func(context.Context) (
 	return c
 }
 
-// leave cancels the call if nobody waits for it any more; the next caller then
+// leave cancels the call if no caller is waiting for it any more; the next caller then
 // starts a new one.
 func (g *Group) leave(key string, c *call) {
 	g.mu.Lock()

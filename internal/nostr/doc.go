@@ -1,7 +1,7 @@
 // Package nostr hands revealed preimages to watchtowers, over Nostr relays.
 //
-// A [Messenger] publishes: whoever listens can then claim an escrow for the user,
-// also if the user's wallet is never opened again. A [Receiver] is the other side,
+// A [Messenger] publishes: any listener can then claim an escrow for the user,
+// even if the user's wallet is never opened again. A [Receiver] is the other side,
 // for watchtowers and private networks.
 //
 // Messages are events as NIP-01 has them, of ephemeral kinds: relays pass them on

@@ -86,8 +86,8 @@ func (r *Receiver) listen(ctx context.Context, from relay, deliver func(Message)
 	}
 }
 
-// hand delivers an event if it is good. What is wrong with others is nobody's
-// concern: anybody may send anything.
+// hand delivers an event if it is valid. Invalid events are dropped without a
+// report, because anyone can send anything.
 func (r *Receiver) hand(event []byte, deliver func(Message)) {
 	m, err := r.Take(event)
 	if err != nil {

@@ -38,7 +38,7 @@ type Messenger struct {
 	busy    []chan struct{} // one per relay, a place per connection
 	key     *key
 
-	ctx    context.Context // of everything under way
+	ctx    context.Context // of all publications in progress
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 
@@ -46,7 +46,7 @@ type Messenger struct {
 	flights map[string]*flight // by content; guarded by mu
 }
 
-// flight is one publication that is under way. err is set before settled is
+// flight is one publication in progress. err is set before settled is
 // closed: nil at the first relay that took the message, or when none did.
 type flight struct {
 	settled chan struct{}
@@ -89,8 +89,8 @@ func New(o Options) (*Messenger, error) {
 // took it; the others have until the timeout, also after ctx has ended. If none
 // took it the error has [fault.Upstream] and names each relay's answer.
 //
-// Calls with the same message while it is under way share one publication, and
-// its outcome. Publishing again later is harmless.
+// Concurrent calls with the same message share one publication and its
+// outcome. Publishing again later is harmless.
 func (m *Messenger) Publish(ctx context.Context, msg Message) error {
 	content, err := msg.content()
 	if err != nil {
@@ -208,7 +208,8 @@ func (m *Messenger) send(i int, id string, frame []byte) error {
 	return errors.New("the relay sent many messages, but no reply to this one")
 }
 
-// Close cuts off what is under way and waits for it; the callers get an error.
+// Close cancels the publications in progress and waits for them to end; their
+// callers get an error.
 func (m *Messenger) Close() error {
 	m.mu.Lock()
 	m.cancel()

@@ -11,8 +11,8 @@ var million = big.NewInt(1_000_000)
 // maxDecimals bounds 10^decimals: 10^77 still fits 256 bits.
 const maxDecimals = 77
 
-// errors of quotes and prices that nothing can be computed with. Whoever checks
-// an LP's answer counts them against the LP, not against the caller.
+// Errors for quotes and prices that cannot be used in a calculation. Code that
+// checks an LP's answer blames the LP for them, not the caller.
 var (
 	errPrice    = errors.New("the market price must be greater than zero")
 	errDecimals = errors.New("the token's number of decimals is unknown")

@@ -31,8 +31,8 @@ type Adopter struct {
 
 // Adopt reads a record ([ImportRecord]), checks that it agrees with itself and with
 // the configuration, and stores its swap, unless that is stored already: then known
-// is true, nothing is changed, and the stored one is returned. Nobody is asked about
-// the swap.
+// is true, nothing is changed, and the stored one is returned. It makes no network
+// requests.
 //
 // Errors: *fault.Error, as those of ImportRecord, for a record that is refused; any
 // other is a failure of the store or the end of ctx, which further records meet too.
@@ -245,7 +245,7 @@ func rebuilt(k chains.Contract, e *chains.Escrow, c chains.Condition) error {
 	return k.Diff(want, *e, chains.AnyExtraData)
 }
 
-// complete adds what the reference does not keep of a swap that is under way.
+// complete fills in what the reference does not store for a swap in progress.
 func (a *Adopter) complete(r *swap.Record) {
 	now := swap.At(a.Quoter.Engine.Now())
 	if row, _ := a.Quoter.Engine.Flows[r.Type].State(r.State); row.Hidden && r.Ended == 0 {

@@ -69,8 +69,8 @@ type past struct {
 // secretNote is the store's note of what ids of recovered swaps are made with.
 const secretNote = "recovery"
 
-// recoverySecret returns the store's own secret. With it a swap that is recovered
-// twice gets the same id, and nobody can compute that from what the chain shows.
+// recoverySecret returns a secret of this store. With it, a swap that is recovered
+// twice gets the same id, which cannot be computed from public chain data.
 func recoverySecret(ctx context.Context, m *quote.Quoter) ([]byte, error) {
 	secret, version, err := m.Engine.Store.Note(ctx, secretNote)
 	if err != nil || len(secret) > 0 {
