@@ -89,9 +89,14 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 		if err := chain.Fund(t.Context(), stranger.Address, devnet.Coins(1)); err != nil {
 			t.Fatal(err)
 		}
-		got, err := w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()})
-		if err != nil {
-			t.Fatal(err)
+		var got *swapper.GetSwapStatusOutput
+		for ctx := w.within(30 * time.Second); got == nil || got.CurrentAction == nil; time.Sleep(50 * time.Millisecond) {
+			if got, err = w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()}); err != nil {
+				t.Fatal(err)
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("the stranger is never asked to sign: %+v, %+v", got.State, got.ActionError)
+			}
 		}
 		// A fee below the base fee is refused at once, by name.
 		below, _ := w.signed(stranger, got.CurrentAction, func(tx *types.DynamicFeeTx) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -123,7 +124,7 @@ func (l *LP) lightningTerms(q lnRequest, exactIn bool, amount *big.Int) (p payou
 	limits := l.limits(q)
 	p, err = l.terms("TO_BTCLN").payout(q.price, exactIn, amount, func(sats *big.Int) (*big.Int, error) {
 		if exactIn {
-			limits.AmountMsat = sats.Int64() * 1000
+			limits.AmountMsat = msat(sats.Int64())
 		}
 		probe, err := l.node.Probe(q.text, limits)
 		if err != nil || probe.ConfidencePPM == 0 {
@@ -138,10 +139,13 @@ func (l *LP) lightningTerms(q lnRequest, exactIn bool, amount *big.Int) (p payou
 
 // limits bound the payment of a request.
 func (l *LP) limits(q lnRequest) lightning.Limits {
-	maxFee := q.maxFee * 1000
+	maxFee := msat(q.maxFee)
 	height, _ := l.btc.Tip()
 	return lightning.Limits{MaxFeeMsat: &maxFee, MaxHeight: height + uint32(min(max(usableCLTV(q.expiry-l.now().Unix()), 1), 1<<20))}
 }
+
+// msat converts sats to millisatoshis, as many as there can be.
+func msat(sats int64) int64 { return min(sats, math.MaxInt64/1000) * 1000 }
 
 // prepare answers the first step of an exact input: what the invoice must be for.
 func (l *LP) prepare(q lnRequest, amount *big.Int) (any, error) {
