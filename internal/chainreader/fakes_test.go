@@ -33,6 +33,7 @@ type ledger struct {
 	utxos  []bitcoin.UTXO
 	rates  bitcoin.FeeRates
 	cpfp   map[bitcoin.Hash]*bitcoin.CPFP
+	blocks []bitcoin.ProjectedBlock
 	spent  bitcoin.SpendState
 	silent map[string]bool
 }
@@ -74,6 +75,10 @@ func (l *ledger) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*
 		out[i].Value, out[i].Err = l.cpfp[id], l.err("cpfp")
 	}
 	return out
+}
+
+func (l *ledger) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) {
+	return l.blocks, l.err("blocks")
 }
 
 func (l *ledger) Outspends(_ context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {

@@ -20,6 +20,8 @@ func TestFundingRate(t *testing.T) {
 	}{
 		"wallet rate":                          {false, 0, 0, 5},
 		"given":                                {false, 2.5, 0, 2.5},
+		"given, the lowest":                    {false, 1, 0, 1},
+		"given, below it":                      {false, 0.9, 0, -1},
 		"given, the highest":                   {false, 16, 0, 16},
 		"given, above it":                      {false, 16.1, 0, -1},
 		"a slip of a digit":                    {false, 400, 0, -1},
