@@ -1,0 +1,171 @@
+package evm
+
+import (
+	"errors"
+	"math/big"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+)
+
+// If no node tells its fee at first they are asked once more, and what is told then
+// counts. If none tells it ever, the nodes' own words are the reason.
+func TestTowerRateIsAskedForAgain(t *testing.T) {
+	block := map[string]any{"number": "0x10", "timestamp": "0x10", "hash": "0x" + zeros(64), "baseFeePerGas": "0x989680", "l1FeeRate": "0x64"}
+	node := func(refusals int32) string {
+		var asked atomic.Int32
+		return rpctest.Serve(t, func(calls []rpctest.Call) any {
+			var all []any
+			for _, c := range calls {
+				if c.Method == "eth_getBlockByNumber" && asked.Add(1) <= refusals {
+					all = append(all, rpctest.Refusal(c, -32000, "no such block"))
+					continue
+				}
+				all = append(all, rpctest.Result(c, block))
+			}
+			return all
+		}).URL
+	}
+	network := presetOf(t, "CITREA/MAINNET")
+	network.ChainID = rpctest.ChainID
+	on := func(node evmrpc.Node) *chain { return &chain{net: network, node: node, env: chains.Env{Now: time.Now}} }
+	want, err := on(newTestNodes(t, node(0))).towerRate(t.Context())
+	if err != nil || want.Base == nil || want.Base.Sign() <= 0 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	if got, err := on(newTestNodes(t, node(1), node(1))).towerRate(t.Context()); err != nil || got.Base.Cmp(want.Base) != 0 || got.L1.Cmp(want.L1) != 0 {
+		t.Errorf("told when asked again: %+v, %v, want %+v", got, err, want)
+	}
+	if got, err := on(newTestNodes(t, node(1<<30), node(1<<30))).towerRate(t.Context()); err == nil || !strings.Contains(err.Error(), "no such block") {
+		t.Errorf("never told: %+v, %v", got, err)
+	}
+	c := on(newTestNodes(t, node(0), node(0)))
+	if _, err := c.towerRate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := c.latest.get(time.Now()); !ok || at != 0x10 {
+		t.Errorf("the block that the fees were read from is remembered: %v, with time %d", ok, at)
+	}
+	// a node of the caller's own is one node
+	staged, _, _ := stagedChain(t, 1, func(evmrpc.Request) any { return block })
+	if got, err := staged.towerRate(t.Context()); err != nil || got.Base.Cmp(want.Base) != 0 {
+		t.Errorf("a single node: %+v, %v", got, err)
+	}
+}
+
+// Only what an opening cannot do without is called left out.
+func TestWhatIsLeftOut(t *testing.T) {
+	_, k, _ := stagedChain(t, 1, func(evmrpc.Request) any { return nil })
+	user := addressOf(t, userKey)
+	s := payInSwap(t, k.Deployment, user)
+	s.DepositToken, s.SecurityDeposit = common.HexToAddress("0x00000000000000000000000000000000000000cc"), big.NewInt(5)
+	e, err := k.Deployment.Escrow(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
+	calls, err := k.Deployment.Init(s, user, anyAuth())
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := func(c evmwire.Call) *evmwire.Transaction {
+		return &evmwire.Transaction{From: user, To: &c.To, Value: evmwire.OrZero(c.Value), Data: c.Data}
+	}
+	last := len(calls) - 1
+	for i, c := range calls {
+		if got, want := k.leftOut(plan, as(c)), i == last && last > 0; got != want {
+			t.Errorf("call %d of %d: %v, want %v", i, len(calls), got, want)
+		}
+	}
+	stranger := as(calls[last])
+	stranger.To = &common.Address{9}
+	if k.leftOut(plan, stranger) {
+		t.Error("something is left out before a transaction that is not part of the plan")
+	}
+}
+
+// A nonce that was sent lately is counted though the node has not heard of it, and
+// a swap keeps what it was given only while that is free.
+func TestNonceLimits(t *testing.T) {
+	now := time.Unix(1000, 0)
+	c := &chain{nonces: newNonces(), env: chains.Env{Now: func() time.Time { return now }}}
+	sent := func(nonce uint64) { c.noteSent(chains.Signed{From: "me", Nonce: nonce}) }
+	next := func(what string, pending, want uint64) {
+		t.Helper()
+		if got := c.nextNonce("me", pending); got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
+	}
+	next("nothing was sent", 4, 4)
+	sent(6)
+	next("one was sent", 4, 7)
+	next("the node is ahead", 9, 9)
+	sent(5)
+	next("one was sent before that", 4, 7)
+	now = now.Add(sendTimeout - time.Second)
+	next("just remembered", 4, 7)
+	now = now.Add(time.Second)
+	next("too long ago", 4, 4)
+	sent(5)
+	next("sent when the other was dropped", 4, 6)
+
+	a, b := evmwire.Call{To: common.Address{1}, Data: []byte{1}}, evmwire.Call{To: common.Address{2}, Data: []byte{2}}
+	c.nonces = newNonces()
+	first := func(what, swap string, call evmwire.Call, pending, mined, want uint64) {
+		t.Helper()
+		if got := c.firstNonce("me", swap, []evmwire.Call{call}, pending, mined); got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
+	}
+	first("given", "x", a, 5, 5, 5)
+	first("asked again while it waits", "x", a, 6, 5, 5)
+	first("something else of the same swap", "x", b, 6, 5, 6)
+	first("another swap", "y", a, 6, 5, 6)
+	first("without a swap", "", a, 7, 5, 7)
+	first("once it is mined", "x", a, 6, 6, 6)
+	c.nonces.used.Add(nonceKey{"me", 6}, deed(b.To, b.Data))
+	first("taken by something else", "x", a, 8, 6, 8)
+	first("sent by itself", "x", b, 8, 6, 6)
+}
+
+// A nonce ahead of the account's may wait for a while, and is then refused for good.
+func TestNonceAheadLimits(t *testing.T) {
+	now := time.Unix(1000, 0)
+	asked := 0
+	var answer any = hexutil.Uint64(5)
+	c, _, _ := stagedChain(t, 1, func(evmrpc.Request) any { asked++; return answer })
+	c.env.Now = func() time.Time { return now }
+	check := func(what string, nonce uint64, code fault.Code, trips int) {
+		t.Helper()
+		asked = 0
+		if err := c.checkNonce(t.Context(), chains.Signed{ID: "id", From: "me", Nonce: nonce}); fault.CodeOf(err) != code || asked != trips {
+			t.Errorf("%s: %v after %d questions, want %s after %d", what, err, asked, code, trips)
+		}
+	}
+	check("the next", 5, "", 1)
+	check("the next, known", 5, "", 0)
+	check("used", 4, "", 1)
+	check("ahead", 6, fault.Upstream, 1)
+	now = now.Add(sendTimeout - time.Second)
+	check("still ahead", 6, fault.Upstream, 1)
+	now = now.Add(time.Second)
+	check("ahead for too long", 6, fault.InvalidState, 1)
+	answer = hexutil.Uint64(6)
+	check("no longer ahead", 6, "", 1)
+	c.noteSent(chains.Signed{From: "me", Nonce: 7})
+	check("after one that was sent", 8, "", 0)
+	answer = errors.New("not told")
+	if err := c.checkNonce(t.Context(), chains.Signed{ID: "id", From: "me", Nonce: 9}); err == nil {
+		t.Error("sent though the node does not tell its count")
+	}
+}
