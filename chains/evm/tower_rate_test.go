@@ -10,6 +10,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
@@ -118,6 +119,12 @@ func TestNonceLimits(t *testing.T) {
 	next("too long ago", 4, 4)
 	sent(5)
 	next("sent when the other was dropped", 4, 6)
+	sent(6)
+	next("one was sent after that", 4, 7)
+	now = now.Add(sendTimeout - time.Second)
+	sent(6)
+	now = now.Add(time.Second)
+	next("sent once more", 4, 7)
 
 	a, b := evmwire.Call{To: common.Address{1}, Data: []byte{1}}, evmwire.Call{To: common.Address{2}, Data: []byte{2}}
 	c.nonces = newNonces()
@@ -132,10 +139,56 @@ func TestNonceLimits(t *testing.T) {
 	first("something else of the same swap", "x", b, 6, 5, 6)
 	first("another swap", "y", a, 6, 5, 6)
 	first("without a swap", "", a, 7, 5, 7)
+	first("without a swap again", "", a, 8, 5, 8)
 	first("once it is mined", "x", a, 6, 6, 6)
 	c.nonces.used.Add(nonceKey{"me", 6}, deed(b.To, b.Data))
 	first("taken by something else", "x", a, 8, 6, 8)
 	first("sent by itself", "x", b, 8, 6, 6)
+	first("given far ahead", "z", a, 9, 6, 9)
+	first("what was before it is gone", "z", a, 7, 6, 7)
+	c.nonces = newNonces()
+	first("never given, and others wait from the first nonce on", "x", a, 2, 0, 2)
+	if got := c.firstNonce("me", "x", nil, 3, 0); got != 3 {
+		t.Errorf("of no call: %d, want 3", got)
+	}
+}
+
+// Nothing of a stranger's is replaced, and who replaces nothing may send what he likes.
+func TestNothingToReplace(t *testing.T) {
+	n := presetOf(t, "CITREA/MAINNET")
+	to := common.Address{1}
+	raw := hexutil.MustDecode(signTx(t, userKey, &types.DynamicFeeTx{ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: 8, GasTipCap: big.NewInt(2), GasFeeCap: big.NewInt(30), Gas: 21_000, To: &to}))
+	old := replacedBy(chains.Plan{Replaces: []chains.Signed{{From: to.Hex(), Raw: raw}}}, addressOf(t, userKey).Hex())
+	if len(old) != 0 {
+		t.Fatalf("%d transactions of a stranger", len(old))
+	}
+	if err := old.check(chains.Plan{}, []evmwire.CheckedTx{{Transaction: offering(3, 1, 1)}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What cannot be mined at the present base fee is not admitted.
+func TestAdmitDemandsTheBaseFee(t *testing.T) {
+	n := presetOf(t, "CITREA/MAINNET")
+	user := addressOf(t, userKey)
+	to := common.Address{1}
+	for fee, want := range map[int64]fault.Code{99: fault.InvalidInput, 100: ""} {
+		_, k, _ := stagedChain(t, 1, func(r evmrpc.Request) any {
+			switch r.Method {
+			case "eth_getTransactionCount":
+				return "0x5"
+			case "eth_getBlockByNumber":
+				return map[string]string{"number": "0x10", "timestamp": "0x10", "baseFeePerGas": "0x64", "l1FeeRate": "0x1"}
+			case "eth_call":
+				return "0x"
+			}
+			return nil
+		})
+		raw := hexutil.MustDecode(signTx(t, userKey, &types.DynamicFeeTx{ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: 5, GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(fee), Gas: 21_000, To: &to}))
+		if err := k.Admit(t.Context(), chains.Plan{}, []chains.Signed{{From: user.Hex(), Nonce: 5, Raw: raw}}); fault.CodeOf(err) != want {
+			t.Errorf("%d wei at a base fee of 100: %v", fee, err)
+		}
+	}
 }
 
 // A nonce ahead of the account's may wait for a while, and is then refused for good.
@@ -165,7 +218,10 @@ func TestNonceAheadLimits(t *testing.T) {
 	c.noteSent(chains.Signed{From: "me", Nonce: 7})
 	check("after one that was sent", 8, "", 0)
 	answer = errors.New("not told")
-	if err := c.checkNonce(t.Context(), chains.Signed{ID: "id", From: "me", Nonce: 9}); err == nil {
-		t.Error("sent though the node does not tell its count")
+	for range 2 { // not for good, however long the node keeps silent
+		if err := c.checkNonce(t.Context(), chains.Signed{ID: "other", From: "me", Nonce: 9}); err == nil || fault.CodeOf(err) == fault.InvalidState {
+			t.Errorf("the node does not tell its count: %v", err)
+		}
+		now = now.Add(sendTimeout)
 	}
 }
