@@ -171,3 +171,29 @@ func TestOutcomeOfAnEffectThatDidNotEnd(t *testing.T) {
 		}
 	}
 }
+
+// A caller who leaves just when the pass before ends has either an answer or an error.
+func TestCallerLeavesAsThePassEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &toyReader{delay: time.Second}
+		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		create(t, g, "a")
+		for range 200 {
+			var all sync.WaitGroup
+			all.Go(func() {
+				if _, err := g.Advance(t.Context(), "a", swap.Look{}); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 999*time.Millisecond)
+			if res, err := g.Advance(ctx, "a", swap.Look{}); (res == nil) != (err != nil) {
+				t.Fatalf("an answer %v with the error %v", res, err)
+			}
+			cancel()
+			all.Wait()
+			time.Sleep(time.Minute)
+		}
+		g.Close()
+	})
+}

@@ -310,18 +310,22 @@ func TestEveryNewSwapIsFollowed(t *testing.T) {
 	})
 }
 
-// purges is a store that counts how often it is asked for what may be deleted, and
-// answers after a while.
+// purges is a store that counts how often it is asked for what may be deleted, which
+// it answers after a while, and for the watched swaps.
 type purges struct {
 	storage.Store
 	mu           sync.Mutex
 	takes        time.Duration
 	asked, going int
 	together     bool
+	watched      int // how often the watched swaps were asked for
 }
 
 func (s *purges) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Entry, error] {
 	if q.Index != swap.ByPurge {
+		s.mu.Lock()
+		s.watched++
+		s.mu.Unlock()
 		return s.Store.Find(ctx, q)
 	}
 	return func(yield func(storage.Entry, error) bool) {
@@ -338,7 +342,8 @@ func (s *purges) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.En
 	}
 }
 
-// Expired quotes are deleted once a minute, and never twice at a time.
+// Expired quotes are deleted once a minute, and never twice at a time; a store that
+// has told the watched swaps is not asked for them again.
 func TestRunPurgesOnceAMinute(t *testing.T) {
 	for takes, want := range map[time.Duration]int{0: 6, 90 * time.Second: 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -353,6 +358,9 @@ func TestRunPurgesOnceAMinute(t *testing.T) {
 			g.Close()
 			if store.asked != want || store.together {
 				t.Errorf("a purge of %v: %d in five and a half minutes, two at a time: %v; want %d, one at a time", takes, store.asked, store.together, want)
+			}
+			if store.watched != 1 {
+				t.Errorf("the watched swaps were read %d times, want once", store.watched)
 			}
 		})
 	}
