@@ -68,19 +68,6 @@ func DecodeFunds(answer []byte) (*big.Int, error) {
 	return balances[0], nil
 }
 
-// Spendable returns what is left of a native balance after opening one more
-// escrow, whose cost is counted feeFactorPPM millionths (protocol: chain-evm.md
-// §6.3). Other tokens can be spent whole.
-func Spendable(balance, initCost *big.Int, feeFactorPPM uint64) *big.Int {
-	kept := new(big.Int).Mul(initCost, new(big.Int).SetUint64(feeFactorPPM))
-	kept.Quo(kept, big.NewInt(1_000_000))
-	left := new(big.Int).Sub(balance, kept)
-	if left.Sign() < 0 {
-		return new(big.Int)
-	}
-	return left
-}
-
 // BalanceCall is the call data that asks a token contract for a balance.
 func BalanceCall(owner common.Address) ([]byte, error) { return ERC20ABI().Pack("balanceOf", owner) }
 
