@@ -3,6 +3,7 @@ package chainreader
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,8 +71,9 @@ func TestWaitForConfirmations(t *testing.T) {
 // answers in time.
 func TestOldAnswerIsNotTakenForNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		delay := 5 * time.Second
-		reader, _ := lpAt(func(lp.StatusQuery) time.Duration { return delay })
+		var delay atomic.Int64
+		delay.Store(int64(5 * time.Second))
+		reader, _ := lpAt(func(lp.StatusQuery) time.Duration { return time.Duration(delay.Load()) })
 		rd := New(nil, nil, reader)
 		defer rd.Close()
 		ask := func(id string) (lp.Status, error) {
@@ -80,7 +82,7 @@ func TestOldAnswerIsNotTakenForNews(t *testing.T) {
 		if _, err := ask("a"); !errors.Is(err, errLPSilent) {
 			t.Fatal(err)
 		}
-		delay = time.Millisecond
+		delay.Store(int64(time.Millisecond))
 		time.Sleep(lpFresh)
 		if _, err := ask("b"); !errors.Is(err, errLPSilent) { // not waited for, and answered in time
 			t.Fatal(err)
