@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -335,5 +338,46 @@ func TestRelayFork(t *testing.T) {
 	}
 	if _, err := DecodeRelayFork(raw[:len(raw)-1]); err == nil {
 		t.Error("a fork without its end was read")
+	}
+}
+
+// The ring holds the newest 250 commitments however long the chain becomes: where it
+// is written over, its start moves with it.
+func TestRelayRing(t *testing.T) {
+	of := func(height uint32) [32]byte { return sha256.Sum256(binary.LittleEndian.AppendUint32(nil, height)) }
+	const first = 850_007
+	s := &RelayState{StartHeight: first, Height: first, Work: new(big.Int)}
+	s.SetCommitment(first, of(first))
+	for height := uint32(first + 1); height < first+2*RelayRing+100; height++ {
+		s.SetCommitment(height, of(height))
+		s.Height = height
+		oldest := max(first, height-RelayRing+1)
+		for _, known := range []uint32{oldest, (oldest + height) / 2, height} {
+			if c, ok := s.Commitment(known); !ok || c != of(known) {
+				t.Fatalf("at %d the commitment of %d is %x, %v", height, known, c[:4], ok)
+			}
+		}
+		for _, unknown := range []uint32{oldest - 1, height + 1, 0} {
+			if _, ok := s.Commitment(unknown); ok {
+				t.Fatalf("at %d there is a commitment of %d", height, unknown)
+			}
+		}
+	}
+	if want := uint32(first + 2*RelayRing); s.StartHeight != want {
+		t.Errorf("the ring starts at %d, not %d", s.StartHeight, want)
+	}
+	// A fork that begins below the ring's start writes over both ends.
+	for height := s.StartHeight - 3; height < s.StartHeight+4; height++ {
+		if !s.SetCommitment(height, of(^height)) {
+			t.Fatalf("%d was not stored", height)
+		}
+	}
+	for height := s.StartHeight - 3; height < s.StartHeight+4; height++ {
+		if c, ok := s.Commitment(height); !ok || c != of(^height) {
+			t.Errorf("%d is not the fork's", height)
+		}
+	}
+	if s.SetCommitment(s.StartHeight-RelayRing, [32]byte{1}) {
+		t.Error("a height below the ring was stored")
 	}
 }

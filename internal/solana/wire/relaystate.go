@@ -22,7 +22,7 @@ const (
 
 // RelayState is the account of a relay's main chain (§6).
 type RelayState struct {
-	StartHeight        uint32
+	StartHeight        uint32 // of the block whose commitment is the first in the ring: it moves as the ring is written over
 	LastDiffAdjustment uint32 // Unix seconds of the period's first block
 	Height             uint32
 	TotalBlocks        uint32
@@ -57,22 +57,49 @@ func (s *RelayState) Bytes() []byte {
 	return append(w, make([]byte, RelayStateSpace-len(w))...)
 }
 
-// slot is where the commitment of a height is kept: the ring begins with the first block.
-func (s *RelayState) slot(height uint32) int { return int(height-s.StartHeight) % RelayRing * 32 }
-
-// Commitment returns the commitment that the main chain has at a height, and false
-// if the height is above the tip, below the start or too far below the tip.
-func (s *RelayState) Commitment(height uint32) (c [32]byte, ok bool) {
-	if height > s.Height || height < s.StartHeight || s.Height-height >= RelayRing {
-		return c, false
+// slot is where the commitment of a height is kept: heights above the first in the
+// ring follow it, heights below it stand at the ring's end, as far as it goes.
+func (s *RelayState) slot(height uint32) (at int, ok bool) {
+	if height >= s.StartHeight {
+		if at := height - s.StartHeight; at < RelayRing {
+			return int(at), true
+		}
+		return 0, true
 	}
-	at := s.slot(height)
-	return [32]byte(s.commitments[at : at+32]), true
+	if back := s.StartHeight - height; back < RelayRing {
+		return int(RelayRing - back), true
+	}
+	return 0, false
 }
 
-// SetCommitment sets the commitment of a height.
-func (s *RelayState) SetCommitment(height uint32, c [32]byte) {
-	copy(s.commitments[s.slot(height):], c[:])
+// Commitment returns the commitment that the main chain has at a height, and false
+// if the height is above the tip or too far below it.
+func (s *RelayState) Commitment(height uint32) (c [32]byte, ok bool) {
+	if height > s.Height || s.Height-height >= RelayRing {
+		return c, false
+	}
+	at, ok := s.slot(height)
+	if !ok {
+		return c, false
+	}
+	c = [32]byte(s.commitments[at*32 : at*32+32])
+	return c, c != [32]byte{}
+}
+
+// SetCommitment sets the commitment of a height as the relay does: one that comes to
+// stand first in the ring moves the ring's start. It changes nothing and returns false
+// for a height that is too far below the start.
+func (s *RelayState) SetCommitment(height uint32, c [32]byte) bool {
+	at, ok := s.slot(height)
+	if !ok {
+		return false
+	}
+	copy(s.commitments[at*32:], c[:])
+	if at == 0 {
+		s.StartHeight = height
+	}
+	s.TotalBlocks++
+	return true
 }
 
 // Has reports whether a commitment is the main chain's at some height that the relay remembers.
