@@ -3,7 +3,6 @@ package relay
 import (
 	"errors"
 	"fmt"
-	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -30,7 +29,7 @@ func MakePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, ru
 	if tip.Work == nil || known.Work == nil {
 		return Plan{}, errors.New("the relay's chain work is unknown")
 	}
-	if known.Header != tip.Header && known.Work.Cmp(tip.Work) >= 0 {
+	if known.Header != tip.Header && !rules.beats(tip, known) {
 		return Plan{}, errors.New("the relay's tip does not have more work than a header below it")
 	}
 	if err := bitcoin.CheckHeaders(n, known.Header, headers); err != nil {
@@ -44,7 +43,7 @@ func MakePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, ru
 	}
 	p := planner{rules: rules, plan: Plan{Base: known, Top: known}, rest: headers}
 	if known.Header != tip.Header {
-		if err := p.fork(tip.Work); err != nil {
+		if err := p.fork(tip); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -70,13 +69,13 @@ func (p *planner) add(op Op, limit int) {
 }
 
 // fork adds batches until they outweigh the relay's tip.
-func (p *planner) fork(tipWork *big.Int) error {
-	if short := p.shortFork(tipWork); short > 0 {
+func (p *planner) fork(tip Header) error {
+	if short := p.shortFork(tip); short > 0 {
 		p.add(SaveShortFork, short)
 		p.plan.Batches[0].Wins = true
 		return nil
 	}
-	for op := SaveNewFork; p.plan.Top.Work.Cmp(tipWork) <= 0; op = SaveFork {
+	for op := SaveNewFork; !p.rules.beats(p.plan.Top, tip); op = SaveFork {
 		if len(p.rest) == 0 {
 			return errors.New("the Bitcoin backend has less chain work than the relay: it is behind, or the relay is on another network")
 		}
@@ -89,10 +88,10 @@ func (p *planner) fork(tipWork *big.Int) error {
 }
 
 // shortFork returns how many headers a short fork takes, 0 if it could not win.
-func (p *planner) shortFork(tipWork *big.Int) int {
+func (p *planner) shortFork(tip Header) int {
 	n := min(p.rules.ShortFork, len(p.rest))
 	top := Batch{Base: p.plan.Top, Headers: p.rest[:n]}.Top(p.rules)
-	if n == 0 || top.Work.Cmp(tipWork) <= 0 {
+	if n == 0 || !p.rules.beats(top, tip) {
 		return 0
 	}
 	return n

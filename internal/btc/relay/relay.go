@@ -33,6 +33,19 @@ type Rules struct {
 	Fork      int                        // headers per transaction onto a fork that lasts over several
 	ShortFork int                        // headers of a fork that must win within its transaction; 0 if there is no such operation
 	Work      func(bits uint32) *big.Int // what a header adds to the work: [pow.Work] or [pow.Difficulty]
+
+	// LongerWins says that of two chains with the same work the relay prefers the
+	// longer one: that of a local network does, whose blocks are too easy to count
+	// in units of [pow.Difficulty].
+	LongerWins bool
+}
+
+// beats reports whether the relay gives up its tip for a fork that ends with h.
+func (r Rules) beats(h, tip Header) bool {
+	if c := h.Work.Cmp(tip.Work); c != 0 || !r.LongerWins {
+		return c > 0
+	}
+	return h.Header.Height > tip.Header.Height
 }
 
 // Op is an operation that adds headers to a relay.

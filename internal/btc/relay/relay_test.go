@@ -245,6 +245,33 @@ func TestPlanRelayGoesByWork(t *testing.T) {
 	}
 }
 
+// Blocks of a local network are too easy to count in difficulty: there the longer
+// chain wins.
+func TestPlanRelayGoesByLength(t *testing.T) {
+	rules := evmRules
+	rules.Work, rules.LongerWins = pow.Difficulty, true
+	known := regtestBase(1000)
+	base := Header{known, big.NewInt(7)}
+	chain := mine(t, known, 12, 1)
+	tip := Header{mine(t, known, 10, 2)[9], big.NewInt(7)}
+	plan, err := MakePlan(bitcoin.Regtest, tip, base, chain, rules, 0)
+	if err != nil || !plan.Batches[0].Wins || plan.Top.Header != chain[11] {
+		t.Errorf("a longer fork: %+v, %v", plan, err)
+	}
+	if _, err := MakePlan(bitcoin.Regtest, tip, base, chain[:10], rules, 0); err == nil {
+		t.Error("a fork that is as long as the main chain won")
+	}
+	rules.LongerWins = false
+	if _, err := MakePlan(bitcoin.Regtest, tip, base, chain, rules, 0); err == nil {
+		t.Error("a fork without more work won")
+	}
+	rules.LongerWins = true
+	heavy := Header{tip.Header, big.NewInt(8)}
+	if _, err := MakePlan(bitcoin.Regtest, heavy, base, chain, rules, 0); err == nil {
+		t.Error("a longer fork won against more work")
+	}
+}
+
 func TestHeadersAbove(t *testing.T) {
 	base := regtestBase(500)
 	chain := mine(t, base, 400, 1)
