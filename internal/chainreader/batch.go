@@ -37,6 +37,11 @@ type asked[Q, A any] struct {
 func (b *batch[Q, A]) ask(ctx context.Context, question Q) (A, error) {
 	a := &asked[Q, A]{question: question, ready: make(chan struct{})}
 	b.mu.Lock()
+	if b.base.Err() != nil {
+		b.mu.Unlock()
+		var none A
+		return none, context.Cause(b.base)
+	}
 	b.waiting = append(b.waiting, a)
 	if !b.running {
 		b.running = true
@@ -95,4 +100,8 @@ func (b *batch[Q, A]) call(ctx context.Context, questions []Q) (answers []A, err
 }
 
 // wait returns when no call is in flight. The base context should have ended.
-func (b *batch[Q, A]) wait() { b.done.Wait() }
+func (b *batch[Q, A]) wait() {
+	b.mu.Lock() // every call has either begun by now or will see that the context has ended
+	defer b.done.Wait()
+	b.mu.Unlock()
+}

@@ -160,7 +160,11 @@ func (x *runner) begin(id string, e swap.Effect) (r *swap.Record, now swap.Effec
 }
 
 // Wait returns when no effect is in progress. Cancel the base context first.
-func (x *runner) Wait() { x.all.Wait() }
+func (x *runner) Wait() {
+	x.mu.Lock() // every effect has either begun by now or will see that the context has ended
+	defer x.all.Wait()
+	x.mu.Unlock()
+}
 
 // stillDue asks the flow again whether an effect is to be done. The facts are at
 // most a second old, the clock is now.

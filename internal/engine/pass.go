@@ -90,7 +90,9 @@ func New(c Config) *Engine {
 // Close stops effects and passes, waits for them, and ends subscriptions. What
 // was cut off is done again after the next start.
 func (g *Engine) Close() {
+	g.mu.Lock() // every pass either begins before or sees that the engine is closed
 	g.stop()
+	g.mu.Unlock()
 	g.Effects.Wait()
 	g.passes.Wait()
 	g.absences.wait()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -17,6 +18,7 @@ type canned struct {
 	network bitcoin.Network
 	mu      sync.Mutex
 	answers map[string][]answer // the last one is repeated
+	slow    string              // requests that end in it are answered after all others
 	log     []string
 }
 
@@ -42,6 +44,9 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	line := r.Method + " " + r.URL.String()
+	if c.slow != "" && strings.HasSuffix(line, c.slow) {
+		time.Sleep(10 * time.Millisecond)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log = append(c.log, line)

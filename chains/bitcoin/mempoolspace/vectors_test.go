@@ -87,11 +87,8 @@ func checkRequests(t *testing.T, a *apiCase) {
 		theirs = append(theirs, r.Request)
 		raw += r.Body
 	}
-	for _, line := range a.http.log {
-		if !strings.HasSuffix(line, "/block-height/0") {
-			ours = append(ours, line)
-		}
-	}
+	time.Sleep(time.Second) // for what is still under way when the answer is there
+	ours = a.http.requests()
 	if len(ours) == 0 { // refused at once
 		last := theirs[0][strings.LastIndexByte(theirs[0], '/')+1:]
 		var arg string
@@ -148,6 +145,9 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 	a.result = expected.Result
 	network := a.network(in.Call.Args)
 	a.http = &canned{network: network, answers: make(map[string][]answer)}
+	if a.method != "getTipHeight" { // asked beside the rest; its failure must not decide who is asked that
+		a.http.slow = "/blocks/tip/height"
+	}
 	for line, raw := range in.Responses {
 		var list []answer
 		if json.Unmarshal(raw, &list) != nil {
