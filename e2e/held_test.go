@@ -156,7 +156,7 @@ func TestFalseEscrows(t *testing.T) {
 			w := w.in(t)
 			s := w.fromLightning("")
 			ids = append(ids, s.SwapID)
-			w.net.LPs[0].Misbehave(lp.Fault{Escrow: test.lie})
+			w.net.LPs[0].Misbehave(lp.Fault{Escrow: lp.EscrowLie{EVM: test.lie}})
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.act(s.SwapID)
 			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })

@@ -26,7 +26,7 @@ func TestLPsThatLieAboutThePayment(t *testing.T) {
 		{"another preimage", swapper.SwapToBTCLN, lp.Fault{NeverPay: true, FalsePayment: true, Answer: lp.Lie("getRefundAuthorization", "data.secret", "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff")}},
 		{"another payment's transaction", swapper.SwapToBTC, lp.Fault{NeverPay: true, FalsePayment: true, Answer: lp.Lie("getRefundAuthorization", "data.txId", w.transaction())}},
 		{"a signature for another", swapper.SwapToBTC, lp.Fault{NotPayable: true, Auth: func(a *chains.Auth) { a.Timeout++ }}},
-		{"a signature of somebody else", swapper.SwapToBTCLN, lp.Fault{NotPayable: true, SignKey: w.net.EVM.Watchtower}},
+		{"a signature of somebody else", swapper.SwapToBTCLN, lp.Fault{NotPayable: true, StrangeAuth: true}},
 		{"an unknown code", swapper.SwapToBTC, lp.Fault{NeverPay: true, Answer: lp.Lie("getRefundAuthorization", "code", 12345)}},
 		{"never heard of it", swapper.SwapToBTCLN, lp.Fault{NeverPay: true, Answer: lp.Lie("getRefundAuthorization", "code", 20007)}},
 		{"too late", swapper.SwapToBTC, lp.Fault{NeverPay: true, Answer: lp.Lie("getRefundAuthorization", "code", 20010)}},

@@ -176,7 +176,7 @@ func liesOfQuotes(t *testing.T) {
 		return lp.Fault{Answer: lp.Change(on, "data."+field, lp.Plus(by))}
 	}
 	set := func(on, field string, v any) lp.Fault { return lp.Fault{Answer: lp.Lie(on, "data."+field, v)} }
-	escrow := func(change func(s *evmwire.SwapData)) lp.Fault { return lp.Fault{Escrow: change} }
+	escrow := func(change func(s *evmwire.SwapData)) lp.Fault { return lp.Fault{Escrow: lp.EscrowLie{EVM: change}} }
 	vault := n.LPs[0].VaultAddress()
 	out, err := n.Bitcoin.Faucet(vault, 600)
 	if err != nil {
@@ -210,7 +210,7 @@ func liesOfQuotes(t *testing.T) {
 		{"expiry", "TO_BTC", escrow(func(s *evmwire.SwapData) {
 			s.RefundData = common.BigToHash(big.NewInt(n.Clock.Now().Add(20 * time.Hour).Unix()))
 		}), client.CheckExpiry},
-		{"signature", "TO_BTC", lp.Fault{SignKey: stranger}, client.CheckAuth},
+		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, client.CheckAuth},
 		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, client.CheckAuth},
 		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, client.CheckAuth},
 
@@ -222,7 +222,7 @@ func liesOfQuotes(t *testing.T) {
 		{"takes more than was given", "TO_BTCLN in", plus("payInvoiceExactIn", "total", 1), client.CheckRequested},
 		{"routing fee of an exact input", "TO_BTCLN in", plus("payInvoiceExactIn", "maxFee", 40_000), client.CheckRoutingFee},
 		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.RefundData[31]++ }), client.CheckEscrow},
-		{"signature for lightning", "TO_BTCLN", lp.Fault{SignKey: stranger}, client.CheckAuth},
+		{"signature for lightning", "TO_BTCLN", lp.Fault{StrangeAuth: true}, client.CheckAuth},
 
 		{"LP's address", "AUTO", set(auto, "intermediaryKey", stranger.Address.Hex()), client.CheckLPKey},
 		{"no invoice", "AUTO", set(auto, "pr", "lnbcrt1"), client.CheckInvoice},
@@ -281,7 +281,7 @@ func both(lies ...func(string, map[string]any)) func(string, map[string]any) {
 
 func TestStrangersSignatureIsNoLP(t *testing.T) {
 	n := start(t, devnet.Options{})
-	n.LPs[0].Misbehave(lp.Fault{InfoKey: n.EVM.User})
+	n.LPs[0].Misbehave(lp.Fault{StrangeInfo: true})
 	if _, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["TO_BTC"]); err == nil {
 		t.Error("accepted")
 	}

@@ -11,7 +11,6 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	client "github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -100,7 +99,7 @@ func TestLPsThatHoldPayments(t *testing.T) {
 		t.Errorf("%+v %+v", status(), p)
 	}
 
-	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: func(s *evmwire.SwapData) { s.Amount = big.NewInt(1) }})
+	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: lp.EscrowLie{Terms: func(s *chains.Spec) { s.Amount = big.NewInt(1) }}})
 	secret, hash, status := k.held("false escrow")
 	k.eventually("answer", func() bool { return status().Code == client.CodeDone })
 	if e := k.escrow(status().Escrow); k.fact(e).State != chains.EscrowNone {
@@ -206,7 +205,7 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
 		k.lp().Misbehave(lp.Fault{NotPayable: true})
 		e, status := k.opened()
 		k.eventually("refund", func() bool { return status().Code == client.CodeRefund })
-		k.lp().Misbehave(lp.Fault{NotPayable: true, SignKey: k.EVM.Watchtower})
+		k.lp().Misbehave(lp.Fault{NotPayable: true, StrangeAuth: true})
 		err := k.contract.VerifyRefund(k.ctx, e, *status().Auth)
 		if _, forged := errors.AsType[*chains.AuthError](err); !forged {
 			t.Errorf("a refund signed by a stranger: %v", err)
@@ -215,7 +214,7 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
 	t.Run("escrow for a held payment", func(t *testing.T) {
 		k := *k
 		k.T = t
-		k.lp().Misbehave(lp.Fault{FalseEscrow: func(s *evmwire.SwapData) { s.Amount = big.NewInt(1) }})
+		k.lp().Misbehave(lp.Fault{FalseEscrow: lp.EscrowLie{Terms: func(s *chains.Spec) { s.Amount = big.NewInt(1) }}})
 		secret, hash := lightning.Preimage(t.Name())
 		r, _ := k.auto(t.Name(), k.user)
 		r.PaymentHash = hex.EncodeToString(hash[:])

@@ -113,7 +113,7 @@ func TestInfoIsSigned(t *testing.T) {
 	if len(info.Services) != 6 || info.Services[client.ToBTC].BaseFee != 150 {
 		t.Errorf("%+v", info.Services)
 	}
-	k.lp.Misbehave(lp.Fault{InfoKey: k.evm.User})
+	k.lp.Misbehave(lp.Fault{StrangeInfo: true})
 	info = must[client.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
 	if k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, info.Chains[0].Signature) == nil {
 		t.Error("somebody else's signature is good")

@@ -3,8 +3,6 @@ package lp
 import (
 	"fmt"
 	"math/big"
-
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Constants of the network's LPs (protocol: lp-protocol.md §8.1).
@@ -114,12 +112,4 @@ func withShares(v *big.Int, shares uint32) *big.Int {
 // wholeUnits rounds down to a multiple of what a vault counts in.
 func wholeUnits(v, multiplier *big.Int) *big.Int {
 	return sub(v, new(big.Int).Rem(v, multiplier))
-}
-
-// initPrefix is how an authorisation to open an escrow is named.
-func initPrefix(s evmwire.SwapData) string {
-	if s.PayIn {
-		return "claim_initialize"
-	}
-	return "initialize"
 }

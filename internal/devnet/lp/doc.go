@@ -1,7 +1,7 @@
 // Package lp is a liquidity provider in the process: it speaks the network's
 // protocol on a loopback socket (protocol: lp-protocol.md §8) and swaps for real
-// between the local Bitcoin, Lightning and EVM networks: it watches escrows, pays
-// bitcoin, claims with proofs and preimages, opens escrows for held payments, owns
+// between Bitcoin, Lightning and the smart chains that it serves, each behind a
+// ledger: it watches escrows, pays bitcoin, claims with proofs and preimages, opens escrows for held payments, owns
 // vaults and signs withdrawals from them, and gives early refunds only for what it
 // will never pay.
 //

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"crypto/rand"
 	"math/big"
 	"time"
@@ -9,50 +10,57 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
-// newEscrow builds what the LP agrees to, with the lies that are switched on.
-func (l *LP) newEscrow(t evmwire.Terms) (evmwire.SwapData, error) {
-	t.Amount = new(big.Int).Set(t.Amount) // a lie must not change what is answered beside the escrow
-	s, err := l.evm.Deployment().NewSwapData(t)
-	if err != nil {
-		return s, err
+// EscrowLie changes an escrow before it is signed, opened or answered: what it is
+// built from, whatever the chain, or what was built for a chain of one family. The
+// zero value changes nothing.
+type EscrowLie struct {
+	Terms func(*chains.Spec)
+	EVM   func(*evmwire.SwapData)
+}
+
+// newEscrow builds what the LP agrees to, with the lie that is asked for.
+func newEscrow(s *side, spec chains.Spec, lie EscrowLie) (chains.Escrow, error) {
+	if lie.Terms != nil {
+		spec.Amount = new(big.Int).Set(spec.Amount) // which is answered beside the escrow
+		lie.Terms(&spec)
 	}
-	if lie := l.faults().Escrow; lie != nil {
-		lie(&s)
+	return s.escrow(spec, lie)
+}
+
+// of is another escrow than the one that stands, for the same terms.
+func (lie EscrowLie) of(s *side, spec chains.Spec, truth chains.Escrow) (chains.Escrow, error) {
+	if lie.Terms == nil && lie.EVM == nil {
+		return truth, nil
 	}
-	return s, nil
+	return newEscrow(s, spec, lie)
 }
 
 // authorizeInit lets the user open an escrow.
-func (l *LP) authorizeInit(s evmwire.SwapData) (chains.Auth, error) {
-	a := chains.Auth{Prefix: initPrefix(s), Timeout: l.now().Unix() + authTimeout}
-	digest, err := l.evm.Network().InitDigest(l.evm.Deployment(), s, a.Timeout)
-	if err != nil {
-		return a, err
-	}
-	return l.sign(a, digest)
-}
-
-// authorizeRefund lets the user take an escrow back.
-func (l *LP) authorizeRefund(s evmwire.SwapData) (chains.Auth, error) {
-	a := chains.Auth{Prefix: "refund", Timeout: l.now().Unix() + refundTimeout}
-	digest, err := l.evm.Network().RefundDigest(l.evm.Deployment(), s, a.Timeout)
-	if err != nil {
-		return a, err
-	}
-	return l.sign(a, digest)
-}
-
-func (l *LP) sign(a chains.Auth, digest [32]byte) (chains.Auth, error) {
-	f, signer := l.faults(), l.account
-	if f.SignKey != nil {
-		signer = f.SignKey
-	}
-	var err error
-	a.Signature, err = signer.SignDigest(digest)
+func (l *LP) authorizeInit(ctx context.Context, s *side, e chains.Escrow, feeRate string) (chains.Auth, error) {
+	f := l.faults()
+	a, err := s.authorizeInit(ctx, e, feeRate, l.now().Unix()+authTimeout, f.StrangeAuth)
 	if err == nil && f.Auth != nil {
 		f.Auth(&a)
 	}
 	return a, err
+}
+
+// authorizeRefund lets the user take an escrow back.
+func (l *LP) authorizeRefund(s *side, e chains.Escrow) (chains.Auth, error) {
+	f := l.faults()
+	a, err := s.authorizeRefund(e, l.now().Unix()+refundTimeout, f.StrangeAuth)
+	if err == nil && f.Auth != nil {
+		f.Auth(&a)
+	}
+	return a, err
+}
+
+// initPrefix is how an authorisation to open an escrow is named.
+func initPrefix(e chains.Escrow) string {
+	if e.PayIn {
+		return "claim_initialize"
+	}
+	return "initialize"
 }
 
 // authFields are the members of an answer that carry an authorisation.

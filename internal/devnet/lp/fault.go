@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // Fault is how an LP misbehaves. The zero value is an honest LP; several faults
@@ -32,27 +30,27 @@ type Fault struct {
 	// field is made of. answer is the decoded JSON, numbers as json.Number. See [Lie].
 	Answer func(path string, answer map[string]any)
 	// Escrow changes escrows before they are signed or opened.
-	Escrow func(s *evmwire.SwapData)
+	Escrow EscrowLie
 	// Auth changes authorisations after they are signed.
 	Auth func(a *chains.Auth)
 	// Invoice changes invoices before they are made.
 	Invoice func(o *lightning.InvoiceOptions)
 
-	InfoKey *devnet.Account // signs /info with the key of somebody else
-	SignKey *devnet.Account // the same for authorisations
+	StrangeInfo bool // /info is signed with the key of somebody else
+	StrangeAuth bool // the same for authorisations
 
 	UnsureVault  bool // vaults are offered whatever is in them
 	ForeignVault bool // vaults with another token are offered
 	SpentVault   bool // vaults whose Bitcoin output is spent are offered
 
-	NotPayable   bool                      // refuses to pay what was opened, and gives refunds
-	NeverPay     bool                      // what was opened is never paid for, nor refunded
-	NoRefund     bool                      // early refunds are refused with code 20008
-	NeverOpen    bool                      // the escrow of a held payment is never opened
-	FalseEscrow  func(s *evmwire.SwapData) // getInvoiceStatus delivers another escrow than the one that was opened
-	NeverClaim   bool                      // what the LP has paid for is never claimed
-	NeverSettle  bool                      // held payments are not taken
-	FalsePayment bool                      // getRefundAuthorization names a payment that was not made
+	NotPayable   bool      // refuses to pay what was opened, and gives refunds
+	NeverPay     bool      // what was opened is never paid for, nor refunded
+	NoRefund     bool      // early refunds are refused with code 20008
+	NeverOpen    bool      // the escrow of a held payment is never opened
+	FalseEscrow  EscrowLie // getInvoiceStatus delivers another escrow than the one that was opened
+	NeverClaim   bool      // what the LP has paid for is never claimed
+	NeverSettle  bool      // held payments are not taken
+	FalsePayment bool      // getRefundAuthorization names a payment that was not made
 
 	Withhold    bool // posted PSBTs are not broadcast, though the answer says so
 	LosePost    bool // posted PSBTs are broadcast, and the connection is cut

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
 )
@@ -14,8 +13,8 @@ import (
 // deal is a swap that the LP has agreed to. Only the goroutine that follows the
 // chains calls step; what others read is under the LP's mutex.
 type deal interface {
-	// escrow is the hash of the escrow to be looked at; false if there is none yet.
-	escrow() (common.Hash, bool)
+	// escrow is the one to be looked at, and where; false if there is none yet.
+	escrow() (*side, chains.Escrow, bool)
 	// step does what is to be done now; done says that nothing is left.
 	step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error)
 }
@@ -40,13 +39,12 @@ func (l *LP) find(key string) deal {
 func (l *LP) follow(ctx context.Context) {
 	ticker := time.NewTicker(l.o.Poll)
 	defer ticker.Stop()
-	var seen look
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			problems := l.pass(ctx, &seen)
+			problems := l.pass(ctx)
 			l.mu.Lock()
 			l.problems = problems
 			l.mu.Unlock()
@@ -54,48 +52,58 @@ func (l *LP) follow(ctx context.Context) {
 	}
 }
 
-// look is what was last seen of the EVM network: while its head is the same there
-// is nothing new to be read.
+// look is what was last seen of a chain: while its head is the same there is
+// nothing new to be read.
 type look struct {
 	head  string
-	facts map[common.Hash]chains.EscrowFact
+	facts map[string]chains.EscrowFact
+}
+
+// look reads the escrows that deals of a chain wait for.
+func (s *side) look(ctx context.Context, live []deal) error {
+	head := s.head()
+	if head.Hash != s.seen.head {
+		s.seen.facts = make(map[string]chains.EscrowFact)
+	}
+	var ask []chains.Escrow
+	for _, d := range live {
+		if on, e, ok := d.escrow(); ok && on == s {
+			if _, known := s.seen.facts[factKey(e)]; !known {
+				ask = append(ask, e)
+			}
+		}
+	}
+	if len(ask) > 0 {
+		facts, err := s.facts(ctx, ask, head)
+		if err != nil {
+			return err
+		}
+		maps.Copy(s.seen.facts, facts)
+	}
+	s.seen.head = head.Hash
+	return nil
 }
 
 // pass takes every deal one step on.
-func (l *LP) pass(ctx context.Context, seen *look) (problems []error) {
+func (l *LP) pass(ctx context.Context) (problems []error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	l.mu.Lock()
 	live := append([]deal(nil), l.live...)
 	l.mu.Unlock()
-	head := l.chain.head()
-	if head.Hash != seen.head {
-		seen.facts = make(map[common.Hash]chains.EscrowFact)
-	}
-	var ask []common.Hash
-	for _, d := range live {
-		if hash, ok := d.escrow(); ok {
-			if _, known := seen.facts[hash]; !known {
-				ask = append(ask, hash)
-			}
+	silent := make(map[*side]bool)
+	for _, s := range l.sides {
+		if err := s.look(ctx, live); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", s.chain(), err))
+			silent[s] = true
 		}
 	}
-	if len(ask) > 0 {
-		facts, err := l.chain.escrows(ctx, ask, head)
-		if err != nil {
-			return []error{err}
-		}
-		for hash, f := range facts {
-			seen.facts[hash] = f
-		}
-	}
-	seen.head = head.Hash
 	finished := make(map[deal]bool)
 	for _, d := range live {
 		var fact *chains.EscrowFact
-		if hash, ok := d.escrow(); ok {
-			f, known := seen.facts[hash]
-			if !known {
+		if s, e, ok := d.escrow(); ok {
+			f, known := s.seen.facts[factKey(e)]
+			if !known || silent[s] {
 				continue // asked in vain; the next pass tries again
 			}
 			fact = &f

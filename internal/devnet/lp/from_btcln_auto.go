@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"math/big"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
@@ -19,13 +16,13 @@ import (
 // lp-protocol.md §8.4).
 type auto struct {
 	paymentHash [32]byte
-	terms       evmwire.Terms // but for the expiry
+	side        *side
+	terms       chains.Spec // but for the expiry
 
 	// Under the LP's mutex:
 	state    autoState
-	swap     evmwire.SwapData // once it was sent
-	hash     common.Hash
-	deadline int64 // Unix seconds, for the escrow to be open
+	swap     chains.Escrow // once it was sent
+	deadline int64         // Unix seconds, for the escrow to be open
 }
 
 type autoState int
@@ -40,34 +37,40 @@ const (
 // openTime is how long the LP tries to open an escrow, in seconds.
 const openTime = 120
 
-func (d *auto) escrow() (common.Hash, bool) { return d.hash, d.state == autoSent }
+func (d *auto) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, d.state == autoSent }
 
 func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
+	s, err := l.side(r)
+	if err != nil {
+		return nil, err
+	}
 	hash, err := bolt11.ParseHash(r.str("paymentHash"))
-	amount, recipient, token := r.amount("amount"), r.address("address"), r.address("token")
+	amount, recipient, token := r.amount("amount"), r.address(s, "address"), r.token(s, "token")
 	descriptionHash, hashed := r.optional("descriptionHash")
 	exactOut := r.bool("exactOut")
-	gasToken, gas := r.address("gasToken"), r.amount("gasAmount")
+	gasToken, gas := r.token(s, "gasToken"), r.amount("gasAmount")
 	if r.err != nil {
 		return nil, r.err
 	}
-	description := l.evm.Network().Chain + "-" + recipient.Hex()
+	description := s.chain() + "-" + recipient
 	if raw, ok := r.already("description"); ok {
 		description = (&reader{params: oneParam("d", raw)}).str("d")
 	}
-	price, ok := l.price(token)
-	native, _ := l.price(devnet.Native)
-	if chainErr := l.admit(r, busy[*auto](l)); chainErr != nil {
+	price, ok := s.price(token)
+	native, _ := s.price(s.native())
+	if chainErr := l.admit(r, s, busy[*auto](l)); chainErr != nil {
 		return nil, chainErr
 	}
 	switch {
+	case !s.opens():
+		return nil, refuse(20299, "Chain does not support FROM_BTCLN_AUTO")
 	case err != nil:
 		return nil, badBody("paymentHash")
 	case !ok:
 		return nil, badBody("token")
 	case len(description) > 500:
 		return nil, badBody("description")
-	case gasToken != devnet.Native:
+	case gasToken != s.native():
 		return nil, refuse(20290, "Invalid request body (gasToken)")
 	}
 	if err := early(object{{"lnPublicKey", l.node.ID()}}); err != nil {
@@ -77,11 +80,11 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	q, err := l.terms("FROM_BTCLN_AUTO").receipt(price, !exactOut, amount, &gasRequest{native, add(gas, bounty)}, l.o.GasMax, l.o.Next)
+	q, err := l.terms("FROM_BTCLN_AUTO").receipt(price, !exactOut, amount, &gasRequest{native, add(gas, bounty)}, s.gasMax, l.o.Next)
 	if err != nil {
 		return nil, err
 	}
-	funds, err := l.chain.funds(r.ctx, l.account.Address, token)
+	funds, err := s.funds(r.ctx, token)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +107,9 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 	if err != nil {
 		return nil, badBody("paymentHash")
 	}
-	l.keep(&auto{paymentHash: hash, terms: evmwire.Terms{Kind: chains.HTLC, Offerer: l.account.Address, Claimer: recipient, Token: token, Amount: q.total,
-		ClaimData: hash, PayOut: true, SecurityDeposit: add(gas, bounty), ClaimerBounty: bounty}}, hex.EncodeToString(hash[:]))
-	return object{{"intermediaryKey", l.account.Address.Hex()}, {"pr", pr}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
+	l.keep(&auto{paymentHash: hash, side: s, terms: chains.Spec{Kind: chains.HTLC, Offerer: s.address(), Claimer: recipient, Token: token, Amount: q.total,
+		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: hash}, Sequence: new(big.Int), PayOut: true, SecurityDeposit: add(gas, bounty), ClaimerBounty: bounty}}, hex.EncodeToString(hash[:]))
+	return object{{"intermediaryKey", s.address()}, {"pr", pr}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
 		{"total", q.total.String()}, {"totalGas", gas.String()}, {"totalFeeBtc", add(q.swapFee, q.gasFee).String()},
 		{"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()}, {"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
 		{"claimerBounty", bounty.String()}}, nil
@@ -138,10 +141,11 @@ func (l *LP) autoStatus(r *reader) (object, error) {
 	case at == autoOver:
 		return expired, nil
 	case at == autoSent:
-		if f.FalseEscrow != nil {
-			f.FalseEscrow(&swap)
+		swap, err := f.FalseEscrow.of(d.side, d.terms, swap)
+		if err != nil {
+			return nil, err
 		}
-		return object{{"code", codeDone}, {"msg", "Success"}, {"data", object{{"data", swap}}}}, nil
+		return object{{"code", codeDone}, {"msg", "Success"}, {"data", object{{"data", swap.Data}}}}, nil
 	case l.node.Expired(d.paymentHash):
 		return expired, nil
 	}
@@ -178,12 +182,8 @@ func (d *auto) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done b
 			return true, d.cancel(l)
 		}
 	case chains.EscrowOpen:
-		if now := time.Unix(fact.Head.Time, 0); fact.Head.Time > d.swap.Expiry() {
-			call, err := l.evm.Deployment().Refund(d.swap, now)
-			if err == nil {
-				_, err = l.account.Send(ctx, call)
-			}
-			return false, err
+		if fact.Head.Time > d.swap.Expiry {
+			return false, d.side.refund(ctx, d.swap, time.Unix(fact.Head.Time, 0))
 		}
 	}
 	return false, nil
@@ -193,7 +193,7 @@ func (d *auto) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done b
 func (d *auto) open(ctx context.Context, l *LP) error {
 	height, _ := l.btc.Tip()
 	until, held := l.node.HeldUntil(d.paymentHash)
-	funds, err := l.chain.funds(ctx, l.account.Address, d.terms.Token)
+	funds, err := d.side.funds(ctx, d.terms.Token)
 	if err != nil {
 		return err
 	}
@@ -203,24 +203,14 @@ func (d *auto) open(ctx context.Context, l *LP) error {
 	now := l.now().Unix()
 	t := d.terms
 	t.Expiry = now + l.times().escrow
-	s, err := l.newEscrow(t)
+	e, err := newEscrow(d.side, t, l.faults().Escrow)
 	if err != nil {
 		return err
 	}
-	hash, err := s.EscrowHash()
-	if err != nil {
-		return err
+	if err := d.side.open(ctx, e, now+openTime); err != nil {
+		return errors.Join(err, d.cancel(l))
 	}
-	calls, err := l.evm.Deployment().Init(s, l.account.Address, chains.Auth{Prefix: initPrefix(s), Timeout: now + openTime})
-	if err != nil {
-		return err
-	}
-	for _, c := range calls {
-		if _, err := l.account.Submit(ctx, c); err != nil {
-			return errors.Join(err, d.cancel(l))
-		}
-	}
-	return l.set(func() { d.state, d.swap, d.hash, d.deadline = autoSent, s, hash, now+openTime })
+	return l.set(func() { d.state, d.swap, d.terms, d.deadline = autoSent, e, t, now+openTime })
 }
 
 func (d *auto) cancel(l *LP) error {

@@ -1,15 +1,11 @@
 package lp
 
 import (
-	"context"
 	"math/big"
 	"net"
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
 // Limits are what an LP takes on (protocol: lp-protocol.md §3.7, §8.1).
@@ -61,17 +57,14 @@ func (l *LP) withdrawing() (n int) {
 	return n
 }
 
-// admit refuses a quote that is for another chain, or beyond what the LP can take
-// on now. inflight is how many swaps of the kind are under way.
-func (l *LP) admit(r *reader, inflight int) error {
-	if err := l.checkChain(r); err != nil {
-		return err
-	}
+// admit refuses a quote that is beyond what the LP can take on now. inflight is how
+// many swaps of the kind are under way.
+func (l *LP) admit(r *reader, s *side, inflight int) error {
 	if err := l.tooMany(inflight); err != nil {
 		return err
 	}
 	if least := l.o.Limits.Reserve; least != nil {
-		have, err := l.chain.native(r.ctx, l.account.Address)
+		have, err := s.gas(r.ctx)
 		if err != nil {
 			return err
 		}
@@ -91,13 +84,6 @@ func (l *LP) tooMany(inflight int) error {
 		return refuse(20013, "Too many in-flight swaps, retry later!")
 	}
 	return nil
-}
-
-// native is what an account has of the native coin.
-func (c *chainReader) native(ctx context.Context, of common.Address) (*big.Int, error) {
-	var have hexutil.Big
-	err := c.client.CallContext(ctx, &have, "eth_getBalance", of, "latest")
-	return (*big.Int)(&have), err
 }
 
 // visits are the requests of one address of clients.

@@ -19,7 +19,7 @@ import (
 
 // Token is a token that an LP deals in.
 type Token struct {
-	Address common.Address // zero: the native coin
+	Address string // as the chain writes it
 	Price   Price
 }
 
@@ -58,9 +58,9 @@ type Options struct {
 // bitcoin each, a hundred thousand Dollars are another.
 func DefaultTokens(c devnet.Contracts) []Token {
 	return []Token{
-		{devnet.Native, Price{18, big.NewInt(1e14)}},
-		{c.Token, Price{8, big.NewInt(1e14)}},
-		{c.Dollar, Price{6, big.NewInt(1e9)}},
+		{devnet.Native.Hex(), Price{18, big.NewInt(1e14)}},
+		{c.Token.Hex(), Price{8, big.NewInt(1e14)}},
+		{c.Dollar.Hex(), Price{6, big.NewInt(1e9)}},
 	}
 }
 
@@ -74,13 +74,12 @@ var defaultTerms = map[string]Terms{
 // LP is a running liquidity provider. Its methods are safe for concurrent use.
 type LP struct {
 	o        Options
-	evm      *devnet.Net
+	sides    []*side    // the chains that it serves
+	evm      *evmLedger // of one of them, the one with vaults
 	btc      *bitcoin.Net
-	account  *devnet.Account
 	node     *lightning.Node
 	hot      *bitcoin.Wallet // pays bitcoin, and receives it
 	vaultKey *bitcoin.Wallet // signs for the vaults
-	chain    *chainReader
 	server   *http.Server
 	url      string
 	closing  sync.Once
@@ -91,7 +90,6 @@ type LP struct {
 	mu       sync.Mutex
 	fault    Fault
 	feeRate  float64
-	prices   map[common.Address]Price
 	deals    map[string]deal // by the keys that clients ask with
 	live     []deal
 	prepared map[string]prepared
@@ -133,11 +131,8 @@ func Start(ctx context.Context, o Options) (*LP, error) {
 	if o.Poll == 0 {
 		o.Poll = 20 * time.Millisecond
 	}
-	l := &LP{o: o, evm: o.EVM, btc: o.EVM.Bitcoin(), account: o.Account, node: o.Lightning, closed: make(chan struct{}), feeRate: o.FeeRate,
-		prices: make(map[common.Address]Price), deals: make(map[string]deal), prepared: make(map[string]prepared), quotes: make(map[string]*spvQuote)}
-	for _, t := range o.Tokens {
-		l.prices[t.Address] = t.Price
-	}
+	l := &LP{o: o, btc: o.EVM.Bitcoin(), node: o.Lightning, closed: make(chan struct{}), feeRate: o.FeeRate,
+		deals: make(map[string]deal), prepared: make(map[string]prepared), quotes: make(map[string]*spvQuote)}
 	if err := l.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the LP: %w", err), l.Close())
 	}
@@ -151,9 +146,10 @@ func (l *LP) start(ctx context.Context) (err error) {
 	if l.vaultKey, err = l.btc.NewWallet(btc.P2TR); err != nil {
 		return err
 	}
-	if l.chain, err = newChainReader(l.evm); err != nil {
+	if l.evm, err = newEVMLedger(l.o.EVM, l.o.Account); err != nil {
 		return err
 	}
+	l.sides = append(l.sides, newSide(l.evm, l.o.Tokens, l.o.GasMax))
 	if err := l.stock(ctx); err != nil {
 		return err
 	}
@@ -173,9 +169,11 @@ func (l *LP) stock(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, t := range l.o.Tokens {
-		if err := l.evm.Deposit(ctx, l.account, t.Address, t.Price.fromBTC(big.NewInt(l.o.Deposit), false)); err != nil {
-			return fmt.Errorf("deposit: %w", err)
+	for _, s := range l.sides {
+		for _, t := range s.tokens {
+			if err := s.deposit(ctx, t.Address, t.Price.fromBTC(big.NewInt(l.o.Deposit), false)); err != nil {
+				return fmt.Errorf("deposit on %s: %w", s.chain(), err)
+			}
 		}
 	}
 	return l.openVaults(ctx)
@@ -185,20 +183,13 @@ func (l *LP) stock(ctx context.Context) error {
 func (l *LP) URL() string { return l.url }
 
 // Account returns the LP's account on the EVM network.
-func (l *LP) Account() *devnet.Account { return l.account }
+func (l *LP) Account() *devnet.Account { return l.evm.account }
 
 // Node returns the LP's Lightning node; nil if it has none.
 func (l *LP) Node() *lightning.Node { return l.node }
 
 // Wallet returns the wallet that pays and receives bitcoin.
 func (l *LP) Wallet() *bitcoin.Wallet { return l.hot }
-
-// SetPrice changes what a token is worth to the LP.
-func (l *LP) SetPrice(token common.Address, microSat *big.Int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.prices[token] = Price{l.prices[token].Decimals, microSat}
-}
 
 // SetFeeRate changes what the LP's wallet takes for the right fee rate, in sat/vB.
 func (l *LP) SetFeeRate(rate float64) {
@@ -225,21 +216,14 @@ func (l *LP) Close() (err error) {
 			err = l.server.Close()
 		}
 		l.stopped.Wait()
-		if l.chain != nil {
-			err = errors.Join(err, l.chain.close())
+		for _, s := range l.sides {
+			err = errors.Join(err, s.close())
 		}
 	})
 	return err
 }
 
 func (l *LP) now() time.Time { return l.o.Now() }
-
-func (l *LP) price(token common.Address) (Price, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p, ok := l.prices[token]
-	return p, ok
-}
 
 func (l *LP) terms(name string) Terms {
 	if t, ok := l.o.Terms[name]; ok {

@@ -4,16 +4,13 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // refundable is a swap whose escrow the user may get back early.
 type refundable interface {
 	deal
-	swapData() evmwire.SwapData
+	refundable()
 }
 
 // Codes of status answers (protocol: lp-protocol.md §4.2).
@@ -52,7 +49,7 @@ func (l *LP) refundAuthorization(r *reader) (object, error) {
 		return nil, refuse(20060, "Invalid sequence")
 	}
 	f := l.faults()
-	d := l.find(dealKey(hash, number))
+	d := l.find(hash + "/" + number.String())
 	l.mu.Lock()
 	var at state
 	answer := object{{"code", codeProcessing}, {"msg", "Payment processing"}}
@@ -77,28 +74,30 @@ func (l *LP) refundAuthorization(r *reader) (object, error) {
 		}
 	}
 	l.mu.Unlock()
-	switch {
-	case swap == nil, at == saved && !f.FalsePayment, at == over:
+	if swap == nil {
 		return object{{"code", codeNotFound}, {"msg", "Payment not found"}}, nil
-	case swap.swapData().Expiry() < l.now().Unix() && at != claimed && at != refunded:
+	}
+	s, e, _ := swap.escrow()
+	switch {
+	case at == saved && !f.FalsePayment, at == over:
+		return object{{"code", codeNotFound}, {"msg", "Payment not found"}}, nil
+	case e.Expiry < l.now().Unix() && at != claimed && at != refunded:
 		return nil, &Refusal{Code: codeTooLate, Msg: "Payment expired", HTTP: 200}
 	case at == nonPayable && f.NoRefund:
 		return object{{"code", codeProcessing}, {"msg", "Payment processing"}}, nil
 	case at != nonPayable:
 		return answer, nil
 	}
-	s := swap.swapData()
-	escrow, _ := swap.escrow()
-	facts, err := l.chain.escrows(r.ctx, []common.Hash{escrow}, l.chain.head())
+	facts, err := s.facts(r.ctx, []chains.Escrow{e}, s.head())
 	if err != nil {
 		return nil, err
 	}
-	if facts[escrow].State != chains.EscrowOpen {
+	if facts[factKey(e)].State != chains.EscrowOpen {
 		return nil, refuse(20005, "Not committed")
 	}
-	auth, err := l.authorizeRefund(s)
+	auth, err := l.authorizeRefund(s, e)
 	if err != nil {
 		return nil, err
 	}
-	return object{{"code", codeSuccess}, {"msg", "Success"}, {"data", append(object{{"address", l.account.Address.Hex()}}, authFields(auth)...)}}, nil
+	return object{{"code", codeSuccess}, {"msg", "Success"}, {"data", append(object{{"address", s.address()}}, authFields(auth)...)}}, nil
 }

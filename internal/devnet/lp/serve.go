@@ -10,8 +10,6 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
-
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 )
 
 func (l *LP) listen() error {
@@ -77,39 +75,57 @@ func toBTCData() object {
 
 // info is what the LP says of itself.
 func (l *LP) info() info {
-	chain := l.evm.Network().Chain
-	var all []string
-	for _, t := range l.o.Tokens {
-		all = append(all, t.Address.Hex())
+	// What is swapped, by chain, where a service is offered there.
+	tokens := func(has func(*side) bool) object {
+		all := object{}
+		for _, s := range l.sides {
+			if has(s) {
+				var of []string
+				for _, t := range s.tokens {
+					of = append(of, t.Address)
+				}
+				all = append(all, member{s.chain(), of})
+			}
+		}
+		return all
 	}
-	tokens := object{{chain, all}}
-	gas := object{{chain, object{{"gasToken", devnet.Native.Hex()}, {"max", l.o.GasMax.String()}}}}
+	gas := func(has func(*side) bool) object {
+		all := object{}
+		for _, s := range l.sides {
+			if has(s) {
+				all = append(all, member{s.chain(), object{{"gasToken", s.native()}, {"max", s.gasMax.String()}}})
+			}
+		}
+		return all
+	}
+	natives := object{}
+	for _, s := range l.sides {
+		natives = append(natives, member{s.chain(), []string{s.native()}})
+	}
 	need := l.times()
-	services := []service{{"TO_BTC", l.terms("TO_BTC"), toBTCData(), tokens}, {"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas}}, tokens},
-		{"FROM_BTC_TRUSTED", l.terms("FROM_BTC_TRUSTED"), object{}, object{{chain, []string{devnet.Native.Hex()}}}}}
+	services := []service{{"TO_BTC", l.terms("TO_BTC"), toBTCData(), tokens((*side).any)}}
+	if l.evm != nil {
+		services = append(services, service{"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas(l.hasVaults)}}, tokens(l.hasVaults)})
+	}
+	services = append(services, service{"FROM_BTC_TRUSTED", l.terms("FROM_BTC_TRUSTED"), object{}, natives})
 	if l.node != nil {
-		services = append(services,
-			service{"TO_BTCLN", l.terms("TO_BTCLN"), object{{"minCltv", need.sendCLTV}, {"minTimestampCltv", need.send}}, tokens},
-			service{"FROM_BTCLN_AUTO", l.terms("FROM_BTCLN_AUTO"), object{{"minCltv", need.heldCLTV}, {"invoiceTimeoutSeconds", invoiceExpiry}, {"gasTokens", gas}}, tokens},
-			service{"FROM_BTCLN_TRUSTED", l.terms("FROM_BTCLN_TRUSTED"), object{{"minCltv", minHeldCLTV}}, object{{chain, []string{devnet.Native.Hex()}}}})
+		services = append(services, service{"TO_BTCLN", l.terms("TO_BTCLN"), object{{"minCltv", need.sendCLTV}, {"minTimestampCltv", need.send}}, tokens((*side).any)})
+		if auto := tokens((*side).opens); len(auto) > 0 {
+			services = append(services, service{"FROM_BTCLN_AUTO", l.terms("FROM_BTCLN_AUTO"),
+				object{{"minCltv", need.heldCLTV}, {"invoiceTimeoutSeconds", invoiceExpiry}, {"gasTokens", gas((*side).opens)}}, auto})
+		}
+		services = append(services, service{"FROM_BTCLN_TRUSTED", l.terms("FROM_BTCLN_TRUSTED"), object{{"minCltv", minHeldCLTV}}, natives})
 	}
-	signer := l.account
-	if other := l.faults().InfoKey; other != nil {
-		signer = other
+	var claims []claim
+	for _, s := range l.sides {
+		claims = append(claims, claim{s.chain(), s.address(), s.version(), func(envelope []byte) (string, error) {
+			return s.signData(envelope, l.faults().StrangeInfo)
+		}})
 	}
-	return info{services, []claim{{chain, l.account.Address.Hex(), l.evm.Deployment().Version, func(envelope []byte) (string, error) {
-		return signer.SignDigest(l.evm.Network().DataDigest(envelope))
-	}}}}
+	return info{services, claims}
 }
 
-// address reads an address of the EVM network.
-func (r *reader) address(name string) common.Address {
-	s := r.str(name)
-	if r.err == nil && !common.IsHexAddress(s) {
-		r.bad(name)
-	}
-	return common.HexToAddress(s)
-}
+func (s *side) any() bool { return true }
 
 // newID returns 32 bytes that nobody guesses.
 func newID(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts...) }

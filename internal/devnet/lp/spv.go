@@ -10,7 +10,6 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
@@ -75,9 +74,16 @@ func (r *reader) share(name string, code int) uint32 {
 }
 
 func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
+	s, err := l.side(r)
+	if err != nil {
+		return nil, err
+	}
+	if !l.hasVaults(s) {
+		return nil, refuse(20301, "No suitable swap vault found!")
+	}
 	exactOut := r.bool("exactOut")
-	recipient, token := r.address("address"), r.address("token")
-	gasToken, gas := r.address("gasToken"), r.amount("gasAmount")
+	recipient, token := common.HexToAddress(r.address(s, "address")), r.token(s, "token")
+	gasToken, gas := r.token(s, "gasToken"), r.amount("gasAmount")
 	shares := btc.FeeShares{Fronting: r.share("frontingFeeRate", 20192), Caller: r.share("callerFeeRate", 20191)}
 	if r.err != nil {
 		return nil, r.err
@@ -92,13 +98,13 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		amount = new(big.Int)
 	}
 	all, sweep := r.already("amountUtxos")
-	if err := l.admit(r, l.withdrawing()); err != nil {
+	if err := l.admit(r, s, l.withdrawing()); err != nil {
 		return nil, err
 	}
-	price, known := l.price(token)
-	native, _ := l.price(devnet.Native)
+	price, known := s.price(token)
+	native, _ := s.price(s.native())
 	switch {
-	case gasToken != devnet.Native:
+	case gasToken != s.native():
 		return nil, refuse(20190, "Invalid request body (gasToken)")
 	case !known:
 		return nil, badBody("token")
@@ -130,7 +136,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	if exactOut {
 		amount = withShares(amount, both)
 	}
-	q, err := l.terms("FROM_BTC_SPV").receipt(price, !exactOut, amount, &gasRequest{native, withShares(gas, both)}, l.o.GasMax, l.o.Next)
+	q, err := l.terms("FROM_BTC_SPV").receipt(price, !exactOut, amount, &gasRequest{native, withShares(gas, both)}, s.gasMax, l.o.Next)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +147,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	rawOf := func(p evmwire.VaultParams) [2]uint64 {
 		return [2]uint64{new(big.Int).Quo(total, p.Token0Multiplier).Uint64(), new(big.Int).Quo(totalGas, p.Token1Multiplier).Uint64()}
 	}
-	v, err := l.chooseVault(token, func(p evmwire.VaultParams) ([2]uint64, error) {
+	v, err := l.chooseVault(common.HexToAddress(token), func(p evmwire.VaultParams) ([2]uint64, error) {
 		a, err := shares.Amounts(rawOf(p))
 		return a.Total, err
 	})
@@ -156,7 +162,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	unique := newID(sequence().Bytes(), recipient[:], sequence().Bytes())
 	id := hex.EncodeToString(unique[:])
 	l.quotes[id] = d
-	answer := object{{"quoteId", id}, {"expiry", d.expiry}, {"address", l.account.Address.Hex()}, {"vaultId", v.onchain.ID.String()},
+	answer := object{{"quoteId", id}, {"expiry", d.expiry}, {"address", s.address()}, {"vaultId", v.onchain.ID.String()},
 		{"vaultBtcAddress", l.vaultKey.Address.String()}, {"btcAddress", l.hot.Address.String()}, {"btcUtxo", d.utxo.String()}, {"btcFeeRate", rate},
 		{"btcAmount", bigInt(d.sats).String()}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
 		{"total", wholeUnits(total, p.Token0Multiplier).String()}, {"totalGas", wholeUnits(totalGas, p.Token1Multiplier).String()},

@@ -3,17 +3,16 @@ package lp
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
 
 	"github.com/btcsuite/btcd/wire"
-	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // state is where a deal stands.
@@ -32,8 +31,8 @@ const (
 
 // toBTC is a swap from the chain to Bitcoin (protocol: lp-protocol.md §8.4).
 type toBTC struct {
-	swap          evmwire.SwapData
-	hash          common.Hash
+	side          *side
+	swap          chains.Escrow
 	auth          chains.Auth
 	script        []byte
 	sats          int64
@@ -47,28 +46,33 @@ type toBTC struct {
 	tx    *wire.MsgTx
 }
 
-func (d *toBTC) escrow() (common.Hash, bool) { return d.hash, true }
-func (d *toBTC) swapData() evmwire.SwapData  { return d.swap }
+func (d *toBTC) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, true }
+func (d *toBTC) refundable()                          {}
 
-func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
+func (l *LP) quoteToBTC(r *reader, early func(object) error) (any, error) {
+	s, err := l.side(r)
+	if err != nil {
+		return nil, err
+	}
 	address := r.str("address")
 	amount, exactIn := r.amount("amount"), r.bool("exactIn")
 	target, confirmations := r.small("confirmationTarget"), r.small("confirmations")
 	nonce := r.big("nonce")
-	token, offerer := r.address("token"), r.address("offerer")
+	token, offerer := r.token(s, "token"), r.address(s, "offerer")
 	if r.err != nil {
 		return nil, r.err
 	}
-	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
+	if err := l.admit(r, s, busy[*toBTC](l)); err != nil {
 		return nil, err
 	}
-	if err := l.admit(r, busy[*toBTC](l)); err != nil {
+	feeRate, err := prefetched(r, s, early)
+	if err != nil {
 		return nil, err
 	}
 	if err := l.newerRefusal(amount, nonce, target, confirmations); err != nil {
 		return nil, err
 	}
-	price, ok := l.price(token)
+	price, ok := s.price(token)
 	to, err := btc.ParseAddress(address, l.btc.Network())
 	switch {
 	case target > 12:
@@ -102,37 +106,54 @@ func (l *LP) quoteToBTC(r *reader, _ func(object) error) (any, error) {
 		return nil, refuse(20019, "Amount too low!")
 	}
 	_, quoted := toBTCTime(target, confirmations)
-	d := &toBTC{script: to.Script(), sats: q.amount.Int64(), nonce: nonce.Uint64(), confirmations: uint32(confirmations), target: target, rate: rate}
-	d.swap, err = l.newEscrow(evmwire.Terms{Kind: chains.OnchainNonced, Offerer: offerer, Claimer: l.account.Address, Token: token, Amount: q.all,
-		ClaimData: evmwire.ClaimDataOutput(d.script, uint64(d.sats), d.nonce, d.confirmations, l.evm.Deployment().BtcRelay.Address),
-		Sequence:  sequence(), Expiry: l.now().Unix() + quoted, PayIn: true})
+	d := &toBTC{side: s, script: to.Script(), sats: q.amount.Int64(), nonce: nonce.Uint64(), confirmations: uint32(confirmations), target: target, rate: rate}
+	d.swap, err = newEscrow(s, chains.Spec{Kind: chains.OnchainNonced, Offerer: offerer, Claimer: s.address(), Token: token, Amount: q.all,
+		Condition: chains.Condition{Kind: chains.OnchainNonced, Script: d.script, Sats: uint64(d.sats), Nonce: d.nonce, Confirmations: uint16(d.confirmations)},
+		Sequence:  sequence(), Expiry: l.now().Unix() + quoted, PayIn: true}, l.faults().Escrow)
 	if err != nil {
 		return nil, err
 	}
-	if d.hash, err = d.swap.EscrowHash(); err != nil {
+	if d.auth, err = l.authorizeInit(r.ctx, s, d.swap, feeRate); err != nil {
 		return nil, err
 	}
-	if d.auth, err = l.authorizeInit(d.swap); err != nil {
-		return nil, err
-	}
-	l.keep(d, dealKey(claimHash(d.swap), d.swap.Sequence), dealKey(d.hash.Hex()[2:], d.swap.Sequence))
-	answer := append(object{{"amount", q.amount.String()}, {"address", l.account.Address.Hex()}}, l.rateFields(rate)...)
+	l.keep(d, dealKey(d.swap.ClaimHash, d.swap.Sequence), dealKey(d.swap.Hash, d.swap.Sequence))
+	answer := append(object{{"amount", q.amount.String()}, {"address", s.address()}}, l.rateFields(rate)...)
 	answer = append(answer, object{{"networkFee", q.netTok.String()}, {"swapFee", q.swapFeeTok.String()}, {"totalFee", add(q.netTok, q.swapFeeTok).String()}, {"total", q.all.String()},
-		{"minRequiredExpiry", bigInt(d.swap.Expiry()).String()}, {"data", d.swap}}...)
+		{"minRequiredExpiry", bigInt(d.swap.Expiry).String()}, {"data", d.swap.Data}}...)
 	return append(answer, authFields(d.auth)...), nil
 }
 
-func claimHash(s evmwire.SwapData) string { return hex.EncodeToString(s.ClaimData[:]) }
+// prefetched tells a client early what it needs to check an authorisation, and
+// reads the fee rate that is sent late.
+func prefetched(r *reader, s *side, early func(object) error) (feeRate string, err error) {
+	data, err := s.prefetch(r.ctx)
+	if err != nil {
+		return "", err
+	}
+	if data != nil {
+		if err := early(object{{"signDataPrefetch", data}}); err != nil {
+			return "", err
+		}
+	}
+	return r.feeRate()
+}
+
+// feeRate reads the fee rate of the chain, which may be missing.
+func (r *reader) feeRate() (string, error) {
+	raw, err := r.wait("feeRate")
+	if err != nil && !errors.Is(err, errMissing) {
+		return "", err
+	}
+	var rate string
+	if !isNull(raw) && json.Unmarshal(raw, &rate) != nil {
+		return "", badBody("feeRate")
+	}
+	return rate, nil
+}
 
 // dealKey is what clients ask for an escrow with.
-func dealKey(hash string, sequence *big.Int) string { return hash + "/" + sequence.String() }
-
-// checkChain refuses a request for another chain than the LP's.
-func (l *LP) checkChain(r *reader) error {
-	if chain, ok := r.query("chain"); !ok || chain != l.evm.Network().Chain {
-		return refuse(20200, "Invalid chain specified")
-	}
-	return nil
+func dealKey(hash []byte, sequence *big.Int) string {
+	return hex.EncodeToString(hash) + "/" + sequence.String()
 }
 
 // pickCoins chooses coins of the LP's wallet for a payment.
@@ -171,7 +192,7 @@ func (d *toBTC) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done 
 	case sending, sent:
 		return false, d.claim(ctx, l)
 	}
-	return at == nonPayable && fact.Head.Time > d.swap.Expiry(), nil
+	return at == nonPayable && fact.Head.Time > d.swap.Expiry, nil
 }
 
 // set changes a deal under the LP's mutex.
@@ -189,7 +210,7 @@ func (d *toBTC) pay(l *LP) error {
 	switch {
 	case f.NeverPay:
 		return l.set(func() { d.state = committed })
-	case f.NotPayable, d.swap.Expiry()-l.now().Unix() < required, l.sendRate() > d.rate:
+	case f.NotPayable, d.swap.Expiry-l.now().Unix() < required, l.sendRate() > d.rate:
 		return l.set(func() { d.state = nonPayable })
 	}
 	lockTime, seq, err := claimhash.NonceFields(d.nonce, l.now())
@@ -234,17 +255,5 @@ func (d *toBTC) claim(ctx context.Context, l *LP) error {
 	if l.faults().NeverClaim || tip+1 < merkle.Height+d.confirmations {
 		return nil
 	}
-	if err := l.evm.SyncRelay(ctx); err != nil {
-		return err
-	}
-	proof, err := l.evm.Proof(id, 0, d.confirmations)
-	if err != nil {
-		return err
-	}
-	call, err := l.evm.Deployment().ClaimByBitcoin(d.swap, proof)
-	if err != nil {
-		return err
-	}
-	_, err = l.account.Send(ctx, call)
-	return err
+	return d.side.claimBitcoin(ctx, d.swap, id, 0, d.confirmations)
 }

@@ -4,22 +4,18 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"math"
 	"math/big"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
 // toBTCLN is a swap from the chain to Lightning (protocol: lp-protocol.md §8.4).
 type toBTCLN struct {
-	swap    evmwire.SwapData
-	hash    common.Hash
+	side    *side
+	swap    chains.Escrow
 	auth    chains.Auth
 	text    string
 	invoice *bolt11.Invoice
@@ -30,14 +26,15 @@ type toBTCLN struct {
 	preimage [32]byte
 }
 
-func (d *toBTCLN) escrow() (common.Hash, bool) { return d.hash, true }
-func (d *toBTCLN) swapData() evmwire.SwapData  { return d.swap }
+func (d *toBTCLN) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, true }
+func (d *toBTCLN) refundable()                          {}
 
 // lnRequest is what a client wants to be paid over Lightning.
 type lnRequest struct {
+	side           *side
 	text           string
 	invoice        *bolt11.Invoice
-	token, offerer common.Address
+	token, offerer string
 	price          Price
 	maxFee         int64 // sats
 	expiry         int64 // of the escrow, Unix seconds
@@ -54,11 +51,15 @@ type prepared struct {
 // exactInTime is how long the second step may take, in seconds.
 const exactInTime = 10
 
-func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
-	q := lnRequest{text: r.str("pr")}
+func (l *LP) quoteToBTCLN(r *reader, early func(object) error) (any, error) {
+	s, err := l.side(r)
+	if err != nil {
+		return nil, err
+	}
+	q := lnRequest{side: s, text: r.str("pr")}
 	maxFee := r.amount("maxFee")
 	q.expiry = r.unix("expiryTimestamp")
-	q.token, q.offerer = r.address("token"), r.address("offerer")
+	q.token, q.offerer = r.token(s, "token"), r.address(s, "offerer")
 	exactIn := r.bool("exactIn")
 	amount := new(big.Int)
 	if raw := r.get("amount"); !isNull(raw) {
@@ -67,11 +68,11 @@ func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if err := l.admit(r, busy[*toBTCLN](l)); err != nil {
+	if err := l.admit(r, s, busy[*toBTCLN](l)); err != nil {
 		return nil, err
 	}
 	var ok bool
-	if q.price, ok = l.price(q.token); !ok {
+	if q.price, ok = s.price(q.token); !ok {
 		return nil, badBody("token")
 	}
 	if exactIn {
@@ -91,9 +92,10 @@ func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
 		if amount.Sign() == 0 {
 			return nil, refuse(20040, "Invalid request body (amount not specified)")
 		}
-		return l.prepare(q, amount)
+		return l.prepare(r, q, amount, early)
 	}
-	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
+	feeRate, err := prefetched(r, s, early)
+	if err != nil {
 		return nil, err
 	}
 	sats, _ := q.invoice.AmountSats()
@@ -101,7 +103,7 @@ func (l *LP) quoteToBTCLN(r *reader, _ func(object) error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.promise(q, terms, confidence)
+	return l.promise(r, q, terms, confidence, feeRate)
 }
 
 // readInvoice decodes the invoice of a request.
@@ -148,7 +150,14 @@ func (l *LP) limits(q lnRequest) lightning.Limits {
 func msat(sats int64) int64 { return min(sats, math.MaxInt64/1000) * 1000 }
 
 // prepare answers the first step of an exact input: what the invoice must be for.
-func (l *LP) prepare(q lnRequest, amount *big.Int) (any, error) {
+func (l *LP) prepare(r *reader, q lnRequest, amount *big.Int, early func(object) error) (any, error) {
+	if data, err := q.side.prefetch(r.ctx); err != nil {
+		return nil, err
+	} else if data != nil {
+		if err := early(object{{"signDataPrefetch", data}}); err != nil {
+			return nil, err
+		}
+	}
 	p, confidence, err := l.lightningTerms(q, true, amount)
 	if err != nil {
 		return nil, err
@@ -166,7 +175,8 @@ func (l *LP) quoteToBTCLNExactIn(r *reader, _ func(object) error) (any, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if _, err := r.wait("feeRate"); err != nil && !errors.Is(err, errMissing) {
+	feeRate, err := r.feeRate()
+	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
@@ -186,12 +196,12 @@ func (l *LP) quoteToBTCLNExactIn(r *reader, _ func(object) error) (any, error) {
 	if msat := p.invoice.AmountMsat; *msat != p.q.amount.Int64()*1000 {
 		return nil, refuse(20102, "Provided PR doesn't match requested amount!")
 	}
-	return l.promise(p.lnRequest, p.q, p.confidence)
+	return l.promise(r, p.lnRequest, p.q, p.confidence, feeRate)
 }
 
 // promise makes the escrow and the answer of both kinds of quotes.
-func (l *LP) promise(q lnRequest, p payout, confidence int64) (any, error) {
-	d := &toBTCLN{text: q.text, invoice: q.invoice, maxFee: p.netFee.Int64()}
+func (l *LP) promise(r *reader, q lnRequest, p payout, confidence int64, feeRate string) (any, error) {
+	d := &toBTCLN{side: q.side, text: q.text, invoice: q.invoice, maxFee: p.netFee.Int64()}
 	if old, ok := l.node.Payment(q.invoice.PaymentHash); ok && old.State != lightning.Failed {
 		return nil, refuse(20010, "Already processed")
 	}
@@ -199,21 +209,18 @@ func (l *LP) promise(q lnRequest, p payout, confidence int64) (any, error) {
 		return nil, refuse(20002, "Not enough liquidity")
 	}
 	var err error
-	d.swap, err = l.newEscrow(evmwire.Terms{Kind: chains.HTLC, Offerer: q.offerer, Claimer: l.account.Address, Token: q.token, Amount: p.all,
-		ClaimData: q.invoice.PaymentHash, Sequence: sequence(), Expiry: q.expiry, PayIn: true})
+	d.swap, err = newEscrow(q.side, chains.Spec{Kind: chains.HTLC, Offerer: q.offerer, Claimer: q.side.address(), Token: q.token, Amount: p.all,
+		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: q.invoice.PaymentHash}, Sequence: sequence(), Expiry: q.expiry, PayIn: true}, l.faults().Escrow)
 	if err != nil {
 		return nil, err
 	}
-	if d.hash, err = d.swap.EscrowHash(); err != nil {
+	if d.auth, err = l.authorizeInit(r.ctx, q.side, d.swap, feeRate); err != nil {
 		return nil, err
 	}
-	if d.auth, err = l.authorizeInit(d.swap); err != nil {
-		return nil, err
-	}
-	l.keep(d, dealKey(hex.EncodeToString(q.invoice.PaymentHash[:]), d.swap.Sequence), dealKey(d.hash.Hex()[2:], d.swap.Sequence))
+	l.keep(d, dealKey(q.invoice.PaymentHash[:], d.swap.Sequence), dealKey(d.swap.Hash, d.swap.Sequence))
 	return append(object{{"maxFee", p.netTok.String()}, {"swapFee", p.swapFeeTok.String()}, {"total", p.all.String()},
-		{"confidence", float64(confidence) / 1e6}, {"address", l.account.Address.Hex()}, {"routingFeeSats", p.netFee.String()},
-		{"data", d.swap}}, authFields(d.auth)...), nil
+		{"confidence", float64(confidence) / 1e6}, {"address", q.side.address()}, {"routingFeeSats", p.netFee.String()},
+		{"data", d.swap.Data}}, authFields(d.auth)...), nil
 }
 
 func (d *toBTCLN) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
@@ -240,13 +247,9 @@ func (d *toBTCLN) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (don
 		if l.faults().NeverClaim {
 			return false, nil
 		}
-		call, err := l.evm.Deployment().ClaimBySecret(d.swap, d.preimage)
-		if err == nil {
-			_, err = l.account.Send(ctx, call)
-		}
-		return false, err
+		return false, d.side.claimSecret(ctx, d.swap, d.preimage)
 	}
-	return at == nonPayable && fact.Head.Time > d.swap.Expiry(), nil
+	return at == nonPayable && fact.Head.Time > d.swap.Expiry, nil
 }
 
 // pay sends the payment for an open escrow, or decides never to.
@@ -255,11 +258,11 @@ func (d *toBTCLN) pay(l *LP) error {
 	switch {
 	case f.NeverPay:
 		return l.set(func() { d.state = committed })
-	case f.NotPayable, d.swap.Expiry()-now < sendTime, d.invoice.ExpiresAt() <= now:
+	case f.NotPayable, d.swap.Expiry-now < sendTime, d.invoice.ExpiresAt() <= now:
 		return l.set(func() { d.state = nonPayable })
 	}
 	_ = l.set(func() { d.state = sending }) // from here on no refund is given
-	limits := l.limits(lnRequest{maxFee: d.maxFee, expiry: d.swap.Expiry()})
+	limits := l.limits(lnRequest{maxFee: d.maxFee, expiry: d.swap.Expiry})
 	if err := l.node.Start(d.text, limits); err != nil {
 		return l.set(func() { d.state = nonPayable })
 	}

@@ -9,18 +9,15 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // trustedLN is a trusted gas swap from Lightning (protocol: lp-protocol.md §8.4).
 type trustedLN struct {
 	preimage, paymentHash [32]byte
-	recipient             common.Address
+	side                  *side
+	recipient             string
 	amount                *big.Int
 
 	// Under the LP's mutex:
@@ -28,34 +25,38 @@ type trustedLN struct {
 	txID string
 }
 
-func (d *trustedLN) escrow() (common.Hash, bool) { return common.Hash{}, false }
+func (d *trustedLN) escrow() (*side, chains.Escrow, bool) { return d.side, chains.Escrow{}, false }
 
 func (l *LP) quoteTrustedLN(r *reader) (object, error) {
-	recipient, amount := r.address("address"), r.amount("amount")
-	token := devnet.Native
+	s, err := l.side(r)
+	if err != nil {
+		return nil, err
+	}
+	recipient, amount := r.address(s, "address"), r.amount("amount")
+	token := s.native()
 	if _, ok := r.already("token"); ok {
-		token = r.address("token")
+		token = r.token(s, "token")
 	}
 	exactIn, _ := r.query("exactIn")
 	if r.err != nil {
 		return nil, badBody("")
 	}
-	if err := l.admit(r, busy[*trustedLN](l)); err != nil {
+	if err := l.admit(r, s, busy[*trustedLN](l)); err != nil {
 		return nil, err
 	}
-	price, _ := l.price(devnet.Native)
-	if token != devnet.Native {
+	price, _ := s.price(s.native())
+	if token != s.native() {
 		return nil, badBody("token")
 	}
 	q, err := l.terms("FROM_BTCLN_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil, l.o.Next)
 	if err != nil {
 		return nil, err
 	}
-	d := &trustedLN{recipient: recipient, amount: q.total, code: codeGasUnpaid}
+	d := &trustedLN{side: s, recipient: recipient, amount: q.total, code: codeGasUnpaid}
 	_, _ = rand.Read(d.preimage[:]) // never fails
 	d.paymentHash = sha256.Sum256(d.preimage[:])
 	o := lightning.InvoiceOptions{Hash: d.paymentHash, AmountMsat: q.amount.Int64() * 1000, Expiry: invoiceExpiry * time.Second,
-		FinalCLTV: invoiceCLTV, Description: l.evm.Network().Chain + "-GAS-" + recipient.Hex()}
+		FinalCLTV: invoiceCLTV, Description: s.chain() + "-GAS-" + recipient}
 	if lie := l.faults().Invoice; lie != nil {
 		lie(&o)
 	}
@@ -65,7 +66,7 @@ func (l *LP) quoteTrustedLN(r *reader) (object, error) {
 	}
 	l.keep(d, hex.EncodeToString(d.paymentHash[:]))
 	return object{{"code", codeDone}, {"msg", "Success"}, {"data", object{{"pr", pr}, {"swapFee", q.swapFeeTok.String()}, {"swapFeeSats", q.swapFee.String()},
-		{"total", q.total.String()}, {"amountSats", q.amount.String()}, {"intermediaryKey", l.account.Address.Hex()}}}}, nil
+		{"total", q.total.String()}, {"amountSats", q.amount.String()}, {"intermediaryKey", s.address()}}}}, nil
 }
 
 func (l *LP) trustedLNStatus(r *reader) (object, error) {
@@ -91,15 +92,11 @@ func (d *trustedLN) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done
 	switch {
 	case state == lightning.Held && !l.faults().NeverPay:
 		_ = l.set(func() { d.code = codeGasHeld })
-		call, err := evmwire.Transfer(devnet.Native, d.recipient, d.amount)
-		if err != nil {
-			return true, err
-		}
-		receipt, err := l.account.Send(ctx, call)
+		id, err := d.side.pay(ctx, d.recipient, d.amount)
 		if err != nil {
 			return true, errors.Join(err, l.node.Cancel(d.paymentHash), l.set(func() { d.code = codeExpired }))
 		}
-		_ = l.set(func() { d.code, d.txID = codeGasSent, receipt.TxHash.Hex() })
+		_ = l.set(func() { d.code, d.txID = codeGasSent, id })
 		if err := l.node.Settle(d.preimage); err != nil {
 			return true, err
 		}

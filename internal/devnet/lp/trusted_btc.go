@@ -9,13 +9,10 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/wire"
-	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // trustedBTCTime is how long the payment of a trusted gas swap may come.
@@ -30,7 +27,8 @@ type trustedBTC struct {
 	wallet      *bitcoin.Wallet // whose address is paid to
 	hash        string
 	sequence    *big.Int
-	recipient   common.Address
+	side        *side
+	recipient   string
 	sats, total *big.Int // agreed
 	expiry      time.Time
 
@@ -44,26 +42,27 @@ type trustedBTC struct {
 	refund   string
 }
 
-func (d *trustedBTC) escrow() (common.Hash, bool) { return common.Hash{}, false }
+func (d *trustedBTC) escrow() (*side, chains.Escrow, bool) { return d.side, chains.Escrow{}, false }
 
 func (l *LP) quoteTrustedBTC(r *reader) (object, error) {
-	recipient, amount, token := r.address("address"), r.amount("amount"), devnet.Native
-	if _, ok := r.already("token"); ok {
-		token = r.address("token")
-	}
-	exactIn, _ := r.query("exactIn")
-	if r.err != nil || token != devnet.Native {
-		return nil, badBody("")
-	}
-	if err := l.checkChain(r); err != nil {
+	s, err := l.side(r)
+	if err != nil {
 		return nil, err
 	}
-	price, _ := l.price(devnet.Native)
+	recipient, amount, token := r.address(s, "address"), r.amount("amount"), s.native()
+	if _, ok := r.already("token"); ok {
+		token = r.token(s, "token")
+	}
+	exactIn, _ := r.query("exactIn")
+	if r.err != nil || token != s.native() {
+		return nil, badBody("")
+	}
+	price, _ := s.price(s.native())
 	q, err := l.terms("FROM_BTC_TRUSTED").receipt(price, exactIn == "true", amount, nil, nil, l.o.Next)
 	if err != nil {
 		return nil, err
 	}
-	d := &trustedBTC{recipient: recipient, sats: q.amount, total: q.total, sequence: sequence(), expiry: l.now().Add(trustedBTCTime), code: codeGasUnpaid}
+	d := &trustedBTC{side: s, recipient: recipient, sats: q.amount, total: q.total, sequence: sequence(), expiry: l.now().Add(trustedBTCTime), code: codeGasUnpaid}
 	if text, ok := r.query("refundAddress"); ok {
 		if d.refundTo, err = btc.ParseAddress(text, l.btc.Network()); err != nil {
 			return nil, badBody("refundAddress")
@@ -75,13 +74,13 @@ func (l *LP) quoteTrustedBTC(r *reader) (object, error) {
 	address := d.wallet.Address.String()
 	sum := sha256.Sum256([]byte(address))
 	d.hash = hex.EncodeToString(sum[:])
-	l.keep(d, dealKey(d.hash, d.sequence))
+	l.keep(d, dealKey(sum[:], d.sequence))
 	l.mu.Lock()
 	rate := l.feeRate
 	l.mu.Unlock()
 	return object{{"code", codeDone}, {"msg", "Success"}, {"data", object{{"paymentHash", d.hash}, {"sequence", d.sequence.String()}, {"btcAddress", address},
 		{"amountSats", q.amount.String()}, {"swapFeeSats", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()}, {"total", q.total.String()},
-		{"intermediaryKey", l.account.Address.Hex()}, {"recommendedFee", rate}, {"expiresAt", d.expiry.UnixMilli()}}}}, nil
+		{"intermediaryKey", s.address()}, {"recommendedFee", rate}, {"expiresAt", d.expiry.UnixMilli()}}}}, nil
 }
 
 func (l *LP) findTrustedBTC(r *reader) (*trustedBTC, bool) {
@@ -89,7 +88,7 @@ func (l *LP) findTrustedBTC(r *reader) (*trustedBTC, bool) {
 	if r.err != nil {
 		return nil, false
 	}
-	d, ok := l.find(dealKey(hash, sequence)).(*trustedBTC)
+	d, ok := l.find(hash + "/" + sequence.String()).(*trustedBTC)
 	return d, ok
 }
 
@@ -231,15 +230,11 @@ func (d *trustedBTC) pay(ctx context.Context, l *LP) error {
 	l.mu.Lock()
 	paid := d.paid
 	l.mu.Unlock()
-	call, err := evmwire.Transfer(devnet.Native, d.recipient, paid)
-	if err != nil {
-		return err
-	}
-	receipt, err := l.account.Send(ctx, call)
+	id, err := d.side.pay(ctx, d.recipient, paid)
 	if err != nil {
 		return errors.Join(err, l.set(func() { d.code = codeGasRefundable }))
 	}
-	return l.set(func() { d.code, d.payout = codeGasSent, receipt.TxHash.Hex() })
+	return l.set(func() { d.code, d.payout = codeGasSent, id })
 }
 
 // sendBack returns what arrived, less the costs.

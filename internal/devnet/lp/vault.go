@@ -50,9 +50,23 @@ func (v *vault) after(more ...chains.Withdrawal) (evmwire.Vault, error) {
 	return v.onchain.After(append(all, more...)...)
 }
 
+// hasVaults reports whether a chain is the one with the LP's vaults.
+func (l *LP) hasVaults(s *side) bool { return l.evm != nil && s.ledger == l.evm }
+
+// vaultSide is the chain with the LP's vaults.
+func (l *LP) vaultSide() *side {
+	for _, s := range l.sides {
+		if l.hasVaults(s) {
+			return s
+		}
+	}
+	return &side{}
+}
+
 // openVaults opens a vault for each token.
 func (l *LP) openVaults(ctx context.Context) error {
-	utxos := make([]btc.OutPoint, len(l.o.Tokens))
+	tokens := l.vaultSide().tokens
+	utxos := make([]btc.OutPoint, len(tokens))
 	for i := range utxos {
 		var err error
 		if utxos[i], err = l.btc.Faucet(l.vaultKey.Address, vaultSats); err != nil {
@@ -62,7 +76,7 @@ func (l *LP) openVaults(ctx context.Context) error {
 	if _, err := l.btc.Mine(int(l.o.VaultConfirmations)); err != nil {
 		return err
 	}
-	for i, t := range l.o.Tokens {
+	for i, t := range tokens {
 		v, err := l.openVault(ctx, int64(i+1), t, utxos[i])
 		if err != nil {
 			return err
@@ -74,7 +88,8 @@ func (l *LP) openVaults(ctx context.Context) error {
 
 // openVault opens a vault for a token on an output of the LP's.
 func (l *LP) openVault(ctx context.Context, id int64, t Token, utxo btc.OutPoint) (*vault, error) {
-	native, ok := l.price(devnet.Native)
+	token := common.HexToAddress(t.Address)
+	native, ok := l.vaultSide().price(devnet.Native.Hex())
 	if !ok {
 		return nil, errors.New("an LP needs the native coin among its tokens")
 	}
@@ -83,9 +98,9 @@ func (l *LP) openVault(ctx context.Context, id int64, t Token, utxo btc.OutPoint
 		multiplier = 1e10 // a raw unit counts 64 bits
 	}
 	if l.o.VaultUnit != nil {
-		multiplier = l.o.VaultUnit(t.Address)
+		multiplier = l.o.VaultUnit(token)
 	}
-	p := l.evm.VaultParams(t.Address, multiplier, l.o.VaultConfirmations)
+	p := l.evm.net.VaultParams(token, multiplier, l.o.VaultConfirmations)
 	if l.o.VaultUnit != nil {
 		p.Token1Multiplier = bigInt(l.o.VaultUnit(devnet.Native))
 	}
@@ -94,7 +109,7 @@ func (l *LP) openVault(ctx context.Context, id int64, t Token, utxo btc.OutPoint
 		units := of.fromBTC(bigInt(l.o.Deposit), false)
 		raw[j] = units.Quo(units, []*big.Int{p.Token0Multiplier, p.Token1Multiplier}[j]).Uint64()
 	}
-	v, err := l.evm.OpenVault(ctx, l.account, id, p, utxo, raw)
+	v, err := l.evm.net.OpenVault(ctx, l.evm.account, id, p, utxo, raw)
 	if err != nil {
 		return nil, fmt.Errorf("open a vault: %w", err)
 	}
@@ -124,8 +139,8 @@ func (l *LP) replaceVaults(ctx context.Context) error {
 }
 
 func (l *LP) another(ctx context.Context, token common.Address, id int64) (*vault, error) {
-	for _, t := range l.o.Tokens {
-		if t.Address == token {
+	for _, t := range l.vaultSide().tokens {
+		if t.Address == token.Hex() {
 			utxo, err := l.btc.Faucet(l.vaultKey.Address, vaultSats)
 			if err != nil {
 				return nil, err
@@ -145,7 +160,7 @@ func (l *LP) Vaults(ctx context.Context) ([]evmwire.Vault, error) {
 	defer l.mu.Unlock()
 	var all []evmwire.Vault
 	for _, v := range l.vaults {
-		now, err := l.evm.ReadVault(ctx, v.onchain)
+		now, err := l.evm.net.ReadVault(ctx, v.onchain)
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +270,7 @@ func (l *LP) followVaults(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	for _, v := range busy {
-		now, err := l.evm.ReadVault(ctx, v.onchain)
+		now, err := l.evm.net.ReadVault(ctx, v.onchain)
 		if err != nil {
 			return err
 		}
@@ -300,20 +315,20 @@ func (l *LP) claimWithdrawals(ctx context.Context, v *vault, pending []pendingWi
 	if len(ripe) < l.o.Unclaimed || l.faults().NeverClaim {
 		return nil
 	}
-	if err := l.evm.SyncRelay(ctx); err != nil {
+	if err := l.evm.net.SyncRelay(ctx); err != nil {
 		return err
 	}
 	at := v.onchain
 	for _, p := range ripe {
-		proof, err := l.evm.Proof(p.w.TxID, 0, confirmations)
+		proof, err := l.evm.net.Proof(p.w.TxID, 0, confirmations)
 		if err != nil {
 			return err
 		}
-		call, err := l.evm.Deployment().ClaimVault(at, p.w, proof, l.account.Address)
+		call, err := l.evm.net.Deployment().ClaimVault(at, p.w, proof, l.evm.account.Address)
 		if err != nil {
 			return err
 		}
-		if _, err := l.account.Send(ctx, call); err != nil {
+		if _, err := l.evm.account.Send(ctx, call); err != nil {
 			return err
 		}
 		if at, err = at.After(p.w); err != nil {

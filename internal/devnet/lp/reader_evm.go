@@ -60,16 +60,16 @@ func (c *chainReader) head() chains.Block {
 	return chains.Block{Height: h.Number.Uint64(), Hash: h.Hash().Hex(), Time: int64(h.Time)}
 }
 
-// escrows returns the facts of escrows by their hashes.
-func (c *chainReader) escrows(ctx context.Context, hashes []common.Hash, at chains.Block) (map[common.Hash]chains.EscrowFact, error) {
+// escrows returns the facts of escrows by [factKey].
+func (c *chainReader) escrows(ctx context.Context, hashes []common.Hash, at chains.Block) (map[string]chains.EscrowFact, error) {
 	facts, err := evmread.Contracts{Deployment: c.net.Deployment()}.ReadEscrows(ctx, c, hashes, chains.Heads{Latest: at, Final: at}, evmread.Known{})
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[common.Hash]chains.EscrowFact)
+	all := make(map[string]chains.EscrowFact)
 	for i, f := range facts {
 		if f.Err == nil {
-			all[hashes[i]] = f
+			all[string(hashes[i][:])] = f
 		}
 	}
 	return all, nil
