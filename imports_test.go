@@ -112,6 +112,8 @@ func TestImportsPointOneWay(t *testing.T) {
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
 			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
+			{under("internal/solana/wire", "internal/solana/solrpc")(name), "reads no state of the chain", under("internal/solana/solread")},
+			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
 			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
 			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},

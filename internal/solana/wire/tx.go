@@ -7,10 +7,21 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/mr-tron/base58"
 )
 
 // Signature is an ed25519 signature. The first of a transaction is its id.
 type Signature = solana.Signature
+
+// ParseSignature reads a transaction's id: base58 of exactly 64 bytes.
+func ParseSignature(s string) (sig Signature, err error) {
+	if len(s) >= len(sig) && len(s) <= 88 {
+		if raw, err := base58.Decode(s); err == nil && len(raw) == len(sig) {
+			return Signature(raw), nil
+		}
+	}
+	return sig, fmt.Errorf("not a transaction id: it must be %d bytes in base58", len(sig))
+}
 
 // SecretKey is an ed25519 key: seed and public key.
 type SecretKey = solana.PrivateKey

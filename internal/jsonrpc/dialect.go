@@ -1,0 +1,38 @@
+package jsonrpc
+
+import "encoding/json"
+
+// Verdict is what an error in an answer means.
+type Verdict int
+
+// Verdicts.
+const (
+	Answer    Verdict = iota // it is the answer
+	Elsewhere                // it is the answer unless another node has a better one
+	Trouble                  // it is the node's own trouble: another node, or the same one later, may do better
+)
+
+// Dialect is what is particular to the nodes of one family of chains. Its functions
+// are called concurrently.
+type Dialect struct {
+	// Identity asks which network a node serves. It goes along with the first request
+	// to each node, and again after a failure: a node is believed only after it has
+	// named the right one.
+	Identity string
+	// Check judges the answer to Identity. An error of another kind than *[ForeignError]
+	// says that the answer is none.
+	Check func(answer json.RawMessage) error
+	// Judge tells answers from troubles.
+	Judge func(method string, err *Error) Verdict
+	// Head reads the newest block that a node knows out of an answer; ok is false where
+	// an answer does not tell it. late says that the block is so old that other nodes
+	// should be asked. Nil: never.
+	Head func(r Request, answer json.RawMessage) (height uint64, late, ok bool)
+	// Unit is what heights count, for errors: "block".
+	Unit string
+}
+
+// ForeignError says that a node serves another network than it should.
+type ForeignError struct{ Says string }
+
+func (e *ForeignError) Error() string { return e.Says }

@@ -1,0 +1,58 @@
+package jsonrpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Node is what reading a chain needs of a JSON-RPC connection.
+type Node interface {
+	// Batch carries out requests in one round trip, in any order: it decodes each
+	// answer into Result or sets Err. An error of Batch itself means that nothing
+	// was answered. It bounds the size of what it reads and ends with ctx.
+	Batch(ctx context.Context, requests []Request) error
+}
+
+// Request is one JSON-RPC call.
+type Request struct {
+	Method string
+	Params []any
+	Result any // pointer that the answer is decoded into
+	// Check refuses an answer that decodes, but cannot be one to this question; it is
+	// called with a pointer like Result. Nil accepts all. A node that gives such an
+	// answer is passed over.
+	Check func(result any) error
+	Err   error // why the node gave no answer
+}
+
+// AskAll is [Node.Batch] for requests whose answers are all needed.
+func AskAll(ctx context.Context, node Node, requests []Request) error {
+	if len(requests) == 0 {
+		return nil
+	}
+	if err := node.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if r.Err != nil {
+			return fmt.Errorf("%s: %w", r.Method, r.Err)
+		}
+	}
+	return nil
+}
+
+// call is a request as it goes over the wire.
+type call struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  []any  `json:"params"`
+}
+
+// reply is what comes back for a call.
+type reply struct {
+	ID     json.RawMessage `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *Error          `json:"error"`
+}

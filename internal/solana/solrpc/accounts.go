@@ -1,0 +1,101 @@
+package solrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// AccountsPerCall is how many accounts one call asks for.
+const AccountsPerCall = 100
+
+// Accounts are accounts at one state of the ledger.
+type Accounts struct {
+	Slot uint64               // of the state; of several, of the oldest
+	All  []*wire.AccountReply // in the order of the keys; nil: there is none
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *Accounts) UnmarshalJSON(data []byte) error {
+	var reply inContext[[]json.RawMessage]
+	if err := json.Unmarshal(data, &reply); err != nil {
+		return err
+	}
+	a.Slot, a.All = reply.Context.Slot, make([]*wire.AccountReply, len(reply.Value))
+	for i, value := range reply.Value {
+		account, err := wire.ParseAccount(value)
+		if errors.Is(err, wire.ErrAbsent) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		a.All[i] = &account
+	}
+	return nil
+}
+
+// inContext is an answer with the slot of the state that it was read at.
+type inContext[T any] struct {
+	Context struct{ Slot uint64 }
+	Value   T
+}
+
+// AccountsRequest asks for up to [AccountsPerCall] accounts.
+func AccountsRequest(keys []wire.Key, at At, result *Accounts) Request {
+	count := len(keys)
+	return Request{Method: "getMultipleAccounts", Params: []any{texts(keys), at.with(options{"encoding": "base64"})}, Result: result,
+		Check: func(got any) error {
+			a := got.(*Accounts)
+			if len(a.All) != count || a.Slot == 0 {
+				return fmt.Errorf("response has %d accounts at slot %d, not %d", len(a.All), a.Slot, count)
+			}
+			return nil
+		}}
+}
+
+// AccountsRequests asks for any number of accounts. gather puts the answers together,
+// once they are there.
+func AccountsRequests(keys []wire.Key, at At) (requests []Request, gather func() Accounts) {
+	var parts []*Accounts
+	for first := 0; first < len(keys); first += AccountsPerCall {
+		part := new(Accounts)
+		parts = append(parts, part)
+		requests = append(requests, AccountsRequest(keys[first:min(first+AccountsPerCall, len(keys))], at, part))
+	}
+	return requests, func() Accounts {
+		var all Accounts
+		for i, part := range parts {
+			all.All = append(all.All, part.All...)
+			if i == 0 || part.Slot < all.Slot {
+				all.Slot = part.Slot
+			}
+		}
+		return all
+	}
+}
+
+// ReadAccounts reads any number of accounts in one round trip.
+func ReadAccounts(ctx context.Context, node Node, keys []wire.Key, at At) (Accounts, error) {
+	requests, gather := AccountsRequests(keys, at)
+	if err := AskAll(ctx, node, requests); err != nil {
+		return Accounts{}, err
+	}
+	return gather(), nil
+}
+
+func texts(keys []wire.Key) []string {
+	all := make([]string, len(keys))
+	for i, k := range keys {
+		all[i] = k.String()
+	}
+	return all
+}
+
+// RentRequest asks how many lamports an account of so many bytes must hold to stay.
+func RentRequest(bytes int, at At, result *uint64) Request {
+	return Request{Method: "getMinimumBalanceForRentExemption", Params: []any{bytes, at.with(nil)}, Result: result}
+}
