@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,14 +13,15 @@ import (
 type Call struct {
 	Name     string
 	Accounts map[string]Key
-	Args     []byte // what follows the discriminator
+	Rest     []Account // after those that the program names
+	Args     []byte    // what follows the discriminator
 }
 
 // ErrUnknownCall says that an instruction of a program is none that is known.
 var ErrUnknownCall = errors.New("unknown instruction")
 
-// DecodeCall reads an instruction of the swap program or of the relay. Accounts after
-// those that the program names are left out.
+// DecodeCall reads an instruction of the swap program or of the relay. Its errors wrap
+// [ErrUnknownCall] unless accounts are missing.
 func (p Programs) DecodeCall(ix Instruction) (Call, error) {
 	all := p.swap()
 	switch ix.Program {
@@ -36,7 +38,7 @@ func (p Programs) DecodeCall(ix Instruction) (Call, error) {
 	if len(ix.Accounts) < len(l.roles) {
 		return Call{}, fmt.Errorf("%s has %d accounts, not %d", l.name, len(ix.Accounts), len(l.roles))
 	}
-	c := Call{Name: l.name, Accounts: make(map[string]Key, len(l.roles)), Args: ix.Data[8:]}
+	c := Call{Name: l.name, Accounts: make(map[string]Key, len(l.roles)), Rest: ix.Accounts[len(l.roles):], Args: ix.Data[8:]}
 	for i, r := range l.roles {
 		if k := ix.Accounts[i].PublicKey; !r.optional || k != ix.Program {
 			c.Accounts[r.name] = k
@@ -59,23 +61,23 @@ func (p Programs) OpenedData(ix Instruction, event *Event) (*SwapData, bool, err
 	if c.Name != ixInit && c.Name != ixInitPayIn {
 		return nil, false, nil
 	}
-	r := reader{data: c.Args}
-	d := &SwapData{ProgramID: p.Swap, Version: p.Version, Offerer: c.Accounts["offerer"], Claimer: c.Accounts["claimer"], Token: c.Accounts["mint"],
-		OffererATA: new(Key), ClaimerATA: new(Key)}
-	d.setTerms(r.terms())
-	if p.Version == V2 || c.Name == ixInit {
-		d.SecurityDeposit, d.ClaimerBounty = r.u64(), r.u64()
+	payIn := c.Name == ixInitPayIn
+	a, err := p.DecodeInitArgs(c.Args, payIn)
+	if err == nil && !bytes.Equal(*p.initArgs(a, payIn), c.Args) {
+		err = errors.New("data goes on after its end")
 	}
-	txoHash := r.hash()
-	r.u64() // until when the authorisation is good
-	if err := r.end(); err != nil {
+	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", c.Name, err)
 	}
+	d := &SwapData{ProgramID: p.Swap, Version: p.Version, Offerer: c.Accounts["offerer"], Claimer: c.Accounts["claimer"], Token: c.Accounts["mint"],
+		SecurityDeposit: a.SecurityDeposit, ClaimerBounty: a.ClaimerBounty, OffererATA: new(Key), ClaimerATA: new(Key)}
+	d.setTerms(a.Terms)
+	txoHash := a.TxoHash
 	if event != nil {
 		txoHash = event.TxoHash
 	}
 	d.TxoHash = &txoHash
-	if c.Name == ixInitPayIn {
+	if payIn {
 		*d.OffererATA = c.Accounts["offererAta"]
 	}
 	if d.PayOut {

@@ -91,7 +91,8 @@ func (p Programs) Events(logs []string) (events []Event, truncated bool) {
 // RelayEvent is an event of the relay: a header was stored, on the main chain or on a
 // fork, or a fork became the main chain.
 type RelayEvent struct {
-	Fork       uint64 // id; 0: the main chain
+	OnFork     bool   // a header that was stored on a fork
+	Fork       uint64 // id of the fork; the first one has 0 too
 	Block      bitcoin.Hash
 	Commitment [32]byte
 	Stored     *StoredHeader // nil for a reorganisation
@@ -106,7 +107,7 @@ func DecodeRelayEvent(data []byte) (e RelayEvent, ok bool) {
 	switch kind {
 	case storeHeaderEvent:
 	case storeForkEvent:
-		e.Fork = r.u64()
+		e.OnFork, e.Fork = true, r.u64()
 	case chainReorgEvent:
 		e.Fork, e.Start = r.u64(), r.u32()
 	default:
@@ -123,14 +124,13 @@ func DecodeRelayEvent(data []byte) (e RelayEvent, ok bool) {
 	return e, r.err == nil
 }
 
-// Bytes writes the event as the relay emits it. Headers of the main chain have the
-// fork id 0.
+// Bytes writes the event as the relay emits it.
 func (e RelayEvent) Bytes() []byte {
 	w := new(writer)
 	switch {
 	case e.Stored == nil:
 		w.bytes(chainReorgEvent[:]...).u64(e.Fork).u32(e.Start)
-	case e.Fork == 0:
+	case !e.OnFork:
 		w.bytes(storeHeaderEvent[:]...)
 	default:
 		w.bytes(storeForkEvent[:]...).u64(e.Fork)

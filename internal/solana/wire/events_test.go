@@ -314,9 +314,9 @@ func TestFindStored(t *testing.T) {
 	if _, ok := DecodeRelayEvent(lies.Bytes()); ok {
 		t.Error("an event whose commitment is not its header's was read")
 	}
-	for _, e := range []RelayEvent{event, {Fork: 7, Block: event.Block, Commitment: event.Commitment, Stored: &h}, {Fork: 7, Start: 3, Block: event.Block, Commitment: event.Commitment}} {
+	for _, e := range []RelayEvent{event, {OnFork: true, Block: event.Block, Commitment: event.Commitment, Stored: &h}, {OnFork: true, Fork: 7, Block: event.Block, Commitment: event.Commitment, Stored: &h}, {Fork: 7, Start: 3, Block: event.Block, Commitment: event.Commitment}} {
 		got, ok := DecodeRelayEvent(e.Bytes())
-		if !ok || got.Fork != e.Fork || got.Start != e.Start || got.Block != e.Block || (got.Stored == nil) != (e.Stored == nil) {
+		if !ok || got.OnFork != e.OnFork || got.Fork != e.Fork || got.Start != e.Start || got.Block != e.Block || (got.Stored == nil) != (e.Stored == nil) {
 			t.Errorf("%+v reads back as %+v", e, got)
 		}
 	}

@@ -35,6 +35,21 @@ func CreateAccount(funder, account, owner Key, lamports, space uint64) Instructi
 		*new(writer).u32(0).u64(lamports).u64(space).bytes(owner[:]...)}
 }
 
+// Allocate gives an account of the System program room for data.
+func Allocate(account Key, space uint64) Instruction {
+	return Instruction{SystemProgram, []Account{{PublicKey: account, IsSigner: true, IsWritable: true}}, *new(writer).u32(8).u64(space)}
+}
+
+// Assign hands an account of the System program over to another program.
+func Assign(account, owner Key) Instruction {
+	return Instruction{SystemProgram, []Account{{PublicKey: account, IsSigner: true, IsWritable: true}}, *new(writer).u32(1).bytes(owner[:]...)}
+}
+
+// InitToken makes an account of the token program that of an owner for a mint.
+func InitToken(account, mint, owner Key) Instruction {
+	return Instruction{TokenProgram, []Account{{PublicKey: account, IsWritable: true}, {PublicKey: mint}}, *new(writer).u8(18).bytes(owner[:]...)}
+}
+
 // SyncNative makes the amount of a WSOL account what its lamports are.
 func SyncNative(account Key) Instruction {
 	return Instruction{TokenProgram, []Account{{PublicKey: account, IsWritable: true}}, []byte{17}}

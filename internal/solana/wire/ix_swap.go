@@ -14,18 +14,14 @@ func (p Programs) InitInstruction(d *SwapData, sender Key, authExpiry uint64) (I
 	if d.TxoHash != nil {
 		txoHash = *d.TxoHash
 	}
-	args := new(writer)
-	d.Terms().append(args)
-
-	if p.Version == V1 && d.PayIn {
+	a := InitArgs{d.Terms(), d.SecurityDeposit, d.ClaimerBounty, txoHash, authExpiry}
+	if !p.deposits(d.PayIn) {
 		if d.SecurityDeposit != 0 || d.ClaimerBounty != 0 {
 			return Instruction{}, fmt.Errorf("v1 of the swap program takes no security deposit (%d) and no bounty (%d) from an offerer who pays in", d.SecurityDeposit, d.ClaimerBounty)
 		}
-		txoHash = [32]byte{} // this form never carries it
-	} else {
-		args.u64(d.SecurityDeposit).u64(d.ClaimerBounty)
+		a.TxoHash = [32]byte{} // this form never carries it
 	}
-	args.bytes(txoHash[:]...).u64(authExpiry)
+	args := p.initArgs(a, d.PayIn)
 
 	var from []Key // what the amount is taken from
 	name := ixInit
