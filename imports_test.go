@@ -93,7 +93,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	if len(all["."]) == 0 || len(all) < 10 {
 		t.Fatalf("only %d packages are listed", len(all))
 	}
-	smartChains := under("chains/evm", "chains/solana", "chains/starknet", "internal/solana")
+	smartChains := under("chains/evm", "chains/solana", "chains/starknet", "internal/solana", "internal/starknet")
 	devnet := under("internal/devnet")
 	for name := range all {
 		for _, rule := range []struct {
@@ -104,13 +104,14 @@ func TestImportsPointOneWay(t *testing.T) {
 			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/pricecheck", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
 			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
-			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana")},
+			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
 			{under("internal/evm")(name), "is below the chain", under("chains/evm", "swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("internal/evm/evmwire", "internal/evm/evmrpc")(name), "does not read contracts", under("internal/evm/evmread")},
 			{under("internal/evm/evmrpc")(name), "knows no contract", under("internal/evm/evmwire")},
 			{!devnet(name) && !under("chains/evm", "internal/evm", "internal/flowtest", "examples", "swappertest")(name), "knows an EVM chain by package chains alone", under("internal/evm")},
-			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet")},
+			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet", "internal/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
+			{under("internal/starknet")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/evm", "internal/solana", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
 			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
 			{under("internal/solana/wire", "internal/solana/solrpc")(name), "reads no state of the chain", under("internal/solana/solread")},
 			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana")},
@@ -160,16 +161,16 @@ func TestExamplesUseThePublicAPI(t *testing.T) {
 // A program links the chains that it passes in and no other, nor the libraries that
 // only another chain needs.
 func TestAChainLinksNoOther(t *testing.T) {
-	const solanaLibrary, evmLibrary = "github.com/gagliardetto/", "github.com/ethereum/"
+	const solanaLibrary, evmLibrary, starknetLibrary = "github.com/gagliardetto/", "github.com/ethereum/", "github.com/NethermindEth/"
 	for _, c := range []struct {
 		pkg       string
 		forbidden []string
 	}{
-		{".", []string{solanaLibrary, evmLibrary}},
-		{"./httpapi", []string{solanaLibrary, evmLibrary}},
-		{"./chains/evm", []string{solanaLibrary}},
-		{"./chains/starknet", []string{solanaLibrary}},
-		{"./chains/solana", []string{evmLibrary}},
+		{".", []string{solanaLibrary, evmLibrary, starknetLibrary}},
+		{"./httpapi", []string{solanaLibrary, evmLibrary, starknetLibrary}},
+		{"./chains/evm", []string{solanaLibrary, starknetLibrary}},
+		{"./chains/starknet", []string{solanaLibrary, evmLibrary}},
+		{"./chains/solana", []string{evmLibrary, starknetLibrary}},
 	} {
 		out, err := exec.Command("go", "list", "-deps", c.pkg).Output()
 		if err != nil {
@@ -193,6 +194,16 @@ func TestSolanaWireIsPure(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	checkPure(t, files, "context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2", "github.com/gagliardetto/solana-go/rpc", module+"/storage")
+}
+
+// The same holds for Starknet.
+func TestStarknetWireIsPure(t *testing.T) {
+	files, err := filepath.Glob("internal/starknet/wire/*.go")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	checkPure(t, files, "context", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
+		"github.com/NethermindEth/starknet.go/account", "github.com/NethermindEth/starknet.go/client", module+"/storage")
 }
 
 // What the contracts of EVM chains, wallets and LPs exchange is known to pure

@@ -1,4 +1,4 @@
-package starknet
+package wire
 
 import (
 	"errors"
@@ -16,18 +16,18 @@ func TestAddress(t *testing.T) {
 		"padded":          {padded, nil, nil},
 		"upper digits":    {"0x" + strings.ToUpper(padded[2:]), nil, nil},
 		"upper prefix":    {"0X" + padded[2:], nil, nil},
-		"without padding": {short, errAddressForm, nil},
-		"no prefix":       {"00" + padded[2:], errAddressForm, errAddressForm},
-		"decimal digits":  {"123456789", errAddressForm, errAddressForm},
-		"67 characters":   {padded + "0", errAddressForm, errAddressForm},
-		"prefix alone":    {"0x", errAddressForm, errAddressForm},
-		"zero":            {"0x" + zeroDigits, errZeroAddress, errZeroAddress},
-		"short zero":      {"0x0", errAddressForm, errZeroAddress},
-		"first beyond":    {"0x" + firstBeyond, errAddressRange, errAddressRange},
-		"all f":           {"0x" + strings.Repeat("f", 64), errAddressRange, errAddressRange},
-		"not hex":         {padded[:65] + "g", errAddressForm, errAddressForm},
-		"Kelvin sign":     {padded[:63] + "\u212a", errAddressForm, errAddressForm},
-		"empty":           {"", errAddressForm, errAddressForm},
+		"without padding": {short, ErrAddressForm, nil},
+		"no prefix":       {"00" + padded[2:], ErrAddressForm, ErrAddressForm},
+		"decimal digits":  {"123456789", ErrAddressForm, ErrAddressForm},
+		"67 characters":   {padded + "0", ErrAddressForm, ErrAddressForm},
+		"prefix alone":    {"0x", ErrAddressForm, ErrAddressForm},
+		"zero":            {"0x" + strings.Repeat("0", 64), ErrZeroAddress, ErrZeroAddress},
+		"short zero":      {"0x0", ErrAddressForm, ErrZeroAddress},
+		"first beyond":    {Hex64(firstBeyond), ErrAddressRange, ErrAddressRange},
+		"all f":           {"0x" + strings.Repeat("f", 64), ErrAddressRange, ErrAddressRange},
+		"not hex":         {padded[:65] + "g", ErrAddressForm, ErrAddressForm},
+		"Kelvin sign":     {padded[:63] + "\u212a", ErrAddressForm, ErrAddressForm},
+		"empty":           {"", ErrAddressForm, ErrAddressForm},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for strict, want := range map[bool]error{true: tc.strict, false: tc.loose} {

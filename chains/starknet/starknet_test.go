@@ -1,0 +1,32 @@
+package starknet
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// What is public here is the wire's: addresses of accounts and of tokens in one form,
+// fee rates of version 3.
+func TestPublicForms(t *testing.T) {
+	const canonical = "0x00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
+	const short = "0x11AE1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
+	for _, strict := range []bool{true, false} {
+		got, err := Address(short, strict)
+		if strict != (err != nil) || !strict && got != canonical {
+			t.Errorf("strict %v: %q, %v", strict, got, err)
+		}
+	}
+	if got, err := TokenAddress(short); got != canonical || err != nil {
+		t.Errorf("token: %q, %v", got, err)
+	}
+	if _, err := TokenAddress("0x0"); err == nil {
+		t.Error("zero is a token")
+	}
+	if err := CheckFeeRate("1,2,3;v3"); err != nil {
+		t.Error(err)
+	}
+	if err := CheckFeeRate("1,2,3;v1"); fault.CodeOf(err) != fault.InvalidInput {
+		t.Errorf("version 1: %v", err)
+	}
+}

@@ -1,0 +1,61 @@
+package wire
+
+import "errors"
+
+// Reasons why a string is not a Starknet address.
+var (
+	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 64 hexadecimal digits")
+	ErrAddressRange = errors.New("the Starknet address is out of range")
+	ErrZeroAddress  = errors.New("the zero address is not a wallet")
+)
+
+// firstBeyond is 2^251 - 256, the first number above all addresses.
+var firstBeyond = MustFelt("0x07ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00")
+
+func validAddress(f Felt) bool { return f.Cmp(&firstBeyond) < 0 }
+
+// ParseAddress reads the address of a contract, which on Starknet every account is:
+// 0x or 0X and hexadecimal digits of any case, not zero and below 2^251-256. The case
+// of the digits is not a checksum on this network. With strict, exactly 64 digits are
+// required, because shorter texts cannot be distinguished from addresses of other
+// chains; without it, missing leading zeros are accepted because some wallets drop
+// them (§4, protocol: utilities.md §6.5). Digits without 0x, which the reference reads
+// as hexadecimal in one place and as decimal in another, are refused (§20.6).
+func ParseAddress(s string, strict bool) (Felt, error) {
+	f, err := parseContract(s, strict)
+	if err == nil && f.IsZero() {
+		return Felt{}, ErrZeroAddress
+	}
+	return f, err
+}
+
+// Address returns the canonical text of what [ParseAddress] reads: 0x and 64
+// lower-case digits.
+func Address(s string, strict bool) (canonical string, err error) {
+	f, err := ParseAddress(s, strict)
+	if err != nil {
+		return "", err
+	}
+	return Hex64(f), nil
+}
+
+// parseContract is [ParseAddress] for places in which there may be no address: zero.
+func parseContract(s string, strict bool) (Felt, error) {
+	digits, ok := hexDigits(s)
+	if !ok || len(digits) > 64 || strict && len(digits) != 64 {
+		return Felt{}, ErrAddressForm
+	}
+	f, err := parseHex(digits)
+	if err != nil {
+		for i := range len(digits) {
+			if nibble(digits[i]) > 15 {
+				return Felt{}, ErrAddressForm
+			}
+		}
+		return Felt{}, ErrAddressRange
+	}
+	if !validAddress(f) {
+		return Felt{}, ErrAddressRange
+	}
+	return f, nil
+}

@@ -1,0 +1,30 @@
+package wire
+
+import "math/big"
+
+// Bound is how much of one kind of gas a transaction may use, and what it offers for
+// a unit, in fri.
+type Bound struct {
+	MaxAmount uint64
+	MaxPrice  *big.Int // below 2^128, never nil
+}
+
+// Bounds are the bounds of a transaction for the three kinds of gas.
+type Bounds struct {
+	L1, L2, L1Data Bound
+}
+
+// Bounds returns the bounds of a transaction that may use g, at the rate.
+func (r FeeRate) Bounds(g Gas) Bounds {
+	return Bounds{Bound{g.L1, orZero(r.L1)}, Bound{g.L2, orZero(r.L2)}, Bound{g.L1Data, orZero(r.L1Data)}}
+}
+
+// Gas returns the amounts.
+func (b Bounds) Gas() Gas { return Gas{b.L1.MaxAmount, b.L2.MaxAmount, b.L1Data.MaxAmount} }
+
+// Rate returns the prices.
+func (b Bounds) Rate() FeeRate { return FeeRate{b.L1.MaxPrice, b.L2.MaxPrice, b.L1Data.MaxPrice} }
+
+// MaxFee is what a transaction with these bounds can cost at most, without a tip: a node
+// refuses it if its sender has less STRK.
+func (b Bounds) MaxFee() *big.Int { return b.Rate().Cost(b.Gas()) }

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func feltOf(t testing.TB, s string) Felt {
+	t.Helper()
+	f, err := ParseFelt(s)
+	if err != nil {
+		t.Fatalf("%q: %v", s, err)
+	}
+	return f
+}
+
+func feltsOf(t testing.TB, texts []string) []Felt {
+	t.Helper()
+	all := make([]Felt, len(texts))
+	for i, s := range texts {
+		all[i] = feltOf(t, s)
+	}
+	return all
+}
+
+// hexes are felts as the vectors print lists of them.
+func hexes(all []Felt) []string {
+	texts := make([]string, len(all))
+	for i, f := range all {
+		texts[i] = Hex(f)
+	}
+	return texts
+}
+
+func bigOf(t testing.TB, s string) *big.Int {
+	t.Helper()
+	n, ok := new(big.Int).SetString(s, 0)
+	if !ok {
+		t.Fatalf("%q is not a number", s)
+	}
+	return n
+}
+
+// networkOf is the preset that a vector means.
+func networkOf(t testing.TB, name string) Network {
+	t.Helper()
+	if name == "" {
+		name = "MAINNET"
+	}
+	on, err := bitcoin.ParseNetwork(strings.ToLower(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, ok := NetworkFor(on)
+	if !ok {
+		t.Fatalf("no preset for %s", on)
+	}
+	return n
+}
+
+func deploymentOf(t testing.TB, name string) Deployment {
+	t.Helper()
+	d, ok := networkOf(t, name).Deployment("")
+	if !ok {
+		t.Fatalf("no deployment on %s", name)
+	}
+	return d
+}
+
+func feeRateOf(t testing.TB, s string) FeeRate {
+	t.Helper()
+	r, err := ParseFeeRate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// refused ends a case in which the reference refused: so must the project.
+func refused(t *testing.T, c *vectors.Case, err error) bool {
+	t.Helper()
+	var want json.RawMessage
+	c.Expected(t, &want)
+	if vectors.Refused(want) {
+		if err == nil {
+			t.Error("no error; the reference refuses this")
+		}
+		return true
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return false
+}
+
+// fieldOf is the member that an error names.
+func fieldOf(err error) string {
+	var e *fault.Error
+	if errors.As(err, &e) {
+		return e.Field
+	}
+	return ""
+}
