@@ -46,7 +46,8 @@ type Fault struct {
 	NotPayable   bool      // refuses to pay what was opened, and gives refunds
 	NeverPay     bool      // what was opened is never paid for, nor refunded
 	NoRefund     bool      // early refunds are refused with code 20008
-	NeverOpen    bool      // the escrow of a held payment is never opened
+	NeverOpen    bool      // the escrow of a held payment is never opened, nor is the user let open it
+	NeverRefund  bool      // what the user should have claimed stays open after its time
 	FalseEscrow  EscrowLie // getInvoiceStatus delivers another escrow than the one that was opened
 	NeverClaim   bool      // what the LP has paid for is never claimed
 	NeverSettle  bool      // held payments are not taken

@@ -84,12 +84,8 @@ func (l *LP) quoteAuto(r *reader, early func(object) error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	funds, err := s.funds(r.ctx, token)
-	if err != nil {
+	if err := covers(r.ctx, s, token, q.total); err != nil {
 		return nil, err
-	}
-	if funds.Cmp(q.total) < 0 {
-		return nil, refuse(20002, "Not enough liquidity")
 	}
 	o := lightning.InvoiceOptions{Hash: hash, AmountMsat: add(q.amount, q.gas).Int64() * 1000, Description: description,
 		Expiry: invoiceExpiry * time.Second, FinalCLTV: uint64(l.times().heldCLTV) + 5}
@@ -182,7 +178,7 @@ func (d *auto) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done b
 			return true, d.cancel(l)
 		}
 	case chains.EscrowOpen:
-		if fact.Head.Time > d.swap.Expiry {
+		if fact.Head.Time > d.swap.Expiry && !l.faults().NeverRefund {
 			return false, d.side.refund(ctx, d.swap, time.Unix(fact.Head.Time, 0))
 		}
 	}

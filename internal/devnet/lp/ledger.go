@@ -42,6 +42,8 @@ type ledger interface {
 	funds(ctx context.Context, token string) (*big.Int, error) // of the LP in the contracts
 	gas(ctx context.Context) (*big.Int, error)                 // native coin of the LP
 
+	refundCost() *big.Int // native coin that taking an escrow back costs
+
 	deposit(ctx context.Context, token string, amount *big.Int) error // into the contracts
 	pay(ctx context.Context, to string, amount *big.Int) (txID string, err error)
 	// open sends an escrow of the LP's that nobody else has to agree to. It does not

@@ -16,6 +16,9 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
+// refundGas is what a refund takes at most.
+const refundGas = 150_000
+
 // evmLedger is an EVM chain.
 type evmLedger struct {
 	net      *devnet.Net
@@ -123,6 +126,11 @@ func (g *evmLedger) gas(ctx context.Context) (*big.Int, error) {
 	var have hexutil.Big
 	err := g.reader.client.CallContext(ctx, &have, "eth_getBalance", g.account.Address, "latest")
 	return (*big.Int)(&have), err
+}
+
+func (g *evmLedger) refundCost() *big.Int {
+	price := new(big.Int).SetUint64(g.net.Network().PriorityFee)
+	return price.Add(price, g.net.Head().BaseFee).Mul(price, big.NewInt(refundGas))
 }
 
 func (g *evmLedger) deposit(ctx context.Context, token string, amount *big.Int) error {

@@ -38,6 +38,8 @@ type Options struct {
 
 	// Next makes it the next version of the network's LPs (protocol: lp-next.md).
 	Next bool
+	// Legacy makes it announce FROM_BTC and FROM_BTCLN also where there are vaults.
+	Legacy bool
 
 	// Deposit is how many sats' worth of each token the LP puts into the escrow
 	// contract and into a vault each; 0: 5 000 000 000.
@@ -68,6 +70,7 @@ func DefaultTokens(c devnet.Contracts) []Token {
 var defaultTerms = map[string]Terms{
 	"TO_BTC": {150, 3000, 10_000, 5_000_000}, "FROM_BTC_SPV": {150, 3000, 3000, 5_000_000},
 	"TO_BTCLN": {10, 3000, 1000, 1_000_000}, "FROM_BTCLN_AUTO": {10, 3000, 1000, 1_000_000},
+	"FROM_BTC": {150, 3000, 10_000, 5_000_000}, "FROM_BTCLN": {10, 3000, 1000, 1_000_000},
 	"FROM_BTCLN_TRUSTED": {10, 10_000, 100, 100_000}, "FROM_BTC_TRUSTED": {10, 10_000, 1000, 100_000},
 }
 

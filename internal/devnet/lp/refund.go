@@ -19,6 +19,8 @@ const (
 	codeExpired    = 10001
 	codeSettled    = 10002
 	codeUnpaid     = 10003
+	codeCommitted  = 10004
+	codeClaimed    = 10005
 	codeGasUnpaid  = 10010
 	codeGasHeld    = 10011
 	codeGasSent    = 10012

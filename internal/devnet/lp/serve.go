@@ -52,6 +52,7 @@ func (l *LP) routes() http.Handler {
 	mux.HandleFunc("POST /info", h)
 	stream("/tobtc/payInvoice", l.quoteToBTC)
 	plain("/tobtc/getRefundAuthorization", l.refundAuthorization)
+	stream("/frombtc/getAddress", l.quoteFromBTC)
 	stream("/frombtc_spv/getQuote", l.quoteSPV)
 	stream("/frombtc_spv/postQuote", l.postSPV)
 	plain("/frombtc_trusted/getAddress", l.quoteTrustedBTC)
@@ -61,6 +62,9 @@ func (l *LP) routes() http.Handler {
 		stream("/tobtcln/payInvoice", l.quoteToBTCLN)
 		stream("/tobtcln/payInvoiceExactIn", l.quoteToBTCLNExactIn)
 		plain("/tobtcln/getRefundAuthorization", l.refundAuthorization)
+		stream("/frombtcln/createInvoice", l.quoteFromBTCLN)
+		plain("/frombtcln/getInvoicePaymentAuth", l.paymentAuth)
+		plain("/frombtcln/getInvoiceStatus", l.fromBTCLNStatus)
 		stream("/frombtcln_auto/createInvoice", l.quoteAuto)
 		plain("/frombtcln_auto/getInvoiceStatus", l.autoStatus)
 		plain("/lnforgas/createInvoice", l.quoteTrustedLN)
@@ -104,12 +108,20 @@ func (l *LP) info() info {
 	}
 	need := l.times()
 	services := []service{{"TO_BTC", l.terms("TO_BTC"), toBTCData(), tokens((*side).any)}}
+	legacy := tokens(l.hasLegacy)
+	if len(legacy) > 0 {
+		services = append(services, service{"FROM_BTC", l.terms("FROM_BTC"),
+			object{{"confirmations", fromBTCConfirmations}, {"cltv", fromBTCEscrowTime / blockTime}, {"timestampCltv", fromBTCEscrowTime}}, legacy})
+	}
 	if l.evm != nil {
 		services = append(services, service{"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas(l.hasVaults)}}, tokens(l.hasVaults)})
 	}
 	services = append(services, service{"FROM_BTC_TRUSTED", l.terms("FROM_BTC_TRUSTED"), object{}, natives})
 	if l.node != nil {
 		services = append(services, service{"TO_BTCLN", l.terms("TO_BTCLN"), object{{"minCltv", need.sendCLTV}, {"minTimestampCltv", need.send}}, tokens((*side).any)})
+		if len(legacy) > 0 {
+			services = append(services, service{"FROM_BTCLN", l.terms("FROM_BTCLN"), object{{"minCltv", need.heldCLTV}}, legacy})
+		}
 		if auto := tokens((*side).opens); len(auto) > 0 {
 			services = append(services, service{"FROM_BTCLN_AUTO", l.terms("FROM_BTCLN_AUTO"),
 				object{{"minCltv", need.heldCLTV}, {"invoiceTimeoutSeconds", invoiceExpiry}, {"gasTokens", gas((*side).opens)}}, auto})
@@ -126,6 +138,10 @@ func (l *LP) info() info {
 }
 
 func (s *side) any() bool { return true }
+
+// hasLegacy reports whether the LP announces legacy swaps for a chain: where there
+// are no vaults, or where it was told to. It serves them everywhere.
+func (l *LP) hasLegacy(s *side) bool { return l.o.Legacy || !l.hasVaults(s) }
 
 // newID returns 32 bytes that nobody guesses.
 func newID(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts...) }

@@ -65,7 +65,10 @@ func (l *LP) quoteToBTC(r *reader, early func(object) error) (any, error) {
 	if err := l.admit(r, s, busy[*toBTC](l)); err != nil {
 		return nil, err
 	}
-	feeRate, err := prefetched(r, s, early)
+	if err := foretell(r, s, early); err != nil {
+		return nil, err
+	}
+	feeRate, err := r.feeRate()
 	if err != nil {
 		return nil, err
 	}
@@ -123,19 +126,13 @@ func (l *LP) quoteToBTC(r *reader, early func(object) error) (any, error) {
 	return append(answer, authFields(d.auth)...), nil
 }
 
-// prefetched tells a client early what it needs to check an authorisation, and
-// reads the fee rate that is sent late.
-func prefetched(r *reader, s *side, early func(object) error) (feeRate string, err error) {
+// foretell tells a client early what it needs to check an authorisation.
+func foretell(r *reader, s *side, early func(object) error) error {
 	data, err := s.prefetch(r.ctx)
-	if err != nil {
-		return "", err
+	if err != nil || data == nil {
+		return err
 	}
-	if data != nil {
-		if err := early(object{{"signDataPrefetch", data}}); err != nil {
-			return "", err
-		}
-	}
-	return r.feeRate()
+	return early(object{{"signDataPrefetch", data}})
 }
 
 // feeRate reads the fee rate of the chain, which may be missing.

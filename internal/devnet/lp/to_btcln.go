@@ -94,7 +94,10 @@ func (l *LP) quoteToBTCLN(r *reader, early func(object) error) (any, error) {
 		}
 		return l.prepare(r, q, amount, early)
 	}
-	feeRate, err := prefetched(r, s, early)
+	if err := foretell(r, s, early); err != nil {
+		return nil, err
+	}
+	feeRate, err := r.feeRate()
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +154,8 @@ func msat(sats int64) int64 { return min(sats, math.MaxInt64/1000) * 1000 }
 
 // prepare answers the first step of an exact input: what the invoice must be for.
 func (l *LP) prepare(r *reader, q lnRequest, amount *big.Int, early func(object) error) (any, error) {
-	if data, err := q.side.prefetch(r.ctx); err != nil {
+	if err := foretell(r, q.side, early); err != nil {
 		return nil, err
-	} else if data != nil {
-		if err := early(object{{"signDataPrefetch", data}}); err != nil {
-			return nil, err
-		}
 	}
 	p, confidence, err := l.lightningTerms(q, true, amount)
 	if err != nil {

@@ -1,0 +1,194 @@
+package devnet
+
+import (
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
+)
+
+// each runs a test with LPs of both versions that announce the legacy types.
+func each(t *testing.T, run func(t *testing.T, k *kit)) {
+	for _, v := range Versions {
+		t.Run(v.String(), func(t *testing.T) {
+			o := Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }}
+			if v == Newer { // newKit decides for the older one
+				o.Version = v
+			} else {
+				t.Setenv("LP_VERSION", v.String())
+			}
+			run(t, newKit(t, o))
+		})
+	}
+}
+
+// agreed is what the user wants of a legacy swap to WBTC.
+func (k *kit) agreed(amount int64) client.Agreed {
+	token, native := k.Tokens()[1], k.Tokens()[0]
+	return client.Agreed{LP: k.lp().Account().Address.Hex(), BaseFee: big.NewInt(150), FeePPM: big.NewInt(3000), User: k.user, Token: token, Native: native,
+		Amount: big.NewInt(amount), ExactIn: true, Contract: k.contract, Price: big.NewInt(1e14), NativePrice: big.NewInt(1e14), Now: k.Clock.Now(),
+		Policy: client.Policy{AnyNode: true}}
+}
+
+var bounty = client.Bounty{FeePerBlock: big.NewInt(1e9), SafetyFactor: big.NewInt(1), AddBlock: big.NewInt(2), AddFee: big.NewInt(1e11)}
+
+func (k *kit) fromBTC(sequence uint64) (client.FromBTCQuote, client.Accepted) {
+	k.Helper()
+	bounty := bounty
+	bounty.StartTimestamp = k.Clock.Now().Unix()
+	want := k.agreed(200_000)
+	r := client.FromBTCRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, Claimer: k.user, Amount: want.Amount, Token: want.Token.Address,
+		Sequence: sequence, Bounty: client.Known(&bounty), FeeRate: client.Known("1,2")}
+	q := must[client.FromBTCQuote](k.T)(k.client.FromBTC(k.ctx, k.url, r, client.Early{}))
+	until, err := k.contract.VerifyInit(k.ctx, k.escrow(q.Escrow), q.Auth, "1,2", k.user)
+	funds := must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address)).Balance
+	return q, must[client.Accepted](k.T)(client.VerifyFromBTC(client.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
+		client.Authorized{UntilMS: until, Err: err}, funds))
+}
+
+// wbtc is what the user has of it.
+func (k *kit) wbtc() *big.Int {
+	k.Helper()
+	return must[*big.Int](k.T)(k.chain.Balance(k.ctx, k.user, k.Tokens()[1].Address))
+}
+
+func TestFromBTC(t *testing.T) {
+	each(t, func(t *testing.T, k *kit) {
+		q, a := k.fromBTC(7)
+		if q.Confirmations != 2 || a.Deposit.Sign() <= 0 || q.Amount.Int64() != 200_000 {
+			t.Errorf("%+v, deposit %s", q, a.Deposit)
+		}
+		before := k.wbtc()
+		k.do(chains.Step{Kind: chains.StepInit, Escrow: *a.Escrow, Auth: q.Auth})
+		tx := must[*wire.MsgTx](t)(k.Wallet.Pay(2, wire.NewTxOut(a.Payment.Sats, a.Payment.Script)))
+		k.ok(k.Mine(2))
+		id := tx.TxHash()
+		_, merkle, err := k.Bitcoin.Proof(id)
+		k.ok(err)
+		found := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, id))
+		raw := must[[]byte](t)(rawtx.Strip(found.Msg))
+		k.do(chains.Step{Kind: chains.StepClaimBitcoin, Escrow: *a.Escrow, Payment: &chains.Payment{Raw: raw, TxID: id, Block: found.BlockHash, Height: merkle.Height,
+			Confirmations: a.Payment.Confirmations, Condition: chains.Condition{Kind: chains.Onchain, Script: a.Payment.Script, Sats: uint64(a.Payment.Sats), Confirmations: 2}}})
+		if now := k.wbtc(); gained(now, before) != q.Total.Int64() {
+			t.Errorf("the user got %d, agreed %s", gained(now, before), q.Total)
+		}
+
+		// What nobody pays for goes back to the LP.
+		q, a = k.fromBTC(8)
+		funds := k.funds(k.EVM.Contracts().Token)
+		k.do(chains.Step{Kind: chains.StepInit, Escrow: *a.Escrow, Auth: q.Auth})
+		k.ok(k.Advance(6*time.Hour + time.Minute))
+		k.eventually("refunded", func() bool { return k.fact(*a.Escrow).State == chains.EscrowRefunded })
+		if now := k.funds(k.EVM.Contracts().Token); now.Cmp(funds) != 0 {
+			t.Errorf("the LP has %s in the contract, had %s", now, funds)
+		}
+	})
+}
+
+func TestFromBTCRefusals(t *testing.T) {
+	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }})
+	good := client.FromBTCRequest{Chain: "CITREA", DepositToken: k.Tokens()[0].Address, Claimer: k.user, Amount: big.NewInt(200_000), Token: k.Tokens()[1].Address, Bounty: client.Known(&bounty)}
+	for want, change := range map[int]func(r *client.FromBTCRequest){
+		20190: func(r *client.FromBTCRequest) { r.DepositToken = r.Token },
+		20100: func(r *client.FromBTCRequest) { r.Token = k.user },
+		20043: func(r *client.FromBTCRequest) { r.Bounty = nil },
+		20003: func(r *client.FromBTCRequest) { r.Amount = big.NewInt(9999) },
+	} {
+		r := good
+		change(&r)
+		_, err := k.client.FromBTC(k.ctx, k.url, r, client.Early{})
+		if refused, ok := errors.AsType[*client.RequestError](err); !ok || refused.Code != want {
+			t.Errorf("got %v, want code %d", err, want)
+		}
+	}
+}
+
+func (k *kit) fromBTCLN(name string) (client.FromBTCLNQuote, client.Accepted, [32]byte) {
+	k.Helper()
+	preimage, hash := lightning.Preimage(k.Name() + name)
+	want := k.agreed(50_000)
+	want.BaseFee = big.NewInt(10)
+	r := client.FromBTCLNRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, PaymentHash: hex.EncodeToString(hash[:]), Amount: want.Amount, Claimer: k.user,
+		Token: want.Token.Address, Description: "for me", FeeRate: client.Known("1,2")}
+	q := must[client.FromBTCLNQuote](k.T)(k.client.FromBTCLN(k.ctx, k.url, r, client.Early{}))
+	return q, must[client.Accepted](k.T)(client.VerifyFromBTCLN(client.FromBTCLNExpected{Agreed: want,
+		InvoiceExpected: client.InvoiceExpected{Network: btc.Regtest, PaymentHash: hash, Description: "for me"}}, q, k.funds(k.EVM.Contracts().Token),
+		client.NodeFact{})), preimage
+}
+
+func (k *kit) heldAt(a client.Accepted, endpoint string) client.Status {
+	k.Helper()
+	return k.status(client.FromBTCLN, endpoint, hex.EncodeToString(a.Invoice.PaymentHash[:]), nil)
+}
+
+// promised waits until the LP lets the escrow be opened.
+func (k *kit) promised(a client.Accepted) (e chains.Escrow, s client.Status) {
+	k.Helper()
+	k.eventually("authorised", func() bool { s = k.heldAt(a, client.GetInvoicePaymentAuth); return s.Code == client.CodeDone })
+	e = must[chains.Escrow](k.T)(client.VerifyDelivered(k.contract, *a.Escrow, s.Escrow, true))
+	must[int64](k.T)(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))
+	return e, s
+}
+
+func TestFromBTCLN(t *testing.T) {
+	each(t, func(t *testing.T, k *kit) {
+		q, a, preimage := k.fromBTCLN("claimed")
+		for _, endpoint := range []string{client.GetInvoiceStatus, client.GetInvoicePaymentAuth} {
+			if s := k.heldAt(a, endpoint); s.Code != client.CodeUnpaid {
+				t.Errorf("%s before it is paid: %+v", endpoint, s)
+			}
+		}
+		before := k.wbtc()
+		node := k.lp().Node().BalanceSats()
+		k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
+		e, s := k.promised(a)
+		if s.Auth.Prefix != "initialize" || k.heldAt(a, client.GetInvoiceStatus).Code != client.CodeDone {
+			t.Errorf("%+v", s)
+		}
+		if again := k.heldAt(a, client.GetInvoicePaymentAuth); *again.Auth != *s.Auth || string(again.Escrow) != string(s.Escrow) {
+			t.Error("a second authorisation for one payment")
+		}
+		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: *s.Auth})
+		k.eventually("committed", func() bool { return k.heldAt(a, client.GetInvoicePaymentAuth).Code == client.CodeCommitted })
+		k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage(preimage)})
+		k.eventually("settled", func() bool { return k.lp().Node().BalanceSats() == node+50_000 })
+		if now := k.wbtc(); gained(now, before) != q.Total.Int64() {
+			t.Errorf("the user got %d, agreed %s", gained(now, before), q.Total)
+		}
+		if s := k.heldAt(a, client.GetInvoicePaymentAuth); s.Code != client.CodeSettled {
+			t.Errorf("at the end: %+v", s)
+		}
+	})
+}
+
+// A payment whose escrow is not opened in time, or not claimed, goes back.
+func TestFromBTCLNGivesPaymentsBack(t *testing.T) {
+	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }})
+	for _, opens := range []bool{false, true} {
+		q, a, _ := k.fromBTCLN(map[bool]string{true: "opened", false: "left"}[opens])
+		payer := k.Payer.BalanceSats()
+		k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
+		e, s := k.promised(a)
+		if opens {
+			k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: *s.Auth})
+			k.ok(k.Advance(time.Until(time.Unix(e.Expiry, 0)) + 2*time.Hour))
+			k.eventually("refunded", func() bool { return k.fact(e).State == chains.EscrowRefunded })
+		} else {
+			k.ok(k.Advance(20 * time.Minute))
+		}
+		k.eventually("given back", func() bool { return k.Payer.BalanceSats() == payer })
+		if s := k.heldAt(a, client.GetInvoicePaymentAuth); s.Code != client.CodeExpired {
+			t.Errorf("opened %v: %+v", opens, s)
+		}
+	}
+}
