@@ -1,0 +1,79 @@
+package programs
+
+import (
+	"bytes"
+
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// Data accounts hold what does not fit into the transaction of a claim. Whoever claims
+// creates them as the program's; the program writes down whose they are. In v1 the
+// owner's key is at the beginning, in v2 it follows eight bytes, whose meaning is not
+// public (§6, §22).
+
+// owner returns the part of a data account that says whose it is.
+func (x *call) owner(data *bank.Info) []byte {
+	n := x.p.DataSpace(0)
+	if len(data.Data) < n {
+		x.fail(bank.ProgramFailedToComplete)
+		return nil
+	}
+	return data.Data[n-len(wire.Key{}) : n]
+}
+
+// ownedBy demands that a data account is a key's.
+func (x *call) ownedBy(data *bank.Info, signer wire.Key) {
+	if owner := x.owner(data); x.err == nil {
+		x.require(bytes.Equal(owner, signer[:]), invalidUserData)
+	}
+}
+
+// initData writes down whose a data account is, which signs for that itself.
+func initData(x *call) error {
+	signer, data := x.signer("signer"), x.signer("data")
+	x.writable(signer, data)
+	if owner := x.owner(data); x.err == nil {
+		copy(owner, signer.Key[:])
+	}
+	return x.err
+}
+
+// writeData writes a part of the payload.
+func writeData(x *call) error {
+	offset, part, err := wire.DecodeWrite(x.args)
+	if err != nil {
+		return argumentsNotReadable
+	}
+	signer, data := x.signer("signer"), x.account("data")
+	x.writable(signer, data)
+	x.ownedBy(data, signer.Key)
+	if x.err != nil {
+		return x.err
+	}
+	payload := data.Data[x.p.DataSpace(0):]
+	if uint64(offset)+uint64(len(part)) > uint64(len(payload)) {
+		return bank.ProgramFailedToComplete
+	}
+	copy(payload[offset:], part)
+	return nil
+}
+
+// closeData gives the rent of a data account back.
+func closeData(x *call) error {
+	signer, data := x.signer("signer"), x.account("data")
+	x.writable(signer, data)
+	x.ownedBy(data, signer.Key)
+	if x.err == nil {
+		signer.Lamports, data.Lamports = signer.Lamports+data.Lamports, 0
+	}
+	return x.err
+}
+
+// takeData returns the payload of the sender's data account.
+func (x *call) takeData(data *bank.Info, signer wire.Key) ([]byte, error) {
+	if x.ownedBy(data, signer); x.err != nil {
+		return nil, x.err
+	}
+	return data.Data[x.p.DataSpace(0):], nil
+}
