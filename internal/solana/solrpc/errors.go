@@ -65,3 +65,13 @@ func IsUnsupported(err error) bool {
 	}
 	return false
 }
+
+// IsRefusal reports whether an error says that a node has not taken a transaction and
+// will not take it as it is.
+func IsRefusal(err error) bool {
+	switch jsonrpc.CodeOf(err) {
+	case codeSimulationFailed, codeSignatureInvalid, codePrecompileFailed, codeInvalidParams:
+		return true
+	}
+	return false
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -58,6 +59,11 @@ func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
 	case chains.HTLC:
 		return ClaimHash{PaymentHash: c.PaymentHash}, nil
 	case chains.Onchain, chains.OnchainNonced:
+		if c.Kind == chains.Onchain {
+			c.Nonce = 0 // the program takes one of the nonced kind alone
+		} else if c.Nonce == 0 {
+			return ClaimHash{}, errors.New("the condition needs a nonce")
+		}
 		if c.Sats > uint64(rawtx.MaxMoney) {
 			return ClaimHash{}, fmt.Errorf("%d sats are more than there are", c.Sats)
 		}
@@ -71,4 +77,45 @@ func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
 // EscrowHash names one escrow, in events and stored swaps (§10).
 func EscrowHash(paymentHash [32]byte, sequence uint64) [32]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint64(slices.Clone(paymentHash[:]), sequence))
+}
+
+// ClaimHashText writes a claim hash as swap ids and LPs do: hex.
+func ClaimHashText(hash []byte) string { return hex.EncodeToString(hash) }
+
+// CheckPayment checks that a Bitcoin transaction fulfils the escrow's condition as the
+// program will judge it, and returns it without witnesses (§8).
+func (d *SwapData) CheckPayment(p chains.Payment) (stripped []byte, err error) {
+	tx, err := rawtx.Decode(p.Raw)
+	if err != nil {
+		return nil, err
+	}
+	if id := tx.TxHash(); id != p.TxID {
+		return nil, fmt.Errorf("its id is %s, not %s", id, p.TxID)
+	}
+	if stripped, err = rawtx.Strip(tx); err != nil {
+		return nil, err
+	}
+	if len(stripped) == 64 {
+		return nil, errors.New("a transaction of 64 bytes could be taken for two hashes")
+	}
+	if d.Kind == chains.OnchainTxID {
+		if p.TxID != d.PaymentHash {
+			return nil, fmt.Errorf("the escrow demands another transaction than %s", p.TxID)
+		}
+		return stripped, nil
+	}
+	if int(p.Vout) >= len(tx.TxOut) {
+		return nil, fmt.Errorf("has %d outputs, no number %d", len(tx.TxOut), p.Vout)
+	}
+	nonce := uint64(0)
+	if d.Kind == chains.OnchainNonced {
+		if nonce, err = claimhash.TxNonce(tx, true); err != nil {
+			return nil, err
+		}
+	}
+	out := tx.TxOut[p.Vout]
+	if nonce != d.Nonce || claimhash.NoncedTxoHash(nonce, out.Value, out.PkScript) != d.PaymentHash {
+		return nil, fmt.Errorf("output %d is not the one that the escrow demands", p.Vout)
+	}
+	return stripped, nil
 }

@@ -26,7 +26,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 		c.Kind, c.TxID = chains.OnchainTxID, id
 	case "getHashForOnchain":
 		c.Kind, c.Script, c.Sats = chains.Onchain, unhex(t, script), number(t, amount)
-		if nonce != nil {
+		if nonce != nil && *nonce != "0" { // without one it is no nonced payment
 			c.Kind, c.Nonce = chains.OnchainNonced, number(t, *nonce)
 		}
 		hint := claimhash.TxoHash(int64(c.Sats), c.Script)
@@ -46,10 +46,15 @@ func TestClaimHashRefusals(t *testing.T) {
 	for name, c := range map[string]chains.Condition{
 		"more than all bitcoin": {Kind: chains.Onchain, Sats: uint64(rawtx.MaxMoney) + 1},
 		"unknown kind":          {Kind: 9},
+		"nonced without nonce":  {Kind: chains.OnchainNonced, Sats: 1},
 	} {
 		if h, err := ClaimHashOf(c); err == nil {
 			t.Errorf("%s: %v", name, h)
 		}
+	}
+	plain, nonced := chains.Condition{Kind: chains.Onchain, Sats: 1}, chains.Condition{Kind: chains.Onchain, Sats: 1, Nonce: 9}
+	if a, b := must(ClaimHashOf(plain)), must(ClaimHashOf(nonced)); a != b {
+		t.Errorf("a payment without nonce has two hashes: %v, %v", a, b)
 	}
 	if _, err := ParseClaimHash("zz" + hex.EncodeToString(make([]byte, 41))); err == nil {
 		t.Error("what is not hex was read")

@@ -68,3 +68,14 @@ func TransferToken(from, to, owner Key, amount uint64) Instruction {
 
 // Unwrap turns all WSOL of owner into SOL, what it held before included.
 func Unwrap(owner Key) Instruction { return CloseToken(ATA(owner, WSOL), owner, owner) }
+
+// Transferred reads a plain transfer of lamports; ok is false for any other
+// instruction.
+func Transferred(ix Instruction) (to Key, lamports uint64, ok bool) {
+	r := reader{data: ix.Data}
+	kind, lamports := r.u32(), r.u64()
+	if ix.Program != SystemProgram || r.end() != nil || kind != 2 || len(ix.Accounts) != 2 {
+		return Key{}, 0, false
+	}
+	return ix.Accounts[1].PublicKey, lamports, true
+}

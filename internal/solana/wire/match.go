@@ -69,8 +69,8 @@ type WantTx struct {
 	MaxFee uint64
 }
 
-// maxUnits is the most compute units that a transaction can ask for.
-const maxUnits = 1_400_000
+// MaxUnits is the most compute units that a transaction can ask for.
+const MaxUnits = 1_400_000
 
 // Match checks that a transaction is the one that was asked for. Nothing may be
 // added, changed or missing but the offer for compute units, within its bound.
@@ -182,9 +182,9 @@ func (o feeOffer) check(instructions int, maxFee uint64) error {
 	if o.price == nil {
 		return nil
 	}
-	units := min(uint64(instructions)*defaultUnits, maxUnits)
+	units := min(uint64(instructions)*defaultUnits, MaxUnits)
 	if o.units != nil {
-		units = min(*o.units, maxUnits)
+		units = min(*o.units, MaxUnits)
 	}
 	if fee := (FeeRate{Price: *o.price}).PriorityFee(units); fee.Cmp(new(big.Int).SetUint64(maxFee)) > 0 {
 		return fmt.Errorf("it offers %s lamports for compute units, at most %d are accepted", fee, maxFee)
@@ -256,4 +256,14 @@ func MatchAll(want []WantTx, got []*Parsed) (is []int, at int, err error) {
 		}
 	}
 	return is, 0, nil
+}
+
+// SameMessage reports whether two messages are the same to the byte.
+func SameMessage(a, b Message) bool {
+	x, err := a.MarshalBinary()
+	if err != nil {
+		return false
+	}
+	y, err := b.MarshalBinary()
+	return err == nil && bytes.Equal(x, y)
 }

@@ -85,6 +85,16 @@ var genesis = map[string]Cluster{
 	"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY": Testnet,
 }
 
+// Genesis returns the genesis hash of a cluster, in base58.
+func Genesis(c Cluster) string {
+	for hash, cluster := range genesis {
+		if cluster == c {
+			return hash
+		}
+	}
+	return ""
+}
+
 // CheckGenesis refuses the genesis hash of another cluster that is known. One that
 // is not known passes: known is false, and worth a warning.
 func (n Network) CheckGenesis(hash string) (known bool, err error) {

@@ -39,6 +39,12 @@ func (p Programs) Expect(spec chains.Spec) (*SwapData, error) {
 	if spec.DepositToken != "" {
 		s.DepositToken = r.key("depositToken", spec.DepositToken)
 	}
+	if spec.Amount == nil {
+		r.fail("amount", "is required")
+	}
+	if spec.Offerer == spec.Claimer {
+		r.fail("claimer", "is the offerer too: the parties must be two")
+	}
 	if spec.Expiry < 0 {
 		r.fail("expiry", "must be a Unix time in seconds, not %d", spec.Expiry)
 	}
@@ -54,7 +60,7 @@ func (p Programs) Expect(spec chains.Spec) (*SwapData, error) {
 	if err != nil {
 		return nil, fault.Invalid("depositToken", "%w", err)
 	}
-	return d, nil
+	return d, p.Check(d)
 }
 
 // specReader turns the neutral members of a spec into the program's, and keeps the
@@ -117,8 +123,19 @@ func (p Programs) SwapDataOf(e chains.Escrow) (*SwapData, error) {
 // Keys that are made for the transactions of one swap follow from its seed: two
 // builds of one plan have the same.
 
-// ClaimDataKey is the key of the data account of a claim by Bitcoin proof.
-func ClaimDataKey(seed chains.Seed, txid bitcoin.Hash) SecretKey { return DataKey(seed[:], txid) }
+// DataKeys is how many data accounts a signer can choose from: whoever has seen the key
+// of one, or its address, can make it useless.
+const DataKeys = 4
+
+// ClaimDataKey is the n-th key of a data account for a claim by Bitcoin proof. Each
+// signer has its own: the account belongs to who created it.
+func ClaimDataKey(seed chains.Seed, txid bitcoin.Hash, signer Key, n int) SecretKey {
+	h := sha256.New()
+	h.Write(txid[:])
+	h.Write(signer[:])
+	h.Write([]byte{byte(n)})
+	return DataKey(seed[:], [32]byte(h.Sum(nil)))
+}
 
 // GuardKey is the key that signs a refund beside the wallet.
 func GuardKey(seed chains.Seed, auth RefundAuth) SecretKey {
@@ -128,8 +145,13 @@ func GuardKey(seed chains.Seed, auth RefundAuth) SecretKey {
 // Wants returns the transactions of a plan as they must come back, with the index of
 // the step that each belongs to. signer is who signs them.
 func (p Programs) Wants(plan chains.Plan, signer Key) (wants []WantTx, steps []int, err error) {
+	return p.wants(plan, signer, 0)
+}
+
+// wants is [Programs.Wants] with the n-th data account.
+func (p Programs) wants(plan chains.Plan, signer Key, n int) (wants []WantTx, steps []int, err error) {
 	for i, step := range plan.Steps {
-		more, err := p.wantStep(plan, step, signer)
+		more, err := p.wantStep(plan, step, signer, n)
 		if err != nil {
 			return nil, nil, fmt.Errorf("step %d (%s): %w", i, step.Kind, err)
 		}
@@ -141,7 +163,7 @@ func (p Programs) Wants(plan chains.Plan, signer Key) (wants []WantTx, steps []i
 	return wants, steps, nil
 }
 
-func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key) ([]WantTx, error) {
+func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key, n int) ([]WantTx, error) {
 	d, err := p.SwapDataOf(step.Escrow)
 	if err != nil {
 		return nil, err
@@ -174,7 +196,7 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key) ([]Wa
 			return nil, err
 		}
 		pay := WantedPayment{TxID: step.Payment.TxID, Block: step.Payment.Block, Vout: step.Payment.Vout, Stripped: stripped, Confirmations: step.Payment.Confirmations}
-		return p.WantBitcoinClaim(d, signer, pay, ClaimDataKey(plan.Seed, pay.TxID).PublicKey(), maxComputeFee)
+		return p.WantBitcoinClaim(d, signer, pay, ClaimDataKey(plan.Seed, pay.TxID, signer, n).PublicKey(), maxComputeFee)
 	case chains.StepRefund:
 		return one(p.WantRefund(d, signer, nil, nil, maxComputeFee), nil)
 	case chains.StepRefundAuth:
@@ -209,11 +231,10 @@ func (p Programs) CheckSigned(plan chains.Plan, signed []string) ([]chains.Signe
 			return nil, fault.Invalid(field(i), "%w", err)
 		}
 	}
-	wants, steps, err := p.Wants(plan, signer)
-	if err != nil {
+	is, steps, at, err := p.match(plan, signer, txs)
+	if err != nil && is == nil && steps == nil {
 		return nil, err
 	}
-	is, at, err := MatchAll(wants, txs)
 	if err != nil {
 		if at == len(txs) {
 			return nil, fault.Invalid("signedTxs", "%w", err)
@@ -227,6 +248,30 @@ func (p Programs) CheckSigned(plan chains.Plan, signed []string) ([]chains.Signe
 		out[i] = chains.Signed{ID: id.String(), Raw: tx.Raw, From: tx.Payer.String(), Step: step, Reveals: plan.Steps[step].Kind == chains.StepClaimSecret}
 	}
 	return out, nil
+}
+
+// match pairs transactions with what a plan asks for, with whichever data account.
+// Without steps the error is about the plan itself.
+func (p Programs) match(plan chains.Plan, signer Key, txs []*Parsed) (is, steps []int, at int, err error) {
+	tries := 1
+	if slices.ContainsFunc(plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimBitcoin }) {
+		tries = DataKeys
+	}
+	var first error
+	for n := range tries {
+		wants, of, err := p.wants(plan, signer, n)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		is, place, err := MatchAll(wants, txs)
+		if err == nil {
+			return is, of, 0, nil
+		}
+		if first == nil || place > at {
+			first, at, steps = err, place, of
+		}
+	}
+	return nil, steps, at, first
 }
 
 func field(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }

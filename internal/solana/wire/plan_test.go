@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
@@ -152,7 +153,7 @@ func TestPlanOfABitcoinClaim(t *testing.T) {
 	pay := &chains.Payment{Raw: raw, TxID: tx.TxHash(), Block: in.Header.Hash(), Confirmations: 2}
 	plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: must(d.Escrow()), Payment: pay}}}
 	built := must(p.BitcoinClaimTxs(BitcoinClaim{Data: d, Signer: user, Stripped: raw, Proof: Proof{TxID: pay.TxID}, Confirmations: 2, Header: in,
-		DataKey: ClaimDataKey(plan.Seed, pay.TxID), To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}))
+		DataKey: ClaimDataKey(plan.Seed, pay.TxID, user, 0), To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}))
 	if err := Prepare(built, Hash{4}, 9); err != nil {
 		t.Fatal(err)
 	}
@@ -347,5 +348,87 @@ func TestOpeningWithoutAuthorisation(t *testing.T) {
 	plan.Steps[0].Auth.Timeout = -1
 	if _, err := p.CheckSigned(plan, []string{hexOf(t, signedBy(t, *build(1), userKey))}); err == nil {
 		t.Error("a negative timeout was taken")
+	}
+}
+
+func TestCheckPayment(t *testing.T) {
+	d := swapFor(t, firstV1, false, firstToken, Key{1})
+	d.Kind, d.Confirmations = chains.Onchain, 2
+	script := unhex(t, "0014"+strings.Repeat("00", 20))
+	d.PaymentHash = must(ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: 10_000})).PaymentHash
+	raw := unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
+	id := must(rawtx.Decode(raw)).TxHash()
+	good := chains.Payment{Raw: raw, TxID: id}
+	if stripped, err := d.CheckPayment(good); err != nil || string(stripped) != string(raw) {
+		t.Errorf("%x, %v", stripped, err)
+	}
+	other := good
+	other.Raw = append(append([]byte(nil), raw[:len(raw)-1]...), 1)
+	lies, far := good, good
+	lies.TxID[0]++
+	far.Vout = 1
+	wrong, nonced, byID := *d, *d, *d
+	wrong.PaymentHash[0]++
+	nonced.Kind, nonced.Nonce = chains.OnchainNonced, 7
+	byID.Kind = chains.OnchainTxID
+	for name, check := range map[string]func() ([]byte, error){
+		"another transaction": func() ([]byte, error) { return d.CheckPayment(other) },
+		"another id":          func() ([]byte, error) { return d.CheckPayment(lies) },
+		"no such output":      func() ([]byte, error) { return d.CheckPayment(far) },
+		"another output":      func() ([]byte, error) { return wrong.CheckPayment(good) },
+		"no nonce":            func() ([]byte, error) { return nonced.CheckPayment(good) },
+		"another payment":     func() ([]byte, error) { return byID.CheckPayment(good) },
+	} {
+		if _, err := check(); err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+	byID.PaymentHash = id
+	if _, err := byID.CheckPayment(good); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLimitIsRaisedOnly(t *testing.T) {
+	tx := Tx{Payer: Key{1}, Instructions: []Instruction{SetPrice(5), SetLimit(100), Unwrap(Key{1})}}
+	for _, units := range []uint32{50, 100, 200} {
+		tx.RaiseLimit(units)
+	}
+	if got, _ := limitOf(tx.Instructions[1]); got != 200 {
+		t.Errorf("a limit of %d", got)
+	}
+	if got, _ := limitOf(tx.Unlimited().Instructions[1]); got != MaxUnits {
+		t.Errorf("a limit of %d", got)
+	}
+	if got, _ := limitOf(tx.Instructions[1]); got != 200 {
+		t.Errorf("the original has a limit of %d", got)
+	}
+}
+
+func TestTransferred(t *testing.T) {
+	if to, lamports, ok := Transferred(Transfer(Key{1}, Key{2}, 7)); !ok || to != (Key{2}) || lamports != 7 {
+		t.Errorf("%s, %d, %v", to, lamports, ok)
+	}
+	cut := Transfer(Key{1}, Key{2}, 7)
+	cut.Data = cut.Data[:11]
+	for name, ix := range map[string]Instruction{"token": TransferToken(Key{1}, Key{2}, Key{3}, 7), "cut": cut, "creation": CreateAccount(Key{1}, Key{2}, Key{3}, 4, 5)} {
+		if _, _, ok := Transferred(ix); ok {
+			t.Errorf("%s is a transfer", name)
+		}
+	}
+}
+
+// A data account that somebody has spoilt is passed over, and the claim with the next
+// is as good.
+func TestEveryDataAccountOfASignerIsAccepted(t *testing.T) {
+	seed, txid := chains.Seed{1}, bitcoin.Hash{2}
+	seen := map[Key]bool{}
+	for _, signer := range []Key{{1}, {2}} {
+		for n := range DataKeys {
+			seen[ClaimDataKey(seed, txid, signer, n).PublicKey()] = true
+		}
+	}
+	if len(seen) != 2*DataKeys {
+		t.Errorf("%d keys, want %d", len(seen), 2*DataKeys)
 	}
 }

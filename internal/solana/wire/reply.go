@@ -15,18 +15,20 @@ import (
 
 // AccountReply is an account as a node tells it.
 type AccountReply struct {
-	Owner    Key // the program that it belongs to
-	Lamports uint64
-	Data     []byte
+	Owner      Key // the program that it belongs to
+	Lamports   uint64
+	Executable bool // it is a program
+	Data       []byte
 }
 
 // ParseAccount reads the value of getAccountInfo, or one of getMultipleAccounts, in
 // the encoding base64. No account is [ErrAbsent].
 func ParseAccount(value json.RawMessage) (a AccountReply, err error) {
 	var reply *struct {
-		Owner    string
-		Lamports *uint64
-		Data     []string
+		Owner      string
+		Lamports   *uint64
+		Executable bool
+		Data       []string
 	}
 	if err := json.Unmarshal(value, &reply); err != nil {
 		return a, fmt.Errorf("account of a node: %w", err)
@@ -43,7 +45,7 @@ func ParseAccount(value json.RawMessage) (a AccountReply, err error) {
 	if a.Data, err = base64.StdEncoding.DecodeString(reply.Data[0]); err != nil {
 		return AccountReply{}, fmt.Errorf("account of a node: data: %w", err)
 	}
-	a.Lamports = *reply.Lamports
+	a.Lamports, a.Executable = *reply.Lamports, reply.Executable
 	return a, nil
 }
 

@@ -6,6 +6,7 @@ import "time"
 const (
 	SlotTime      = 400 * time.Millisecond
 	TxSlots       = 151 // a block hash is good for so many slots
+	HashBlocks    = 150 // nodes name the end of one so many blocks after its own
 	slotBuffer    = 20  // of which a signature is given up so many before the end
 	maxSlotAge    = 4800 * time.Millisecond
 	authGraceSecs = 30

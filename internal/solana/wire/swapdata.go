@@ -175,7 +175,7 @@ func (d *SwapData) members() []member {
 		{"offererAta", keyText(d.OffererATA)}, {"claimerAta", keyText(d.ClaimerATA)},
 		{"amount", u(d.Amount)}, {"sequence", u(d.Sequence)}, {"expiry", u(d.Expiry)},
 		{"securityDeposit", u(d.SecurityDeposit)}, {"claimerBounty", u(d.ClaimerBounty)},
-		{"txoHash", hashText(d.TxoHash)}, {"offererInitializer", flagText(d.OffererInitializer)},
+		{"txoHash", hashText(d.TxoHint())}, {"offererInitializer", flagText(d.OffererInitializer)},
 	}
 }
 

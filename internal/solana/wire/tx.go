@@ -36,6 +36,31 @@ type Tx struct {
 	Signers      []SecretKey // keys made for this transaction, which sign it beside the wallet
 }
 
+// RaiseLimit raises the transaction's limit of compute units, if it has a lower one.
+func (t *Tx) RaiseLimit(units uint32) {
+	for i, ix := range t.Instructions {
+		if current, ok := limitOf(ix); ok && current < units {
+			t.Instructions = slices.Clone(t.Instructions)
+			t.Instructions[i] = SetLimit(units)
+			return
+		}
+	}
+}
+
+// Unlimited returns the transaction with the highest limit of compute units, to try
+// what it takes.
+func (t *Tx) Unlimited() *Tx {
+	trial := *t
+	trial.RaiseLimit(MaxUnits)
+	return &trial
+}
+
+func limitOf(ix Instruction) (units uint32, ok bool) {
+	r := reader{data: ix.Data}
+	kind, units := r.u8(), r.u32()
+	return units, ix.Program == BudgetProgram && kind == 2 && r.end() == nil
+}
+
 // Message compiles the transaction's message.
 func (t *Tx) Message() (Message, error) { return Compile(t.Payer, t.Blockhash, t.Instructions) }
 
