@@ -19,22 +19,3 @@ func BenchmarkPoseidon42(b *testing.B) {
 		Poseidon(all...)
 	}
 }
-
-func BenchmarkParseSwapData(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ParseSwapData([]byte(goodSwapData)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkEscrowHash(b *testing.B) {
-	s := swapOf(b, []byte(goodSwapData))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.EscrowHash(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -244,6 +244,7 @@ func (b *Bank) produce(slots, heights uint64) {
 	if block.LeaderPost = leader.Lamports; block.Reward > 0 {
 		l.set(b.leader, block.Slot, leader)
 	}
+	block.TxCount = parent.TxCount + uint64(len(block.Txs))
 	block.seal()
 	l.adopt(block)
 	close(b.moved)

@@ -16,6 +16,7 @@ type Block struct {
 	Hash, ParentHash wire.Hash
 	Time             int64 // Unix seconds
 	Txs              []*Executed
+	TxCount          uint64 // of the chain up to this block
 
 	Leader     Key
 	Reward     uint64 // lamports of the fees that went to the leader

@@ -86,7 +86,7 @@ func Parse(raw []byte) (*Tx, error) {
 
 // Verify checks the signatures.
 func (tx *Tx) Verify() error {
-	for i, sig := range tx.signatures() {
+	for i, sig := range tx.Signatures() {
 		if !ed25519.Verify(tx.Message.AccountKeys[i][:], tx.signed, sig[:]) {
 			return &TxError{Name: "SignatureFailure"}
 		}
@@ -94,7 +94,8 @@ func (tx *Tx) Verify() error {
 	return nil
 }
 
-func (tx *Tx) signatures() []wire.Signature {
+// Signatures returns those of the message's first keys.
+func (tx *Tx) Signatures() []wire.Signature {
 	out := make([]wire.Signature, tx.Message.Header.NumRequiredSignatures)
 	for i := range out {
 		copy(out[i][:], tx.Raw[1+64*i:])

@@ -235,3 +235,8 @@ func (b *Bank) Moved() <-chan struct{} {
 	defer b.mu.RUnlock()
 	return b.moved
 }
+
+// Root returns the newest block that was finalized when a block was the newest.
+func (v *View) Root(b *Block) *Block {
+	return v.bank.ledger.blocks[max(v.bank.ledger.upTo(b.Slot)-v.bank.lags[Finalized], 0)]
+}

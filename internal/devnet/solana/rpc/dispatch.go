@@ -1,0 +1,277 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+const maxRequest = 50 << 10 // bytes, as nodes have it
+
+// Error is the error of a call.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+type call struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+type reply struct {
+	Version string          `json:"jsonrpc"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+	ID      json.RawMessage `json:"id"`
+}
+
+// answer answers one call or a batch of them.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, f Fault) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		http.Error(w, "request too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	calls, batch, err := parseCalls(body)
+	if err != nil {
+		write(w, failed(nil, &Error{Code: -32700, Message: "Parse error"}))
+		return
+	}
+	var methods []string
+	for _, q := range calls {
+		methods = append(methods, q.Method)
+	}
+	s.note(methods)
+	if f.MaxBatch > 0 && len(calls) > f.MaxBatch {
+		write(w, failed(nil, &Error{Code: -32600, Message: "batch too large"}))
+		return
+	}
+	replies := make([]reply, 0, len(calls))
+	for _, q := range calls {
+		replies = append(replies, s.do(q, f))
+	}
+	switch {
+	case f.LoseAnswer && slices.Contains(methods, "sendTransaction"):
+		loopback.Cut()
+	case batch:
+		write(w, replies)
+	default:
+		write(w, replies[0])
+	}
+}
+
+func parseCalls(body []byte) (calls []call, batch bool, err error) {
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' {
+		if err = json.Unmarshal(body, &calls); err == nil && len(calls) == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		return calls, true, err
+	}
+	calls = make([]call, 1)
+	return calls, false, json.Unmarshal(body, &calls[0])
+}
+
+func write(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
+}
+
+func failed(id json.RawMessage, err *Error) reply {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	return reply{Version: "2.0", Error: err, ID: id}
+}
+
+// request is a call under way.
+type request struct {
+	*Server
+	fault  Fault
+	params []json.RawMessage
+}
+
+// methods are what nodes have of them that clients of the network use.
+var methods = map[string]func(*request) (any, *Error){
+	"getAccountInfo": (*request).getAccountInfo, "getMultipleAccounts": (*request).getMultipleAccounts, "getBalance": (*request).getBalance,
+	"getProgramAccounts": (*request).getProgramAccounts, "getTokenAccountBalance": (*request).getTokenAccountBalance,
+	"getTokenAccountsByOwner": (*request).getTokenAccountsByOwner, "getTokenSupply": (*request).getTokenSupply,
+	"getMinimumBalanceForRentExemption": (*request).getMinimumBalanceForRentExemption, "getSupply": (*request).getSupply,
+
+	"getSlot": (*request).getSlot, "getBlockHeight": (*request).getBlockHeight, "getBlock": (*request).getBlock, "getBlocks": (*request).getBlocks,
+	"getBlocksWithLimit": (*request).getBlocksWithLimit, "getBlockTime": (*request).getBlockTime, "getLatestBlockhash": (*request).getLatestBlockhash,
+	"isBlockhashValid": (*request).isBlockhashValid, "getFirstAvailableBlock": (*request).getFirstAvailableBlock, "minimumLedgerSlot": (*request).getFirstAvailableBlock,
+	"getRecentPrioritizationFees": (*request).getRecentPrioritizationFees,
+
+	"getTransaction": (*request).getTransaction, "getSignatureStatuses": (*request).getSignatureStatuses,
+	"getSignaturesForAddress": (*request).getSignaturesForAddress, "getTransactionCount": (*request).getTransactionCount,
+	"sendTransaction": (*request).sendTransaction, "simulateTransaction": (*request).simulateTransaction, "getFeeForMessage": (*request).getFeeForMessage,
+	"requestAirdrop": (*request).requestAirdrop,
+
+	"getGenesisHash": (*request).getGenesisHash, "getVersion": (*request).getVersion, "getHealth": (*request).getHealth, "getEpochInfo": (*request).getEpochInfo,
+	"getIdentity": (*request).getIdentity, "getSlotLeader": (*request).getIdentityText,
+}
+
+// do carries one call out.
+func (s *Server) do(q call, f Fault) reply {
+	run := methods[q.Method]
+	r := &request{Server: s, fault: f}
+	switch {
+	case q.Version != "2.0" || q.Method == "":
+		return failed(q.ID, &Error{Code: -32600, Message: "Invalid request"})
+	case run == nil, slices.Contains(f.Refuse, q.Method), q.Method == "requestAirdrop" && s.airdrop == nil:
+		return failed(q.ID, &Error{Code: -32601, Message: "Method not found"})
+	case slices.Contains(f.Fail, q.Method):
+		return failed(q.ID, &Error{Code: -32603, Message: "Internal error"})
+	case len(q.Params) > 0 && string(q.Params) != "null" && json.Unmarshal(q.Params, &r.params) != nil:
+		return failed(q.ID, wrongParams("expected an array of parameters"))
+	}
+	value, failure := run(r)
+	if failure != nil {
+		return failed(q.ID, failure)
+	}
+	result, err := json.Marshal(value)
+	if err != nil {
+		return failed(q.ID, &Error{Code: -32603, Message: "Internal error"})
+	}
+	if f.Rewrite != nil {
+		result = f.Rewrite(q.Method, r.params, result)
+	}
+	return reply{Version: "2.0", ID: q.ID, Result: result}
+}
+
+func wrongParams(text string) *Error { return &Error{Code: -32602, Message: "Invalid params: " + text} }
+
+// config is every option that a method can have.
+type config struct {
+	Commitment          string
+	PreflightCommitment string
+	Encoding            string
+	DataSlice           *struct{ Offset, Length int }
+	MinContextSlot      *uint64
+
+	Filters     []filter // getProgramAccounts
+	WithContext bool
+
+	TransactionDetails             *string // getBlock, getTransaction
+	Rewards                        *bool
+	MaxSupportedTransactionVersion *int
+
+	SkipPreflight          bool // sendTransaction, simulateTransaction
+	SigVerify              bool
+	ReplaceRecentBlockhash bool
+	InnerInstructions      bool
+	Accounts               *struct {
+		Encoding  string
+		Addresses []string
+	}
+
+	Limit         *int // getSignaturesForAddress
+	Before, Until string
+
+	EnableReceivedNotification bool // signatureSubscribe
+}
+
+// config reads the options at a place, which may be missing. Old clients pass an
+// encoding there.
+func (q *request) config(at int) (c config, err *Error) {
+	if at >= len(q.params) || string(q.params[at]) == "null" {
+		return c, nil
+	}
+	if json.Unmarshal(q.params[at], &c.Encoding) == nil {
+		return c, nil
+	}
+	if e := json.Unmarshal(q.params[at], &c); e != nil {
+		return c, wrongParams(e.Error())
+	}
+	return c, nil
+}
+
+// param reads a parameter that must be there.
+func (q *request) param(at int, to any) *Error {
+	if at >= len(q.params) {
+		return wrongParams("`params` should have at least " + string(rune('1'+at)) + " argument(s)")
+	}
+	if err := json.Unmarshal(q.params[at], to); err != nil {
+		return wrongParams(err.Error())
+	}
+	return nil
+}
+
+// key reads an address that must be there.
+func (q *request) key(at int) (k wire.Key, err *Error) {
+	var text string
+	if err := q.param(at, &text); err != nil {
+		return k, err
+	}
+	return parseKey(text)
+}
+
+func parseKey(text string) (wire.Key, *Error) {
+	k, err := wire.ParseKey(text)
+	if err != nil {
+		return k, &Error{Code: -32602, Message: "Invalid param: Invalid"}
+	}
+	return k, nil
+}
+
+// commitment reads a level; "" is finalized, as nodes have it.
+func commitment(text string) (bank.Commitment, *Error) {
+	switch text {
+	case "processed", "recent":
+		return bank.Processed, nil
+	case "confirmed", "single", "singleGossip":
+		return bank.Confirmed, nil
+	case "", "finalized", "max", "root":
+		return bank.Finalized, nil
+	}
+	return 0, wrongParams("unknown variant `" + text + "`, expected one of `processed`, `confirmed`, `finalized`")
+}
+
+// read calls f with the ledger as the options want it.
+func (q *request) read(c config, f func(*bank.View) (any, *Error)) (value any, err *Error) {
+	level, err := commitment(c.Commitment)
+	if err != nil {
+		return nil, err
+	}
+	q.bank.Read(level, q.fault.Behind, func(v *bank.View) {
+		if head := v.Head().Slot; c.MinContextSlot != nil && head < *c.MinContextSlot {
+			err = &Error{Code: -32016, Message: "Minimum context slot has not been reached", Data: map[string]uint64{"contextSlot": head}}
+			return
+		}
+		if value, err = f(v); err != nil {
+			return
+		}
+		// What is returned may share memory with the ledger.
+		raw, e := json.Marshal(value)
+		if e != nil {
+			err = &Error{Code: -32603, Message: "Internal error"}
+			return
+		}
+		value = json.RawMessage(raw)
+	})
+	return value, err
+}
+
+// sure is read for methods that know of no block below confirmed.
+func (q *request) sure(c config, f func(*bank.View) (any, *Error)) (any, *Error) {
+	if level, err := commitment(c.Commitment); err == nil && level == bank.Processed {
+		return nil, &Error{Code: -32602, Message: "Method does not support commitment below `confirmed`"}
+	}
+	return q.read(c, f)
+}
+
+// in puts a value into its context.
+func in(v *bank.View, value any) any {
+	return map[string]any{"context": map[string]any{"apiVersion": version, "slot": v.Head().Slot}, "value": value}
+}

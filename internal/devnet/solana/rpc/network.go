@@ -1,0 +1,79 @@
+package rpc
+
+import (
+	"crypto/sha256"
+
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// version is the node software that the answers are modelled on.
+const version = "2.2.14"
+
+const slotsInEpoch = 432_000
+
+func (q *request) getGenesisHash() (any, *Error) {
+	if q.fault.WrongNetwork {
+		return wire.Hash(sha256.Sum256([]byte("another network"))).String(), nil
+	}
+	return q.bank.Genesis().String(), nil
+}
+
+func (q *request) getVersion() (any, *Error) {
+	return map[string]any{"solana-core": version, "feature-set": 3640012085}, nil
+}
+
+// unhealthy is how a node says that it lags.
+var unhealthy = &Error{Code: -32005, Message: "Node is unhealthy", Data: map[string]any{"numSlotsBehind": nil}}
+
+func (q *request) getHealth() (any, *Error) {
+	if q.fault.Unhealthy {
+		return nil, unhealthy
+	}
+	return "ok", nil
+}
+
+func (q *request) getEpochInfo() (any, *Error) {
+	c, err := q.config(0)
+	if err != nil {
+		return nil, err
+	}
+	return q.read(c, func(v *bank.View) (any, *Error) {
+		h := v.Head()
+		return map[string]any{"absoluteSlot": h.Slot, "blockHeight": h.Height, "epoch": h.Slot / slotsInEpoch, "slotIndex": h.Slot % slotsInEpoch,
+			"slotsInEpoch": slotsInEpoch, "transactionCount": h.TxCount}, nil
+	})
+}
+
+func (q *request) getTransactionCount() (any, *Error) {
+	c, err := q.config(0)
+	if err != nil {
+		return nil, err
+	}
+	return q.read(c, func(v *bank.View) (any, *Error) { return v.Head().TxCount, nil })
+}
+
+func (q *request) getIdentity() (any, *Error) {
+	text, err := q.getIdentityText()
+	return map[string]any{"identity": text}, err
+}
+
+func (q *request) getIdentityText() (any, *Error) {
+	return q.read(config{}, func(v *bank.View) (any, *Error) { return v.Head().Leader.String(), nil })
+}
+
+func (q *request) requestAirdrop() (any, *Error) {
+	to, err := q.key(0)
+	if err != nil {
+		return nil, err
+	}
+	var lamports uint64
+	if err := q.param(1, &lamports); err != nil {
+		return nil, err
+	}
+	id, e := q.airdrop(to, lamports)
+	if e != nil {
+		return nil, &Error{Code: -32603, Message: "Internal error"}
+	}
+	return id.String(), nil
+}

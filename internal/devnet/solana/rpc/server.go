@@ -1,0 +1,180 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// Fault is how a [Server] misbehaves. The zero value is a good server; several
+// faults may be combined.
+type Fault struct {
+	Down       bool          // connections are cut without an answer
+	Status     int           // every request is answered with this HTTP status, as in 502
+	RetryAfter string        // header of those answers, as in "7"
+	Delay      time.Duration // before every answer
+	Stall      bool          // headers come, the body never does
+	Garbage    bool          // answers are HTML with status 200
+	Huge       bool          // answers go on for ever
+
+	LoseAnswer      bool // transactions are taken, but the connection is cut before the answer
+	LoseTransaction bool // transactions are answered with their id, but never reach a block
+
+	WrongNetwork bool     // getGenesisHash is another one
+	Behind       int      // so many of the newest blocks are not known
+	Unhealthy    bool     // getHealth and sendTransaction say that the node is behind
+	MaxBatch     int      // batches of more calls are refused; 0: any number
+	Refuse       []string // methods that the server says it does not have
+	Fail         []string // methods that are answered with an internal error, code -32603
+
+	NoSockets bool // websockets are refused
+	Silent    bool // subscriptions are accepted, and nothing is ever said
+
+	// Rewrite replaces results: what it returns is sent. It must be safe for
+	// concurrent use.
+	Rewrite func(method string, params []json.RawMessage, result json.RawMessage) json.RawMessage
+}
+
+// transport is the part that any HTTP server can get wrong.
+func (f Fault) transport() loopback.Fault {
+	return loopback.Fault{Down: f.Down, Delay: f.Delay, Stall: f.Stall, Status: f.Status, RetryAfter: f.RetryAfter, Garbage: f.Garbage, Huge: f.Huge}
+}
+
+// Options of a server.
+type Options struct {
+	Bank *bank.Bank
+	// Address is host:port; "" for a free port of 127.0.0.1. Websockets are served
+	// there and, because clients add 1 to a port that a URL names, on the next port.
+	Address string
+	// Airdrop carries requestAirdrop out; nil: the server has no such method.
+	Airdrop func(to wire.Key, lamports uint64) (wire.Signature, error)
+}
+
+// Server answers JSON-RPC for one bank.
+type Server struct {
+	bank    *bank.Bank
+	airdrop func(wire.Key, uint64) (wire.Signature, error)
+	http    *loopback.Server
+	sockets *loopback.Server
+	fault   atomic.Pointer[Fault]
+	ctx     context.Context // of the websockets
+	stop    context.CancelFunc
+	open    sync.WaitGroup
+
+	mu     sync.Mutex
+	log    [][]string
+	closed bool
+}
+
+// Serve starts a server.
+func Serve(o Options) (*Server, error) {
+	s := &Server{bank: o.Bank, airdrop: o.Airdrop}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.fault.Store(new(Fault))
+	const attempts = 20 // to find two free ports in a row
+	var err error
+	for range attempts {
+		if err = s.listen(o.Address); err == nil || o.Address != "" {
+			break
+		}
+	}
+	return s, err
+}
+
+func (s *Server) listen(address string) (err error) {
+	if s.http, err = loopback.Serve(address, http.HandlerFunc(s.serve)); err != nil {
+		return err
+	}
+	next, err := nextPort(s.http.Host())
+	if err == nil {
+		s.sockets, err = loopback.Serve(next, http.HandlerFunc(s.serve))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen for websockets: %w", err), s.http.Close())
+	}
+	return nil
+}
+
+func nextPort(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil || n == 65535 {
+		return "", fmt.Errorf("there is no port after %s", port)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n+1)), nil
+}
+
+// URL returns the server's URL.
+func (s *Server) URL() string { return s.http.URL() }
+
+// SocketURL returns the URL for websockets.
+func (s *Server) SocketURL() string { return "ws://" + s.sockets.Host() }
+
+// Misbehave changes what is wrong with the server from the next request on.
+func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
+
+// Requests returns the methods of every HTTP request since the last call, in
+// order: one round trip is one element, a batch has several methods. Calls over
+// websockets are not among them.
+func (s *Server) Requests() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := s.log
+	s.log = nil
+	return log
+}
+
+func (s *Server) note(methods []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.log) < 10_000 {
+		s.log = append(s.log, methods)
+	}
+}
+
+// Close ends the server and cuts its connections. It may be called more than once.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true // no websocket begins any more
+	s.mu.Unlock()
+	s.stop()
+	err := errors.Join(s.http.Close(), s.sockets.Close())
+	s.open.Wait()
+	return err
+}
+
+// serve puts the faults in front of the methods.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	f := *s.fault.Load()
+	if f.transport().Spoil(w, r) {
+		return
+	}
+	switch {
+	case r.Header.Get("Upgrade") != "":
+		s.serveSocket(w, r, f)
+	case r.Method == http.MethodGet && r.URL.Path == "/health":
+		text := "ok"
+		if f.Unhealthy {
+			text = "behind"
+		}
+		_, _ = w.Write([]byte(text))
+	case r.Method != http.MethodPost:
+		http.Error(w, "Used HTTP Method is not allowed. POST or OPTIONS is required", http.StatusMethodNotAllowed)
+	default:
+		s.answer(w, r, f)
+	}
+}
