@@ -8,14 +8,16 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // EscrowLie changes an escrow before it is signed, opened or answered: what it is
 // built from, whatever the chain, or what was built for a chain of one family. The
 // zero value changes nothing.
 type EscrowLie struct {
-	Terms func(*chains.Spec)
-	EVM   func(*evmwire.SwapData)
+	Terms  func(*chains.Spec)
+	EVM    func(*evmwire.SwapData)
+	Solana func(*solwire.SwapData)
 }
 
 // newEscrow builds what the LP agrees to, with the lie that is asked for.
@@ -29,7 +31,7 @@ func newEscrow(s *side, spec chains.Spec, lie EscrowLie) (chains.Escrow, error) 
 
 // of is another escrow than the one that stands, for the same terms.
 func (lie EscrowLie) of(s *side, spec chains.Spec, truth chains.Escrow) (chains.Escrow, error) {
-	if lie.Terms == nil && lie.EVM == nil {
+	if lie.Terms == nil && lie.EVM == nil && lie.Solana == nil {
 		return truth, nil
 	}
 	return newEscrow(s, spec, lie)

@@ -15,6 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // Token is a token that an LP deals in.
@@ -23,18 +25,23 @@ type Token struct {
 	Price   Price
 }
 
-// Options of an LP. EVM is needed; the rest has defaults.
+// Options of an LP. EVM or Solana is needed; the rest has defaults.
 type Options struct {
 	EVM       *devnet.Net
+	Solana    *party.Party     // the LP's own on Solana, with funds of every token; nil: it does not serve that chain
+	Bitcoin   *bitcoin.Net     // nil: that of EVM, or of Solana
 	Lightning *lightning.Node  // the LP's own; nil: no services that need one
 	Account   *devnet.Account  // the LP's own, with funds of every token; nil: EVM.LP
 	Now       func() time.Time // the network's clock; nil: time.Now
 
-	Tokens  []Token          // nil: DefaultTokens
+	Tokens  []Token          // on EVM; nil: DefaultTokens
 	Terms   map[string]Terms // of services by their names in /info; the others have the network's defaults
-	GasMax  *big.Int         // the most gas that is sold with a swap, in wei; nil: 10^16
+	GasMax  *big.Int         // the most gas that is sold with a swap on EVM, in wei; nil: 10^16
 	FeeRate float64          // sat/vB that the LP's wallet takes for right; 0: 2
 	Limits  Limits
+
+	SolanaTokens []Token  // nil: SolanaTokens
+	SolanaGasMax *big.Int // as GasMax, in lamports; nil: 5*10^7
 
 	// Next makes it the next version of the network's LPs (protocol: lp-next.md).
 	Next bool
@@ -64,6 +71,19 @@ func DefaultTokens(c devnet.Contracts) []Token {
 		{c.Token.Hex(), Price{8, big.NewInt(1e14)}},
 		{c.Dollar.Hex(), Price{6, big.NewInt(1e9)}},
 	}
+}
+
+// SolanaTokens are the tokens of Solana that the local network has, at prices of the
+// same kind: a thousand SOL are a bitcoin.
+func SolanaTokens() []Token {
+	price := map[string]int64{"SOL": 1e11, "WBTC": 1e14, "USDC": 1e9}
+	var all []Token
+	for _, t := range solwire.Tokens() {
+		if p, ok := price[t.Ticker]; ok {
+			all = append(all, Token{t.Mint.String(), Price{t.Decimals, big.NewInt(p)}})
+		}
+	}
+	return all
 }
 
 // defaultTerms are the network's (protocol: lp-protocol.md §8.1).
@@ -104,17 +124,29 @@ type LP struct {
 // Start starts an LP: it puts its funds into the contracts, opens a vault for each
 // token, and listens. It ends with Close.
 func Start(ctx context.Context, o Options) (*LP, error) {
-	if o.EVM == nil {
-		return nil, errors.New("an LP needs an EVM network")
+	if o.EVM == nil && o.Solana == nil {
+		return nil, errors.New("an LP needs a smart chain")
 	}
-	if o.Account == nil {
+	if o.EVM != nil && o.Account == nil {
 		o.Account = o.EVM.LP
+	}
+	if o.Bitcoin == nil && o.EVM != nil {
+		o.Bitcoin = o.EVM.Bitcoin()
+	}
+	if o.Bitcoin == nil {
+		o.Bitcoin = o.Solana.Bitcoin
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Tokens == nil {
+	if o.Tokens == nil && o.EVM != nil {
 		o.Tokens = DefaultTokens(o.EVM.Contracts())
+	}
+	if o.SolanaTokens == nil {
+		o.SolanaTokens = SolanaTokens()
+	}
+	if o.SolanaGasMax == nil {
+		o.SolanaGasMax = big.NewInt(5e7)
 	}
 	if o.GasMax == nil {
 		o.GasMax = big.NewInt(1e16)
@@ -134,7 +166,7 @@ func Start(ctx context.Context, o Options) (*LP, error) {
 	if o.Poll == 0 {
 		o.Poll = 20 * time.Millisecond
 	}
-	l := &LP{o: o, btc: o.EVM.Bitcoin(), node: o.Lightning, closed: make(chan struct{}), feeRate: o.FeeRate,
+	l := &LP{o: o, btc: o.Bitcoin, node: o.Lightning, closed: make(chan struct{}), feeRate: o.FeeRate,
 		deals: make(map[string]deal), prepared: make(map[string]prepared), quotes: make(map[string]*spvQuote)}
 	if err := l.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the LP: %w", err), l.Close())
@@ -149,10 +181,15 @@ func (l *LP) start(ctx context.Context) (err error) {
 	if l.vaultKey, err = l.btc.NewWallet(btc.P2TR); err != nil {
 		return err
 	}
-	if l.evm, err = newEVMLedger(l.o.EVM, l.o.Account); err != nil {
-		return err
+	if l.o.EVM != nil {
+		if l.evm, err = newEVMLedger(l.o.EVM, l.o.Account); err != nil {
+			return err
+		}
+		l.sides = append(l.sides, newSide(l.evm, l.o.Tokens, l.o.GasMax))
 	}
-	l.sides = append(l.sides, newSide(l.evm, l.o.Tokens, l.o.GasMax))
+	if l.o.Solana != nil {
+		l.sides = append(l.sides, newSide(newSolanaLedger(l.o.Solana), l.o.SolanaTokens, l.o.SolanaGasMax))
+	}
 	if err := l.stock(ctx); err != nil {
 		return err
 	}
@@ -179,14 +216,20 @@ func (l *LP) stock(ctx context.Context) error {
 			}
 		}
 	}
+	if l.evm == nil {
+		return nil
+	}
 	return l.openVaults(ctx)
 }
 
 // URL returns the LP's base URL.
 func (l *LP) URL() string { return l.url }
 
-// Account returns the LP's account on the EVM network.
-func (l *LP) Account() *devnet.Account { return l.evm.account }
+// Account returns the LP's account on the EVM network; nil if it serves none.
+func (l *LP) Account() *devnet.Account { return l.o.Account }
+
+// Solana returns the LP as a party of Solana; nil if it does not serve that chain.
+func (l *LP) Solana() *party.Party { return l.o.Solana }
 
 // Node returns the LP's Lightning node; nil if it has none.
 func (l *LP) Node() *lightning.Node { return l.node }

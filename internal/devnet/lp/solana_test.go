@@ -1,0 +1,362 @@
+package lp_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	"github.com/swapper-go/swapper/internal/devnet/solana/programs"
+	client "github.com/swapper-go/swapper/internal/lp"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// solana is an LP on Solana alone, and a user.
+type solana struct {
+	*kit
+	programs solwire.Programs
+	bank     *bank.Bank
+	user, me *party.Party // the user, the LP
+	mint     solwire.Key  // WBTC
+	ahead    atomic.Int64
+}
+
+const rate = "8000;5000"
+
+func newSolana(t *testing.T, version string, next bool) *solana {
+	t.Helper()
+	s := &solana{kit: &kit{T: t, ctx: t.Context()}, mint: solwire.Tokens()[1].Mint}
+	now := func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+	n := must[*bitcoin.Net](t)(bitcoin.Start(bitcoin.Options{Now: now}))
+	t.Cleanup(func() { n.Close() })
+	s.programs = must[solwire.Programs](t)(must2(solwire.NetworkFor(btc.Testnet3)).Version(version))
+	of := func(name string) solwire.SecretKey { return solwire.DataKey([]byte(name), [32]byte{}) }
+	authority := of("mint").PublicKey()
+	accounts := map[bank.Key]bank.Account{}
+	rich := func(k solwire.Key) {
+		accounts[k] = bank.Account{Lamports: 1e17, Owner: solwire.SystemProgram}
+		for i, token := range solwire.Tokens() {
+			if i == 0 || i > 2 {
+				continue
+			}
+			data := solwire.TokenAccount{Mint: token.Mint, Owner: k, Amount: 1e17}.Bytes()
+			accounts[solwire.ATA(k, token.Mint)] = bank.Account{Lamports: solwire.Rent(len(data)), Owner: solwire.TokenProgram, Data: data}
+			accounts[token.Mint] = bank.MintAccount(uint8(token.Decimals), &authority)
+		}
+	}
+	rich(of("lp").PublicKey())
+	rich(of("user").PublicKey())
+	s.bank = must[*bank.Bank](t)(bank.New(bank.Options{Now: now, Accounts: accounts, FinalizedLag: 2, ConfirmedLag: 1, SlotTime: 10 * time.Millisecond,
+		Programs: map[bank.Key]bank.Program{s.programs.Swap: programs.Swap(s.programs), s.programs.Relay: programs.Relay(s.programs, programs.Rules{LongerWins: true})}}))
+	t.Cleanup(func() { s.bank.Close() })
+	s.me = &party.Party{Bank: s.bank, Programs: s.programs, Bitcoin: n, Key: of("lp")}
+	s.user = &party.Party{Bank: s.bank, Programs: s.programs, Bitcoin: n, Key: of("user")}
+	s.ok(s.me.InitRelay(s.ctx))
+	s.ln = lightning.New(lightning.Options{Now: now, Height: func() uint32 { h, _ := n.Tip(); return h }})
+	s.payer = must[*lightning.Node](t)(s.ln.NewNode("payer", 10_000_000))
+	s.lp = must[*lp.LP](t)(lp.Start(t.Context(), lp.Options{Solana: s.me, Lightning: must[*lightning.Node](t)(s.ln.NewNode("lp", 100_000_000)), Now: now, Next: next}))
+	t.Cleanup(func() {
+		if err := s.lp.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.wallet = must[*bitcoin.Wallet](t)(n.NewWallet(btc.P2WPKH))
+	if _, err := n.Faucet(s.wallet.Address, 10_000_000); err != nil {
+		t.Fatal(err)
+	}
+	s.mine(1)
+	s.client = client.NewClient(client.Options{AllowLocal: true, Now: now})
+	return s
+}
+
+func must2[T any](v T, _ bool) T { return v }
+
+func (s *solana) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *solana) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+
+// advance moves all clocks.
+func (s *solana) advance(d time.Duration) {
+	s.Helper()
+	s.ahead.Add(int64(d))
+	s.ln.Tick()
+	s.ok(s.bank.Advance(d))
+}
+
+func (s *solana) mine(blocks int) {
+	s.Helper()
+	if _, err := s.me.Bitcoin.Mine(blocks); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// both runs a test on both versions of the program, with LPs of both versions.
+func both(t *testing.T, run func(t *testing.T, s *solana)) {
+	for version, next := range map[string]bool{solwire.V1: true, solwire.V2: false} {
+		t.Run(version, func(t *testing.T) { run(t, newSolana(t, version, next)) })
+	}
+}
+
+// data reads an LP's escrow, and open opens it as the user, who pays for the one
+// transaction that was authorised.
+func (s *solana) data(raw []byte) *solwire.SwapData {
+	s.Helper()
+	return must[*solwire.SwapData](s.T)(solwire.ParseSwapData(raw))
+}
+
+func (s *solana) open(d *solwire.SwapData, auth chains.Auth) {
+	s.Helper()
+	a := must[solwire.InitAuth](s.T)(solwire.ParseInitAuth(auth))
+	fee := must[solwire.FeeRate](s.T)(solwire.ParseFeeRate(rate))
+	var block *bank.Block
+	s.bank.Read(bank.Processed, 0, func(v *bank.View) { block = v.Block(a.Slot) })
+	s.ok(s.programs.VerifyInit(d, s.user.Address(), a, fee, block.Hash))
+	txs := must[[]*solwire.Tx](s.T)(s.programs.OpenTxs(d, s.user.Address(), a, fee, solwire.SignedBlock{Hash: block.Hash, Height: block.Height}, nil))
+	must[solwire.Signature](s.T)(s.user.Send(s.ctx, txs...))
+}
+
+func (s *solana) state(d *solwire.SwapData) chains.EscrowState {
+	return party.Facts(s.bank, s.programs, []*solwire.SwapData{d})[0].State
+}
+
+func (s *solana) becomes(d *solwire.SwapData, want chains.EscrowState) {
+	s.Helper()
+	s.eventually(want.String(), func() bool { return s.state(d) == want })
+}
+
+// tokens are the user's WBTC.
+func (s *solana) tokens() (amount int64) {
+	s.bank.Read(bank.Processed, 0, func(v *bank.View) {
+		t, _ := v.Token(solwire.ATA(s.user.Address(), s.mint))
+		amount = int64(t.Amount)
+	})
+	return amount
+}
+
+func (s *solana) funds() int64 {
+	s.Helper()
+	return int64(must[uint64](s.T)(s.me.Funds(s.mint)))
+}
+
+func (s *solana) status(service client.Service, endpoint string, id []byte, sequence uint64) client.Status {
+	s.Helper()
+	return must[client.Status](s.T)(s.client.Status(s.ctx, client.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
+		Sequence: new(big.Int).SetUint64(sequence)}))
+}
+
+func (s *solana) toBTC() client.ToBTCQuote {
+	s.Helper()
+	return must[client.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), client.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
+		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: s.mint.String(),
+		Offerer: s.user.Address().String(), FeeRate: client.Known(rate)}, client.Early{}))
+}
+
+func TestInfoOnSolana(t *testing.T) {
+	both(t, func(t *testing.T, s *solana) {
+		info := must[client.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
+		c := info.Chains[0]
+		if c.Chain != "SOLANA" || c.Version != s.programs.Version || c.Address != s.me.Address().String() {
+			t.Errorf("%+v", c)
+		}
+		s.ok(solwire.VerifyData(s.me.Address(), info.Envelope, c.Signature))
+		if _, auto := info.Services[client.FromBTCLNAuto]; auto != (s.programs.Version == solwire.V2) {
+			t.Errorf("FROM_BTCLN_AUTO is announced: %v", auto)
+		}
+		for _, service := range []client.Service{client.ToBTC, client.ToBTCLN, client.FromBTC, client.FromBTCLN} {
+			if _, ok := info.Services[service]; !ok {
+				t.Errorf("%s is not announced", service)
+			}
+		}
+		s.lp.Misbehave(lp.Fault{StrangeInfo: true})
+		info = must[client.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
+		if solwire.VerifyData(s.me.Address(), info.Envelope, info.Chains[0].Signature) == nil {
+			t.Error("a stranger's signature is good")
+		}
+	})
+}
+
+func TestToBTCFromSolana(t *testing.T) {
+	both(t, func(t *testing.T, s *solana) {
+		q := s.toBTC()
+		d := s.data(q.Escrow)
+		got, paid, funds := s.wallet.Balance(), s.tokens(), s.funds()
+		s.open(d, q.Auth)
+		s.eventually("bitcoin sent", func() bool { return s.wallet.Balance() == got+100_000 })
+		if status := s.status(client.ToBTC, client.GetRefundAuthorization, d.ClaimHash().Bytes(), d.Sequence); status.Code != client.CodePaid {
+			t.Errorf("%+v", status)
+		}
+		s.mine(2)
+		s.becomes(d, chains.EscrowClaimed)
+		if total := q.Total.Int64(); paid-s.tokens() != total || s.funds()-funds != total {
+			t.Errorf("the user paid %d, the LP got %d, agreed %d", paid-s.tokens(), s.funds()-funds, total)
+		}
+
+		// The LP lets go what it will never pay for.
+		s.lp.Misbehave(lp.Fault{NotPayable: true})
+		q = s.toBTC()
+		d = s.data(q.Escrow)
+		s.open(d, q.Auth)
+		var auth *chains.Auth
+		s.eventually("refund authorised", func() bool {
+			status := s.status(client.ToBTC, client.GetRefundAuthorization, d.ClaimHash().Bytes(), d.Sequence)
+			auth = status.Auth
+			return status.Code == client.CodeRefund
+		})
+		refund := must[solwire.RefundAuth](t)(d.VerifyRefund(*auth, s.now()))
+		tx := must[*solwire.Tx](t)(s.programs.RefundTx(d, s.user.Address(), &refund, nil, party.FeeRate, solwire.ToATA{}))
+		must[solwire.Signature](t)(s.user.Send(s.ctx, tx))
+		s.becomes(d, chains.EscrowRefunded)
+	})
+}
+
+func TestToBTCLNFromSolana(t *testing.T) {
+	both(t, func(t *testing.T, s *solana) {
+		recipient := must[*lightning.Node](t)(s.ln.NewNode("recipient", 0))
+		preimage, _ := lightning.Preimage(t.Name())
+		pr := must[string](t)(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))
+		q := must[client.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), client.ToBTCLNRequest{Chain: "SOLANA", Invoice: pr, MaxFee: big.NewInt(200),
+			Expiry: s.now().Unix() + 432_000, Token: s.mint.String(), Offerer: s.user.Address().String(), FeeRate: client.Known(rate)}, client.Early{}))
+		d, funds := s.data(q.Escrow), s.funds()
+		s.open(d, q.Auth)
+		s.becomes(d, chains.EscrowClaimed)
+		if recipient.BalanceSats() != 50_000 || s.funds()-funds != q.Total.Int64() {
+			t.Errorf("the recipient has %d sats, the LP got %d", recipient.BalanceSats(), s.funds()-funds)
+		}
+	})
+}
+
+func (s *solana) fromBTC(sequence uint64) client.FromBTCQuote {
+	s.Helper()
+	bounty := client.Bounty{FeePerBlock: big.NewInt(50_000), SafetyFactor: big.NewInt(1), StartTimestamp: s.now().Unix(), AddBlock: big.NewInt(1), AddFee: big.NewInt(20_000)}
+	return must[client.FromBTCQuote](s.T)(s.client.FromBTC(s.ctx, s.lp.URL(), client.FromBTCRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
+		Claimer: s.user.Address().String(), Amount: big.NewInt(200_000), Token: s.mint.String(), Sequence: sequence, Bounty: client.Known(&bounty), FeeRate: client.Known(rate)}, client.Early{}))
+}
+
+func TestFromBTCToSolana(t *testing.T) {
+	both(t, func(t *testing.T, s *solana) {
+		q := s.fromBTC(7)
+		d := s.data(q.Escrow)
+		if d.TxoHash == nil || d.ClaimerBounty == 0 || d.SecurityDeposit == 0 {
+			t.Errorf("%+v", d)
+		}
+		before := s.tokens()
+		s.open(d, q.Auth)
+		to := must[btc.Address](t)(btc.ParseAddress(q.BTCAddress, btc.Regtest))
+		tx := must[*wire.MsgTx](t)(s.wallet.Pay(2, wire.NewTxOut(q.Amount.Int64(), to.Script())))
+		s.mine(2)
+		must[solwire.Signature](t)(s.user.ClaimBitcoin(s.ctx, d, tx.TxHash(), 0))
+		if got := s.tokens() - before; got != q.Total.Int64() {
+			t.Errorf("the user got %d, agreed %s", got, q.Total)
+		}
+
+		q = s.fromBTC(8)
+		d, funds := s.data(q.Escrow), s.funds()
+		s.open(d, q.Auth)
+		s.advance(6*time.Hour + time.Minute)
+		s.becomes(d, chains.EscrowRefunded)
+		if s.funds() != funds {
+			t.Errorf("the LP has %d, had %d", s.funds(), funds)
+		}
+	})
+}
+
+func (s *solana) fromBTCLN(name string) (client.FromBTCLNQuote, [32]byte, [32]byte) {
+	s.Helper()
+	preimage, hash := lightning.Preimage(s.Name() + name)
+	q := must[client.FromBTCLNQuote](s.T)(s.client.FromBTCLN(s.ctx, s.lp.URL(), client.FromBTCLNRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
+		PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000), Claimer: s.user.Address().String(), Token: s.mint.String(), FeeRate: client.Known(rate)}, client.Early{}))
+	return q, preimage, hash
+}
+
+func TestFromBTCLNToSolana(t *testing.T) {
+	both(t, func(t *testing.T, s *solana) {
+		promised := func(hash [32]byte) (*solwire.SwapData, chains.Auth) {
+			var status client.Status
+			s.eventually("authorised", func() bool {
+				status = s.status(client.FromBTCLN, client.GetInvoicePaymentAuth, hash[:], 0)
+				return status.Code == client.CodeDone
+			})
+			return s.data(status.Escrow), *status.Auth
+		}
+		q, preimage, hash := s.fromBTCLN("claimed")
+		before := s.tokens()
+		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
+		d, auth := promised(hash)
+		s.open(d, auth)
+		must[solwire.Signature](t)(s.user.ClaimSecret(s.ctx, d, preimage))
+		s.eventually("settled", func() bool {
+			return s.status(client.FromBTCLN, client.GetInvoicePaymentAuth, hash[:], 0).Code == client.CodeSettled
+		})
+		if got := s.tokens() - before; got != q.Total.Int64() {
+			t.Errorf("the user got %d, agreed %s", got, q.Total)
+		}
+
+		// Opened and not claimed: everything goes back.
+		q, _, hash = s.fromBTCLN("left")
+		payer := s.payer.BalanceSats()
+		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
+		d, auth = promised(hash)
+		s.open(d, auth)
+		s.advance(4 * time.Hour)
+		s.becomes(d, chains.EscrowRefunded)
+		s.eventually("given back", func() bool { return s.payer.BalanceSats() == payer })
+	})
+}
+
+func TestAutoOnSolana(t *testing.T) {
+	for version, offered := range map[string]bool{solwire.V1: false, solwire.V2: true} {
+		s := newSolana(t, version, false)
+		preimage, hash := lightning.Preimage(t.Name())
+		q, err := s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), client.FromBTCLNAutoRequest{Chain: "SOLANA", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
+			Claimer: s.user.Address().String(), Token: s.mint.String(), GasToken: solwire.WSOL.String(), GasAmount: big.NewInt(1e6)}, client.Early{})
+		if !offered {
+			if refused, ok := errors.AsType[*client.RequestError](err); !ok || refused.Code != 20299 {
+				t.Errorf("%s: %v", version, err)
+			}
+			continue
+		}
+		s.ok(err)
+		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
+		var status client.Status
+		s.eventually("opened", func() bool {
+			status = s.status(client.FromBTCLNAuto, client.GetInvoiceStatus, hash[:], 0)
+			return status.Code == client.CodeDone
+		})
+		d := s.data(status.Escrow)
+		s.becomes(d, chains.EscrowOpen)
+		must[solwire.Signature](t)(s.user.ClaimSecret(s.ctx, d, preimage))
+		s.eventually("settled", func() bool {
+			return s.status(client.FromBTCLNAuto, client.GetInvoiceStatus, hash[:], 0).Code == client.CodeSettled
+		})
+	}
+}
+
+func TestGasOnSolana(t *testing.T) {
+	s := newSolana(t, solwire.V1, false)
+	to := solwire.DataKey([]byte("somebody"), sha256.Sum256(nil)).PublicKey()
+	q := must[client.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), client.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))
+	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
+	s.eventually("paid out", func() bool {
+		var lamports uint64
+		s.bank.Read(bank.Processed, 0, func(v *bank.View) { a, _ := v.Account(to); lamports = a.Lamports })
+		return lamports == 2e7
+	})
+}
