@@ -75,3 +75,7 @@ func IsRefusal(err error) bool {
 	}
 	return false
 }
+
+// IsUnreadable reports whether an error says that a transaction is of a version that
+// is not read here.
+func IsUnreadable(err error) bool { return jsonrpc.CodeOf(err) == codeTransactionVersion }

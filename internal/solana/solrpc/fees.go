@@ -12,8 +12,11 @@ type RecentFee struct {
 	Fee  uint64 `json:"prioritizationFee"` // micro-lamports for a compute unit
 }
 
+// FeeAccounts is how many accounts [RecentFeesRequest] takes.
+const FeeAccounts = 128
+
 // RecentFeesRequest asks what was paid in the last slots to write to all of some
-// accounts, 128 at most.
+// accounts.
 func RecentFeesRequest(accounts []wire.Key, result *[]RecentFee) Request {
 	return Request{Method: "getRecentPrioritizationFees", Params: []any{texts(accounts)}, Result: result}
 }

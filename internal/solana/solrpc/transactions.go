@@ -81,13 +81,20 @@ func SignaturesRequest(of wire.Key, page Page, at At, result *[]SignatureInfo) R
 
 // Seen is a transaction as a node knows it.
 type Seen struct {
-	Known bool
+	Known bool // else the node does not know it
 	Tx    wire.SeenTx
+	Err   error // it is known and cannot be read: [wire.ErrTxForm] or [wire.ErrOutcome]
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *Seen) UnmarshalJSON(data []byte) (err error) {
-	s.Tx, s.Known, err = wire.ParseSeen(data)
+// UnmarshalJSON implements [json.Unmarshaler]. Anybody can make transactions: one that
+// cannot be read does not spoil the answers beside it.
+func (s *Seen) UnmarshalJSON(data []byte) error {
+	tx, known, err := wire.ParseSeen(data)
+	if errors.Is(err, wire.ErrTxForm) || errors.Is(err, wire.ErrOutcome) {
+		*s = Seen{Known: true, Err: err}
+		return nil
+	}
+	*s = Seen{Known: known, Tx: tx}
 	return err
 }
 
@@ -95,7 +102,7 @@ func (s *Seen) UnmarshalJSON(data []byte) (err error) {
 func TransactionRequest(id wire.Signature, at At, result *Seen) Request {
 	return Request{Method: "getTransaction", Params: []any{id.String(), at.with(options{"encoding": "base64", "maxSupportedTransactionVersion": 0})}, Result: result,
 		Check: func(got any) error {
-			if s := got.(*Seen); s.Known && s.Tx.ID != id.String() {
+			if s := got.(*Seen); s.Known && s.Err == nil && s.Tx.ID != id.String() {
 				return fmt.Errorf("response is the transaction %s, not %s", s.Tx.ID, id)
 			}
 			return nil

@@ -17,14 +17,39 @@ type SeenTx struct {
 	Instructions []Instruction // of its message, and those that programs call as far as they are known
 }
 
-func (tx SeenTx) block() chains.Block { return chains.Block{Height: tx.Slot, Time: tx.Time} }
+// Occurrence is an event of the swap program with the transaction that it happened in.
+type Occurrence struct {
+	Event
+	Opened *SwapData // Initialized: the escrow; nil where the node does not tell the call that opened it
+	Tx     string
+	Block  chains.Block
+}
+
+// Occurrences returns what happened in a transaction, in its order. One that failed
+// did nothing; what cannot be read is passed over (§9, §21.9). truncated says that the
+// node left a part of the log out.
+func (p Programs) Occurrences(tx SeenTx) (all []Occurrence, truncated bool) {
+	if tx.Failed {
+		return nil, false
+	}
+	events, truncated := p.Events(tx.Logs)
+	for _, e := range events {
+		o := Occurrence{Event: e, Tx: tx.ID, Block: chains.Block{Height: tx.Slot, Time: tx.Time}}
+		if e.Kind == Initialized {
+			o.Opened = p.opened(tx, e)
+		}
+		all = append(all, o)
+	}
+	return all, truncated
+}
 
 // Fact says what became of an escrow: from its account, which is nil if there is none,
-// and from the history of the account's address, newest first (§17). The account of
-// another escrow with the same payment hash does not count. That the account was read
-// at another commitment than the history is the caller's affair: an escrow that was
-// only just opened has a history and no account.
-func (p Programs) Fact(d *SwapData, account []byte, history []SeenTx) (chains.EscrowFact, error) {
+// and from what happened at the account's address, newest first (§17). The account of
+// another escrow with the same payment hash does not count, nor does what happened to
+// an escrow that has the same hash and sequence, but other parties or terms: anybody
+// can open one. That the account was read at another state than the history is the
+// caller's affair: an escrow that was only just opened has a history and no account.
+func (p Programs) Fact(d *SwapData, account []byte, newestFirst []Occurrence) (chains.EscrowFact, error) {
 	f := chains.EscrowFact{}
 	switch s, err := p.DecodeEscrow(account); {
 	case err == nil:
@@ -34,57 +59,48 @@ func (p Programs) Fact(d *SwapData, account []byte, history []SeenTx) (chains.Es
 	case len(account) > 0:
 		return f, err
 	}
-	ended := false // the newest end is the one that counts
-	for _, tx := range history {
-		if tx.Failed {
-			continue
-		}
-		events, _ := p.Events(tx.Logs)
-		for _, e := range slices.Backward(events) {
-			if e.Hash != d.PaymentHash || e.Sequence != d.Sequence {
-				continue
+	open := f.State == chains.EscrowOpen
+	for _, o := range newestFirst {
+		switch {
+		case o.Hash != d.PaymentHash || o.Sequence != d.Sequence:
+		case o.Kind == Initialized && o.Opened != nil && !d.sameEscrow(o.Opened):
+			if !open { // what ended since then was that one
+				f = chains.EscrowFact{}
 			}
-			if e.Kind == Initialized {
-				if f.InitTx == "" {
-					f.InitTx, f.Opened = tx.ID, tx.block()
-				}
-				continue
-			}
-			// What ended before it was opened anew ended another one.
-			if f.State == chains.EscrowOpen || ended || f.InitTx != "" {
-				continue
-			}
-			ended = true
-			f.Finished = tx.block()
-			if e.Kind == Claimed {
-				f.State, f.ClaimTx, f.Result = chains.EscrowClaimed, tx.ID, slices.Clone(e.Result[:])
-			} else {
-				f.State, f.RefundTx = chains.EscrowRefunded, tx.ID
-			}
+		case o.Kind == Initialized:
+			f.InitTx, f.Opened = o.Tx, o.Block
+			return f, nil // what ended before it was opened anew ended another one
+		case open || f.State != chains.EscrowNone: // the newest end is the one that counts
+		case o.Kind == Claimed:
+			f.State, f.ClaimTx, f.Finished, f.Result = chains.EscrowClaimed, o.Tx, o.Block, slices.Clone(o.Result[:])
+		default:
+			f.State, f.RefundTx, f.Finished = chains.EscrowRefunded, o.Tx, o.Block
 		}
 	}
 	return f, nil
 }
 
+// sameEscrow reports whether an escrow that was opened is the one that is described.
+// Who opened it, and what was published beside it, does not matter.
+func (d *SwapData) sameEscrow(opened *SwapData) bool {
+	return d.Terms() == opened.Terms() && d.Offerer == opened.Offerer && d.Claimer == opened.Claimer && d.Token == opened.Token &&
+		d.SecurityDeposit == opened.SecurityDeposit && d.ClaimerBounty == opened.ClaimerBounty &&
+		(d.ClaimerATA == nil || opened.ClaimerATA == nil || *d.ClaimerATA == *opened.ClaimerATA)
+}
+
 // PaidTo reports the status of the newest escrow of a payment hash, regardless of
 // its parties: before paying a hash one must know that it is not being paid and has
 // not been paid (§17).
-func (p Programs) PaidTo(paymentHash [32]byte, account []byte, history []SeenTx) chains.EscrowState {
+func (p Programs) PaidTo(paymentHash [32]byte, account []byte, newestFirst []Occurrence) chains.EscrowState {
 	if len(account) > 0 {
 		return chains.EscrowOpen
 	}
-	for _, tx := range history {
-		if tx.Failed {
-			continue
+	for _, o := range newestFirst {
+		if o.Hash == paymentHash && o.Kind == Claimed {
+			return chains.EscrowClaimed
 		}
-		events, _ := p.Events(tx.Logs)
-		for _, e := range slices.Backward(events) {
-			if e.Hash == paymentHash && e.Kind == Claimed {
-				return chains.EscrowClaimed
-			}
-			if e.Hash == paymentHash && e.Kind == Refunded {
-				return chains.EscrowRefunded
-			}
+		if o.Hash == paymentHash && o.Kind == Refunded {
+			return chains.EscrowRefunded
 		}
 	}
 	return chains.EscrowNone
@@ -97,39 +113,29 @@ type PastEscrow struct {
 	Fact chains.EscrowFact
 }
 
-// Past finds the escrows in a party's history, oldest transaction first, in the order
-// in which they come up. Transactions that failed, and what cannot be read, are passed
-// over (§18, §21.9).
-func (p Programs) Past(history []SeenTx) []PastEscrow {
+// Past finds the escrows in what happened at a party's address, oldest first, in the
+// order in which they come up (§18). An opening whose call is not told is passed over.
+func (p Programs) Past(oldestFirst []Occurrence) []PastEscrow {
 	var all []*PastEscrow
 	by := map[[32]byte]*PastEscrow{}
-	for _, tx := range history {
-		if tx.Failed {
+	for _, o := range oldestFirst {
+		if o.Kind == Initialized && o.Opened == nil {
 			continue
 		}
-		events, _ := p.Events(tx.Logs)
-		for _, e := range events {
-			var opened *SwapData
-			if e.Kind == Initialized {
-				if opened = p.opened(tx, e); opened == nil {
-					continue // by another program, whose calls the history does not have
-				}
-			}
-			hash := e.EscrowHash()
-			past := by[hash]
-			if past == nil {
-				past = &PastEscrow{Hash: hash}
-				by[hash] = past
-				all = append(all, past)
-			}
-			switch e.Kind {
-			case Initialized:
-				past.Data, past.Fact = opened, chains.EscrowFact{State: chains.EscrowOpen, InitTx: tx.ID, Opened: tx.block()}
-			case Claimed:
-				past.Fact.State, past.Fact.ClaimTx, past.Fact.Result, past.Fact.Finished = chains.EscrowClaimed, tx.ID, slices.Clone(e.Result[:]), tx.block()
-			case Refunded:
-				past.Fact.State, past.Fact.RefundTx, past.Fact.Finished = chains.EscrowRefunded, tx.ID, tx.block()
-			}
+		hash := o.EscrowHash()
+		past := by[hash]
+		if past == nil {
+			past = &PastEscrow{Hash: hash}
+			by[hash] = past
+			all = append(all, past)
+		}
+		switch o.Kind {
+		case Initialized:
+			past.Data, past.Fact = o.Opened, chains.EscrowFact{State: chains.EscrowOpen, InitTx: o.Tx, Opened: o.Block}
+		case Claimed:
+			past.Fact.State, past.Fact.ClaimTx, past.Fact.Result, past.Fact.Finished = chains.EscrowClaimed, o.Tx, slices.Clone(o.Result[:]), o.Block
+		case Refunded:
+			past.Fact.State, past.Fact.RefundTx, past.Fact.Finished = chains.EscrowRefunded, o.Tx, o.Block
 		}
 	}
 	out := make([]PastEscrow, len(all))

@@ -69,6 +69,14 @@ type transactionReply struct {
 	}
 }
 
+// Reasons why a transaction that a node tells of cannot be read: it does not say what
+// became of it, or when; or its message is of a form that is not known here, which
+// anybody can make.
+var (
+	ErrOutcome = errors.New("transaction of a node: it does not say what became of it, or when")
+	ErrTxForm  = errors.New("transaction of a node: it is of a form that is not read here")
+)
+
 // ParseSeen reads the result of getTransaction in the encoding base64, of any version
 // of message. known is false where the node has no such transaction. One without its
 // outcome or its block's time is an error: nothing follows from it (§9, §16).
@@ -83,7 +91,7 @@ func ParseSeen(result json.RawMessage) (tx SeenTx, known bool, err error) {
 		return tx, false, nil
 	}
 	if reply.Meta == nil || reply.Slot == nil || reply.BlockTime == nil {
-		return tx, false, errors.New("transaction of a node: it does not say what became of it, or when")
+		return tx, false, ErrOutcome
 	}
 	if len(reply.Transaction) != 2 || reply.Transaction[1] != "base64" || len(reply.Transaction[0]) > base64.StdEncoding.EncodedLen(MaxTxSize) {
 		return tx, false, errors.New("transaction of a node: it is not there in base64")
@@ -94,10 +102,10 @@ func ParseSeen(result json.RawMessage) (tx SeenTx, known bool, err error) {
 	}
 	parsed, err := solana.TransactionFromBytes(raw)
 	if err != nil {
-		return tx, false, fmt.Errorf("transaction of a node: not a transaction: %w", err)
+		return tx, false, fmt.Errorf("%w: %w", ErrTxForm, err)
 	}
 	if len(parsed.Signatures) == 0 {
-		return tx, false, errors.New("the node returned an unsigned transaction")
+		return tx, false, fmt.Errorf("%w: it has no signature", ErrTxForm)
 	}
 	keys, err := reply.keys(&parsed.Message)
 	if err != nil {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,16 @@ func seen(t testing.TB, signatures []signatureJSON, txs map[string]seenJSON) (al
 			out.Instructions = append(out.Instructions, ix)
 		}
 		all = append(all, out)
+	}
+	return all
+}
+
+// newestFirst returns what happened in transactions, newest first.
+func newestFirst(p Programs, history []SeenTx) (all []Occurrence) {
+	for _, tx := range history {
+		some, _ := p.Occurrences(tx)
+		slices.Reverse(some)
+		all = append(all, some...)
 	}
 	return all
 }
@@ -118,7 +129,7 @@ func TestVectorsStatus(t *testing.T) {
 			account = unhex(t, *in.EscrowAccount)
 		}
 		d := swapOf(t, in.Swap)
-		f, err := p.Fact(d, account, history)
+		f, err := p.Fact(d, account, newestFirst(p, history))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +138,7 @@ func TestVectorsStatus(t *testing.T) {
 			f.InitTx = "" // of which the reference says nothing then
 		}
 		claim := map[chains.EscrowState]string{chains.EscrowNone: "NOT_COMMITED", chains.EscrowOpen: "COMMITED", chains.EscrowClaimed: "PAID", chains.EscrowRefunded: "NOT_COMMITED"}
-		got := map[string]any{"status": statusJSON(d, who, f, account != nil && !open, now), "claimHashStatus": claim[p.PaidTo(d.PaymentHash, account, history)]}
+		got := map[string]any{"status": statusJSON(d, who, f, account != nil && !open, now), "claimHashStatus": claim[p.PaidTo(d.PaymentHash, account, newestFirst(p, history))]}
 		if in.Side != "" && strings.Contains(string(want), "isExpired") {
 			got["isExpired"], got["isExpiredRefundSide"] = d.Expired(who, now, false), d.Expired(who, now, true)
 			got["isRequestRefundable"], got["isClaimable"], got["isCommited"] = p.Refundable(d, who, open, now), d.Claimable(who, open, now), open
@@ -143,10 +154,8 @@ func checkHistory(t *testing.T, file *vectors.File, c *vectors.Case, p Programs,
 		from = *start
 	}
 	kept := Since(history, func(tx SeenTx) uint64 { return tx.Slot }, from)
-	oldestFirst := make([]SeenTx, 0, len(kept))
-	for i := len(kept) - 1; i >= 0; i-- {
-		oldestFirst = append(oldestFirst, kept[i])
-	}
+	oldestFirst := newestFirst(p, kept)
+	slices.Reverse(oldestFirst)
 	latest := from
 	for _, tx := range kept {
 		if events, _ := p.Events(tx.Logs); len(events) > 0 && !tx.Failed {
@@ -237,7 +246,7 @@ func TestFact(t *testing.T) {
 		"opened again, not final":       {nil, []SeenTx{tx("c", 3, Initialized, d.Sequence), tx("b", 2, Refunded, d.Sequence)}, chains.EscrowNone, "c"},
 		"claimed, the hash used anew":   {p.EncodeEscrow(other), []SeenTx{tx("c", 3, Initialized, d.Sequence+1), tx("b", 2, Claimed, d.Sequence), tx("a", 1, Initialized, d.Sequence)}, chains.EscrowClaimed, "a"},
 	} {
-		f, err := p.Fact(d, c.account, c.history)
+		f, err := p.Fact(d, c.account, newestFirst(p, c.history))
 		if err != nil || f.State != c.state || f.InitTx != c.init {
 			t.Errorf("%s: %v, opened by %q, %v", name, f.State, f.InitTx, err)
 		}

@@ -1,0 +1,377 @@
+package solread
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// Escrows answers queries, in their order. It takes one round trip, a second one if
+// something happened at an escrow's address that was not read before, more where that
+// is a long history, and another one if an authorisation seems to be over.
+//
+// An escrow is found by its claim hash too, without a search: its address follows from
+// it. Of several that the same parties opened the newest counts.
+func (r *Reader) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	if len(queries) == 0 {
+		return nil, nil
+	}
+	facts := make([]chains.EscrowFact, len(queries))
+	looks, of := r.looks(queries, facts)
+	auths := newAuthQuestions(r.ledger, queries)
+	heads, err := r.read(ctx, looks, auths)
+	if err != nil {
+		return nil, err
+	}
+	finalSlot := max(auths.final.Slot, heads.finalSlot)
+	for i, q := range queries {
+		if l := of[i]; l != nil {
+			facts[i] = l.fact
+		}
+		facts[i].Head = heads.Latest
+		if q.Auth != nil {
+			facts[i].Auth = auths.state(*q.Auth, heads.Heads)
+		}
+	}
+	return facts, r.confirmOver(ctx, finalSlot, of, facts)
+}
+
+// looks returns what has to be read for queries, each once, and which of it belongs to
+// each query. What is the matter with a query itself goes into its fact.
+func (r *Reader) looks(queries []chains.EscrowQuery, facts []chains.EscrowFact) (looks []*look, of []*look) {
+	type key struct {
+		data   [32]byte
+		search search
+	}
+	known := map[key]*look{}
+	of = make([]*look, len(queries))
+	for i, q := range queries {
+		l, err := r.newLook(q)
+		if err != nil {
+			facts[i].Err = err
+			continue
+		}
+		k := key{search: l.search}
+		if l.data != nil {
+			k.data = dataKey(l.data)
+		}
+		if known[k] == nil {
+			known[k] = l
+			looks = append(looks, l)
+		}
+		of[i] = known[k]
+	}
+	return looks, of
+}
+
+func (r *Reader) newLook(q chains.EscrowQuery) (*look, error) {
+	if q.Escrow != nil {
+		d, err := r.Programs.SwapDataOf(*q.Escrow)
+		if err != nil {
+			return nil, err
+		}
+		return &look{hash: d.PaymentHash, data: d}, nil
+	}
+	hash, err := wire.DecodeClaimHash(q.ClaimHash)
+	if err != nil {
+		return nil, fault.Invalid("claimHash", "%w", err)
+	}
+	s := search{hash: hash, from: q.From}
+	if s.offerer, err = wire.ParseKey(q.Offerer); err != nil {
+		return nil, fault.Invalid("offerer", "%w", err)
+	}
+	if s.claimer, err = wire.ParseKey(q.Claimer); err != nil {
+		return nil, fault.Invalid("claimer", "%w", err)
+	}
+	return &look{hash: hash.PaymentHash, search: s}, nil
+}
+
+// search is a query for an escrow by its claim hash.
+type search struct {
+	hash             wire.ClaimHash
+	offerer, claimer wire.Key
+	from             uint64 // slot
+}
+
+// finds reports whether an escrow is one that is searched, and one of this program.
+func (s search) finds(p wire.Programs, d *wire.SwapData) bool {
+	return d.ClaimHash() == s.hash && d.Offerer == s.offerer && d.Claimer == s.claimer && p.Check(d) == nil
+}
+
+// look is one escrow that is being read.
+type look struct {
+	hash   [32]byte       // payment hash
+	data   *wire.SwapData // nil: searched by claim hash
+	search search
+
+	account, final []byte // at the confirmed and the finalized state; nil: none
+	history        history
+	fact           chains.EscrowFact
+	done           bool
+}
+
+// patience is how often an escrow is read again at once where the parts of an answer
+// contradict each other: they are answered one after the other.
+const patience = 2
+
+// readAt is what escrows were read at.
+type readAt struct {
+	chains.Heads
+	finalSlot uint64 // the newest finalized slot that was heard of, be it newer than the confirmed state
+}
+
+// read reads escrows and the heads that they were read at.
+func (r *Reader) read(ctx context.Context, looks []*look, auths *authQuestions) (readAt, error) {
+	heads, err := r.readOnce(ctx, looks, auths)
+	for again := 0; again < patience && err == nil; again++ {
+		var doubtful []*look
+		for _, l := range looks {
+			if errors.Is(l.fact.Err, errContradiction) {
+				*l = look{hash: l.hash, data: l.data, search: l.search}
+				doubtful = append(doubtful, l)
+			}
+		}
+		if len(doubtful) == 0 {
+			break
+		}
+		_, err = r.readOnce(ctx, doubtful, nil) // newer than the heads
+	}
+	return heads, err
+}
+
+var errContradiction = errors.New("the node's answers contradict each other: the escrow was opened, is not open, and did not end")
+
+func (r *Reader) readOnce(ctx context.Context, looks []*look, auths *authQuestions) (readAt, error) {
+	keys := make([]wire.Key, len(looks))
+	for i, l := range looks {
+		keys[i] = r.escrowAddress(l.hash)
+		l.history = history{of: keys[i], from: l.search.from}
+	}
+	latest, final := newState(keys, solrpc.Confirmed), newState(keys, solrpc.Finalized)
+	requests := append(latest.requests, final.requests...)
+	needed := len(requests)
+	if auths != nil {
+		requests = append(requests, auths.requests...)
+	}
+	var listings []*listing
+	for _, l := range looks {
+		if !r.known(l) {
+			listings = append(listings, l.history.list(&requests))
+		}
+	}
+	if err := r.ledger.Node.Batch(ctx, requests); err != nil {
+		return readAt{}, err
+	}
+	for _, q := range requests[:needed] {
+		if q.Err != nil {
+			return readAt{}, fault.New(fault.Upstream, "%s: %w", q.Method, q.Err)
+		}
+	}
+	if auths != nil {
+		auths.read()
+	}
+	heads, err := headsOf(latest, final)
+	if err != nil {
+		return readAt{}, err
+	}
+	for _, l := range listings {
+		l.take(requests)
+	}
+	for i, l := range looks {
+		var errs [2]error
+		l.account, errs[0] = r.dataOf(latest.account(i))
+		l.final, errs[1] = r.dataOf(final.account(i))
+		if l.history.err == nil {
+			l.history.err = errors.Join(errs[:]...)
+		}
+	}
+	return readAt{heads, final.accounts().Slot}, r.finish(ctx, looks, heads)
+}
+
+// known reports whether an escrow's history need not be read as long as its account is
+// what it was.
+func (r *Reader) known(l *look) bool {
+	if l.data == nil {
+		return false
+	}
+	k := dataKey(l.data)
+	_, opened := r.memory.opened.Get(k)
+	_, ended := r.memory.ended.Get(k)
+	return opened || ended
+}
+
+// finish reads histories until every escrow's fact is known.
+func (r *Reader) finish(ctx context.Context, looks []*look, heads chains.Heads) error {
+	fetched := map[txKey][]wire.Occurrence{}
+	for round := 0; ; round++ {
+		var open []*history
+		for _, l := range looks {
+			if l.done {
+				continue
+			}
+			l.history.advance(r, fetched)
+			if r.judge(l, heads); !l.done {
+				open = append(open, &l.history)
+			}
+		}
+		if len(open) == 0 {
+			return nil
+		}
+		if err := r.fetch(ctx, open, round, fetched); err != nil {
+			return err
+		}
+	}
+}
+
+// judge sets the fact of an escrow if what was read of its history is enough.
+func (r *Reader) judge(l *look, heads chains.Heads) {
+	f, data, done := r.conclude(l)
+	if l.history.err != nil && !done {
+		f, done = chains.EscrowFact{Err: l.history.err}, true
+	}
+	if !done {
+		return
+	}
+	l.fact, l.done = f, true
+	if f.Err != nil || data == nil {
+		return
+	}
+	switch f.State {
+	case chains.EscrowOpen:
+		s, err := r.Programs.DecodeEscrow(l.final)
+		l.fact.Final = err == nil && r.Programs.Match(s, data) == nil
+	case chains.EscrowClaimed, chains.EscrowRefunded:
+		l.fact.Final = f.Finished.Height <= heads.Final.Height
+	}
+	if l.fact.Final {
+		r.memory.note(data, l.fact)
+	}
+}
+
+// note keeps what cannot change any more of a final fact.
+func (m *memory) note(d *wire.SwapData, f chains.EscrowFact) {
+	f.Escrow = nil
+	k := dataKey(d)
+	switch {
+	case f.State != chains.EscrowOpen:
+		m.ended.Add(k, f)
+	case f.InitTx != "":
+		m.opened.Add(k, f)
+	}
+}
+
+// conclude says what became of an escrow, as far as that follows from what was read.
+// data is the escrow, nil if a search has found none.
+func (r *Reader) conclude(l *look) (f chains.EscrowFact, data *wire.SwapData, done bool) {
+	complete := l.history.complete()
+	if data = l.data; data == nil {
+		if data = r.find(l); data == nil {
+			return f, nil, complete
+		}
+		e, err := data.Escrow()
+		if err != nil {
+			return chains.EscrowFact{Err: err}, data, true
+		}
+		defer func() { f.Escrow = &e }()
+	}
+	f, err := r.Programs.Fact(data, l.account, l.history.events)
+	if err != nil {
+		return chains.EscrowFact{Err: err}, data, true
+	}
+	if !l.history.listed { // nothing was asked, because it was known
+		k := dataKey(data)
+		opened, isOpened := r.memory.opened.Get(k)
+		ended, isEnded := r.memory.ended.Get(k)
+		switch {
+		case f.State == chains.EscrowNone && isEnded:
+			return ended, data, true
+		case f.State == chains.EscrowOpen && isOpened && !isEnded: // else it was opened anew
+			f.InitTx, f.Opened = opened.InitTx, opened.Opened
+			return f, data, true
+		}
+		return f, data, false
+	}
+	if f.InitTx == "" && !complete {
+		return f, data, false
+	}
+	if f.State == chains.EscrowNone && f.InitTx != "" {
+		if l.account != nil && !l.history.opens(data) {
+			// What opened it cannot be read. The escrow that is there will be the one.
+			return chains.EscrowFact{}, data, true
+		}
+		return chains.EscrowFact{Err: fault.New(fault.Upstream, "%w", errContradiction)}, data, true
+	}
+	return f, data, true
+}
+
+// find returns the escrow that a search is for, nil if nothing that was read shows it.
+func (r *Reader) find(l *look) *wire.SwapData {
+	var there *wire.SwapData
+	if s, err := r.Programs.DecodeEscrow(l.account); err == nil {
+		if d := r.Programs.SwapData(s); l.search.finds(r.Programs, d) {
+			there = d
+		}
+	}
+	for _, o := range l.history.events {
+		if o.Kind != wire.Initialized || o.Opened == nil || !l.search.finds(r.Programs, o.Opened) {
+			continue
+		}
+		// The call tells more of the escrow than its account.
+		if there == nil || dataKey(there) == dataKey(o.Opened) {
+			return o.Opened
+		}
+		break
+	}
+	return there
+}
+
+// confirmOver looks once more before an authorisation is called over: at a state that is
+// not older than the one that says so, the escrow must not have been opened. A batch
+// may have been answered by several machines, and one that is late would make a swap
+// look dead that was opened in time.
+func (r *Reader) confirmOver(ctx context.Context, finalSlot uint64, of []*look, facts []chains.EscrowFact) error {
+	type doubt struct {
+		fact int
+		page *[]solrpc.SignatureInfo
+	}
+	var doubts []doubt
+	var keys []wire.Key
+	at := solrpc.Confirmed.Since(finalSlot)
+	for i, f := range facts {
+		if f.Auth == chains.AuthOver && f.State == chains.EscrowNone && f.Err == nil && of[i] != nil {
+			doubts = append(doubts, doubt{i, new([]solrpc.SignatureInfo)})
+			keys = append(keys, of[i].history.of)
+		}
+	}
+	if len(doubts) == 0 {
+		return nil
+	}
+	again := newState(keys, at)
+	requests := again.requests
+	for n, d := range doubts {
+		requests = append(requests, solrpc.SignaturesRequest(keys[n], solrpc.Page{Limit: 1}, at, d.page))
+	}
+	err := solrpc.AskAll(ctx, r.ledger.Node, requests)
+	for n, d := range doubts {
+		f := &facts[d.fact]
+		switch {
+		case err != nil || again.accounts().Slot < finalSlot:
+			f.Auth = chains.AuthLate
+		case !slices.Equal(firstOf(*d.page), firstOf(of[d.fact].history.infos)) || (again.account(n) == nil) != (of[d.fact].account == nil):
+			*f = chains.EscrowFact{Head: f.Head, Err: fault.New(fault.Upstream, "something happened at the escrow's address while it was read")}
+		}
+	}
+	return ctx.Err()
+}
+
+func firstOf(infos []solrpc.SignatureInfo) []wire.Signature {
+	if len(infos) == 0 {
+		return nil
+	}
+	return []wire.Signature{infos[0].Signature}
+}

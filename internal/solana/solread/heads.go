@@ -1,0 +1,68 @@
+package solread
+
+import (
+	"context"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// Heads returns the confirmed and the finalized slot, with the ledger's own time at
+// them. It takes one round trip.
+func (l *Ledger) Heads(ctx context.Context) (chains.Heads, error) {
+	latest, final := newState(nil, solrpc.Confirmed), newState(nil, solrpc.Finalized)
+	if err := solrpc.AskAll(ctx, l.Node, append(latest.requests, final.requests...)); err != nil {
+		return chains.Heads{}, err
+	}
+	return headsOf(latest, final)
+}
+
+func headsOf(latest, final *state) (h chains.Heads, err error) {
+	if h.Latest, err = latest.head(); err == nil {
+		h.Final, err = final.head()
+	}
+	if h.Final.Height > h.Latest.Height { // asked for one after the other
+		h.Final = h.Latest
+	}
+	return h, err
+}
+
+// state asks for accounts together with the ledger's clock.
+type state struct {
+	requests []solrpc.Request
+	gather   func() solrpc.Accounts
+	at       solrpc.At
+	read     *solrpc.Accounts
+}
+
+func newState(keys []wire.Key, at solrpc.At) *state {
+	s := &state{at: at}
+	s.requests, s.gather = solrpc.AccountsRequests(append([]wire.Key{wire.ClockData}, keys...), at)
+	return s
+}
+
+func (s *state) accounts() solrpc.Accounts {
+	if s.read == nil {
+		all := s.gather()
+		s.read = &all
+	}
+	return *s.read
+}
+
+// account returns the i-th of the accounts that were asked for, nil if there is none.
+func (s *state) account(i int) *wire.AccountReply { return s.accounts().All[i+1] }
+
+// head is the slot that all accounts were read at or after, and the time of the ledger then.
+func (s *state) head() (chains.Block, error) {
+	all := s.accounts()
+	if all.All[0] == nil {
+		return chains.Block{}, fault.New(fault.Upstream, "the node does not have the ledger's clock")
+	}
+	c, err := wire.DecodeClock(all.All[0].Owner, all.All[0].Data)
+	if err != nil {
+		return chains.Block{}, fault.New(fault.Upstream, "%s state of the node: %w", s.at, err)
+	}
+	return chains.Block{Height: all.Slot, Time: c.Unix}, nil
+}
