@@ -73,7 +73,8 @@ type WantTx struct {
 const MaxUnits = 1_400_000
 
 // Match checks that a transaction is the one that was asked for. Nothing may be
-// added, changed or missing but the offer for compute units, within its bound.
+// added, changed or missing but the offer for compute units, within its bound, and
+// what a wallet asserts of the outcome at the end.
 func (w WantTx) Match(got *Parsed) error {
 	if got.Payer != w.Payer {
 		return fmt.Errorf("it is paid by %s, not by %s", got.Payer, w.Payer)
@@ -119,7 +120,7 @@ func (w WantTx) sameMessage(got *Parsed, expected []Instruction) error {
 
 // parts pairs instructions with the parts, in their order.
 func (w WantTx) parts(got []Instruction) (expected []Instruction, err error) {
-	next, offer := 0, feeOffer{}
+	next, assertions, offer := 0, 0, feeOffer{}
 	for i, ix := range got {
 		if ix.Program == BudgetProgram && w.Cosigner.IsZero() {
 			if err := offer.read(ix); err != nil {
@@ -129,6 +130,11 @@ func (w WantTx) parts(got []Instruction) (expected []Instruction, err error) {
 			continue
 		}
 		for {
+			if next == len(w.Parts) && w.Cosigner.IsZero() && assertions < maxAssertions && isAssertion(ix) {
+				assertions++
+				expected = append(expected, harmless(ix))
+				break
+			}
 			if next == len(w.Parts) {
 				return nil, fmt.Errorf("instruction %d was added: nothing more was to come", i)
 			}
@@ -150,6 +156,29 @@ func (w WantTx) parts(got []Instruction) (expected []Instruction, err error) {
 		}
 	}
 	return expected, offer.check(len(got), w.MaxFee)
+}
+
+// AssertionProgram is Lighthouse, by whose instructions wallets make a transaction fail
+// if it does not do what they have shown to their user. They add some at the end of
+// transactions that nobody else has signed.
+var AssertionProgram = MustKey("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95")
+
+// maxAssertions is how many a wallet may add.
+const maxAssertions = 3
+
+// isAssertion reports whether an instruction only looks at accounts. The program's first
+// two instructions keep notes in an account of its own.
+func isAssertion(ix Instruction) bool {
+	return ix.Program == AssertionProgram && len(ix.Data) > 0 && ix.Data[0] >= 2 && ix.Data[0] <= 16
+}
+
+// harmless returns an instruction that gives no account any right.
+func harmless(ix Instruction) Instruction {
+	ix.Accounts = slices.Clone(ix.Accounts)
+	for i := range ix.Accounts {
+		ix.Accounts[i].IsSigner, ix.Accounts[i].IsWritable = false, false
+	}
+	return ix
 }
 
 // feeOffer is what a transaction's compute-budget instructions offer.
