@@ -28,8 +28,8 @@ var relayErrors = [...]string{
 var anchorErrors = map[uint32]string{
 	100: "InstructionMissing", 101: "InstructionFallbackNotFound", 102: "InstructionDidNotDeserialize",
 	2000: "ConstraintMut", 2001: "ConstraintHasOne", 2002: "ConstraintSigner", 2003: "ConstraintRaw", 2004: "ConstraintOwner",
-	2006: "ConstraintSeeds", 2009: "ConstraintAssociated", 2012: "ConstraintAddress", 2014: "ConstraintTokenMint", 2015: "ConstraintTokenOwner",
-	3001: "AccountDiscriminatorNotFound", 3002: "AccountDiscriminatorMismatch", 3003: "AccountDidNotDeserialize", 3005: "AccountNotEnoughKeys",
+	2006: "ConstraintSeeds", 2009: "ConstraintAssociated", 2011: "ConstraintClose", 2012: "ConstraintAddress", 2014: "ConstraintTokenMint", 2015: "ConstraintTokenOwner", 2019: "ConstraintSpace",
+	3000: "AccountDiscriminatorAlreadySet", 3001: "AccountDiscriminatorNotFound", 3002: "AccountDiscriminatorMismatch", 3003: "AccountDidNotDeserialize", 3005: "AccountNotEnoughKeys",
 	3007: "AccountOwnedByWrongProgram", 3008: "InvalidProgramId", 3010: "AccountNotSigner", 3012: "AccountNotInitialized",
 }
 

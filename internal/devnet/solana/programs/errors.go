@@ -9,13 +9,10 @@ const (
 	argumentsNotReadable  bank.Custom = 102
 	constraintMut         bank.Custom = 2000
 	constraintRaw         bank.Custom = 2003
-	constraintOwner       bank.Custom = 2004
 	constraintSeeds       bank.Custom = 2006
-	constraintClose       bank.Custom = 2011
 	constraintAddress     bank.Custom = 2012
 	constraintTokenMint   bank.Custom = 2014
 	constraintTokenOwner  bank.Custom = 2015
-	constraintSpace       bank.Custom = 2019
 	discriminatorSet      bank.Custom = 3000
 	discriminatorNotFound bank.Custom = 3001
 	discriminatorMismatch bank.Custom = 3002

@@ -140,7 +140,6 @@ func closeFork(x *call) error {
 	x.writable(signer)
 	x.is(fork, x.p.RelayFork(id, signer.Key))
 	x.writable(fork)
-	x.require(fork != signer, constraintClose)
 	if x.err == nil {
 		closeTo(fork, signer)
 	}

@@ -169,7 +169,7 @@ func (k *kit) failsAt(index int, want error, ixs ...wire.Instruction) {
 		k.Errorf("%v (%s), want %v in instruction %d\n%s", tx.Err, k.name(tx), want, index, strings.Join(tx.Logs, "\n"))
 	}
 	var number bank.Custom
-	if errors.As(want, &number) && number > 1 && k.name(tx) == "" {
+	if errors.As(want, &number) && number >= unknownInstruction && k.name(tx) == "" {
 		k.Errorf("the client has no name for error %d", number)
 	}
 	if after := k.state(); after != before {
