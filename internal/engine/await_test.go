@@ -87,7 +87,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				began := time.Now()
-				err := g.await(ctx, "a", &c.from)
+				err := g.await(ctx, "a", &c.from, false)
 				switch {
 				case c.want == waits:
 					if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
@@ -110,7 +110,7 @@ func TestWaitingEndsWithTheEngine(t *testing.T) {
 		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		r := create(t, g, "a")
 		r.Submission = &swap.Submission{Since: 5, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}
-		if err := g.await(t.Context(), "b", r); fault.CodeOf(err) != fault.NotFound {
+		if err := g.await(t.Context(), "b", r, false); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("of another swap: %v", err)
 		}
 		go func() {
@@ -122,10 +122,10 @@ func TestWaitingEndsWithTheEngine(t *testing.T) {
 		if err := g.Create(t.Context(), waiting); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.await(t.Context(), "c", waiting); !errors.Is(err, ErrClosed) {
+		if err := g.await(t.Context(), "c", waiting, false); !errors.Is(err, ErrClosed) {
 			t.Errorf("of an engine that closes: %v", err)
 		}
-		if err := g.await(t.Context(), "c", waiting); !errors.Is(err, ErrClosed) {
+		if err := g.await(t.Context(), "c", waiting, false); !errors.Is(err, ErrClosed) {
 			t.Errorf("of one that is closed: %v", err)
 		}
 	})

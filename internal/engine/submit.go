@@ -65,19 +65,22 @@ func (g *Engine) submit(ctx context.Context, check Checker, id string, signed []
 	if err != nil {
 		return nil, err
 	}
+	r := res.Record
+	had := r.Knows(ids) && !r.UnderWay(ids)
 	// What a reorganisation took out of the chain is expected again, though it is known.
-	if r := res.Record; !r.UnderWay(ids) && (!r.Knows(ids) || r.Submitted(ids)) {
+	if !r.UnderWay(ids) && (!had || r.Submitted(ids)) {
 		in, err := g.expected(ctx, check, res, signed)
 		switch {
 		case err == nil:
 			if res, err = g.accepted(ctx, id, in, ids); err != nil {
 				return ids, err
 			}
-		case ctx.Err() != nil || !r.Knows(ids):
+			had = false
+		case ctx.Err() != nil || !had:
 			return ids, err
 		}
 	}
-	if err := g.await(ctx, id, res.Record); err != nil {
+	if err := g.await(ctx, id, res.Record, had); err != nil {
 		return ids, err
 	}
 	return ids, nil
@@ -116,8 +119,9 @@ func (g *Engine) accepted(ctx context.Context, id string, in swap.Submit, ids []
 // errUnderWay refuses a submission beside a fresh one.
 var errUnderWay = fault.New(fault.InvalidState, "another submission is in progress: wait a few minutes for its outcome, or have the swap's owner sign")
 
-// await returns when what was handed in has had its effect.
-func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error {
+// await returns when what was handed in has had its effect. had says that it had it
+// before: then it is no matter that the last submission, another one, failed.
+func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bool) error {
 	already := !from.Submission.Open()
 	settled := func(r *swap.Record) (bool, error) {
 		if r.State == swapstate.SPVDeclined && r.Type == swap.SPVFromBTC {
@@ -135,7 +139,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record) error 
 		if s := from.Submission; s.Open() && (r.Submission == nil || r.Submission.Since != s.Since) {
 			return true, fault.New(fault.InvalidState, "this submission was replaced by another one")
 		}
-		if s := r.Submission; s != nil && s.Closed && s.Reason != "" {
+		if s := r.Submission; s != nil && s.Closed && s.Reason != "" && !had {
 			return true, fault.New(fault.InvalidState, "the submission failed: %s", s.Reason)
 		}
 		return already && !r.Submission.Open(), nil

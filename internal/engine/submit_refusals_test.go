@@ -96,7 +96,7 @@ func TestWaitingIsForOneSwap(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		if err := g.await(ctx, "a", r); !errors.Is(err, context.DeadlineExceeded) {
+		if err := g.await(ctx, "a", r, false); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("told %v", err)
 		}
 		g.Close()
