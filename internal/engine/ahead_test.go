@@ -48,6 +48,12 @@ func TestBuiltAhead(t *testing.T) {
 		}
 		p.drop()
 	}
+	b := toyBuilder{asked: make(chan swap.Action, 1)} // what is not built ahead is built when it is wanted
+	if p := beginAhead(t.Context(), b, newToy("x"), &swap.Wait{}, swap.Caller{}); p.done != nil {
+		t.Error("waiting is built ahead")
+	} else if _, err := p.Todo(t.Context(), p.record, p.action); err != nil || len(b.asked) != 1 {
+		t.Errorf("%v, asked %d times", err, len(b.asked))
+	}
 	w := swap.Caller{Wallet: &coinselect.Wallet{}}
 	reveal := &swap.Sign{Plan: chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimSecret}}}}
 	for name, c := range map[string]struct {

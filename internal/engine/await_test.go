@@ -56,6 +56,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 	}{
 		"it is under way":                    {escrow(0, sub(5)), escrow(0, sub(5)), waits},
 		"the swap moved":                     {escrow(0, sub(5)), escrow(1, sub(5)), ok},
+		"the swap was refunded":              {escrow(4, sub(5)), escrow(swapstate.OutRefunded, closed("")), ok},
 		"the swap moved and it was replaced": {escrow(0, sub(5)), escrow(1, sub(6)), ok},
 		"it was replaced":                    {escrow(0, sub(5)), escrow(0, sub(6)), "replaced"},
 		"it is not there any more":           {escrow(0, sub(5)), escrow(0, nil), "replaced"},

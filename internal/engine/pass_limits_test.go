@@ -96,31 +96,35 @@ func TestCallersShareAFailedPass(t *testing.T) {
 // Close returns when no pass and no call to an LP is in progress any more: the store
 // may be closed then.
 func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var busy atomic.Int64
-		slow := func(ctx context.Context) {
-			busy.Add(1)
-			<-ctx.Done()
-			time.Sleep(time.Second)
-			busy.Add(-1)
-		}
-		w := &slowToStop{slow: slow}
-		g := New(Config{Store: new(storagetest.Memory), Reader: w, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
-			Knock: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
-		r := create(t, g, "a")
-		r.LP.URL = "https://lp"
-		g.absences.await(r)
-		go func() { _, _ = g.Advance(context.Background(), "a", nil) }()
-		time.Sleep(firstKnock + time.Second)
-		if busy.Load() != 2 {
-			t.Fatalf("%d are in progress", busy.Load())
-		}
-		g.Close()
-		if busy.Load() != 0 {
-			t.Errorf("%d are in progress after Close", busy.Load())
-		}
-		g.absences.await(newToy("b"))
-	})
+	for name, begin := range map[string]func(g *Engine, r *swap.Record){
+		"a pass":         func(g *Engine, _ *swap.Record) { _, _ = g.Advance(context.Background(), "a", nil) },
+		"a sign of life": func(g *Engine, r *swap.Record) { g.absences.await(r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var busy atomic.Int64
+				slow := func(ctx context.Context) {
+					busy.Add(1)
+					<-ctx.Done()
+					time.Sleep(time.Second)
+					busy.Add(-1)
+				}
+				g := New(Config{Store: new(storagetest.Memory), Reader: &slowToStop{slow: slow}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+					Knock: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
+				r := create(t, g, "a")
+				r.LP.URL = "https://lp"
+				go begin(g, r)
+				time.Sleep(firstKnock + time.Second)
+				if busy.Load() != 1 {
+					t.Fatalf("%d are in progress", busy.Load())
+				}
+				g.Close()
+				if busy.Load() != 0 {
+					t.Errorf("%d are in progress after Close", busy.Load())
+				}
+			})
+		})
+	}
 }
 
 // slowToStop answers no question, and needs a while to notice that none is wanted.
@@ -345,14 +349,14 @@ func TestWhoWaitsForAProvider(t *testing.T) {
 			t.Errorf("other turns for one wait: %v", s.at)
 		}
 		for i := len(a.lps); i < mostAbsences; i++ {
-			a.lps[string(rune('一'+i))] = &absence{waiting: map[string]bool{}}
+			a.lps[string(rune('一'+i))] = &absence{waiting: map[string]bool{}, back: make(chan struct{})}
 		}
 		a.await(of("d", "https://elsewhere")) // is known, so that none has to go
 		if len(a.lps) != mostAbsences {
 			t.Errorf("%d LPs are remembered", len(a.lps))
 		}
 		a.await(of("d", "https://more"))
-		if len(a.lps) != mostAbsences || a.lps["elsewhere"] == nil || a.lps["more"] == nil {
+		if len(a.lps) != mostAbsences || a.lps["lp"] != nil || a.lps["more"] == nil {
 			t.Errorf("%d LPs are remembered of at most %d", len(a.lps), mostAbsences)
 		}
 		stop()
@@ -404,5 +408,37 @@ func TestWhatASlowSubscriberIsTold(t *testing.T) {
 			t.Errorf("told %+v", got)
 		}
 		g.Close()
+	})
+}
+
+// An attempt at an effect has a minute, or until the effect's deadline if that is
+// sooner.
+func TestHowLongAnAttemptMayTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			until time.Time
+			want  time.Duration
+		}{
+			"no deadline":     {time.Time{}, effectTimeout},
+			"a late deadline": {time.Now().Add(time.Hour), effectTimeout},
+			"one that is now": {time.Now().Add(time.Second), time.Second},
+		} {
+			var got time.Duration
+			e := swap.Effect{Kind: swap.Publish, Until: c.until}
+			x := &runner{base: t.Context(), log: quiet, now: time.Now, running: map[effectKey]bool{}, absent: &absences{},
+				executor: executorFunc(func(ctx context.Context, _ *swap.Record, _ swap.Effect) swap.Outcome {
+					end, _ := ctx.Deadline()
+					got = time.Until(end)
+					return swap.Outcome{Done: true}
+				}),
+				still: func(context.Context, string, swap.Effect) (*swap.Record, swap.Effect, error) {
+					return newToy("a"), e, nil
+				},
+				report: func(context.Context, string, swap.Outcome) {}}
+			x.start(newToy("a"), []swap.Effect{e}, time.Now())
+			if x.Wait(); got != c.want {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		}
 	})
 }

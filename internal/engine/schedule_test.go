@@ -268,6 +268,10 @@ func TestHintIsOwedUntilItIsPaid(t *testing.T) {
 		if next == nil || next.id != "bad" {
 			t.Fatalf("the turn is %+v, want the swap whose pass failed", next)
 		}
+		g.hints.schedule(s, g.Now())
+		if s.next(g.Now().Add(time.Hour)) != nil {
+			t.Error("one failure gives more turns than one")
+		}
 		g.follow(t.Context(), s, next)
 		if r, err := g.Load(t.Context(), "bad"); err != nil || r.State != 2 {
 			t.Errorf("state %d, %v; want 2", r.State, err)

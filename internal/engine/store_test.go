@@ -227,6 +227,10 @@ func TestErrorsOfTheStore(t *testing.T) {
 	says("a read", err, "read swap", storage.Label(id))
 	_, err = g.Advance(t.Context(), id, nil)
 	says("a pass", err)
+	s.get = func(string) error { return storage.ErrInvalid }
+	if _, err := g.Load(t.Context(), "an id that no store takes"); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("of what cannot be an id: %v", err)
+	}
 	s.get = nil
 	for _, none := range []string{"", "nobody", strings.Repeat("x", 1<<16)} {
 		if _, err := g.Load(t.Context(), none); fault.CodeOf(err) != fault.NotFound {

@@ -280,3 +280,28 @@ func TestForgottenTransactionThatWasMined(t *testing.T) {
 		g.Close()
 	})
 }
+
+// Whoever joins a submission hears why it fails, as the first caller does.
+func TestWhoJoinsHearsOfTheFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g := engineOn(t, l, done)
+		quoted(t, g, swap.ToBTC, "a", "")
+		l.tx("0x1", chains.TxPending)
+		hang := make(chan error)
+		for range 2 {
+			go func() {
+				_, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0x1"})
+				hang <- err
+			}()
+			time.Sleep(3 * time.Second)
+		}
+		l.tx("0x1", chains.TxReverted)
+		for range 2 {
+			if err := <-hang; fault.CodeOf(err) != fault.InvalidState || !strings.Contains(err.Error(), "reverted") {
+				t.Errorf("told %v", err)
+			}
+		}
+		g.Close()
+	})
+}
