@@ -122,6 +122,7 @@ func TestGasPriceLimits(t *testing.T) {
 		{"nothing for nothing, and no price", 0, 0, 0, nil, accepted},
 		{"a fee for nothing", 0, 0, 5, whole, liar},
 		{"only a fee", 0, 1, 5, whole, liar},
+		{"two sats for nothing", 2, 0, 0, whole, liar},
 		{"without a fee for nothing", 100, 0, 0, whole, liar},
 		{"1 % of 998 sats", 1000, 9_880_190_020_001, 0, whole, accepted},
 		{"a unit less", 1000, 9_880_190_020_000, 0, whole, liar},
