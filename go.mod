@@ -5,6 +5,7 @@ go 1.26
 require (
 	filippo.io/edwards25519 v1.1.0
 	github.com/NethermindEth/juno v0.15.7
+	github.com/NethermindEth/starknet.go v0.17.0
 	github.com/btcsuite/btcd v0.24.3-0.20250318170759-4f4ea81776d6
 	github.com/btcsuite/btcd/btcec/v2 v2.3.4
 	github.com/btcsuite/btcd/btcutil v1.1.6

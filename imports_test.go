@@ -199,7 +199,7 @@ func TestSolanaWireIsPure(t *testing.T) {
 // The same holds for Starknet.
 func TestStarknetWireIsPure(t *testing.T) {
 	files, err := filepath.Glob("internal/starknet/wire/*.go")
-	if err != nil || len(files) < 10 {
+	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	checkPure(t, files, "context", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",

@@ -19,3 +19,36 @@ func BenchmarkPoseidon42(b *testing.B) {
 		Poseidon(all...)
 	}
 }
+
+func BenchmarkParseSwapData(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseSwapData([]byte(goodSwapData)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEscrowHash(b *testing.B) {
+	s := swapOf(b, []byte(goodSwapData))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.EscrowHash(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkInitMessageHash(b *testing.B) {
+	n, s := networkOf(b, ""), swapOf(b, []byte(goodSwapData))
+	b.ReportAllocs()
+	for b.Loop() {
+		m, err := n.InitMessage(s, 5)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := m.Hash(s.Claimer); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -7,6 +7,10 @@
 // tests share one implementation.
 //
 //   - Where the contracts stand: [Network], [Deployment], [NetworkFor].
+//   - An escrow: [SwapData] with its JSON form, calldata and hash, what it is claimed with
+//     ([Deployment.ClaimHash]).
+//   - Authorisations: typed data ([Network.InitMessage]) and what of their check needs no
+//     node ([Network.CheckInit]), which leaves a question to an account ([SignatureCheck]).
 //   - Fees: [FeeRate] and its text, [Gas], what each action costs.
 //
 // Felts, Poseidon, Pedersen and selectors are those of github.com/NethermindEth/juno;

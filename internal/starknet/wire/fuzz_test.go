@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -96,5 +98,97 @@ func FuzzParseFeeRate(f *testing.F) {
 		if r.Bounds(g).MaxFee().Cmp(r.Cost(g)) != 0 {
 			t.Fatalf("%q costs two sums", s)
 		}
+	})
+}
+
+func swapDataSeeds(f *testing.F) (seeds [][]byte) {
+	f.Helper()
+	for _, c := range vectors.Load(f, "chain-starknet", "swapdata").Cases {
+		var in struct{ Swap json.RawMessage }
+		if c.Input(f, &in); in.Swap != nil {
+			seeds = append(seeds, in.Swap)
+		}
+	}
+	return append(seeds, []byte(goodSwapData))
+}
+
+// An escrow that is read is the same in JSON and in calldata, with one hash.
+func FuzzParseSwapData(f *testing.F) {
+	for _, text := range swapDataSeeds(f) {
+		f.Add(text)
+	}
+	d := deploymentOf(f, "")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseSwapData(text)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := ParseSwapData(again); err != nil || Diff(s, b) != nil {
+			t.Fatalf("%s is read back as %+v, %v", again, b, err)
+		}
+		if _, err := s.Public(); err != nil {
+			t.Fatal(err)
+		}
+		if d.CheckSwapData(s) != nil {
+			return
+		}
+		all, err := s.Felts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, rest, err := d.DecodeSwapData(all)
+		if err != nil || len(rest) != 0 || escrowHash(t, b) != escrowHash(t, s) || b.Kind != s.Kind {
+			t.Fatalf("%s in calldata is %+v, %v", again, b, err)
+		}
+	})
+}
+
+// Calldata that is read as an escrow is that escrow's only form.
+func FuzzDecodeSwapData(f *testing.F) {
+	d := deploymentOf(f, "")
+	for _, text := range swapDataSeeds(f) {
+		if s, err := ParseSwapData(text); err == nil {
+			all, err := s.Felts()
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(packed(all))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all := unpacked(b)
+		s, rest, err := d.DecodeSwapData(all)
+		if err != nil {
+			return
+		}
+		again, err := s.Felts()
+		if err != nil || !slices.Equal(again, all[:len(all)-len(rest)]) {
+			t.Fatalf("read as %+v, which is other calldata (%v)", s, err)
+		}
+	})
+}
+
+// A signature is a list of felts, and its text is that list.
+func FuzzParseSignature(f *testing.F) {
+	for _, c := range vectors.Load(f, "chain-starknet", "signatures").Cases {
+		var in struct{ Authorization authJSON }
+		if c.Input(f, &in); in.Authorization.Signature != "" {
+			f.Add(in.Authorization.Signature)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := ParseSignature(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseSignature(FormatSignature(all))
+		if err != nil || !slices.Equal(again, all) {
+			t.Fatalf("%q is %v, then %v, %v", text, hexes(all), hexes(again), err)
+		}
+		SignedByKey(all[0], all[len(all)-1], all) // must not panic on anything
 	})
 }
