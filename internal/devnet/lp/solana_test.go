@@ -54,7 +54,7 @@ func newSolana(t *testing.T, version string, next bool) *solana {
 			}
 			data := solwire.TokenAccount{Mint: token.Mint, Owner: k, Amount: 1e17}.Bytes()
 			accounts[solwire.ATA(k, token.Mint)] = bank.Account{Lamports: solwire.Rent(len(data)), Owner: solwire.TokenProgram, Data: data}
-			accounts[token.Mint] = bank.MintAccount(uint8(token.Decimals), &authority)
+			accounts[token.Mint] = bank.MintAccount(uint8(token.Decimals), 2e17, &authority)
 		}
 	}
 	rich(of("lp").PublicKey())

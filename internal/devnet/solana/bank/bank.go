@@ -69,8 +69,7 @@ func New(o Options) (*Bank, error) {
 		}
 		b.programs[id] = &program{Program: p}
 	}
-	first := &Block{Time: b.now().Unix(), Leader: b.leader, Height: 0, Slot: 0}
-	first.seal()
+	first := &Block{Time: b.now().Unix(), Leader: b.leader, Hash: sha256.Sum256([]byte("local solana network"))}
 	for id, p := range b.programs {
 		b.ledger.set(id, 0, p.account(id))
 	}
@@ -164,11 +163,24 @@ func (b *Bank) Advance(d time.Duration) error {
 	if ahead := at - b.now().Add(b.offset).Unix(); ahead > 0 {
 		b.offset += time.Duration(ahead) * time.Second
 	}
-	b.produce(uint64(d/wire.SlotTime), uint64(d/wire.SlotTime)-1)
+	b.elapse(d)
+	return nil
+}
+
+// Elapse is the same for a bank whose clock has been moved by d: it lets the slots of
+// that time go by.
+func (b *Bank) Elapse(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.elapse(d)
+}
+
+func (b *Bank) elapse(d time.Duration) {
+	slots := max(uint64(max(d, 0)/wire.SlotTime), 1)
+	b.produce(slots, slots-1)
 	for range b.lags[Finalized] {
 		b.produce(1, 0)
 	}
-	return nil
 }
 
 // Expire makes the hashes of all blocks so far too old for transactions.

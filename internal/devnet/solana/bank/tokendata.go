@@ -130,11 +130,31 @@ func (m mintData) bytes() []byte {
 
 // nativeMint is the mint of WSOL.
 func nativeMint() *Account {
-	m := MintAccount(9, nil)
+	m := MintAccount(9, 0, nil)
 	return &m
 }
 
-// MintAccount is a new mint, with no tokens yet, which authority may mint; nil: nobody.
-func MintAccount(decimals uint8, authority *Key) Account {
-	return Account{Lamports: wire.Rent(mintSpace), Owner: wire.TokenProgram, Data: mintData{authority: authority, decimals: decimals, initialized: true}.bytes()}
+// MintAccount is the mint of a token of which supply base units exist. More can be
+// minted by authority; nil: by nobody.
+func MintAccount(decimals uint8, supply uint64, authority *Key) Account {
+	m := mintData{authority: authority, supply: supply, decimals: decimals, initialized: true}
+	return Account{Lamports: wire.Rent(mintSpace), Owner: wire.TokenProgram, Data: m.bytes()}
+}
+
+// TokenAccount is a token account with an amount.
+func TokenAccount(mint, owner Key, amount uint64) Account {
+	t := tokenData{mint: mint, owner: owner, amount: amount, state: tokenOpen}
+	a := Account{Lamports: wire.TokenAccountRent, Owner: wire.TokenProgram}
+	if mint == wire.WSOL {
+		t.native = option(a.Lamports)
+		a.Lamports += amount
+	}
+	a.Data = t.bytes()
+	return a
+}
+
+// MintTo mints base units of a token into a token account.
+func MintTo(mint, to, authority Key, amount uint64) wire.Instruction {
+	return wire.Instruction{Program: wire.TokenProgram, Data: binary.LittleEndian.AppendUint64([]byte{7}, amount),
+		Accounts: []wire.Account{{PublicKey: mint, IsWritable: true}, {PublicKey: to, IsWritable: true}, {PublicKey: authority, IsSigner: true}}}
 }

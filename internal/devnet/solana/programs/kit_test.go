@@ -68,7 +68,7 @@ func newKit(t testing.TB, version string, s setup) *kit {
 	if !s.now.IsZero() {
 		k.now = s.now
 	}
-	accounts := map[wire.Key]bank.Account{coin: bank.MintAccount(8, nil), other: bank.MintAccount(6, nil)}
+	accounts := map[wire.Key]bank.Account{coin: bank.MintAccount(8, 0, nil), other: bank.MintAccount(6, 0, nil)}
 	for _, name := range []string{"user", "lp", "tower", "payer", "data"} {
 		k.keys[keyOf(name)] = secretKey(name)
 		if name == "data" {

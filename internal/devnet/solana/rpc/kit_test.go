@@ -38,7 +38,7 @@ func newKit(t *testing.T, o bank.Options) *kit {
 	authority := key("alice").PublicKey()
 	o.Accounts = map[bank.Key]bank.Account{
 		key("alice").PublicKey(): {Lamports: 1000 * sol}, key("bob").PublicKey(): {Lamports: 10 * sol},
-		mint: bank.MintAccount(6, &authority),
+		mint: bank.MintAccount(6, 0, &authority),
 	}
 	var err error
 	if k.bank, err = bank.New(o); err != nil {

@@ -1,0 +1,193 @@
+package solana_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	client "github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+func start(t *testing.T, o solana.Options) *solana.Net {
+	t.Helper()
+	n, err := solana.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+func TestFunds(t *testing.T) {
+	n, ctx := start(t, solana.Options{}), t.Context()
+	a := n.NewAccount()
+	if err := n.Fund(ctx, a.Address, solana.SOL(3)); err != nil {
+		t.Fatal(err)
+	}
+	for mint, amount := range map[wire.Key]uint64{solana.USDC: 5, solana.WBTC: 6, wire.WSOL: 7} {
+		if err := n.Mint(ctx, mint, a.Address, amount); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Tokens(mint, a.Address); got != amount {
+			t.Errorf("%d of %s, want %d", got, mint, amount)
+		}
+	}
+	if got := n.Lamports(a.Address); got != solana.SOL(3) {
+		t.Errorf("%d lamports", got)
+	}
+	before := n.Tokens(solana.USDC, n.LP.Address)
+	if _, err := n.User.Send(ctx, wire.TransferToken(wire.ATA(n.User.Address, solana.USDC), wire.ATA(n.LP.Address, solana.USDC), n.User.Address, 9)); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Tokens(solana.USDC, n.LP.Address); got != before+9 {
+		t.Errorf("the LP has %d, had %d", got, before)
+	}
+	_, err := a.Send(ctx, wire.Transfer(a.Address, n.LP.Address, solana.SOL(4)))
+	var failed *solana.FailedError
+	var number bank.Custom
+	if !errors.As(err, &failed) || !errors.As(err, &number) || number != 1 {
+		t.Errorf("overspending: %v", err)
+	}
+}
+
+func TestDeposit(t *testing.T) {
+	n, ctx := start(t, solana.Options{Manual: true}), t.Context()
+	for _, p := range n.Programs() {
+		for _, mint := range []wire.Key{solana.USDC, wire.WSOL} {
+			if err := n.Deposit(ctx, p.Version, n.LP, mint, 1_000_000); err != nil {
+				t.Fatalf("%s: %v", p.Version, err)
+			}
+			var vault wire.UserVault
+			n.Bank().Read(bank.Processed, 0, func(v *bank.View) {
+				a, _ := v.Account(p.UserVault(n.LP.Address, mint))
+				var err error
+				if vault, err = wire.DecodeUserVault(a.Data); err != nil {
+					t.Error(err)
+				}
+			})
+			if vault.Amount != 1_000_000 {
+				t.Errorf("%s: the vault has %d", p.Version, vault.Amount)
+			}
+		}
+	}
+}
+
+// relayed demands that the relays know Bitcoin's tip.
+func relayed(t *testing.T, n *solana.Net) {
+	t.Helper()
+	if err := n.SyncRelay(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tip, _ := n.Bitcoin().Tip()
+	for _, p := range n.Programs() {
+		if height, err := n.RelayHeight(p.Version); err != nil || height != tip {
+			t.Errorf("%s: the relay is at %d, Bitcoin at %d: %v", p.Version, height, tip, err)
+		}
+	}
+	want, err := n.StoredHeader(tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range n.Programs() {
+		n.Bank().Read(bank.Processed, 0, func(v *bank.View) {
+			a, _ := v.Account(p.RelayState())
+			s, err := wire.DecodeRelayState(a.Data)
+			if err != nil || s.TipCommitment != want.Commitment() {
+				t.Errorf("%s: another tip: %v", p.Version, err)
+			}
+		})
+	}
+}
+
+// TestRelayFollows brings the relays over new blocks, and over forks that take one or
+// several transactions.
+func TestRelayFollows(t *testing.T) {
+	n := start(t, solana.Options{})
+	relayed(t, n)
+	for _, depth := range []int{1, 2, 7} {
+		if _, err := n.Bitcoin().Mine(12); err != nil {
+			t.Fatal(err)
+		}
+		relayed(t, n)
+		if err := n.Bitcoin().Reorg(depth); err != nil {
+			t.Fatal(err)
+		}
+		relayed(t, n)
+	}
+}
+
+func TestTimeAndForks(t *testing.T) {
+	now := time.Unix(1_760_000_000, 0)
+	n := start(t, solana.Options{Now: func() time.Time { return now }, FinalizedLag: 3})
+	ctx := t.Context()
+	before := n.Head()
+	if err := n.Advance(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if !n.Time().Equal(now.Add(time.Hour)) {
+		t.Errorf("the time is %s", n.Time())
+	}
+	if grown := n.Head().Slot - before.Slot; grown != 9000+3 || n.Head().Height-before.Height != grown {
+		t.Errorf("%d slots, %d blocks in an hour", grown, n.Head().Height-before.Height)
+	}
+	a := n.NewAccount()
+	if err := n.Fund(ctx, a.Address, solana.SOL(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Reorg(1); err != nil {
+		t.Fatal(err)
+	}
+	if n.Lamports(a.Address) != 0 {
+		t.Error("the replaced block left something")
+	}
+	n.Mine(1)
+	if n.Lamports(a.Address) != solana.SOL(1) {
+		t.Error("the transaction did not come again")
+	}
+	if err := n.Forget(1); err != nil {
+		t.Fatal(err)
+	}
+	n.Mine(1)
+	if n.Lamports(a.Address) != 0 {
+		t.Error("the transaction came again")
+	}
+	n.SetMining(false)
+	n.DropPending()
+}
+
+// TestServers asks a second server for SOL and sees it through the first.
+func TestServers(t *testing.T) {
+	n, ctx := start(t, solana.Options{SlotTime: 5 * time.Millisecond, ConfirmedLag: 1, FinalizedLag: 2}), t.Context()
+	second, err := n.Serve("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := n.NewAccount().Address
+	id, err := client.New(second.URL()).RequestAirdrop(ctx, to, 5, client.CommitmentConfirmed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tx, err := n.Wait(ctx, id); err == nil || tx.Err == nil { // five lamports are no rent
+		t.Fatalf("%+v: %v", tx, err)
+	}
+	if _, err := client.New(second.URL()).RequestAirdrop(ctx, to, solana.SOL(5), client.CommitmentConfirmed); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		balance, err := client.New(n.URL()).GetBalance(ctx, to, client.CommitmentFinalized)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if balance.Value == solana.SOL(5) {
+			return
+		}
+	}
+}
