@@ -84,6 +84,16 @@ type Contract interface {
 	Estimate(ctx context.Context, cost Cost, feeRate string) (*big.Int, error)
 }
 
+// RelayContract is implemented by contract sets that say how far their relay is. Those
+// without vaults need it for quotes of FROM_BTC, in which whoever claims is paid for
+// the headers that are missing.
+type RelayContract interface {
+	Contract
+
+	// RelayTip returns the height up to which the relay has Bitcoin's headers.
+	RelayTip(ctx context.Context) (uint32, error)
+}
+
 // StepKind is the kind of a step in a plan.
 type StepKind int
 

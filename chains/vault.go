@@ -13,7 +13,7 @@ import (
 // controlled by spending a Bitcoin UTXO (protocol: swap-flows-spv-and-core.md
 // A).
 type VaultContract interface {
-	Contract
+	RelayContract
 
 	// WithdrawalData encodes what a withdrawal's OP_RETURN output says.
 	// recipient is canonical; raw are vault units, the second 0 if there is no
@@ -38,9 +38,6 @@ type VaultContract interface {
 	// will when they are claimed. A transaction that it cannot parse is an error
 	// with the code fault.Upstream: claiming it would close the vault.
 	DryRun(ctx context.Context, txs [][]byte) error
-
-	// RelayTip returns the height up to which the relay has Bitcoin's headers.
-	RelayTip(ctx context.Context) (uint32, error)
 }
 
 // VaultID identifies a vault.

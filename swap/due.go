@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // NextMoment returns the next time after now at which a swap changes by the
@@ -25,6 +26,9 @@ func (r *Record) NextMoment(now time.Time) Millis {
 			end = end.Add(-chains.ClaimGrace)
 		}
 		moments = append(moments, At(end.Add(time.Second))) // whole seconds are compared, strictly
+		if r.Type == FromBTC && r.Bitcoin != nil {
+			moments = append(moments, Millis((r.payUntil()-lp.MinSendWindow+1)*1000), r.payEnd())
+		}
 	}
 	var next Millis
 	for _, m := range moments {

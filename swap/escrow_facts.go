@@ -56,11 +56,15 @@ func mayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool 
 // tooLateToClaim reports whether the claimer must not begin to claim any more:
 // a duty, so by the later of the two clocks.
 func tooLateToClaim(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
-	t := now
+	return e.Expiry < dutyTime(f, now).Add(chains.ClaimGrace).Unix()
+}
+
+// dutyTime is the time by which duties go: the later of our clock and the chain's.
+func dutyTime(f Fact[chains.EscrowFact], now time.Time) time.Time {
 	if f.Known() && f.Value.Head.Time != 0 {
-		t = later(t, time.Unix(f.Value.Head.Time, 0))
+		return later(now, time.Unix(f.Value.Head.Time, 0))
 	}
-	return e.Expiry < t.Add(chains.ClaimGrace).Unix()
+	return now
 }
 
 // forgetEnd drops the transactions that an end was seen by, when the chain takes

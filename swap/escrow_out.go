@@ -60,20 +60,7 @@ func (o outgoing) status(in In) chainStatus {
 }
 
 func (o outgoing) moves() []Move {
-	is := func(want ...chainStatus) func(In) bool {
-		return func(in In) bool {
-			s := o.status(in)
-			for _, w := range want {
-				if s == w {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	anew := func(want ...chainStatus) func(In) bool {
-		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
-	}
+	is, anew := statusGuards(o.status)
 	unopened := []int{swapstate.OutExpired, swapstate.OutSoftExpired, swapstate.OutCreated}
 	unfinished := append([]int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, unopened...)
 	return []Move{
@@ -82,11 +69,7 @@ func (o outgoing) moves() []Move {
 		{From: []int{swapstate.OutRefunded}, To: swapstate.OutClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
 		{From: []int{swapstate.OutClaimed}, To: swapstate.OutRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: unopened, To: swapstate.OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
-		{From: unopened, To: swapstate.OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: func(in In, next *Record) {
-			if next.Escrow.OpenedAt == 0 {
-				next.Escrow.OpenedAt = At(in.Now)
-			}
-		}},
+		{From: unopened, To: swapstate.OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
 		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
@@ -100,17 +83,8 @@ func (o outgoing) moves() []Move {
 		{From: []int{swapstate.OutCommitted}, To: swapstate.OutSoftClaimed, Why: "the provider has proven its payment", If: func(in In) bool {
 			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
 		}},
-		{From: []int{swapstate.OutSoftExpired, swapstate.OutCreated}, To: swapstate.OutExpired, Why: "the authorization expired and the escrow was never opened", If: func(in In) bool {
-			s := o.status(in)
-			if in.busy() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
-				return false
-			}
-			return s == statusExpired || s == statusNotOpen && in.Obs.Escrow.Value.Auth == chains.AuthOver
-		}, Do: func(in In, next *Record) { closeSubmission(next, "the time to open the swap has passed") }},
-		{From: []int{swapstate.OutCreated}, To: swapstate.OutSoftExpired, Why: "the quote expired", If: func(in In) bool {
-			f := in.Obs.Escrow
-			return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
-		}},
+		{From: []int{swapstate.OutSoftExpired, swapstate.OutCreated}, To: swapstate.OutExpired, Why: "the authorization expired and the escrow was never opened", If: neverOpened(o.status), Do: endOpening},
+		{From: []int{swapstate.OutCreated}, To: swapstate.OutSoftExpired, Why: "the quote expired", If: quoteOver},
 
 		{From: []int{swapstate.OutCreated, swapstate.OutSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
 		{From: []int{swapstate.OutRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
@@ -128,14 +102,6 @@ const (
 	ActionFund   = "fund"
 )
 
-// mayOpen guards the submission of opening transactions: the authorisation is
-// still valid, and no other submission is in progress.
-func mayOpen(in In) bool {
-	sub := in.Input.(Submit)
-	return sub.Action == ActionInit && in.takes(sub) && !in.rivalled() &&
-		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
-}
-
 func (o outgoing) ask(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
@@ -143,10 +109,7 @@ func (o outgoing) ask(in In) Ask {
 		return a
 	}
 	if !obs.Escrow.Asked {
-		a.Escrow = &chains.EscrowQuery{Escrow: r.Escrow.Real}
-		if r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired {
-			a.Escrow.Auth, a.Escrow.FeeRate = r.Escrow.Init, r.Escrow.FeeRate
-		}
+		a.Escrow = openingQuery(r, r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired)
 	}
 	if q := payingRival(r); q != nil && !obs.Rival.Asked {
 		a.Rival = q
@@ -216,13 +179,7 @@ func (o outgoing) view(in In) View {
 	r := in.R
 	row, _ := rowOf(outgoingStates, r.State)
 	v := View{Row: row}
-	valid := !r.Expiry.Passed(in.Now)
-	if in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth != chains.AuthUnknown {
-		valid = in.Obs.Escrow.Value.Auth == chains.AuthGood
-	}
-	if r.Escrow == nil || r.Escrow.Init == nil { // a recovered swap: nothing can be opened
-		valid = false
-	}
+	valid := openable(in)
 	payment, settlement, refund := shownConfirmed, shownInactive, shownInactive
 	switch r.State {
 	case swapstate.OutCreated:
@@ -233,13 +190,13 @@ func (o outgoing) view(in In) View {
 			case in.rivalled():
 				v.Blocked = ErrPaidElsewhere
 			case !in.busy():
-				v.Action = o.openAction(in)
+				v.Action = in.again(openAction(r))
 			}
 		}
 	case swapstate.OutSoftExpired:
 		payment = shownSoftExpired
 		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
-			v.Late = o.openAction(in)
+			v.Late = in.again(openAction(r))
 		}
 	case swapstate.OutExpired:
 		payment = shownExpired
@@ -283,10 +240,6 @@ func (o outgoing) view(in In) View {
 	return v
 }
 
-func (o outgoing) openAction(in In) Action {
-	return in.again(&Sign{Name: "Initiate swap", Description: "Sign and submit the transactions that open the swap.", For: ActionInit, Plan: o.plan(in.R, chains.StepInit)})
-}
-
 // refundAction offers the refund that is possible now: after the timeout the user
 // can take it alone, before that only with the LP's authorisation.
 func (o outgoing) refundAction(in In) Action {
@@ -301,23 +254,16 @@ func (o outgoing) refundAction(in In) Action {
 	case !usable(r.Escrow.Refund, in.Now):
 		return nil // wantsLP asks for a new one
 	}
-	return in.again(&Sign{Name: "Refund", Description: "Sign and submit the transactions that refund the tokens.", For: ActionRefund, Plan: o.plan(r, kind), AnySigner: true})
+	return in.again(&Sign{Name: "Refund", Description: "Sign and submit the transactions that refund the tokens.", For: ActionRefund, Plan: refundPlan(r, kind), AnySigner: true})
 }
 
-func (o outgoing) plan(r *Record, kind chains.StepKind) chains.Plan {
-	p := chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer}
+// refundPlan takes the escrow back.
+func refundPlan(r *Record, kind chains.StepKind) chains.Plan {
 	step := chains.Step{Kind: kind, Escrow: *r.Escrow.Real}
-	switch kind {
-	case chains.StepInit:
-		p.FeeRate = r.Escrow.FeeRate
-		if r.Escrow.Init != nil {
-			step.Auth = *r.Escrow.Init
-		}
-	case chains.StepRefundAuth:
+	if kind == chains.StepRefundAuth {
 		step.Auth = *r.Escrow.Refund
 	}
-	p.Steps = []chains.Step{step}
-	return p
+	return chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{step}}
 }
 
 func rowOf(rows []StateRow, number int) (StateRow, bool) {

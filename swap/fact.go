@@ -39,6 +39,7 @@ type Observation struct {
 	Txs        Fact[map[string]chains.TxStatus] // of the submission, by id: what is asked changes within a pass
 	GasTx      Fact[GasFact]                    // a trusted payout
 	Received   Fact[[]*bitcoin.Tx]              // what pays to the address of the swap
+	Init       Fact[Millis]                     // until when an authorisation to open can be used; Err is a *chains.AuthError if it is no good
 	Refunded   Fact[RefundedFact]               // what an LP says it paid back
 	Rival      Fact[bool]                       // another stored swap pays for the same
 }
@@ -58,7 +59,8 @@ type Ask struct {
 	Withdrawal *chains.WithdrawalQuery
 	Txs        []chains.Signed
 	GasTx      *GasAsk
-	Received   string // Bitcoin address
+	Received   *ReceivedAsk
+	Init       *InitAsk
 	Refunded   *RefundedAsk
 	Rival      *RivalAsk
 }
@@ -89,12 +91,28 @@ type RefundedFact struct {
 	Sats          int64
 }
 
+// ReceivedAsk asks what pays to a Bitcoin address. If an amount is named, what pays
+// exactly that is in the answer however much else is paid there.
+type ReceivedAsk struct {
+	Address string
+	Sats    uint64 // 0: any
+}
+
 // DeliveredAsk asks whether escrow data is what was agreed. What may differ is
 // what an LP is free to choose: a later check bounds the expiry, and more than
 // the agreed amount is as good.
 type DeliveredAsk struct {
-	Want chains.Escrow
-	Data json.RawMessage
+	Want  chains.Escrow
+	Data  json.RawMessage
+	Opens bool // the user opens it, and pays the security deposit, of which less is as good
+}
+
+// InitAsk asks whether an authorisation lets a sender open an escrow.
+type InitAsk struct {
+	Escrow  chains.Escrow
+	Auth    chains.Auth
+	FeeRate string // that the LP was told
+	Sender  string
 }
 
 // WaitAsk asks how long a transaction will take to be confirmed so often.

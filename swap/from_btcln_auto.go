@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -38,16 +36,8 @@ func newFromBTCLNAuto() *Flow {
 		Fill:    autoFill,
 		Effects: autoEffects,
 		View:    autoView,
-		Unpaid:  autoUnpaid,
+		Unpaid:  lightningUnpaid,
 	}
-}
-
-// autoUnpaid reports whether nothing is known of a payment: the LP has neither
-// announced an escrow, the agreed one or another, nor was an LNURL service asked to
-// pay that has not refused.
-func autoUnpaid(r *Record) bool {
-	asked := r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked && r.Tried[string(CallWithdraw)].Outcome != Refused
-	return (r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired) && r.Problem == "" && !asked
 }
 
 // autoFact is the chain's word on the escrow: on the agreed data once it is
@@ -64,20 +54,7 @@ func autoStatus(in In) chainStatus {
 }
 
 func autoMoves() []Move {
-	is := func(want ...chainStatus) func(In) bool {
-		return func(in In) bool {
-			s := autoStatus(in)
-			for _, w := range want {
-				if s == w {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	anew := func(want ...chainStatus) func(In) bool {
-		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
-	}
+	is, anew := statusGuards(autoStatus)
 	late := func(in In) bool { return !in.R.Public() && tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now) }
 	all := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnHTLCExpired, swapstate.LnCreated, swapstate.LnPaid, swapstate.LnCommitted}
 	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
@@ -96,11 +73,7 @@ func autoMoves() []Move {
 		}},
 		{From: []int{swapstate.LnPaid, swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
 		{From: waiting, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: func(in In, next *Record) {
-			if next.Escrow.OpenedAt == 0 {
-				next.Escrow.OpenedAt = At(in.Now)
-			}
-		}},
+		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
 		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
 		{From: []int{swapstate.LnPaid, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
@@ -112,16 +85,7 @@ func autoMoves() []Move {
 		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
-		{From: []int{swapstate.LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
-			use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
-			return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
-		}, Do: func(in In, next *Record) {
-			if use := in.Input.(UseWithdraw); use.With != nil {
-				next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
-			}
-			next.Lightning.Withdraw.Asked = true
-			askAgain(next, CallWithdraw)
-		}},
+		withdrawMove(),
 		{From: []int{swapstate.LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
@@ -243,10 +207,7 @@ func autoEffects(in In) []Effect {
 	if mayPublish(in) {
 		effects = append(effects, revealing(in.R, Effect{Kind: Publish}))
 	}
-	if w := in.R.Lightning.Withdraw; in.R.State == swapstate.LnCreated && w != nil && w.Asked && !in.rivalled() && in.R.Tried[string(CallWithdraw)].Started == 0 {
-		effects = append(effects, Effect{Kind: CallWithdraw, Mark: true})
-	}
-	return effects
+	return append(effects, withdrawEffects(in)...)
 }
 
 func autoView(in In) View {
@@ -259,18 +220,7 @@ func autoView(in In) View {
 	switch r.State {
 	case swapstate.LnCreated:
 		pay.Status, settle.Status = shownAwaiting, shownInactive
-		if r.Expiry.Reached(in.Now) {
-			pay.Status = shownSoftExpired
-		} else if r.Lightning.Invoice != "" {
-			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
-				To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
-		}
-		if in.rivalled() {
-			v.Action, v.Blocked = nil, errHashElsewhere
-		}
-		if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
-			v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
-		}
+		payInvoice(in, &v, &pay)
 	case swapstate.LnSoftExpired, swapstate.LnExpired:
 		pay.Status, settle.Status = shownSoftExpired, shownInactive
 		if r.State == swapstate.LnExpired {
@@ -287,24 +237,7 @@ func autoView(in In) View {
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		default:
 			settle.Status = shownAwaitingManual
-			// The claim carries the preimage, so it is handed out only when
-			// publishing that is safe.
-			switch {
-			case r.Lightning.Preimage.IsZero():
-			case in.blind():
-				v.Blocked = errBlind
-			case in.busy():
-			case mayPublish(in):
-				v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: actionClaim, AnySigner: true,
-					Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: r.Lightning.Preimage, Public: r.Public()}}}})
-			case !autoFact(in).Known():
-				v.Blocked = fault.New(fault.Upstream, "the chain is not responding; the preimage is withheld until the escrow has been checked")
-			default:
-				v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet; the preimage is withheld until it is")
-			}
-			if v.Blocked != nil {
-				v.Action = (&Sign{For: actionClaim}).Delayed()
-			}
+			claimByPreimage(in, &v, true)
 		}
 	case swapstate.LnClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled

@@ -30,11 +30,19 @@ func fillPayment(in In, next *Record) {
 		s.Closed, s.Reason = true, "an input was spent by another transaction"
 	case refusedForGood(in, try, s):
 		s.Closed, s.Reason = true, ReasonOr(try.Reason, "the network refused the transaction")
-	case next.Expiry.Passed(in.Now) && try.Outcome != Done:
-		s.Closed, s.Reason = true, "the quote expired before the transaction could be sent"
-	case (next.Expiry + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now):
+	case next.payEnd().Passed(in.Now) && try.Outcome != Done:
+		s.Closed, s.Reason = true, "the time to pay ended before the transaction could be sent"
+	case (next.payEnd() + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now):
 		s.Closed, s.Reason = true, "the network no longer knows the transaction"
 	}
+}
+
+// payEnd is until when a plain Bitcoin payment may be sent.
+func (r *Record) payEnd() Millis {
+	if r.Type == FromBTC {
+		return Millis(r.payUntil() * 1000)
+	}
+	return r.Expiry
 }
 
 // How often, and for how long, a payment must be refused before the refusal counts.

@@ -78,7 +78,7 @@ func TestTrustedBTCQuestions(t *testing.T) {
 		receives()(in)
 	})
 	checkQuestions(t, newTrustedFromBTC(), []question{
-		{name: "payments", pass: trustedBTCPass(swapstate.TrustedBTCCreated), asks: func(a Ask) bool { return a.Received == "bc1q" }, without: changes{
+		{name: "payments", pass: trustedBTCPass(swapstate.TrustedBTCCreated), asks: func(a Ask) bool { return a.Received != nil && a.Received.Address == "bc1q" }, without: changes{
 			"the swap rests": rests, "that was done": receives(), "it is finished": inState(swapstate.TrustedBTCFinished), "it was refunded": inState(swapstate.TrustedBTCRefunded),
 		}, with: changes{"it has expired": inState(swapstate.TrustedBTCExpired), "it has failed": inState(swapstate.TrustedBTCFailed), "it is to be refunded": inState(swapstate.TrustedBTCRefundable)}},
 		{name: "the provider", pass: trustedBTCPass(swapstate.TrustedBTCCreated), asks: func(a Ask) bool {

@@ -160,6 +160,7 @@ type BitcoinPart struct {
 	Confirmations uint32       `json:"confirmations,omitempty"`
 	TxID          bitcoin.Hash `json:"txid,omitzero"`
 	Vout          uint32       `json:"vout,omitempty"`
+	Script        []byte       `json:"script,omitempty"`       // of Address, where the user pays
 	SenderScript  []byte       `json:"senderScript,omitempty"` // what input 1 (vault) or 0 spends
 	ConfirmedAt   Millis       `json:"confirmedAt,omitempty"`  // when enough confirmations were first seen
 	Tx            []byte       `json:"tx,omitempty"`           // the user's transaction, once it is fixed

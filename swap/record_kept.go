@@ -6,7 +6,7 @@ func (r *Record) MayPurge() bool {
 	if r.Submission != nil || len(r.Tried) > 0 {
 		return false
 	}
-	if e := r.Escrow; e != nil && (e.InitTx != "" || e.ClaimTx != "" || e.RefundTx != "" || e.Real != nil && r.Type == FromBTCLNAuto) {
+	if e := r.Escrow; e != nil && (e.InitTx != "" || e.ClaimTx != "" || e.RefundTx != "" || e.Real != nil && (r.Type == FromBTCLNAuto || r.Type == FromBTCLN)) {
 		return false
 	}
 	if l := r.Lightning; l != nil && l.Withdraw != nil && l.Withdraw.Asked {

@@ -23,7 +23,7 @@ func payingRival(r *Record) *RivalAsk {
 // hashRival asks whether another swap is paid by the same payment hash; nil where
 // that does not matter.
 func hashRival(r *Record) *RivalAsk {
-	if r.Type != FromBTCLNAuto || r.State != swapstate.LnCreated || r.Lightning.Hash == "" {
+	if r.Type != FromBTCLNAuto && r.Type != FromBTCLN || r.State != swapstate.LnCreated || r.Lightning.Hash == "" {
 		return nil
 	}
 	return &RivalAsk{ByHash, r.Lightning.Hash}

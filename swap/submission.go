@@ -60,7 +60,7 @@ func (s *Submission) stale(now time.Time) bool {
 func (in In) busy() bool {
 	s := in.R.Submission
 	switch {
-	case s == nil:
+	case s == nil || len(s.Txs) == 0 && !IsZero(s.PSBT): // a bitcoin payment hinders nothing on the smart chain
 		return false
 	case s.Closed:
 		return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
@@ -284,13 +284,15 @@ func (r *Record) ownTxs() []string {
 	case r.Escrow == nil:
 	case r.Type == ToBTC || r.Type == ToBTCLN:
 		own = append(own, r.Escrow.InitTx, r.Escrow.RefundTx)
+	case r.Type == FromBTC || r.Type == FromBTCLN:
+		own = append(own, r.Escrow.InitTx, r.Escrow.ClaimTx)
 	default:
 		own = append(own, r.Escrow.ClaimTx)
 	}
 	if r.Vault != nil {
 		own = append(own, r.Vault.ClaimTx)
 	}
-	if r.Posted() {
+	if r.Posted() || r.Type == FromBTC && r.Bitcoin != nil && !IsZero(r.Bitcoin.TxID) {
 		own = append(own, r.Bitcoin.TxID.String())
 	}
 	return own

@@ -24,27 +24,7 @@ func newToBTC() *Flow {
 			}
 			return ask
 		},
-		keep: func(in In, next *Record) {
-			p := in.Obs.Payout.Value
-			b := dup(next.Bitcoin)
-			if b == nil {
-				b = &BitcoinPart{}
-			}
-			b.TxID, b.Vout = p.TxID, p.Vout
-			if b.Address == "" {
-				b.Address = p.Address
-			}
-			if b.Sats == 0 {
-				b.Sats = p.Sats
-			}
-			if b.Nonce == 0 {
-				b.Nonce = p.Nonce
-			}
-			if b.Confirmations == 0 {
-				b.Confirmations = p.Confirmations
-			}
-			next.Bitcoin = b
-		},
+		keep: keepPayout,
 		// The contract has checked the payment, so its word serves for showing
 		// the transaction; nothing is decided on it.
 		fromChain: func(result []byte, next *Record) {
@@ -64,4 +44,28 @@ func newToBTC() *Flow {
 			return r.Bitcoin.TxID.String()
 		},
 	})
+}
+
+// keepPayout stores a proven payment, and what it shows that a recovered swap did not
+// know.
+func keepPayout(in In, next *Record) {
+	p := in.Obs.Payout.Value
+	b := dup(next.Bitcoin)
+	if b == nil {
+		b = &BitcoinPart{}
+	}
+	b.TxID, b.Vout = p.TxID, p.Vout
+	if b.Address == "" {
+		b.Address = p.Address
+	}
+	if b.Sats == 0 {
+		b.Sats = p.Sats
+	}
+	if b.Nonce == 0 {
+		b.Nonce = p.Nonce
+	}
+	if b.Confirmations == 0 {
+		b.Confirmations = p.Confirmations
+	}
+	next.Bitcoin = b
 }

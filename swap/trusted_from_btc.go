@@ -167,7 +167,7 @@ func trustedBTCAsk(in In) Ask {
 		return a
 	}
 	if !obs.Received.Asked {
-		a.Received = r.Bitcoin.Address
+		a.Received = &ReceivedAsk{Address: r.Bitcoin.Address}
 	}
 	// A swap that was given up is the LP's again when there is a payment.
 	if open := r.State == swapstate.TrustedBTCCreated || r.State == swapstate.TrustedBTCRefundable; (open || trustedBTCPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {

@@ -32,5 +32,5 @@ func (t Type) String() string {
 
 // Flows returns the flows of all supported swap types.
 func Flows() []*Flow {
-	return []*Flow{newToBTC(), newToBTCLN(), newFromBTCLNAuto(), newSPVFromBTC(), newTrustedFromBTC(), newTrustedFromBTCLN()}
+	return []*Flow{newToBTC(), newToBTCLN(), newFromBTC(), newFromBTCLN(), newFromBTCLNAuto(), newSPVFromBTC(), newTrustedFromBTC(), newTrustedFromBTCLN()}
 }

@@ -187,22 +187,22 @@ func TestReceived(t *testing.T) {
 	pays, other := s.ledger.pay(&wire.TxOut{Value: 5, PkScript: a.Script()}), s.ledger.pay(&wire.TxOut{Value: 5, PkScript: s.script})
 	l := &listing{ledger: s.ledger, all: []*bitcoin.Tx{other, pays, other}}
 	s.Bitcoin = l
-	if all, err := s.Received(t.Context(), to); err != nil || len(all) != 1 || all[0] != pays {
+	if all, err := s.Received(t.Context(), swap.ReceivedAsk{Address: to}); err != nil || len(all) != 1 || all[0] != pays {
 		t.Errorf("%+v, %v", all, err)
 	}
 	l.broken = true
-	if all, err := s.Received(t.Context(), to); !errors.Is(err, errSilent) {
+	if all, err := s.Received(t.Context(), swap.ReceivedAsk{Address: to}); !errors.Is(err, errSilent) {
 		t.Errorf("a list that breaks off: %+v, %v", all, err)
 	}
 	l.all, l.read = nil, 0
 	for range 2 * mostPayments {
 		l.all = append(l.all, pays)
 	}
-	if all, err := s.Received(t.Context(), to); err != nil || len(all) != mostPayments || l.read != mostPayments {
+	if all, err := s.Received(t.Context(), swap.ReceivedAsk{Address: to}); err != nil || len(all) != mostPayments || l.read != mostPayments {
 		t.Errorf("%d payments of %d read, %v", len(all), l.read, err)
 	}
 	l.broken = false
-	if all, err := s.Received(t.Context(), "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"); err == nil {
+	if all, err := s.Received(t.Context(), swap.ReceivedAsk{Address: "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"}); err == nil {
 		t.Errorf("of an address of another network: %+v", all)
 	}
 }

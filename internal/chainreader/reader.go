@@ -150,6 +150,16 @@ func (rd *Reader) VerifyRefund(ctx context.Context, chain, contract string, q sw
 	return k.VerifyRefund(ctx, q.Escrow, q.Auth)
 }
 
+// VerifyInit implements engine.Reader.
+func (rd *Reader) VerifyInit(ctx context.Context, chain, contract string, q swap.InitAsk) (swap.Millis, error) {
+	k, _, err := rd.contract(chain, contract)
+	if err != nil {
+		return 0, err
+	}
+	until, err := k.VerifyInit(ctx, q.Escrow, q.Auth, q.FeeRate, q.Sender)
+	return swap.Millis(until), err
+}
+
 // Vault implements engine.Reader.
 func (rd *Reader) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
 	_, ask, err := rd.contract(chain, contract)

@@ -3,7 +3,9 @@ package chainreader
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/btcsuite/btcd/wire"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
@@ -43,25 +45,47 @@ func (rd *Reader) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (s
 	return f, nil
 }
 
+// mostLooked bounds what is looked at to find payments of one amount among others.
+const mostLooked = 2000
+
 // Received implements engine.Reader.
-func (rd *Reader) Received(ctx context.Context, address string) ([]*bitcoin.Tx, error) {
-	a, err := bitcoin.ParseAddress(address, rd.Bitcoin.Network())
+func (rd *Reader) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
+	a, err := bitcoin.ParseAddress(q.Address, rd.Bitcoin.Network())
 	if err != nil {
 		return nil, err
 	}
 	var all []*bitcoin.Tx
+	fitting, others, looked := 0, 0, 0
 	for tx, err := range rd.Bitcoin.AddressTxs(ctx, a) {
 		if err != nil {
 			return nil, err
 		}
-		if paysTo(tx, a) == 0 {
+		if looked++; looked > mostLooked {
+			break
+		}
+		count := &others
+		switch {
+		case paysTo(tx, a) == 0:
+			continue
+		case q.Sats == 0 || paysExactly(tx, a, q.Sats):
+			count = &fitting
+		}
+		if *count == mostPayments {
 			continue
 		}
-		if all = append(all, tx); len(all) == mostPayments {
+		*count++
+		if all = append(all, tx); fitting == mostPayments {
 			break
 		}
 	}
 	return all, nil
+}
+
+// paysExactly reports whether one output pays exactly this to an address.
+func paysExactly(tx *bitcoin.Tx, a bitcoin.Address, sats uint64) bool {
+	return slices.ContainsFunc(tx.Msg.TxOut, func(out *wire.TxOut) bool {
+		return out.Value >= 0 && uint64(out.Value) == sats && string(out.PkScript) == string(a.Script())
+	})
 }
 
 // Refunded implements engine.Reader.

@@ -45,7 +45,7 @@ func (rd *Reader) Delivered(ctx context.Context, chain, contract string, q swap.
 	if err != nil {
 		return nil, err
 	}
-	e, err := lp.VerifyDelivered(k, q.Want, q.Data, false)
+	e, err := lp.VerifyDelivered(k, q.Want, q.Data, q.Opens)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,10 @@ func (rd *Reader) IDs(r *swap.Record, signed []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Vault == nil && r.Gas == nil {
+	if r.Vault == nil && r.Gas == nil && r.Type != swap.FromBTC {
 		return k.IDs(signed)
 	}
-	// A vault swap takes a PSBT first, and the chain's transactions later; gas a PSBT alone.
+	// Swaps from bitcoin take a PSBT, and transactions of the chain before or after it; gas a PSBT alone.
 	ids := make([]string, len(signed))
 	for i, text := range signed {
 		if u, err := psbt.Parse(text); err == nil {

@@ -66,9 +66,9 @@ func (w *counting) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoi
 	w.count(&w.n.Bitcoin)
 	return w.liar.Spends(ctx, ops)
 }
-func (w *counting) Received(ctx context.Context, address string) ([]*bitcoin.Tx, error) {
+func (w *counting) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
 	w.count(&w.n.Bitcoin)
-	return w.liar.Received(ctx, address)
+	return w.liar.Received(ctx, q)
 }
 func (w *counting) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error) {
 	w.count(&w.n.Bitcoin)

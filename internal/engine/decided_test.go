@@ -61,8 +61,11 @@ func (e echo) Spends(context.Context, []bitcoin.OutPoint) ([]bitcoin.Spend, erro
 func (e echo) GasPayout(context.Context, string, swap.GasAsk) (swap.GasFact, error) {
 	return swap.GasFact{Paid: big.NewInt(7)}, e.err
 }
-func (e echo) Received(context.Context, string) ([]*bitcoin.Tx, error) {
+func (e echo) Received(context.Context, swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
 	return make([]*bitcoin.Tx, 1), e.err
+}
+func (e echo) VerifyInit(context.Context, string, string, swap.InitAsk) (swap.Millis, error) {
+	return 7, e.err
 }
 func (e echo) Refunded(context.Context, swap.RefundedAsk) (swap.RefundedFact, error) {
 	return swap.RefundedFact{Sats: 7}, e.err
@@ -74,7 +77,7 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 	questions := swap.Ask{
 		Escrow: &chains.EscrowQuery{}, Found: &chains.EscrowQuery{}, LP: &lp.StatusQuery{}, Delivered: &swap.DeliveredAsk{}, Wait: &swap.WaitAsk{},
 		Refund: &swap.RefundAsk{}, Payment: &bitcoin.Hash{}, Payout: &swap.PayoutAsk{}, Spends: make([]bitcoin.OutPoint, 1), Vault: &chains.VaultID{},
-		Withdrawal: &chains.WithdrawalQuery{}, Txs: []chains.Signed{{ID: "x"}}, GasTx: &swap.GasAsk{}, Received: "bc1q", Refunded: &swap.RefundedAsk{}, Rival: &swap.RivalAsk{},
+		Withdrawal: &chains.WithdrawalQuery{}, Txs: []chains.Signed{{ID: "x"}}, GasTx: &swap.GasAsk{}, Received: &swap.ReceivedAsk{}, Init: &swap.InitAsk{}, Refunded: &swap.RefundedAsk{}, Rival: &swap.RivalAsk{},
 	}
 	all := reflect.ValueOf(questions)
 	for i := range all.NumField() {

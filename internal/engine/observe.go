@@ -29,7 +29,8 @@ type Reader interface {
 	BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) // nil: not found
 	Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error)
 	GasPayout(ctx context.Context, chain string, q swap.GasAsk) (swap.GasFact, error)
-	Received(ctx context.Context, address string) ([]*bitcoin.Tx, error)
+	Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin.Tx, error)
+	VerifyInit(ctx context.Context, chain, contract string, q swap.InitAsk) (until swap.Millis, err error)
 	Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error)
 }
 
@@ -115,8 +116,11 @@ func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 	if q := ask.GasTx; q != nil {
 		add(func() { put(&obs.GasTx, in.Now)(w.GasPayout(ctx, r.Chain, *q)) })
 	}
-	if to := ask.Received; to != "" {
-		add(func() { put(&obs.Received, in.Now)(w.Received(ctx, to)) })
+	if q := ask.Received; q != nil {
+		add(func() { put(&obs.Received, in.Now)(w.Received(ctx, *q)) })
+	}
+	if q := ask.Init; q != nil {
+		add(func() { put(&obs.Init, in.Now)(w.VerifyInit(ctx, r.Chain, r.Contract, *q)) })
 	}
 	if q := ask.Refunded; q != nil {
 		add(func() { put(&obs.Refunded, in.Now)(w.Refunded(ctx, *q)) })

@@ -115,7 +115,12 @@ func (w *liar) Spends(_ context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spen
 func (w *liar) GasPayout(context.Context, string, swap.GasAsk) (swap.GasFact, error) {
 	return w.truth.gas, nil
 }
-func (w *liar) Received(context.Context, string) ([]*bitcoin.Tx, error) { return w.truth.received, nil }
+func (w *liar) Received(context.Context, swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
+	return w.truth.received, nil
+}
+func (w *liar) VerifyInit(context.Context, string, string, swap.InitAsk) (swap.Millis, error) {
+	return swap.At(w.now.Add(10 * time.Minute)), nil
+}
 func (w *liar) Refunded(context.Context, swap.RefundedAsk) (swap.RefundedFact, error) {
 	return w.truth.refunded, nil
 }
@@ -179,6 +184,28 @@ func waysOut() []scenario {
 		}}
 	}
 	return []scenario{out(flowtest.Flow(swap.ToBTC)), out(flowtest.Flow(swap.ToBTCLN)),
+		{flowtest.Flow(swap.FromBTC), func(state int, start time.Time) *swap.Record {
+			return &swap.Record{Head: head(swap.FromBTC, state, start), Escrow: escrow(start, 24*time.Hour),
+				Bitcoin: &swap.BitcoinPart{Address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", Script: []byte{0x51}, Sats: 1000, Confirmations: 3}}
+		}, []truth{
+			{name: "claimed", escrow: claimed, want: []int{swapstate.InClaimed}},
+			{name: "refunded", escrow: refunded, received: []*bitcoin.Tx{seen(9)}, want: []int{swapstate.InFailed}},
+			{name: "open", escrow: open, want: []int{swapstate.InCommitted}, end: []int{swapstate.InExpired}},
+			{name: "open and paid", escrow: open, received: []*bitcoin.Tx{seen(1)}, want: []int{swapstate.InCommitted}, end: []int{swapstate.InExpired}},
+			{name: "open and confirmed", escrow: open, received: []*bitcoin.Tx{seen(9)}, want: []int{swapstate.InConfirmed}},
+			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swapstate.InSoftExpired, swapstate.InQuoteOver}, end: []int{swapstate.InQuoteOver}},
+			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swapstate.InSoftExpired, swapstate.InQuoteOver}, end: []int{swapstate.InQuoteOver}},
+		}},
+		{flowtest.Flow(swap.FromBTCLN), func(state int, start time.Time) *swap.Record {
+			return &swap.Record{Head: head(swap.FromBTCLN, state, start), Escrow: escrow(start, 24*time.Hour),
+				Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}
+		}, []truth{
+			{name: "claimed", escrow: claimed, want: []int{swapstate.LnClaimed}},
+			{name: "refunded", escrow: refunded, want: []int{swapstate.LnFailed}},
+			{name: "open", escrow: open, want: []int{swapstate.LnCommitted}, end: []int{swapstate.LnHTLCExpired}},
+			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swapstate.LnSoftExpired, swapstate.LnExpired}, end: []int{swapstate.LnExpired}},
+			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swapstate.LnSoftExpired, swapstate.LnExpired}, end: []int{swapstate.LnExpired}},
+		}},
 		{flowtest.Flow(swap.FromBTCLNAuto), func(state int, start time.Time) *swap.Record {
 			return &swap.Record{Head: head(swap.FromBTCLNAuto, state, start), Escrow: escrow(start, 24*time.Hour),
 				Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}

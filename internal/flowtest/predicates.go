@@ -19,7 +19,7 @@ func Predicates(typ swap.Type, state int, initiated bool) map[string]bool {
 		out[name] = slices.Contains(states, state)
 	}
 	out["isInitiated"] = initiated
-	if typ == swap.FromBTCLNAuto && (state == 0 || state == -2) {
+	if (typ == swap.FromBTCLN || typ == swap.FromBTCLNAuto) && (state == 0 || state == -2) {
 		out["isInProgress"] = initiated
 	}
 	return out
@@ -34,6 +34,18 @@ var outgoing = map[string][]int{
 
 var predicates = map[swap.Type]map[string][]int{
 	swap.ToBTC: outgoing, swap.ToBTCLN: outgoing,
+	swap.FromBTC: {
+		"isFinished": {-2, -4, 3}, "isSuccessful": {3}, "isFailed": {-3, -4}, "isQuoteExpired": {-2}, "isQuoteSoftExpired": {-1, -2},
+		"isInProgress": {1, 2}, "requiresAction": {1, 2}, "isClaimable": {2},
+		"fetchOnchainState": {-3, -1, 0, 1, 2}, "fetchExpiryStatus": {-1, 0},
+		"pending": {-3, -1, 0, 1, 2}, "ticked": {-3, 0, 1}, "claimableQuery": {2},
+	},
+	swap.FromBTCLN: {
+		"isFinished": {-3, -4, 3}, "isSuccessful": {3}, "isFailed": {-1, -4}, "isQuoteExpired": {-3}, "isQuoteSoftExpired": {-2, -3},
+		"isInProgress": {-2, 0, 1, 2}, "requiresAction": {2}, "isClaimable": {2},
+		"fetchOnchainState": {-1, 1, 2}, "fetchExpiryStatus": {1}, "checkIntermediary": {-2, 0},
+		"pending": {-1, -2, 0, 1, 2}, "ticked": {0, 1, 2}, "claimableQuery": {2},
+	},
 	swap.FromBTCLNAuto: {
 		"isFinished": {-3, -4, 3}, "isSuccessful": {3}, "isFailed": {-1, -4}, "isQuoteExpired": {-3}, "isQuoteSoftExpired": {-3},
 		"isInProgress": {-2, 0, 1, 2}, "requiresAction": {2}, "isClaimable": {2},

@@ -30,6 +30,8 @@ func AnswerFrom(all *swap.Observation, ask swap.Ask, obs *swap.Observation) (ask
 	take(ask.Spends != nil, &asked, all.Spends, &obs.Spends)
 	take(ask.Vault != nil, &asked, all.Vault, &obs.Vault)
 	take(ask.Withdrawal != nil, &asked, all.Withdrawal, &obs.Withdrawal)
+	take(ask.Received != nil, &asked, all.Received, &obs.Received)
+	take(ask.Init != nil, &asked, all.Init, &obs.Init)
 	take(ask.Txs != nil, &asked, all.Txs, &obs.Txs)
 	return asked
 }

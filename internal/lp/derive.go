@@ -77,6 +77,15 @@ func (b Bounty) At(expiry int64) *big.Int {
 	return blocks.Mul(blocks, b.FeePerBlock).Add(blocks, b.AddFee)
 }
 
+// ProofBounty returns what is promised to whoever claims a legacy swap from Bitcoin,
+// by the heights of Bitcoin and of the relay and the costs of one header and of the
+// claim; now is in Unix seconds (protocol: lp-protocol.md §6.4).
+func ProofBounty(bitcoinTip, relayTip uint32, feePerBlock, claimFee *big.Int, now int64) *Bounty {
+	safe := func(fee *big.Int) *big.Int { return mulDiv(fee, big.NewInt(BountySafetyPPM), million) }
+	return &Bounty{FeePerBlock: safe(feePerBlock), SafetyFactor: big.NewInt(1), StartTimestamp: now,
+		AddBlock: big.NewInt(max(int64(bitcoinTip)-int64(relayTip), 0)), AddFee: safe(claimFee)}
+}
+
 // sendSafety is the factor for blocks that take longer than usual.
 const sendSafety = 2
 

@@ -37,11 +37,11 @@ type PayoutProof struct {
 }
 
 // VerifyPayout checks the transaction by which an LP says that it has paid out:
-// one output must satisfy the claim hash of the escrow. nonce 0 is read from the
-// transaction; confirmations 0 are found out (protocol: lp-protocol.md §6.9).
+// one output must satisfy the claim hash of the escrow. A nonce of 0 is read from the
+// transaction, if the escrow demands one; confirmations 0 are found out (protocol: lp-protocol.md §6.9).
 // Pure.
 func VerifyPayout(k chains.Contract, e chains.Escrow, tx *wire.MsgTx, nonce uint64, confirmations uint16) (PayoutProof, error) {
-	if nonce == 0 {
+	if nonce == 0 && e.Kind == chains.OnchainNonced {
 		var err error
 		if nonce, err = claimhash.TxNonce(tx, false); err != nil {
 			return PayoutProof{}, lie(CheckPayout, "%w", err)

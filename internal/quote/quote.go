@@ -99,6 +99,10 @@ func (o *order) quote(ctx context.Context) (*swap.Record, error) {
 		return o.toBTC(ctx)
 	case swap.ToBTCLN:
 		return o.toBTCLN(ctx)
+	case swap.FromBTC:
+		return o.fromBTC(ctx)
+	case swap.FromBTCLN:
+		return o.fromBTCLN(ctx)
 	case swap.FromBTCLNAuto:
 		return o.fromBTCLNAuto(ctx)
 	case swap.SPVFromBTC:

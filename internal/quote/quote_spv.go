@@ -25,7 +25,7 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 	heads := lp.Start(ctx, o.chain.Heads)
 	rate := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.Reader.Bitcoin) })
 	tip := lp.Start(ctx, o.Reader.Bitcoin.TipHeight)
-	shares := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
+	shares := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		return o.callerShare(ctx, k, tip, market, native)
 	})
 	amount := lp.Known(o.Amount)

@@ -159,7 +159,9 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 	ask := func(ctx context.Context, url string, request lp.TrustedRequest) (lp.TrustedBTCQuote, error) {
 		got, err := o.LPs.TrustedBTC(ctx, url, request)
 		if err == nil {
-			before = lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) { return o.Reader.Received(ctx, got.BTCAddress) })
+			before = lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) {
+				return o.Reader.Received(ctx, swap.ReceivedAsk{Address: got.BTCAddress})
+			})
 		}
 		return got, err
 	}

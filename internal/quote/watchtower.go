@@ -66,7 +66,7 @@ func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Tok
 		return nil, nil
 	}
 	native := o.price(ctx, o.info.Native)
-	all := o.perVersion(ctx, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
+	all := perVersion(ctx, &o, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		units, err := pay(ctx, k)
 		if err != nil {
 			return nil, err

@@ -177,10 +177,13 @@ func (a *Adopter) checkEscrow(r *swap.Record) error {
 	}
 	e, member, party := r.Escrow.Expected, "data", r.Escrow.Expected.Offerer
 	condition := chains.Condition{Kind: chains.HTLC}
+	incoming := r.Type == swap.FromBTC || r.Type == swap.FromBTCLN || r.Type == swap.FromBTCLNAuto
 	switch r.Type {
 	case swap.ToBTC:
 		condition.Kind = chains.OnchainNonced
-	case swap.FromBTCLNAuto:
+	case swap.FromBTC:
+		condition.Kind, party = chains.Onchain, e.Claimer
+	case swap.FromBTCLN, swap.FromBTCLNAuto:
 		member, party = "initialSwapData", e.Claimer
 	}
 	switch {
@@ -188,7 +191,7 @@ func (a *Adopter) checkEscrow(r *swap.Record) error {
 		return fault.Invalid("initiator", "%s is not the escrow's party %s", r.Signer, party)
 	case e.Kind != condition.Kind:
 		return fault.Invalid(member, "is an escrow of kind %s; swaps of type %s have %s", e.Kind, r.Type, condition.Kind)
-	case r.Type == swap.FromBTCLNAuto && !e.PayOut, r.Type != swap.FromBTCLNAuto && !e.PayIn:
+	case incoming && !e.PayOut, !incoming && !e.PayIn:
 		return fault.Invalid(member, "the escrow does not move the user's own tokens")
 	}
 	k, ok := a.Chain.Contract(r.Contract)
@@ -201,8 +204,8 @@ func (a *Adopter) checkEscrow(r *swap.Record) error {
 	if err := rebuilt(k, e, condition); err != nil {
 		return of(member, err)
 	}
-	if r.Type == swap.FromBTCLNAuto && r.Escrow.Real != nil {
-		if _, err := lp.VerifyDelivered(k, *e, r.Escrow.Real.Data, false); err != nil {
+	if (r.Type == swap.FromBTCLN || r.Type == swap.FromBTCLNAuto) && r.Escrow.Real != nil {
+		if _, err := lp.VerifyDelivered(k, *e, r.Escrow.Real.Data, r.Type == swap.FromBTCLN); err != nil {
 			return of("data", err)
 		}
 	}
@@ -221,7 +224,7 @@ func conditionOf(r *swap.Record, c *chains.Condition) (known bool, err error) {
 		return true, nil
 	}
 	b := r.Bitcoin
-	if b.Nonce == 0 || b.Confirmations == 0 || b.Confirmations > 0xffff {
+	if b.Nonce == 0 && c.Kind == chains.OnchainNonced || b.Confirmations == 0 || b.Confirmations > 0xffff {
 		return false, nil
 	}
 	if c.Script, err = scriptOf(b.Address); err != nil {
@@ -252,8 +255,9 @@ func (a *Adopter) complete(r *swap.Record) {
 		r.Ended = now
 	}
 	// The reference gives the preimage to watchtowers as soon as it sees the escrow
-	// open (protocol: swap-flows-escrow.md §8.5): from then on it may be known.
-	if r.Type == swap.FromBTCLNAuto && !r.Lightning.Preimage.IsZero() && (r.Escrow.OpenedAt != 0 || r.State >= swapstate.LnCommitted) {
+	// open (protocol: swap-flows-escrow.md §8.5), or has the user send the claim right
+	// after the opening (§7.6): from then on it may be known.
+	if (r.Type == swap.FromBTCLN || r.Type == swap.FromBTCLNAuto) && !r.Lightning.Preimage.IsZero() && (r.Escrow.OpenedAt != 0 || r.State >= swapstate.LnCommitted) {
 		r.Lightning.Revealed = max(r.Escrow.OpenedAt, r.CreatedAt)
 	}
 }

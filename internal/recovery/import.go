@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -218,8 +217,10 @@ func (i *importer) record() (*swap.Record, error) {
 	switch o.Type {
 	case swap.ToBTC, swap.ToBTCLN:
 		err = i.outgoing()
-	case swap.FromBTCLNAuto:
-		err = i.auto()
+	case swap.FromBTC:
+		err = i.fromBitcoin()
+	case swap.FromBTCLN, swap.FromBTCLNAuto:
+		err = i.fromLightning()
 	case swap.TrustedFromBTCLN:
 		err = i.gasForLightning()
 	case swap.TrustedFromBTC:
@@ -241,8 +242,9 @@ func (i *importer) record() (*swap.Record, error) {
 		i.r.Settled = i.r.State == swapstate.TrustedLNExpired || i.r.State == swapstate.TrustedLNFailed || i.r.State == swapstate.TrustedLNFinished
 	case o.Type == swap.TrustedFromBTC:
 		i.r.Settled = i.r.State != swapstate.TrustedBTCCreated && i.r.State != swapstate.TrustedBTCRefundable
-	case o.Type == swap.FromBTCLNAuto && (i.r.State == swapstate.LnFailed || i.r.State == swapstate.LnClaimed),
-		o.Type != swap.FromBTCLNAuto && (i.r.State == swapstate.OutRefunded || i.r.State == swapstate.OutClaimed):
+	case o.Type == swap.FromBTC && (i.r.State == swapstate.InFailed || i.r.State == swapstate.InClaimed),
+		(o.Type == swap.FromBTCLN || o.Type == swap.FromBTCLNAuto) && (i.r.State == swapstate.LnFailed || i.r.State == swapstate.LnClaimed),
+		(o.Type == swap.ToBTC || o.Type == swap.ToBTCLN) && (i.r.State == swapstate.OutRefunded || i.r.State == swapstate.OutClaimed):
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
 	}
 	return i.r, nil
@@ -265,16 +267,19 @@ func (i *importer) identify() {
 
 // upgraded is the state of a record of an older version (§2.4).
 func (o *foreign) upgraded() int {
-	if o.Version != nil || o.Type != swap.ToBTC && o.Type != swap.ToBTCLN {
-		return o.State
-	}
-	switch o.State {
-	case -2, -1:
-		return o.State - 1
-	case 2, 3:
-		return o.State + 1
+	if state, old := upgrades[o.Type][o.State]; old && o.Version == nil {
+		return state
 	}
 	return o.State
+}
+
+// upgrades are today's numbers of the states that records without a version call
+// otherwise.
+var upgrades = map[swap.Type]map[int]int{
+	swap.ToBTC:     {-2: -3, -1: -2, 2: 3, 3: 4},
+	swap.ToBTCLN:   {-2: -3, -1: -2, 2: 3, 3: 4},
+	swap.FromBTC:   {-2: -4, -1: -2},
+	swap.FromBTCLN: {-2: -3, -1: -4},
 }
 
 // baseOf cuts the service's path from a stored URL.
@@ -448,49 +453,4 @@ func (i *importer) withdrawal() {
 	if o.Posted {
 		i.r.Tried = map[string]swap.Try{string(swap.CallWithdraw): {Started: i.r.CreatedAt, Attempts: 1}}
 	}
-}
-
-func (i *importer) auto() error {
-	o, r := i.o, i.r
-	real, err := i.escrow("data", o.Data)
-	if err != nil {
-		return err
-	}
-	expected, err := i.escrow("initialSwapData", o.InitialSwapData)
-	if err != nil {
-		return err
-	}
-	if expected == nil {
-		expected = real
-	}
-	if expected == nil {
-		return fault.Invalid("initialSwapData", "is required")
-	}
-	t, err := i.token("initialSwapData", expected.Token)
-	if err != nil {
-		return err
-	}
-	r.LP.Address = expected.Offerer
-	r.Escrow = &swap.EscrowPart{Expected: expected, Real: real, InitTx: o.CommitTxID, ClaimTx: o.ClaimTxID, RefundTx: o.RefundTxID, OpenedAt: swap.Millis(o.CommitedAt)}
-	if err := i.lightning(); err != nil {
-		return err
-	}
-	r.Lightning.OwnHash = o.Secret == ""
-	i.withdrawal()
-	shown := expected
-	if real != nil {
-		shown = real
-	}
-	r.Terms.Input = i.invoiceAmount()
-	r.Terms.Output = tokens.NewAmount(shown.Amount, t)
-	r.Terms.Recipient = shown.Claimer
-	if drop := new(big.Int).Sub(swap.OrZero(shown.SecurityDeposit), swap.OrZero(shown.ClaimerBounty)); drop.Sign() > 0 {
-		gas := tokens.NewAmount(drop, i.chain.Info().Native)
-		r.Terms.GasDrop = &gas
-	}
-	fee := new(big.Int).Add(o.SwapFeeBtc.orZero(), o.GasSwapFeeBtc.orZero())
-	r.Terms.SwapFee = tokens.NewAmount(fee, tokens.LightningBTC())
-	network := tokens.NewAmount(quote.WatchtowerSats(new(big.Int).Sub(o.BtcAmountGas.orZero(), o.GasSwapFeeBtc.orZero()), shown), tokens.LightningBTC())
-	r.Terms.NetworkFee = &network
-	return nil
 }

@@ -181,6 +181,10 @@ func (m past) escrow(e chains.Escrow, fact chains.EscrowFact) (*swap.Record, err
 		}
 	case e.Claimer == m.signer && e.PayOut && lightning && m.autoOn(e.Version):
 		typ, state, other = swap.FromBTCLNAuto, swapstate.LnCommitted, e.Offerer
+	case e.Claimer == m.signer && e.PayOut && lightning:
+		typ, state, other = swap.FromBTCLN, swapstate.LnCommitted, e.Offerer
+	case e.Claimer == m.signer && e.PayOut && e.Kind == chains.Onchain:
+		typ, state, other = swap.FromBTC, swapstate.InCommitted, e.Offerer
 	default:
 		return nil, nil // the signer is the LP of this escrow, or the type is not offered
 	}
@@ -197,8 +201,13 @@ func (m past) escrow(e chains.Escrow, fact chains.EscrowFact) (*swap.Record, err
 	case swap.ToBTCLN:
 		r.Lightning = &swap.LightningPart{}
 		r.Terms.Input, r.Terms.Output, r.Terms.SwapFee = held, bitcoinSide, tokens.NewAmount(new(big.Int), t)
-	case swap.FromBTCLNAuto:
+	case swap.FromBTCLN, swap.FromBTCLNAuto:
 		r.Lightning = &swap.LightningPart{}
+		r.Terms.Input, r.Terms.Output, r.Terms.SwapFee = bitcoinSide, held, tokens.NewAmount(new(big.Int), bitcoinSide.Token)
+		r.Terms.Recipient = e.Claimer
+	case swap.FromBTC:
+		r.Bitcoin = &swap.BitcoinPart{}
+		bitcoinSide.Token = tokens.BTC()
 		r.Terms.Input, r.Terms.Output, r.Terms.SwapFee = bitcoinSide, held, tokens.NewAmount(new(big.Int), bitcoinSide.Token)
 		r.Terms.Recipient = e.Claimer
 	}

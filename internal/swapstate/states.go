@@ -15,6 +15,18 @@ const (
 	OutRefundable  = 4
 )
 
+// States of FROM_BTC (protocol: swap-flows-escrow.md §6.1).
+const (
+	InFailed      = -4
+	InExpired     = -3 // the time to pay, not the quote
+	InQuoteOver   = -2
+	InSoftExpired = -1
+	InCreated     = 0
+	InCommitted   = 1
+	InConfirmed   = 2
+	InClaimed     = 3
+)
+
 // States of a Lightning source (protocol: swap-flows-escrow.md §7.1, §8.1).
 const (
 	LnFailed      = -4

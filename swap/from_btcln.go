@@ -1,0 +1,245 @@
+package swap
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
+)
+
+var fromBTCLNStates = []StateRow{
+	{Number: swapstate.LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: swapstate.LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired; a payment that the provider held goes back to the payer.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: swapstate.LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice or the provider's authorization expired; what is already on its way may still arrive.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: swapstate.LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.LnPaid, Name: "PR_PAID", Description: "The provider holds the payment; the user's transactions open the escrow and claim it.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: swapstate.LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+}
+
+// newFromBTCLN returns the type FROM_BTCLN: the user pays a Lightning invoice, the LP
+// holds the payment and authorises the user to open an escrow of the LP's tokens, and
+// the user claims it with the preimage, by which the LP gets the payment. Opening and
+// claim are signed together; the claim is held back until the escrow is final.
+func newFromBTCLN() *Flow {
+	return &Flow{
+		Type:    FromBTCLN,
+		States:  fromBTCLNStates,
+		Moves:   fromBTCLNMoves(),
+		Ask:     fromBTCLNAsk,
+		Fill:    fromBTCLNFill,
+		Effects: fromBTCLNEffects,
+		View:    fromBTCLNView,
+		Unpaid:  func(r *Record) bool { return r.Escrow.Real == nil && lightningUnpaid(r) },
+	}
+}
+
+func fromBTCLNStatus(in In) chainStatus {
+	return escrowStatus(in.Obs.Escrow, in.R.Escrow.Real, false, in.Now)
+}
+
+func fromBTCLNMoves() []Move {
+	is, anew := statusGuards(fromBTCLNStatus)
+	late := func(in In) bool { return !in.R.Public() && tooLateToClaim(in.R.Escrow.Real, in.Obs.Escrow, in.Now) }
+	held := func(guard func(In) bool) func(In) bool { // the LP holds the payment
+		return func(in In) bool { return in.R.Escrow.Real != nil && guard(in) }
+	}
+	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
+	all := append([]int{swapstate.LnHTLCExpired, swapstate.LnPaid, swapstate.LnCommitted}, waiting...)
+	final := []int{swapstate.LnClaimed, swapstate.LnFailed}
+	unopened := append([]int{swapstate.LnPaid}, waiting...)
+	return []Move{
+		{From: all, To: swapstate.LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: all, To: swapstate.LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{swapstate.LnFailed}, To: swapstate.LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: final, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: final, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: waiting, To: swapstate.LnPaid, Why: "the provider holds the payment and authorized the agreed escrow", If: authorizedNow, Do: func(in In, next *Record) {
+			next.Escrow.Real, next.Escrow.Init = in.Obs.Delivered.Value, in.Obs.LP.Value.Auth
+			next.Expiry, next.Problem = in.Obs.Init.Value, ""
+		}},
+		{From: []int{swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
+		{From: unopened, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{swapstate.LnHTLCExpired}, unopened...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
+		{From: []int{swapstate.LnCommitted, swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "the authorization expired and the escrow was never opened", If: held(neverOpened(fromBTCLNStatus)), Do: endOpening},
+		{From: []int{swapstate.LnPaid}, To: swapstate.LnSoftExpired, Why: "the authorization expired", If: quoteOver},
+		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in In) bool {
+			return in.R.Escrow.Real == nil && in.R.Lightning.EndsAt.Passed(in.Now)
+		}},
+
+		{From: slices.Clone(all), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
+			next.Lightning.Preimage = in.Input.(Reveal).Preimage
+		}},
+		withdrawMove(),
+		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: held(func(in In) bool {
+			return mayOpen(in) && timeToClaim(in)
+		}), Do: accept},
+		{From: []int{swapstate.LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+			sub := in.Input.(Submit)
+			return sub.Action == actionClaim && in.takes(sub)
+		}, Do: accept},
+	}
+}
+
+// authorizedNow reports whether the LP delivered the agreed escrow, not opened yet,
+// with an authorisation that is good, and lasting long enough to be claimed (protocol:
+// swap-flows-escrow.md §7.5).
+func authorizedNow(in In) bool {
+	f := in.Obs.Found
+	return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && in.Obs.Init.Known() && !in.Obs.Init.Value.Passed(in.Now) &&
+		f.Known() && f.Value.State == chains.EscrowNone && inTime(in)
+}
+
+// timeToClaim reports whether the escrow, opened now, could be claimed safely.
+func timeToClaim(in In) bool { return !tooLateToClaim(in.R.Escrow.Real, in.Obs.Escrow, in.Now) }
+
+func fromBTCLNAsk(in In) Ask {
+	r, obs := in.R, in.Obs
+	var a Ask
+	if r.Settled || r.Escrow == nil {
+		return a
+	}
+	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
+		a.Txs = txs
+	}
+	if r.Escrow.Real != nil {
+		if !obs.Escrow.Asked {
+			a.Escrow = openingQuery(r, r.State == swapstate.LnPaid || r.State == swapstate.LnSoftExpired)
+		}
+		return a
+	}
+	if q := hashRival(r); q != nil && !obs.Rival.Asked {
+		a.Rival = q
+	}
+	_, hinted := in.Input.(Look)
+	if r.LP.URL != "" && !obs.LP.Asked && (hinted || r.State != swapstate.LnExpired) {
+		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoicePaymentAuth, ID: r.Lightning.Hash}
+	}
+	if !LPSays(lp.CodeDone)(in) || len(obs.LP.Value.Escrow) == 0 || obs.LP.Value.Auth == nil {
+		return a
+	}
+	if !obs.Delivered.Asked {
+		a.Delivered = &DeliveredAsk{Want: *r.Escrow.Expected, Data: obs.LP.Value.Escrow, Opens: true}
+	}
+	if obs.Delivered.Known() {
+		e := obs.Delivered.Value
+		if !obs.Init.Asked {
+			a.Init = &InitAsk{Escrow: *e, Auth: *obs.LP.Value.Auth, FeeRate: r.Escrow.FeeRate, Sender: r.Signer}
+		}
+		if !obs.Found.Asked {
+			a.Found = &chains.EscrowQuery{Escrow: e}
+		}
+	}
+	return a
+}
+
+func fromBTCLNFill(in In, next *Record) {
+	if next.Escrow == nil {
+		return
+	}
+	f := in.Obs.Escrow
+	fillEscrowTxs(f, next.Escrow)
+	fillSubmission(in, next)
+	if next.Escrow.Real == nil {
+		if problem := deliveryProblem(in); problem != "" {
+			next.Problem = problem
+		}
+	}
+	if !f.Known() {
+		return
+	}
+	if f.Value.State == chains.EscrowClaimed {
+		if next.KeepPreimage(f.Value.Result) && next.Lightning.Revealed == 0 {
+			next.Lightning.Revealed = At(in.Now)
+		}
+	}
+	if f.Value.Final && (next.State == swapstate.LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.LnFailed && f.Value.State == chains.EscrowRefunded) {
+		in.settle(next)
+	}
+}
+
+// deliveryProblem says why the user cannot open what the LP delivered for the payment;
+// "" if nothing is wrong with it, or it was not judged.
+func deliveryProblem(in In) string {
+	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
+		return "the provider announced an escrow that differs from the agreed one: " + lie.Error()
+	}
+	if bad, ok := errors.AsType[*chains.AuthError](in.Obs.Init.Err); ok && !bad.Late {
+		return "the provider's authorization to open the escrow is not valid: " + bad.Error()
+	}
+	if !in.Obs.Delivered.Known() {
+		return ""
+	}
+	if f := in.Obs.Found; f.Known() && f.Value.State != chains.EscrowNone {
+		return "the escrow that the provider announced is already " + f.Value.State.String()
+	}
+	if !inTime(in) {
+		return "the escrow that the provider announced has an expiry that leaves too little time to claim it safely"
+	}
+	return ""
+}
+
+func fromBTCLNEffects(in In) []Effect {
+	return append(sendNext(in, mayPublish), withdrawEffects(in)...)
+}
+
+func fromBTCLNView(in In) View {
+	r := in.R
+	row, _ := rowOf(fromBTCLNStates, r.State)
+	paid := r.Escrow.Real != nil
+	reveal := (r.State == swapstate.LnPaid || r.State == swapstate.LnCommitted) && r.Lightning.Preimage.IsZero()
+	v := View{Row: row, Reveal: &reveal}
+	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
+	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
+	switch r.State {
+	case swapstate.LnCreated:
+		pay.Status, settle.Status = shownAwaiting, shownInactive
+		payInvoice(in, &v, &pay)
+	case swapstate.LnSoftExpired:
+		pay.Status, settle.Status = shownSoftExpired, shownInactive
+		if paid {
+			pay.Status, settle.Status = shownReceived, shownSoftExpired
+			if in.Obs.Escrow.Known() && openable(in) && timeToClaim(in) && !in.busy() && !r.Lightning.Preimage.IsZero() {
+				v.Late = in.again(openAndClaim(r))
+			}
+		}
+	case swapstate.LnExpired:
+		pay.Status, settle.Status = shownExpired, shownInactive
+		if paid {
+			settle.Status = shownExpired
+		}
+	case swapstate.LnPaid:
+		pay.Status, settle.Status = shownReceived, shownAwaitingManual
+		if !r.Lightning.Preimage.IsZero() && openable(in) && timeToClaim(in) && !in.busy() {
+			v.Action = in.again(openAndClaim(r))
+		}
+	case swapstate.LnCommitted:
+		pay.Status, settle.Status = shownReceived, shownAwaitingManual
+		claimByPreimage(in, &v, false)
+		if v.Action == nil && !reveal { // what was signed along with the opening waits for it to be final
+			v.Action = (&Sign{For: actionClaim}).Delayed()
+		}
+	case swapstate.LnClaimed:
+		pay.Status, settle.Status = shownConfirmed, shownSettled
+		pay.SettleTx = r.Lightning.Hash
+	case swapstate.LnHTLCExpired, swapstate.LnFailed:
+		pay.Status, settle.Status = shownExpired, shownExpired
+	}
+	v.Steps = []Step{pay, settle}
+	return v
+}
+
+// openAndClaim asks the user to open the escrow and to claim it, in one go: the wallet
+// need not come back once the escrow is open.
+func openAndClaim(r *Record) *Sign {
+	plan := initPlan(r)
+	plan.Steps = append(plan.Steps, claimStep(r))
+	return &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that open the escrow and claim the tokens; the claim is sent once the escrow is final.", For: ActionInit, Plan: plan}
+}

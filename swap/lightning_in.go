@@ -1,0 +1,86 @@
+package swap
+
+import (
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/link"
+	"github.com/swapper-go/swapper/internal/swapstate"
+)
+
+// What the types share in which the user pays an invoice and claims an escrow with its
+// preimage.
+
+// lightningUnpaid reports whether nothing is known of a payment: the LP has neither
+// announced an escrow, the agreed one or another, nor was an LNURL service asked to
+// pay that has not refused.
+func lightningUnpaid(r *Record) bool {
+	asked := r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked && r.Tried[string(CallWithdraw)].Outcome != Refused
+	return (r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired) && r.Problem == "" && !asked
+}
+
+// withdrawMove is the row by which the invoice is paid from an LNURL-withdraw link.
+func withdrawMove() Move {
+	return Move{From: []int{swapstate.LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
+		use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
+		return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
+	}, Do: func(in In, next *Record) {
+		if use := in.Input.(UseWithdraw); use.With != nil {
+			next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
+		}
+		next.Lightning.Withdraw.Asked = true
+		askAgain(next, CallWithdraw)
+	}}
+}
+
+// withdrawEffects hands the invoice to the LNURL-withdraw service, once.
+func withdrawEffects(in In) []Effect {
+	w := in.R.Lightning.Withdraw
+	if in.R.State != swapstate.LnCreated || w == nil || !w.Asked || in.rivalled() || in.R.Tried[string(CallWithdraw)].Started != 0 {
+		return nil
+	}
+	return []Effect{{Kind: CallWithdraw, Mark: true}}
+}
+
+// payInvoice shows what a swap that waits for its invoice to be paid asks for.
+func payInvoice(in In, v *View, pay *Step) {
+	r := in.R
+	if r.Expiry.Reached(in.Now) {
+		pay.Status = shownSoftExpired
+	} else if r.Lightning.Invoice != "" {
+		v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
+			To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
+	}
+	if in.rivalled() {
+		v.Action, v.Blocked = nil, errHashElsewhere
+	}
+	if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
+		v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
+	}
+}
+
+// claimByPreimage offers the claim. It carries the preimage, so it is handed out only
+// when publishing that is safe. anySigner says that anybody may sign and pay for it.
+func claimByPreimage(in In, v *View, anySigner bool) {
+	r := in.R
+	switch {
+	case r.Lightning.Preimage.IsZero():
+	case in.blind():
+		v.Blocked = errBlind
+	case in.busy():
+	case mayPublish(in):
+		v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: actionClaim, AnySigner: anySigner,
+			Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{claimStep(r)}}})
+	case !in.Obs.Escrow.Known():
+		v.Blocked = fault.New(fault.Upstream, "the chain is not responding; the preimage is withheld until the escrow has been checked")
+	default:
+		v.Blocked = fault.New(fault.InvalidState, "the escrow is not final yet; the preimage is withheld until it is")
+	}
+	if v.Blocked != nil {
+		v.Action = (&Sign{For: actionClaim}).Delayed()
+	}
+}
+
+// claimStep claims the escrow with the preimage.
+func claimStep(r *Record) chains.Step {
+	return chains.Step{Kind: chains.StepClaimSecret, Escrow: *r.Escrow.Real, Preimage: r.Lightning.Preimage, Public: r.Public()}
+}
