@@ -18,7 +18,7 @@ var fromBTCStates = []StateRow{
 	{Number: swapstate.InQuoteOver, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
 	{Number: swapstate.InSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: swapstate.InCreated, Name: "PR_CREATED", Description: "The quote is ready; the user's transaction opens the swap, and only then is there an address to pay to.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.InCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open; waiting for the bitcoin payment and its confirmations.", Pending: true, Watched: true, Every: 15 * time.Second},
+	{Number: swapstate.InCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open; waiting for the bitcoin payment and its confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
 	{Number: swapstate.InConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The bitcoin payment is confirmed; the escrow can be claimed by its proof.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: swapstate.InClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }

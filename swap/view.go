@@ -33,7 +33,7 @@ func (v *View) End() {
 	}
 	v.Action, v.Blocked = nil, nil
 	for i := range v.Steps {
-		if s := &v.Steps[i]; s.Type == stepPayment && s.Status == shownAwaiting {
+		if s := &v.Steps[i]; (s.Type == stepSetup || s.Type == stepPayment) && s.Status == shownAwaiting {
 			s.Status = shownSoftExpired
 		}
 	}

@@ -110,7 +110,7 @@ func TestHandedInIsComparedWithThePlan(t *testing.T) {
 	}
 }
 
-// A vault swap and gas take PSBTs beside the chain's transactions; others do not.
+// Swaps from bitcoin and gas take PSBTs beside the chain's transactions; others do not.
 func TestIDsOfWhatIsHandedIn(t *testing.T) {
 	s := newScene(t)
 	p, err := s.fund(t, &swap.Fund{})
@@ -125,19 +125,22 @@ func TestIDsOfWhatIsHandedIn(t *testing.T) {
 	id := in.PSBT.TxID.String()
 	vault := s.record.Vault
 	for name, c := range map[string]struct {
+		typ   swap.Type
 		vault *swap.VaultPart
 		gas   *swap.GasPart
 		given []string
 		want  []string
 		field string
 	}{
-		"vault, both":    {vault, nil, []string{signed, "a"}, []string{id, "id of a"}, ""},
-		"vault, rubbish": {vault, nil, []string{"a", "rubbish"}, nil, "signedTxs[1]"},
-		"gas":            {nil, &swap.GasPart{}, []string{signed}, []string{id}, ""},
-		"escrow":         {nil, nil, []string{"a", "b"}, []string{"id of a", "id of b"}, ""},
-		"escrow, PSBT":   {nil, nil, []string{signed}, []string{"id of " + signed}, ""},
+		"vault, both":              {swap.SPVFromBTC, vault, nil, []string{signed, "a"}, []string{id, "id of a"}, ""},
+		"vault, rubbish":           {swap.SPVFromBTC, vault, nil, []string{"a", "rubbish"}, nil, "signedTxs[1]"},
+		"gas":                      {swap.TrustedFromBTC, nil, &swap.GasPart{}, []string{signed}, []string{id}, ""},
+		"escrow for bitcoin":       {swap.FromBTC, nil, nil, []string{"a", "b"}, []string{"id of a", "id of b"}, ""},
+		"escrow for bitcoin, PSBT": {swap.FromBTC, nil, nil, []string{signed}, []string{id}, ""},
+		"escrow":                   {swap.ToBTC, nil, nil, []string{"a", "b"}, []string{"id of a", "id of b"}, ""},
+		"escrow, PSBT":             {swap.ToBTC, nil, nil, []string{signed}, []string{"id of " + signed}, ""},
 	} {
-		s.record.Vault, s.record.Gas = c.vault, c.gas
+		s.record.Type, s.record.Vault, s.record.Gas = c.typ, c.vault, c.gas
 		got, err := s.IDs(s.record, c.given)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, %v", name, got, err)

@@ -153,6 +153,8 @@ func TestCallsOfASwap(t *testing.T) {
 	most := map[swap.Type]cost{
 		swap.ToBTC:            {calls{0, 16, 0}, calls{9, 25, 0}},
 		swap.ToBTCLN:          {calls{0, 16, 0}, calls{9, 25, 0}},
+		swap.FromBTC:          {calls{0, 16, 0}, calls{0, 110, 140}},
+		swap.FromBTCLN:        {calls{14, 0, 0}, calls{3, 80, 0}},
 		swap.FromBTCLNAuto:    {calls{13, 11, 0}, calls{3, 40, 0}},
 		swap.SPVFromBTC:       {calls{0, 0, 0}, calls{0, 75, 140}},
 		swap.TrustedFromBTCLN: {calls{15, 0, 0}, calls{9, 3, 0}},
@@ -162,7 +164,7 @@ func TestCallsOfASwap(t *testing.T) {
 		typ := c.flow.Type
 		record := func() *swap.Record { return unused(c.record(0, start)) }
 		never := truth{escrow: chains.EscrowFact{Auth: chains.AuthLate}}
-		never.lp = &lp.Status{Code: map[swap.Type]int{swap.FromBTCLNAuto: lp.CodeUnpaid, swap.TrustedFromBTCLN: lp.CodeGasUnpaid, swap.TrustedFromBTC: lp.CodeGasUnpaid}[typ]}
+		never.lp = &lp.Status{Code: map[swap.Type]int{swap.FromBTCLN: lp.CodeUnpaid, swap.FromBTCLNAuto: lp.CodeUnpaid, swap.TrustedFromBTCLN: lp.CodeGasUnpaid, swap.TrustedFromBTC: lp.CodeGasUnpaid}[typ]}
 		over := never
 		over.escrow.Auth = chains.AuthOver
 		if typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC {
@@ -210,6 +212,25 @@ func life(c scenario, r *swap.Record) []event {
 	case swap.FromBTCLNAuto:
 		secret := func(r *swap.Record) { r.Lightning.Preimage = chains.Preimage{1} }
 		return []event{{truth: none, wrote: secret}, {after: minute, truth: open, input: swap.Look{}}, {after: 3 * minute, truth: final},
+			{after: 3*minute + 30*time.Second, truth: claimed, input: swap.Look{}}, {after: 5*minute + 30*time.Second, truth: over}}
+	case swap.FromBTC:
+		paid := func(confirmations uint32, is truth) truth {
+			tx := *named("open and paid").received[0]
+			tx.Confirmations, is.received = confirmations, nil
+			is.received = append(is.received, &tx)
+			return is
+		}
+		return []event{{truth: none},
+			{after: minute, truth: none, input: swap.Submit{Action: swap.ActionInit, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x01"}}}}},
+			{after: minute + 5*time.Second, truth: open, input: swap.Look{}}, {after: 2 * minute, truth: paid(0, final)}, {after: 11 * minute, truth: paid(1, final)}, {after: 21 * minute, truth: paid(2, final)},
+			{after: 31 * minute, truth: paid(3, final)}, {after: 31*minute + 30*time.Second, truth: paid(3, claimed), input: swap.Look{}}, {after: 33*minute + 30*time.Second, truth: paid(3, over)}}
+	case swap.FromBTCLN:
+		secret := func(r *swap.Record) { r.Lightning.Preimage = chains.Preimage{1} }
+		delivered := none
+		delivered.lp = held()
+		return []event{{truth: none, wrote: secret}, {after: minute, truth: delivered},
+			{after: minute + 10*time.Second, truth: delivered, input: swap.Submit{Action: swap.ActionInit, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x01"}}}}},
+			{after: minute + 15*time.Second, truth: open, input: swap.Look{}}, {after: 3 * minute, truth: final},
 			{after: 3*minute + 30*time.Second, truth: claimed, input: swap.Look{}}, {after: 5*minute + 30*time.Second, truth: over}}
 	case swap.SPVFromBTC:
 		b := c.record(0, r.CreatedAt.Time()).Bitcoin

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -62,8 +64,12 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				paid.received = []*bitcoin.Tx{c.truths[0].received[0]}
 			}
 			w.truth = &paid
-			if c.flow.Type == swap.FromBTCLNAuto {
+			switch c.flow.Type {
+			case swap.FromBTCLNAuto:
 				w.delivers = res.Record.Escrow.Expected
+			case swap.FromBTCLN:
+				w.delivers = res.Record.Escrow.Expected
+				paid.escrow, paid.lp = chains.EscrowFact{}, held()
 			}
 			if res, err = g.Advance(t.Context(), "a", swap.Look{}); err != nil {
 				t.Fatal(err)
@@ -79,10 +85,16 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 func unused(r *swap.Record) *swap.Record {
 	r.Seen, r.Tried, r.PayoutTx = swap.Seen{}, nil, ""
 	switch r.Type {
-	case swap.FromBTCLNAuto:
+	case swap.FromBTCLN, swap.FromBTCLNAuto:
 		r.Escrow.Expected, r.Escrow.Real = r.Escrow.Real, nil
 	case swap.SPVFromBTC:
 		r.Bitcoin = &swap.BitcoinPart{Confirmations: 3}
 	}
 	return r
+}
+
+// held is what an LP says that holds a Lightning payment, and lets the user open the
+// escrow.
+func held() *lp.Status {
+	return &lp.Status{Code: lp.CodeDone, Escrow: json.RawMessage(`{}`), Auth: &chains.Auth{Timeout: 1 << 40}}
 }
