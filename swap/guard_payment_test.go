@@ -55,7 +55,7 @@ func TestPaymentIsGivenUp(t *testing.T) {
 		}))
 	})
 	t.Run("too late to send", func(t *testing.T) {
-		needs(t, passOf(pass, func(in *In) { in.R.Tried = nil; in.Now = in.R.Expiry.Time().Add(time.Millisecond) }), ends("quote expired"), with(changes{
+		needs(t, passOf(pass, func(in *In) { in.R.Tried = nil; in.Now = in.R.Expiry.Time().Add(time.Millisecond) }), ends("time to pay ended"), with(changes{
 			"it is the last moment":    func(in *In) { in.Now = in.R.Expiry.Time() },
 			"the network has taken it": func(in *In) { in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}} },
 		}))
