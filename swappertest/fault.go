@@ -118,7 +118,7 @@ type WatchtowerFault struct {
 }
 
 func (f WatchtowerFault) inject(n *Network) {
-	n.net.Tower.Behave(watchtower.Behaviour{NoEscrows: f.Off, NoVaults: f.Off, Deaf: f.Deaf, Delay: f.Delay})
+	n.net.Tower.Behave(watchtower.Behaviour{NoEscrows: f.Off, NoVaults: f.Off, NoProofs: f.Off, Deaf: f.Deaf, Delay: f.Delay})
 	n.net.Nostr.Misbehave(nostr.Fault{Deaf: f.Deaf})
 }
 

@@ -39,6 +39,8 @@ type Description struct {
 		Network chainevm.Network `json:"network"`
 		Listed  []tokens.Token   `json:"listed"`
 	} `json:"evm"`
+	Solana *SolanaDescription `json:"solana,omitempty"` // if the network has it
+
 	LPs    []string          `json:"lps"`
 	Prices map[string]string `json:"prices"` // base URLs of the services
 	Nostr  string            `json:"nostr"`  // relay that the watchtower listens to
@@ -62,7 +64,25 @@ type Description struct {
 		Bitcoin   Key `json:"bitcoin"` // P2WPKH
 		Taproot   Key `json:"taproot"`
 		Lightning Key `json:"lightning"` // node id; the process pays for it
+		Solana    Key `json:"solana"`    // the private key is seed and public key, 64 bytes
 	} `json:"users"`
+}
+
+// SolanaDescription is the part about Solana. Addresses and hashes are base58.
+type SolanaDescription struct {
+	Chain    string                      `json:"chain"`
+	RPC      string                      `json:"rpc"`
+	Socket   string                      `json:"websocket"`
+	Genesis  string                      `json:"genesis"`
+	Version  string                      `json:"programVersion"` // that the LPs use
+	Programs map[string]SolanaDeployment `json:"programs"`       // by version
+	Tokens   map[string]string           `json:"tokens"`         // ticker to mint
+}
+
+// SolanaDeployment is one version of the swap program with its Bitcoin relay.
+type SolanaDeployment struct {
+	Swap  string `json:"swapProgram"`
+	Relay string `json:"btcRelay"`
 }
 
 // Key is an address and its private key in hex.
@@ -89,6 +109,10 @@ func (n *Net) Describe() (d Description) {
 		d.EVM.Tokens[t.Ticker] = t.Address
 	}
 	d.LPs = n.LPURLs()
+	if n.Solana != nil {
+		d.Solana = n.describeSolana()
+		d.Users.Solana = Key{Address: n.Solana.User.Address.String(), Key: n.Solana.User.KeyHex()}
+	}
 	d.Nostr = n.Nostr.URL()
 	d.EVM.L1Fee = network.StateDiffFee
 	d.LNURL.Pay, d.LNURL.Withdraw, d.LNURL.Address = n.Alice.LNURL, n.Voucher.LNURL, n.Alice.Identifier

@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -30,10 +31,15 @@ type Options struct {
 	Version    Version // of the LPs
 	Watchtower bool    // somebody claims for users who are not there
 
+	// Solana adds a Solana network, which the LPs and the watchtower serve beside the
+	// EVM chain. The version is that of the swap program that the LPs use; "" is none.
+	Solana string
+
 	// Changes to the options of the parts, made before they start; nil: none.
-	Bitcoin func(*bitcoin.Options)
-	EVM     func(*evm.Options)
-	LP      func(i int, o *lp.Options)
+	Bitcoin  func(*bitcoin.Options)
+	EVM      func(*evm.Options)
+	OnSolana func(*solana.Options)
+	LP       func(i int, o *lp.Options)
 
 	// Services are further parts, started in order once all else runs and closed in
 	// the opposite order before it.
@@ -49,6 +55,7 @@ type Net struct {
 	Clock     *Clock
 	Bitcoin   *bitcoin.Net
 	EVM       *evm.Net
+	Solana    *solana.Net // nil without Options.Solana
 	Lightning *lightning.Net
 	LPs       []*lp.LP
 	Prices    *prices.Server
@@ -60,12 +67,13 @@ type Net struct {
 	Alice   lnurl.Links
 	Voucher lnurl.Links
 
-	// Users. On the EVM chain there is EVM.User.
+	// Users. On the EVM chain there is EVM.User, on Solana Solana.User.
 	Payer     *lightning.Node // a Lightning wallet with 10 000 000 sats
 	Recipient *lightning.Node // a Lightning wallet with nothing in it
 	Wallet    *bitcoin.Wallet // P2WPKH, four confirmed coins of 10 000 000 sats
 	Taproot   *bitcoin.Wallet // P2TR, the same
 
+	version string    // of the swap program on Solana
 	closers []Service // in the order of their start
 	closing sync.Once
 }
@@ -99,6 +107,16 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	n.closers = append(n.closers, n.EVM)
+	if n.version = o.Solana; n.version != "" {
+		onSolana := solana.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin}
+		if o.OnSolana != nil {
+			o.OnSolana(&onSolana)
+		}
+		if n.Solana, err = solana.Start(onSolana); err != nil {
+			return err
+		}
+		n.closers = append(n.closers, n.Solana)
+	}
 	n.Lightning = lightning.New(lightning.Options{Now: n.Clock.Now, Height: func() uint32 { height, _ := n.Bitcoin.Tip(); return height }})
 	if n.Payer, err = n.Lightning.NewNode("payer", 10_000_000); err != nil {
 		return err
@@ -122,11 +140,15 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	if err := n.EVM.SyncRelay(ctx); err != nil {
+	if err := n.SyncRelays(ctx); err != nil {
 		return err
 	}
 	if o.Watchtower {
-		if n.Tower, err = watchtower.Start(ctx, watchtower.Options{EVM: n.EVM, Relays: []string{n.Nostr.URL()}}); err != nil {
+		tower := watchtower.Options{EVM: n.EVM, Relays: []string{n.Nostr.URL()}}
+		if tower.Solana, err = n.WatchtowerOnSolana(); err != nil {
+			return err
+		}
+		if n.Tower, err = watchtower.Start(ctx, tower); err != nil {
 			return err
 		}
 		n.closers = append(n.closers, n.Tower)
@@ -197,6 +219,9 @@ func (n *Net) startLP(ctx context.Context, i int, net Options) error {
 			return err
 		}
 	}
+	if o.Solana, err = n.lpOnSolana(ctx, i); err != nil {
+		return err
+	}
 	if net.LP != nil {
 		net.LP(i, &o)
 	}
@@ -244,12 +269,24 @@ func (n *Net) Mine(count int) error {
 	return err
 }
 
-// Advance moves all clocks ahead and mines a block on the EVM chain, so that its
+// Advance moves all clocks ahead and makes a block on the smart chains, so that their
 // time follows. Bitcoin's time moves with the next block that is mined.
 func (n *Net) Advance(d time.Duration) error {
 	n.Clock.Add(d)
 	n.Lightning.Tick()
+	if n.Solana != nil {
+		n.Solana.Elapse(d)
+	}
 	return n.EVM.Mine(1)
+}
+
+// SyncRelays brings the smart chains' Bitcoin relays to the tip.
+func (n *Net) SyncRelays(ctx context.Context) error {
+	err := n.EVM.SyncRelay(ctx)
+	if n.Solana != nil {
+		err = errors.Join(err, n.Solana.SyncRelay(ctx))
+	}
+	return err
 }
 
 // LPURLs returns the base URLs of the LPs.

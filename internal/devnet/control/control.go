@@ -6,7 +6,7 @@
 //	POST /advance?seconds=3600     moves every clock
 //	POST /mine?blocks=1            mines Bitcoin blocks
 //	POST /reorg?blocks=1           replaces Bitcoin blocks by empty ones
-//	POST /relay                    brings the chain's Bitcoin relay to the tip
+//	POST /relay                    brings the smart chains' Bitcoin relays to the tip
 //	POST /fund?address=...&sats=   pays bitcoin to an address
 //	POST /fees?satvb=20            what the Bitcoin backend recommends, and what the LPs' wallets take for right unless it is
 //	                               given: lps=10
@@ -79,7 +79,7 @@ func Handler(n *devnet.Net) http.Handler {
 		return map[string]any{"time": n.Clock.Now().Unix()}, err
 	})
 	on("/relay", func(ctx context.Context, _ func(string) string) (any, error) {
-		if err := n.EVM.SyncRelay(ctx); err != nil {
+		if err := n.SyncRelays(ctx); err != nil {
 			return nil, err
 		}
 		height, err := n.EVM.RelayHeight(ctx)
@@ -108,7 +108,7 @@ func Handler(n *devnet.Net) http.Handler {
 		if n.Tower == nil {
 			return nil, fmt.Errorf("the network has no watchtower")
 		}
-		n.Tower.Behave(watchtower.Behaviour{NoEscrows: !claims, NoVaults: !claims, Deaf: deaf})
+		n.Tower.Behave(watchtower.Behaviour{NoEscrows: !claims, NoVaults: !claims, NoProofs: !claims, Deaf: deaf})
 		return map[string]any{"on": claims, "deaf": deaf}, nil
 	})
 	on("/fees", func(_ context.Context, q func(string) string) (any, error) {

@@ -52,7 +52,7 @@ func (g *solanaLedger) signer(stranger bool) wire.SecretKey {
 	if stranger {
 		return g.stranger
 	}
-	return g.Key
+	return g.Account.Key
 }
 
 func (g *solanaLedger) signData(data []byte, stranger bool) (string, error) {
@@ -63,7 +63,7 @@ func (g *solanaLedger) signData(data []byte, stranger bool) (string, error) {
 
 // signedBlock is the one whose hash authorisations carry.
 func (g *solanaLedger) signedBlock() (b *bank.Block) {
-	g.Bank.Read(bank.Finalized, 0, func(v *bank.View) { b = v.Head() })
+	g.Net.Bank().Read(bank.Finalized, 0, func(v *bank.View) { b = v.Head() })
 	return b
 }
 
@@ -125,7 +125,7 @@ func (g *solanaLedger) authorizeRefund(e chains.Escrow, until int64, stranger bo
 	return wire.RefundAuth{Timeout: uint64(until), Signature: sig}.Auth(), err
 }
 
-func (g *solanaLedger) head() chains.Block { return party.Head(g.Bank, bank.Confirmed) }
+func (g *solanaLedger) head() chains.Block { return party.Head(g.Net.Bank(), bank.Confirmed) }
 
 func (g *solanaLedger) facts(_ context.Context, of []chains.Escrow, _ chains.Block) (map[string]chains.EscrowFact, error) {
 	all := make([]*wire.SwapData, len(of))
@@ -136,7 +136,7 @@ func (g *solanaLedger) facts(_ context.Context, of []chains.Escrow, _ chains.Blo
 		}
 	}
 	facts := make(map[string]chains.EscrowFact)
-	for i, f := range party.Facts(g.Bank, g.Programs, all) {
+	for i, f := range party.Facts(g.Net.Bank(), g.Programs, all) {
 		if f.Err == nil {
 			facts[factKey(of[i])] = f
 		}
@@ -154,7 +154,7 @@ func (g *solanaLedger) funds(_ context.Context, token string) (*big.Int, error) 
 }
 
 func (g *solanaLedger) gas(context.Context) (*big.Int, error) {
-	return new(big.Int).SetUint64(g.Lamports()), nil
+	return new(big.Int).SetUint64(g.Net.Lamports(g.Address())), nil
 }
 
 func (g *solanaLedger) refundCost() *big.Int {
@@ -194,7 +194,11 @@ func (g *solanaLedger) open(_ context.Context, e chains.Escrow, until int64) err
 		return err
 	}
 	for _, tx := range txs {
-		if _, err := g.Submit(tx); err != nil {
+		raw, err := g.Account.Sign(tx)
+		if err == nil {
+			_, err = g.Net.Bank().Send(raw)
+		}
+		if err != nil {
 			return err
 		}
 	}

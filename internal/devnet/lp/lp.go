@@ -49,7 +49,8 @@ type Options struct {
 	Legacy bool
 
 	// Deposit is how many sats' worth of each token the LP puts into the escrow
-	// contract and into a vault each; 0: 5 000 000 000.
+	// contract and into a vault each; 0: 5 000 000 000. Of the native coin it puts half
+	// of what it has into the contract at most.
 	Deposit int64
 	// Unclaimed is how many withdrawals of a vault may wait for watchtowers until the
 	// LP claims them itself; 0: 5.
@@ -73,10 +74,10 @@ func DefaultTokens(c devnet.Contracts) []Token {
 	}
 }
 
-// SolanaTokens are the tokens of Solana that the local network has, at prices of the
-// same kind: a thousand SOL are a bitcoin.
+// SolanaTokens are the tokens of Solana that the local network has, at its market's
+// prices: 625 SOL are a bitcoin.
 func SolanaTokens() []Token {
-	price := map[string]int64{"SOL": 1e11, "WBTC": 1e14, "USDC": 1e9}
+	price := map[string]int64{"SOL": 16e10, "WBTC": 1e14, "USDC": 1e9}
 	var all []Token
 	for _, t := range solwire.Tokens() {
 		if p, ok := price[t.Ticker]; ok {
@@ -134,7 +135,7 @@ func Start(ctx context.Context, o Options) (*LP, error) {
 		o.Bitcoin = o.EVM.Bitcoin()
 	}
 	if o.Bitcoin == nil {
-		o.Bitcoin = o.Solana.Bitcoin
+		o.Bitcoin = o.Solana.Net.Bitcoin()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -211,7 +212,17 @@ func (l *LP) stock(ctx context.Context) error {
 	}
 	for _, s := range l.sides {
 		for _, t := range s.tokens {
-			if err := s.deposit(ctx, t.Address, t.Price.fromBTC(big.NewInt(l.o.Deposit), false)); err != nil {
+			amount := t.Price.fromBTC(big.NewInt(l.o.Deposit), false)
+			if t.Address == s.native() {
+				have, err := s.gas(ctx)
+				if err != nil {
+					return err
+				}
+				if half := have.Rsh(have, 1); amount.Cmp(half) > 0 {
+					amount = half // the rest is for gas
+				}
+			}
+			if err := s.deposit(ctx, t.Address, amount); err != nil {
 				return fmt.Errorf("deposit on %s: %w", s.chain(), err)
 			}
 		}

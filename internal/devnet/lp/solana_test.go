@@ -17,9 +17,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	"github.com/swapper-go/swapper/internal/devnet/solana/programs"
 	client "github.com/swapper-go/swapper/internal/lp"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -27,6 +27,7 @@ import (
 // solana is an LP on Solana alone, and a user.
 type solana struct {
 	*kit
+	net      *devsolana.Net
 	programs solwire.Programs
 	bank     *bank.Bank
 	user, me *party.Party // the user, the LP
@@ -38,33 +39,15 @@ const rate = "8000;5000"
 
 func newSolana(t *testing.T, version string, next bool) *solana {
 	t.Helper()
-	s := &solana{kit: &kit{T: t, ctx: t.Context()}, mint: solwire.Tokens()[1].Mint}
+	s := &solana{kit: &kit{T: t, ctx: t.Context()}, mint: devsolana.WBTC}
 	now := func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
-	n := must[*bitcoin.Net](t)(bitcoin.Start(bitcoin.Options{Now: now}))
-	t.Cleanup(func() { n.Close() })
-	s.programs = must[solwire.Programs](t)(must2(solwire.NetworkFor(btc.Testnet3)).Version(version))
-	of := func(name string) solwire.SecretKey { return solwire.DataKey([]byte(name), [32]byte{}) }
-	authority := of("mint").PublicKey()
-	accounts := map[bank.Key]bank.Account{}
-	rich := func(k solwire.Key) {
-		accounts[k] = bank.Account{Lamports: 1e17, Owner: solwire.SystemProgram}
-		for i, token := range solwire.Tokens() {
-			if i == 0 || i > 2 {
-				continue
-			}
-			data := solwire.TokenAccount{Mint: token.Mint, Owner: k, Amount: 1e17}.Bytes()
-			accounts[solwire.ATA(k, token.Mint)] = bank.Account{Lamports: solwire.Rent(len(data)), Owner: solwire.TokenProgram, Data: data}
-			accounts[token.Mint] = bank.MintAccount(uint8(token.Decimals), 2e17, &authority)
-		}
-	}
-	rich(of("lp").PublicKey())
-	rich(of("user").PublicKey())
-	s.bank = must[*bank.Bank](t)(bank.New(bank.Options{Now: now, Accounts: accounts, FinalizedLag: 2, ConfirmedLag: 1, SlotTime: 10 * time.Millisecond,
-		Programs: map[bank.Key]bank.Program{s.programs.Swap: programs.Swap(s.programs), s.programs.Relay: programs.Relay(s.programs, programs.Rules{LongerWins: true})}}))
-	t.Cleanup(func() { s.bank.Close() })
-	s.me = &party.Party{Bank: s.bank, Programs: s.programs, Bitcoin: n, Key: of("lp")}
-	s.user = &party.Party{Bank: s.bank, Programs: s.programs, Bitcoin: n, Key: of("user")}
-	s.ok(s.me.InitRelay(s.ctx))
+	s.net = must[*devsolana.Net](t)(devsolana.Start(devsolana.Options{Now: now, ConfirmedLag: 1, FinalizedLag: 2, SlotTime: 10 * time.Millisecond}))
+	t.Cleanup(func() { s.net.Close() })
+	n := s.net.Bitcoin()
+	s.programs = must[solwire.Programs](t)(s.net.Network().Version(version))
+	s.bank = s.net.Bank()
+	s.me = &party.Party{Net: s.net, Account: s.net.LP, Programs: s.programs}
+	s.user = &party.Party{Net: s.net, Account: s.net.User, Programs: s.programs}
 	s.ln = lightning.New(lightning.Options{Now: now, Height: func() uint32 { h, _ := n.Tip(); return h }})
 	s.payer = must[*lightning.Node](t)(s.ln.NewNode("payer", 10_000_000))
 	s.lp = must[*lp.LP](t)(lp.Start(t.Context(), lp.Options{Solana: s.me, Lightning: must[*lightning.Node](t)(s.ln.NewNode("lp", 100_000_000)), Now: now, Next: next}))
@@ -82,8 +65,6 @@ func newSolana(t *testing.T, version string, next bool) *solana {
 	return s
 }
 
-func must2[T any](v T, _ bool) T { return v }
-
 func (s *solana) ok(err error) {
 	s.Helper()
 	if err != nil {
@@ -98,12 +79,12 @@ func (s *solana) advance(d time.Duration) {
 	s.Helper()
 	s.ahead.Add(int64(d))
 	s.ln.Tick()
-	s.ok(s.bank.Advance(d))
+	s.net.Elapse(d)
 }
 
 func (s *solana) mine(blocks int) {
 	s.Helper()
-	if _, err := s.me.Bitcoin.Mine(blocks); err != nil {
+	if _, err := s.net.Bitcoin().Mine(blocks); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -143,13 +124,7 @@ func (s *solana) becomes(d *solwire.SwapData, want chains.EscrowState) {
 }
 
 // tokens are the user's WBTC.
-func (s *solana) tokens() (amount int64) {
-	s.bank.Read(bank.Processed, 0, func(v *bank.View) {
-		t, _ := v.Token(solwire.ATA(s.user.Address(), s.mint))
-		amount = int64(t.Amount)
-	})
-	return amount
-}
+func (s *solana) tokens() int64 { return int64(s.net.Tokens(s.mint, s.user.Address())) }
 
 func (s *solana) funds() int64 {
 	s.Helper()
@@ -355,8 +330,6 @@ func TestGasOnSolana(t *testing.T) {
 	q := must[client.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), client.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {
-		var lamports uint64
-		s.bank.Read(bank.Processed, 0, func(v *bank.View) { a, _ := v.Account(to); lamports = a.Lamports })
-		return lamports == 2e7
+		return s.net.Lamports(to) == 2e7
 	})
 }

@@ -8,8 +8,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/btcsuite/btcd/btcutil/psbt"
@@ -23,12 +25,18 @@ import (
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
+
+// solanaChain is the identifier of Solana.
+const solanaChain = "SOLANA"
 
 // Wallet signs and pays. A nil part cannot do what it is for.
 type Wallet struct {
 	Swaps     swapper.Service
 	EVM       *evm.Account
+	Solana    *solana.Account
 	Bitcoin   *devbitcoin.Wallet
 	Lightning *lightning.Node
 
@@ -103,7 +111,7 @@ func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
 	case a.SendToAddress != nil:
 		return w.pay(ctx, a.SendToAddress)
 	case a.SignSmartChainTransaction != nil:
-		signed, err := w.SignEVM(a.SignSmartChainTransaction.Txs)
+		signed, err := w.Sign(a.SignSmartChainTransaction)
 		if err != nil {
 			return err
 		}
@@ -145,6 +153,44 @@ func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// Sign signs what a smart chain's action asks for.
+func (w *Wallet) Sign(a *swapper.SignSmartChainTransaction) ([]string, error) {
+	if a.Chain == solanaChain {
+		return w.SignSolana(a.Txs)
+	}
+	return w.SignEVM(a.Txs)
+}
+
+// SignSolana signs transactions in the string form of Solana: it adds its signature,
+// and those of the keys that come with a transaction, to what is signed already.
+func (w *Wallet) SignSolana(unsigned []string) ([]string, error) {
+	signed := make([]string, len(unsigned))
+	for i, text := range unsigned {
+		tx, err := solwire.ParseText(text)
+		if err != nil {
+			return nil, err
+		}
+		message, err := tx.Message.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		raw := slices.Clone(tx.Raw)
+		for _, key := range append([]solwire.SecretKey{w.Solana.Key}, tx.Signers...) {
+			at := slices.Index(tx.Message.AccountKeys[:tx.Message.Header.NumRequiredSignatures], key.PublicKey())
+			if at < 0 {
+				return nil, fmt.Errorf("transaction %d does not ask for the signature of %s", i, key.PublicKey())
+			}
+			sig, err := key.Sign(message)
+			if err != nil {
+				return nil, err
+			}
+			copy(raw[1+len(sig)*at:], sig[:]) // behind the number of signatures, which is one byte
+		}
+		signed[i] = hex.EncodeToString(raw)
+	}
+	return signed, nil
 }
 
 // SignEVM signs transactions in the string form of the EVM chains.

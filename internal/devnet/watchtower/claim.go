@@ -52,12 +52,9 @@ func (t *Tower) send(ctx context.Context, what any, call evmwire.Call, c Claim) 
 	if err != nil {
 		return fmt.Errorf("send the claim: %w", err)
 	}
-	c.Tx = tx.Hash()
-	t.sent[what] = c.Tx
-	t.mu.Lock()
-	t.claims = append(t.claims, c)
-	t.mu.Unlock()
-	t.options.Log.Info("the watchtower claims", "escrow", c.Escrow, "withdrawal", c.Withdrawal, "tx", c.Tx)
+	c.Tx = tx.Hash().Hex()
+	t.sent[what] = tx.Hash()
+	t.done(c)
 	return nil
 }
 

@@ -7,5 +7,9 @@
 // as often as the vault demands, oldest first, after the relay was brought up to
 // date. (protocol: utilities.md §14, chain-evm.md §11)
 //
+// On Solana it also claims the escrows of legacy swaps, which wait for a Bitcoin
+// payment: it finds them and the hash of the output in the program's events, and the
+// output in Bitcoin's blocks. (protocol: chain-solana.md §8-§10)
+//
 // It can be made deaf, lazy or slow.
 package watchtower

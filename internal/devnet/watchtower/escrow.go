@@ -39,12 +39,15 @@ func (t *Tower) parse(data json.RawMessage) (evmwire.SwapData, error) {
 
 // take remembers what a message says if its preimage opens the escrow.
 func (t *Tower) take(m nostr.Message) {
-	s, err := t.parse(m.SwapData)
-	if err != nil {
+	preimage, err := hex.DecodeString(m.Preimage)
+	if err != nil || len(preimage) != 32 {
 		return
 	}
-	preimage, err := hex.DecodeString(m.Preimage)
-	if err != nil || len(preimage) != 32 || common.Hash(sha256.Sum256(preimage)) != s.ClaimData {
+	if t.solana != nil && t.takeSolana(m.SwapData, [32]byte(preimage)) || t.options.EVM == nil {
+		return
+	}
+	s, err := t.parse(m.SwapData)
+	if err != nil || common.Hash(sha256.Sum256(preimage)) != s.ClaimData {
 		return
 	}
 	hash, err := s.EscrowHash()

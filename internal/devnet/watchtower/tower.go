@@ -16,14 +16,16 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
 // Options of a watchtower.
 type Options struct {
-	EVM     *evm.Net
-	Relays  []string      // Nostr relays; empty: no escrows are claimed
-	Account *evm.Account  // that pays for claims and earns; nil: the network's Watchtower
+	EVM     *evm.Net      // nil: nothing is claimed there
+	Solana  *party.Party  // the watchtower's own on Solana; nil: nothing is claimed there
+	Relays  []string      // Nostr relays; empty: no escrows are claimed for their preimage
+	Account *evm.Account  // that pays for claims on EVM and earns; nil: the network's Watchtower
 	Every   time.Duration // how often it looks; 0: 50 ms
 	Log     *slog.Logger  // nil: silence
 }
@@ -33,14 +35,15 @@ type Behaviour struct {
 	Deaf      bool          // messages are lost
 	NoEscrows bool          // escrows are remembered, but not claimed
 	NoVaults  bool          // withdrawals are not claimed
+	NoProofs  bool          // escrows that wait for a Bitcoin payment are not claimed
 	Delay     time.Duration // between seeing that something can be claimed and claiming it
 }
 
 // Claim is one claim that was sent.
 type Claim struct {
-	Escrow     common.Hash  // of an escrow; zero for a withdrawal
+	Escrow     [32]byte     // hash of an escrow; zero for a withdrawal
 	Withdrawal bitcoin.Hash // the Bitcoin transaction; zero for an escrow
-	Tx         common.Hash  // that claims
+	Tx         string       // id of the transaction that claims
 }
 
 // Tower is a running watchtower. Its methods are safe for concurrent use.
@@ -59,6 +62,7 @@ type Tower struct {
 	claims    []Claim
 
 	// Used by the working goroutine alone.
+	solana *solana // nil: it does not watch that chain
 	vaults *vaults
 	due    map[any]time.Time         // since when something can be claimed
 	sent   map[any]common.Hash       // the claim that was sent for it
@@ -68,7 +72,7 @@ type Tower struct {
 // Start starts a watchtower and returns once it is subscribed to a relay, if
 // there are any.
 func Start(ctx context.Context, o Options) (*Tower, error) {
-	if o.Account == nil {
+	if o.Account == nil && o.EVM != nil {
 		o.Account = o.EVM.Watchtower
 	}
 	o.Every = cmp.Or(o.Every, 50*time.Millisecond)
@@ -76,6 +80,9 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	t := &Tower{options: o, escrows: map[common.Hash]*escrow{}, due: map[any]time.Time{}, sent: map[any]common.Hash{}, gone: map[common.Hash]time.Time{}, vaults: &vaults{}}
+	if o.Solana != nil {
+		t.solana = newSolana(o.Solana)
+	}
 	if err := t.start(ctx); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -83,7 +90,23 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 }
 
 func (t *Tower) start(ctx context.Context) error {
-	// Servers of its own: those of the network can be told to misbehave.
+	if t.options.EVM != nil {
+		if err := t.dial(ctx); err != nil {
+			return err
+		}
+	}
+	running, cancel := context.WithCancel(context.Background())
+	t.cancel = cancel
+	if err := t.listen(ctx, running); err != nil {
+		return err
+	}
+	t.working.Go(func() { t.work(running) })
+	return nil
+}
+
+// dial connects to the EVM chain and to Bitcoin, by servers of its own: those of the
+// network can be told to misbehave.
+func (t *Tower) dial(ctx context.Context) error {
 	chain, err := t.options.EVM.Serve("")
 	if err != nil {
 		return err
@@ -104,13 +127,6 @@ func (t *Tower) start(ctx context.Context) error {
 	}
 	t.bitcoin = backend
 	t.close = append(t.close, func() { _ = backend.Close() })
-
-	running, cancel := context.WithCancel(context.Background())
-	t.cancel = cancel
-	if err := t.listen(ctx, running); err != nil {
-		return err
-	}
-	t.working.Go(func() { t.work(running) })
 	return nil
 }
 
@@ -120,12 +136,21 @@ func (t *Tower) listen(ctx, running context.Context) error {
 		return nil
 	}
 	subscribed := make(chan struct{}, 1)
-	receiver, err := nostr.NewReceiver(nostr.ReceiverOptions{
-		Network: t.options.EVM.Network().Bitcoin, Relays: t.options.Relays, Pause: 100 * time.Millisecond,
-		Types: map[string]func(json.RawMessage) error{"evm": func(data json.RawMessage) error {
+	types := map[string]func(json.RawMessage) error{}
+	if t.options.EVM != nil {
+		types["evm"] = func(data json.RawMessage) error {
 			_, err := t.parse(data)
 			return err
-		}},
+		}
+	}
+	if t.solana != nil {
+		types["sol"] = func(data json.RawMessage) error {
+			_, err := t.solana.parse(data)
+			return err
+		}
+	}
+	receiver, err := nostr.NewReceiver(nostr.ReceiverOptions{
+		Network: bitcoin.Regtest, Relays: t.options.Relays, Pause: 100 * time.Millisecond, Types: types,
 		Status: func(_ string, err error) {
 			if err == nil {
 				select {
@@ -189,11 +214,7 @@ func (t *Tower) work(ctx context.Context) {
 		t.mu.Lock()
 		b := t.behaviour
 		t.mu.Unlock()
-		for _, round := range []struct {
-			off  bool
-			name string
-			do   func(context.Context, Behaviour) error
-		}{{b.NoEscrows, "escrows", t.claimEscrows}, {b.NoVaults, "vaults", t.claimVaults}} {
+		for _, round := range t.rounds(b) {
 			if round.off {
 				continue
 			}
@@ -202,4 +223,29 @@ func (t *Tower) work(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// round is a part of what a watchtower does.
+type round struct {
+	off  bool
+	name string
+	do   func(context.Context, Behaviour) error
+}
+
+func (t *Tower) rounds(b Behaviour) (all []round) {
+	if t.options.EVM != nil {
+		all = append(all, round{b.NoEscrows, "escrows", t.claimEscrows}, round{b.NoVaults, "vaults", t.claimVaults})
+	}
+	if t.solana != nil {
+		all = append(all, round{b.NoEscrows, "escrows on Solana", t.claimSecrets}, round{b.NoProofs, "payments", t.claimPayments})
+	}
+	return all
+}
+
+// done notes a claim that was sent.
+func (t *Tower) done(c Claim) {
+	t.mu.Lock()
+	t.claims = append(t.claims, c)
+	t.mu.Unlock()
+	t.options.Log.Info("the watchtower claims", "escrow", common.Hash(c.Escrow), "withdrawal", c.Withdrawal, "tx", c.Tx)
 }

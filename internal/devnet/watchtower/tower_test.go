@@ -140,7 +140,7 @@ func TestClaimsAnOpenEscrow(t *testing.T) {
 	if hash := must[common.Hash](t)(s.EscrowHash()); len(claims) != 1 || claims[0].Escrow != hash {
 		t.Fatalf("%+v", claims)
 	}
-	if r, err := k.Wait(k.ctx, claims[0].Tx); err != nil || r.GasUsed == 0 {
+	if r, err := k.Wait(k.ctx, common.HexToHash(claims[0].Tx)); err != nil || r.GasUsed == 0 {
 		t.Error(err)
 	}
 }

@@ -18,13 +18,26 @@ func blockOf(b *bank.Block) chains.Block {
 	return chains.Block{Height: b.Slot, Hash: b.Hash.String(), Time: b.Time}
 }
 
-// Facts returns how escrows stand in the newest confirmed block, in their order.
+// ErrMoving says that the state of an escrow has just changed and is not confirmed yet.
+var ErrMoving = errors.New("the escrow has just changed")
+
+// Facts returns how escrows stand in the newest confirmed block, in their order. One
+// that stands otherwise in a newer block already has [ErrMoving] as its error, so that
+// nobody does twice what has been done.
 func Facts(b *bank.Bank, p wire.Programs, of []*wire.SwapData) []chains.EscrowFact {
-	facts := make([]chains.EscrowFact, len(of))
+	facts, newest := make([]chains.EscrowFact, len(of)), make([]chains.EscrowState, len(of))
+	b.Read(bank.Processed, 0, func(v *bank.View) {
+		for i, d := range of {
+			newest[i] = fact(v, p, d).State
+		}
+	})
 	b.Read(bank.Confirmed, 0, func(v *bank.View) {
 		for i, d := range of {
 			facts[i] = fact(v, p, d)
 			facts[i].Head = blockOf(v.Head())
+			if facts[i].Err == nil && facts[i].State != newest[i] {
+				facts[i].Err = ErrMoving
+			}
 		}
 	})
 	return facts

@@ -1,27 +1,24 @@
-// Package party is somebody with a key on the local Solana network: it signs, sends
-// and waits, keeps a balance in the swap program, brings the Bitcoin relay up to date,
-// and claims with proofs of Bitcoin payments. Liquidity providers and watchtowers are
-// parties. All bytes are package wire's; it sends to the bank itself, so that the
-// faults of JSON-RPC servers do not concern it.
+// Package party is somebody with a key on the local Solana network and what providers
+// and watchtowers do there: keep a balance in the swap program, open, claim and take
+// back escrows, prove Bitcoin payments, and look how escrows stand. It reads and sends
+// without a JSON-RPC server, so that the faults of servers do not concern it.
 package party
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
-	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // Party is safe for concurrent use. Its members are not changed.
 type Party struct {
-	Bank     *bank.Bank
-	Programs wire.Programs
-	Bitcoin  *bitcoin.Net
-	Key      wire.SecretKey
+	Net      *solana.Net
+	Account  *solana.Account
+	Programs wire.Programs // the version that the party uses
 
 	claiming sync.Mutex // held while a claim with a proof goes out, whose data account is written in several transactions
 }
@@ -30,109 +27,44 @@ type Party struct {
 var FeeRate = wire.FeeRate{Price: 8000}
 
 // Address is the party's.
-func (p *Party) Address() wire.Key { return p.Key.PublicKey() }
+func (p *Party) Address() wire.Key { return p.Account.Address }
 
-// FailedError says that a transaction failed, which is in a block all the same.
-type FailedError struct {
-	ID  wire.Signature
-	Err *bank.TxError
-}
-
-func (e *FailedError) Error() string { return fmt.Sprintf("transaction %s: %v", e.ID, e.Err) }
-
-func (e *FailedError) Unwrap() error { return e.Err }
-
-// Submit signs a transaction, completes it with the newest block hash if it has none,
-// and sends it.
-func (p *Party) Submit(tx *wire.Tx) (id wire.Signature, err error) {
-	if tx.Blockhash.IsZero() {
-		p.Bank.Read(bank.Processed, 0, func(v *bank.View) { tx.Blockhash, tx.LastValid = v.Head().Hash, bank.LastValid(v.Head()) })
-	}
-	for _, key := range append([]wire.SecretKey{p.Key}, tx.Signers...) {
-		if err := tx.Sign(key); err != nil {
-			return id, err
-		}
-	}
-	raw, err := tx.Bytes()
+// Send sends transactions one after the other, each when the one before it is
+// executed.
+func (p *Party) Send(ctx context.Context, txs ...*wire.Tx) (id wire.Signature, err error) {
+	last, err := p.Account.SendAll(ctx, txs)
 	if err != nil {
 		return id, err
 	}
-	return p.Bank.Send(raw)
+	return last.ID, nil
 }
 
-// Send submits transactions one after the other and waits until each has been
-// executed. A failure is a *[FailedError].
-func (p *Party) Send(ctx context.Context, txs ...*wire.Tx) (id wire.Signature, err error) {
-	for _, tx := range txs {
-		if id, err = p.Submit(tx); err != nil {
-			return id, err
-		}
-		if err := p.Wait(ctx, id, tx.LastValid); err != nil {
-			return id, err
-		}
+// send is [Party.Send] of what was made without an error.
+func (p *Party) send(ctx context.Context, tx *wire.Tx, err error) (wire.Signature, error) {
+	if err != nil {
+		return wire.Signature{}, err
 	}
-	return id, nil
+	return p.Send(ctx, tx)
 }
 
-// ErrExpired says that the block hash of a transaction became too old before it was executed.
-var ErrExpired = errors.New("the transaction's block hash is too old")
-
-// Wait waits until a transaction has been executed.
-func (p *Party) Wait(ctx context.Context, id wire.Signature, lastValid uint64) error {
-	for {
-		moved := p.Bank.Moved()
-		var done *bank.Executed
-		var height uint64
-		p.Bank.Read(bank.Processed, 0, func(v *bank.View) { done, height = v.Tx(id), v.Head().Height })
-		switch {
-		case done != nil && done.Err != nil:
-			return &FailedError{id, done.Err}
-		case done != nil:
-			return nil
-		case height > lastValid:
-			return fmt.Errorf("transaction %s: %w", id, ErrExpired)
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return fmt.Errorf("transaction %s: %w", id, ctx.Err())
-		}
-	}
-}
-
-// Lamports of an address, and the amount of its token account, nil if it has none.
-func (p *Party) balances(owner, mint wire.Key) (lamports uint64, tokens *uint64) {
-	p.Bank.Read(bank.Processed, 0, func(v *bank.View) {
-		if a, ok := v.Account(owner); ok {
-			lamports = a.Lamports
-		}
+// tokens of an address, nil if it has no account for them.
+func (p *Party) tokens(owner, mint wire.Key) (amount *uint64) {
+	p.Net.Bank().Read(bank.Processed, 0, func(v *bank.View) {
 		if t, ok := v.Token(wire.ATA(owner, mint)); ok {
-			tokens = &t.Amount
+			amount = &t.Amount
 		}
 	})
-	return lamports, tokens
-}
-
-// Lamports returns the SOL that the party has, wrapped ones not included.
-func (p *Party) Lamports() uint64 {
-	lamports, _ := p.balances(p.Address(), wire.WSOL)
-	return lamports
+	return amount
 }
 
 // Deposit puts tokens into the party's balance in the swap program.
 func (p *Party) Deposit(ctx context.Context, mint wire.Key, amount uint64) error {
-	_, wsol := p.balances(p.Address(), wire.WSOL)
-	tx, err := p.Programs.DepositTx(p.Address(), mint, amount, FeeRate, wsol)
-	if err != nil {
-		return err
-	}
-	_, err = p.Send(ctx, tx)
-	return err
+	return p.Net.Deposit(ctx, p.Programs.Version, p.Account, mint, amount)
 }
 
 // Funds returns the party's balance in the swap program, 0 if it never had one.
 func (p *Party) Funds(mint wire.Key) (amount uint64, err error) {
-	p.Bank.Read(bank.Confirmed, 0, func(v *bank.View) {
+	p.Net.Bank().Read(bank.Confirmed, 0, func(v *bank.View) {
 		a, ok := v.Account(p.Programs.UserVault(p.Address(), mint))
 		if !ok {
 			return
@@ -146,35 +78,55 @@ func (p *Party) Funds(mint wire.Key) (amount uint64, err error) {
 
 // Pay sends SOL.
 func (p *Party) Pay(ctx context.Context, to wire.Key, lamports uint64) (wire.Signature, error) {
-	_, wsol := p.balances(p.Address(), wire.WSOL)
-	tx, err := wire.SendTx(p.Address(), to, wire.WSOL, lamports, FeeRate, wsol != nil, wire.ToATA{})
-	if err != nil {
-		return wire.Signature{}, err
-	}
-	return p.Send(ctx, tx)
+	tx, err := wire.SendTx(p.Address(), to, wire.WSOL, lamports, FeeRate, p.tokens(p.Address(), wire.WSOL) != nil, wire.ToATA{})
+	return p.send(ctx, tx, err)
 }
 
-// payee is what is known of the token account that an escrow is paid out to.
-func (p *Party) payee(d *wire.SwapData) wire.ToATA {
-	_, tokens := p.balances(d.Claimer, d.Token)
-	return wire.ToATA{Missing: tokens == nil, Create: true}
+// to is what is known of the token account that somebody is paid to.
+func (p *Party) to(owner, mint wire.Key) wire.ToATA {
+	return wire.ToATA{Missing: p.tokens(owner, mint) == nil, Create: true}
 }
 
 // ClaimSecret claims a hash lock.
 func (p *Party) ClaimSecret(ctx context.Context, d *wire.SwapData, secret [32]byte) (wire.Signature, error) {
-	tx, err := p.Programs.ClaimTx(d, p.Address(), secret, FeeRate, p.payee(d))
-	if err != nil {
-		return wire.Signature{}, err
-	}
-	return p.Send(ctx, tx)
+	tx, err := p.Programs.ClaimTx(d, p.Address(), secret, FeeRate, p.to(d.Claimer, d.Token))
+	return p.send(ctx, tx, err)
 }
 
 // Refund takes an escrow of the party's back after its expiry.
 func (p *Party) Refund(ctx context.Context, d *wire.SwapData) (wire.Signature, error) {
-	_, tokens := p.balances(d.Offerer, d.Token)
-	tx, err := p.Programs.RefundTx(d, p.Address(), nil, nil, FeeRate, wire.ToATA{Missing: tokens == nil, Create: true})
+	tx, err := p.Programs.RefundTx(d, p.Address(), nil, nil, FeeRate, p.to(d.Offerer, d.Token))
+	return p.send(ctx, tx, err)
+}
+
+// ClaimBitcoin claims an escrow with the proof of a payment that is deep enough,
+// after it has brought the relay up to date.
+func (p *Party) ClaimBitcoin(ctx context.Context, d *wire.SwapData, id bitcoin.Hash, vout uint32) (wire.Signature, error) {
+	p.claiming.Lock()
+	defer p.claiming.Unlock()
+	if err := p.Net.SyncRelay(ctx); err != nil {
+		return wire.Signature{}, err
+	}
+	proof, header, stripped, err := p.Net.Payment(id)
 	if err != nil {
 		return wire.Signature{}, err
 	}
-	return p.Send(ctx, tx)
+	key := wire.DataKey(p.Account.Key, id)
+	var written []byte
+	p.Net.Bank().Read(bank.Processed, 0, func(v *bank.View) {
+		if a, ok := v.Account(key.PublicKey()); ok {
+			var data wire.DataAccount
+			data, err = p.Programs.DecodeDataAccount(a.Data)
+			written = data.Payload
+		}
+	})
+	if err != nil {
+		return wire.Signature{}, err
+	}
+	txs, err := p.Programs.BitcoinClaimTxs(wire.BitcoinClaim{Data: d, Signer: p.Address(), Vout: vout, Stripped: stripped, Proof: proof,
+		Confirmations: d.Confirmations, Header: header, DataKey: key, Written: written, To: p.to(d.Claimer, d.Token), FeeRate: FeeRate})
+	if err != nil {
+		return wire.Signature{}, err
+	}
+	return p.Send(ctx, txs...)
 }

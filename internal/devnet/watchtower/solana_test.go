@@ -1,0 +1,173 @@
+package watchtower_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
+	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	pub "github.com/swapper-go/swapper/watchtower"
+)
+
+// solana is a network of Solana alone, with an LP that opens escrows.
+type solana struct {
+	kit
+	net      *devsolana.Net
+	programs solwire.Programs
+	lp       *party.Party
+	wallet   *bitcoin.Wallet
+	sequence uint64
+}
+
+func newSolana(t *testing.T, version string) *solana {
+	t.Helper()
+	s := &solana{kit: kit{T: t, ctx: t.Context()}}
+	s.net = must[*devsolana.Net](t)(devsolana.Start(devsolana.Options{}))
+	t.Cleanup(func() { s.net.Close() })
+	s.programs = must[solwire.Programs](t)(s.net.Network().Version(version))
+	s.lp = &party.Party{Net: s.net, Account: s.net.LP, Programs: s.programs}
+	if err := s.lp.Deposit(s.ctx, devsolana.WBTC, 1e9); err != nil {
+		t.Fatal(err)
+	}
+	s.relay = must[*relays.Relay](t)(relays.Start(""))
+	t.Cleanup(func() { s.relay.Close() })
+	s.tower = must[*watchtower.Tower](t)(watchtower.Start(s.ctx, watchtower.Options{Relays: []string{s.relay.URL()}, Every: 10 * time.Millisecond,
+		Solana: &party.Party{Net: s.net, Account: s.net.Watchtower, Programs: s.programs}}))
+	t.Cleanup(func() { s.tower.Close() })
+	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{Network: btc.Regtest, Relays: []string{s.relay.URL()}}))
+	t.Cleanup(func() { m.Close() })
+	s.messenger = m
+	s.wallet = must[*bitcoin.Wallet](t)(s.net.Bitcoin().NewWallet(btc.P2WPKH))
+	if _, err := s.net.Bitcoin().Faucet(s.wallet.Address, 10_000_000); err != nil {
+		t.Fatal(err)
+	}
+	s.mine(1)
+	return s
+}
+
+func (s *solana) mine(blocks int) {
+	s.Helper()
+	if _, err := s.net.Bitcoin().Mine(blocks); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// open opens an escrow of the LP's for the user.
+func (s *solana) open(spec solwire.Spec) *solwire.SwapData {
+	s.Helper()
+	s.sequence++
+	spec.Offerer, spec.Claimer, spec.Token, spec.DepositToken = s.net.LP.Address, s.net.User.Address, devsolana.WBTC, solwire.WSOL
+	spec.Amount, spec.PayOut, spec.Sequence, spec.Expiry = 50_000, true, s.sequence, uint64(s.net.Time().Add(3*time.Hour).Unix())
+	d := must[*solwire.SwapData](s.T)(s.programs.NewSwapData(spec))
+	tx := must[*solwire.Tx](s.T)(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), party.FeeRate))
+	tx.Blockhash = s.net.Head().Hash
+	if err := tx.Sign(s.net.LP.Key); err != nil {
+		s.Fatal(err)
+	}
+	must[*bank.Executed](s.T)(s.net.User.SendTx(s.ctx, tx))
+	return d
+}
+
+func (s *solana) state(d *solwire.SwapData) chains.EscrowState {
+	return party.Facts(s.net.Bank(), s.programs, []*solwire.SwapData{d})[0].State
+}
+
+func (s *solana) tokens() int64 { return int64(s.net.Tokens(devsolana.WBTC, s.net.User.Address)) }
+
+// each runs a test with both versions of the program.
+func each(t *testing.T, run func(t *testing.T, s *solana)) {
+	for _, version := range []string{solwire.V1, solwire.V2} {
+		t.Run(version, func(t *testing.T) { run(t, newSolana(t, version)) })
+	}
+}
+
+func TestClaimsOnSolanaForAPreimage(t *testing.T) {
+	each(t, func(t *testing.T, s *solana) {
+		secret := chains.Preimage{1, 2, 3}
+		d := s.open(solwire.Spec{Kind: chains.HTLC, Claim: solwire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, ClaimerBounty: 2e6, SecurityDeposit: 5e6})
+		publish := func(secret chains.Preimage) {
+			if err := s.messenger.Publish(s.ctx, pub.Message{Chain: "SOLANA", Escrow: must[[]byte](t)(json.Marshal(d)), Preimage: secret}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish(chains.Preimage{4})
+		s.never("claimed for another preimage", func() bool { return len(s.tower.Claims()) > 0 })
+		before := s.tokens()
+		publish(secret)
+		s.eventually("claimed", func() bool { return s.state(d) == chains.EscrowClaimed })
+		s.eventually("noted", func() bool { return len(s.tower.Claims()) == 1 })
+		if c := s.tower.Claims()[0]; c.Escrow != d.EscrowHash() || c.Tx == "" || s.tokens()-before != 50_000 {
+			t.Errorf("%+v; the user got %d", c, s.tokens()-before)
+		}
+	})
+}
+
+// pays is an escrow that waits for a Bitcoin payment of some sats.
+func (s *solana) pays(sats int64, bounty uint64) *solwire.SwapData {
+	s.Helper()
+	script := s.wallet.Address.Script()
+	hint := claimhash.TxoHash(sats, script)
+	claim := must[solwire.ClaimHash](s.T)(solwire.ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: uint64(sats), Confirmations: 2}))
+	return s.open(solwire.Spec{Kind: chains.Onchain, Claim: claim, TxoHash: &hint, ClaimerBounty: bounty, SecurityDeposit: 1e6})
+}
+
+func (s *solana) pay(sats int64) {
+	s.Helper()
+	must[*wire.MsgTx](s.T)(s.wallet.Pay(2, wire.NewTxOut(sats, s.wallet.Address.Script())))
+}
+
+func TestClaimsOnSolanaByProof(t *testing.T) {
+	each(t, func(t *testing.T, s *solana) {
+		d, unpaid, poor := s.pays(100_000, 2e6), s.pays(100_001, 2e6), s.pays(100_002, 0)
+		before, earned := s.tokens(), s.net.Lamports(s.net.Watchtower.Address)
+		s.pay(100_000)
+		s.pay(100_002)
+		s.mine(1)
+		s.never("claimed with one confirmation of two", func() bool { return len(s.tower.Claims()) > 0 })
+		s.mine(1)
+		s.eventually("claimed", func() bool { return s.state(d) == chains.EscrowClaimed })
+		s.never("claimed what nobody paid, or for nothing", func() bool {
+			return s.state(unpaid) != chains.EscrowOpen || s.state(poor) != chains.EscrowOpen || len(s.tower.Claims()) > 1
+		})
+		if s.tokens()-before != 50_000 || s.net.Lamports(s.net.Watchtower.Address) <= earned {
+			t.Errorf("the user got %d, the watchtower has %d lamports, had %d", s.tokens()-before, s.net.Lamports(s.net.Watchtower.Address), earned)
+		}
+	})
+}
+
+// A claim that is undone on either chain is made again.
+func TestClaimsOnSolanaAgain(t *testing.T) {
+	s := newSolana(t, solwire.V1)
+	s.tower.Behave(watchtower.Behaviour{NoProofs: true})
+	d := s.pays(100_000, 2e6)
+	s.pay(100_000)
+	s.mine(2)
+	s.never("off, but claimed", func() bool { return len(s.tower.Claims()) > 0 })
+	s.tower.Behave(watchtower.Behaviour{})
+	s.eventually("claimed", func() bool { return s.state(d) == chains.EscrowClaimed })
+	if err := s.net.Forget(1); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("claimed again", func() bool { return s.state(d) == chains.EscrowClaimed && len(s.tower.Claims()) == 2 })
+
+	d = s.pays(200_000, 2e6)
+	s.pay(200_000)
+	s.mine(1)
+	if err := s.net.Bitcoin().Reorg(1); err != nil { // the payment is in no block any more
+		t.Fatal(err)
+	}
+	s.mine(3)
+	s.eventually("claimed after all", func() bool { return s.state(d) == chains.EscrowClaimed })
+}
