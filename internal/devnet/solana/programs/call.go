@@ -20,6 +20,8 @@ func program(p wire.Programs, handlers map[string]handler) bank.Program {
 		}
 		decoded, err := p.DecodeCall(wire.Instruction{Program: c.Program, Accounts: metas, Data: c.Data})
 		switch {
+		case len(c.Data) < len(wire.Discriminator{}):
+			return refuse(p, c, noInstruction)
 		case errors.Is(err, wire.ErrUnknownCall):
 			return refuse(p, c, unknownInstruction)
 		case err != nil:

@@ -73,7 +73,7 @@ func TestDepositsAreGuarded(t *testing.T) {
 			k.refused(accountNotInitialized, swapped(ix, at(wire.ATA(lp, coin)), keyOf("nobody")))
 			k.refused(bank.InvalidAccountData, swapped(ix, at(coin), wire.ATA(lp, coin)))
 			if k.p.Version == wire.V1 {
-				k.refused(constraintSeeds, swapped(ix, at(k.p.Authority()), user))
+				k.refused(constraintTokenOwner, swapped(ix, at(k.p.Authority()), user))
 			}
 			short := ix
 			short.Accounts = ix.Accounts[:len(ix.Accounts)-1]
@@ -84,7 +84,7 @@ func TestDepositsAreGuarded(t *testing.T) {
 			short.Data = append([]byte{1}, ix.Data[1:]...)
 			k.refused(unknownInstruction, short)
 			short.Data = ix.Data[:7]
-			k.refused(unknownInstruction, short)
+			k.refused(noInstruction, short)
 		}
 		k.refused(accountNotInitialized, k.p.WithdrawInstruction(tower, coin, 0))
 		// Somebody else's tokens, or an account of another type, are no balance.

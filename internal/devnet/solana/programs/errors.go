@@ -5,6 +5,7 @@ import "github.com/swapper-go/swapper/internal/devnet/solana/bank"
 // What the framework of the programs refuses before their own code runs, and after it
 // for accounts that are closed.
 const (
+	noInstruction         bank.Custom = 100
 	unknownInstruction    bank.Custom = 101
 	argumentsNotReadable  bank.Custom = 102
 	constraintMut         bank.Custom = 2000

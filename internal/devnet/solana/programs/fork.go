@@ -17,8 +17,8 @@ func (x *call) forkState(id uint64, signer *bank.Info) (f *wire.RelayFork, a *ba
 	if a.Owner == wire.SystemProgram {
 		x.create(a, signer, wire.RelayForkSpace, x.Program, forkSeeds(id, signer.Key)...)
 	} else {
-		f = x.openFork(a)
 		x.is(a, x.p.RelayFork(id, signer.Key))
+		f = x.openFork(a)
 	}
 	x.writable(a)
 	return f, a

@@ -174,7 +174,7 @@ func TestOpeningIsGuarded(t *testing.T) {
 				k.refused(constraintSeeds, swapped(ix, at(k.p.Vault(coin)), wire.ATA(lp, coin)))
 				k.refused(bank.Custom(4), swapped(ix, at(wire.ATA(lp, coin)), wire.ATA(tower, coin))) // tokens of one who has not signed
 				if k.p.Version == wire.V1 {
-					k.refused(constraintSeeds, swapped(ix, at(k.p.Authority()), user))
+					k.refused(constraintTokenOwner, swapped(ix, at(k.p.Authority()), user))
 				}
 			} else {
 				k.refused(constraintSeeds, swapped(ix, at(k.p.UserVault(lp, coin)), k.p.UserVault(user, coin)))

@@ -95,10 +95,11 @@ func (x *call) openVault(payer, mint *bank.Info) *bank.Info {
 	return a
 }
 
-// vaultOwner is who owns the program's token accounts: in v2 each owns itself.
+// vaultOwner is who owns the program's token accounts: in v1 the account that the
+// instruction names, whose address is checked later; in v2 each owns itself.
 func (x *call) vaultOwner(vault *bank.Info) wire.Key {
 	if x.p.Version == wire.V1 {
-		return x.p.Authority()
+		return x.account("vaultAuthority").Key
 	}
 	return vault.Key
 }
