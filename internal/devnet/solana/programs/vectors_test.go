@@ -225,7 +225,7 @@ func tokensOf(mint, owner wire.Key, amount uint64) bank.Account {
 
 func (s *scene) mint(mint wire.Key) {
 	if mint != wire.WSOL {
-		s.accounts[mint] = bank.MintAccount(8, nil)
+		s.accounts[mint] = bank.MintAccount(8, 0, nil)
 	}
 }
 
