@@ -3,6 +3,7 @@ package bank
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -213,10 +214,8 @@ func (c *Call) invoke(ix wire.Instruction, signers []Seeds) error {
 		r.log(fmt.Sprintf("Unknown program %s", ix.Program))
 		return MissingAccount
 	}
-	for i, p := range r.stack {
-		if p == ix.Program && i != len(r.stack)-1 {
-			return ReentrancyNotAllowed
-		}
+	if ix.Program != c.Program && slices.Contains(r.stack, ix.Program) {
+		return ReentrancyNotAllowed
 	}
 	r.noteInner(ix, c.depth+1)
 	if err := r.execute(ix, c.depth+1); err != nil {

@@ -76,6 +76,11 @@ func (v *View) Blocks(first, last uint64) []uint64 {
 	return slots
 }
 
+// Recent returns the newest blocks of the view, count at most, oldest first.
+func (v *View) Recent(count int) []*Block {
+	return v.bank.ledger.blocks[max(v.top+1-count, 0) : v.top+1]
+}
+
 // Account returns an account, and false if it does not exist. Its data must not be
 // changed.
 func (v *View) Account(k Key) (Account, bool) {

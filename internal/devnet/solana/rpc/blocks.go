@@ -196,18 +196,15 @@ func (q *request) getRecentPrioritizationFees() (any, *Error) {
 		keys = append(keys, k)
 	}
 	return q.read(config{Commitment: "processed"}, func(v *bank.View) (any, *Error) {
-		head := v.Head()
 		out := []any{}
-		slots := v.Blocks(0, head.Slot)
-		for _, s := range slots[max(len(slots)-feeBlocks, 0):] {
-			b := v.Block(s)
+		for _, b := range v.Recent(feeBlocks) {
 			least, any := uint64(0), false
 			for _, tx := range b.Txs {
 				if budget, err := tx.Budget(); err == nil && writes(tx, keys) && (!any || budget.Price < least) {
 					least, any = budget.Price, true
 				}
 			}
-			out = append(out, map[string]uint64{"slot": s, "prioritizationFee": least})
+			out = append(out, map[string]uint64{"slot": b.Slot, "prioritizationFee": least})
 		}
 		return out, nil
 	})
