@@ -11,6 +11,12 @@
 //     ([Deployment.ClaimHash]).
 //   - Authorisations: typed data ([Network.InitMessage]) and what of their check needs no
 //     node ([Network.CheckInit]), which leaves a question to an account ([SignatureCheck]).
+//   - Transactions: calls from each builder of a [Deployment], out to texts
+//     ([Network.NewInvoke], [Transaction.String]) and back in ([ParseTransaction],
+//     [Deployment.CheckSigned], [Deployment.CheckProofs]), with their hashes.
+//   - Events and traces of others: [Deployment.DecodeLog], [Deployment.FindSwapData].
+//   - Vaults ([Vault], [ParseWithdrawal]) and the Bitcoin relay's headers
+//     ([StoredHeader]).
 //   - Fees: [FeeRate] and its text, [Gas], what each action costs.
 //
 // Felts, Poseidon, Pedersen and selectors are those of github.com/NethermindEth/juno;

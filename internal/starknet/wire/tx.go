@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/NethermindEth/starknet.go/hash"
+	"github.com/NethermindEth/starknet.go/rpc"
+
+	"github.com/swapper-go/swapper/fault"
+)
+
+// TxType is the type of a transaction.
+type TxType string
+
+// The types that are handed out and taken back.
+const (
+	Invoke        TxType = "INVOKE"         // an account makes calls
+	DeployAccount TxType = "DEPLOY_ACCOUNT" // an account comes into being
+)
+
+// DAMode says where a transaction's nonce or fee is kept. Networks know only the
+// first so far.
+type DAMode = rpc.DataAvailabilityMode
+
+// The modes.
+const (
+	DAModeL1 = rpc.DAModeL1
+	DAModeL2 = rpc.DAModeL2
+)
+
+// Details are what transactions of both types have in common (§10.1).
+type Details struct {
+	Sender                Felt
+	ChainID               Felt
+	Nonce                 uint64
+	Bounds                Bounds
+	Tip                   uint64 // fri per unit of L2 gas, paid on top
+	PaymasterData         []Felt
+	AccountDeploymentData []Felt
+	NonceMode, FeeMode    DAMode
+}
+
+// Transaction is a transaction of version 3: to be signed, or signed.
+type Transaction struct {
+	Type TxType
+	Details
+
+	Calls  []Call // of an [Invoke] that is handed out: what the text lists, and what was listed in a text
+	Deploy Deploy // of a [DeployAccount]; class hash zero: the wallet fills in its own
+
+	Signed    bool
+	Calldata  []Felt // of a signed [Invoke], as the account gets it
+	Signature []Felt
+}
+
+// NewInvoke returns the transaction by which sender makes calls, with bounds for their
+// gas at the rate.
+func (n Network) NewInvoke(sender Felt, nonce uint64, rate FeeRate, calls []Call) *Transaction {
+	return &Transaction{Type: Invoke, Details: n.details(sender, nonce, rate.Bounds(gasOf(calls))), Calls: calls}
+}
+
+// NewDeploy returns what stands before the first transaction of an account that is not
+// deployed: the wallet fills in its class, salt and constructor. rate is the current
+// one: nobody else reckons with it (§10.2).
+func (n Network) NewDeploy(sender Felt, rate FeeRate) *Transaction {
+	return &Transaction{Type: DeployAccount, Details: n.details(sender, 0, rate.Bounds(gasDeploy))}
+}
+
+func (n Network) details(sender Felt, nonce uint64, b Bounds) Details {
+	return Details{Sender: sender, ChainID: n.ChainIDFelt(), Nonce: nonce, Bounds: b, NonceMode: DAModeL1, FeeMode: DAModeL1}
+}
+
+// calldata is what the account gets.
+func (t *Transaction) calldata() []Felt {
+	if t.Signed {
+		return t.Calldata
+	}
+	return ExecuteCalldata(t.Calls)
+}
+
+var errUnsigned = fault.Invalid("signed", "is required: the transaction is not signed")
+
+// Hash is what the account signs, and the transaction's id (§10.5).
+func (t *Transaction) Hash() (Felt, error) {
+	chainID := t.ChainID
+	var h *Felt
+	var err error
+	if t.Type == DeployAccount {
+		sender := t.Sender
+		h, err = hash.TransactionHashDeployAccountV3(t.rpcDeploy(), &sender, &chainID)
+	} else {
+		h, err = hash.TransactionHashInvokeV3(t.rpcInvoke(), &chainID)
+	}
+	if err != nil {
+		return Felt{}, fmt.Errorf("hash of the transaction: %w", err)
+	}
+	return *h, nil
+}
+
+// ID is the id of a signed transaction, as nodes write it: minimal hexadecimal. Ids are
+// compared as numbers, since not everybody writes them so (§10.5).
+func (t *Transaction) ID() (string, error) {
+	if !t.Signed {
+		return "", errUnsigned
+	}
+	h, err := t.Hash()
+	if err != nil {
+		return "", err
+	}
+	return Hex(h), nil
+}
+
+// Broadcast returns a signed transaction as nodes take it, and the method and the name
+// of its parameter (§10.6). Details beside the signature win over those in it.
+func (t *Transaction) Broadcast() (method, param string, body json.RawMessage, err error) {
+	if !t.Signed {
+		return "", "", nil, errUnsigned
+	}
+	if t.Type == DeployAccount {
+		body, err = json.Marshal(t.rpcDeploy())
+		return "starknet_addDeployAccountTransaction", "deploy_account_transaction", body, err
+	}
+	body, err = json.Marshal(t.rpcInvoke())
+	return "starknet_addInvokeTransaction", "invoke_transaction", body, err
+}
+
+func (t *Transaction) rpcInvoke() *rpc.InvokeTxnV3 {
+	sender, nonce := t.Sender, FeltOf(t.Nonce)
+	return &rpc.InvokeTxnV3{
+		Type: rpc.TransactionTypeInvoke, Version: rpc.TransactionV3, SenderAddress: &sender, Calldata: pointers(t.calldata()), Signature: pointers(t.Signature), Nonce: &nonce,
+		ResourceBounds: t.Bounds.rpc(), Tip: rpcUint64(t.Tip), PayMasterData: pointers(t.PaymasterData), AccountDeploymentData: pointers(t.AccountDeploymentData),
+		NonceDataMode: t.NonceMode, FeeMode: t.FeeMode,
+	}
+}
+
+func (t *Transaction) rpcDeploy() *rpc.DeployAccountTxnV3 {
+	nonce, salt, class := FeltOf(t.Nonce), t.Deploy.Salt, t.Deploy.ClassHash
+	return &rpc.DeployAccountTxnV3{
+		Type: rpc.TransactionTypeDeployAccount, Version: rpc.TransactionV3, Signature: pointers(t.Signature), Nonce: &nonce, ContractAddressSalt: &salt,
+		ConstructorCalldata: pointers(t.Deploy.ConstructorCalldata), ClassHash: &class, ResourceBounds: t.Bounds.rpc(), Tip: rpcUint64(t.Tip),
+		PayMasterData: pointers(t.PaymasterData), NonceDataMode: t.NonceMode, FeeMode: t.FeeMode,
+	}
+}
+
+func (b Bounds) rpc() *rpc.ResourceBoundsMapping {
+	of := func(b Bound) rpc.ResourceBounds {
+		return rpc.ResourceBounds{MaxAmount: rpcUint64(b.MaxAmount), MaxPricePerUnit: rpc.U128(hexOf(orZero(b.MaxPrice)))}
+	}
+	return &rpc.ResourceBoundsMapping{L1Gas: of(b.L1), L2Gas: of(b.L2), L1DataGas: of(b.L1Data)}
+}
+
+func rpcUint64(n uint64) rpc.U64 { return rpc.U64(fmt.Sprintf("%#x", n)) }
+
+func hexOf(n *big.Int) string { return fmt.Sprintf("%#x", n) }
