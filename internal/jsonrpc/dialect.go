@@ -24,10 +24,11 @@ type Dialect struct {
 	Check func(answer json.RawMessage) error
 	// Judge tells answers from troubles.
 	Judge func(method string, err *Error) Verdict
-	// Head reads the newest block that a node knows out of an answer; ok is false where
-	// an answer does not tell it. late says that the block is so old that other nodes
-	// should be asked. Nil: never.
-	Head func(r Request, answer json.RawMessage) (height uint64, late, ok bool)
+	// Head reads the newest block that a node knows out of an answer and what it was
+	// decoded to, a pointer like the request's Result; ok is false where an answer does
+	// not tell it. late says that the block is so old that other nodes should be asked.
+	// Nil: never.
+	Head func(r Request, answer json.RawMessage, result any) (height uint64, late, ok bool)
 	// Unit is what heights count, for errors: "block".
 	Unit string
 }

@@ -146,7 +146,7 @@ func (a *attempt) decode(d *Dialect, requests []Request) error {
 		if d.Head == nil {
 			continue
 		}
-		if height, late, ok := d.Head(r, a.answers[i].raw); ok {
+		if height, late, ok := d.Head(r, a.answers[i].raw, v.Interface()); ok {
 			a.height, a.late = max(a.height, height), a.late || late
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -155,6 +156,36 @@ func (f *File) Each(t *testing.T, check func(t *testing.T, c *Case)) {
 		})
 	}
 	appendReport(t, f)
+}
+
+// Of leaves the cases whose input names one of some functions (fn): those that a test
+// is for. Another test runs the others.
+func (f *File) Of(t testing.TB, functions ...string) *File {
+	t.Helper()
+	return f.keep(t, functions, true)
+}
+
+// But leaves the cases whose input names none of some functions.
+func (f *File) But(t testing.TB, functions ...string) *File {
+	t.Helper()
+	return f.keep(t, functions, false)
+}
+
+func (f *File) keep(t testing.TB, functions []string, named bool) *File {
+	t.Helper()
+	kept := *f
+	kept.Cases = nil
+	for _, c := range f.Cases {
+		var in struct{ Fn string }
+		c.Input(t, &in)
+		if slices.Contains(functions, in.Fn) == named {
+			kept.Cases = append(kept.Cases, c)
+		}
+	}
+	if len(kept.Cases) == 0 {
+		t.Fatalf("vectors %s/%s: no cases of %v", f.Area, f.Name, functions)
+	}
+	return &kept
 }
 
 // Case is one case of a vector file.

@@ -46,8 +46,13 @@ func (v *verifier) run(i int) error {
 // in units of a quarter of a legacy check. Scripts that make more would keep us busy.
 const maxSigOps = 16_000
 
-// sign sets what input i proves its right with, and verifies it.
+// sign sets what input i proves its right with, and verifies it. A signature script
+// that does more than push is relayed by no node, and could hide which bytes of it
+// are the signature.
 func (v *verifier) sign(i int, l unlock) error {
+	if !txscript.IsPushOnlyScript(l.script) {
+		return errors.New("has a signature script that does more than push data")
+	}
 	v.tx.TxIn[i].SignatureScript, v.tx.TxIn[i].Witness = l.script, l.witness
 	script := v.prevouts[i].PkScript
 	v.sigOps += 4*txscript.GetPreciseSigOpCount(l.script, script, true) + txscript.GetWitnessSigOpCount(l.script, script, l.witness)

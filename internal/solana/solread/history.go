@@ -29,13 +29,14 @@ type history struct {
 type listing struct {
 	h    *history
 	at   int // index of the request
+	size int
 	page []solrpc.SignatureInfo
 }
 
 // list adds the request for the next page.
-func (h *history) list(requests *[]solrpc.Request) *listing {
-	l := &listing{h: h, at: len(*requests)}
-	page := solrpc.Page{}
+func (h *history) list(pageSize int, requests *[]solrpc.Request) *listing {
+	l := &listing{h: h, at: len(*requests), size: pageSize}
+	page := solrpc.Page{Limit: pageSize}
 	if len(h.infos) > 0 {
 		page.Before = &h.infos[len(h.infos)-1].Signature
 	}
@@ -51,7 +52,7 @@ func (l *listing) take(requests []solrpc.Request) {
 		h.err = fault.New(fault.Upstream, "history of %s: %w", h.of, err)
 		return
 	}
-	h.more = len(l.page) == solrpc.SignaturesPerCall
+	h.more = len(l.page) == l.size
 	if kept := wire.Since(l.page, func(i solrpc.SignatureInfo) uint64 { return i.Slot }, h.from); len(kept) < len(l.page) {
 		l.page, h.more = kept, false
 	}
@@ -106,7 +107,7 @@ func (r *Reader) fetch(ctx context.Context, open []*history, round int, fetched 
 			continue
 		}
 		if !h.listed || h.more && h.next == len(h.infos) {
-			listings = append(listings, h.list(&requests))
+			listings = append(listings, h.list(r.ledger.pageSize, &requests))
 			continue
 		}
 		// Most histories have one or two transactions.

@@ -128,7 +128,7 @@ func (l *Ledger) oldestFirst(ctx context.Context, of wire.Key, from uint64) iter
 
 // signatures lists the transactions of an address from a slot on, newest first.
 func (l *Ledger) signatures(ctx context.Context, of wire.Key, from uint64) (all []solrpc.SignatureInfo, err error) {
-	page := solrpc.Page{}
+	page := solrpc.Page{Limit: l.pageSize}
 	for {
 		var some []solrpc.SignatureInfo
 		if err := solrpc.AskAll(ctx, l.Node, []solrpc.Request{solrpc.SignaturesRequest(of, page, solrpc.Confirmed, &some)}); err != nil {
@@ -136,7 +136,7 @@ func (l *Ledger) signatures(ctx context.Context, of wire.Key, from uint64) (all 
 		}
 		kept := wire.Since(some, func(i solrpc.SignatureInfo) uint64 { return i.Slot }, from)
 		all = append(all, kept...)
-		if len(kept) < solrpc.SignaturesPerCall {
+		if len(kept) < l.pageSize {
 			return all, nil
 		}
 		if len(all) >= pastMost {

@@ -119,7 +119,7 @@ func (l *Ledger) feeds(ctx context.Context, readers []*Reader, at Cursor) ([]*fe
 		var requests []solrpc.Request
 		for _, f := range feeds {
 			if !f.done {
-				requests = append(requests, f.request())
+				requests = append(requests, f.request(l.pageSize))
 			}
 		}
 		if len(requests) == 0 {
@@ -140,10 +140,10 @@ func (l *Ledger) feeds(ctx context.Context, readers []*Reader, at Cursor) ([]*fe
 	return feeds, nil
 }
 
-func (f *feed) request() solrpc.Request {
+func (f *feed) request(size int) solrpc.Request {
 	page := solrpc.Page{Limit: 1}
 	if f.from != nil {
-		page = solrpc.Page{Until: &f.from.Signature}
+		page = solrpc.Page{Until: &f.from.Signature, Limit: size}
 	}
 	if len(f.infos) > 0 {
 		page.Before = &f.infos[len(f.infos)-1].Signature
@@ -167,7 +167,7 @@ func (f *feed) take(l *Ledger) {
 	// another course, lists all that there ever was.
 	kept := wire.Since(page, func(i solrpc.SignatureInfo) uint64 { return i.Slot }, f.from.Slot)
 	f.infos = append(f.infos, kept...)
-	f.done = len(kept) < solrpc.SignaturesPerCall
+	f.done = len(kept) < l.pageSize
 	if len(f.infos) >= pollMost && !f.done {
 		f.done = true
 		l.Log.Warn("events are left out: there are too many since the last look", "program", f.r.Programs.Swap.String(), "from", f.from.Slot)

@@ -27,12 +27,13 @@ type Ledger struct {
 	Log       *slog.Logger
 	blocks    *lru.Cache[uint64, solrpc.Block] // by slot
 	prices    prices
+	pageSize  int                           // transactions in one page of a history
 	lastValid *lru.Cache[wire.Hash, uint64] // up to which block height a block hash counts
 }
 
 // NewLedger returns a ledger that nothing is known of.
 func NewLedger(node solrpc.Node, now func() time.Time, log *slog.Logger) *Ledger {
-	return &Ledger{Node: node, Now: now, Log: log, blocks: lru.New[uint64, solrpc.Block](4096), lastValid: lru.New[wire.Hash, uint64](16384)}
+	return &Ledger{Node: node, Now: now, Log: log, blocks: lru.New[uint64, solrpc.Block](4096), lastValid: lru.New[wire.Hash, uint64](16384), pageSize: solrpc.SignaturesPerCall}
 }
 
 // New returns a reader of a deployment.

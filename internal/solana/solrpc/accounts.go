@@ -16,6 +16,8 @@ const AccountsPerCall = 100
 type Accounts struct {
 	Slot uint64               // of the state; of several, of the oldest
 	All  []*wire.AccountReply // in the order of the keys; nil: there is none
+
+	clock *wire.AccountReply // the ledger's, if it is the first
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -52,6 +54,9 @@ func AccountsRequest(keys []wire.Key, at At, result *Accounts) Request {
 			a := got.(*Accounts)
 			if len(a.All) != count || a.Slot == 0 {
 				return fmt.Errorf("response has %d accounts at slot %d, not %d", len(a.All), a.Slot, count)
+			}
+			if count > 0 && keys[0] == wire.ClockData {
+				a.clock = a.All[0]
 			}
 			return nil
 		}}

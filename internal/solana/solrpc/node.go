@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/jsonrpc"
+	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 type (
@@ -60,28 +61,43 @@ type newest struct {
 }
 
 // read finds the slot that an answer was read at. Finalized states are old on purpose.
-func (n *newest) read(r Request, answer json.RawMessage) (slot uint64, late, ok bool) {
+func (n *newest) read(r Request, _ json.RawMessage, result any) (slot uint64, late, ok bool) {
 	if !isRecent(r.Params) {
 		return 0, false, false
 	}
-	if r.Method == "getSlot" {
-		if json.Unmarshal(answer, &slot) != nil {
+	now := n.now()
+	switch got := result.(type) {
+	case *uint64:
+		if r.Method != "getSlot" {
 			return 0, false, false
 		}
-	} else {
-		var in struct{ Context struct{ Slot uint64 } }
-		if json.Unmarshal(answer, &in) != nil || in.Context.Slot == 0 {
-			return 0, false, false
-		}
-		slot = in.Context.Slot
+		slot = *got
+	case *LatestBlockhash:
+		slot = got.Slot
+	case *Accounts:
+		slot, late = got.Slot, got.isOld(now)
+	default:
+		return 0, false, false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now := n.now()
 	if age := now.Sub(n.at); slot > n.slot || age > forgetSlot || age < 0 {
 		n.slot, n.at = slot, now
 	}
-	return slot, slot+behindSlots < n.slot, true
+	return slot, late || slot+behindSlots < n.slot, true
+}
+
+// old is how long ago the ledger's clock may have been, for a state that is not old.
+const old = 2 * time.Minute
+
+// isOld reports whether the accounts are those of an old state, as far as the ledger's
+// clock is the first of them.
+func (a *Accounts) isOld(now time.Time) bool {
+	if a.clock == nil {
+		return false
+	}
+	c, err := wire.DecodeClock(a.clock.Owner, a.clock.Data)
+	return err == nil && time.Unix(c.Unix, 0).Before(now.Add(-old))
 }
 
 // forgetSlot is after how long the newest slot that was heard of does not make others

@@ -290,7 +290,7 @@ func parsedAll(t *testing.T, txs []*Tx) (all []*Parsed) {
 }
 
 func TestVectorsTxSerialization(t *testing.T) {
-	vectors.Each(t, "chain-solana", "tx-serialization", func(t *testing.T, c *vectors.Case) {
+	vectors.Load(t, "chain-solana", "tx-serialization").But(t, "getTxStatus").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Fn, Data, UserSecretKey, SignedTx, UnsignedTx string
 			LatestBlockhash                               struct {
@@ -372,8 +372,6 @@ func TestVectorsTxSerialization(t *testing.T) {
 			if strings.Contains(c.Name, "v0") != errors.Is(err, ErrVersioned) {
 				t.Error(err)
 			}
-		case "getTxStatus":
-			c.NotRun(t, "nodes are asked for what became of transactions by the chain, which comes later")
 		default:
 			t.Fatalf("unknown %s", in.Fn)
 		}
@@ -381,15 +379,12 @@ func TestVectorsTxSerialization(t *testing.T) {
 }
 
 func TestVectorsDataAccount(t *testing.T) {
-	vectors.Each(t, "chain-solana", "data-account", func(t *testing.T, c *vectors.Case) {
+	vectors.Load(t, "chain-solana", "data-account").Of(t, "writePlan").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Fn, Version string
 			Length      int
 		}
 		c.Input(t, &in)
-		if in.Fn != "writePlan" {
-			c.NotRun(t, "what data accounts hold is asked of nodes by the chain, which comes later")
-		}
 		p := programs(in.Version)
 		signer := Key(DataKey([]byte{1}, [32]byte{}).PublicKey())
 		txs, err := p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), make([]byte, in.Length), nil, FeeRate{Price: 12345})
