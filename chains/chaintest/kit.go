@@ -25,9 +25,9 @@ type kit struct {
 
 func newKit(t *testing.T, net Net) *kit {
 	c := net.Chain()
-	k, ok := c.Contract("")
+	k, ok := c.Contract(c.Info().Default)
 	if !ok {
-		t.Fatal("no contracts of the version v1")
+		t.Fatalf("no contracts of the default version %q", c.Info().Default)
 	}
 	return &kit{T: t, net: net, chain: c, k: k, facts: net.Facts(), user: net.Account(t), lp: net.LP()}
 }

@@ -123,6 +123,16 @@ type Facts struct {
 
 	Trips Trips
 
+	// AuthLate is how long after it was given an authorisation is too late to start with,
+	// and not over yet, where that is long before its timeout; else 0.
+	AuthLate time.Duration
+	// SignedOpenings says that the other party signs the whole transaction that opens an
+	// escrow: it cannot be replaced by another one.
+	SignedOpenings bool
+	// ProofTxs is how many transactions a claim by Bitcoin proof takes where the relay has
+	// what it needs; 0 is 1.
+	ProofTxs int
+
 	NoReorg   bool // blocks cannot be replaced
 	NoRevert  bool // transactions that fail are not mined
 	GasPayers bool // a transaction's fee is paid in the native coin by its sender

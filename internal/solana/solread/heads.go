@@ -29,17 +29,20 @@ func headsOf(latest, final *state) (h chains.Heads, err error) {
 	return h, err
 }
 
-// state asks for accounts together with the ledger's clock.
+// state asks for accounts together with the ledger's clock and its newest block.
 type state struct {
 	requests []solrpc.Request
 	gather   func() solrpc.Accounts
 	at       solrpc.At
+	block    *solrpc.LatestBlockhash
 	read     *solrpc.Accounts
 }
 
 func newState(keys []wire.Key, at solrpc.At) *state {
-	s := &state{at: at}
-	s.requests, s.gather = solrpc.AccountsRequests(append([]wire.Key{wire.ClockData}, keys...), at)
+	s := &state{at: at, block: new(solrpc.LatestBlockhash)}
+	accounts, gather := solrpc.AccountsRequests(append([]wire.Key{wire.ClockData}, keys...), at)
+	// In front: what is not there at a block that was read before was not there at that block.
+	s.requests, s.gather = append([]solrpc.Request{solrpc.LatestBlockhashRequest(at, s.block)}, accounts...), gather
 	return s
 }
 
@@ -54,7 +57,9 @@ func (s *state) accounts() solrpc.Accounts {
 // account returns the i-th of the accounts that were asked for, nil if there is none.
 func (s *state) account(i int) *wire.AccountReply { return s.accounts().All[i+1] }
 
-// head is the slot that all accounts were read at or after, and the time of the ledger then.
+// head is the block that all accounts were read at or after, and the time of the ledger
+// then. Where they were read by another machine that does not have that block yet, it is
+// their slot, without a hash.
 func (s *state) head() (chains.Block, error) {
 	all := s.accounts()
 	if all.All[0] == nil {
@@ -64,5 +69,8 @@ func (s *state) head() (chains.Block, error) {
 	if err != nil {
 		return chains.Block{}, fault.New(fault.Upstream, "%s state of the node: %w", s.at, err)
 	}
-	return chains.Block{Height: all.Slot, Time: c.Unix}, nil
+	if s.block.Slot > all.Slot {
+		return chains.Block{Height: all.Slot, Time: c.Unix}, nil
+	}
+	return chains.Block{Height: s.block.Slot, Hash: s.block.Hash.String(), Time: c.Unix}, nil
 }

@@ -53,8 +53,12 @@ type sigJSON struct {
 }
 
 func newStub(t testing.TB) *stub {
-	return &stub{t: t, clock: wire.Clock{Slot: 1 << 20, Unix: 1_756_278_357}, slots: map[string]uint64{}, accounts: map[wire.Key]wire.AccountReply{},
+	s := &stub{t: t, clock: wire.Clock{Slot: 1 << 20, Unix: 1_756_278_357}, slots: map[string]uint64{}, accounts: map[wire.Key]wire.AccountReply{},
 		history: map[wire.Key][]sigJSON{}, txs: map[string]json.RawMessage{}, methods: map[string]func([]json.RawMessage) any{}}
+	s.methods["getLatestBlockhash"] = func([]json.RawMessage) any {
+		return map[string]any{"context": map[string]any{"slot": s.clock.Slot}, "value": map[string]any{"blockhash": wire.Key{7}.String(), "lastValidBlockHeight": 1000}}
+	}
+	return s
 }
 
 // ledger starts the node and connects to it.

@@ -180,9 +180,11 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key, n int
 				return nil, err
 			}
 		}
-		f, err := ParseFeeRate(plan.FeeRate)
-		if err != nil {
-			return nil, err
+		var f FeeRate
+		if plan.FeeRate != "" || p.NeedsAuth(d, signer) { // else it is the sender's affair
+			if f, err = ParseFeeRate(plan.FeeRate); err != nil {
+				return nil, err
+			}
 		}
 		return p.WantOpen(d, signer, auth, f, maxComputeFee)
 	case chains.StepClaimSecret:

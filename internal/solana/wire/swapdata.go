@@ -87,8 +87,10 @@ func (p Programs) Check(d *SwapData) error {
 		return fault.Invalid("confirmations", "%d are more than %d", d.Confirmations, MaxConfirmations)
 	case d.Nonce != 0 && d.Kind != chains.OnchainNonced:
 		return fault.Invalid("nonce", "an escrow of kind %s has none", d.Kind)
-	case p.Version == V1 && d.PayIn && (d.SecurityDeposit != 0 || d.ClaimerBounty != 0):
-		return fault.Invalid("securityDeposit", "v1 of the program takes neither deposit nor bounty from an offerer who pays in")
+	case p.Version == V1 && d.PayIn && d.SecurityDeposit != 0:
+		return fault.Invalid("securityDeposit", "v1 of the program takes none from an offerer who pays in")
+	case p.Version == V1 && d.PayIn && d.ClaimerBounty != 0:
+		return fault.Invalid("claimerBounty", "v1 of the program takes none from an offerer who pays in")
 	case d.Expiry < firstTime:
 		return fault.Invalid("expiry", "%d is a Bitcoin height, not a time", d.Expiry)
 	}

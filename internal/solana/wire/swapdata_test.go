@@ -156,7 +156,7 @@ func TestSwapDataOfAnLP(t *testing.T) {
 		{"long hash", `"a78a3d83`, `"00a78a3d83`, "paymentHash"},
 		{"expiry as a height", `"1756691056"`, `"999999999"`, "expiry"},
 		{"deposit of who pays in", `"securityDeposit":"0"`, `"securityDeposit":"1"`, "securityDeposit"},
-		{"bounty of who pays in", `"claimerBounty":"0"`, `"claimerBounty":"1"`, "securityDeposit"},
+		{"bounty of who pays in", `"claimerBounty":"0"`, `"claimerBounty":"1"`, "claimerBounty"},
 		{"address of 31 bytes", "Co5p4ZHsQTcgtBS9jQH8Km96qTDKMYV51cykzt1yFYFD", "2VUnLYxEQcSmLBruiCLAdCJP5sQxj7nbAtKYEzwbknr", "offerer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,250 @@
+package solana
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/solana/solread"
+	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Options configures the chain.
+type Options struct {
+	RPC []string // JSON-RPC URLs, http or https, in order of preference; required
+
+	// Version is the version of the swap program that new swaps use: v1 if it is
+	// empty, the network's default with a Network. All deployed versions are served.
+	Version string
+	// Network replaces the preset: other programs, or a cluster of your own.
+	Network *Network
+	// Tokens replaces the built-in tokens. One must be SOL, by the address of its
+	// wrapped form.
+	Tokens []tokens.Token
+}
+
+// Mainnet returns a factory for Solana's main cluster, which goes with Bitcoin's main
+// network.
+func Mainnet(o Options) chains.Factory { return factory{o, wire.MainnetBeta} }
+
+// Devnet returns a factory for Solana's devnet, which goes with Bitcoin's testnets.
+func Devnet(o Options) chains.Factory { return factory{o, wire.Devnet} }
+
+// Custom returns a factory for the cluster that o.Network describes.
+func Custom(o Options) chains.Factory { return factory{o, ""} }
+
+type factory struct {
+	o       Options
+	cluster wire.Cluster // "": that of o.Network
+}
+
+func (f factory) ID() string { return ChainID }
+
+// network returns the network that is to be opened.
+func (f factory) network(on bitcoin.Network) (Network, error) {
+	var n Network
+	if f.o.Network != nil {
+		n = *f.o.Network
+		if n.Bitcoin != on {
+			return Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s instead of %s", ChainID, n.Bitcoin, on)
+		}
+	} else {
+		w, ok := wire.NetworkFor(on)
+		switch {
+		case f.cluster == "":
+			return Network{}, fault.Invalid("network", "is required for a cluster that has no preset")
+		case !ok || w.Cluster != f.cluster:
+			return Network{}, fault.New(fault.Unsupported, "no swap programs are known on Solana's %s for Bitcoin's %s", f.cluster, on)
+		}
+		n = described(w.Bitcoin, w.Cluster, w.Programs)
+	}
+	if err := n.Validate(); err != nil || f.o.Version == "" {
+		return n, err
+	}
+	return n.preferring(f.o.Version)
+}
+
+// openPatience is how long Open waits for a node.
+const openPatience = 5 * time.Second
+
+// Open implements [chains.Factory]. It takes one round trip, which checks the genesis
+// hash and whether the programs are there. Nodes that do not answer now are checked
+// with the first request that they answer.
+func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error) {
+	n, err := f.network(env.Network)
+	if err != nil {
+		return nil, err
+	}
+	programs, err := n.programs()
+	if err != nil {
+		return nil, err
+	}
+	known := f.o.Tokens
+	if known == nil {
+		known = tokens.Known(ChainID)
+	}
+	native, err := nativeOf(known)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := solrpc.Dial(func(hash string) error {
+		if hash != n.Genesis {
+			return fmt.Errorf("serves the cluster with the genesis hash %.64s instead of %s", hash, n.Genesis)
+		}
+		return nil
+	}, f.o.RPC, env.HTTP, env.Now)
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{net: n, node: nodes, nodes: nodes, most: len(f.o.RPC)/2 + 1, env: env, tokens: known, native: native,
+		ledger: solread.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, solrpc.Block](1024)}
+	for _, p := range programs {
+		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: solread.New(p, c.ledger)})
+	}
+	if err := c.greet(ctx); err != nil {
+		nodes.Close()
+		return nil, fmt.Errorf("open %s: %w", ChainID, err)
+	}
+	return c, nil
+}
+
+// greet asks the nodes once. Unreachable nodes do not disable the chain, because swaps
+// may be in progress on it; nodes of another cluster do, and so do programs that are
+// not there.
+func (c *chain) greet(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	var keys []wire.Key
+	for _, k := range c.contracts {
+		keys = append(keys, k.Swap, k.Relay)
+	}
+	var p present
+	requests, gather := solrpc.AccountsRequests(keys, solrpc.Confirmed)
+	requests = append(requests, p.requests()...)
+	err := c.nodes.Ask(asking, requests)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if foreign := c.nodes.Foreign(); foreign != nil {
+		return foreign
+	}
+	for _, r := range requests {
+		if err == nil {
+			err = r.Err
+		}
+	}
+	if err != nil {
+		c.env.Log.Warn("chain opened although its nodes are not responding", "chain", ChainID, "err", err)
+		return nil
+	}
+	c.noteHashes(&p)
+	for i, a := range gather().All {
+		if a == nil || !a.Executable {
+			return fault.Invalid("deployments", "there is no program at %s", keys[i])
+		}
+	}
+	return nil
+}
+
+func nativeOf(known []tokens.Token) (tokens.Token, error) {
+	for _, t := range known {
+		if t.Address == wire.WSOL.String() {
+			return t, nil
+		}
+	}
+	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the address of wrapped SOL, %s", ChainID, wire.WSOL)
+}
+
+// chain is a [chains.Chain].
+type chain struct {
+	net       Network
+	node      solrpc.Node
+	nodes     *solrpc.Nodes
+	most      int // answers of so many nodes are most of them
+	env       chains.Env
+	tokens    []tokens.Token
+	native    tokens.Token
+	ledger    *solread.Ledger
+	contracts []*contract
+	hashes    *hashes
+	latest    latest
+	signed    *lru.Cache[uint64, solrpc.Block] // whose hashes LPs have signed, by slot
+
+	mu       sync.Mutex
+	price    uint64 // of a compute unit, in micro-lamports, as it was estimated last
+	pricedAt time.Time
+	warned   time.Time // when the clocks were last said to differ
+}
+
+var (
+	_ chains.Chain           = (*chain)(nil)
+	_ chains.RandomAddresser = (*chain)(nil)
+	_ chains.Payouts         = (*chain)(nil)
+)
+
+// Close ends the connections.
+func (c *chain) Close() error { c.nodes.Close(); return nil }
+
+func (c *chain) Info() chains.Info {
+	info := chains.Info{ID: ChainID, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), GasDropNative: true, PollSeconds: int(eventPoll / time.Second)}
+	for _, k := range c.contracts {
+		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: k.LPInit(), Streams: true})
+		info.Contracts = append(info.Contracts, k.Swap.String(), k.Relay.String())
+	}
+	return info
+}
+
+func (c *chain) Address(s string, strict bool) (string, error) {
+	a, err := Address(s, strict)
+	if err != nil {
+		return "", fault.Invalid("", "%w", err)
+	}
+	return a, nil
+}
+
+func (c *chain) TokenAddress(s string) (string, error) {
+	a, err := TokenAddress(s)
+	if err != nil {
+		return "", fault.Invalid("", "%w", err)
+	}
+	return a, nil
+}
+
+// RandomAddress implements [chains.RandomAddresser]: a point of the curve whose secret
+// key nobody has.
+func (c *chain) RandomAddress(rand io.Reader) (string, error) {
+	for {
+		var k wire.Key
+		if _, err := io.ReadFull(rand, k[:]); err != nil {
+			return "", err
+		}
+		if wire.OnCurve(k) {
+			return c.Address(k.String(), false)
+		}
+	}
+}
+
+func (c *chain) Contract(version string) (chains.Contract, bool) {
+	if version == "" {
+		version = DefaultVersion
+	}
+	for _, k := range c.contracts {
+		if k.Version() == version {
+			return k, true
+		}
+	}
+	return nil, false
+}
+
+// VerifyData takes no round trip.
+func (c *chain) VerifyData(_ context.Context, signer string, data []byte, signature string) error {
+	return VerifyData(signer, data, signature)
+}

@@ -1,0 +1,355 @@
+package solana_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	btcwire "github.com/btcsuite/btcd/wire"
+	sol "github.com/gagliardetto/solana-go"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/chaintest"
+	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+func TestConformance(t *testing.T) {
+	for _, version := range []string{wire.V1, wire.V2} {
+		t.Run(version, func(t *testing.T) {
+			chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, version, devnet.Options{FinalizedLag: 4}) })
+		})
+	}
+}
+
+// localNet is the private network as the suite wants it.
+type localNet struct {
+	*devnet.Net
+	t       *testing.T
+	program wire.Programs // under test
+	chain   chains.Chain
+	backend bitcoin.Backend
+	nodes   [2]*rpc.Server
+	lp      account
+	wallet  *bitcoinnet.Wallet // of users
+}
+
+var _ chaintest.Net = (*localNet)(nil)
+
+func newNet(t *testing.T, version string, o devnet.Options) *localNet {
+	t.Helper()
+	n, err := devnet.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &localNet{Net: n, t: t}
+	t.Cleanup(func() {
+		if c, ok := l.chain.(interface{ Close() error }); ok {
+			l.must(c.Close())
+		}
+		l.must(n.Close())
+	})
+	second, err := n.Serve("")
+	l.must(err)
+	l.nodes = [2]*rpc.Server{n.Server(), second}
+	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
+	l.must(err)
+	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
+	l.must(err)
+	l.program, err = n.Network().Version(version)
+	l.must(err)
+	l.chain = l.open(t, version, l.nodes[0].URL(), l.nodes[1].URL())
+	l.lp = account{l, n.LP}
+	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
+		l.must(n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
+	}
+	return l
+}
+
+// open opens the chain of the network at some nodes.
+func (l *localNet) open(t *testing.T, version string, urls ...string) chains.Chain {
+	t.Helper()
+	network := solana.Network{Bitcoin: l.Bitcoin().Network(), Genesis: l.Genesis().String()}
+	for _, p := range l.Programs() {
+		network.Deployments = append(network.Deployments, solana.Deployment{Version: p.Version, SwapProgram: p.Swap.String(), BtcRelay: p.Relay.String()})
+	}
+	known := []tokens.Token{
+		{Chain: solana.ChainID, Ticker: "SOL", Decimals: 9, DisplayDecimals: 9, Address: wire.WSOL.String()},
+		{Chain: solana.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: devnet.WBTC.String()},
+	}
+	f := solana.Custom(solana.Options{RPC: urls, Version: version, Network: &network, Tokens: known})
+	c, err := f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
+	l.must(err)
+	return c
+}
+
+// draws are the same in every run: how many blocks are looked at for a price depends on
+// them.
+type draws struct {
+	mu sync.Mutex
+	r  *rand.ChaCha8
+}
+
+func (d *draws) Read(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.r.Read(p)
+}
+
+// noNotes keeps nothing: the chain does without.
+type noNotes struct{}
+
+func (noNotes) Note(t context.Context, name string) ([]byte, uint64, error) { return nil, 0, nil }
+func (noNotes) SetNote(t context.Context, n string, v []byte, at uint64) error {
+	return storage.ErrConflict
+}
+
+func (l *localNet) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *localNet) Chain() chains.Chain      { return l.chain }
+func (l *localNet) Backend() bitcoin.Backend { return l.backend }
+func (l *localNet) LP() chaintest.Account    { return l.lp }
+
+// Account has some SOL wrapped, as the suite opens escrows in one transaction.
+func (l *localNet) Account(t *testing.T) chaintest.Account {
+	t.Helper()
+	a := l.NewAccount()
+	l.must(l.Fund(t.Context(), a.Address, devnet.SOL(10)))
+	l.must(l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
+	l.must(l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
+	return account{l, a}
+}
+
+func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must(l.Net.Advance(d)) }
+func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
+func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
+func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(blocks)) }
+func (l *localNet) MineBitcoin(_ *testing.T, blocks int) {
+	l.t.Helper()
+	_, err := l.Bitcoin().Mine(blocks)
+	l.must(err)
+}
+func (l *localNet) ReorgBitcoin(_ *testing.T, blocks int) {
+	l.t.Helper()
+	l.must(l.Bitcoin().Reorg(blocks))
+}
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+
+// Spoil lets the transaction's block hash grow too old.
+func (l *localNet) Spoil(t *testing.T, _ chaintest.Account, _ chains.Signed) {
+	t.Helper()
+	l.must(l.Expire())
+}
+
+func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*btcwire.TxOut) bitcoin.OutPoint {
+	t.Helper()
+	total := sats + 20_000
+	for _, out := range further {
+		total += out.Value
+	}
+	coin, err := l.Bitcoin().Fund(l.wallet.Address, total)
+	l.must(err)
+	tx := btcwire.NewMsgTx(2)
+	in := btcwire.NewTxIn(&coin, nil, nil)
+	in.Sequence = 0xFFFFFFFD
+	if nonce != 0 {
+		tx.LockTime, in.Sequence, err = claimhash.NonceFields(nonce, l.Time())
+		l.must(err)
+	}
+	tx.AddTxIn(in)
+	tx.AddTxOut(btcwire.NewTxOut(sats, script))
+	for _, out := range further {
+		tx.AddTxOut(out)
+	}
+	tx.AddTxOut(btcwire.NewTxOut(5_000, l.wallet.Address.Script()))
+	l.must(l.wallet.Sign(tx))
+	id, err := l.Bitcoin().Send(tx)
+	l.must(err)
+	l.MineBitcoin(t, 1)
+	return bitcoin.OutPoint{Hash: id}
+}
+
+func (l *localNet) Requests() int {
+	n := 0
+	for _, s := range l.nodes {
+		n += len(s.Requests())
+	}
+	return n
+}
+
+func (l *localNet) NodeName(node int) string {
+	return strings.TrimPrefix(l.nodes[node].URL(), "http://")
+}
+
+func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
+	t.Helper()
+	faults := map[chaintest.Trouble]rpc.Fault{
+		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
+		chaintest.WrongNetwork: {WrongNetwork: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
+		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
+	}
+	if with == chaintest.Behind {
+		l.Advance(t, 10*time.Minute)
+	}
+	l.nodes[node].Misbehave(faults[with])
+}
+
+// account is a key as the suite wants it.
+type account struct {
+	net *localNet
+	*devnet.Account
+}
+
+func (a account) Address() string { return a.Account.Address.String() }
+
+// Sign signs as a wallet does: beside the signatures that are there already, and with
+// the keys that come along.
+func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
+	t.Helper()
+	out := make([]string, len(u.Txs))
+	for i, text := range u.Txs {
+		tx, more := unsigned(t, text)
+		message, err := tx.Message.MarshalBinary()
+		a.net.must(err)
+		for _, key := range append(more, ed25519.PrivateKey(a.Key)) {
+			place := slices.Index(tx.Message.AccountKeys, sol.PublicKeyFromBytes(key.Public().(ed25519.PublicKey)))
+			if place < 0 || place >= len(tx.Signatures) {
+				place = 0 // somebody whose signature is not asked for
+			}
+			tx.Signatures[place] = sol.SignatureFromBytes(ed25519.Sign(key, message))
+		}
+		raw, err := tx.MarshalBinary()
+		a.net.must(err)
+		out[i] = hex.EncodeToString(raw)
+	}
+	return out
+}
+
+// unsigned decodes what an action asks to sign, and the keys that go with it.
+func unsigned(t *testing.T, text string) (*sol.Transaction, []ed25519.PrivateKey) {
+	t.Helper()
+	var in struct {
+		Tx      string
+		Signers []string
+	}
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(in.Tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := sol.TransactionFromBytes(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []ed25519.PrivateKey
+	for _, s := range in.Signers {
+		key, err := hex.DecodeString(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	return tx, keys
+}
+
+func (a account) data(e chains.Escrow) *wire.SwapData {
+	d, err := wire.ParseSwapData(e.Data)
+	a.net.must(err)
+	return d
+}
+
+// AuthorizeInit signs the whole transaction with the newest finalized block hash, as
+// LPs do, whoever the account is.
+func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, feeRate, sender string, until time.Time) chains.Auth {
+	t.Helper()
+	d := a.data(e)
+	from, err := wire.ParseKey(sender)
+	a.net.must(err)
+	rate, err := wire.ParseFeeRate(feeRate)
+	a.net.must(err)
+	tx, err := a.net.program.InitTx(d, from, uint64(until.Unix()), rate)
+	a.net.must(err)
+	var block *bank.Block
+	a.net.Bank().Read(bank.Finalized, 0, func(v *bank.View) { block = v.Head() })
+	tx.Blockhash = block.Hash
+	m, err := tx.Message()
+	a.net.must(err)
+	raw, err := m.MarshalBinary()
+	a.net.must(err)
+	return chains.Auth{Prefix: d.InitPrefix(), Timeout: until.Unix(), Signature: fmt.Sprintf("%d;%x", block.Slot, ed25519.Sign(ed25519.PrivateKey(a.Key), raw))}
+}
+
+func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
+	t.Helper()
+	m := a.data(e).RefundMessage(uint64(until.Unix()))
+	return wire.RefundAuth{Timeout: uint64(until.Unix()), Signature: wire.Signature(ed25519.Sign(ed25519.PrivateKey(a.Key), m[:]))}.Auth()
+}
+
+func (a account) SignData(t *testing.T, data []byte) string {
+	t.Helper()
+	return hex.EncodeToString(signData(a.Key, data))
+}
+
+func (l *localNet) Facts() chaintest.Facts {
+	other := wire.ATA(devnet.WBTC, devnet.USDC).String() // off the curve, as token accounts are
+	hash := strings.Repeat("07", 32)
+	f := chaintest.Facts{
+		Token:       devnet.WBTC.String(),
+		SameAddress: []string{"9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"},
+		NoAddress: []string{"MsFWSVWqPbN2tkNEBcVDdjoc2JawAzZzZtqRbkenWS4", "hs3epxtgagetezn7bwkfz4qopr7ylabrwxtsouygs4bh", "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B",
+			"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"},
+		ZeroAddress: strings.Repeat("1", 32),
+		EscrowMembers: map[string]any{
+			"offerer": other, "claimer": other, "token": other, "programId": other, "version": map[string]string{wire.V1: wire.V2, wire.V2: wire.V1}[l.program.Version],
+			"type": "evm", "kind": 3, "paymentHash": hash, "nonce": "5", "confirmations": 7, "payIn": false, "payOut": true, "offererAta": other, "claimerAta": other,
+			"amount": "1", "sequence": "5", "expiry": "2000000001", "securityDeposit": "1", "claimerBounty": "1", "txoHash": hash,
+		},
+		Free: []chaintest.FreeMember{
+			{Member: "sequence", Value: "123456", Field: chains.AnySequence},
+			{Member: "expiry", Value: "2000000000", Field: chains.AnyExpiry},
+			{Member: "amount", Value: "500000000", Field: chains.AtLeastAmount},
+			{Member: "txoHash", Value: hash, Field: chains.AnyExtraData},
+		},
+		Alterations:    alterations(),
+		AuthLate:       54 * time.Second, // its block hash counts for a minute, less some slots
+		SignedOpenings: true,
+		ProofTxs:       2, // the Bitcoin transaction is written into an account before
+		GasPayers:      true,
+		Trips: chaintest.Trips{
+			Heads: 1, Balance: 1,
+			FeeRate: 5, // the local chain has few blocks to look at
+			Send:    1, Status: 1, Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1, Search: 1, SearchFound: 1,
+			VerifyInit: 2,                                                         // at once
+			Build:      3, BuildProof: 4, BuildProofAgain: 3, BuildProofBehind: 7, // three at once, and what follows from them
+			Hints: 2, Admit: 1, Liquidity: 1, History: 2,
+		},
+	}
+	return f
+}

@@ -1,0 +1,141 @@
+package solana
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/solana/solread"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// contract is one version of the programs as a [chains.Contract].
+type contract struct {
+	chain *chain
+	wire.Programs
+	reader *solread.Reader
+}
+
+var _ chains.Contract = (*contract)(nil)
+
+func (k *contract) Version() string { return k.Programs.Version }
+
+func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
+	d, err := k.Programs.Expect(spec)
+	if err != nil {
+		return chains.Escrow{}, err
+	}
+	return d.Escrow()
+}
+
+// Decode also demands the configured program, whatever the data says.
+func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
+	d, err := wire.ParseSwapData(data)
+	if err != nil {
+		return chains.Escrow{}, err
+	}
+	if err := k.Programs.Check(d); err != nil {
+		return chains.Escrow{}, err
+	}
+	return d.Escrow()
+}
+
+func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+	a, err := wire.ParseSwapData(want.Data)
+	if err != nil {
+		return err
+	}
+	b, err := wire.ParseSwapData(got.Data)
+	if err != nil {
+		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
+	}
+	return wire.Diff(a, b, may...)
+}
+
+func (k *contract) ClaimHash(c chains.Condition) ([]byte, error) {
+	h, err := wire.ClaimHashOf(c)
+	return h.Bytes(), err
+}
+
+func (k *contract) ClaimHashText(hash []byte) string { return wire.ClaimHashText(hash) }
+
+func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
+	d, err := wire.ParseSwapData(e.Data)
+	if err != nil {
+		return nil, err
+	}
+	return d.Public()
+}
+
+// VerifyRefund takes no round trip.
+func (k *contract) VerifyRefund(_ context.Context, e chains.Escrow, auth chains.Auth) error {
+	d, err := k.SwapDataOf(e)
+	if err != nil {
+		return &chains.AuthError{Reason: "is for an escrow of another program", Err: err}
+	}
+	_, err = d.VerifyRefund(auth, k.chain.env.Now())
+	return err
+}
+
+// Escrows takes one round trip, a second one if something happened to an escrow since
+// it was last looked at, another one the first time for the blocks in which it did,
+// and another one if an authorisation seems to be over. Queries by claim hash take no
+// more: an escrow's address follows from it.
+func (k *contract) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	facts, err := k.reader.Escrows(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	var blocks []*chains.Block
+	for i := range facts {
+		blocks = append(blocks, unnamed(&facts[i])...)
+	}
+	return facts, k.chain.complete(ctx, blocks)
+}
+
+// Liquidity takes one round trip.
+func (k *contract) Liquidity(ctx context.Context, lp, token string) (chains.LPFunds, error) {
+	who, err := address("lp", lp)
+	if err != nil {
+		return chains.LPFunds{}, err
+	}
+	of, err := mint("token", token)
+	if err != nil {
+		return chains.LPFunds{}, err
+	}
+	return k.reader.Funds(ctx, who, of)
+}
+
+// Check takes no round trip.
+func (k *contract) Check(plan chains.Plan, signed []string) ([]chains.Signed, error) {
+	txs, err := k.CheckSigned(plan, signed)
+	if err != nil {
+		return nil, err
+	}
+	return txs, excludes(plan, txs)
+}
+
+// IDs takes no round trip.
+func (k *contract) IDs(signed []string) ([]string, error) { return wire.IDs(signed) }
+
+// address reads the address in a named input field.
+func address(field, s string) (wire.Key, error) {
+	canonical, err := Address(s, false)
+	if err != nil {
+		return wire.Key{}, fault.Invalid(field, "%w", err)
+	}
+	return wire.ParseKey(canonical)
+}
+
+// mint reads the token address in a named input field.
+func mint(field, s string) (wire.Key, error) {
+	canonical, err := TokenAddress(s)
+	if err != nil {
+		return wire.Key{}, fault.Invalid(field, "%w", err)
+	}
+	return wire.ParseKey(canonical)
+}
+
+func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }

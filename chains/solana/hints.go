@@ -1,0 +1,114 @@
+package solana
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/solana/solread"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// eventPoll is how often new transactions of the programs are asked for (protocol:
+// chain-solana.md §18).
+const eventPoll = 5 * time.Second
+
+// Hints polls every five seconds: one round trip, and those of [solread.Ledger.Poll]
+// where something happened.
+func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
+	at, err := solread.ParseCursor(from)
+	if err != nil {
+		return err
+	}
+	pause := eventPoll
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+		var refused error
+		err := c.ledger.Poll(ctx, c.readers(), at, func(news []solread.News, next solread.Cursor) error {
+			text, err := json.Marshal(next)
+			if err == nil {
+				err = deliver(hints(news), text)
+			}
+			if err != nil {
+				refused = err
+				return err
+			}
+			at = next
+			return nil
+		})
+		switch {
+		case refused != nil:
+			return refused
+		case err == nil:
+			pause = eventPoll
+		case ctx.Err() == nil:
+			c.env.Log.Warn("reading program events failed", "chain", ChainID, "err", err)
+			pause = min(2*pause, 2*time.Minute)
+		}
+		timer.Reset(pause)
+	}
+}
+
+func (c *chain) readers() []*solread.Reader {
+	all := make([]*solread.Reader, len(c.contracts))
+	for i, k := range c.contracts {
+		all[i] = k.reader
+	}
+	return all
+}
+
+// hints says where news point; they are never trusted further.
+func hints(news []solread.News) []chains.Hint {
+	all := make([]chains.Hint, 0, len(news))
+	for _, n := range news {
+		hash := n.EscrowHash()
+		h := chains.Hint{Version: n.Version, EscrowHash: hash[:], TxID: n.Tx}
+		switch {
+		case n.Kind != wire.Initialized:
+		case n.Opened != nil:
+			h.ClaimHash = n.Opened.ClaimHash().Bytes()
+		case n.Escrow == chains.HTLC: // which has neither nonce nor confirmations
+			h.ClaimHash = wire.ClaimHash{PaymentHash: n.Hash}.Bytes()
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// History takes those round trips of [solread.Ledger.History], and the first time one
+// for the blocks in which something happened.
+func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
+	return func(yield func(chains.Past, error) bool) {
+		who, err := address("signer", signer)
+		if err != nil {
+			yield(chains.Past{}, err)
+			return
+		}
+		for p, err := range c.ledger.History(ctx, c.readers(), who, from) {
+			if err == nil {
+				err = c.complete(ctx, unnamed(&p.Fact))
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// unnamed are the blocks of a fact of which only the height is known.
+func unnamed(f *chains.EscrowFact) (all []*chains.Block) {
+	for _, b := range []*chains.Block{&f.Opened, &f.Finished} {
+		if b.Height != 0 && b.Hash == "" {
+			all = append(all, b)
+		}
+	}
+	return all
+}

@@ -1,0 +1,130 @@
+package solana
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// VerifyInit takes one round trip: to read the block that the authorisation names, and
+// the newest slot unless that was read in the last seconds. With both known it takes
+// none. What is verified is the whole transaction, made here with our own fee rate.
+// Where the signature does not verify and there are several nodes, the block is asked
+// of all: a node that lies about it must not make an LP look bad.
+func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, feeRate, sender string) (int64, error) {
+	d, err := k.SwapDataOf(e)
+	if err != nil {
+		return 0, &chains.AuthError{Reason: "is for an escrow of another program", Err: err}
+	}
+	from, err := address("signer", sender)
+	if err != nil {
+		return 0, err
+	}
+	needed, err := k.CheckInit(d, from, auth.Prefix, auth.Timeout, k.chain.env.Now())
+	if err != nil {
+		return 0, err
+	}
+	if !needed {
+		return usable(nil, auth.Timeout, 0, k.chain.env.Now())
+	}
+	a, err := wire.ParseInitAuth(auth)
+	if err != nil {
+		return 0, err
+	}
+	rate, err := wire.ParseFeeRate(feeRate)
+	if err != nil {
+		return 0, fault.At("feeRate", err)
+	}
+	block, latest, err := k.chain.signedBlock(ctx, a.Slot)
+	if err != nil {
+		return 0, err
+	}
+	if err := a.CheckSlot(latest); err != nil {
+		return 0, err
+	}
+	verify := func(h wire.Hash) error { return k.Programs.VerifyInit(d, from, a, rate, h) }
+	if err := verify(block.Hash); err != nil {
+		other, ok := k.chain.otherBlock(ctx, a.Slot, block.Hash, func(h wire.Hash) bool { return verify(h) == nil })
+		if !ok {
+			return 0, err
+		}
+		block = other
+	}
+	k.chain.noteSigned(a.Slot, block)
+	return usable(&a, auth.Timeout, latest, k.chain.env.Now())
+}
+
+// usable returns until when an authorisation can be used, in Unix milliseconds.
+func usable(a *wire.InitAuth, timeout int64, latest uint64, now time.Time) (int64, error) {
+	until := wire.UsableUntil(a, uint64(timeout), latest, now)
+	if until.IsZero() {
+		return 0, &chains.AuthError{Reason: "it cannot be used any more", Late: true}
+	}
+	return until.UnixMilli(), nil
+}
+
+// signedBlock returns the block of a slot that an LP has signed, and the newest slot.
+func (c *chain) signedBlock(ctx context.Context, slot uint64) (block solrpc.Block, latest uint64, err error) {
+	latest, fresh := c.latest.get(c.env.Now())
+	block, known := c.signed.Get(slot)
+	if fresh && known {
+		return block, latest, nil
+	}
+	var final uint64
+	var missing error
+	g, inner := errgroup.WithContext(ctx)
+	if !known {
+		g.Go(func() error {
+			block, missing = c.ledger.Block(inner, slot)
+			return inner.Err()
+		})
+	}
+	g.Go(func() error {
+		return solrpc.AskAll(inner, c.node, []solrpc.Request{solrpc.SlotRequest(solrpc.Processed, &latest), solrpc.SlotRequest(solrpc.Finalized, &final)})
+	})
+	if err := g.Wait(); err != nil {
+		return block, 0, err
+	}
+	c.latest.note(latest, c.env.Now())
+	switch {
+	case missing == nil:
+		return block, latest, nil
+	case solrpc.IsSkipped(missing) && slot <= final:
+		return block, 0, &chains.AuthError{Reason: "it names a slot that has no block", Err: missing}
+	case slot > latest+wire.TxSlots:
+		return block, 0, &chains.AuthError{Reason: "it names a slot that is yet to come"}
+	}
+	return block, 0, fault.New(fault.Upstream, "the node does not have the block of slot %d: %w", slot, missing)
+}
+
+// noteSigned remembers a block whose hash an LP has signed, which proves it.
+func (c *chain) noteSigned(slot uint64, b solrpc.Block) {
+	c.signed.Add(slot, b)
+	c.hashes.end(b.Hash, *b.Height+wire.TxSlots)
+}
+
+// otherBlock returns the block of a slot as a node has it that says another hash than
+// the first, one that good accepts.
+func (c *chain) otherBlock(ctx context.Context, slot uint64, not wire.Hash, good func(wire.Hash) bool) (block solrpc.Block, found bool) {
+	if !c.nodes.Several() {
+		return block, false
+	}
+	ask := func() []solrpc.Request {
+		return []solrpc.Request{solrpc.BlockRequest(slot, solrpc.Confirmed, new(solrpc.Block))}
+	}
+	_ = c.nodes.Each(ctx, ask, func(r []solrpc.Request) {
+		if r[0].Err != nil {
+			return
+		}
+		if b := *r[0].Result.(*solrpc.Block); b.Hash != not && good(b.Hash) {
+			block, found = b, true
+		}
+	})
+	return block, found
+}
