@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"crypto/sha256"
 	"errors"
 	"strings"
 
@@ -14,23 +15,26 @@ type handler func(*call) error
 // program makes a program of its instructions, by the names that it gives them.
 func program(p wire.Programs, handlers map[string]handler) bank.Program {
 	return bank.Program{Units: callUnits, Execute: func(c *bank.Call) error {
+		if len(c.Data) < len(wire.Discriminator{}) {
+			return refuse(p, c, noInstruction)
+		}
 		metas := make([]wire.Account, len(c.Accounts))
 		for i, a := range c.Accounts {
 			metas[i] = wire.Account{PublicKey: a.Key, IsSigner: a.Signer, IsWritable: a.Writable}
 		}
 		decoded, err := p.DecodeCall(wire.Instruction{Program: c.Program, Accounts: metas, Data: c.Data})
-		switch {
-		case len(c.Data) < len(wire.Discriminator{}):
-			return refuse(p, c, noInstruction)
-		case errors.Is(err, wire.ErrUnknownCall):
+		for err != nil && !errors.Is(err, wire.ErrUnknownCall) {
+			metas = append(metas, wire.Account{PublicKey: missing})
+			decoded, err = p.DecodeCall(wire.Instruction{Program: c.Program, Accounts: metas, Data: c.Data})
+		}
+		if err != nil {
 			return refuse(p, c, unknownInstruction)
-		case err != nil:
-			return refuse(p, c, notEnoughKeys)
 		}
 		c.Log("Instruction: %s", camel(decoded.Name))
 		x := &call{Call: c, p: p, args: decoded.Args, named: make(map[string]*bank.Info, len(decoded.Accounts)),
 			rest: c.Accounts[len(c.Accounts)-len(decoded.Rest):]}
 		for name, key := range decoded.Accounts {
+			x.named[name] = &bank.Info{Key: missing}
 			for _, a := range c.Accounts {
 				if a.Key == key {
 					x.named[name] = a
@@ -97,8 +101,16 @@ func (x *call) require(holds bool, err error) {
 	}
 }
 
+// missing stands for the accounts that an instruction is too short for. What comes
+// before them is looked at first.
+var missing = wire.Key(sha256.Sum256([]byte("an account that was not passed")))
+
 // account returns an account, nil if it is optional and absent.
-func (x *call) account(name string) *bank.Info { return x.named[name] }
+func (x *call) account(name string) *bank.Info {
+	a := x.named[name]
+	x.require(a == nil || a.Key != missing, notEnoughKeys)
+	return a
+}
 
 // signer returns an account that has to have signed.
 func (x *call) signer(name string) *bank.Info {
