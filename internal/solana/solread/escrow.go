@@ -12,8 +12,9 @@ import (
 )
 
 // Escrows answers queries, in their order. It takes one round trip, a second one if
-// something happened at an escrow's address that was not read before, more where that
-// is a long history, and another one if an authorisation seems to be over.
+// something happened at an escrow's address that was not read before, a third one where
+// that is the end of an escrow that was finally open before, or a long history, and
+// another one if an authorisation seems to be over.
 //
 // An escrow is found by its claim hash too, without a search: its address follows from
 // it. Of several that the same parties opened the newest counts.
@@ -194,16 +195,13 @@ func (r *Reader) readOnce(ctx context.Context, looks []*look, auths *authQuestio
 	return readAt{heads, final.accounts().Slot}, r.finish(ctx, looks, heads)
 }
 
-// known reports whether an escrow's history need not be read as long as its account is
-// what it was.
+// known reports whether an escrow's history need not be read as long as it is open.
 func (r *Reader) known(l *look) bool {
 	if l.data == nil {
 		return false
 	}
-	k := dataKey(l.data)
-	_, opened := r.memory.opened.Get(k)
-	_, ended := r.memory.ended.Get(k)
-	return opened || ended
+	o, ok := r.memory.opened.Get(dataKey(l.data))
+	return ok && o.open
 }
 
 // finish reads histories until every escrow's fact is known.
@@ -249,20 +247,21 @@ func (r *Reader) judge(l *look, heads chains.Heads) {
 	case chains.EscrowClaimed, chains.EscrowRefunded:
 		l.fact.Final = f.Finished.Height <= heads.Final.Height
 	}
-	if l.fact.Final {
-		r.memory.note(data, l.fact)
-	}
+	r.memory.note(data, l.fact)
 }
 
-// note keeps what cannot change any more of a final fact.
+// note keeps the opening of an escrow that is final. One that is not open any more can
+// be opened anew.
 func (m *memory) note(d *wire.SwapData, f chains.EscrowFact) {
-	f.Escrow = nil
 	k := dataKey(d)
-	switch {
-	case f.State != chains.EscrowOpen:
-		m.ended.Add(k, f)
-	case f.InitTx != "":
-		m.opened.Add(k, f)
+	if f.State == chains.EscrowOpen {
+		if f.Final && f.InitTx != "" {
+			m.opened.Add(k, opening{f.InitTx, f.Opened, true})
+		}
+		return
+	}
+	if _, ok := m.opened.Get(k); ok {
+		m.opened.Add(k, opening{})
 	}
 }
 
@@ -288,18 +287,13 @@ func (r *Reader) conclude(l *look) (f chains.EscrowFact, data *wire.SwapData, do
 	if err != nil {
 		return chains.EscrowFact{Err: err}, data, true
 	}
-	if !l.history.listed { // nothing was asked, because it was known
-		k := dataKey(data)
-		opened, isOpened := r.memory.opened.Get(k)
-		ended, isEnded := r.memory.ended.Get(k)
-		switch {
-		case f.State == chains.EscrowNone && isEnded:
-			return ended, data, true
-		case f.State == chains.EscrowOpen && isOpened && !isEnded: // else it was opened anew
-			f.InitTx, f.Opened = opened.InitTx, opened.Opened
-			return f, data, true
+	if !l.history.listed { // it was open, and need not be asked again if it still is
+		o, ok := r.memory.opened.Get(dataKey(data))
+		if !ok || !o.open || f.State != chains.EscrowOpen {
+			return f, data, false
 		}
-		return f, data, false
+		f.InitTx, f.Opened = o.tx, o.at
+		return f, data, true
 	}
 	if f.InitTx == "" && !complete {
 		return f, data, false

@@ -46,8 +46,7 @@ func New(p wire.Programs, l *Ledger) *Reader {
 type memory struct {
 	addresses *lru.Cache[[32]byte, wire.Key]              // escrow accounts, by payment hash: they take a while to derive
 	txs       *lru.Cache[txKey, []wire.Occurrence]        // what happened in a transaction, newest first
-	opened    *lru.Cache[[32]byte, chains.EscrowFact]     // finally, by [dataKey]
-	ended     *lru.Cache[[32]byte, chains.EscrowFact]     // finally, by [dataKey]
+	opened    *lru.Cache[[32]byte, opening]               // by [dataKey]
 	headers   *lru.Cache[bitcoin.Hash, wire.StoredHeader] // whether the relay still has it is asked
 }
 
@@ -55,9 +54,16 @@ func newMemory() memory {
 	const entries = 16384
 	return memory{
 		addresses: lru.New[[32]byte, wire.Key](entries), txs: lru.New[txKey, []wire.Occurrence](4 * entries),
-		opened: lru.New[[32]byte, chains.EscrowFact](entries), ended: lru.New[[32]byte, chains.EscrowFact](entries),
+		opened:  lru.New[[32]byte, opening](entries),
 		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
 	}
+}
+
+// opening is the final opening of an escrow that was open when it was read last.
+type opening struct {
+	tx   string
+	at   chains.Block
+	open bool
 }
 
 // txKey names an execution of a transaction: where the chain takes another course, the

@@ -26,7 +26,10 @@ func (a *Accounts) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &reply); err != nil {
 		return err
 	}
-	a.Slot, a.All = reply.Context.Slot, make([]*wire.AccountReply, len(reply.Value))
+	if reply.Context.Slot == nil {
+		return errNoSlot
+	}
+	a.Slot, a.All = *reply.Context.Slot, make([]*wire.AccountReply, len(reply.Value))
 	for i, value := range reply.Value {
 		account, err := wire.ParseAccount(value)
 		if errors.Is(err, wire.ErrAbsent) {
@@ -42,9 +45,11 @@ func (a *Accounts) UnmarshalJSON(data []byte) error {
 
 // inContext is an answer with the slot of the state that it was read at.
 type inContext[T any] struct {
-	Context struct{ Slot uint64 }
+	Context struct{ Slot *uint64 }
 	Value   T
 }
+
+var errNoSlot = errors.New("the slot of the state is missing")
 
 // AccountsRequest asks for up to [AccountsPerCall] accounts.
 func AccountsRequest(keys []wire.Key, at At, result *Accounts) Request {
@@ -52,8 +57,8 @@ func AccountsRequest(keys []wire.Key, at At, result *Accounts) Request {
 	return Request{Method: "getMultipleAccounts", Params: []any{texts(keys), at.with(options{"encoding": "base64"})}, Result: result,
 		Check: func(got any) error {
 			a := got.(*Accounts)
-			if len(a.All) != count || a.Slot == 0 {
-				return fmt.Errorf("response has %d accounts at slot %d, not %d", len(a.All), a.Slot, count)
+			if len(a.All) != count {
+				return fmt.Errorf("response has %d accounts, not %d", len(a.All), count)
 			}
 			if count > 0 && keys[0] == wire.ClockData {
 				a.clock = a.All[0]

@@ -9,20 +9,13 @@ import (
 
 // SlotRequest asks for the newest slot.
 func SlotRequest(at At, result *uint64) Request {
-	return Request{Method: "getSlot", Params: []any{at.with(nil)}, Result: result, Check: positive}
+	return Request{Method: "getSlot", Params: []any{at.with(nil)}, Result: result}
 }
 
 // HeightRequest asks for the height of the newest block: slots without a block are not
 // counted.
 func HeightRequest(at At, result *uint64) Request {
-	return Request{Method: "getBlockHeight", Params: []any{at.with(nil)}, Result: result, Check: positive}
-}
-
-func positive(got any) error {
-	if *got.(*uint64) == 0 {
-		return errors.New("response is 0")
-	}
-	return nil
+	return Request{Method: "getBlockHeight", Params: []any{at.with(nil)}, Result: result}
 }
 
 // Block is what is read of a block.
@@ -87,10 +80,10 @@ func (l *LatestBlockhash) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	hash, err := wire.ParseKey(reply.Value.Blockhash)
-	if err != nil || reply.Context.Slot == 0 || reply.Value.LastValidBlockHeight == 0 {
+	if err != nil || reply.Context.Slot == nil || reply.Value.LastValidBlockHeight == 0 {
 		return errors.New("no block hash with its slot and the height of its end")
 	}
-	*l = LatestBlockhash{reply.Context.Slot, wire.Hash(hash), reply.Value.LastValidBlockHeight}
+	*l = LatestBlockhash{*reply.Context.Slot, wire.Hash(hash), reply.Value.LastValidBlockHeight}
 	return nil
 }
 
@@ -111,10 +104,10 @@ func (v *Validity) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &reply); err != nil {
 		return err
 	}
-	if reply.Value == nil || reply.Context.Slot == 0 {
+	if reply.Value == nil || reply.Context.Slot == nil {
 		return errors.New("neither valid nor invalid")
 	}
-	*v = Validity{reply.Context.Slot, *reply.Value}
+	*v = Validity{*reply.Context.Slot, *reply.Value}
 	return nil
 }
 

@@ -142,7 +142,10 @@ func (s *Statuses) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &reply); err != nil {
 		return err
 	}
-	s.Slot, s.All = reply.Context.Slot, make([]*Status, len(reply.Value))
+	if reply.Context.Slot == nil {
+		return errNoSlot
+	}
+	s.Slot, s.All = *reply.Context.Slot, make([]*Status, len(reply.Value))
 	for i, v := range reply.Value {
 		if v == nil {
 			continue
@@ -166,7 +169,7 @@ func StatusesRequest(ids []wire.Signature, result *Statuses) Request {
 		all[i] = id.String()
 	}
 	return Request{Method: "getSignatureStatuses", Params: []any{all, options{"searchTransactionHistory": true}}, Result: result, Check: func(got any) error {
-		if s := got.(*Statuses); len(s.All) != len(all) || s.Slot == 0 {
+		if s := got.(*Statuses); len(s.All) != len(all) {
 			return fmt.Errorf("response has %d transactions, not %d", len(s.All), len(all))
 		}
 		return nil
@@ -197,10 +200,10 @@ func (s *Simulation) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &reply); err != nil {
 		return err
 	}
-	if reply.Value == nil || reply.Context.Slot == 0 {
+	if reply.Value == nil || reply.Context.Slot == nil {
 		return errors.New("no outcome")
 	}
-	*s = Simulation{Slot: reply.Context.Slot, Logs: reply.Value.Logs, Units: reply.Value.UnitsConsumed}
+	*s = Simulation{Slot: *reply.Context.Slot, Logs: reply.Value.Logs, Units: reply.Value.UnitsConsumed}
 	if isFailure(reply.Value.Err) {
 		s.Err = reply.Value.Err
 	}
