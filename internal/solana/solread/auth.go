@@ -15,7 +15,6 @@ type authQuestions struct {
 	ledger    *Ledger
 	requests  []solrpc.Request
 	processed uint64                   // slot
-	final     solrpc.LatestBlockhash   // the newest finalized block's
 	asked     map[uint64]*solrpc.Block // by slot
 	heights   map[uint64]uint64        // by slot; those that are known
 }
@@ -41,7 +40,7 @@ func newAuthQuestions(l *Ledger, queries []chains.EscrowQuery) *authQuestions {
 		}
 	}
 	if any {
-		a.requests = append(a.requests, solrpc.SlotRequest(solrpc.Processed, &a.processed), solrpc.LatestBlockhashRequest(solrpc.Finalized, &a.final))
+		a.requests = append(a.requests, solrpc.SlotRequest(solrpc.Processed, &a.processed))
 	}
 	return a
 }
@@ -60,7 +59,7 @@ func (a *authQuestions) read() {
 // when the ledger's own time has passed its timeout, or when so many blocks are final
 // that the hash that was signed counts no more; a slot without a block does not count
 // towards that.
-func (a *authQuestions) state(auth chains.Auth, heads chains.Heads) chains.AuthState {
+func (a *authQuestions) state(auth chains.Auth, heads readAt) chains.AuthState {
 	var init *wire.InitAuth
 	if parsed, err := wire.ParseInitAuth(auth); err == nil {
 		init = &parsed
@@ -72,7 +71,7 @@ func (a *authQuestions) state(auth chains.Auth, heads chains.Heads) chains.AuthS
 	}
 	if init != nil && wire.Over(init, timeout, heads.Final.Height, final) {
 		// A block's hash counts for as many blocks as the signed one's did.
-		if signed, ok := a.heights[init.Slot]; ok && a.final.LastValid > signed+2*wire.TxSlots {
+		if signed, ok := a.heights[init.Slot]; ok && heads.lastValid > signed+2*wire.TxSlots {
 			return chains.AuthOver
 		}
 		return chains.AuthLate

@@ -29,17 +29,16 @@ func (r *Reader) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 	if err != nil {
 		return nil, err
 	}
-	finalSlot := max(auths.final.Slot, heads.finalSlot)
 	for i, q := range queries {
 		if l := of[i]; l != nil {
 			facts[i] = l.fact
 		}
 		facts[i].Head = heads.Latest
 		if q.Auth != nil {
-			facts[i].Auth = auths.state(*q.Auth, heads.Heads)
+			facts[i].Auth = auths.state(*q.Auth, heads)
 		}
 	}
-	return facts, r.confirmOver(ctx, finalSlot, of, facts)
+	return facts, r.confirmOver(ctx, heads.finalSlot, of, facts)
 }
 
 // looks returns what has to be read for queries, each once, and which of it belongs to
@@ -125,6 +124,7 @@ const patience = 2
 type readAt struct {
 	chains.Heads
 	finalSlot uint64 // the newest finalized slot that was heard of, be it newer than the confirmed state
+	lastValid uint64 // block height up to which the newest final block's hash counts
 }
 
 // read reads escrows and the heads that they were read at.
@@ -192,7 +192,7 @@ func (r *Reader) readOnce(ctx context.Context, looks []*look, auths *authQuestio
 			l.history.err = errors.Join(errs[:]...)
 		}
 	}
-	return readAt{heads, final.accounts().Slot}, r.finish(ctx, looks, heads)
+	return readAt{heads, max(final.accounts().Slot, final.block.Slot), final.block.LastValid}, r.finish(ctx, looks, heads)
 }
 
 // known reports whether an escrow's history need not be read as long as it is open.
