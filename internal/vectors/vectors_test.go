@@ -107,7 +107,6 @@ func TestLeftOutIsNotPassed(t *testing.T) {
 
 // unused are the vector files that no test reads, with the reason.
 var unused = map[string]string{
-	"chain-starknet": "the chain does not exist yet",
 	"swap-flows-escrow/execution_status_from_btc":   "legacy type, on Solana only",
 	"swap-flows-escrow/execution_status_from_btcln": "legacy type, on Solana only",
 	"swap-flows-escrow/sync_from_btc":               "legacy type, on Solana only",

@@ -82,7 +82,7 @@ func ReadSignatureAnswer(answer []Felt) (signed bool, err error) {
 // refusals are the reasons with which accounts revert when a signature is not theirs,
 // as text and as felts (§8.1).
 var refusals = []string{
-	"argent/invalid-signature", "is invalid, with respect to the public key", "INVALID_SIG",
+	"argent/invalid-signature", "is invalid, with respect to the public key", "INVALID_SIG", "'is invalid'",
 	"0x617267656e742f696e76616c69642d7369676e6174757265", "0x697320696e76616c6964", "0x494e56414c49445f534947",
 }
 

@@ -106,3 +106,10 @@ func (d Deployment) approveRaw(v Vault, raw [2]uint64) (calls []Call, err error)
 	}
 	return calls, nil
 }
+
+// ReadFronter reads the answer of [EntryFronter]: zero if nobody advanced the withdrawal.
+func ReadFronter(answer []Felt) (Felt, error) {
+	r := &reader{rest: answer}
+	f := r.address()
+	return f, r.end()
+}

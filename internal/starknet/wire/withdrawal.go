@@ -16,10 +16,10 @@ func PayoutFormat() vault.PayoutFormat {
 	return vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 }
 
-// WithdrawalData encodes what a withdrawal's OP_RETURN says. The zero address is
-// refused, because nobody could take what goes there.
+// WithdrawalData encodes what a withdrawal's OP_RETURN says. recipient must have all 64
+// digits. The zero address is refused, because nobody could take what goes there.
 func WithdrawalData(recipient string, raw [2]uint64, executionHash *Felt) ([]byte, error) {
-	to, err := ParseAddress(recipient, false)
+	to, err := ParseAddress(recipient, true)
 	if err != nil {
 		return nil, fault.Invalid("recipient", "%w", err)
 	}
