@@ -121,6 +121,27 @@ func TestClaimsAreGuarded(t *testing.T) {
 	})
 }
 
+// Neither version looks whose token account the claimer's is said to be: what an escrow
+// pays out goes to the one that was named when it was opened. Clients have to look.
+func TestPayOutGoesWhereItWasSaid(t *testing.T) {
+	both(t, setup{}, func(t *testing.T, k *kit) {
+		k.stock(5_000_000)
+		d := k.draw()
+		thief := wire.ATA(tower, coin)
+		ix := k.init(d)
+		k.must(swapped(ix, len(ix.Accounts)-1, thief))
+		e, _ := k.escrow(d)
+		if k.p.Match(e, d) == nil {
+			t.Error("the client takes the escrow for the one that was agreed on")
+		}
+		k.refused(constraintRaw, k.claim(d, tower))
+		d.ClaimerATA = &thief
+		is(t, "the user as claimer", d.IsClaimer(user), false)
+		k.must(k.claim(d, tower))
+		is(t, "the thief's tokens", k.tokens(thief), wealth+d.Amount)
+	})
+}
+
 // Whatever the deposit and the bounty are: who gets which lamports of the account.
 func TestLamportsOfClaims(t *testing.T) {
 	const rent = 10_000_000 // more than the account needs

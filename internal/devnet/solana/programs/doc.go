@@ -11,6 +11,8 @@
 // reads and writes; the rules are here. Who checks a client against these programs
 // checks it against what the deployed ones do, error by error: also where that is
 // strange, such as claims after the expiry or a token account of anybody's as the
-// claimer's. What differs is what no client meets: texts in the log, compute units, and
-// the form of v2's data accounts, which is not public. Sections are those of the page.
+// claimer's. What differs is what no client meets: texts in the log, compute units, the
+// form of v2's data accounts, which is not public, heights below 250, and which error a
+// Bitcoin transaction ends with that counts more inputs than it has bytes. Sections are
+// those of the page.
 package programs

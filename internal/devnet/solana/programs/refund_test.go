@@ -213,6 +213,21 @@ func TestConsentIsForOneEscrow(t *testing.T) {
 	})
 }
 
+// A wallet that is both parties loses what its escrow returns to its balance: the program
+// writes the account twice, the second time as it was before the refund.
+func TestRefundToOneself(t *testing.T) {
+	both(t, setup{}, func(t *testing.T, k *kit) {
+		k.stock(5_000_000)
+		d := k.deal(lp, lp, false, false)
+		k.must(k.init(d))
+		k.now = k.now.Add(2 * time.Hour)
+		k.must(k.p.RefundInstruction(d, 0))
+		v := k.vault(lp, coin)
+		is(t, "balance", v.Amount, 5_000_000-d.Amount)
+		is(t, "failures", v.Reputation[0].FailCount, 1)
+	})
+}
+
 func TestLamportsOfRefunds(t *testing.T) {
 	const held = 10_000_000
 	for _, test := range []struct {
