@@ -50,7 +50,7 @@ func (a *authQuestions) read() {
 	for slot, b := range a.asked {
 		if b.Height != nil {
 			a.heights[slot] = *b.Height
-			a.ledger.note(slot, *b)
+			a.ledger.blocks.Add(slot, *b)
 		}
 	}
 }

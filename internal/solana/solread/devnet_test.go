@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/solread"
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -104,11 +105,14 @@ func (k *kit) lock(secret [32]byte, amount, sequence uint64) *wire.SwapData {
 // authorize has the LP sign with the newest final block.
 func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (wire.InitAuth, wire.SignedBlock) {
 	k.Helper()
-	slot, b, err := k.ledger.LatestBlock(k.Context())
+	var block wire.SignedBlock
+	var slot uint64
+	k.net.Bank().Read(bank.Finalized, 0, func(v *bank.View) {
+		slot, block = v.Head().Slot, wire.SignedBlock{Hash: v.Head().Hash, Height: v.Head().Height}
+	})
+	a, err := k.p.SignInit(d, by.Key, sender, uint64(k.net.Time().Add(10*time.Minute).Unix()), rate, slot, block.Hash)
 	k.must(err)
-	a, err := k.p.SignInit(d, by.Key, sender, uint64(k.net.Time().Add(10*time.Minute).Unix()), rate, slot, b.Hash)
-	k.must(err)
-	return a, wire.SignedBlock{Hash: b.Hash, Height: *b.Height}
+	return a, block
 }
 
 // open opens an escrow and returns the transaction's id.
@@ -207,8 +211,8 @@ func TestEscrowCourse(t *testing.T) {
 		if f := k.facts(1, byData, byHash)[1]; f.State != chains.EscrowClaimed || f.Escrow == nil || f.ClaimTx != claimed {
 			k.Errorf("by claim hash: %+v", f)
 		}
-		if state, err := k.reader.PaidTo(k.Context(), d.PaymentHash); err != nil || state != chains.EscrowClaimed {
-			k.Errorf("paid: %v, %v", state, err)
+		if all, err := k.reader.Happened(k.Context(), d.PaymentHash); err != nil || len(all) != 2 || all[0].Kind != wire.Claimed || all[1].Tx != opened {
+			k.Errorf("happened: %v, %v", all, err)
 		}
 		// Another reader, which remembers nothing, comes to the same.
 		k.connect(k.net.URL())
@@ -368,57 +372,6 @@ func TestHistoryAndPoll(t *testing.T) {
 		}
 		if none := history(middle + 100); len(none) != 0 {
 			k.Errorf("of the future: %+v", none)
-		}
-	})
-}
-
-// What became of transactions: executed, failed, still possible, never possible again.
-func TestOutcomes(t *testing.T) {
-	both(t, func(k *kit) {
-		user := k.net.User
-		latest, err := k.ledger.LatestBlockhash(k.Context())
-		k.must(err)
-		pay := func(lamports uint64) *wire.Tx {
-			tx := &wire.Tx{Payer: user.Address, Blockhash: latest.Hash, Instructions: []wire.Instruction{wire.Transfer(user.Address, k.net.LP.Address, lamports)}}
-			k.must(tx.Sign(user.Key))
-			return tx
-		}
-		good, bad, unsent := pay(1_000_001), pay(1<<60), pay(1_000_003)
-		sentOf := func(tx *wire.Tx) solread.Sent {
-			return solread.Sent{ID: tx.Signatures[user.Address], Blockhash: latest.Hash}
-		}
-		for _, tx := range []*wire.Tx{good, bad} {
-			raw, err := tx.Bytes()
-			k.must(err)
-			if _, err := k.net.Bank().Send(raw); err != nil {
-				k.Fatal(err)
-			}
-		}
-		k.net.Mine(1)
-		outcomes := func() []solread.Outcome {
-			k.Helper()
-			all, err := k.ledger.Outcomes(k.Context(), []solread.Sent{sentOf(good), sentOf(bad), sentOf(unsent), {ID: sentOf(unsent).ID}})
-			k.must(err)
-			return all
-		}
-		all := outcomes()
-		want := []chains.TxState{chains.TxConfirmed, chains.TxReverted, chains.TxPending, chains.TxUnknown}
-		for i, o := range all {
-			if o.State != want[i] || o.Final {
-				k.Errorf("%d: %+v, want %v", i, o, want[i])
-			}
-		}
-		if all[0].Block.Height == 0 || len(all[1].Err) == 0 {
-			k.Errorf("%+v", all)
-		}
-		k.net.Mine(wire.TxSlots + 2)
-		if all := outcomes(); all[0].State != chains.TxConfirmed || !all[0].Final || all[2].State != chains.TxUnknown {
-			k.Errorf("the hash is too old, not finally: %+v", all)
-		}
-		k.net.Mine(5)
-		all = outcomes()
-		if all[2].State != chains.TxReplaced || all[3].State != chains.TxUnknown {
-			k.Errorf("at the end: %+v", all)
 		}
 	})
 }

@@ -108,7 +108,6 @@ type look struct {
 	hash   [32]byte       // payment hash
 	data   *wire.SwapData // nil: searched by claim hash
 	search search
-	any    bool // of any parties
 
 	account, final []byte // at the confirmed and the finalized state; nil: none
 	history        history
@@ -134,7 +133,7 @@ func (r *Reader) read(ctx context.Context, looks []*look, auths *authQuestions) 
 		var doubtful []*look
 		for _, l := range looks {
 			if errors.Is(l.fact.Err, errContradiction) {
-				*l = look{hash: l.hash, data: l.data, search: l.search, any: l.any}
+				*l = look{hash: l.hash, data: l.data, search: l.search}
 				doubtful = append(doubtful, l)
 			}
 		}
@@ -269,10 +268,6 @@ func (m *memory) note(d *wire.SwapData, f chains.EscrowFact) {
 // data is the escrow, nil if a search has found none.
 func (r *Reader) conclude(l *look) (f chains.EscrowFact, data *wire.SwapData, done bool) {
 	complete := l.history.complete()
-	if l.any {
-		f.State = r.Programs.PaidTo(l.hash, l.account, l.history.events)
-		return f, nil, complete || f.State != chains.EscrowNone
-	}
 	if data = l.data; data == nil {
 		if data = r.find(l); data == nil {
 			return f, nil, complete
@@ -373,15 +368,4 @@ func firstOf(infos []solrpc.SignatureInfo) []wire.Signature {
 		return nil
 	}
 	return []wire.Signature{infos[0].Signature}
-}
-
-// PaidTo reports what became of the newest escrow of a payment hash, whoever its
-// parties: before a hash is paid one must know that it is not being paid and was not
-// paid. Its round trips are those of [Reader.Escrows] for one query.
-func (r *Reader) PaidTo(ctx context.Context, paymentHash [32]byte) (chains.EscrowState, error) {
-	l := &look{hash: paymentHash, any: true}
-	if _, err := r.read(ctx, []*look{l}, nil); err != nil {
-		return 0, err
-	}
-	return l.fact.State, l.fact.Err
 }

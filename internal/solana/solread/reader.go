@@ -22,18 +22,17 @@ type Reader struct {
 // Ledger is what all readers of one cluster share: its nodes, and the blocks that were
 // read. It is safe for concurrent use.
 type Ledger struct {
-	Node      solrpc.Node
-	Now       func() time.Time
-	Log       *slog.Logger
-	blocks    *lru.Cache[uint64, solrpc.Block] // by slot
-	prices    prices
-	pageSize  int                           // transactions in one page of a history
-	lastValid *lru.Cache[wire.Hash, uint64] // up to which block height a block hash counts
+	Node     solrpc.Node
+	Now      func() time.Time
+	Log      *slog.Logger
+	blocks   *lru.Cache[uint64, solrpc.Block] // by slot
+	prices   prices
+	pageSize int // transactions in one page of a history
 }
 
 // NewLedger returns a ledger that nothing is known of.
 func NewLedger(node solrpc.Node, now func() time.Time, log *slog.Logger) *Ledger {
-	return &Ledger{Node: node, Now: now, Log: log, blocks: lru.New[uint64, solrpc.Block](4096), lastValid: lru.New[wire.Hash, uint64](16384), pageSize: solrpc.SignaturesPerCall}
+	return &Ledger{Node: node, Now: now, Log: log, blocks: lru.New[uint64, solrpc.Block](4096), pageSize: solrpc.SignaturesPerCall}
 }
 
 // New returns a reader of a deployment.

@@ -84,33 +84,6 @@ func (r *Reader) TipHeader(ctx context.Context) (*wire.RelayState, *wire.StoredH
 	return state, h, err
 }
 
-// StoredHeader finds a header by its commitment, whether the relay's main chain still
-// holds it or not, as the base of a fork; nil if it was never stored. The round trips
-// are those of [Reader.Header].
-func (r *Reader) StoredHeader(ctx context.Context, block bitcoin.Hash, commitment [32]byte) (*wire.RelayState, *wire.StoredHeader, error) {
-	var accounts solrpc.Accounts
-	s := scan{of: r.Programs.RelayHeader(block)}
-	requests := []solrpc.Request{solrpc.AccountsRequest([]wire.Key{r.Programs.RelayState()}, solrpc.Confirmed, &accounts), s.request()}
-	if err := solrpc.AskAll(ctx, r.ledger.Node, requests); err != nil {
-		return nil, nil, err
-	}
-	state, err := r.relayState(accounts.All[0])
-	if err != nil {
-		return nil, nil, err
-	}
-	var header *wire.StoredHeader
-	err = s.run(ctx, r.ledger, func(tx *wire.SeenTx) (bool, error) {
-		events, _ := r.Programs.RelayEvents(tx.Logs)
-		for _, e := range events {
-			if e.Stored != nil && e.Commitment == commitment {
-				header = e.Stored
-			}
-		}
-		return header != nil, nil
-	})
-	return state, header, err
-}
-
 // findHeader goes back through a history for a header that the relay holds.
 func (r *Reader) findHeader(ctx context.Context, s *scan, state *wire.RelayState, is func(wire.StoredHeader) bool) (header *wire.StoredHeader, err error) {
 	err = s.run(ctx, r.ledger, func(tx *wire.SeenTx) (bool, error) {

@@ -114,10 +114,11 @@ func TestVectorsStatus(t *testing.T) {
 			same(t, "found", chains.EscrowOpen, found.State)
 			same(t, "found the same", !occupied, bytes.Equal(found.Escrow.Hash, e.Hash))
 		}
-		state, err := r.PaidTo(t.Context(), d.PaymentHash)
+		happened, err := r.Happened(t.Context(), d.PaymentHash)
 		if err != nil {
 			t.Fatal(err)
 		}
+		state := r.Programs.PaidTo(d.PaymentHash, s.accounts[at].Data, happened)
 		paid := map[chains.EscrowState]string{chains.EscrowNone: "NOT_COMMITED", chains.EscrowOpen: "COMMITED", chains.EscrowClaimed: "PAID", chains.EscrowRefunded: "NOT_COMMITED"}
 		var whole struct{ ClaimHashStatus string }
 		c.Expected(t, &whole)

@@ -379,12 +379,15 @@ func TestVectorsTxSerialization(t *testing.T) {
 }
 
 func TestVectorsDataAccount(t *testing.T) {
-	vectors.Load(t, "chain-solana", "data-account").Of(t, "writePlan").Each(t, func(t *testing.T, c *vectors.Case) {
+	vectors.Each(t, "chain-solana", "data-account", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Fn, Version string
 			Length      int
 		}
 		c.Input(t, &in)
+		if in.Fn != "writePlan" {
+			c.NotRun(t, "the list of what is to be given back is kept by the chain, in its own form")
+		}
 		p := programs(in.Version)
 		signer := Key(DataKey([]byte{1}, [32]byte{}).PublicKey())
 		txs, err := p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), make([]byte, in.Length), nil, FeeRate{Price: 12345})
