@@ -32,6 +32,14 @@ func (w *world) undo(blocks uint64) {
 	}
 }
 
+// branch replaces the newest blocks of the chain by a branch of any length.
+func (w *world) branch(blocks, by int) {
+	w.t.Helper()
+	if err := w.net.EVM.Branch(uint64(blocks), uint64(by)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // redo mines blocks of the chain, in the first of which is what waits.
 func (w *world) redo(blocks int) {
 	w.t.Helper()
@@ -96,6 +104,74 @@ func TestChainReorganisations(t *testing.T) {
 		w.redo(safeDepth + 1)
 		w.ended(s.SwapID, "QUOTE_EXPIRED")
 		w.only(w.since(before), map[string]int64{})
+	})
+	for name, b := range map[string]struct{ above, depth, length int }{ // blocks above the opening, and what replaces what
+		"as long":            {0, 1, 1},
+		"shorter":            {2, 3, 2},
+		"below the opening":  {0, 3, 1},
+		"shorter and deeper": {2, 4, 1},
+	} {
+		t.Run("init of the user's, by a branch that is "+name, func(t *testing.T) {
+			w := w.in(t)
+			w.redo(4) // what is replaced below the opening is empty
+			before := w.book()
+			w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+			defer w.net.LPs[0].Misbehave(lp.Fault{})
+			s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
+			w.act(s.SwapID)
+			w.reached(s.SwapID, "COMMITED")
+			w.closed(s.SwapID)
+			opened := w.net.EVM.Head().Number.Uint64()
+			w.redo(b.above)
+			w.branch(b.depth, b.length)
+			if head := w.net.EVM.Head().Number.Uint64(); head >= opened {
+				w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")
+			} else { // a node that has not come to the opening yet tells nothing of it
+				w.shown(w.status(s.SwapID), "COMMITED")
+			}
+			w.only(w.since(before), map[string]int64{})
+			w.redo(1)
+			w.reached(s.SwapID, "COMMITED")
+			w.net.LPs[0].Misbehave(lp.Fault{})
+			w.ended(s.SwapID, "CLAIMED")
+			paid := raw(s.Quote.InputAmount)
+			w.only(w.since(before), map[string]int64{"user WBTC": -paid, "LP WBTC": paid, "LP msat": -50_000_000, "recipient msat": 50_000_000})
+			w.redo(safeDepth)
+		})
+	}
+	t.Run("init of the user's, for ever, by a shorter branch", func(t *testing.T) {
+		w := w.in(t)
+		w.redo(4)
+		before := w.book()
+		w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+		defer w.net.LPs[0].Misbehave(lp.Fault{})
+		s := w.create(w.outgoing()[swapper.SwapToBTC]())
+		w.act(s.SwapID)
+		w.reached(s.SwapID, "COMMITED")
+		w.closed(s.SwapID)
+		w.branch(4, 1)
+		w.net.EVM.DropPending()
+		w.shown(w.status(s.SwapID), "COMMITED")
+		w.redo(3) // up to the height of the opening
+		w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")
+		w.advance(30 * 24 * time.Hour)
+		w.redo(safeDepth + 1)
+		w.ended(s.SwapID, "QUOTE_EXPIRED")
+		w.only(w.since(before), map[string]int64{})
+	})
+	t.Run("claim of the LP's, by a branch as long", func(t *testing.T) {
+		w := w.in(t)
+		before := w.book()
+		s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
+		w.act(s.SwapID)
+		w.ended(s.SwapID, "CLAIMED")
+		w.branch(1, 1)
+		w.reached(s.SwapID, "SOFT_CLAIMED")
+		w.redo(1)
+		w.ended(s.SwapID, "CLAIMED")
+		paid := raw(s.Quote.InputAmount)
+		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "LP WBTC": paid, "LP msat": -50_000_000, "recipient msat": 50_000_000})
+		w.redo(safeDepth)
 	})
 	t.Run("claim of the LP's", func(t *testing.T) {
 		w := w.in(t)
@@ -225,6 +301,23 @@ func TestBitcoinReorganisations(t *testing.T) {
 		})
 		paid(w, s, before)
 	})
+	for name, b := range map[string]struct{ depth, length int }{"as long": {2, 2}, "shorter": {2, 1}, "shorter and deeper": {4, 1}} {
+		t.Run("a confirmed payment is lost to a branch that is "+name, func(t *testing.T) {
+			w, s, before := vault(t, func(w *world, id string) {
+				w.tower.Behave(watchtower.Behaviour{NoVaults: true})
+				w.mine(2)
+				w.reached(id, "BTC_TX_CONFIRMED")
+				if err := w.net.Bitcoin.Branch(b.depth, b.length); err != nil {
+					w.t.Fatal(err)
+				}
+				w.reached(id, "BROADCASTED")
+				w.watch(id, confirmations(0))
+				w.tower.Behave(watchtower.Behaviour{})
+				w.mine(2)
+			})
+			paid(w, s, before)
+		})
+	}
 	t.Run("a confirmed payment is lost to another one", func(t *testing.T) {
 		w, s, before := vault(t, func(w *world, id string) {
 			w.tower.Behave(watchtower.Behaviour{NoVaults: true})

@@ -53,15 +53,25 @@ func (n *Net) Mine(count int) ([]bitcoin.Hash, error) {
 // first block holds txs, the others nothing. The transactions of the replaced
 // blocks return to the mempool unless they conflict with txs; rewards of
 // replaced blocks are gone, and what spends them too.
-func (n *Net) Reorg(depth int, txs ...*wire.MsgTx) error {
+func (n *Net) Reorg(depth int, txs ...*wire.MsgTx) error { return n.Branch(depth, depth+1, txs...) }
+
+// Branch is [Net.Reorg] to a branch of any length. To one that is no longer than the
+// old blocks no node changes by itself: it is what a client sees that asks another
+// node, which has not heard of them.
+func (n *Net) Branch(depth, length int, txs ...*wire.MsgTx) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	fork := len(n.ledger.best) - 1 - depth
-	if depth < 1 || fork < 0 {
-		return fmt.Errorf("cannot replace the last %d of %d blocks", depth, len(n.ledger.best))
+	if depth < 1 || fork < 0 || length < 1 {
+		return fmt.Errorf("cannot replace the last %d of %d blocks by %d", depth, len(n.ledger.best), length)
 	}
 	prev := n.ledger.best[fork]
-	for i := range depth + 1 {
+	if length <= depth {
+		if err := n.forget(prev); err != nil {
+			return err
+		}
+	}
+	for i := range length {
 		if i > 0 {
 			txs = nil
 		}
@@ -75,9 +85,25 @@ func (n *Net) Reorg(depth int, txs ...*wire.MsgTx) error {
 		prev = n.ledger.know(b, prev.height+1)
 	}
 	if n.ledger.tip() != prev {
-		return fmt.Errorf("the branch of %d blocks did not become the best chain", depth+1)
+		return fmt.Errorf("the branch of %d blocks did not become the best chain", length)
 	}
 	return nil
+}
+
+// forget makes a block of the best chain its newest one. What stands on it, or as
+// high beside it, in branches that were replaced before, does not count any more.
+func (n *Net) forget(newest *block) error {
+	for _, b := range n.ledger.blocks {
+		if b.height >= newest.height && !n.ledger.inBest(b) {
+			if err := n.chain.InvalidateBlock(b.Hash()); err != nil {
+				return fmt.Errorf("forget block %s: %w", b.Hash(), err)
+			}
+		}
+	}
+	if newest == n.ledger.tip() {
+		return nil
+	}
+	return n.chain.InvalidateBlock(n.ledger.best[newest.height+1].Hash())
 }
 
 // process hands a block to the chain, which calls notified.

@@ -87,6 +87,38 @@ func TestHeadersHaveWorkAndTime(t *testing.T) {
 	}
 }
 
+// A branch as long as what it replaces, or shorter, is the chain that is shown, and
+// what was in the old blocks waits, also where branches were replaced before.
+func TestBranchesOfAnyLength(t *testing.T) {
+	n := start(t, Options{})
+	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2TR))
+	must[[]bitcoin.Hash](t)(n.Mine(2))
+	op := must[bitcoin.OutPoint](t)(n.Fund(w.Address, 100_000))
+	for _, c := range []struct{ depth, length int }{ // the transaction is in the newest block each time
+		{1, 1}, {3, 1}, {2, 2}, {1, 2}, {2, 1}, {3, 3}, {3, 2},
+	} {
+		height, old := n.Tip()
+		if err := n.Branch(c.depth, c.length); err != nil {
+			t.Fatalf("%d by %d: %v", c.depth, c.length, err)
+		}
+		if h, hash := n.Tip(); int(h) != int(height)-c.depth+c.length || hash == old {
+			t.Errorf("%d by %d: tip %d %s after %d %s", c.depth, c.length, h, hash, height, old)
+		}
+		if !n.InMempool(op.Hash) || w.Balance() != 100_000 {
+			t.Errorf("%d by %d: the transaction of the replaced block is lost", c.depth, c.length)
+		}
+		must[[]bitcoin.Hash](t)(n.Mine(1))
+		if coins := w.Coins(); len(coins) != 1 || int(coins[0].Height) != int(height)-c.depth+c.length+1 {
+			t.Errorf("%d by %d: coins %+v", c.depth, c.length, coins)
+		}
+	}
+	for _, c := range []struct{ depth, length int }{{0, 1}, {1, 0}, {1000, 1}} {
+		if err := n.Branch(c.depth, c.length); err == nil {
+			t.Errorf("%d by %d: no error", c.depth, c.length)
+		}
+	}
+}
+
 func TestReorgReturnsTransactions(t *testing.T) {
 	n := start(t, Options{})
 	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2TR))

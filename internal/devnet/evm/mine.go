@@ -58,15 +58,19 @@ func (n *Net) AdvanceTo(at time.Time) error {
 // Time returns the time of the newest block.
 func (n *Net) Time() time.Time { return time.Unix(int64(n.Head().Time), 0) }
 
-// Reorg replaces the last depth blocks by a branch of depth+1 empty blocks. The
-// transactions of the replaced blocks wait again and are mined with the next
+// Reorg replaces the last depth blocks by a longer branch, of depth+1 empty blocks.
+// The transactions of the replaced blocks wait again and are mined with the next
 // block.
-func (n *Net) Reorg(depth uint64) error {
+func (n *Net) Reorg(depth uint64) error { return n.Branch(depth, depth+1) }
+
+// Branch is [Net.Reorg] to a branch of any length: a chain whose blocks one party
+// orders need not grow when it takes blocks back.
+func (n *Net) Branch(depth, length uint64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	head := n.node.head()
-	if depth < 1 || depth > head.Number.Uint64() {
-		return fmt.Errorf("cannot replace the last %d of %d blocks", depth, head.Number)
+	if depth < 1 || depth > head.Number.Uint64() || length < 1 {
+		return fmt.Errorf("cannot replace the last %d of %d blocks by %d", depth, head.Number, length)
 	}
 	chain := n.node.eth.BlockChain()
 	parent := chain.GetHeaderByNumber(head.Number.Uint64() - depth)
@@ -75,10 +79,12 @@ func (n *Net) Reorg(depth uint64) error {
 			n.returned[tx.Hash()] = true
 		}
 	}
+	at := max(parent.Time, head.Time-min(length, head.Time)) // no earlier than what it replaces, nor alike
 	var block *types.Block
-	for range depth + 1 {
+	for range length {
 		var err error
-		if block, err = n.node.build(context.Background(), parent, parent.Time+1, false); err != nil {
+		at++
+		if block, err = n.node.build(context.Background(), parent, at, false); err != nil {
 			return err
 		}
 		parent = block.Header()

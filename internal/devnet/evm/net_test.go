@@ -75,6 +75,40 @@ func TestNetworkIsReady(t *testing.T) {
 	}
 }
 
+// A branch as long as what it replaces, or shorter, is the chain that is shown, and
+// what was in the old blocks is mined again.
+func TestBranchesOfAnyLength(t *testing.T) {
+	ctx := context.Background()
+	n := start(t, Options{FinalDepth: 2})
+	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	defer client.Close()
+	for _, c := range []struct{ depth, length uint64 }{{1, 1}, {3, 1}, {2, 2}, {1, 3}, {3, 2}} {
+		ok(t, n.Mine(2))
+		r := must[*types.Receipt](t)(n.User.Send(ctx, evmwire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))
+		head := n.Head()
+		ok(t, n.Branch(c.depth, c.length))
+		shown := must[*types.Header](t)(client.HeaderByNumber(ctx, nil))
+		if want := head.Number.Uint64() - c.depth + c.length; shown.Number.Uint64() != want || shown.Hash() == head.Hash() || shown.Time < head.Time {
+			t.Errorf("%d by %d: head %d of %d after %d of %d", c.depth, c.length, shown.Number, shown.Time, head.Number, head.Time)
+		}
+		if _, err := client.TransactionReceipt(ctx, r.TxHash); err == nil {
+			t.Errorf("%d by %d: the transaction is still mined", c.depth, c.length)
+		}
+		if final := must[*types.Header](t)(client.HeaderByNumber(ctx, big.NewInt(-3))); final.Number.Uint64() != shown.Number.Uint64()-2 {
+			t.Errorf("%d by %d: finalized is %d of %d", c.depth, c.length, final.Number, shown.Number)
+		}
+		ok(t, n.Mine(1))
+		if again := must[*types.Receipt](t)(client.TransactionReceipt(ctx, r.TxHash)); again.BlockHash == r.BlockHash {
+			t.Errorf("%d by %d: mined in the old block", c.depth, c.length)
+		}
+	}
+	for _, c := range []struct{ depth, length uint64 }{{0, 1}, {1, 0}, {1000, 1}} {
+		if err := n.Branch(c.depth, c.length); err == nil {
+			t.Errorf("%d by %d: no error", c.depth, c.length)
+		}
+	}
+}
+
 func TestTimeAndReorganisation(t *testing.T) {
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
