@@ -11,11 +11,12 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
 // Fault is a fault of one part of the network: [LPFault], [BitcoinFault],
-// [EVMFault], [LightningFault], [WatchtowerFault], [LNURLFault] or [PriceFault]. The
+// [EVMFault], [SolanaFault], [LightningFault], [WatchtowerFault], [LNURLFault] or [PriceFault]. The
 // zero value of each means no fault; faults set by several fields are combined.
 type Fault interface{ inject(*Network) }
 
@@ -26,7 +27,7 @@ func (n *Network) Misbehave(faults ...Fault) {
 	for i := range n.net.LPs {
 		LPFault{LP: i}.inject(n)
 	}
-	for _, works := range []Fault{BitcoinFault{}, EVMFault{}, LightningFault{}, WatchtowerFault{}, LNURLFault{}, PriceFault{}} {
+	for _, works := range []Fault{BitcoinFault{}, EVMFault{}, SolanaFault{}, LightningFault{}, WatchtowerFault{}, LNURLFault{}, PriceFault{}} {
 		works.inject(n)
 	}
 	for _, f := range faults {
@@ -96,6 +97,26 @@ type EVMFault struct {
 
 func (f EVMFault) inject(n *Network) {
 	n.net.EVM.Server().Misbehave(evm.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind, LoseAnswer: f.LoseAnswer})
+}
+
+// SolanaFault is a fault of Solana's JSON-RPC server. It concerns nothing in a network
+// without Solana.
+type SolanaFault struct {
+	Down            bool          // connections are cut without an answer
+	Status          int           // requests are answered with this HTTP status
+	Delay           time.Duration // before every answer
+	Garbage         bool          // answers are HTML
+	Behind          int           // so many of the newest blocks are not known to it
+	LoseAnswer      bool          // transactions are taken, and the connection is cut before the answer
+	LoseTransaction bool          // transactions are answered with their id, and never reach a block
+	Silent          bool          // nothing is said to who has subscribed
+}
+
+func (f SolanaFault) inject(n *Network) {
+	if n.net.Solana != nil {
+		n.net.Solana.Server().Misbehave(rpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind,
+			LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, Silent: f.Silent})
+	}
 }
 
 // LightningFault is a fault of the node whose invoices [Network.Invoice] makes.

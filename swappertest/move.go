@@ -10,11 +10,14 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	devlightning "github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // Identifiers that are the same in every network.
@@ -25,12 +28,17 @@ const (
 
 func (n *Network) evm() string { return n.net.EVM.Network().Chain }
 
+// isSolana reports whether a chain is the network's Solana.
+func (n *Network) isSolana(chainID string) bool {
+	return n.net.Solana != nil && chainID == chainsolana.ChainID
+}
+
 // Now returns the time of the network's clock, which all its parts use. It is the
 // system time plus what [Network.Advance] has added.
 func (n *Network) Now() time.Time { return n.net.Clock.Now() }
 
-// Advance moves the clock ahead and mines a block on the EVM chain, so that its time
-// follows. Bitcoin's time moves with the next block that is mined.
+// Advance moves the clock ahead and makes a block on the smart chains, so that their
+// time follows. Bitcoin's time moves with the next block that is mined.
 func (n *Network) Advance(d time.Duration) error { return n.net.Advance(d) }
 
 // Mine mines Bitcoin blocks, which confirm the transactions of the mempool.
@@ -61,31 +69,53 @@ func (n *Network) SendBitcoin(address string, sats int64) (txID string, err erro
 }
 
 // SendTokens sends an amount, in base units, of a smart chain's token (for
-// example CITREA-WBTC, or CITREA-CBTC for the native coin) to an address and
-// waits until the transaction is mined.
+// example CITREA-WBTC, or SOLANA-SOL for the native coin) to an address and
+// waits until the transaction is in a block. On Solana the recipient gets a token
+// account if it has none.
 func (n *Network) SendTokens(ctx context.Context, token, address string, amount *big.Int) error {
-	at, err := n.token(token)
+	t, err := n.token(token)
 	if err != nil {
 		return err
+	}
+	if n.isSolana(t.Chain) {
+		return n.sendOnSolana(ctx, t.Address, address, amount)
 	}
 	if !common.IsHexAddress(address) {
 		return fmt.Errorf("%q is not a 0x address", address)
 	}
-	to := common.HexToAddress(address)
+	at, to := common.HexToAddress(t.Address), common.HexToAddress(address)
 	if at == evm.Native {
 		return n.net.EVM.Fund(ctx, to, amount)
 	}
 	return n.net.EVM.Mint(ctx, at, to, amount)
 }
 
-// token returns the address of one of the EVM chain's tokens.
-func (n *Network) token(id string) (common.Address, error) {
-	for _, t := range n.net.Tokens() {
+func (n *Network) sendOnSolana(ctx context.Context, token, address string, amount *big.Int) error {
+	mint, err := wire.ParseKey(token)
+	if err != nil {
+		return err
+	}
+	to, err := wire.ParseKey(address)
+	if err != nil {
+		return fmt.Errorf("%q: %w", address, err)
+	}
+	if !amount.IsUint64() {
+		return fmt.Errorf("%s is not an amount of base units on Solana", amount)
+	}
+	if mint == wire.WSOL {
+		return n.net.Solana.Fund(ctx, to, amount.Uint64())
+	}
+	return n.net.Solana.Mint(ctx, mint, to, amount.Uint64())
+}
+
+// token returns one of the smart chains' tokens.
+func (n *Network) token(id string) (tokens.Token, error) {
+	for _, t := range n.net.AllTokens() {
 		if t.ID() == id {
-			return common.HexToAddress(t.Address), nil
+			return t, nil
 		}
 	}
-	return common.Address{}, fmt.Errorf("the network has no token %s on a smart chain", id)
+	return tokens.Token{}, fmt.Errorf("the network has no token %s on a smart chain", id)
 }
 
 // Pay sends the payment of an invoice from [Network.User]'s Lightning wallet. It does

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet"
@@ -25,7 +24,7 @@ import (
 
 // Network is a running network. Its methods are safe for concurrent use.
 type Network struct {
-	// User has 0.4 BTC, 10 000 000 sats on Lightning, 10 000 native coins of the EVM
+	// User has 0.4 BTC, 10 000 000 sats on Lightning, 10 000 native coins of each smart
 	// chain and more of its tokens than can be spent.
 	User *User
 
@@ -85,6 +84,9 @@ func New(ctx context.Context, o Options) (*Network, error) {
 // open starts what stands around the network.
 func (n *Network) open(o Options) (err error) {
 	n.User = &User{network: n, wallet: wallet.Wallet{EVM: n.net.EVM.User, Bitcoin: n.net.Wallet, Lightning: n.net.Payer}}
+	if n.net.Solana != nil {
+		n.User.wallet.Solana = n.net.Solana.User
+	}
 	// The newest state is asked for every time: a test that mines a block wants it noticed.
 	n.backend, err = mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.net.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
@@ -156,7 +158,7 @@ func (n *Network) Config() swapper.Config {
 	return swapper.Config{
 		Network:   bitcoin.Regtest,
 		Store:     new(storagetest.Memory),
-		Chains:    []chains.Factory{n.net.Chain()},
+		Chains:    n.net.Chains(),
 		LPs:       swapper.LPs{URLs: n.net.LPURLs(), Trusted: n.net.LPURLs()[0], AllowHTTP: true, AllowLocal: true},
 		Bitcoin:   n.backend,
 		Prices:    n.net.Prices.Market(),
@@ -167,14 +169,16 @@ func (n *Network) Config() swapper.Config {
 }
 
 // URL returns where a chain's API is, for code that reads the chain itself: mempool.space's REST
-// API for BITCOIN (with a slash at the end), JSON-RPC for the EVM chain. It returns "" for a chain
+// API for BITCOIN (with a slash at the end), JSON-RPC for the smart chains. It returns "" for a chain
 // that the network does not have.
 func (n *Network) URL(chainID string) string {
-	switch chainID {
-	case chainBitcoin:
+	switch {
+	case chainID == chainBitcoin:
 		return n.net.Bitcoin.URL()
-	case n.evm():
+	case chainID == n.evm():
 		return n.net.EVM.URL()
+	case n.isSolana(chainID):
+		return n.net.Solana.URL()
 	}
 	return ""
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // Options configures a network. [Start] uses the zero value.
@@ -20,7 +22,21 @@ type Options struct {
 	FeeRate      float64       // sat/vB that the providers' wallets pay; 0: 2
 
 	EVM    EVMOptions
+	Solana SolanaOptions
 	Listen Listen
+}
+
+// SolanaOptions adds a Solana network, which the providers and the watchtower serve
+// beside the EVM chain. The zero value adds none.
+type SolanaOptions struct {
+	// Version is the version of the swap program that the providers use, "v1" or "v2";
+	// "": the network has no Solana. Both versions are deployed, at the addresses that they
+	// have on Solana's devnet.
+	Version string
+	// SlotTime is how often a block comes, 400 ms on the public clusters, with their
+	// commitment levels: a block is confirmed two blocks later and final after 32. 0: a
+	// block comes with each transaction, and is final at once.
+	SlotTime time.Duration
 }
 
 // EVMOptions makes the EVM chain look like another one, for clients that have a
@@ -40,6 +56,7 @@ type EVMOptions struct {
 type Listen struct {
 	Bitcoin string // mempool.space's REST API
 	EVM     string // JSON-RPC
+	Solana  string // JSON-RPC and websockets; websockets also on the next port, where clients look for them
 	LP      string // the first liquidity provider
 
 	// Control is the address of the calls that move the network from another
@@ -55,9 +72,15 @@ type Listen struct {
 	//	/mine?blocks=             mines Bitcoin blocks
 	//	/reorg?blocks=            replaces Bitcoin blocks by empty ones
 	//	/advance?seconds=         moves every clock
+	//	/solana/mine?blocks=      makes blocks on Solana
+	//	/solana/reorg?blocks=     replaces Solana's blocks by empty ones; lost=true: their transactions do not come again
+	//	/solana/fund?address=&token=&amount=
+	//	                          sends base units of a token to an address on Solana, by its ticker: SOL, WBTC or USDC
+	//	/solana/misbehave?        makes Solana's node misbehave: down=true, status=, behind= (blocks), loseTransaction=true,
+	//	                          loseAnswer=true, silent=true (subscriptions); none: it works
 	//	/fund?address=&sats=      sends bitcoin
 	//	/fees?satvb=              the fee rate that Bitcoin's backend recommends and providers pay; lps= for the providers alone
-	//	/relay                    brings the chain's Bitcoin relay to the tip
+	//	/relay                    brings the smart chains' Bitcoin relays to the tip
 	//	/voucher                  makes the LNURL-withdraw link good for one more payment
 	//	/watchtower?on=           whether the watchtower claims for users; deaf=true: it hears no messages
 	//	/misbehave?lp=&faults=    makes a provider misbehave, by the names of LPFault's switches, separated by commas; none: it is
@@ -74,6 +97,9 @@ func (o Options) network() (devnet.Options, error) {
 		}
 		tokens[ticker] = common.HexToAddress(at)
 	}
+	if v := o.Solana.Version; v != "" && v != wire.V1 && v != wire.V2 {
+		return devnet.Options{}, fmt.Errorf("version %q of the swap program on Solana: it must be v1 or v2", v)
+	}
 	version := devnet.Older
 	if o.NextProtocol {
 		version = devnet.Newer
@@ -83,6 +109,13 @@ func (o Options) network() (devnet.Options, error) {
 		Bitcoin: func(b *bitcoin.Options) { b.Address = o.Listen.Bitcoin },
 		EVM: func(e *evm.Options) {
 			e.Chain, e.ChainID, e.Tokens, e.BaseFee, e.L1FeeRate, e.Address = o.EVM.Chain, o.EVM.ChainID, tokens, o.EVM.BaseFee, o.EVM.L1FeeRate, o.Listen.EVM
+		},
+		Solana: o.Solana.Version,
+		OnSolana: func(s *solana.Options) {
+			s.SlotTime, s.Address = o.Solana.SlotTime, o.Listen.Solana
+			if s.SlotTime > 0 {
+				s.ConfirmedLag, s.FinalizedLag = 2, 32
+			}
 		},
 		LP: func(i int, l *lp.Options) {
 			l.FeeRate = o.FeeRate

@@ -71,6 +71,64 @@ func TestEveryDirection(t *testing.T) {
 	}
 }
 
+// The same from Solana, with both versions of the swap program, and its money, faults
+// and time.
+func TestSolana(t *testing.T) {
+	for _, version := range []string{"v1", "v2"} {
+		t.Run(version, func(t *testing.T) {
+			n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
+			client := open(t, n.Config())
+			to, err := n.NewUser()
+			if err != nil {
+				t.Fatal(err)
+			}
+			user := n.User.Address("SOLANA")
+			for _, token := range []string{"SOLANA-SOL", "SOLANA-WBTC", "SOLANA-USDC"} {
+				if err := n.SendTokens(t.Context(), token, to.Address("SOLANA"), big.NewInt(1_000_000)); err != nil {
+					t.Fatal(err)
+				}
+				if has, err := to.Balance(t.Context(), token); err != nil || has.Int64() != 1_000_000 {
+					t.Errorf("%s: %s, %v", token, has, err)
+				}
+			}
+			for name, err := range map[string]error{
+				"receiver": n.SendTokens(t.Context(), "SOLANA-SOL", n.User.Address("CITREA"), big.NewInt(1)),
+				"amount":   n.SendTokens(t.Context(), "SOLANA-SOL", user, new(big.Int).Lsh(big.NewInt(1), 64)),
+				"token":    n.SendTokens(t.Context(), "SOLANA-BONK", user, big.NewInt(1)),
+			} {
+				if err == nil {
+					t.Errorf("%s: no error", name)
+				}
+			}
+			n.Misbehave(swappertest.SolanaFault{Down: true})
+			if _, err := client.CreateSwap(t.Context(), in("SOLANA-SOL", "BITCOIN-BTC", 200_000, swapper.ExactOut, user, to.Address("BITCOIN"))); swapper.CodeOf(err) != swapper.CodeUpstream {
+				t.Errorf("a node that is down: %v", err)
+			}
+			n.Misbehave()
+			if err := n.Advance(time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			for _, test := range []swapper.CreateSwapInput{
+				in("SOLANA-SOL", "BITCOIN-BTC", 200_000, swapper.ExactOut, user, to.Address("BITCOIN")),
+				in("SOLANA-USDC", "LIGHTNING-BTC", 30_000, swapper.ExactOut, user, to.Invoice(30_000)),
+			} {
+				swap, err := client.CreateSwap(t.Context(), test)
+				if err != nil {
+					t.Fatalf("%s to %s: %v", test.SrcToken, test.DstToken, err)
+				}
+				status, err := n.User.Finish(t.Context(), client, swap.SwapID)
+				if err != nil || !status.IsSuccess {
+					t.Fatalf("%s to %s: %v %+v", test.SrcToken, test.DstToken, err, status)
+				}
+				has, err := to.Balance(t.Context(), test.DstToken)
+				if want := swap.Quote.OutputAmount.RawAmount; err != nil || has.Cmp(want) != 0 {
+					t.Errorf("%s to %s: received %s, quoted %s; %v", test.SrcToken, test.DstToken, has, want, err)
+				}
+			}
+		})
+	}
+}
+
 // A wallet with keys of its own is given money.
 func TestMoney(t *testing.T) {
 	n := swappertest.Start(t)
@@ -129,6 +187,14 @@ func TestMoney(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A version of the swap program that there is not is refused.
+func TestOptions(t *testing.T) {
+	if n, err := swappertest.New(t.Context(), swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v3"}}); err == nil {
+		_ = n.Close()
+		t.Error("v3 is known")
+	}
+}
 
 // Each fault shows where a wallet backend meets it, and ends when it is over.
 func TestFaults(t *testing.T) {

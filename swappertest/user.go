@@ -8,10 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // User is a user with a wallet on every chain. Its methods are safe for concurrent
@@ -39,19 +42,24 @@ func (n *Network) NewUser() (*User, error) {
 	if u.wallet.EVM, err = n.net.EVM.NewAccount(); err != nil {
 		return nil, err
 	}
+	if n.net.Solana != nil {
+		u.wallet.Solana = n.net.Solana.NewAccount()
+	}
 	u.wallet.Lightning, err = n.net.Lightning.NewNode(name, 0)
 	return u, err
 }
 
 // Address returns the user's address on a chain, by its identifier: a P2WPKH address
-// on BITCOIN, a 0x address on the EVM chain. It is empty for LIGHTNING, which has no
+// on BITCOIN, a 0x address on the EVM chain, a public key on Solana. It is empty for LIGHTNING, which has no
 // addresses, and for chains that the network does not have.
 func (u *User) Address(chainID string) string {
-	switch chainID {
-	case chainBitcoin:
+	switch {
+	case chainID == chainBitcoin:
 		return u.wallet.Bitcoin.Address.String()
-	case u.network.evm():
+	case chainID == u.network.evm():
 		return u.wallet.EVM.Address.Hex()
+	case u.network.isSolana(chainID):
+		return u.wallet.Solana.Address.String()
 	}
 	return ""
 }
@@ -70,11 +78,28 @@ func (u *User) Balance(ctx context.Context, token string) (*big.Int, error) {
 	case chainLightning + "-BTC":
 		return big.NewInt(u.wallet.Lightning.BalanceSats()), nil
 	}
-	at, err := u.network.token(token)
+	t, err := u.network.token(token)
 	if err != nil {
 		return nil, err
 	}
-	return u.network.net.EVM.Balance(ctx, at, u.wallet.EVM.Address)
+	if u.network.isSolana(t.Chain) {
+		return u.onSolana(t.Address)
+	}
+	return u.network.net.EVM.Balance(ctx, common.HexToAddress(t.Address), u.wallet.EVM.Address)
+}
+
+// onSolana is the user's balance of a token there. SOL that are wrapped are not among
+// its SOL.
+func (u *User) onSolana(token string) (*big.Int, error) {
+	mint, err := wire.ParseKey(token)
+	if err != nil {
+		return nil, err
+	}
+	balance := u.network.net.Solana.Tokens(mint, u.wallet.Solana.Address)
+	if mint == wire.WSOL {
+		balance = u.network.net.Solana.Lamports(u.wallet.Solana.Address)
+	}
+	return new(big.Int).SetUint64(balance), nil
 }
 
 // Invoice returns an invoice of the user's Lightning wallet; 0 sats leave the amount
@@ -91,10 +116,10 @@ func (u *User) pay(invoice string) error {
 func (u *User) Sign(a *swapper.Action) ([]string, error) {
 	switch {
 	case a != nil && a.SignSmartChainTransaction != nil:
-		if id := a.SignSmartChainTransaction.Chain; id != u.network.evm() {
+		if id := a.SignSmartChainTransaction.Chain; id != u.network.evm() && !u.network.isSolana(id) {
 			return nil, fmt.Errorf("the user has no key on %s", id)
 		}
-		return u.wallet.SignEVM(a.SignSmartChainTransaction.Txs)
+		return u.wallet.Sign(a.SignSmartChainTransaction)
 	case a != nil && a.SignPSBT != nil:
 		return u.wallet.SignPSBT(a.SignPSBT)
 	}

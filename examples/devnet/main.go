@@ -1,6 +1,6 @@
 // Command devnet runs the whole swap network in one process, without the internet, until it is
-// interrupted: Bitcoin, an EVM chain with the swap contracts, Lightning, liquidity providers
-// with real funds and a watchtower. It prints the addresses of everything and the keys of
+// interrupted: Bitcoin, an EVM chain with the swap contracts, Solana with the swap programs if
+// it is told to, Lightning, liquidity providers with real funds and a watchtower. It prints the addresses of everything and the keys of
 // funded users as JSON. Its control address accepts the calls that swappertest.Listen
 // describes.
 //
@@ -11,6 +11,10 @@
 //
 //	go run ./examples/devnet -chain-id 5115 \
 //	  -token WBTC=0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d -token USDC=0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839
+//
+// On Solana the programs and mints stand where Solana's devnet has them:
+//
+//	go run ./examples/devnet -solana v1 -slot 400ms -solana-rpc 127.0.0.1:8899
 package main
 
 import (
@@ -60,6 +64,9 @@ func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	f.Float64Var(&o.FeeRate, "feerate", 2, "sat/vB that the LPs' wallets take for right; can be changed by a control call")
 	f.StringVar(&o.Listen.Bitcoin, "bitcoin", "127.0.0.1:0", "address of Bitcoin's REST API")
 	f.StringVar(&o.Listen.EVM, "rpc", "127.0.0.1:0", "address of the EVM chain's JSON-RPC")
+	f.StringVar(&o.Solana.Version, "solana", "", "adds Solana, with providers on this version of the swap program: v1 or v2")
+	f.DurationVar(&o.Solana.SlotTime, "slot", 0, "a block comes on Solana this often, as 400ms, and takes its time to be confirmed and final; 0: with each transaction, final at once")
+	f.StringVar(&o.Listen.Solana, "solana-rpc", "127.0.0.1:0", "address of Solana's JSON-RPC; websockets also on the next port")
 	f.StringVar(&o.Listen.LP, "lp", "127.0.0.1:0", "address of the first liquidity provider")
 	if err := f.Parse(args); err != nil {
 		return o, watchtower, err

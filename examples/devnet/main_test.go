@@ -27,7 +27,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := run(ctx, w, []string{"-lps", "2", "-mine", "1h", "-chain-id", "5115", "-token", "WBTC=" + wbtc, "-token", "USDC=" + usdc, "-watchtower=false"})
+		err := run(ctx, w, []string{"-lps", "2", "-mine", "1h", "-chain-id", "5115", "-token", "WBTC=" + wbtc, "-token", "USDC=" + usdc, "-watchtower=false", "-solana", "v2"})
 		_ = w.CloseWithError(err)
 		ended <- err
 	}()
@@ -40,6 +40,15 @@ func TestNetworkAsAProcess(t *testing.T) {
 			ChainID           uint64
 			RPC               string
 			Contracts, Tokens map[string]string
+		}
+		Solana struct {
+			RPC, Websocket, Genesis string
+			ProgramVersion          string
+			Programs                map[string]struct{ SwapProgram, BtcRelay string }
+			Tokens                  map[string]string
+		}
+		Users struct {
+			Solana struct{ Address, PrivateKey string }
 		}
 		LNURL struct{ Pay, Withdraw string }
 	}
@@ -73,6 +82,36 @@ func TestNetworkAsAProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		return answer
+	}
+
+	if s := d.Solana; s.ProgramVersion != "v2" || len(s.Programs) != 2 || len(s.Tokens) != 3 || len(d.Users.Solana.PrivateKey) != 128 {
+		t.Errorf("%+v", s)
+	}
+	slot := func(path string) float64 {
+		t.Helper()
+		answer, status := post("/solana/" + path)
+		slot, _ := answer["slot"].(float64)
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", path, status)
+		}
+		return slot
+	}
+	before := slot("mine?blocks=2")
+	if after := slot("reorg?blocks=1"); after <= before {
+		t.Errorf("slot %v, then %v", before, after)
+	}
+	slot("fund?token=USDC&amount=5&address=" + d.Users.Solana.Address)
+	slot("misbehave?behind=2&status=502")
+	if resp, err := http.Post(d.Solana.RPC, "application/json", strings.NewReader("{}")); err != nil || resp.StatusCode != http.StatusBadGateway {
+		t.Errorf("the node works: %v", err)
+	} else {
+		resp.Body.Close()
+	}
+	slot("misbehave")
+	for _, wrong := range []string{"mine", "reorg?blocks=0", "fund?token=USDC&amount=5&address=me", "fund?token=BONK&amount=5&address=" + d.Users.Solana.Address, "misbehave?down=perhaps", "misbehave?behind=-1"} {
+		if _, status := post("/solana/" + wrong); status != http.StatusBadRequest {
+			t.Errorf("%s: %d", wrong, status)
+		}
 	}
 
 	// The clock answers who waits for it as soon as it is moved.

@@ -3,9 +3,12 @@ package devnet
 import (
 	"context"
 
+	"github.com/swapper-go/swapper/chains"
+	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // describeSolana is what a client needs to know of the Solana network.
@@ -16,6 +19,50 @@ func (n *Net) describeSolana() *SolanaDescription {
 		d.Programs[p.Version] = SolanaDeployment{p.Swap.String(), p.Relay.String()}
 	}
 	return d
+}
+
+// SolanaConfig is the Solana network in the library's own types.
+func (n *Net) SolanaConfig() chainsolana.Network {
+	c := chainsolana.Network{Bitcoin: n.Bitcoin.Network(), Genesis: n.Solana.Genesis().String()}
+	for _, p := range n.Solana.Programs() {
+		c.Deployments = append(c.Deployments, chainsolana.Deployment{Version: p.Version, SwapProgram: p.Swap.String(), BtcRelay: p.Relay.String()})
+	}
+	return c
+}
+
+// SolanaChain returns Solana for the library's configuration. New swaps use the
+// version of the program that the LPs use.
+func (n *Net) SolanaChain() chains.Factory {
+	network := n.SolanaConfig()
+	return chainsolana.Custom(chainsolana.Options{RPC: []string{n.Solana.URL()}, Version: n.version, Network: &network, Tokens: n.SolanaTokens()})
+}
+
+// SolanaTokens are the tokens that exist on the Solana network.
+func (n *Net) SolanaTokens() (all []tokens.Token) {
+	for _, t := range tokens.Known(chainsolana.ChainID) {
+		if t.Ticker == "SOL" || t.Ticker == "WBTC" || t.Ticker == "USDC" {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Chains returns the smart chains for the library's configuration.
+func (n *Net) Chains() []chains.Factory {
+	all := []chains.Factory{n.Chain()}
+	if n.Solana != nil {
+		all = append(all, n.SolanaChain())
+	}
+	return all
+}
+
+// AllTokens are the tokens of the smart chains.
+func (n *Net) AllTokens() []tokens.Token {
+	all := n.Tokens()
+	if n.Solana != nil {
+		all = append(all, n.SolanaTokens()...)
+	}
+	return all
 }
 
 // party is an account of the Solana network as a party of swaps, nil if there is no

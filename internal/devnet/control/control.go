@@ -18,6 +18,12 @@
 //	GET  /invoice?hash=...         how an invoice stands: open, held, settled or canceled
 //	POST /voucher                  makes the LNURL-withdraw link good for one more payment
 //	POST /watchtower?on=false      whether the watchtower claims for users; deaf=true: it hears no messages
+//	POST /solana/mine?blocks=1     makes blocks on Solana
+//	POST /solana/reorg?blocks=1    replaces Solana's blocks by empty ones; with lost=true their transactions do not come again
+//	POST /solana/fund?address=...&token=USDC&amount=
+//	                               sends base units of a token to an address on Solana: SOL, WBTC or USDC
+//	POST /solana/misbehave?behind=3  makes Solana's node misbehave: down=true, status=502, behind= (blocks), loseTransaction=true,
+//	                               loseAnswer=true, silent=true (subscriptions); none: it works
 //	POST /misbehave?lp=0&faults=   makes an LP misbehave: names like NeverPay,Withhold; none: it is honest again.
 //	                               field=data.total&value=1&on=/tobtc/ lies in a field of the answers of some calls
 package control
@@ -99,6 +105,9 @@ func Handler(n *devnet.Net) http.Handler {
 		return map[string]any{"unixMs": n.Clock.Now().UnixMilli(), "ahead": ahead.Milliseconds()}, nil
 	})
 	invoices(n, answered, number)
+	if n.Solana != nil {
+		onSolana(n, on, number)
+	}
 	on("/watchtower", func(_ context.Context, q func(string) string) (any, error) {
 		claims, err := strconv.ParseBool(q("on"))
 		if err != nil {

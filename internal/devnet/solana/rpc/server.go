@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,7 @@ func (f Fault) transport() loopback.Fault {
 // Options of a server.
 type Options struct {
 	Bank *bank.Bank
-	// Address is host:port; "" for a free port of 127.0.0.1. Websockets are served
+	// Address is host:port; "" for a free port of 127.0.0.1, and port 0 for one of the host. Websockets are served
 	// there and, because clients add 1 to a port that a URL names, on the next port.
 	Address string
 	// Airdrop carries requestAirdrop out; nil: the server has no such method.
@@ -85,7 +86,7 @@ func Serve(o Options) (*Server, error) {
 	const attempts = 20 // to find two free ports in a row
 	var err error
 	for range attempts {
-		if err = s.listen(o.Address); err == nil || o.Address != "" {
+		if err = s.listen(o.Address); err == nil || o.Address != "" && !strings.HasSuffix(o.Address, ":0") {
 			break
 		}
 	}
