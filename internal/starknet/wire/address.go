@@ -1,6 +1,10 @@
 package wire
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"io"
+)
 
 // Reasons why a string is not a Starknet address.
 var (
@@ -58,4 +62,20 @@ func parseContract(s string, strict bool) (Felt, error) {
 		return Felt{}, ErrAddressRange
 	}
 	return f, nil
+}
+
+// RandomAddress returns an address whose key does not exist, for requests that only
+// explore: random bytes of 251 bits, none of which is one of the few that are no
+// addresses.
+func RandomAddress(rand io.Reader) (string, error) {
+	for {
+		var b [32]byte
+		if _, err := io.ReadFull(rand, b[:]); err != nil {
+			return "", fmt.Errorf("random address: %w", err)
+		}
+		b[0] &= 7
+		if f, err := FeltOfBytes(b[:]); err == nil && validAddress(f) && !f.IsZero() {
+			return Hex64(f), nil
+		}
+	}
 }

@@ -17,13 +17,6 @@ func (w felts) add(all ...Felt) felts { return append(w, all...) }
 
 func (w felts) uint(n uint64) felts { return append(w, FeltOf(n)) }
 
-func (w felts) flag(b bool) felts {
-	if b {
-		return w.uint(1)
-	}
-	return w.uint(0)
-}
-
 // number appends a number that is known to be below P.
 func (w felts) number(n *big.Int) felts {
 	var f Felt
