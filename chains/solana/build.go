@@ -29,7 +29,7 @@ func (k *contract) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned
 	}
 	b := &building{k: k, plan: plan, signer: signer, accounts: map[wire.Key]*wire.AccountReply{}}
 	for _, step := range plan.Steps {
-		if err := b.add(step); err != nil {
+		if err := b.add(ctx, step); err != nil {
 			return chains.Unsigned{}, fmt.Errorf("%s: %w", step.Kind, err)
 		}
 	}
@@ -94,7 +94,7 @@ type buildStep struct {
 }
 
 // add takes a step apart, and notes which accounts it depends on.
-func (b *building) add(step chains.Step) (err error) {
+func (b *building) add(ctx context.Context, step chains.Step) (err error) {
 	if step.Kind == chains.StepVaultClaim {
 		return fault.New(fault.Unsupported, "there are no vaults on Solana")
 	}
@@ -118,7 +118,7 @@ func (b *building) add(step chains.Step) (err error) {
 		}
 		err = b.wantPayout(s.d)
 	case chains.StepClaimBitcoin:
-		if s.proof, err = b.addProof(&s); err == nil {
+		if s.proof, err = b.addProof(ctx, &s); err == nil {
 			err = b.wantPayout(s.d)
 		}
 	case chains.StepRefund:

@@ -1,7 +1,6 @@
 package solana_test
 
 import (
-	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
@@ -29,7 +28,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
-	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -51,6 +49,9 @@ type localNet struct {
 	nodes   [2]*rpc.Server
 	lp      account
 	wallet  *bitcoinnet.Wallet // of users
+	notes   memoryNotes
+	skew    time.Duration // by which the local clock is ahead
+	log     *slog.Logger
 }
 
 var _ chaintest.Net = (*localNet)(nil)
@@ -61,7 +62,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &localNet{Net: n, t: t}
+	l := &localNet{Net: n, t: t, log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
 			l.must(c.Close())
@@ -97,8 +98,8 @@ func (l *localNet) open(t *testing.T, version string, urls ...string) chains.Cha
 		{Chain: solana.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: devnet.WBTC.String()},
 	}
 	f := solana.Custom(solana.Options{RPC: urls, Version: version, Network: &network, Tokens: known})
-	c, err := f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
+	c, err := f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
+		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes})
 	l.must(err)
 	return c
 }
@@ -114,14 +115,6 @@ func (d *draws) Read(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.r.Read(p)
-}
-
-// noNotes keeps nothing: the chain does without.
-type noNotes struct{}
-
-func (noNotes) Note(t context.Context, name string) ([]byte, uint64, error) { return nil, 0, nil }
-func (noNotes) SetNote(t context.Context, n string, v []byte, at uint64) error {
-	return storage.ErrConflict
 }
 
 func (l *localNet) must(err error) {

@@ -22,6 +22,9 @@ type proof struct {
 	p        chains.Payment
 	stripped []byte
 	keys     []wire.SecretKey // of data accounts, in order of preference
+	// leftovers are data accounts of the signer from before; noted are those of keys that
+	// were handed out before.
+	leftovers, noted []wire.Key
 
 	state  *wire.RelayState
 	header *wire.StoredHeader // nil: the relay does not have it
@@ -30,7 +33,7 @@ type proof struct {
 
 // addProof checks that the payment is what the escrow demands, and asks for the relay
 // and the data accounts.
-func (b *building) addProof(s *buildStep) (*proof, error) {
+func (b *building) addProof(ctx context.Context, s *buildStep) (*proof, error) {
 	if s.Payment == nil {
 		return nil, fault.Invalid("payment", "is required")
 	}
@@ -48,6 +51,7 @@ func (b *building) addProof(s *buildStep) (*proof, error) {
 		out.keys = append(out.keys, key)
 		b.want(key.PublicKey())
 	}
+	b.addLeftovers(ctx, out)
 	return out, nil
 }
 
@@ -60,11 +64,10 @@ func (b *building) dataAccount(pr *proof, payload int) (key wire.SecretKey, writ
 		if a == nil {
 			return key, nil, nil
 		}
-		if a.Owner != b.k.Swap || len(a.Data) != b.k.DataSpace(payload) {
+		if len(a.Data) != b.k.DataSpace(payload) || !b.owns(key.PublicKey()) {
 			continue
 		}
-		data, err := b.k.DecodeDataAccount(a.Data)
-		if err == nil && (b.k.Version() == wire.V2 || data.Owner == b.signer) {
+		if data, err := b.k.DecodeDataAccount(a.Data); err == nil {
 			return key, data.Payload, nil
 		}
 	}
@@ -119,9 +122,14 @@ func (b *building) proofTxs(ctx context.Context, s *buildStep) ([]*wire.Tx, erro
 			return nil, err
 		}
 	}
-	return b.k.BitcoinClaimTxs(wire.BitcoinClaim{Data: s.d, Signer: b.signer, Vout: p.Vout, Stripped: s.proof.stripped,
+	txs, err := b.k.BitcoinClaimTxs(wire.BitcoinClaim{Data: s.d, Signer: b.signer, Vout: p.Vout, Stripped: s.proof.stripped,
 		Proof:         wire.Proof{TxID: p.TxID, Index: merkle.Pos, Path: merkle.Hashes},
 		Confirmations: p.Confirmations, Header: header, Before: sync.txs, DataKey: key, Written: written, To: to, FeeRate: b.rate})
+	if err != nil {
+		return nil, err
+	}
+	closing, err := b.closing(ctx, s.proof, key.PublicKey(), written == nil)
+	return append(txs, closing...), err
 }
 
 // relaySync plans the submissions that the relay needs to have a header. Headers that

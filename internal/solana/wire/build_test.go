@@ -446,9 +446,9 @@ func TestDataThatIsThere(t *testing.T) {
 		want  []int // offsets
 	}{
 		"all there":     {func([]byte) {}, nil},
-		"one is wrong":  {func(w []byte) { w[1000] ^= 1 }, []int{950}},
-		"none is there": {func(w []byte) { clear(w) }, []int{0, 950, 1900, 2850}},
-		"the end":       {func(w []byte) { w[2999] ^= 1 }, []int{2850}},
+		"one is wrong":  {func(w []byte) { w[1000] ^= 1 }, []int{420}},
+		"none is there": {func(w []byte) { clear(w) }, []int{0, 420, 1370, 2320}},
+		"the end":       {func(w []byte) { w[2999] ^= 1 }, []int{2320}},
 	} {
 		written := slices.Clone(payload)
 		c.spoil(written)
@@ -464,7 +464,11 @@ func TestDataThatIsThere(t *testing.T) {
 			ix := tx.Instructions[2]
 			got = append(got, int(ix.Data[8])|int(ix.Data[9])<<8)
 			offset := got[len(got)-1]
-			if end := min(offset+chunk, len(payload)); !slices.Equal(ix.Data[16:], payload[offset:end]) {
+			end := min(offset+chunk, len(payload))
+			if offset == 0 {
+				end = firstChunk
+			}
+			if !slices.Equal(ix.Data[16:], payload[offset:end]) {
 				t.Errorf("%s: other data is written at %d", name, offset)
 			}
 		}

@@ -97,8 +97,11 @@ func (p Programs) DataTxs(signer Key, key SecretKey, payload, written []byte, f 
 	} else if len(written) != len(payload) {
 		return nil, fmt.Errorf("the data account %s has room for %d bytes, the payload has %d", account, len(written), len(payload))
 	}
-	for ; offset < len(payload); offset += chunk {
-		end := min(offset+chunk, len(payload))
+	for end := 0; offset < len(payload); offset = end {
+		// The parts are those of the first time, so that what was written fits them.
+		if end = min(offset+chunk, len(payload)); offset == 0 {
+			end = min(firstChunk, len(payload))
+		}
 		if written != nil && bytes.Equal(written[offset:end], payload[offset:end]) {
 			continue
 		}

@@ -160,7 +160,16 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	if d.unwraps(signer) {
 		all = append(all, tx("the unwrapping of SOL", false, p.Exactly(Unwrap(signer))))
 	}
-	return all, nil
+	// Data accounts of earlier claims give their rent back to the signer, whose they are.
+	closing := tx("the closing of a data account", true, Part{Name: "the closing of a data account", Is: func(ix Instruction) (Instruction, error) {
+		if len(ix.Accounts) != 2 {
+			return ix, errors.New("it closes no data account")
+		}
+		want := p.CloseDataInstruction(signer, ix.Accounts[1].PublicKey)
+		return want, sameInstruction(want, ix)
+	}})
+	closing.Repeats = true
+	return append(all, closing), nil
 }
 
 // submits checks that an instruction hands headers to the relay. Which ones is for

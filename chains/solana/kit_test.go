@@ -1,0 +1,219 @@
+package solana_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"math/big"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// scene is the network with a contract and a user.
+type scene struct {
+	*localNet
+	k    chains.Contract
+	user account
+	n    int64
+}
+
+func newScene(t *testing.T, version string) *scene {
+	t.Helper()
+	l := newNet(t, version, devnet.Options{FinalizedLag: 4})
+	k, ok := l.chain.Contract(version)
+	if !ok {
+		t.Fatal("no contract")
+	}
+	return &scene{localNet: l, k: k, user: l.Account(t).(account)}
+}
+
+// poor is a user with SOL alone.
+func (s *scene) poor() account {
+	s.t.Helper()
+	a := s.NewAccount()
+	s.must(s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
+	return account{s.localNet, a}
+}
+
+func secret(n int64) chains.Preimage { return sha256.Sum256(big.NewInt(n).Append(nil, 10)) }
+
+func lock(n int64) chains.Condition {
+	s := secret(n)
+	return chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(s[:])}
+}
+
+func (s *scene) expect(spec chains.Spec) chains.Escrow {
+	s.t.Helper()
+	s.n++
+	spec.Kind, spec.Sequence = spec.Condition.Kind, big.NewInt(s.n)
+	if spec.Amount == nil {
+		spec.Amount = big.NewInt(50_000_000)
+	}
+	if spec.Expiry == 0 {
+		spec.Expiry = s.Time().Add(5 * 24 * time.Hour).Unix()
+	}
+	e, err := s.k.Expect(spec)
+	s.must(err)
+	return e
+}
+
+// in is an escrow that the user pays in, out one that an LP offers.
+func (s *scene) in(user account, c chains.Condition, token wire.Key) chains.Escrow {
+	s.t.Helper()
+	return s.expect(chains.Spec{Offerer: user.Address(), Claimer: s.lp.Address(), Token: token.String(), Condition: c, PayIn: true})
+}
+
+func (s *scene) out(user account, c chains.Condition, token wire.Key) chains.Escrow {
+	s.t.Helper()
+	return s.expect(chains.Spec{Offerer: s.lp.Address(), Claimer: user.Address(), Token: token.String(), Condition: c, PayOut: true,
+		SecurityDeposit: big.NewInt(6_000_000), ClaimerBounty: big.NewInt(2_000_000)})
+}
+
+const someRate = "9000;0"
+
+// opening is a plan for which the LP has signed.
+func (s *scene) opening(user account, e chains.Escrow) chains.Plan {
+	s.t.Helper()
+	auth := s.lp.AuthorizeInit(s.t, e, someRate, user.Address(), s.Time().Add(10*time.Minute))
+	return chains.Plan{SwapID: "swap", Seed: chains.Seed{7}, Signer: user.Address(), FeeRate: someRate, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
+}
+
+func (s *scene) plan(user account, steps ...chains.Step) chains.Plan {
+	return chains.Plan{SwapID: "swap", Seed: chains.Seed{7}, Signer: user.Address(), Steps: steps}
+}
+
+func (s *scene) build(plan chains.Plan) chains.Unsigned {
+	s.t.Helper()
+	u, err := s.k.Build(s.t.Context(), plan)
+	s.must(err)
+	return u
+}
+
+// check signs what was built and hands it in.
+func (s *scene) check(by account, plan chains.Plan, u chains.Unsigned) []chains.Signed {
+	s.t.Helper()
+	txs, err := s.k.Check(plan, by.Sign(s.t, u))
+	s.must(err)
+	return txs
+}
+
+// send carries transactions out, one after the other.
+func (s *scene) send(txs ...chains.Signed) {
+	s.t.Helper()
+	for _, tx := range txs {
+		s.must(s.chain.Send(s.t.Context(), tx))
+		s.settle(tx, chains.TxConfirmed)
+	}
+}
+
+// run builds, signs, checks and sends a plan.
+func (s *scene) run(by account, plan chains.Plan) []chains.Signed {
+	s.t.Helper()
+	txs := s.check(by, plan, s.build(plan))
+	s.must(s.k.Admit(s.t.Context(), plan, txs))
+	s.send(txs...)
+	return txs
+}
+
+func (s *scene) status(c chains.Chain, tx chains.Signed) chains.TxStatus {
+	s.t.Helper()
+	all, err := c.Status(s.t.Context(), []chains.Signed{tx})
+	s.must(err)
+	return all[0]
+}
+
+func (s *scene) settle(tx chains.Signed, want chains.TxState) {
+	s.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		switch got := s.status(s.chain, tx); {
+		case got.State == want:
+			return
+		case time.Now().After(end) || got.State == chains.TxReverted || got.State == chains.TxReplaced:
+			s.t.Fatalf("transaction %s is %s (%s), want %s", tx.ID, got.State, got.Reason, want)
+		}
+	}
+}
+
+func (s *scene) state(e chains.Escrow) chains.EscrowState {
+	s.t.Helper()
+	facts, err := s.k.Escrows(s.t.Context(), []chains.EscrowQuery{{Escrow: &e}})
+	s.must(err)
+	s.must(facts[0].Err)
+	return facts[0].State
+}
+
+func (s *scene) want(e chains.Escrow, want chains.EscrowState) {
+	s.t.Helper()
+	if got := s.state(e); got != want {
+		s.t.Fatalf("the escrow is %s, want %s", got, want)
+	}
+}
+
+// sent returns how many calls of a method the nodes have got since the last time.
+func (s *scene) sent(method string) (n int) {
+	for _, node := range s.nodes {
+		for _, trip := range node.Requests() {
+			for _, m := range trip {
+				if m == method {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func refusedWith(t *testing.T, what string, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%s: %v, want an error that says %q", what, err, says)
+	}
+}
+
+// payment reads a mined Bitcoin transaction as the engine does.
+func (s *scene) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
+	s.t.Helper()
+	tx, err := bitcoin.GetTx(s.t.Context(), s.backend, op.Hash)
+	s.must(err)
+	raw, err := rawtx.Encode(tx.Msg)
+	s.must(err)
+	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
+}
+
+// memoryNotes are notes that last as long as the test.
+type memoryNotes struct {
+	mu      sync.Mutex
+	value   map[string][]byte
+	version map[string]uint64
+	writes  int
+}
+
+func (n *memoryNotes) Note(_ context.Context, name string) ([]byte, uint64, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.value[name]), n.version[name], nil
+}
+
+func (n *memoryNotes) SetNote(_ context.Context, name string, value []byte, version uint64) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.value == nil {
+		n.value, n.version = map[string][]byte{}, map[string]uint64{}
+	}
+	if n.version[name] != version {
+		return storage.ErrConflict
+	}
+	n.value[name] = slices.Clone(value)
+	n.version[name]++
+	n.writes++
+	return nil
+}
