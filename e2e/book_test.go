@@ -6,30 +6,20 @@ import (
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
-
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // book is who has how much: tokens in base units, bitcoin in sats, Lightning in
 // millisats. Native coins are left out, because every transaction costs some.
 type book map[string]*big.Int
 
-// book reads what everybody has who may gain or lose by a swap. What the escrows
-// hold is what the contract has without what is the LP's in it.
+// book reads what everybody has who may gain or lose by a swap.
 func (w *world) book(recipients ...common.Address) book {
 	w.t.Helper()
-	b := book{}
-	c, lp := w.net.EVM.Contracts(), w.net.LPs[0]
-	for name, token := range map[string]common.Address{"WBTC": c.Token, "USDC": c.Dollar} {
-		funds := w.funds(lp.Account().Address, token)
-		b["user "+name] = w.balanceOf(w.net.EVM.User.Address, token)
-		b["tower "+name] = w.balanceOf(w.net.EVM.Watchtower.Address, token)
-		b["LP "+name] = new(big.Int).Add(w.balanceOf(lp.Account().Address, token), funds)
-		b["escrows "+name] = new(big.Int).Sub(w.balanceOf(c.EscrowManager.Address, token), funds)
-		b["vaults "+name] = w.balanceOf(c.VaultManager.Address, token)
-		for _, r := range recipients {
-			b["recipient "+name] = w.balanceOf(r, token)
-		}
+	b := w.tokens()
+	lp := w.net.LPs[0]
+	for _, r := range recipients {
+		c := w.net.EVM.Contracts()
+		b["recipient WBTC"], b["recipient USDC"] = w.balanceOf(r, c.Token), w.balanceOf(r, c.Dollar)
 	}
 	for name, v := range map[string]int64{
 		"user sats": w.net.Wallet.Balance() + w.net.Taproot.Balance(), "LP sats": lp.Wallet().Balance(),
@@ -83,18 +73,4 @@ func (w *world) balanceOf(who, token common.Address) *big.Int {
 		w.t.Fatal(err)
 	}
 	return balance
-}
-
-// funds is what an LP has in the escrow contract.
-func (w *world) funds(lp, token common.Address) *big.Int {
-	w.t.Helper()
-	data, err := evmwire.FundsCall(lp, token)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	raw, err := w.net.EVM.Read(w.t.Context(), lp, evmwire.Call{To: w.net.EVM.Contracts().EscrowManager.Address, Data: data})
-	if err != nil || len(raw) < 32 {
-		w.t.Fatalf("%d bytes, %v", len(raw), err)
-	}
-	return new(big.Int).SetBytes(raw[len(raw)-32:]) // a list of one
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // sight is how a state is shown, by the pages' tables (protocol:
-// swap-flows-escrow.md §4.1, §4.3, §8.1, §8.6, swap-flows-spv-and-core.md A2, A8).
+// swap-flows-escrow.md §4.1, §4.3, §6.1, §6.5, §7.1, §7.6, §8.1, §8.6, swap-flows-spv-and-core.md A2, A8).
 type sight struct {
 	number                             int
 	finished, success, failed, expired bool
@@ -49,7 +49,28 @@ var (
 		"BTC_TX_CONFIRMED":   {number: 5, pending: true, steps: steps("confirmed", "awaiting_automatic"), action: swapper.NameAutomaticSettlement},
 		"CLAIMED":            {number: 6, finished: true, success: true, steps: steps("confirmed", "settled")},
 	}
+	fromBTCSights = map[string]sight{
+		"FAILED":             {number: -4, finished: true, failed: true, steps: steps("completed", "expired", "expired")},
+		"EXPIRED":            {number: -3, failed: true, pending: true, steps: steps("completed", "soft_expired", "inactive")},
+		"QUOTE_EXPIRED":      {number: -2, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive", "inactive")},
+		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive", "inactive")},
+		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive", "inactive"), action: swapper.NameInitiateSwap},
+		"CLAIM_COMMITED":     {number: 1, pending: true, steps: steps("completed", "awaiting", "inactive"), action: swapper.NameDepositOnBitcoin},
+		"BTC_TX_CONFIRMED":   {number: 2, pending: true, steps: steps("completed", "confirmed", "awaiting_automatic"), action: swapper.NameAutomaticSettlement},
+		"CLAIM_CLAIMED":      {number: 3, finished: true, success: true, steps: steps("completed", "confirmed", "settled")},
+	}
+	fromBTCLNSights = map[string]sight{
+		"FAILED":             {number: -4, finished: true, failed: true, steps: steps("expired", "expired")},
+		"QUOTE_EXPIRED":      {number: -3, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")}, // unpaid
+		"QUOTE_SOFT_EXPIRED": {number: -2, pending: true, steps: steps("soft_expired", "inactive")},                          // unpaid
+		"EXPIRED":            {number: -1, failed: true, pending: true, steps: steps("expired", "expired")},
+		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnLightning},
+		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "awaiting_manual"), action: swapper.NameSettleManually},
+		"CLAIM_COMMITED":     {number: 2, pending: true, steps: steps("received", "awaiting_manual"), action: swapper.NameSettleManually},
+		"CLAIM_CLAIMED":      {number: 3, finished: true, success: true, steps: steps("confirmed", "settled")},
+	}
 	sights = map[swapper.SwapType]map[string]sight{
+		swapper.SwapFromBTC: fromBTCSights, swapper.SwapFromBTCLN: fromBTCLNSights,
 		swapper.SwapToBTC: outgoingSights, swapper.SwapToBTCLN: outgoingSights, swapper.SwapFromBTCLNAuto: autoSights, swapper.SwapSPVVaultFromBTC: vaultSights,
 	}
 )
@@ -106,7 +127,7 @@ func (w *world) steps(s *swapper.GetSwapStatusOutput, want ...swapper.StepStatus
 func (w *world) inLists(s *swapper.GetSwapStatusOutput, name string, listed, pending bool) {
 	w.t.Helper()
 	owner := w.address()
-	if s.SwapType == swapper.SwapFromBTCLNAuto || s.SwapType == swapper.SwapSPVVaultFromBTC {
+	if s.SwapType != swapper.SwapToBTC && s.SwapType != swapper.SwapToBTCLN {
 		owner = s.Quote.OutputAddress
 	}
 	for _, l := range []struct {

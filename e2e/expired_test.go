@@ -15,13 +15,14 @@ import (
 func (w *world) incoming() map[swapper.SwapType]func() swapper.CreateSwapInput {
 	in := func(source string) func() swapper.CreateSwapInput {
 		return func() swapper.CreateSwapInput {
-			return swapper.CreateSwapInput{SrcToken: source, DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address()}
+			return swapper.CreateSwapInput{SrcToken: source, DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address()}
 		}
 	}
-	return map[swapper.SwapType]func() swapper.CreateSwapInput{
-		swapper.SwapFromBTCLNAuto:   in("LIGHTNING-BTC"),
-		swapper.SwapSPVVaultFromBTC: in("BITCOIN-BTC"),
+	all := map[swapper.SwapType]func() swapper.CreateSwapInput{}
+	for source, typ := range w.incomingTypes() {
+		all[typ] = in(source + "-BTC")
 	}
+	return all
 }
 
 // expire waits for a swap that nobody paid for to end, and looks that nothing of
@@ -38,7 +39,11 @@ func (w *world) expire(id string) {
 
 func TestUnpaidQuotesExpire(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{})
+	unpaidQuotesExpire(t, options{})
+}
+
+func unpaidQuotesExpire(t *testing.T, o options) {
+	w := start(t, o)
 	requests := w.outgoing()
 	maps.Copy(requests, w.incoming())
 	for typ, request := range requests {
@@ -120,7 +125,11 @@ func TestPurge(t *testing.T) {
 // A quote whose LP has gone can expire all the same.
 func TestQuoteOfAnLPThatIsGone(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{})
+	quoteOfAnLPThatIsGone(t, options{})
+}
+
+func quoteOfAnLPThatIsGone(t *testing.T, o options) {
+	w := start(t, o)
 	s := w.create(w.outgoing()[swapper.SwapToBTC]())
 	if err := w.net.LPs[0].Close(); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // fromLightning is a swap from Lightning; hash is of the user's own, or "".
 func (w *world) fromLightning(hash string) *swapper.CreateSwapOutput {
 	w.t.Helper()
-	return w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address(),
+	return w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address(),
 		GasAmount: big.NewInt(1e14), PaymentHash: hash})
 }
 
@@ -207,7 +207,7 @@ func TestWithdrawServicesThatDoNotPay(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := w.book()
-			s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, SrcAddress: links.LNURL, DstAddress: w.address()})
+			s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, SrcAddress: links.LNURL, DstAddress: w.address()})
 			services.paying.Misbehave(test.fault)
 			defer services.paying.Misbehave(devlnurl.Fault{})
 			_, err = w.client.SettleWithLnurl(w.within(5*time.Second), swapper.SettleWithLnurlInput{SwapID: s.SwapID})

@@ -219,7 +219,7 @@ func TestImportRefusesByName(t *testing.T) {
 		{"no object", "", swapper.CodeInvalidInput, []byte("[]")},
 		{"no id", "id", swapper.CodeInvalidInput, with("btc", "id", "")},
 		{"a type that does not exist", "type", swapper.CodeInvalidInput, with("btc", "type", 99)},
-		{"a type that no chain here has", "type", swapper.CodeUnsupported, with("btc", "type", 0)},
+		{"a type in which the parties are the other way round", "initiator", swapper.CodeInvalidInput, with("btc", "type", 0)},
 		{"a member of another type", "state", swapper.CodeInvalidInput, with("btc", "state", "zero")},
 		{"an amount that is no number", "swapFee", swapper.CodeInvalidInput, with("btc", "swapFee", "1.5")},
 		{"a state that does not exist", "state", swapper.CodeInvalidInput, with("btc", "state", 17)},

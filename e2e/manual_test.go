@@ -14,7 +14,7 @@ import (
 // gained reports by how much WBTC the user is richer than before.
 func (w *world) gained(before *big.Int) *big.Int {
 	w.t.Helper()
-	return new(big.Int).Sub(w.balance(w.net.EVM.Contracts().Token), before)
+	return new(big.Int).Sub(w.wbtc(), before)
 }
 
 // manually reports whether the user is to settle, which nobody else does.
@@ -31,7 +31,7 @@ func TestSettledManually(t *testing.T) {
 	for typ, request := range w.incoming() {
 		t.Run(string(typ), func(t *testing.T) {
 			w := w.in(t)
-			before := w.balance(w.net.EVM.Contracts().Token)
+			before := w.wbtc()
 			s := w.create(request())
 			w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 				return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == swapper.NameAutomaticSettlement
@@ -59,7 +59,7 @@ func TestOwnPaymentHash(t *testing.T) {
 	preimage, hash := lightning.Preimage("the user's own")
 	in := w.incoming()[swapper.SwapFromBTCLNAuto]()
 	in.PaymentHash = hex.EncodeToString(hash[:])
-	before := w.balance(w.net.EVM.Contracts().Token)
+	before := w.wbtc()
 	s := w.create(in)
 	asked := w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 		return s.RequiresSecretReveal != nil && *s.RequiresSecretReveal

@@ -24,26 +24,10 @@ func unsettled(t *testing.T) *world {
 	return start(t, options{slow: true, net: devnet.Options{EVM: func(o *evm.Options) { o.SafeDepth, o.FinalDepth = safeDepth, safeDepth }}})
 }
 
-// undo replaces the newest blocks of the chain. What was in them waits.
-func (w *world) undo(blocks uint64) {
-	w.t.Helper()
-	if err := w.net.EVM.Reorg(blocks); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// branch replaces the newest blocks of the chain by a branch of any length.
+// branch replaces the newest blocks of the EVM chain by a branch of any length.
 func (w *world) branch(blocks, by int) {
 	w.t.Helper()
 	if err := w.net.EVM.Branch(uint64(blocks), uint64(by)); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// redo mines blocks of the chain, in the first of which is what waits.
-func (w *world) redo(blocks int) {
-	w.t.Helper()
-	if err := w.net.EVM.Mine(blocks); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -95,7 +79,7 @@ func TestChainReorganisations(t *testing.T) {
 		w.reached(s.SwapID, "COMMITED")
 		w.closed(s.SwapID)
 		w.undo(1)
-		w.net.EVM.DropPending()
+		w.dropWaiting()
 		w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")
 		w.advance(time.Hour)
 		w.redo(safeDepth + 1)

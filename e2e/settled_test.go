@@ -9,65 +9,65 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 )
 
-func TestChainToBitcoin(t *testing.T) {
-	bothVersions(t, func(t *testing.T, o options) {
-		w := start(t, o)
-		to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut,
-			SrcAddress: w.address(), DstAddress: to.Address.String()})
-		end := w.finish(s.SwapID)
-		if !end.IsSuccess {
-			t.Fatalf("ended as %s", end.State.Name)
-		}
-		if got := to.Balance(); got != 100_000 {
-			t.Fatalf("received %d sats", got)
-		}
-	})
+func TestChainToBitcoin(t *testing.T) { bothVersions(t, chainToBitcoin) }
+
+func chainToBitcoin(t *testing.T, o options) {
+	w := start(t, o)
+	to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.create(swapper.CreateSwapInput{SrcToken: w.token(w.native()), DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut,
+		SrcAddress: w.address(), DstAddress: to.Address.String()})
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := to.Balance(); got != 100_000 {
+		t.Fatalf("received %d sats", got)
+	}
 }
 
-func TestChainToLightning(t *testing.T) {
-	bothVersions(t, func(t *testing.T, o options) {
-		w := start(t, o)
-		payee := w.net.Recipient
-		invoice, err := payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
-			SrcAddress: w.address(), DstAddress: invoice})
-		end := w.finish(s.SwapID)
-		if !end.IsSuccess {
-			t.Fatalf("ended as %s", end.State.Name)
-		}
-		if got := payee.BalanceSats(); got != 50_000 {
-			t.Fatalf("received %d sats", got)
-		}
-	})
+func TestChainToLightning(t *testing.T) { bothVersions(t, chainToLightning) }
+
+func chainToLightning(t *testing.T, o options) {
+	w := start(t, o)
+	payee := w.net.Recipient
+	invoice, err := payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+		SrcAddress: w.address(), DstAddress: invoice})
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := payee.BalanceSats(); got != 50_000 {
+		t.Fatalf("received %d sats", got)
+	}
 }
 
-func TestLightningToChain(t *testing.T) {
-	bothVersions(t, func(t *testing.T, o options) {
-		w := start(t, o)
-		s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
-			DstAddress: w.address()})
-		end := w.finish(s.SwapID)
-		if !end.IsSuccess {
-			t.Fatalf("ended as %s", end.State.Name)
-		}
-	})
+func TestLightningToChain(t *testing.T) { bothVersions(t, lightningToChain) }
+
+func lightningToChain(t *testing.T, o options) {
+	w := start(t, o)
+	s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("USDC"), Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
+		DstAddress: w.address()})
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
 }
 
-func TestBitcoinToChain(t *testing.T) {
-	bothVersions(t, func(t *testing.T, o options) {
-		w := start(t, o)
-		s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn,
-			DstAddress: w.address()})
-		end := w.finish(s.SwapID)
-		if !end.IsSuccess {
-			t.Fatalf("ended as %s", end.State.Name)
-		}
-	})
+func TestBitcoinToChain(t *testing.T) { bothVersions(t, bitcoinToChain) }
+
+func bitcoinToChain(t *testing.T, o options) {
+	w := start(t, o)
+	s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.token(w.native()), Amount: big.NewInt(200_000), AmountType: swapper.ExactIn,
+		DstAddress: w.address()})
+	end := w.finish(s.SwapID)
+	if !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
 }

@@ -14,7 +14,12 @@ import (
 // believed when it proves it. Until then there is the time-out.
 func TestLPsThatLieAboutThePayment(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{slow: true})
+	liesAboutThePayment(t, options{})
+}
+
+func liesAboutThePayment(t *testing.T, o options) {
+	o.slow = true
+	w := start(t, o)
 	requests := w.outgoing()
 	for _, test := range []struct {
 		name  string
@@ -64,7 +69,12 @@ func (w *world) transaction() string {
 // payment back does not get the escrow.
 func TestLPsThatPayAndDoNotClaim(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{slow: true})
+	paidAndNotClaimed(t, options{})
+}
+
+func paidAndNotClaimed(t *testing.T, o options) {
+	o.slow = true
+	w := start(t, o)
 	for _, test := range []struct {
 		name string
 		typ  swapper.SwapType
@@ -143,7 +153,12 @@ func TestLPsThatPayAndDoNotClaim(t *testing.T) {
 // is told.
 func TestClaimedWhileRefunding(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{slow: true})
+	claimedWhileRefunding(t, options{})
+}
+
+func claimedWhileRefunding(t *testing.T, o options) {
+	o.slow = true
+	w := start(t, o)
 	before := w.book()
 	s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
 	w.net.LPs[0].Misbehave(lp.Fault{NeverClaim: true})
@@ -151,7 +166,7 @@ func TestClaimedWhileRefunding(t *testing.T) {
 	w.reached(s.SwapID, "SOFT_CLAIMED")
 	w.advance(8 * 24 * time.Hour)
 	late := w.reached(s.SwapID, "REFUNDABLE")
-	signed, err := w.user.SignEVM(late.CurrentAction.SignSmartChainTransaction.Txs)
+	signed, err := w.user.Sign(late.CurrentAction.SignSmartChainTransaction)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet"
@@ -26,7 +25,8 @@ import (
 
 // Prices of the local network: the native coin and WBTC are worth a bitcoin, a
 // dollar a hundred-thousandth of one.
-var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001}
+var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
+	"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9)}, USD: 0.001}
 
 // world is a local network, a client on a store on disk, and a user with money
 // on every side.
@@ -37,6 +37,7 @@ type world struct {
 	tower *watchtower.Tower
 
 	version devnet.Version // of the LPs
+	ground                 // the smart chain that the swaps are on
 
 	path   string
 	store  *bolt.Store
@@ -52,6 +53,7 @@ type options struct {
 	net  devnet.Options
 	lps  func(testing.TB) devnet.Version // of the LPs; nil: devnet.VersionOf
 	slow bool                            // no Bitcoin blocks but those that the test mines
+	on   string                          // version of the program on Solana, where the swaps are then; "": on the EVM chain
 
 	config func(*swapper.Config) // changes it before the client is opened; nil: nothing
 }
@@ -63,7 +65,7 @@ func start(t testing.TB, o options) *world {
 	if o.lps == nil {
 		o.lps = devnet.VersionOf
 	}
-	o.net.Version = o.lps(t)
+	o.net.Version, o.net.Solana = o.lps(t), o.on
 	w.version = o.net.Version
 	var err error
 	if w.net, err = devnet.Start(t.Context(), o.net); err != nil {
@@ -74,11 +76,22 @@ func start(t testing.TB, o options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.relay.Close() })
-	if w.tower, err = watchtower.Start(t.Context(), watchtower.Options{EVM: w.net.EVM, Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}); err != nil {
+	tower := watchtower.Options{EVM: w.net.EVM, Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}
+	if tower.Solana, err = w.net.WatchtowerOnSolana(); err != nil {
 		t.Fatal(err)
+	}
+	if w.tower, err = watchtower.Start(t.Context(), tower); err != nil {
+		t.Fatal(err)
+	}
+	w.ground = evmGround{w}
+	if o.on != "" {
+		w.ground = solanaGround{w, o.on}
 	}
 	t.Cleanup(func() { w.tower.Close() })
 	w.user = &wallet.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}
+	if w.net.Solana != nil {
+		w.user.Solana = w.net.Solana.User
+	}
 	w.open()
 	t.Cleanup(w.close)
 	if !o.slow {
@@ -103,6 +116,7 @@ func start(t testing.TB, o options) *world {
 func (w *world) in(t *testing.T) *world {
 	sub := *w
 	sub.t = t
+	sub.ground = w.ground.in(&sub)
 	return &sub
 }
 
@@ -145,7 +159,7 @@ func (w *world) open() {
 	}
 	config := swapper.Config{
 		Network: bitcoin.Regtest, Store: w.store, Bitcoin: b, Now: w.net.Clock.Now,
-		Chains:    []chains.Factory{w.net.Chain()},
+		Chains:    w.chains(),
 		LPs:       swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true},
 		Prices:    prices,
 		LNURL:     swapper.LNURLOptions{AllowLocal: true},
@@ -178,8 +192,6 @@ func (w *world) close() {
 	w.client.Close()
 	w.store.Close()
 }
-
-func (w *world) address() string { return w.net.EVM.User.Address.Hex() }
 
 func (w *world) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeoutCause(w.t.Context(), d, fmt.Errorf("%s are over", d))

@@ -108,7 +108,7 @@ func (q *fromBTCLN) fair() (err error) {
 }
 
 // lightningEscrow builds the escrow that the LP has to open once it holds the
-// payment, but for its expiry (protocol: chain-evm.md §3.5). The deposit and the
+// payment; its expiry is a placeholder (protocol: chain-evm.md §3.5). The deposit and the
 // bounty are native base units; nil is 0.
 func (a Agreed) lightningEscrow(paymentHash [32]byte, amount, deposit, bounty *big.Int) (chains.Escrow, error) {
 	if err := a.twoParties("dstAddress"); err != nil {
@@ -116,7 +116,7 @@ func (a Agreed) lightningEscrow(paymentHash [32]byte, amount, deposit, bounty *b
 	}
 	return a.Contract.Expect(chains.Spec{
 		Kind: chains.HTLC, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: amount,
-		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: paymentHash}, PayOut: true,
+		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: paymentHash}, PayOut: true, Expiry: a.Now.Unix(),
 		SecurityDeposit: deposit, ClaimerBounty: bounty, DepositToken: a.Native.Address,
 	})
 }

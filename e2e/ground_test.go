@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// ground is the smart chain that a world's swaps are on.
+type ground interface {
+	in(*world) ground // for a subtest
+
+	chain() string // its identifier
+	chains() []chains.Factory
+	address() string // the user's
+	native() string  // the ticker of its own coin
+	// tokens are what everybody has of WBTC and USDC who may gain or lose by a swap.
+	tokens() book
+	incomingTypes() map[string]swapper.SwapType // by the source's chain
+	undo(blocks uint64)                         // replaces the newest blocks; what was in them waits
+	redo(blocks int)                            // makes blocks, in the first of which is what waits
+	dropWaiting()
+}
+
+// token is the identifier of a token on the world's chain.
+func (w *world) token(ticker string) string { return w.chain() + "-" + ticker }
+
+// wbtc is what the user has of it.
+func (w *world) wbtc() *big.Int {
+	w.t.Helper()
+	return w.tokens()["user WBTC"]
+}
+
+type evmGround struct{ *world }
+
+func (g evmGround) in(w *world) ground       { return evmGround{w} }
+func (g evmGround) chain() string            { return g.net.EVM.Network().Chain }
+func (g evmGround) chains() []chains.Factory { return []chains.Factory{g.net.Chain()} }
+func (g evmGround) address() string          { return g.net.EVM.User.Address.Hex() }
+func (g evmGround) native() string           { return "CBTC" }
+func (g evmGround) dropWaiting()             { g.net.EVM.DropPending() }
+
+func (g evmGround) incomingTypes() map[string]swapper.SwapType {
+	return map[string]swapper.SwapType{"LIGHTNING": swapper.SwapFromBTCLNAuto, "BITCOIN": swapper.SwapSPVVaultFromBTC}
+}
+
+func (g evmGround) undo(blocks uint64) {
+	g.t.Helper()
+	if err := g.net.EVM.Reorg(blocks); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g evmGround) redo(blocks int) {
+	g.t.Helper()
+	if err := g.net.EVM.Mine(blocks); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// What the escrows hold is what the contract has without what is the LP's in it.
+func (g evmGround) tokens() book {
+	g.t.Helper()
+	b := book{}
+	c, lp := g.net.EVM.Contracts(), g.net.LPs[0]
+	for name, token := range map[string]common.Address{"WBTC": c.Token, "USDC": c.Dollar} {
+		funds := g.funds(lp.Account().Address, token)
+		b["user "+name] = g.balanceOf(g.net.EVM.User.Address, token)
+		b["tower "+name] = g.balanceOf(g.net.EVM.Watchtower.Address, token)
+		b["LP "+name] = new(big.Int).Add(g.balanceOf(lp.Account().Address, token), funds)
+		b["escrows "+name] = new(big.Int).Sub(g.balanceOf(c.EscrowManager.Address, token), funds)
+		b["vaults "+name] = g.balanceOf(c.VaultManager.Address, token)
+	}
+	return b
+}
+
+// funds is what an LP has in the escrow contract.
+func (g evmGround) funds(lp, token common.Address) *big.Int {
+	g.t.Helper()
+	data, err := evmwire.FundsCall(lp, token)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	raw, err := g.net.EVM.Read(g.t.Context(), lp, evmwire.Call{To: g.net.EVM.Contracts().EscrowManager.Address, Data: data})
+	if err != nil || len(raw) < 32 {
+		g.t.Fatalf("%d bytes, %v", len(raw), err)
+	}
+	return new(big.Int).SetBytes(raw[len(raw)-32:]) // a list of one
+}
+
+type solanaGround struct {
+	*world
+	program string // its version
+}
+
+func (g solanaGround) in(w *world) ground       { return solanaGround{w, g.program} }
+func (g solanaGround) chain() string            { return "SOLANA" }
+func (g solanaGround) chains() []chains.Factory { return []chains.Factory{g.net.SolanaChain()} }
+func (g solanaGround) address() string          { return g.net.Solana.User.Address.String() }
+func (g solanaGround) native() string           { return "SOL" }
+func (g solanaGround) redo(blocks int)          { g.net.Solana.Mine(blocks) }
+func (g solanaGround) dropWaiting()             { g.net.Solana.DropPending() }
+
+func (g solanaGround) incomingTypes() map[string]swapper.SwapType {
+	types := map[string]swapper.SwapType{"LIGHTNING": swapper.SwapFromBTCLN, "BITCOIN": swapper.SwapFromBTC}
+	if g.program == wire.V2 {
+		types["LIGHTNING"] = swapper.SwapFromBTCLNAuto
+	}
+	return types
+}
+
+func (g solanaGround) undo(blocks uint64) {
+	g.t.Helper()
+	if err := g.net.Solana.Reorg(int(blocks)); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g solanaGround) tokens() book {
+	g.t.Helper()
+	b := book{}
+	s := g.net.Solana
+	lp := g.net.LPs[0].Solana()
+	for name, mint := range map[string]wire.Key{"WBTC": tokenOf("WBTC"), "USDC": tokenOf("USDC")} {
+		n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
+		funds, err := lp.Funds(mint)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		var vault uint64 // of the program: everybody's balances and all escrows
+		s.Bank().Read(bank.Processed, 0, func(v *bank.View) {
+			t, _ := v.Token(lp.Programs.Vault(mint))
+			vault = t.Amount
+		})
+		b["user "+name] = n(s.Tokens(mint, s.User.Address))
+		b["tower "+name] = n(s.Tokens(mint, s.Watchtower.Address))
+		b["LP "+name] = n(s.Tokens(mint, lp.Address()) + funds)
+		b["escrows "+name] = new(big.Int).Sub(n(vault), n(funds))
+	}
+	return b
+}
+
+func tokenOf(ticker string) (mint wire.Key) {
+	for _, t := range wire.Tokens() {
+		if t.Ticker == ticker {
+			mint = t.Mint
+		}
+	}
+	return mint
+}

@@ -1,0 +1,32 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+// The flows of the EVM chain on Solana, by the same code, with both versions of the
+// program. Which version the LPs have follows from the test's name.
+func onSolana(t *testing.T, run func(t *testing.T, o options)) {
+	t.Parallel()
+	for _, version := range []string{wire.V1, wire.V2} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			run(t, options{on: version})
+		})
+	}
+}
+
+func TestSolanaToBitcoin(t *testing.T)               { onSolana(t, chainToBitcoin) }
+func TestSolanaToLightning(t *testing.T)             { onSolana(t, chainToLightning) }
+func TestLightningToSolana(t *testing.T)             { onSolana(t, lightningToChain) }
+func TestBitcoinToSolana(t *testing.T)               { onSolana(t, bitcoinToChain) }
+func TestRefundsOnSolana(t *testing.T)               { onSolana(t, refunds) }
+func TestUnpaidQuotesExpireOnSolana(t *testing.T)    { onSolana(t, unpaidQuotesExpire) }
+func TestQuoteOfAnLPThatIsGoneOnSolana(t *testing.T) { onSolana(t, quoteOfAnLPThatIsGone) }
+func TestLPsThatLieAboutThePaymentOnSolana(t *testing.T) {
+	onSolana(t, liesAboutThePayment)
+}
+func TestLPsThatPayAndDoNotClaimOnSolana(t *testing.T) { onSolana(t, paidAndNotClaimed) }
+func TestClaimedWhileRefundingOnSolana(t *testing.T)   { onSolana(t, claimedWhileRefunding) }
