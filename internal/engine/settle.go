@@ -59,10 +59,13 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string) (hash
 		}
 		select {
 		case <-ctx.Done():
-			return "", fault.New(fault.Timeout, "the payment has not arrived yet; check the swap's status: %w", context.Cause(ctx))
 		case <-time.After(settlePoll):
+			res, err = g.Advance(ctx, r.ID, nil)
 		}
-		if res, err = g.Advance(ctx, r.ID, nil); err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return "", fault.New(fault.Timeout, "the payment has not arrived yet; check the swap's status: %w", context.Cause(ctx))
+		case err != nil:
 			return "", err
 		}
 	}

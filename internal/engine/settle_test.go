@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
+	"github.com/btcsuite/btcd/chaincfg"
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+	"github.com/lightningnetwork/lnd/lnwire"
+	"github.com/lightningnetwork/lnd/zpay32"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
+	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// links answers every link with the same.
+type links struct {
+	details lnurl.Details
+	err     error
+}
+
+func (l links) Resolve(context.Context, string) (lnurl.Details, error) { return l.details, l.err }
+
+func paysOut(low, high int64) links {
+	return links{details: &lnurl.Withdraw{Params: lnurl.WithdrawParams{K1: "k", Callback: "https://pays/cb", MinWithdrawable: low, MaxWithdrawable: high, URL: "lnurlw://pays"}}}
+}
+
+// invoiceOf makes an invoice of an amount, 0 for none.
+func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
+	t.Helper()
+	key, _ := btcec.PrivKeyFromBytes([]byte{31: 7})
+	more := []func(*zpay32.Invoice){zpay32.Description("swap"), zpay32.PaymentAddr([32]byte{1})}
+	if msat != 0 {
+		more = append(more, zpay32.Amount(msat))
+	}
+	inv, err := zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
+		return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A link pays an invoice if the invoice's amount is one that it pays out, to the
+// millisatoshi; a swap that has one takes no other.
+func TestWhichLinksPayAnInvoice(t *testing.T) {
+	const msat = 100_000
+	own := &swap.Withdraw{}
+	for name, c := range map[string]struct {
+		amount lnwire.MilliSatoshi
+		own    *swap.Withdraw
+		link   string
+		links  links
+		says   string // "" if it pays
+	}{
+		"exactly":                 {msat, nil, "x", paysOut(msat, msat), ""},
+		"the least is more":       {msat, nil, "x", paysOut(msat+1, msat+1), "does not include"},
+		"the most is less":        {msat, nil, "x", paysOut(msat-1, msat-1), "does not include"},
+		"an invoice of no amount": {0, nil, "x", paysOut(0, msat), "does not include"},
+		"none":                    {msat, nil, "", paysOut(0, msat), "is required"},
+		"the swap's own":          {msat, own, "", links{err: errGone}, ""},
+		"beside the swap's own":   {msat, own, "x", paysOut(0, msat), "must be empty"},
+		"a link to pay":           {msat, nil, "x", links{details: &lnurl.Pay{}}, "not an LNURL-withdraw"},
+		"no answer":               {msat, nil, "x", links{err: fault.New(fault.InvalidInput, "is not a link")}, "not a link"},
+	} {
+		r := newToy("a")
+		r.Lightning = &swap.LightningPart{Invoice: invoiceOf(t, c.amount), Withdraw: c.own}
+		use, err := withdrawal(t.Context(), c.links, r, c.link)
+		switch e, _ := errors.AsType[*fault.Error](err); {
+		case c.says == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.says == "":
+			if (use.With == nil) != (c.own != nil) || use.With != nil && (use.Link != "lnurlw://pays" || use.With.Params.K1 != "k") {
+				t.Errorf("%s: %+v", name, use)
+			}
+		case e == nil || e.Code != fault.InvalidInput || e.Field != "lnurlWithdraw" || !strings.Contains(err.Error(), c.says) || use.With != nil:
+			t.Errorf("%s: %+v, %v", name, use, err)
+		}
+	}
+	r := newToy("a")
+	r.Lightning = &swap.LightningPart{Invoice: "lnbc1"}
+	if _, err := withdrawal(t.Context(), paysOut(0, msat), r, "x"); err == nil {
+		t.Error("an invoice that cannot be read is paid")
+	}
+}
+
+// opening is a ledger on which a swap's escrow is found from a time on.
+type opening struct {
+	*ledger
+	at    time.Time
+	opens bool
+}
+
+func (o *opening) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+	f, err := o.ledger.Escrow(ctx, chain, contract, q)
+	if o.opens && !time.Now().Before(o.at) {
+		f.State, f.Escrow = chains.EscrowOpen, &chains.Escrow{Data: []byte(`"paid"`)}
+	}
+	return f, err
+}
+
+// Who has a swap paid from a link hears that it is paid, refused, too late, or still
+// awaited; the link's service is called once.
+func TestHowASettlementEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome  swap.Outcome
+		opens    bool // after a while, the escrow
+		patience time.Duration
+		code     fault.Code // "" if it is paid
+		says     string
+	}{
+		"paid":          {swap.Outcome{Done: true}, true, time.Hour, "", ""},
+		"refused":       {swap.Outcome{Refused: true, Reason: "no money"}, false, time.Hour, fault.Upstream, "no money"},
+		"still awaited": {swap.Outcome{Done: true}, false, time.Minute, fault.Timeout, "has not arrived"},
+		"too late":      {swap.Outcome{Done: true}, false, 24 * time.Hour, fault.InvalidState, "expired before it was paid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLedger()
+				calls := 0
+				g := engineOn(t, l, func(_ *swap.Record, e swap.Effect) swap.Outcome {
+					if e.Kind == swap.CallWithdraw {
+						calls++
+						return c.outcome
+					}
+					return swap.Outcome{Done: true}
+				})
+				r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
+				next := r.Clone()
+				next.Lightning.Invoice = invoiceOf(t, 100_000)
+				if err := g.write(t.Context(), r, next, nil); err != nil {
+					t.Fatal(err)
+				}
+				g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
+				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
+				defer cancel()
+				hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x")
+				synctest.Wait()
+				switch {
+				case c.code == "" && (err != nil || hash != "11"):
+					t.Errorf("%q, %v", hash, err)
+				case c.code != "" && (fault.CodeOf(err) != c.code || hash != "" || !strings.Contains(err.Error(), c.says)):
+					t.Errorf("%q, %v", hash, err)
+				}
+				if calls != 1 {
+					t.Errorf("the service was called %d times", calls)
+				}
+				g.Close()
+			})
+		})
+	}
+}
+
+// Only what awaits a payment over Lightning is paid from a link.
+func TestWhatIsNotSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome {
+			t.Error("something is done")
+			return swap.Outcome{}
+		})
+		quoted(t, g, swap.ToBTCLN, "out", "11")
+		r := quoted(t, g, swap.FromBTCLNAuto, "paid", "12")
+		next := r.Clone()
+		next.State = swapstate.LnClaimed
+		if err := g.write(t.Context(), r, next, nil); err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]fault.Code{"out": fault.Unsupported, "paid": fault.InvalidState, "none": fault.NotFound} {
+			if hash, err := g.Settle(t.Context(), paysOut(0, 1<<40), id, "x"); fault.CodeOf(err) != want || hash != "" {
+				t.Errorf("%s: %q, %v", id, hash, err)
+			}
+		}
+		quoted(t, g, swap.FromBTCLNAuto, "open", "13")
+		if _, err := g.Settle(t.Context(), paysOut(0, 1<<40), "open", ""); fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("without a link: %v", err)
+		}
+		g.Close()
+	})
+}
