@@ -11,7 +11,11 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-var names = []string{"user", "lp", "tower"}
+// everybody are the parties of random sequences.
+var everybody = []struct {
+	name string
+	key  wire.Key
+}{{"user", user}, {"lp", lp}, {"tower", tower}}
 
 // ledger is what everybody has by the rules: the model that the programs are held to.
 type ledger struct {
@@ -30,8 +34,8 @@ type entry struct {
 
 func newLedger() *ledger {
 	l := &ledger{map[wire.Key]uint64{}, map[wire.Key]uint64{}, map[wire.Key]bool{}, map[wire.Key]int64{}, map[[32]byte]*entry{}, false}
-	for _, name := range names {
-		l.wallet[keyOf(name)] = wealth
+	for _, who := range everybody {
+		l.wallet[who.key] = wealth
 	}
 	return l
 }
@@ -53,7 +57,7 @@ type machine struct {
 	l *ledger
 }
 
-func (m *machine) party() wire.Key { return keyOf(rapid.SampledFrom(names).Draw(m.T, "party")) }
+func (m *machine) party() wire.Key { return rapid.SampledFrom(everybody).Draw(m.T, "party").key }
 func (m *machine) amount() uint64 {
 	return rapid.SampledFrom([]uint64{0, 1, 1000, 50_000, wealth / 2, wealth, wealth + 1}).Draw(m.T, "amount")
 }
@@ -219,8 +223,8 @@ func (m *machine) check() {
 		}
 		equal(m.T, "lamports of an escrow", int64(m.k.lamports(m.k.p.Escrow(e.d.PaymentHash))), e.held)
 	}
-	for _, name := range names {
-		who := keyOf(name)
+	for _, party := range everybody {
+		name, who := party.name, party.key
 		equal(m.T, name+"'s wallet", m.k.tokens(wire.ATA(who, coin)), m.l.wallet[who])
 		equal(m.T, name+"'s balance", m.k.vault(who, coin).Amount, m.l.balance[who])
 		equal(m.T, name+"'s lamports", int64(m.k.lamports(who))-int64(100*sol), m.l.lamports[who])
@@ -228,7 +232,7 @@ func (m *machine) check() {
 		all += m.l.wallet[who]
 	}
 	equal(m.T, "the vault", m.k.tokens(m.k.p.Vault(coin)), locked)
-	equal(m.T, "all tokens", all+locked, uint64(len(names))*wealth)
+	equal(m.T, "all tokens", all+locked, uint64(len(everybody))*wealth)
 }
 
 func equal[T comparable](t *rapid.T, what string, got, want T) {
