@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -170,10 +169,8 @@ func (r *relaySync) header(ctx context.Context, pr *proof, required uint32) (wir
 func (r *relaySync) plan(ctx context.Context, state *wire.RelayState, until uint32) (map[uint32]wire.StoredHeader, error) {
 	c := r.k.chain
 	view := &relayView{k: r.k, stored: map[bitcoin.Hash]wire.StoredHeader{}}
-	rules := relay.Rules{Main: wire.MaxMainHeaders, Fork: wire.MaxForkHeaders, ShortFork: wire.MaxShortForkHeaders, Work: pow.Difficulty}
-	if c.net.Bitcoin == bitcoin.Regtest {
-		rules.Work = func(uint32) *big.Int { return big.NewInt(1) }
-	}
+	rules := relay.Rules{Main: wire.MaxMainHeaders, Fork: wire.MaxForkHeaders, ShortFork: wire.MaxShortForkHeaders, Work: pow.Difficulty,
+		LongerWins: c.net.Bitcoin == bitcoin.Regtest}
 	plan, err := relay.Sync(ctx, view, c.env.Bitcoin, c.net.Bitcoin, rules, until)
 	if errors.Is(err, bitcoin.ErrNotFound) {
 		return nil, fault.New(fault.Upstream, "the Bitcoin relay on Solana shares no block with Bitcoin's best chain")
@@ -228,10 +225,6 @@ func (v *relayView) keep(h *wire.StoredHeader, err error) (relay.Header, error) 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.stored[h.Header.Hash()] = *h
-	if v.k.chain.net.Bitcoin == bitcoin.Regtest {
-		// In the relay's measure these blocks hold no work at all: there the longer chain wins.
-		return relay.Header{Header: h.Header, Work: big.NewInt(int64(h.Header.Height))}, nil
-	}
 	return relay.Header{Header: h.Header, Work: h.Work}, nil
 }
 
