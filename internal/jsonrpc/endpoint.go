@@ -281,7 +281,7 @@ func parseReplies(data []byte, n int) ([]*reply, error) {
 			return nil, fmt.Errorf("response is not JSON-RPC: %w", err)
 		}
 		if n > 1 {
-			return nil, &batchRefused{r.Error, r.Error != nil && Says(strings.ToLower(r.Error.Text), "batch")}
+			return nil, &batchRefused{r.Error, r.Error != nil && refusesAny(strings.ToLower(r.Error.Text))}
 		}
 		all[0] = r // some servers leave out the id of an error
 		return all, nil
@@ -317,6 +317,11 @@ func (e *batchRefused) Error() string {
 		return "the batch was refused: " + e.said.Text
 	}
 	return "the batch was refused"
+}
+
+// refusesAny reports whether a server speaks of batches and not of their size.
+func refusesAny(text string) bool {
+	return Says(text, "batch") && !Says(text, "large", "big", "size", "limit", "many", "exceed", "max", "up to", "at most")
 }
 
 // tooMany reports whether a whole request was refused because of its size, or

@@ -21,6 +21,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
+// ErrorCode returns the code.
+func (e *Error) ErrorCode() int { return e.Code }
+
 // UnmarshalJSON reads an error object, also those of servers that put a word where
 // the code belongs.
 func (e *Error) UnmarshalJSON(data []byte) error {
@@ -47,8 +50,11 @@ func (e *Error) UnmarshalJSON(data []byte) error {
 
 // CodeOf returns the JSON-RPC code of an error, 0 if it has none.
 func CodeOf(err error) int {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Code
+	if e, ok := errors.AsType[interface {
+		error
+		ErrorCode() int
+	}](err); ok {
+		return e.ErrorCode()
 	}
 	return 0
 }

@@ -2,45 +2,25 @@ package evmrpc
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/jsonrpc"
 )
 
-// Node is what reading a chain needs of a JSON-RPC connection.
-type Node interface {
-	// Batch carries out requests in one round trip, in any order: it decodes each
-	// answer into Result or sets Err. An error of Batch itself means that nothing
-	// was answered. It bounds the size of what it reads and ends with ctx.
-	Batch(ctx context.Context, requests []Request) error
-}
+type (
+	// Node is what reading a chain needs of a connection.
+	Node = jsonrpc.Node
+	// Request is one JSON-RPC call.
+	Request = jsonrpc.Request
+)
 
-// Request is one JSON-RPC call.
-type Request struct {
-	Method string
-	Params []any
-	Result any   // pointer that the answer is decoded into
-	Err    error // why the node gave no answer
-}
-
-// AskAll is [Node.Batch] for requests whose answers are all needed.
+// AskAll puts requests whose answers are all needed.
 func AskAll(ctx context.Context, node Node, requests []Request) error {
-	if len(requests) == 0 {
-		return nil
-	}
-	if err := node.Batch(ctx, requests); err != nil {
-		return err
-	}
-	for _, r := range requests {
-		if r.Err != nil {
-			return fmt.Errorf("%s: %w", r.Method, r.Err)
-		}
-	}
-	return nil
+	return jsonrpc.AskAll(ctx, node, requests)
 }
 
 // CallArgs is the transaction object of eth_call.

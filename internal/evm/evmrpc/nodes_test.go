@@ -1,16 +1,11 @@
 package evmrpc
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +13,6 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
-	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/retry"
@@ -44,148 +38,6 @@ func newTestNodes(t *testing.T, urls ...string) *Nodes {
 	n.Retry = retry.Policy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
-}
-
-// echoes are calls whose answers are their numbers.
-func echoes(count int) ([]Request, []int) {
-	requests, answers := make([]Request, count), make([]int, count)
-	for i := range requests {
-		requests[i] = Request{Method: "echo", Params: []any{i}, Result: &answers[i]}
-	}
-	return requests, answers
-}
-
-func checkEchoes(t *testing.T, n *Nodes, count int) {
-	t.Helper()
-	requests, answers := echoes(count)
-	if err := n.Batch(t.Context(), requests); err != nil {
-		t.Fatal(err)
-	}
-	for i, got := range answers {
-		if got != i || requests[i].Err != nil {
-			t.Fatalf("answer %d is %d, %v", i, got, requests[i].Err)
-		}
-	}
-}
-
-// Servers differ in how many calls they take at once, and in how they say so.
-func TestNodesThatTakeFewCalls(t *testing.T) {
-	const most = 7
-	for name, refuse := range map[string]func(calls []rpctest.Call) any{
-		"one object": func(calls []rpctest.Call) any {
-			return rpctest.Refusal(rpctest.Call{ID: json.RawMessage("null")}, -32600, "batch too large")
-		},
-		"one answer":            func(calls []rpctest.Call) any { return []any{rpctest.Refusal(calls[0], -32600, "batch too large")} },
-		"a part of the answers": func(calls []rpctest.Call) any { return echo(calls[:1]) },
-		"HTTP 413":              func([]rpctest.Call) any { return http.StatusRequestEntityTooLarge },
-		"size of the answers": func(calls []rpctest.Call) any {
-			all := echo(calls).([]any)
-			for i := most; i < len(calls); i++ {
-				all[i] = rpctest.Refusal(calls[i], -32003, "response too large")
-			}
-			return all
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, limit := range []int{most, 1} {
-				var trips atomic.Int64
-				s := rpctest.Serve(t, func(calls []rpctest.Call) any {
-					trips.Add(1)
-					if len(calls) > limit {
-						return refuse(calls)
-					}
-					return echo(calls)
-				})
-				n := newTestNodes(t, s.URL)
-				checkEchoes(t, n, 150)
-				before := trips.Load()
-				checkEchoes(t, n, 3) // the size is remembered
-				if got := trips.Load() - before; got > 3 {
-					t.Errorf("%d requests for 3 calls", got)
-				}
-			}
-		})
-	}
-}
-
-func TestNodesKeepConnectionsAndBounds(t *testing.T) {
-	var opened, under, most atomic.Int64
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if now := under.Add(1); now > most.Load() {
-			most.Store(now)
-		}
-		defer under.Add(-1)
-		time.Sleep(2 * time.Millisecond)
-		var calls []rpctest.Call
-		_ = json.NewDecoder(r.Body).Decode(&calls)
-		_ = json.NewEncoder(w).Encode(echo(calls))
-	}))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			opened.Add(1)
-		}
-	}
-	s.Start()
-	defer s.Close()
-	n, err := Dial(7, []string{s.URL}, &http.Transport{MaxIdleConnsPerHost: ParallelCalls}, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
-	for range 30 {
-		checkEchoes(t, n, 2)
-	}
-	if opened.Load() != 1 {
-		t.Errorf("%d connections for requests one after the other", opened.Load())
-	}
-	var wait sync.WaitGroup
-	for range 30 {
-		wait.Go(func() { checkEchoes(t, n, 250) })
-	}
-	wait.Wait()
-	if most.Load() > ParallelCalls {
-		t.Errorf("%d requests at once, at most %d are allowed", most.Load(), ParallelCalls)
-	}
-}
-
-// A URL often holds a key, and what a node says is not to be trusted either.
-func TestNodeErrorsAreShortAndKeepSecrets(t *testing.T) {
-	const key = "S3CR3TK3Y"
-	long := strings.Repeat("very ", 1000)
-	bad := rpctest.Serve(t, func(calls []rpctest.Call) any {
-		var all []any
-		for _, c := range calls {
-			if c.Method == "eth_chainId" {
-				all = append(all, rpctest.Result(c, nil))
-			} else {
-				all = append(all, rpctest.Refusal(c, 3, long))
-			}
-		}
-		return all
-	})
-	requests, _ := echoes(1)
-	if err := newTestNodes(t, bad.URL+"/"+key).Batch(t.Context(), requests); err != nil {
-		t.Fatal(err)
-	}
-	if err := requests[0].Err; err == nil || len(err.Error()) > maxErrorText || CodeOf(err) != 3 {
-		t.Errorf("the node's error has %d bytes", len(err.Error()))
-	}
-	closed := httptest.NewServer(nil)
-	closed.Close()
-	moved := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:1/"+key, http.StatusFound))
-	defer moved.Close()
-	for _, base := range []string{closed.URL, moved.URL} {
-		url := strings.Replace(base, "http://", "http://user:"+key+"@", 1) + "/" + key + "?key=" + key
-		err := newTestNodes(t, url).Batch(t.Context(), requests)
-		if err == nil || strings.Contains(err.Error(), key) || fault.CodeOf(err) != fault.Upstream {
-			t.Errorf("error %v", err)
-		}
-	}
-	for _, url := range []string{"ftp://host/" + key, "host/" + key, "http://[" + key, "ws://host/" + key, ""} {
-		if _, err := Dial(7, []string{url}, http.DefaultTransport, time.Now); err == nil || strings.Contains(err.Error(), key) {
-			t.Errorf("%q: %v", url, err)
-		}
-	}
 }
 
 // A node's own trouble is passed over, its answers are final.
@@ -292,41 +144,45 @@ func TestLogSearchesAreHalved(t *testing.T) {
 	}
 }
 
-// A node that is down at first is asked again while the context lasts.
-func TestNodesAreAskedAgain(t *testing.T) {
-	var asked atomic.Int64
-	s := rpctest.Serve(t, func(calls []rpctest.Call) any {
-		if asked.Add(1) < 3 {
-			return http.StatusBadGateway
-		}
-		return echo(calls)
-	})
-	n := newTestNodes(t, s.URL)
-	n.Retry = retry.Policy{Delay: time.Millisecond}
-	checkEchoes(t, n, 1)
-	asked.Store(-1000)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	requests, _ := echoes(1)
-	n.Retry = retry.Policy{}
-	began := time.Now()
-	err := n.Batch(ctx, requests)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "HTTP status 502") || time.Since(began) > 30*time.Second {
-		t.Errorf("after %v: %v", time.Since(began), err)
+// A node of another chain is not believed, and neither is one whose newest block is old
+// while another has a newer one.
+func TestNodesOfOtherChainsAndBehind(t *testing.T) {
+	serve := func(chain string, age time.Duration) string {
+		return rpctest.Serve(t, func(calls []rpctest.Call) any {
+			var all []any
+			for _, c := range calls {
+				if c.Method == "eth_chainId" {
+					all = append(all, map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": chain})
+					continue
+				}
+				all = append(all, rpctest.Result(c, BlockHead{Number: hexutil.Uint64(age / time.Second), Timestamp: hexutil.Uint64(time.Now().Add(-age).Unix())}))
+			}
+			return all
+		}).URL
 	}
-}
-
-// An answer that cannot be read leaves nothing behind in the results.
-func TestHalfReadAnswersAreForgotten(t *testing.T) {
-	bad := rpctest.Serve(t, func(calls []rpctest.Call) any {
-		return []any{rpctest.Result(calls[0], map[string]any{"number": "0x5", "hash": "no hash"}), rpctest.Result(calls[1], nil)}
-	})
-	good := rpctest.Serve(t, func(calls []rpctest.Call) any {
-		return []any{rpctest.Result(calls[0], nil), rpctest.Result(calls[1], nil)}
-	})
-	var head *BlockHead
-	r := []Request{{Method: "eth_getBlockByNumber", Params: []any{"0x5", false}, Result: &head}}
-	if err := newTestNodes(t, bad.URL, good.URL).Batch(t.Context(), r); err != nil || head != nil {
-		t.Errorf("head %+v, %v", head, err)
+	ask := func(urls ...string) (uint64, *Nodes, error) {
+		n := newTestNodes(t, urls...)
+		var head *BlockHead
+		err := n.Batch(t.Context(), []Request{{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: &head}})
+		if err != nil {
+			return 0, n, err
+		}
+		return uint64(head.Number), n, nil
+	}
+	late, fresh := serve("0x7", 3*time.Minute), serve("0x7", time.Second)
+	if got, n, err := ask(serve("0x8", 2*time.Second), fresh); err != nil || got != 1 || n.Foreign() == nil || !strings.Contains(n.Foreign().Error(), "serves chain 8 instead of 7") {
+		t.Errorf("%d, %v, %v", got, err, n.Foreign())
+	}
+	if _, _, err := ask(serve("none", 0)); err == nil || !strings.Contains(err.Error(), "did not return its chain id") {
+		t.Error(err)
+	}
+	if got, _, err := ask(late, fresh); err != nil || got != 1 {
+		t.Errorf("%d, %v", got, err)
+	}
+	if got, _, err := ask(late, late); err != nil || got != 180 {
+		t.Errorf("all behind: %d, %v", got, err)
+	}
+	if got, _, err := ask(late); err != nil || got != 180 {
+		t.Errorf("alone and behind: %d, %v", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package evmrpc
+package jsonrpc
 
 import (
 	"context"
@@ -6,10 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 )
 
 // A node that failed is not asked beside one that is up; if all failed, all are.
@@ -20,19 +18,17 @@ func TestEachAsksWhoIsUp(t *testing.T) {
 		urls = append(urls, rpctest.Serve(t, func(calls []rpctest.Call) any {
 			var all []any
 			for _, c := range calls {
-				if c.Method == "eth_chainId" {
-					all = append(all, rpctest.Result(c, "0x7"))
-					continue
+				if c.Method != "network" {
+					asked[i].Add(1)
 				}
-				asked[i].Add(1)
-				all = append(all, rpctest.Result(c, map[string]any{"number": "0x10", "timestamp": "0x10", "hash": common.Hash{}, "baseFeePerGas": "0x5", "l1FeeRate": "0x5"}))
+				all = append(all, result(c, 16))
 			}
 			return all
 		}).URL)
 	}
 	n := newTestNodes(t, urls...)
 	ask := func(ctx context.Context) (answers int, err error) {
-		err = n.Each(ctx, func() []Request { return []Request{BlockRequest(16, new(*BlockHead))} }, func(r []Request) {
+		err = n.Each(ctx, func() []Request { return []Request{{Method: "block", Result: new(int)}} }, func(r []Request) {
 			if r[0].Err == nil {
 				answers++
 			}
@@ -72,7 +68,7 @@ func TestEachAsksOneOfThoseThatAreDown(t *testing.T) {
 	up := rpctest.Serve(t, func(calls []rpctest.Call) any {
 		var all []any
 		for _, c := range calls {
-			all = append(all, rpctest.Result(c, map[string]string{"eth_chainId": "0x7", "echo": "answer"}[c.Method]))
+			all = append(all, rpctest.Result(c, map[string]string{"network": "right", "echo": "answer"}[c.Method]))
 		}
 		return all
 	}).URL
