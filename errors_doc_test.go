@@ -112,6 +112,7 @@ var whatToDo = map[Code]map[string]string{
 		"Actions and submissions": "Sign the current action anew: call getSwapStatus and sign exactly what it returns.",
 		"Bitcoin":                 "For an address or key: correct it. For a signed PSBT: call getSwapStatus, sign exactly what it returns, and submit that.",
 		"EVM chains":              "For an address or fee rate: correct it. For a signed transaction: call getSwapStatus, sign exactly what it returns in its order, and submit all of it. For data of an escrow or vault: nothing, the swap is not created.",
+		"Solana":                  "For an address or fee rate: correct it. For a signed transaction: call getSwapStatus, sign exactly what it returns in its order, and submit all of it. For data of an escrow: nothing, the swap is not created.",
 		"Spendable balances":      "Leave out the field that is named, or correct it.",
 		"Recovery and import":     "The record stays as it is where it came from; correct it there, or follow that swap with the software that made it.",
 		"Watchtowers":             "Correct the configuration.",
@@ -136,6 +137,7 @@ var whatToDo = map[Code]map[string]string{
 	CodeInvalidState: {
 		"":           "Call getSwapStatus and follow its action.",
 		"EVM chains": "Call getSwapStatus and follow its action: what was signed is out of date, or was done already.",
+		"Solana":     "Call getSwapStatus and follow its action: what was signed is out of date, or was done already.",
 	},
 	CodeUpstream: {
 		"":                    "Try again later. Nothing is lost, and a swap in progress continues by itself.",
@@ -143,6 +145,7 @@ var whatToDo = map[Code]map[string]string{
 		"Addresses and links": "Try again later, or ask the user for another link; the service behind it failed or misbehaved.",
 		"Bitcoin":             "Try again later; the operator checks the Bitcoin backend.",
 		"EVM chains":          "Try again later; the operator checks the chain's nodes.",
+		"Solana":              "Try again later; the operator checks the chain's nodes.",
 	},
 	CodeTimeout: {
 		"": "Call getSwapStatus, which says how the swap stands, and follow its action. createSwap with the same idempotency key returns the swap if it was created.",

@@ -104,8 +104,3 @@ func texts(keys []wire.Key) []string {
 	}
 	return all
 }
-
-// RentRequest asks how many lamports an account of so many bytes must hold to stay.
-func RentRequest(bytes int, at At, result *uint64) Request {
-	return Request{Method: "getMinimumBalanceForRentExemption", Params: []any{bytes, at.with(nil)}, Result: result}
-}

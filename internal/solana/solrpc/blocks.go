@@ -12,12 +12,6 @@ func SlotRequest(at At, result *uint64) Request {
 	return Request{Method: "getSlot", Params: []any{at.with(nil)}, Result: result}
 }
 
-// HeightRequest asks for the height of the newest block: slots without a block are not
-// counted.
-func HeightRequest(at At, result *uint64) Request {
-	return Request{Method: "getBlockHeight", Params: []any{at.with(nil)}, Result: result}
-}
-
 // Block is what is read of a block.
 type Block struct {
 	Hash   wire.Hash `json:"blockhash"`

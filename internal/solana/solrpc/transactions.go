@@ -177,9 +177,9 @@ func StatusesRequest(ids []wire.Signature, result *Statuses) Request {
 }
 
 // SendRequest hands a transaction to a node, without trial (protocol: chain-solana.md
-// §3) and without repetition by the node.
+// §3). The node repeats it until its block hash is too old: the network loses many.
 func SendRequest(raw []byte, result *string) Request {
-	return Request{Method: "sendTransaction", Params: []any{base64.StdEncoding.EncodeToString(raw), options{"encoding": "base64", "skipPreflight": true, "maxRetries": 0}}, Result: result}
+	return Request{Method: "sendTransaction", Params: []any{base64.StdEncoding.EncodeToString(raw), options{"encoding": "base64", "skipPreflight": true}}, Result: result}
 }
 
 // Simulation is what a transaction would do.
