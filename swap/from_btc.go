@@ -67,9 +67,11 @@ func fromBTCMoves() []Move {
 			}
 		}},
 		{From: []int{swapstate.InConfirmed}, To: swapstate.InCommitted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
-			return in.Obs.Received.Known() && !deposited(in)
+			return is(statusOpen)(in) && in.Obs.Received.Known() && !deposited(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay is over", If: tooLateToPay},
+		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay is over", If: func(in In) bool {
+			return is(statusOpen, statusUnknown)(in) && tooLateToPay(in)
+		}},
 		{From: []int{swapstate.InExpired}, To: swapstate.InCommitted, Why: "there is still time to pay", If: func(in In) bool {
 			return is(statusOpen)(in) && !tooLateToPay(in)
 		}},
@@ -291,9 +293,9 @@ func fromBTCViewConfirmed(in In, v *View, settle *Step) {
 	case in.blind():
 		v.Action, v.Blocked = (&Sign{For: actionClaim}).Delayed(), errBlind
 	case in.busy():
-	case tx == nil:
+	case !deposited(in):
 		v.Action = (&Sign{For: actionClaim}).Delayed()
-		v.Blocked = fault.New(fault.Upstream, "the Bitcoin backend does not show the payment at the moment")
+		v.Blocked = fault.New(fault.Upstream, "the Bitcoin backend does not show the payment with its confirmations at the moment")
 	default:
 		v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: actionClaim, AnySigner: true,
 			Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: *r.Escrow.Real,

@@ -66,7 +66,8 @@ func fromBTCLNMoves() []Move {
 		{From: []int{swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
 		{From: unopened, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
 		{From: append([]int{swapstate.LnHTLCExpired}, unopened...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
-		{From: []int{swapstate.LnCommitted, swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: anew(statusNotOpen)},
 		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "the authorization expired and the escrow was never opened", If: held(neverOpened(fromBTCLNStatus)), Do: endOpening},
 		{From: []int{swapstate.LnPaid}, To: swapstate.LnSoftExpired, Why: "the authorization expired", If: quoteOver},
 		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
@@ -93,7 +94,7 @@ func fromBTCLNMoves() []Move {
 // swap-flows-escrow.md §7.5).
 func authorizedNow(in In) bool {
 	f := in.Obs.Found
-	return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && in.Obs.Init.Known() && !in.Obs.Init.Value.Passed(in.Now) &&
+	return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && in.Obs.Init.Known() &&
 		f.Known() && f.Value.State == chains.EscrowNone && inTime(in)
 }
 

@@ -70,6 +70,9 @@ type Env struct {
 	Now                        *int64          `json:"now"`
 	InitAuthorizationValid     *bool           `json:"initAuthorizationValid"`
 	InitAuthorizationExpired   bool            `json:"initAuthorizationExpired"`
+	InitAuthorizationExpiry    *int64          `json:"initAuthorizationExpiry"`
+	BitcoinPayment             *BitcoinPayment `json:"bitcoinPayment"`
+	ConfirmationDelayMS        *int64          `json:"confirmationDelayMs"`
 	RefundAuthorizationValid   *bool           `json:"refundAuthorizationValid"`
 	CommitStatus               *Status         `json:"commitStatus"`
 	LPResponse                 json.RawMessage `json:"lpResponse"`
@@ -83,6 +86,9 @@ type Status struct {
 	InitTxID, ClaimTxID, RefundTxID string
 	ClaimResult                     string
 }
+
+// BitcoinPayment is what the reference's backend finds when it looks for a payment.
+type BitcoinPayment struct{ Tx BitcoinTx }
 
 // BitcoinTx is a transaction as the reference's backend shows it. Its id is
 // taken as it is: the cases leave out what would hash to it.
@@ -149,6 +155,16 @@ func (f *File) Setup(t *testing.T, in Input) *Setup {
 	}
 	if tx := in.Env.BitcoinTx; tx != nil {
 		s.World.Txs[hash(t, tx.TxID)] = tx.read(t)
+	}
+	if paid := in.Env.BitcoinPayment; paid != nil {
+		s.World.Txs[hash(t, paid.Tx.TxID)] = paid.Tx.read(t)
+	}
+	s.World.InitUntil = now + 600_000
+	if until := in.Env.InitAuthorizationExpiry; until != nil {
+		s.World.InitUntil = *until
+	}
+	if v := in.Env.InitAuthorizationValid; v != nil && !*v {
+		s.World.InitErr = &chains.AuthError{Reason: "signature of another key"}
 	}
 	s.World.Escrow = s.consistent(t)
 	return s
@@ -251,7 +267,9 @@ func (s *Setup) consistent(t *testing.T) func(chains.EscrowQuery) (chains.Escrow
 		t.Fatal(err)
 	}
 	var states map[int]chains.EscrowState
-	if r.Type == 2 || r.Type == 3 {
+	if r.Type == 0 {
+		states = map[int]chains.EscrowState{1: chains.EscrowOpen, 2: chains.EscrowOpen, -3: chains.EscrowOpen, 3: chains.EscrowClaimed, -4: chains.EscrowRefunded}
+	} else if r.Type == 2 || r.Type == 3 {
 		states = map[int]chains.EscrowState{1: chains.EscrowOpen, 2: chains.EscrowOpen, 4: chains.EscrowOpen, 3: chains.EscrowClaimed, -3: chains.EscrowRefunded}
 	} else {
 		states = map[int]chains.EscrowState{2: chains.EscrowOpen, -1: chains.EscrowOpen, 3: chains.EscrowClaimed, -4: chains.EscrowRefunded}

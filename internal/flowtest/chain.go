@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/btcsuite/btcd/btcutil/base58"
-	"github.com/btcsuite/btcd/wire"
+	btcwire "github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -60,7 +61,7 @@ func (c *Chain) KnowEscrow(data json.RawMessage, hash []byte) { c.escrows[compac
 
 // Hashed reports whether the hash of escrow data is known or computed.
 func (c *Chain) Hashed(data json.RawMessage) bool {
-	return c.isEVM() || c.escrows[compact(data)] != nil
+	return c.id != "STARKNET" || c.escrows[compact(data)] != nil
 }
 
 func compact(data json.RawMessage) string {
@@ -79,9 +80,11 @@ func (c *Chain) Open(context.Context, chains.Env) (chains.Chain, error) { return
 
 // Info implements [chains.Chain].
 func (c *Chain) Info() chains.Info {
-	both := []chains.Version{{Name: "v1", LPInit: true, Vaults: true}, {Name: "v2", LPInit: true, Vaults: true}}
+	both := []chains.Version{{Name: "v1", LPInit: !c.isSolana(), Vaults: !c.isSolana()}, {Name: "v2", LPInit: true, Vaults: true}}
 	return chains.Info{ID: c.id, Tokens: c.tokens, Native: c.tokens[0], Versions: both, Default: "v1", PollSeconds: 5}
 }
+
+func (c *Chain) isSolana() bool { return c.id == "SOLANA" }
 
 func (c *Chain) isEVM() bool { return c.id != "STARKNET" && c.id != "SOLANA" }
 
@@ -163,14 +166,20 @@ type contract struct {
 
 func (k *contract) Version() string { return k.version }
 
-// neutral is escrow data of Starknet and Solana.
+// programs are those of Solana's mainnet, in every version.
+func (k *contract) programs() wire.Programs {
+	n, _ := wire.NetworkFor(bitcoin.Mainnet)
+	p := n.Programs[0]
+	p.Version = k.version
+	return p
+}
+
+// neutral is escrow data of Starknet.
 type neutral struct {
-	Type, Offerer, Claimer, Token, ClaimData, RefundData, Amount, Sequence, Expiry string
-	FeeToken, DepositToken, SecurityDeposit, ClaimerBounty                         string
-	PaymentHash, Nonce                                                             string
-	Confirmations                                                                  uint16
-	Kind                                                                           int
-	PayIn, PayOut                                                                  bool
+	Type, Offerer, Claimer, Token, ClaimData, RefundData, Amount, Sequence string
+	FeeToken, SecurityDeposit, ClaimerBounty                               string
+	Kind                                                                   int
+	PayIn, PayOut                                                          bool
 }
 
 func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
@@ -182,6 +191,16 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 		e, err := k.chain.contract.Escrow(s)
 		e.Version = k.version
 		return e, err
+	}
+	if k.chain.isSolana() {
+		d, err := wire.ParseSwapData(data)
+		if err != nil {
+			return chains.Escrow{}, err
+		}
+		if err := k.programs().Check(d); err != nil {
+			return chains.Escrow{}, err
+		}
+		return d.Escrow()
 	}
 	var n neutral
 	if err := json.Unmarshal(data, &n); err != nil {
@@ -202,30 +221,23 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	if e.Hash = hash[:]; k.chain.escrows[compact(data)] != nil {
 		e.Hash = k.chain.escrows[compact(data)]
 	}
-	switch n.Type {
-	case "strk":
-		e.DepositToken, e.Expiry = n.FeeToken, number(n.RefundData).Int64()
-		e.ClaimHash = number(n.ClaimData).FillBytes(make([]byte, 32))
-	case "sol":
-		e.DepositToken, e.Expiry = k.chain.tokens[0].Address, number(n.Expiry).Int64()
-		h, err := hex.DecodeString(n.PaymentHash)
-		if err != nil {
-			return chains.Escrow{}, err
-		}
-		e.ClaimHash = solanaClaim(h, number(n.Nonce).Uint64(), n.Confirmations)
-	default:
+	if n.Type != "strk" {
 		return chains.Escrow{}, bad
 	}
+	e.DepositToken, e.Expiry = n.FeeToken, number(n.RefundData).Int64()
+	e.ClaimHash = number(n.ClaimData).FillBytes(make([]byte, 32))
 	return e, nil
 }
 
-func solanaClaim(hash []byte, nonce uint64, confirmations uint16) []byte {
-	h, _ := hex.DecodeString(fmt.Sprintf("%x%016x%04x", hash, nonce, confirmations))
-	return h
-}
-
-// Expect implements [chains.Contract] for EVM chains.
+// Expect implements [chains.Contract] for EVM chains and Solana.
 func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
+	if k.chain.isSolana() {
+		d, err := k.programs().Expect(spec)
+		if err != nil {
+			return chains.Escrow{}, err
+		}
+		return d.Escrow()
+	}
 	if !k.chain.isEVM() {
 		return chains.Escrow{}, fmt.Errorf("escrows of %s are not built here", k.chain.id)
 	}
@@ -247,6 +259,17 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 			return err
 		}
 		return evmwire.Diff(a, b, may...)
+	}
+	if k.chain.isSolana() {
+		a, err := wire.ParseSwapData(want.Data)
+		if err != nil {
+			return err
+		}
+		b, err := wire.ParseSwapData(got.Data)
+		if err != nil {
+			return err
+		}
+		return wire.Diff(a, b, may...)
 	}
 	allowed := func(f chains.Field) bool {
 		for _, m := range may {
@@ -287,30 +310,29 @@ func (k *contract) ClaimHash(c chains.Condition) ([]byte, error) {
 	case k.chain.isEVM():
 		h, err := k.chain.contract.ClaimHash(c)
 		return h[:], err
+	case k.chain.isSolana():
+		h, err := wire.ClaimHashOf(c)
+		return h.Bytes(), err
 	case c.Kind == chains.HTLC:
 		if h, ok := k.chain.hashes[hex.EncodeToString(c.PaymentHash[:])]; ok {
 			return h, nil
 		}
 		return bytes.Repeat([]byte{0xff}, 32), nil // a hash that no escrow has
-	case k.chain.id == "SOLANA":
-		var text bytes.Buffer
-		for _, n := range []uint64{c.Nonce, c.Sats} {
-			for range 8 {
-				text.WriteByte(byte(n))
-				n >>= 8
-			}
-		}
-		text.Write(c.Script)
-		h := sha256.Sum256(text.Bytes())
-		return solanaClaim(h[:], c.Nonce, c.Confirmations), nil
 	}
 	return nil, fault.New(fault.Unsupported, "hashes of %s are not computed here", k.chain.id)
 }
 
 func (k *contract) ClaimHashText(hash []byte) string { return hex.EncodeToString(hash) }
 
-// Public returns the chain's form for EVM chains, and an empty object elsewhere.
+// Public returns the chain's form for EVM chains and Solana, and an empty object elsewhere.
 func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
+	if k.chain.isSolana() {
+		d, err := wire.ParseSwapData(e.Data)
+		if err != nil {
+			return nil, err
+		}
+		return d.Public()
+	}
 	if !k.chain.isEVM() {
 		return json.RawMessage(`{}`), nil
 	}
@@ -319,6 +341,12 @@ func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
 		return nil, err
 	}
 	return s.Public()
+}
+
+func (k *contract) VerifyInit(context.Context, chains.Escrow, chains.Auth, string, string) (int64, error) {
+	k.chain.World.mu.Lock()
+	defer k.chain.World.mu.Unlock()
+	return k.chain.World.InitUntil, k.chain.World.InitErr
 }
 
 func (k *contract) VerifyRefund(context.Context, chains.Escrow, chains.Auth) error {
@@ -417,7 +445,7 @@ func (k *contract) WithdrawalData(recipient string, raw [2]uint64) ([]byte, erro
 	return k.payout().Encode(vault.Payout{Recipient: to, Raw: raw})
 }
 
-func (k *contract) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
+func (k *contract) ParseWithdrawal(tx *btcwire.MsgTx) (chains.Withdrawal, error) {
 	if k.chain.isEVM() {
 		return evmwire.ParseWithdrawal(tx)
 	}

@@ -2,8 +2,8 @@
 // chains whose escrows stand as the case says, a Bitcoin backend, and an LP that
 // gives one answer. Only tests import it.
 //
-// Escrow data of EVM chains is read by package evmwire. The data of
-// Starknet and Solana is read just far enough to decide by: its hashes are not
+// Escrow data of EVM chains is read by package evmwire, Solana's by package wire. The
+// data of Starknet is read just far enough to decide by: its hashes are not
 // computed.
 package flowtest
 
@@ -30,6 +30,10 @@ type World struct {
 	Escrow func(q chains.EscrowQuery) (chains.EscrowFact, error)
 	// LP is the body that the LP answers to every status call; nil: it answers 404.
 	LP json.RawMessage
+	// InitUntil is until when, Unix milliseconds, an authorisation to open that is
+	// asked about can be used; InitErr is why it does not verify.
+	InitUntil int64
+	InitErr   error
 	// RefundErr is why a refund authorisation does not verify; nil: it does.
 	RefundErr error
 	// BuildErr is why no transaction can be built.

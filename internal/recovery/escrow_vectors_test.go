@@ -22,8 +22,6 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-const noLegacy = "the legacy escrow types come with Solana"
-
 // course is what became of a record in a case. Which of the flags there are
 // depends on the file.
 type course struct {
@@ -42,7 +40,7 @@ func (c course) check(t *testing.T, st *stage) {
 	// Two calls count as a change without one: of a status that is the same, and of
 	// an LP that is not known.
 	same := r.State == swapstate.OutRefundable && c.State == swapstate.OutRefundable && (r.Type == swap.ToBTC || r.Type == swap.ToBTCLN)
-	moot := len(c.Fields) == 0 && (same || r.Type == swap.FromBTCLNAuto && r.LP.URL == "")
+	moot := len(c.Fields) == 0 && (same || fromLightning(r.Type) && r.LP.URL == "")
 	row, _ := st.Engine.Flows[r.Type].State(c.State)
 	changed := c.State != r.State || len(c.Fields) > 0
 	ended := c.State == hiddenState(r.Type)
@@ -69,7 +67,7 @@ func (c course) check(t *testing.T, st *stage) {
 		switch call[0] {
 		case "broadcastSecret":
 			want = []any{call[0], facts(r)["secret"]}
-		case "getInvoiceStatus":
+		case "getInvoiceStatus", "getPaymentAuthorization":
 			want = []any{call[0], r.LPURL(), r.Lightning.Hash}
 		case "getRefundAuthorization":
 			id := hex.EncodeToString(r.Escrow.Real.ClaimHash)
@@ -128,7 +126,7 @@ func compare(t *testing.T, c *vectors.Case, st *stage, before map[string]string,
 func to(state int) *int { return &state }
 
 func TestVectorsSync(t *testing.T) {
-	for _, name := range []string{"sync_to_btc", "sync_to_btcln", "sync_from_btcln_auto"} {
+	for _, name := range []string{"sync_to_btc", "sync_to_btcln", "sync_from_btc", "sync_from_btcln", "sync_from_btcln_auto"} {
 		t.Run(name, func(t *testing.T) {
 			f := vectors.Load(t, "swap-flows-escrow", name)
 			file := flowtest.Read(t, f)
@@ -138,7 +136,7 @@ func TestVectorsSync(t *testing.T) {
 				var want course
 				c.Expected(t, &want)
 				s := file.Setup(t, in)
-				s.Says(t, in.Env.CommitStatus, name != "sync_from_btcln_auto")
+				s.Says(t, in.Env.CommitStatus, strings.HasPrefix(name, "sync_to_"))
 				st := perform(t, s)
 				before, from := facts(st.Record), st.Record.State
 				got := st.advance(t, nil)
@@ -157,6 +155,12 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 	cs := in.Env.CommitStatus
 	says := func(kinds ...string) bool { return cs != nil && slices.Contains(kinds, cs.Type) }
 	refunded := cs != nil && cs.RefundTxID != ""
+	switch r.Type {
+	case swap.FromBTC:
+		return fromBitcoinRule(t, in, now, r, from)
+	case swap.FromBTCLN:
+		return fromLightningRule(t, in, now, r, from)
+	}
 	if r.Type != swap.FromBTCLNAuto {
 		switch {
 		case from == swapstate.OutExpired && cs != nil:
@@ -217,6 +221,71 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 		return &rules{id: "escrow-one-pass", state: to(swapstate.LnHTLCExpired)} // what the reference leaves to its timer
 	case from == swapstate.LnCommitted && (cs == nil || says("NOT_COMMITED")) && !refunded:
 		return &rules{id: "auto-publish-when-seen", silent: true}
+	}
+	return nil
+}
+
+// fromBitcoinRule is syncRule for swaps whose escrow the user opens before paying bitcoin.
+func fromBitcoinRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, from int) *rules {
+	t.Helper()
+	cs := in.Env.CommitStatus
+	says := func(kinds ...string) bool { return cs != nil && slices.Contains(kinds, cs.Type) }
+	refunded := cs != nil && cs.RefundTxID != ""
+	seen := func(f map[string]string) { takeIDs(f, cs) }
+	open := says("COMMITED", "REFUNDABLE")
+	paid := uint32(0)
+	if p := in.Env.BitcoinPayment; p != nil {
+		paid = p.Tx.Confirmations
+	}
+	switch {
+	case from == swapstate.InQuoteOver && open:
+		return &rules{id: "escrow-late-opening", state: to(swapstate.InCommitted), facts: seen}
+	case from == swapstate.InQuoteOver && says("PAID"):
+		return &rules{id: "escrow-late-opening", state: to(swapstate.InClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
+	case from == swapstate.InQuoteOver && refunded:
+		return &rules{id: "escrow-late-opening", state: to(swapstate.InFailed), facts: seen}
+	case says("PAID") && in.Env.BitcoinTx == nil && from != swapstate.InClaimed && from != swapstate.InFailed:
+		return &rules{id: "btc-claim-names-payment", facts: func(f map[string]string) { takeResult(t, f, r, cs) }}
+	case says("REFUNDABLE") && (from == swapstate.InCreated || from == swapstate.InSoftExpired):
+		return &rules{id: "auto-open-is-open", state: to(swapstate.InCommitted), facts: seen}
+	case from == swapstate.InExpired && open && paid < r.Bitcoin.Confirmations:
+		return &rules{id: "escrow-way-back", state: to(swapstate.InCommitted)}
+	case from == swapstate.InConfirmed && open && paid < r.Bitcoin.Confirmations:
+		return &rules{id: "btc-payment-can-go", state: to(swapstate.InCommitted)}
+	case (from == swapstate.InCreated || from == swapstate.InSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
+		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.InSoftExpired)}
+	case says("EXPIRED") && !refunded && (from == swapstate.InCommitted || from == swapstate.InConfirmed || from == swapstate.InExpired):
+		return &rules{id: "escrow-kept-open", state: to(from)}
+	}
+	return nil
+}
+
+// fromLightningRule is syncRule for swaps whose escrow the user opens once the LP holds
+// the payment.
+func fromLightningRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, from int) *rules {
+	t.Helper()
+	cs := in.Env.CommitStatus
+	says := func(kinds ...string) bool { return cs != nil && slices.Contains(kinds, cs.Type) }
+	refunded := cs != nil && cs.RefundTxID != ""
+	var answer struct{ Data struct{ Data struct{ Claimer string } } }
+	_ = json.Unmarshal(in.Env.LPResponse, &answer)
+	switch {
+	case r.Escrow.Real == nil && lpCode(in) == lp.CodeExpired && !r.Lightning.EndsAt.Passed(now):
+		state := from
+		if r.Expiry.Passed(now) {
+			state = swapstate.LnSoftExpired
+		}
+		return &rules{id: "auto-lp-cannot-expire", state: &state}
+	case r.Escrow.Real == nil && lpCode(in) == lp.CodeDone && answer.Data.Data.Claimer != r.Signer:
+		return &rules{id: "btcln-claimer-is-the-user", state: to(from), facts: func(f map[string]string) { delete(f, "data") }}
+	case says("EXPIRED") && !refunded && (from == swapstate.LnPaid || from == swapstate.LnHTLCExpired) && r.Escrow.InitTx != "":
+		return &rules{id: "escrow-kept-open", state: to(from)}
+	case says("EXPIRED") && !refunded && from == swapstate.LnCommitted:
+		return &rules{id: "escrow-kept-open", state: to(swapstate.LnHTLCExpired)}
+	case from == swapstate.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
+		return &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted)}
+	case says("REFUNDABLE") && from == swapstate.LnPaid:
+		return &rules{id: "auto-open-is-open", state: to(swapstate.LnCommitted), facts: func(f map[string]string) { takeIDs(f, cs) }}
 	}
 	return nil
 }
@@ -306,7 +375,7 @@ func takeIDs(f map[string]string, cs *flowtest.Status) {
 }
 
 // resultOf names the fact that a claim of each type shows.
-var resultOf = map[swap.Type]string{swap.ToBTC: "txId", swap.ToBTCLN: "secret"}
+var resultOf = map[swap.Type]string{swap.ToBTC: "txId", swap.FromBTC: "txId", swap.ToBTCLN: "secret"}
 
 // takeResult sets what the claim shows about the payment of a record, as it was
 // before: a transaction's id in display order, or the preimage of its hash.
@@ -325,7 +394,7 @@ func takeResult(t *testing.T, f map[string]string, r *swap.Record, cs *flowtest.
 		return
 	}
 	switch hash := sha256.Sum256(b); {
-	case r.Type == swap.ToBTC:
+	case r.Type == swap.ToBTC || r.Type == swap.FromBTC:
 		slices.Reverse(b)
 		f[name] = hex.EncodeToString(b)
 	case r.Lightning == nil || hex.EncodeToString(hash[:]) == r.Lightning.Hash:
@@ -342,9 +411,6 @@ func TestVectorsTick(t *testing.T) {
 		var want course
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		if legacy(s) {
-			c.NotRun(t, noLegacy)
-		}
 		s.Says(t, nil, false) // a timer asks nobody
 		st := perform(t, s)
 		before, from := facts(st.Record), st.Record.State
@@ -355,16 +421,11 @@ func TestVectorsTick(t *testing.T) {
 			d = &rules{id: "auto-publish-when-seen", silent: true}
 		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCreated && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
 			d = &rules{id: "escrow-one-pass", state: to(swapstate.LnExpired)}
+		case st.Record.Type == swap.FromBTCLN && st.Record.Escrow.Real == nil && (from == swapstate.LnCreated || from == swapstate.LnSoftExpired) && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
+			d = &rules{id: "escrow-one-pass", state: to(swapstate.LnExpired)}
 		}
 		compare(t, c, st, before, got, want, d)
 	})
-}
-
-// legacy reports whether a case is about FROM_BTC or FROM_BTCLN.
-func legacy(s *flowtest.Setup) bool {
-	var typ swap.Type
-	_ = json.Unmarshal(s.Record["type"], &typ)
-	return typ == swap.FromBTC || typ == swap.FromBTCLN
 }
 
 func TestVectorsEvents(t *testing.T) {
@@ -384,9 +445,6 @@ func TestVectorsEvents(t *testing.T) {
 		var want course
 		c.Expected(t, &want)
 		s := file.Setup(t, in.Input)
-		if legacy(s) {
-			c.NotRun(t, noLegacy)
-		}
 		ev := in.Event
 		says := flowtest.Status{Type: "COMMITED", InitTxID: ev.TxID}
 		switch ev.Type {
@@ -429,13 +487,25 @@ func TestVectorsEvents(t *testing.T) {
 			}}
 		case from == hiddenState(st.Record.Type) && ev.Type == "Initialize" && known:
 			late := swapstate.OutCommitted
-			if st.Record.Type == swap.FromBTCLNAuto {
+			if fromLightning(st.Record.Type) {
 				late = swapstate.LnCommitted
 			}
 			d = &rules{id: "escrow-late-opening", state: to(late), facts: func(f map[string]string) { seen(f); f["data"] = "known" }}
 			d.publish = st.Record.Type == swap.FromBTCLNAuto
-		case from == swapstate.LnHTLCExpired && st.Record.Type == swap.FromBTCLNAuto && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
-			d = &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted), publish: true}
+		case from == swapstate.LnHTLCExpired && fromLightning(st.Record.Type) && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
+			d = &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted), publish: st.Record.Type == swap.FromBTCLNAuto}
+		case st.Record.Type == swap.FromBTC && ev.Type == "Initialize" && from == swapstate.InExpired:
+			d = &rules{id: "escrow-way-back", state: to(swapstate.InCommitted)}
+		case st.Record.Type == swap.FromBTC && ev.Type == "Initialize" && from == swapstate.InConfirmed:
+			d = &rules{id: "btc-payment-can-go", state: to(swapstate.InCommitted)}
+		case st.Record.Type == swap.FromBTC && ev.Type == "Claim":
+			d = &rules{id: "btc-claim-names-payment", facts: func(f map[string]string) { takeResult(t, f, st.Record, &says) }}
+		case st.Record.Type == swap.FromBTCLN && st.Record.Escrow.Real == nil:
+			if ev.Type != "Initialize" {
+				d = &rules{id: "btcln-only-the-user-opens", state: to(from), facts: func(f map[string]string) { delete(f, "claimTxId"); delete(f, "refundTxId") }}
+			} else if want.Fields["commitTxId"] != nil {
+				d = &rules{id: "btcln-only-the-user-opens", state: to(from), facts: func(f map[string]string) { delete(f, "commitTxId") }}
+			}
 		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCommitted && ev.Type == "Initialize":
 			d = &rules{id: "auto-publish-when-seen", publish: true} // every look publishes while it is due
 		case !known:
@@ -448,8 +518,10 @@ func TestVectorsEvents(t *testing.T) {
 	})
 }
 
+func fromLightning(t swap.Type) bool { return t == swap.FromBTCLN || t == swap.FromBTCLNAuto }
+
 func hiddenState(t swap.Type) int {
-	if t == swap.FromBTCLNAuto {
+	if fromLightning(t) {
 		return swapstate.LnExpired
 	}
 	return swapstate.OutExpired

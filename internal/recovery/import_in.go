@@ -30,10 +30,8 @@ func (i *importer) fromLightning() error {
 	if expected == nil {
 		return fault.Invalid("initialSwapData", "is required")
 	}
-	auth := i.auth()
-	unpaid := r.State == swapstate.LnCreated || (r.State == swapstate.LnSoftExpired || r.State == swapstate.LnExpired) && auth == nil
-	if o.Type == swap.FromBTCLN && unpaid { // old records keep what was agreed on as data (§2.4)
-		real, auth = nil, nil
+	if o.Type == swap.FromBTCLN && r.State == swapstate.LnCreated { // old records keep what was agreed on as data (§2.4)
+		real = nil
 	}
 	t, err := i.token("initialSwapData", expected.Token)
 	if err != nil {
@@ -42,7 +40,7 @@ func (i *importer) fromLightning() error {
 	r.LP.Address = expected.Offerer
 	r.Escrow = &swap.EscrowPart{Expected: expected, Real: real, InitTx: o.CommitTxID, ClaimTx: o.ClaimTxID, RefundTx: o.RefundTxID, OpenedAt: swap.Millis(o.CommitedAt)}
 	if o.Type == swap.FromBTCLN {
-		r.Escrow.Init, r.Escrow.FeeRate = auth, o.FeeRate
+		r.Escrow.Init, r.Escrow.FeeRate = i.auth(), o.FeeRate
 	}
 	if err := i.lightning(); err != nil {
 		return err

@@ -27,9 +27,6 @@ func TestVectorsStates(t *testing.T) {
 		}
 		c.Input(t, &in)
 		at := slices.IndexFunc(swap.Flows(), func(f *swap.Flow) bool { return f.Type == in.SwapTypeNumber })
-		if at < 0 {
-			c.NotRun(t, noLegacy)
-		}
 		var want struct {
 			Name    string
 			Pending bool
@@ -83,9 +80,6 @@ func TestVectorsRecordReading(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		if legacy(s) {
-			c.NotRun(t, noLegacy)
-		}
 		text, err := json.Marshal(s.Record)
 		if err != nil {
 			t.Fatal(err)
@@ -102,6 +96,8 @@ func TestVectorsRecordReading(t *testing.T) {
 			got["outputTxId"], got["inputTxId"], got["inputAddress"] = r.Lightning.Hash, r.Escrow.InitTx, r.Signer
 		case swap.ToBTC:
 			got["outputTxId"], got["inputTxId"], got["inputAddress"] = facts(r)["txId"], r.Escrow.InitTx, r.Signer
+		case swap.FromBTC:
+			got["inputTxId"], got["outputTxId"], got["inputAddress"] = facts(r)["txId"], r.Escrow.ClaimTx, "" // who paid is not known yet
 		default:
 			got["inputTxId"], got["outputTxId"] = r.Lightning.Hash, r.Escrow.ClaimTx
 			if got["inputAddress"] = r.Lightning.Invoice; r.Lightning.Invoice == "" {
@@ -153,9 +149,6 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		if legacy(s) {
-			c.NotRun(t, noLegacy)
-		}
 		text, err := json.Marshal(s.Record)
 		if err != nil {
 			t.Fatal(err)
@@ -171,10 +164,17 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		}
 		is("input", r.Terms.Input, want.Input)
 		is("output", r.Terms.Output, want.Output)
+		network, parts := new(big.Int), 1
+		if r.Terms.NetworkFee != nil {
+			network, parts = r.Terms.NetworkFee.Raw, 2
+		}
+		if legacy := r.Type == swap.FromBTC || r.Type == swap.FromBTCLN; legacy != (parts == 1) {
+			t.Errorf("network fee %v", r.Terms.NetworkFee)
+		}
 		rest := new(big.Int).Sub(r.Terms.Input.Raw, r.Terms.SwapFee.Raw)
-		is("input without fees", tokens.NewAmount(rest.Sub(rest, r.Terms.NetworkFee.Raw), r.Terms.Input.Token), want.InputWithoutFee)
+		is("input without fees", tokens.NewAmount(rest.Sub(rest, network), r.Terms.Input.Token), want.InputWithoutFee)
 		sats := r.Terms.Output.Token
-		fees := tokens.NewAmount(new(big.Int).Add(r.Terms.SwapFee.Raw, r.Terms.NetworkFee.Raw), r.Terms.Input.Token)
+		fees := tokens.NewAmount(new(big.Int).Add(r.Terms.SwapFee.Raw, network), r.Terms.Input.Token)
 		is("fees", fees, want.Fee.Src)
 		inSats := tokens.NewAmount(new(big.Int), r.Terms.Output.Token)
 		for i, b := range want.Breakdown {
@@ -203,7 +203,7 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 				}
 			}
 		}
-		if len(want.Breakdown) != 2 {
+		if len(want.Breakdown) != parts {
 			t.Errorf("%d fees", len(want.Breakdown))
 		}
 		is("fees in the other token", inSats, want.Fee.Dst)
@@ -222,7 +222,7 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		}
 		if want.HTLCExpiry != 0 {
 			at := time.Unix(r.Escrow.Real.Expiry, 0)
-			if r.Type == swap.FromBTCLNAuto { // the time by which it is to be claimed
+			if fromLightning(r.Type) { // the time by which it is to be claimed
 				at = at.Add(-chains.ClaimGrace)
 			}
 			if at.UnixMilli() != want.HTLCExpiry {
