@@ -12,18 +12,6 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// legacy ends cases about the types that come with Solana.
-func legacy(t *testing.T, c *vectors.Case, s *flowtest.Setup) {
-	t.Helper()
-	var typ swap.Type
-	if err := json.Unmarshal(s.Record["type"], &typ); err != nil {
-		t.Fatal(err)
-	}
-	if typ == swap.FromBTC || typ == swap.FromBTCLN {
-		c.NotRun(t, "the legacy escrow types come with Solana")
-	}
-}
-
 func TestVectorsSubmitTransaction(t *testing.T) {
 	f := vectors.Load(t, "swap-flows-escrow", "submit_transaction")
 	file := flowtest.Read(t, f)
@@ -41,7 +29,6 @@ func TestVectorsSubmitTransaction(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in.Input)
-		legacy(t, c, s)
 		client, r := onStage(t, s)
 		outgoing := r.Type != swap.FromBTCLNAuto
 		if outgoing && r.State == 4 { // refundable without the LP
@@ -105,7 +92,6 @@ func TestVectorsSettleWithLnurl(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in.Input)
-		legacy(t, c, s)
 		client, r := onStage(t, s)
 		switch in.LP {
 		case "paid":

@@ -224,7 +224,11 @@ func fromBTCView(in In) View {
 	switch r.State {
 	case swapstate.InCreated:
 		setup.Status = shownSoftExpired
-		if openable(in) && timeToOpen(in) {
+		switch {
+		case !openable(in):
+		case !timeToOpen(in):
+			v.Blocked = fault.New(fault.InvalidState, "too little time would be left to pay the bitcoin; create a new swap")
+		default:
 			setup.Status = shownAwaiting
 			if !in.busy() {
 				v.Action = in.again(openAction(r))

@@ -203,6 +203,9 @@ func fromBTCLNView(in In) View {
 	case swapstate.LnCreated:
 		pay.Status, settle.Status = shownAwaiting, shownInactive
 		payInvoice(in, &v, &pay)
+		if r.Lightning.Invoice == "" { // a recovered swap: there is nothing to pay
+			pay.Status = shownSoftExpired
+		}
 	case swapstate.LnSoftExpired:
 		pay.Status, settle.Status = shownSoftExpired, shownInactive
 		if paid {

@@ -106,12 +106,7 @@ func TestLeftOutIsNotPassed(t *testing.T) {
 }
 
 // unused are the vector files that no test reads, with the reason.
-var unused = map[string]string{
-	"swap-flows-escrow/execution_status_from_btc":   "legacy type, on Solana only",
-	"swap-flows-escrow/execution_status_from_btcln": "legacy type, on Solana only",
-	"swap-flows-escrow/sync_from_btc":               "legacy type, on Solana only",
-	"swap-flows-escrow/sync_from_btcln":             "legacy type, on Solana only",
-}
+var unused = map[string]string{}
 
 // Every vector file is named in some test beside its area, unless it is known
 // that none can read it yet.
