@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Backend is the Bitcoin backend of a World. What swaps do not ask for is not
@@ -38,6 +39,20 @@ func (b Backend) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bi
 		}
 	}
 	return all
+}
+
+// Broadcast implements [bitcoin.Backend]: everything is taken, and seen at once.
+func (b Backend) Broadcast(_ context.Context, raw []byte) (bitcoin.Hash, error) {
+	tx, err := rawtx.Decode(raw)
+	if err != nil {
+		return bitcoin.Hash{}, err
+	}
+	b.World.mu.Lock()
+	defer b.World.mu.Unlock()
+	id := tx.TxHash()
+	b.World.broadcast = append(b.World.broadcast, raw)
+	b.World.Txs[id] = &bitcoin.Tx{ID: id, Msg: tx}
+	return id, nil
 }
 
 // AddressTxs implements [bitcoin.Backend]: the known transactions that pay to the

@@ -178,7 +178,11 @@ func (s *Setup) Agreed(t *testing.T) json.RawMessage {
 	if text := s.Record["initialSwapData"]; len(text) == 0 || json.Unmarshal(text, &data) != nil || data == nil {
 		return nil
 	}
-	data["refundData"] = fmt.Sprintf("0x%064x", s.World.Time.Unix()+86400)
+	if ends := s.World.Time.Unix() + 86400; s.Chain.isSolana() {
+		data["expiry"] = fmt.Sprint(ends)
+	} else {
+		data["refundData"] = fmt.Sprintf("0x%064x", ends)
+	}
 	text, err := json.Marshal(data)
 	if err != nil {
 		t.Fatal(err)

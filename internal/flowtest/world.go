@@ -56,9 +56,11 @@ type World struct {
 	OnSend func(w *World)
 
 	posts []Post
-	sent  []string
-	calls []string
-	state chains.TxState
+
+	broadcast [][]byte
+	sent      []string
+	calls     []string
+	state     chains.TxState
 }
 
 // Set changes the world while somebody may be asking.
@@ -87,6 +89,13 @@ func (w *World) Sent() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.sent...)
+}
+
+// Broadcast are the Bitcoin transactions that were broadcast, in order.
+func (w *World) Broadcast() [][]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([][]byte(nil), w.broadcast...)
 }
 
 // Post is something that was posted to the LP.

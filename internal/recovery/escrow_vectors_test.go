@@ -267,7 +267,9 @@ func fromLightningRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.R
 	cs := in.Env.CommitStatus
 	says := func(kinds ...string) bool { return cs != nil && slices.Contains(kinds, cs.Type) }
 	refunded := cs != nil && cs.RefundTxID != ""
-	var answer struct{ Data struct{ Data struct{ Claimer string } } }
+	var answer struct {
+		Data struct{ Data struct{ Claimer string } }
+	}
 	_ = json.Unmarshal(in.Env.LPResponse, &answer)
 	switch {
 	case r.Escrow.Real == nil && lpCode(in) == lp.CodeExpired && !r.Lightning.EndsAt.Passed(now):

@@ -107,13 +107,22 @@ func TestVectorsFlowSubmitPayment(t *testing.T) {
 			}
 		}
 		c.Expected(t, &want)
-		const later = "the swap type that sends the payment comes with Solana"
-		if len(in.Signed) != 1 || in.Set.TxID != "" || in.Env.Now != 0 {
-			c.NotRun(t, later)
-		}
 		record := records[in.Record]
 		var f fundJSON
 		a := Agreement{Template: PaymentTemplate(f.address(t, record.Address).Script(), record.Amount)}
+		if len(in.Signed) != 1 || in.Set.TxID != "" || in.Env.Now != 0 {
+			// The swap refuses them, whatever they are: each is good by itself.
+			for _, text := range in.Signed {
+				u, err := Parse(text)
+				if err == nil {
+					_, err = u.Check(a)
+				}
+				if err != nil || !want.Error {
+					t.Errorf("%v", err)
+				}
+			}
+			return
+		}
 		u, err := Parse(in.Signed[0])
 		var s *SignedTx
 		if err == nil {
@@ -123,7 +132,7 @@ func TestVectorsFlowSubmitPayment(t *testing.T) {
 			t.Fatalf("%+v, error %v", s, err)
 		}
 		if err != nil {
-			c.NotRun(t, later)
+			return
 		}
 		raw, err := rawtx.Encode(s.Tx)
 		if err != nil {
@@ -131,9 +140,6 @@ func TestVectorsFlowSubmitPayment(t *testing.T) {
 		}
 		if hex.EncodeToString(raw) != want.Raw || s.ID.String() != want.Fields.TxID || s.Sender(a.Template, bitcoin.Mainnet) != want.Fields.SenderAddress || want.Fields.Vout != 0 {
 			t.Errorf("got %x from %s, want %+v", raw, s.Sender(a.Template, bitcoin.Mainnet), want)
-		}
-		if !t.Failed() {
-			c.NotRun(t, later)
 		}
 	})
 }
