@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // What the swap program believes because the first instruction of the transaction has
 // checked it: that a Bitcoin transaction is confirmed, that Bitcoin has a height, that
-// the claimer has signed.
+// the claimer has signed. That instruction has been executed: its data is complete.
 
 var (
 	verifyID = wire.NameOf("global", "verify_transaction")
@@ -25,8 +24,6 @@ func verifiedBefore(first wire.Instruction, p wire.Programs, txid [32]byte, conf
 		return verifyProgram
 	case !bytes.HasPrefix(d, verifyID[:]):
 		return verifyInstruction
-	case len(d) < 44:
-		return bank.ProgramFailedToComplete
 	case [32]byte(d[8:40]) != txid:
 		return verifyTxID
 	case binary.LittleEndian.Uint32(d[40:]) != confirmations:
@@ -43,8 +40,6 @@ func heightBefore(first wire.Instruction, p wire.Programs, height uint32, op wir
 		return heightProgram
 	case !bytes.HasPrefix(d, heightID[:]):
 		return heightInstruction
-	case len(d) < 16:
-		return bank.ProgramFailedToComplete
 	case binary.LittleEndian.Uint32(d[8:]) != height:
 		return heightValue
 	case wire.HeightOp(binary.LittleEndian.Uint32(d[12:])) != op:

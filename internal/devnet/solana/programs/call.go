@@ -180,24 +180,11 @@ func (x *call) token(name string) (t wire.TokenAccount, a *bank.Info) {
 		return t, nil
 	}
 	x.owned(a, wire.TokenProgram)
+	x.inUse(a, wire.TokenAccountSpace, tokenState)
 	if x.err == nil {
-		t = x.readToken(a)
+		t, x.err = wire.DecodeTokenAccount(a.Owner, a.Data)
 	}
 	return t, a
-}
-
-// readToken reads an account of the token program, which must be one of tokens and
-// in use.
-func (x *call) readToken(a *bank.Info) wire.TokenAccount {
-	x.require(len(a.Data) == wire.TokenAccountSpace && a.Data[tokenState] != 0, bank.InvalidAccountData)
-	if x.err != nil {
-		return wire.TokenAccount{}
-	}
-	t, err := wire.DecodeTokenAccount(a.Owner, a.Data)
-	if err != nil {
-		x.fail(bank.InvalidAccountData)
-	}
-	return t
 }
 
 // Where accounts of the token program say that they are in use.
@@ -207,11 +194,19 @@ const (
 	mintState  = 45
 )
 
+// inUse demands that an account of the token program has a size, and is in use.
+func (x *call) inUse(a *bank.Info, space, state int) {
+	x.require(len(a.Data) == space, bank.InvalidAccountData)
+	if x.err == nil {
+		x.require(a.Data[state] != 0, bank.UninitializedAccount)
+	}
+}
+
 // mint demands a token.
 func (x *call) mint(name string) *bank.Info {
 	a := x.account(name)
 	x.owned(a, wire.TokenProgram)
-	x.require(x.err != nil || len(a.Data) == mintSpace && a.Data[mintState] == 1, bank.InvalidAccountData)
+	x.inUse(a, mintSpace, mintState)
 	return a
 }
 

@@ -55,7 +55,6 @@ func initialize(x *call, payIn bool) error {
 
 	escrow := x.account("escrowState")
 	x.create(escrow, of.initializer, len(x.p.EncodeEscrow(wire.EscrowState{})), x.Program, []byte("state"), terms.Hash[:])
-	x.writable(escrow)
 	x.require(terms.PayOut && claimerATA != nil || !terms.PayOut && claimerVault != nil, constraintRaw)
 	var vault *bank.Info
 	if payIn {

@@ -43,7 +43,7 @@ func initializeRelay(x *call) error {
 	signer, state := x.signer("signer"), x.account("mainState")
 	x.runs("systemProgram", wire.SystemProgram)
 	x.create(state, signer, wire.RelayStateSpace, x.Program, []byte("state"))
-	x.writable(state, signer)
+	x.writable(signer)
 	x.is(x.account("headerTopic"), x.p.RelayHeader(first.Header.Hash()))
 	if x.err != nil {
 		return x.err
