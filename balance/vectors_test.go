@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -98,7 +99,7 @@ func newChain(id string) *chain {
 		feeRate: func(s string) error { _, err := evmwire.ParseFeeRate(s); return err }}
 	switch id {
 	case "SOLANA":
-		c.address, c.feeRate, c.info.Versions[0].Vaults = solana.Address, solana.CheckFeeRate, false
+		c.address, c.feeRate, c.info.Versions[0].Vaults = solana.Address, wire.CheckFeeRate, false
 	case "STARKNET":
 		c.address, c.feeRate, c.data = starknet.Address, starknet.CheckFeeRate, vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 	}

@@ -1,4 +1,3 @@
-// Package solana reads Solana addresses and fee rates and verifies signatures of Solana keys.
 package solana
 
 import (

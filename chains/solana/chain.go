@@ -246,5 +246,9 @@ func (c *chain) Contract(version string) (chains.Contract, bool) {
 
 // VerifyData takes no round trip.
 func (c *chain) VerifyData(_ context.Context, signer string, data []byte, signature string) error {
-	return VerifyData(signer, data, signature)
+	key, err := wire.ParseKey(signer)
+	if err != nil {
+		return &chains.AuthError{Reason: "invalid address", Err: err}
+	}
+	return wire.VerifyData(key, data, signature)
 }

@@ -111,10 +111,13 @@ func (k *contract) Liquidity(ctx context.Context, lp, token string) (chains.LPFu
 // Check takes no round trip.
 func (k *contract) Check(plan chains.Plan, signed []string) ([]chains.Signed, error) {
 	txs, err := k.CheckSigned(plan, signed)
+	if err == nil {
+		err = excludes(plan, txs)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return txs, excludes(plan, txs)
+	return txs, nil
 }
 
 // IDs takes no round trip.

@@ -33,7 +33,7 @@ func (c *chain) FeeRate(ctx context.Context) (string, error) {
 }
 
 // CheckFeeRate takes no round trip.
-func (c *chain) CheckFeeRate(s string) error { return CheckFeeRate(s) }
+func (c *chain) CheckFeeRate(s string) error { return wire.CheckFeeRate(s) }
 
 func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	now := c.env.Now()

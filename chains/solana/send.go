@@ -38,13 +38,9 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 	if c.nodes.Several() && fault.CodeOf(err) == fault.InvalidState && s.refused {
 		// One node may refuse what the others take.
 		took := false
-		var other sending
-		ask := func() []solrpc.Request {
-			other = sending{c: c, tx: tx, parsed: parsed, send: true}
-			return other.questions()
-		}
-		_ = c.nodes.Each(ctx, ask, func(r []solrpc.Request) {
-			each := sending{c: c, tx: tx, parsed: parsed, send: true}
+		again := func() *sending { return &sending{c: c, tx: tx, parsed: parsed, send: true} }
+		_ = c.nodes.Each(ctx, func() []solrpc.Request { return again().questions() }, func(r []solrpc.Request) {
+			each := again()
 			each.read(r)
 			took = took || each.outcome() == nil
 		})

@@ -24,6 +24,7 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -293,7 +294,11 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 			}
 		case "solana":
 			chain.verify = func(_ context.Context, signer string, data []byte, signature string) error {
-				return solana.VerifyData(signer, data, signature)
+				key, err := solwire.ParseKey(signer)
+				if err != nil {
+					return &chains.AuthError{Reason: "no address"}
+				}
+				return solwire.VerifyData(key, data, signature)
 			}
 		case "starknet":
 			n := starkwire.Network{ChainID: in.StarknetChainID}

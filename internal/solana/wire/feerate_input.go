@@ -1,4 +1,4 @@
-package solana
+package wire
 
 import (
 	"strings"
@@ -9,17 +9,17 @@ import (
 // maxFeeDigits bounds both numbers of a fee rate: what 64 bits hold.
 const maxFeeDigits = 19
 
-// CheckFeeRate returns an error unless s is `<price>` or `<price>;<base fee>`,
-// in micro-lamports per compute unit and in lamports (protocol: utilities.md
-// §10).
+// CheckFeeRate refuses a text that a caller cannot give for a fee rate: it must be
+// `<price>` or `<price>;<base fee>`, in micro-lamports per compute unit and in lamports
+// (protocol: utilities.md §10).
 func CheckFeeRate(s string) error {
 	price, base, based := strings.Cut(s, ";")
-	if !number(price) || based && !number(base) {
+	if !decimal(price) || based && !decimal(base) {
 		return fault.Invalid("feeRate", "must be <micro-lamports per compute unit>, optionally followed by ;<base fee in lamports>")
 	}
 	return nil
 }
 
-func number(s string) bool {
+func decimal(s string) bool {
 	return s != "" && len(s) <= maxFeeDigits && strings.Trim(s, "0123456789") == ""
 }
