@@ -52,7 +52,7 @@ func U256(n *big.Int) (low, high Felt, ok bool) {
 	return both[0], both[1], true
 }
 
-// Chunks cuts bytes into felts of 31 bytes, the last one short. No bytes are no felts.
+// Chunks cuts bytes into felts of 31 bytes, the last one short. An empty slice gives an empty list.
 func Chunks(b []byte) []Felt {
 	all := make([]Felt, 0, (len(b)+chunk-1)/chunk)
 	for len(b) > 0 {

@@ -273,7 +273,7 @@ type WithdrawalLookup struct {
 	TxID      bitcoin.Hash
 }
 
-// VaultLog is a log with where it stands.
+// VaultLog is a log with its position.
 type VaultLog struct {
 	Log
 	TxID   string // of the Starknet transaction

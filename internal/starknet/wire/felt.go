@@ -133,7 +133,7 @@ func Digits64(f Felt) string {
 	return fmt.Sprintf("%x", b[:])
 }
 
-// Decimal is how calldata stands in the strings that wallets get.
+// Decimal is how the strings that wallets get write calldata.
 func Decimal(f Felt) string { return f.Text(10) }
 
 // bitLen is the number of bits of a felt.

@@ -9,8 +9,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// DefaultVersion is the contract version that an LP means when it names none. There
-// is no other.
+// DefaultVersion is the contract version that an LP means when it names none. It is the
+// only one.
 const DefaultVersion = "v1"
 
 // Chain ids, as nodes and wallets name them.
@@ -180,7 +180,7 @@ func (d Deployment) validate() error {
 	return nil
 }
 
-// KindOf returns the kind whose claim handler stands at an address.
+// KindOf returns the kind whose claim handler has an address.
 func (d Deployment) KindOf(claimHandler Felt) (chains.Kind, bool) {
 	i := slices.Index(d.ClaimHandlers[:], claimHandler)
 	return chains.Kind(max(i, 0)), i >= 0

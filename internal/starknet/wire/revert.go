@@ -67,8 +67,8 @@ func readable(reason string) string {
 	return text
 }
 
-// shortText is the text that a felt stands for, or the felt if it is none. One of fewer
-// than three characters is a number rather than a text.
+// shortText returns the text in a felt, or the felt itself if it holds anything but
+// printable ASCII. Fewer than three characters are taken for a number.
 func shortText(hex string) string {
 	f, err := ParseFelt(hex)
 	if err != nil {

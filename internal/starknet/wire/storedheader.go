@@ -37,7 +37,7 @@ func (w felts) storedHeader(s StoredHeader) felts {
 	return w
 }
 
-// Felts returns the header as it stands in calldata and events.
+// Felts returns the header as calldata and events carry it.
 func (s StoredHeader) Felts() []Felt { return make(felts, 0, storedHeaderFelts).storedHeader(s) }
 
 // ParseStoredHeader reads the form of [StoredHeader.Felts]. The hash in it must be

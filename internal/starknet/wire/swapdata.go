@@ -114,7 +114,7 @@ func (s SwapData) members() felts {
 
 func (a SuccessAction) members(w felts) felts { return w.add(a.Hash).uint(a.Expiry).u256(a.Fee) }
 
-// Felts returns the escrow as it stands in calldata (§6.1).
+// Felts returns the escrow as calldata carries it (§6.1).
 func (s SwapData) Felts() ([]Felt, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

@@ -51,8 +51,8 @@ func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
 // CheckSwapData refuses an escrow that is well formed but not of this deployment. The
 // kind in an LP's JSON is free text beside the handler's address, so an LP that names
 // a handler of its own would take the amount (§20.4); an escrow whose parties are one
-// address has no meaningful expiry, and one whose refund data is no time is never
-// refunded.
+// address has no meaningful expiry, and one whose refund data is not a time can
+// never be refunded.
 func (d Deployment) CheckSwapData(s SwapData) error {
 	switch {
 	case !validKind(s.Kind):

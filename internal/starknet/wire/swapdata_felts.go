@@ -2,7 +2,7 @@ package wire
 
 // DecodeSwapData reads an escrow from the beginning of calldata and returns what
 // follows it. The kind is that of the claim handler, which must be one of the
-// deployment. There is no extra data in it: that stands beside it (§6.6).
+// deployment. The extra data is a separate argument (§6.6).
 func (d Deployment) DecodeSwapData(calldata []Felt) (s SwapData, rest []Felt, err error) {
 	r := &reader{rest: calldata}
 	s = d.readSwapData(r)

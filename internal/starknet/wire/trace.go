@@ -115,7 +115,7 @@ func (d Deployment) readInit(calldata []Felt) (SwapData, error) {
 // hintSize is the number of bytes of what an on-chain swap publishes.
 const hintSize = 42
 
-// extraOf reads published bytes back. How many bytes the last felt stands for is not
+// extraOf reads published bytes back. How many bytes the last felt holds is not
 // written anywhere: two felts are the 42 bytes of an on-chain swap, if they fit, and
 // others keep the bytes that they have (§20.21).
 func extraOf(all []Felt) []byte {

@@ -61,9 +61,9 @@ func (n Network) NewInvoke(sender Felt, nonce uint64, rate FeeRate, calls []Call
 	return &Transaction{Type: Invoke, Details: n.details(sender, nonce, rate.Bounds(gasOf(calls))), Calls: calls}
 }
 
-// NewDeploy returns what stands before the first transaction of an account that is not
-// deployed: the wallet fills in its class, salt and constructor. rate is the current
-// one: nobody else reckons with it (§10.2).
+// NewDeploy returns the transaction that must precede the first one of an account that
+// is not deployed: the wallet fills in its class, salt and constructor. rate is the current
+// one, not the swap's (§10.2).
 func (n Network) NewDeploy(sender Felt, rate FeeRate) *Transaction {
 	return &Transaction{Type: DeployAccount, Details: n.details(sender, 0, rate.Bounds(gasDeploy))}
 }

@@ -25,7 +25,7 @@ const (
 type CheckedTx struct {
 	*Transaction
 	ID    string // as nodes write it
-	Made  []Call // what it makes, as it stands in its calldata; none in a deployment
+	Made  []Call // the calls in its calldata; empty for a deployment
 	Calls []int  // for each of these, the index of the call that was asked for
 }
 
@@ -136,7 +136,7 @@ func checkDeploy(i int, t *Transaction) error {
 	case i != 0 || t.Nonce != 0:
 		return errors.New("deploys an account, which only its first transaction can")
 	case t.Deploy.ClassHash.IsZero():
-		return errors.New("deploys an account of no class: the wallet must fill in its own")
+		return errors.New("has no account class: the wallet must fill in the class of its account")
 	case t.Deploy.Address() != t.Sender:
 		return fmt.Errorf("deploys the account %s, must deploy %s", Hex64(t.Deploy.Address()), Hex64(t.Sender))
 	}

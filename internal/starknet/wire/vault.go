@@ -18,7 +18,7 @@ type VaultRef struct {
 
 func (v VaultRef) felts() felts { return felts{v.Owner, v.ID} }
 
-// Vault is a vault and how it stands (§15.1, §15.3).
+// Vault is the state of a vault (§15.1, §15.3).
 type Vault struct {
 	VaultRef
 	Relay         Felt // that it believes

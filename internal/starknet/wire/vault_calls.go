@@ -15,7 +15,7 @@ const (
 	entryVaultDeposit = "deposit"
 	entryVaultFront   = "front"
 	entryVaultClaim   = "claim"
-	EntryFronter      = "get_fronter_address_by_id" // of a [FrontingID]; 0: nobody
+	EntryFronter      = "get_fronter_address_by_id" // of a [FrontingID]; 0: not advanced
 )
 
 // VaultClaim builds the claim of one withdrawal.
@@ -107,7 +107,8 @@ func (d Deployment) approveRaw(v Vault, raw [2]uint64) (calls []Call, err error)
 	return calls, nil
 }
 
-// ReadFronter reads the answer of [EntryFronter]: zero if nobody advanced the withdrawal.
+// ReadFronter reads the answer of [EntryFronter]: zero if the
+// withdrawal was not advanced.
 func ReadFronter(answer []Felt) (Felt, error) {
 	r := &reader{rest: answer}
 	f := r.address()

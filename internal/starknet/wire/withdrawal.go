@@ -17,7 +17,7 @@ func PayoutFormat() vault.PayoutFormat {
 }
 
 // WithdrawalData encodes what a withdrawal's OP_RETURN says. recipient must have all 64
-// digits. The zero address is refused, because nobody could take what goes there.
+// digits. The zero address is refused: what is paid there is lost.
 func WithdrawalData(recipient string, raw [2]uint64, executionHash *Felt) ([]byte, error) {
 	to, err := ParseAddress(recipient, true)
 	if err != nil {
@@ -32,8 +32,8 @@ func WithdrawalData(recipient string, raw [2]uint64, executionHash *Felt) ([]byt
 	return PayoutFormat().Encode(p)
 }
 
-// ParsePayout reads what [WithdrawalData] writes, and refuses a recipient that is no
-// address and an execution hash that is no felt.
+// ParsePayout reads what [WithdrawalData] writes, and refuses a recipient that is not
+// an address and an execution hash that is not a felt.
 func ParsePayout(payload []byte) (recipient Felt, p vault.Payout, err error) {
 	if p, err = PayoutFormat().Decode(payload); err != nil {
 		return Felt{}, p, err
