@@ -242,9 +242,11 @@ func TestFindSwapDataRefuses(t *testing.T) {
 			t.Errorf("%d felts: %x", n, got)
 		}
 	}
-	long := bytes.Repeat([]byte{3}, 100)
-	if got := extraOf(Chunks(long)); !bytes.Equal(got, long) {
-		t.Errorf("%x", got)
+	for _, n := range []int{31, 61, 62, 93, 100} {
+		long := bytes.Repeat([]byte{3}, n)
+		if got := extraOf(Chunks(long)); !bytes.Equal(got, long) {
+			t.Errorf("%d bytes: %x", n, got)
+		}
 	}
 	hint := append(make([]byte, 31), bytes.Repeat([]byte{0}, 11)...)
 	if got := extraOf(Chunks(hint)); !bytes.Equal(got, hint) {

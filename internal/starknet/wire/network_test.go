@@ -115,6 +115,12 @@ func TestNetworkValidate(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	for _, id := range []string{strings.Repeat("A", 31), "!", "~"} {
+		n := good()
+		if n.ChainID = id; n.Validate() != nil {
+			t.Errorf("%s: %v", id, n.Validate())
+		}
+	}
 	n := good()
 	for id, c := range map[string]struct{ known, ok bool }{Mainnet: {true, true}, Sepolia: {true, false}, "SN_OTHER": {false, true}} {
 		if known, err := n.CheckChainID(ShortString(id)); known != c.known || (err == nil) != c.ok {

@@ -131,6 +131,11 @@ func TestStoredHeaderNext(t *testing.T) {
 	if after, err := next.Next(h); err != nil || after.LastAdjustment != 60 || !after.Outgrows(next.Work) || next.Outgrows(after.Work) || after.Outgrows(after.Work) {
 		t.Errorf("%+v, %v", after, err)
 	}
+	most := base
+	most.Work = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(3)) // two more fit
+	if _, err := most.Next(bitcoin.Header{PrevBlock: base.Header.Hash(), Bits: 0x207fffff}); err != nil {
+		t.Errorf("work of 256 bits: %v", err)
+	}
 	for name, change := range map[string]func(s *StoredHeader, h *bitcoin.Header){
 		"a header of another chain": func(_ *StoredHeader, h *bitcoin.Header) { h.PrevBlock[0] ^= 1 },
 		"no target":                 func(_ *StoredHeader, h *bitcoin.Header) { h.Bits = 0 },

@@ -265,6 +265,7 @@ func TestSwapDataOfAnLP(t *testing.T) {
 		})
 	}
 	for _, text := range []string{goodSwapData, strings.Replace(goodSwapData, `"489531"`, `489531`, 1), strings.Replace(goodSwapData, `"489531"`, `"0x7783b"`, 1),
+		strings.Replace(goodSwapData, "0x000000000000000000000000000000000000000000000000000000006ac40de4", "0x7fffffffffffffff", 1),
 		strings.Replace(goodSwapData, `"kind":0`, `"kind":0,"successAction":[]`, 1), strings.Replace(goodSwapData, `"kind":0`, `"kind":0,"successAction":null,"more":1`, 1)} {
 		s, err := ParseSwapData([]byte(text))
 		if err == nil {

@@ -126,7 +126,7 @@ func TestCheckSignedAttacks(t *testing.T) {
 		{"another call behind", []string{user.sign(t, tx(5, approval, open, steal))}, "signedTxs[0]", nil},
 		{"another call before", []string{user.sign(t, tx(5, steal, approval, open))}, "signedTxs[0]", nil},
 		{"another transaction", []string{good, user.sign(t, tx(6, steal))}, "signedTxs[1]", nil},
-		{"no call", []string{user.sign(t, tx(5)), user.sign(t, tx(6, calls...))}, "signedTxs[0]", nil},
+		{"no call", []string{user.sign(t, tx(5), func(x *Transaction) { x.Bounds = open.bounds(rate) }), user.sign(t, tx(6, calls...))}, "signedTxs[0]", nil},
 		{"approval lowered", []string{user.sign(t, tx(5, less, open))}, "signedTxs[0]", nil},
 		{"another spender", []string{user.sign(t, tx(5, thief, open))}, "signedTxs[0]", nil},
 		{"tokens sent instead of approved", []string{user.sign(t, tx(5, send, open))}, "signedTxs[0]", nil},
@@ -185,6 +185,23 @@ func TestCheckSignedAttacks(t *testing.T) {
 	}
 	if _, err := IDs(make([]string, maxSigned+1)); fieldOf(err) != "signedTxs" {
 		t.Errorf("ids without bound: %v", err)
+	}
+}
+
+func (c Call) bounds(r FeeRate) Bounds { return r.Bounds(c.Gas) }
+
+// A deployment that is handed out names the account alone; one that names its class and
+// constructor too is read with them.
+func TestUnsignedDeployment(t *testing.T) {
+	n := networkOf(t, "")
+	tx := n.NewDeploy(FeltOf(5), feeRateOf(t, "1,2,3;v3"))
+	tx.Deploy = Deploy{ClassHash: FeltOf(7), ConstructorCalldata: []Felt{FeltOf(8)}}
+	again, err := ParseTransaction(tx.String())
+	if err != nil || again.Deploy.ClassHash != FeltOf(7) || len(again.Deploy.ConstructorCalldata) != 1 || again.String() != tx.String() {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, err := ParseTransaction(strings.Replace(tx.String(), `"constructorCalldata":["8"]`, `"constructorCalldata":["x"]`, 1)); fieldOf(err) != "tx.constructorCalldata[0]" {
+		t.Errorf("%v", err)
 	}
 }
 
