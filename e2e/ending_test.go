@@ -62,7 +62,7 @@ var (
 	fromBTCLNSights = map[string]sight{
 		"FAILED":             {number: -4, finished: true, failed: true, steps: steps("expired", "expired")},
 		"QUOTE_EXPIRED":      {number: -3, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")}, // unpaid
-		"QUOTE_SOFT_EXPIRED": {number: -2, pending: true, steps: steps("soft_expired", "inactive")},                          // unpaid
+		"QUOTE_SOFT_EXPIRED": {number: -2, finished: true, expired: true, steps: steps("soft_expired", "inactive")},          // unpaid
 		"EXPIRED":            {number: -1, failed: true, pending: true, steps: steps("expired", "expired")},
 		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnLightning},
 		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "awaiting_manual"), action: swapper.NameSettleManually},

@@ -9,9 +9,9 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
@@ -20,8 +20,11 @@ const safeDepth = 6
 
 // unsettled is a world in which nothing is mined but by the test, and whose chain
 // may replace its newest blocks.
-func unsettled(t *testing.T) *world {
-	return start(t, options{slow: true, net: devnet.Options{EVM: func(o *evm.Options) { o.SafeDepth, o.FinalDepth = safeDepth, safeDepth }}})
+func unsettled(t *testing.T, o options) *world {
+	o.slow = true
+	o.net.EVM = func(o *evm.Options) { o.SafeDepth, o.FinalDepth = safeDepth, safeDepth }
+	o.net.OnSolana = func(o *solana.Options) { o.FinalizedLag = safeDepth }
+	return start(t, o)
 }
 
 // branch replaces the newest blocks of the EVM chain by a branch of any length.
@@ -45,11 +48,8 @@ func (w *world) closed(id string) {
 	})
 }
 
-// What a reorganisation of the chain takes away is taken back, and what it brings
-// back is believed again.
-func TestChainReorganisations(t *testing.T) {
-	t.Parallel()
-	w := unsettled(t)
+// payoutsUndone are the reorganisations of a swap out of the chain.
+func (w *world) payoutsUndone(t *testing.T) {
 	t.Run("init of the user's", func(t *testing.T) {
 		w := w.in(t)
 		before := w.book()
@@ -89,6 +89,47 @@ func TestChainReorganisations(t *testing.T) {
 		w.ended(s.SwapID, "QUOTE_EXPIRED")
 		w.only(w.since(before), map[string]int64{})
 	})
+	t.Run("claim of the LP's", func(t *testing.T) {
+		w := w.in(t)
+		before := w.book()
+		s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
+		w.act(s.SwapID)
+		w.ended(s.SwapID, "CLAIMED")
+		w.undo(1)
+		w.reached(s.SwapID, "SOFT_CLAIMED") // the LP has proven that it paid
+		paid := raw(s.Quote.InputAmount)
+		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "escrows WBTC": paid, "LP msat": -50_000_000, "recipient msat": 50_000_000})
+		w.redo(1)
+		w.ended(s.SwapID, "CLAIMED")
+		w.redo(safeDepth)
+	})
+	t.Run("refund", func(t *testing.T) {
+		w := w.in(t)
+		before := w.book()
+		w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+		defer w.net.LPs[0].Misbehave(lp.Fault{})
+		s := w.create(w.outgoing()[swapper.SwapToBTC]())
+		w.act(s.SwapID)
+		w.reached(s.SwapID, "COMMITED")
+		w.advance(8 * 24 * time.Hour)
+		w.ended(s.SwapID, "REFUNDED")
+		w.undo(1)
+		w.watch(s.SwapID, is("REFUNDABLE"))
+		paid := raw(s.Quote.InputAmount)
+		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "escrows WBTC": paid})
+		w.redo(1)
+		w.ended(s.SwapID, "REFUNDED")
+		w.only(w.since(before), map[string]int64{})
+		w.redo(safeDepth)
+	})
+}
+
+// What a reorganisation of the chain takes away is taken back, and what it brings
+// back is believed again.
+func TestChainReorganisations(t *testing.T) {
+	t.Parallel()
+	w := unsettled(t, options{})
+	w.payoutsUndone(t)
 	for name, b := range map[string]struct{ above, depth, length int }{ // blocks above the opening, and what replaces what
 		"as long":            {0, 1, 1},
 		"shorter":            {2, 3, 2},
@@ -155,39 +196,6 @@ func TestChainReorganisations(t *testing.T) {
 		w.ended(s.SwapID, "CLAIMED")
 		paid := raw(s.Quote.InputAmount)
 		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "LP WBTC": paid, "LP msat": -50_000_000, "recipient msat": 50_000_000})
-		w.redo(safeDepth)
-	})
-	t.Run("claim of the LP's", func(t *testing.T) {
-		w := w.in(t)
-		before := w.book()
-		s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
-		w.act(s.SwapID)
-		w.ended(s.SwapID, "CLAIMED")
-		w.undo(1)
-		w.reached(s.SwapID, "SOFT_CLAIMED") // the LP has proven that it paid
-		paid := raw(s.Quote.InputAmount)
-		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "escrows WBTC": paid, "LP msat": -50_000_000, "recipient msat": 50_000_000})
-		w.redo(1)
-		w.ended(s.SwapID, "CLAIMED")
-		w.redo(safeDepth)
-	})
-	t.Run("refund", func(t *testing.T) {
-		w := w.in(t)
-		before := w.book()
-		w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
-		defer w.net.LPs[0].Misbehave(lp.Fault{})
-		s := w.create(w.outgoing()[swapper.SwapToBTC]())
-		w.act(s.SwapID)
-		w.reached(s.SwapID, "COMMITED")
-		w.advance(8 * 24 * time.Hour)
-		w.ended(s.SwapID, "REFUNDED")
-		w.undo(1)
-		w.watch(s.SwapID, is("REFUNDABLE"))
-		paid := raw(s.Quote.InputAmount)
-		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "escrows WBTC": paid})
-		w.redo(1)
-		w.ended(s.SwapID, "REFUNDED")
-		w.only(w.since(before), map[string]int64{})
 		w.redo(safeDepth)
 	})
 	t.Run("init and claim of a swap from Lightning", func(t *testing.T) {

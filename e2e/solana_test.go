@@ -30,3 +30,6 @@ func TestLPsThatLieAboutThePaymentOnSolana(t *testing.T) {
 }
 func TestLPsThatPayAndDoNotClaimOnSolana(t *testing.T) { onSolana(t, paidAndNotClaimed) }
 func TestClaimedWhileRefundingOnSolana(t *testing.T)   { onSolana(t, claimedWhileRefunding) }
+func TestSolanaReorganisations(t *testing.T) {
+	onSolana(t, func(t *testing.T, o options) { unsettled(t, o).payoutsUndone(t) })
+}
