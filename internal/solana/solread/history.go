@@ -99,7 +99,7 @@ const (
 func (r *Reader) fetch(ctx context.Context, open []*history, round int, fetched map[txKey][]wire.Occurrence) error {
 	var requests []solrpc.Request
 	var listings []*listing
-	var asked []asked
+	var asks []asked
 	seen := map[txKey]bool{}
 	for _, h := range open {
 		if round >= historyRounds || h.read >= historyTxs {
@@ -121,7 +121,7 @@ func (r *Reader) fetch(ctx context.Context, open []*history, round int, fetched 
 			h.read++
 			if !seen[k] {
 				seen[k] = true
-				asked = append(asked, ask(h, k, &requests))
+				asks = append(asks, ask(h, k, &requests))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (r *Reader) fetch(ctx context.Context, open []*history, round int, fetched 
 	for _, l := range listings {
 		l.take(requests)
 	}
-	for _, a := range asked {
+	for _, a := range asks {
 		tx, err := a.take(requests)
 		if err != nil {
 			a.h.err = err
