@@ -109,11 +109,10 @@ func (q *request) getBlock() (any, *Error) {
 			return nil, wrongParams("unknown variant `" + details + "`, expected one of `full`, `signatures`, `none`, `accounts`")
 		}
 		if c.Rewards == nil || *c.Rewards {
-			rewards := []any{}
-			if b.Reward > 0 {
-				rewards = append(rewards, map[string]any{"pubkey": b.Leader.String(), "lamports": b.Reward, "postBalance": b.LeaderPost, "rewardType": "Fee", "commission": nil})
-			}
-			out["rewards"], out["numRewardPartitions"] = rewards, nil
+			// A public network's blocks all have fees, of votes if of nothing else, and
+			// clients take one without for one that says nothing about fees.
+			reward := map[string]any{"pubkey": b.Leader.String(), "lamports": b.Reward, "postBalance": b.LeaderPost, "rewardType": "Fee", "commission": nil}
+			out["rewards"], out["numRewardPartitions"] = []any{reward}, nil
 		}
 		return out, nil
 	})
