@@ -178,6 +178,8 @@ func TestForgedAccounts(t *testing.T) {
 				k := newKit(t, version, setup{})
 				ix := k.init(k.deal(user, lp, true, true))
 				k.refused(constraintSeeds, swapped(ix, k.place(ix, p.Authority()), tower))
+				ix = k.p.DepositInstruction(user, coin, 1)
+				k.refused(constraintSeeds, swapped(ix, k.place(ix, p.Authority()), tower))
 			}
 		})
 	}
