@@ -152,8 +152,8 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 	if err != nil {
 		return Call{}, err
 	}
-	if auth.Timeout < 0 {
-		return Call{}, fault.Invalid("timeout", "must not be negative")
+	if auth.Timeout <= 0 {
+		return Call{}, fault.Invalid("timeout", "is required")
 	}
 	return Call{To: d.EscrowManager.Address, Entry: entryCoopRefund, Calldata: s.calldata().span(signature...).uint(uint64(auth.Timeout)), Gas: refundGas(s.PayIn)}, nil
 }

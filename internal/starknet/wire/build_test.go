@@ -92,6 +92,7 @@ func TestBuildersRefuse(t *testing.T) {
 		"refund by another handler":   {second(d.Refund(change(func(s *SwapData) { s.RefundHandler = FeltOf(1) }), after)), "refundHandler"},
 		"refund with no signature":    {second(d.RefundAuthorized(s, chains.Auth{Timeout: 5})), "signature"},
 		"refund until a negative":     {second(d.RefundAuthorized(s, chains.Auth{Timeout: -5, Signature: auth.Signature})), "timeout"},
+		"refund until no time":        {second(d.RefundAuthorized(s, chains.Auth{Signature: auth.Signature})), "timeout"},
 		"refund what is broken early": {second(d.RefundAuthorized(broken, auth)), "amount"},
 		"prove a hash lock":           {second(d.ClaimByBitcoin(s, BitcoinProof{})), "claimHandler"},
 		"transfer too much":           {second(Transfer(STRK, FeltOf(1), new(big.Int).Lsh(big.NewInt(1), 256))), "amount"},

@@ -257,7 +257,7 @@ func TestParseTransactionForms(t *testing.T) {
 			t.Errorf("%s: id %s, %v", c.new, got, err)
 		}
 	}
-	for _, text := range []string{"", "[]", "null", good + "x", strings.Repeat(" ", maxTxText+1), `{"_type":"bigint","_value":"` + good[:0] + `"}`, `{"_type":` + strings.Repeat(`{"_type":`, 100)} {
+	for _, text := range []string{"", "[]", "null", good + "x", strings.Repeat(" ", maxTxText+1), `{"_type":"bigint","_value":"5"}`, strings.Replace(good, `"nonce":"`+five+`"`, `"nonce":{"_type":"bigint","_value":"5"}`, 1) + "{}", `{"_type":` + strings.Repeat(`{"_type":`, 100)} {
 		if _, err := ParseTransaction(text); err == nil {
 			t.Errorf("%.30q is read", text)
 		}
@@ -351,6 +351,8 @@ func TestReturnedBitcoinClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		elsewhere := headers
+		elsewhere.Entry = "upgrade"
 		badHeaders := headers
 		badHeaders.Calldata = slices.Clone(headers.Calldata[:len(headers.Calldata)-1])
 		for name, c := range map[string]struct {
@@ -364,6 +366,7 @@ func TestReturnedBitcoinClaims(t *testing.T) {
 			"by headers alone":         {[]Call{headers}, false},
 			"headers behind":           {[]Call{call, headers}, false},
 			"broken headers":           {[]Call{badHeaders, call}, false},
+			"the relay otherwise":      {[]Call{elsewhere, call}, false},
 			"twice":                    {[]Call{call, call}, false},
 			"without a proof":          {[]Call{unproven}, false},
 			"a felt behind":            {[]Call{with(func(c []Felt) []Felt { return append(c, Felt{}) })}, false},
