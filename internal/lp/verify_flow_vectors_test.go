@@ -113,6 +113,8 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 		switch kind.SwapType + "/" + kind.Chain {
 		default:
 			c.NotRun(t, "swap data of "+kind.Chain+", which does not exist yet")
+		case "TO_BTC/SOLANA", "FROM_BTC/SOLANA", "TO_BTCLN/SOLANA":
+			err = solanaQuote(t, c, kind.SwapType)
 		case "TO_BTC/CITREA":
 			var in quoteCheck
 			c.Input(t, &in)

@@ -174,7 +174,7 @@ func (d *SwapData) members() []member {
 		{"offerer", d.Offerer.String()}, {"claimer", d.Claimer.String()}, {"token", d.Token.String()},
 		{"kind", d.Kind.String()}, {"paymentHash", hex.EncodeToString(d.PaymentHash[:])}, {"nonce", u(d.Nonce)}, {"confirmations", u(uint64(d.Confirmations))},
 		{"payIn", strconv.FormatBool(d.PayIn)}, {"payOut", strconv.FormatBool(d.PayOut)},
-		{"offererAta", keyText(d.OffererATA)}, {"claimerAta", keyText(d.ClaimerATA)},
+		{"offererAta", ataText(d.OffererATA, d.PayIn)}, {"claimerAta", ataText(d.ClaimerATA, d.PayOut)},
 		{"amount", u(d.Amount)}, {"sequence", u(d.Sequence)}, {"expiry", u(d.Expiry)},
 		{"securityDeposit", u(d.SecurityDeposit)}, {"claimerBounty", u(d.ClaimerBounty)},
 		{"txoHash", hashText(d.TxoHint())}, {"offererInitializer", flagText(d.OffererInitializer)},
@@ -188,6 +188,15 @@ func keyText(k *Key) string {
 		return unset
 	}
 	return k.String()
+}
+
+// ataText is a token account. One that plays no part may be left out, or be the zero
+// address: LPs do either (§10).
+func ataText(k *Key, used bool) string {
+	if k == nil && !used {
+		k = new(Key)
+	}
+	return keyText(k)
 }
 
 func hashText(h *[32]byte) string {
