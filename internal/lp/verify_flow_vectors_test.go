@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lightning"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -114,7 +115,15 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 		default:
 			c.NotRun(t, "swap data of "+kind.Chain+", which does not exist yet")
 		case "TO_BTC/SOLANA", "FROM_BTC/SOLANA", "TO_BTCLN/SOLANA":
-			err = solanaQuote(t, c, kind.SwapType)
+			var in struct {
+				Now  int64
+				Data solwire.SwapData
+			}
+			c.Input(t, &in)
+			if err = solanaQuote(t, c, kind.SwapType); !want.Error && int64(in.Data.Expiry) <= in.Now/1000 {
+				c.Differ(t, "lp-ended-escrow")
+				want.Error = true
+			}
 		case "TO_BTC/CITREA":
 			var in quoteCheck
 			c.Input(t, &in)
