@@ -41,7 +41,7 @@ func open(t *testing.T, n *devnet.Net) *swapper.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
+	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: store, Chains: n.Chains(),
 		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: swapper.LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -123,8 +123,6 @@ func told(t *testing.T, want client.Check, err error) {
 // notHere are the checks that this network gives no occasion for, with the reason.
 // Package internal/lp feeds each its lie.
 var notHere = map[client.Check]string{
-	client.CheckDeposit:         "legacy types, which EVM chains do not have",
-	client.CheckSendWindow:      "legacy types, which EVM chains do not have",
 	client.CheckFeeLimit:        "the policy's limit is above the fees that these LPs announce",
 	client.CheckWatchtower:      "the share is our own, and small here",
 	client.CheckVaultWithdrawal: "the contract's refusal to read what an LP broadcast: its node would have to lie, not the LP",
@@ -134,6 +132,7 @@ var notHere = map[client.Check]string{
 // something to refuse.
 func TestEveryLieIsNamed(t *testing.T) {
 	t.Run("quotes", liesOfQuotes)
+	t.Run("quotes on Solana", liesOnSolana)
 	t.Run("vaults without funds", vaultsWithoutFunds)
 	t.Run("vaults that wait long", vaultsThatWaitLong)
 	t.Run("trusted gas swap", liesOfGas)
