@@ -204,7 +204,7 @@ func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 	faults := map[chaintest.Trouble]rpc.Fault{
 		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
 		chaintest.WrongNetwork: {WrongNetwork: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
-		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
+		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 200}, chaintest.Unbatched: {MaxBatch: 1},
 	}
 	if with == chaintest.Behind {
 		l.Advance(t, 10*time.Minute)
@@ -337,7 +337,7 @@ func (l *localNet) Facts() chaintest.Facts {
 		GasPayers:      true,
 		Trips: chaintest.Trips{
 			Heads: 1, Balance: 1,
-			FeeRate: 5, // the local chain has few blocks to look at
+			FeeRate: 3,
 			Send:    1, Status: 1, Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1, Search: 1, SearchFound: 1,
 			VerifyInit: 2,                                                         // at once
 			Build:      3, BuildProof: 4, BuildProofAgain: 3, BuildProofBehind: 7, // three at once, and what follows from them

@@ -31,10 +31,6 @@ type Options struct {
 	Address                    string // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
 }
 
-// blocksAtStart is more than the hundred slots that the network's clients take their
-// fee rates from.
-const blocksAtStart = 120
-
 // Net is a running network. Its methods are safe for concurrent use.
 type Net struct {
 	// Accounts with 10 000 SOL and 10^15 base units of each token. The LP has put
@@ -92,9 +88,7 @@ func (n *Net) start() (err error) {
 	if err := n.startRelays(context.Background()); err != nil {
 		return fmt.Errorf("start the relays: %w", err)
 	}
-	// What there is from the start is final, and there are as many blocks as clients
-	// look back at for the price of computing.
-	n.bank.Produce(max(o.FinalizedLag, blocksAtStart))
+	n.bank.Elapse(time.Minute) // what there is from the start is final, and clients can look back
 	n.first, err = n.Serve(o.Address)
 	return err
 }

@@ -16,6 +16,8 @@ import (
 const (
 	maxAge     = 150 // blocks for which the hash of another one is good
 	epochSlots = 432_000
+	votes      = 1_000_000 * solana.LAMPORTS_PER_SOL // that the validator has for its votes: there is one in each block, so that no block is without fees
+	kept       = 150                                 // blocks of a jump in time that are made: clients look back so far
 )
 
 // Options of a bank. The zero value is good for tests.
@@ -73,7 +75,7 @@ func New(o Options) (*Bank, error) {
 	for id, p := range b.programs {
 		b.ledger.set(id, 0, p.account(id))
 	}
-	b.ledger.set(b.leader, 0, &Account{Lamports: solana.LAMPORTS_PER_SOL, Owner: wire.SystemProgram})
+	b.ledger.set(b.leader, 0, &Account{Lamports: votes, Owner: wire.SystemProgram})
 	b.ledger.set(wire.WSOL, 0, nativeMint())
 	for k, a := range o.Accounts {
 		if a.Lamports < wire.Rent(len(a.Data)) {
@@ -150,9 +152,8 @@ func (b *Bank) Skip(slots uint64) {
 }
 
 // Advance moves the chain's time, and with it slots and block heights as far as they
-// grow in that time. What the blocks between were is not kept, as by a node that
-// began with a newer snapshot. As many blocks follow as it takes until the new time
-// is finalized.
+// grow in that time; at least so far that the new time is finalized. Of a long time the
+// last blocks alone are kept, as by a node that began with a newer snapshot.
 func (b *Bank) Advance(d time.Duration) error {
 	if d < time.Second {
 		return errors.New("the chain's time counts whole seconds")
@@ -177,14 +178,18 @@ func (b *Bank) Elapse(d time.Duration) {
 
 func (b *Bank) elapse(d time.Duration) {
 	slots := max(uint64(max(d, 0)/wire.SlotTime), 1)
-	b.produce(slots, slots-1)
-	for range b.lags[Finalized] {
+	made := min(slots, kept)
+	b.produce(slots-made+1, slots-made)
+	for range max(made, uint64(b.lags[Finalized])+1) - 1 {
 		b.produce(1, 0)
 	}
 }
 
-// Expire makes the hashes of all blocks so far too old for transactions.
-func (b *Bank) Expire() error { return b.Advance((maxAge + 3) * wire.SlotTime) }
+// Expire makes the hashes of all blocks so far too old for transactions, by what is
+// final.
+func (b *Bank) Expire() error {
+	return b.Advance(time.Duration(maxAge+3+b.lags[Finalized]) * wire.SlotTime)
+}
 
 // Fork replaces the last depth blocks by a branch of depth+1 empty ones, in later
 // slots. The transactions of the replaced blocks wait again and are executed in the
@@ -248,14 +253,14 @@ func (b *Bank) produce(slots, heights uint64) {
 		l.byMessage[tx.hash] = done // the next one may be the same
 		base, total = base+tx.baseFee(), total+result.Fee
 	}
-	burnt := base / 2
-	b.burnt += burnt
-	block.burnt, block.Reward = burnt, total-burnt
+	base, total = base+signatureFee, total+signatureFee // of the validator's vote, which is not shown
+	block.burnt = base / 2
+	block.Reward = total - block.burnt
+	b.burnt += block.burnt
 	leader := l.at(b.leader, block.Slot).clone()
-	leader.Lamports += block.Reward
-	if block.LeaderPost = leader.Lamports; block.Reward > 0 {
-		l.set(b.leader, block.Slot, leader)
-	}
+	leader.Lamports += block.Reward - signatureFee
+	block.LeaderPost = leader.Lamports
+	l.set(b.leader, block.Slot, leader)
 	block.TxCount = parent.TxCount + uint64(len(block.Txs))
 	block.seal()
 	l.adopt(block)

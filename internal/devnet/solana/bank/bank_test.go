@@ -38,8 +38,8 @@ func TestTransfer(t *testing.T) {
 	if tx.PreBalances[at] != 100*sol || tx.PostBalances[at] != 107*sol {
 		t.Errorf("%v, then %v", tx.PreBalances, tx.PostBalances)
 	}
-	// Half of the signature's fee is burnt, the rest is the leader's.
-	if b := tx.Block; b.Reward != tx.Fee-2500 || k.lamports(b.Leader) != b.LeaderPost {
+	// Half of what signatures cost is burnt, that of the leader's vote too; the rest is the leader's.
+	if b := tx.Block; b.Reward != tx.Fee-2500+2500 || k.lamports(b.Leader) != b.LeaderPost {
 		t.Errorf("the leader got %d of %d", b.Reward, tx.Fee)
 	}
 }
@@ -335,17 +335,17 @@ func TestTime(t *testing.T) {
 	if err := k.Advance(10 * time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if b := head(); b.Time != start+600 || b.Slot != 1500 || b.Height != 1500 {
+	if b := head(); b.Time != start+600 || b.Slot != 1498 || b.Height != 1498 {
 		t.Errorf("%+v", b)
 	}
 	k.now = k.now.Add(time.Minute)
 	k.Elapse(time.Minute)
-	if b := head(); b.Time != start+660 || b.Slot != 1500+2+150 {
+	if b := head(); b.Time != start+660 || b.Slot != 1500+150-2 {
 		t.Errorf("%+v", b)
 	}
 	k.Skip(3)
 	k.Produce(2)
-	if b := head(); b.Slot-b.ParentSlot != 4 || b.Height != 1652+2+1 {
+	if b := head(); b.Slot-b.ParentSlot != 4 || b.Height != 1651 {
 		t.Errorf("%+v", b)
 	}
 	if k.Advance(time.Millisecond) == nil {

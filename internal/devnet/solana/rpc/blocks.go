@@ -109,8 +109,8 @@ func (q *request) getBlock() (any, *Error) {
 			return nil, wrongParams("unknown variant `" + details + "`, expected one of `full`, `signatures`, `none`, `accounts`")
 		}
 		if c.Rewards == nil || *c.Rewards {
-			// A public network's blocks all have fees, of votes if of nothing else, and
-			// clients take one without for one that says nothing about fees.
+			// Clients take a block without fees for one that says nothing about fees: every
+			// block has them, of votes if of nothing else.
 			reward := map[string]any{"pubkey": b.Leader.String(), "lamports": b.Reward, "postBalance": b.LeaderPost, "rewardType": "Fee", "commission": nil}
 			out["rewards"], out["numRewardPartitions"] = []any{reward}, nil
 		}

@@ -274,7 +274,7 @@ func TestAnswers(t *testing.T) {
 	k.is("1.23", "getTokenSupply", params(mint.String()), "value", "uiAmountString")
 
 	k.is(id.String(), "getBlock", params(6, object{"transactionDetails": "signatures"}), "signatures", 0)
-	k.is(2700.0, "getBlock", params(6, object{"transactionDetails": "none"}), "rewards", 0, "lamports")
+	k.is(5200.0, "getBlock", params(6, object{"transactionDetails": "none"}), "rewards", 0, "lamports")
 	k.is(nil, "getBlock", params(6, object{"transactionDetails": "none", "rewards": false}), "rewards")
 	k.is(id.String(), "getBlock", params(6), "transactions", 0, "transaction", "signatures", 0)
 	k.is(alice.String(), "getBlock", params(6, object{"transactionDetails": "accounts"}), "transactions", 0, "transaction", "accountKeys", 0, "pubkey")
