@@ -138,12 +138,12 @@ func TestVectorsRelay(t *testing.T) {
 		}
 		delete(want, "byCommitHash") // of what a log tells; package wire reads it
 		vectors.SameJSON(t, mustJSON(t, want), got)
-		again := s.asked()
+		s.asked()
 		known, cached, err := r.Header(t.Context(), block)
 		if err != nil || known == nil || (cached == nil) != (header == nil) {
 			t.Error(known, cached, err)
 		}
-		if again = s.asked(); header != nil && again != 1 {
+		if again := s.asked(); header != nil && again != 1 {
 			t.Errorf("%d round trips for a header that was read before", again)
 		}
 		_, latest, err := r.LatestHeader(t.Context(), func(_ context.Context, h bitcoin.Hash) (bool, error) { return h == block, nil })

@@ -207,8 +207,8 @@ func TestHeightsCompare(t *testing.T) {
 		k.startRelay(900)
 		for value := uint32(899); value <= 901; value++ {
 			for op, holds := range map[wire.HeightOp]bool{
-				wire.HeightBelow: 900 < value, wire.HeightAtMost: 900 <= value, wire.HeightAbove: 900 > value, wire.HeightAtLeast: 900 >= value,
-				wire.HeightEqual: 900 == value, 5: false,
+				wire.HeightBelow: value > 900, wire.HeightAtMost: value >= 900, wire.HeightAbove: value < 900, wire.HeightAtLeast: value <= 900,
+				wire.HeightEqual: value == 900, 5: false,
 			} {
 				if ix := k.p.HeightInstruction(tower, value, op); holds {
 					k.must(ix)
