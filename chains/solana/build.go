@@ -16,12 +16,14 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-// Build takes one round trip for steps that need no Bitcoin proof, beside those of
-// FeeRate, which go on meanwhile and are spared for some seconds. An opening takes one
-// more if something happened at the escrow's address before, a refund one more to try
-// it. A proof takes two more to find its header in the relay, none if that is known
-// from before, and two more for each eight headers of the relay that Bitcoin has given
-// up. The Bitcoin backend is asked meanwhile.
+// Build takes one round trip for steps that need no Bitcoin proof, of a few requests side
+// by side; those of FeeRate go on meanwhile and are spared for some seconds. An opening
+// takes one more if something happened at the escrow's address before, and if the block
+// that the LP signed is not known yet that is asked for meanwhile; a refund takes one
+// more to try it. A proof takes one more to find its header in the relay, none if that is
+// known from before, and three or more if the relay is behind: its tip and the newest
+// header that it shares with Bitcoin are looked for side by side. The Bitcoin backend is
+// asked meanwhile.
 func (k *contract) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned, error) {
 	signer, err := address("signer", plan.Signer)
 	if err != nil {
