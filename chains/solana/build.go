@@ -233,8 +233,25 @@ func (b *building) stepRate(ctx context.Context) (wire.FeeRate, error) {
 			return agreed, nil
 		}
 	}
-	now, err := b.k.chain.currentRate(ctx)
-	return wire.FeeRate{Price: max(agreed.Price, now.Price), Static: max(agreed.Static, now.Static)}, err
+	price, err := b.k.chain.ledger.Price(ctx, b.k.chain.pricePolicy(), b.written())
+	return wire.FeeRate{Price: max(agreed.Price, price), Static: agreed.Static}, err
+}
+
+// written are the accounts that claims and refunds of the plan write to, as the
+// network's clients name them: what others pay for these decides the price.
+func (b *building) written() (all []wire.Key) {
+	for _, s := range b.steps {
+		switch s.Kind {
+		case chains.StepClaimSecret, chains.StepClaimBitcoin:
+			all = append(all, b.k.ClaimAccounts(b.signer, s.d)...)
+		case chains.StepRefund, chains.StepRefundAuth:
+			all = append(all, b.k.RefundAccounts(s.d)...)
+		}
+	}
+	if len(all) == 0 {
+		return b.k.chain.vaults()
+	}
+	return all
 }
 
 // now is the later of the clock and the cluster's time.

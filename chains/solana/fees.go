@@ -43,8 +43,7 @@ func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	if age := now.Sub(at); !at.IsZero() && age >= 0 && age < priceValidity {
 		return wire.FeeRate{Price: known}, nil
 	}
-	policy := solread.PricePolicy{Cap: maxPrice, Level: priceLevel, Samples: priceSamples, Period: pricePeriod, Draw: c.draw}
-	price, err := c.ledger.Price(ctx, policy, c.vaults())
+	price, err := c.ledger.Price(ctx, c.pricePolicy(), c.vaults())
 	if err != nil {
 		return wire.FeeRate{}, err
 	}
@@ -52,6 +51,10 @@ func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	c.price, c.pricedAt = price, now
 	c.mu.Unlock()
 	return wire.FeeRate{Price: price}, nil
+}
+
+func (c *chain) pricePolicy() solread.PricePolicy {
+	return solread.PricePolicy{Cap: maxPrice, Level: priceLevel, Samples: priceSamples, Period: pricePeriod, Draw: c.draw}
 }
 
 // vaults are the accounts that nearly every transaction of a swap writes to.

@@ -74,7 +74,7 @@ func (l *Ledger) Price(ctx context.Context, policy PricePolicy, accounts []wire.
 		switch {
 		case err != nil && (ctx.Err() != nil || len(paid) == 0):
 			return 0, err
-		case err == nil:
+		default: // also that the blocks say too little is remembered: it takes long to find out
 			sampled = uint64(max(got, 0))
 			l.prices.mu.Lock()
 			l.prices.sampled, l.prices.at = sampled, now
