@@ -180,6 +180,13 @@ func TestCheckSignedAttacks(t *testing.T) {
 	if _, err := d.CheckSigned(n, Felt{}, calls, []string{user.sign(t, tx(5, approval)), stranger.sign(t, n.NewInvoke(stranger.address(), 6, rate, []Call{open}))}); fieldOf(err) != "signedTxs[1]" {
 		t.Errorf("two accounts, where any is taken: %v", err)
 	}
+	// A person hears of the action rather than of the approval before it.
+	if _, err := d.CheckSigned(n, me, calls, []string{user.sign(t, tx(5, other))}); err == nil || !strings.Contains(err.Error(), "calls the contract differently than the action requires") {
+		t.Errorf("another action: %v", err)
+	}
+	if _, err := d.CheckSigned(n, me, calls[:1], []string{user.sign(t, tx(5, thief))}); err == nil || !strings.Contains(err.Error(), "must approve the spender") {
+		t.Errorf("another approval: %v", err)
+	}
 	if _, err := IDs([]string{good, tx(5, calls...).String()}); fieldOf(err) != "signedTxs[1]" {
 		t.Errorf("an id of what is not signed: %v", err)
 	}
