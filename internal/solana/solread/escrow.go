@@ -229,11 +229,12 @@ func (r *Reader) finish(ctx context.Context, looks []*look, heads chains.Heads) 
 // judge sets the fact of an escrow if what was read of its history is enough.
 func (r *Reader) judge(l *look, heads chains.Heads) {
 	f, data, done := r.conclude(l)
-	if l.history.err != nil && !done {
-		f, done = chains.EscrowFact{Err: l.history.err}, true
-	}
-	if !done {
+	switch {
+	case done:
+	case l.history.err == nil:
 		return
+	case f.State != chains.EscrowOpen: // else its account says so, and what opened it is not told
+		f = chains.EscrowFact{Err: l.history.err}
 	}
 	l.fact, l.done = f, true
 	if f.Err != nil || data == nil {

@@ -181,6 +181,11 @@ func TestEscrowsWithTrouble(t *testing.T) {
 			s.opens(p, d)
 			delete(s.history, at)
 		}, chains.EscrowOpen, ""},
+		"open, and what opened it is not there": {func(s *stub, p wire.Programs, d *wire.SwapData, at wire.Key) {
+			s.opens(p, d)
+			s.history[at] = s.history[at][1:]
+			delete(s.txs, idOf(0))
+		}, chains.EscrowOpen, ""},
 		"an account of another program": {func(s *stub, _ wire.Programs, _ *wire.SwapData, at wire.Key) {
 			s.accounts[at] = wire.AccountReply{Owner: wire.Key{7}, Lamports: 1, Data: []byte{1}}
 			delete(s.history, at)
@@ -324,6 +329,44 @@ func TestCursors(t *testing.T) {
 		return stop
 	}); !errors.Is(err, stop) || delivered != 1 {
 		t.Error(delivered, err)
+	}
+}
+
+// A transaction that a node does not have stops the poll of its program for a while, and
+// not for ever, and not that of another program.
+func TestPollWithoutATransaction(t *testing.T) {
+	for age, delivered := range map[time.Duration]int{time.Minute: 2, time.Hour: 3} {
+		s := newStub(t)
+		l := s.ledger(begin)
+		first, second := programs(t, wire.V1), programs(t, wire.V2)
+		for n := range 3 {
+			s.happens(first.Swap, n, first, eventOf(wire.Refunded, someEscrow(t, uint64(n))))
+			s.history[first.Swap][0].BlockTime = begin.Add(-age).Unix()
+		}
+		delete(s.txs, idOf(1))
+		s.happens(second.Swap, 9, second, eventOf(wire.Refunded, someEscrow(t, 9)))
+		sig, err := wire.ParseSignature(idOf(999))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := Cursor{wire.V1: {sig, 0}, wire.V2: {sig, 0}}
+		var got []string
+		if err := l.Poll(t.Context(), []*Reader{New(first, l), New(second, l)}, at, func(news []News, next Cursor) error {
+			for _, n := range news {
+				got = append(got, n.Tx)
+			}
+			at = next
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{idOf(0), idOf(2), idOf(9)}
+		if delivered == 2 {
+			want = []string{idOf(0), idOf(9)}
+			same(t, "position", idOf(0), at[wire.V1].Signature.String())
+		}
+		same(t, "news", want, got)
+		same(t, "position of the other", idOf(9), at[wire.V2].Signature.String())
 	}
 }
 

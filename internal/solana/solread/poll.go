@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -28,7 +29,8 @@ const pollMost = 20_000
 //
 // A program that has no position begins with its newest transaction. A transaction
 // that a node lists and does not have ends the poll without an error: the next one
-// begins with it. Transactions that failed, or that cannot be read, are passed over.
+// begins with it. Transactions that failed, that cannot be read, or that a node should
+// have had for ten minutes, are passed over.
 // An error of deliver ends the poll (protocol: chain-solana.md §18, §21.9).
 func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver func([]News, Cursor) error) error {
 	feeds, err := l.feeds(ctx, readers, at)
@@ -60,11 +62,14 @@ func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver
 		moved := false
 		for i, tx := range txs {
 			f := of[i]
-			if errs[i] != nil && !f.stopped {
+			switch {
+			case f.stopped:
+				continue
+			case errs[i] != nil && l.isLost(part[i]):
+				l.Log.Warn("a transaction is passed over that the node lists and does not have", "err", errs[i])
+			case errs[i] != nil:
 				l.Log.Info("the poll of a program stops at a transaction that the node does not have yet", "err", errs[i])
 				f.stopped, f.infos = true, nil
-			}
-			if f.stopped {
 				continue
 			}
 			moved = true
@@ -80,6 +85,15 @@ func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver
 			return err
 		}
 	}
+}
+
+// lostAfter is how old a transaction is when a node that does not have it is not waited
+// for any more.
+const lostAfter = 10 * time.Minute
+
+// isLost reports whether a transaction is so old that the node will not get it.
+func (l *Ledger) isLost(info solrpc.SignatureInfo) bool {
+	return info.Time != 0 && l.Now().Sub(time.Unix(info.Time, 0)) > lostAfter
 }
 
 // news returns what happened in a transaction, and remembers it for who looks where it points.

@@ -77,7 +77,7 @@ type txKey struct {
 func dataKey(d *wire.SwapData) [32]byte {
 	h := sha256.New()
 	h.Write(d.Terms().Bytes())
-	for _, k := range []wire.Key{d.Offerer, d.Claimer, d.Token} {
+	for _, k := range []wire.Key{d.ProgramID, d.Offerer, d.Claimer, d.Token} {
 		h.Write(k[:])
 	}
 	if d.ClaimerATA != nil {

@@ -251,6 +251,44 @@ func TestFact(t *testing.T) {
 			t.Errorf("%s: %v, opened by %q, %v", name, f.State, f.InitTx, err)
 		}
 	}
+	// Anybody can open another escrow with the same hash and sequence: what became of it
+	// is no news of ours, before, after and in between.
+	theirs := *d
+	theirs.Amount++
+	happened := func(kind EventKind, opened *SwapData, tx string) Occurrence {
+		return Occurrence{Event: Event{Kind: kind, Hash: d.PaymentHash, Sequence: d.Sequence}, Opened: opened, Tx: tx}
+	}
+	open := p.EncodeEscrow(account)
+	foreign := account
+	foreign.Data.Amount++
+	for name, c := range map[string]struct {
+		account     []byte
+		newestFirst []Occurrence
+		state       chains.EscrowState
+		init, end   string
+	}{
+		"theirs is open":              {p.EncodeEscrow(foreign), []Occurrence{happened(Initialized, &theirs, "b")}, chains.EscrowNone, "", ""},
+		"theirs was claimed":          {nil, []Occurrence{happened(Claimed, nil, "c"), happened(Initialized, &theirs, "b")}, chains.EscrowNone, "", ""},
+		"theirs before ours":          {nil, []Occurrence{happened(Claimed, nil, "e"), happened(Initialized, d, "d"), happened(Refunded, nil, "c"), happened(Initialized, &theirs, "b")}, chains.EscrowClaimed, "d", "e"},
+		"theirs after ours":           {nil, []Occurrence{happened(Claimed, nil, "e"), happened(Initialized, &theirs, "d"), happened(Refunded, nil, "c"), happened(Initialized, d, "b")}, chains.EscrowRefunded, "b", "c"},
+		"theirs between, ours open":   {open, []Occurrence{happened(Initialized, d, "d"), happened(Refunded, nil, "c"), happened(Initialized, &theirs, "b")}, chains.EscrowOpen, "d", ""},
+		"a call that cannot be read":  {nil, []Occurrence{happened(Claimed, nil, "c"), happened(Initialized, nil, "b")}, chains.EscrowClaimed, "b", "c"},
+		"the same, opened by another": {open, []Occurrence{happened(Initialized, d, "b")}, chains.EscrowOpen, "b", ""},
+	} {
+		f, err := p.Fact(d, c.account, c.newestFirst)
+		if err != nil || f.State != c.state || f.InitTx != c.init || f.ClaimTx+f.RefundTx != c.end {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+	for member, change := range map[string]func(o *SwapData){
+		"amount": func(o *SwapData) { o.Amount++ }, "expiry": func(o *SwapData) { o.Expiry++ }, "offerer": func(o *SwapData) { o.Offerer = Key{9} }, "claimer": func(o *SwapData) { o.Claimer = Key{9} },
+		"token": func(o *SwapData) { o.Token = Key{9} }, "deposit": func(o *SwapData) { o.SecurityDeposit++ }, "bounty": func(o *SwapData) { o.ClaimerBounty++ }, "claimerAta": func(o *SwapData) { o.ClaimerATA = &Key{9} },
+	} {
+		other := *d
+		if change(&other); d.sameEscrow(&other) || !d.sameEscrow(d) {
+			t.Errorf("an escrow with another %s is the same", member)
+		}
+	}
 	if _, err := p.Fact(d, []byte("an account of something else"), nil); err == nil {
 		t.Error("an account that is none of the program's was taken for an absence")
 	}
