@@ -1,0 +1,156 @@
+package swap
+
+import (
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swapstate"
+)
+
+var depositScript = []byte{0x51}
+
+// depositTx pays these amounts to the address, after one output to somebody else.
+func depositTx(confirmations uint32, sats ...int64) *bitcoin.Tx {
+	tx := wire.NewMsgTx(2)
+	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: confirmations + uint32(len(sats))}, nil, nil))
+	tx.AddTxOut(wire.NewTxOut(1000, []byte{0x52}))
+	for _, n := range sats {
+		tx.AddTxOut(wire.NewTxOut(n, depositScript))
+	}
+	return &bitcoin.Tx{ID: tx.TxHash(), Msg: tx, Confirmations: confirmations}
+}
+
+// depositPass is a pass over a FROM_BTC swap whose escrow lasts for a day, and is open from
+// CLAIM_COMMITED on; Bitcoin shows no payment.
+func depositPass(state int) func() In {
+	return func() In {
+		f := chains.EscrowFact{State: chains.EscrowOpen, Final: true, Head: chains.Block{Height: 100, Time: noon.Unix()}}
+		if state == swapstate.InCreated {
+			f.State, f.Auth = chains.EscrowNone, chains.AuthGood
+		}
+		r := &Record{
+			Head:    Head{Type: FromBTC, State: state, Signer: "me", Expiry: ago(-10 * time.Minute), CreatedAt: ago(time.Minute), Seen: Seen{Chain: 90, At: ago(time.Minute)}},
+			Escrow:  &EscrowPart{Real: &chains.Escrow{Expiry: noon.Add(24 * time.Hour).Unix()}, Init: &chains.Auth{Signature: "aa"}},
+			Bitcoin: &BitcoinPart{Address: "bc1q", Script: depositScript, Sats: 1000, Confirmations: 3},
+		}
+		return In{R: r, Obs: &Observation{Escrow: known(f), Received: known[[]*bitcoin.Tx](nil)}, Now: noon}
+	}
+}
+
+// payBy is the last moment to pay.
+func payBy(in In) time.Time { return time.Unix(in.R.payUntil(), 0) }
+
+// The escrow is opened only if half an hour is left to pay, and the user is asked to pay
+// only while it is open, nothing was paid, and the payment can confirm in time.
+func TestWhenTheUserIsToPay(t *testing.T) {
+	f := newFromBTC()
+	opens := func(in In) bool { s, ok := f.View(in).Action.(*Sign); return ok && s.For == ActionInit }
+	window := map[string]func(in *In){
+		"a second is missing":                 func(in *In) { in.Now = payBy(*in).Add(-lp.MinSendWindow*time.Second + time.Second) },
+		"the chain's clock leaves too little": func(in *In) { in.Obs.Escrow.Value.Head.Time = payBy(*in).Unix() - lp.MinSendWindow + 1 },
+		"the confirmations are not known":     func(in *In) { in.R.Bitcoin.Confirmations = 0 },
+		"the authorization is late":           func(in *In) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
+		"another submission is in progress":   busyWith(ActionInit),
+	}
+	needs(t, depositPass(swapstate.InCreated), opens, window)
+	allows(t, depositPass(swapstate.InCreated), opens, changes{"exactly enough is left": func(in *In) { in.Now = payBy(*in).Add(-lp.MinSendWindow * time.Second) }})
+	checkRows(t, f, []row{{why: "the user signed", pass: passOf(depositPass(swapstate.InCreated), func(in *In) { in.Input = signed(ActionInit) }), without: window}})
+
+	paid := func(tx *bitcoin.Tx) func(*In) { return func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{tx}) } }
+	again := changes{
+		"the time is over":          func(in *In) { in.Now = payBy(*in).Add(time.Millisecond) },
+		"the chain's clock is over": func(in *In) { in.Obs.Escrow.Value.Head.Time = payBy(*in).Unix() + 1 },
+		"the escrow is not open":    func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowNone },
+		"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		"Bitcoin does not answer":   func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
+		"a payment was seen before": func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} },
+		"the user signed one":       func(in *In) { in.R.Submission = &Submission{PSBT: bitcoin.Hash{9}} },
+		"the address is not known":  func(in *In) { in.R.Bitcoin.Address = "" },
+	}
+	asks := func(in In) bool { p, ok := f.View(in).Action.(*Pay); return ok && p.Fund != nil && p.To == "bc1q" }
+	needs(t, depositPass(swapstate.InCommitted), asks, again)
+	checkRows(t, f, []row{
+		{why: "the user signed the payment", pass: passOf(depositPass(swapstate.InCommitted), func(in *In) { in.Input = Submit{Action: ActionFund, PSBT: psbtOf()} }), without: again},
+		{why: "the bitcoin payment is confirmed", pass: passOf(depositPass(swapstate.InCommitted), paid(depositTx(3, 1000))), without: changes{
+			"a confirmation is missing": paid(depositTx(2, 1000)),
+			"it pays a sat less":        paid(depositTx(3, 999)),
+			"it pays a sat more":        paid(depositTx(3, 1001)),
+			"it pays in two parts":      paid(depositTx(3, 400, 600)),
+			"Bitcoin does not answer":   func(in *In) { in.Obs.Received.Err = errSilentHere },
+		}, with: changes{
+			"it is late":                    func(in *In) { in.R.State = swapstate.InExpired; in.Now = payBy(*in).Add(time.Hour) },
+			"the output is the second":      paid(depositTx(3, 500, 1000)),
+			"the chain does not answer":     func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+			"another amount was paid first": func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(9, 5), depositTx(3, 1000)}) },
+		}},
+		{why: "a reorganisation reduced the confirmations", pass: passOf(depositPass(swapstate.InConfirmed), paid(depositTx(2, 1000))), without: changes{
+			"it has them":               paid(depositTx(3, 1000)),
+			"Bitcoin does not answer":   func(in *In) { in.Obs.Received.Err = errSilentHere },
+			"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		}},
+	})
+}
+
+var errSilentHere = failed(0).Err
+
+// A payment that was seen is kept until it can never be mined, and one that was not taken
+// by the network in time is not sent any more: the LP would keep it.
+func TestDepositIsKept(t *testing.T) {
+	f := newFromBTC()
+	seen := depositTx(0, 1000)
+	next, _ := f.Step(passOf(depositPass(swapstate.InCommitted), func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{seen}) })())
+	if b := next.Bitcoin; b.TxID != seen.ID || b.Vout != 1 || len(b.Tx) == 0 || next.MayPurge() {
+		t.Fatalf("kept is %+v", b)
+	}
+	after := func(change func(*In)) *Record {
+		in := passOf(depositPass(swapstate.InCommitted), change)()
+		r := next.Clone()
+		in.R = r
+		got, _ := f.Step(in)
+		return got
+	}
+	if got := after(func(*In) {}); got.Bitcoin.TxID != seen.ID {
+		t.Error("forgotten as soon as a node does not show it")
+	}
+	if got := after(func(in *In) {
+		in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{8}}})
+	}); got.Bitcoin.TxID != seen.ID {
+		t.Error("forgotten while it is contested")
+	}
+	if got := after(func(in *In) {
+		in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}})
+	}); !IsZero(got.Bitcoin.TxID) || got.Bitcoin.Tx != nil {
+		t.Error("kept though it can never be mined")
+	}
+	twice := after(func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(0, 1000), depositTx(1, 1000)}) })
+	if twice.Problem == "" || twice.Bitcoin.TxID != depositTx(1, 1000).ID {
+		t.Errorf("paid twice: %q, takes %s", twice.Problem, twice.Bitcoin.TxID)
+	}
+	if short := after(func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(1, 999)}) }); short.Problem == "" {
+		t.Error("nothing is said of another amount")
+	}
+	old := depositTx(9, 999)
+	old.BlockTime = noon.Add(-3 * time.Hour)
+	if got := after(func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{old}) }); got.Problem != "" {
+		t.Errorf("of a payment before the quote: %q", got.Problem)
+	}
+
+	sends := func(in In) bool { es := f.Effects(in); return len(es) == 1 && es[0].Kind == Broadcast }
+	needs(t, passOf(depositPass(swapstate.InCommitted), func(in *In) {
+		in.R.Submission, in.R.Bitcoin.Tx = &Submission{Action: ActionFund, PSBT: bitcoin.Hash{9}, Since: At(noon)}, []byte{1}
+	}), sends, changes{
+		"it is too late":              func(in *In) { in.Now = payBy(*in).Add(time.Millisecond) },
+		"the swap is over":            inState(swapstate.InFailed),
+		"the submission is closed":    func(in *In) { in.R.Submission.Closed = true },
+		"the transaction is not kept": func(in *In) { in.R.Bitcoin.Tx = nil },
+	})
+	failed := passOf(depositPass(swapstate.InFailed), func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(3, 1000)}) })()
+	if v := f.View(failed); v.Blocked == nil || v.Steps[1].Status != shownConfirmed || v.Steps[2].Status != shownExpired {
+		t.Errorf("paid too late: %v, %+v", v.Blocked, v.Steps)
+	}
+}
