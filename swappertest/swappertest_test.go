@@ -71,7 +71,7 @@ func TestEveryDirection(t *testing.T) {
 	}
 }
 
-// The same from Solana, with both versions of the swap program, and its money, faults
+// The same on Solana, with both versions of the swap program, and its money, faults
 // and time.
 func TestSolana(t *testing.T) {
 	for _, version := range []string{"v1", "v2"} {
@@ -111,7 +111,16 @@ func TestSolana(t *testing.T) {
 			for _, test := range []swapper.CreateSwapInput{
 				in("SOLANA-SOL", "BITCOIN-BTC", 200_000, swapper.ExactOut, user, to.Address("BITCOIN")),
 				in("SOLANA-USDC", "LIGHTNING-BTC", 30_000, swapper.ExactOut, user, to.Invoice(30_000)),
+				in("LIGHTNING-BTC", "SOLANA-USDC", 100_000, swapper.ExactIn, "", user),
+				in("BITCOIN-BTC", "SOLANA-WBTC", 300_000, swapper.ExactIn, "", user),
 			} {
+				who, before := to, new(big.Int)
+				if test.DstAddress == user {
+					who = n.User
+					if before, err = who.Balance(t.Context(), test.DstToken); err != nil {
+						t.Fatal(err)
+					}
+				}
 				swap, err := client.CreateSwap(t.Context(), test)
 				if err != nil {
 					t.Fatalf("%s to %s: %v", test.SrcToken, test.DstToken, err)
@@ -120,8 +129,8 @@ func TestSolana(t *testing.T) {
 				if err != nil || !status.IsSuccess {
 					t.Fatalf("%s to %s: %v %+v", test.SrcToken, test.DstToken, err, status)
 				}
-				has, err := to.Balance(t.Context(), test.DstToken)
-				if want := swap.Quote.OutputAmount.RawAmount; err != nil || has.Cmp(want) != 0 {
+				has, err := who.Balance(t.Context(), test.DstToken)
+				if want := swap.Quote.OutputAmount.RawAmount; err != nil || has.Sub(has, before).Cmp(want) != 0 {
 					t.Errorf("%s to %s: received %s, quoted %s; %v", test.SrcToken, test.DstToken, has, want, err)
 				}
 			}
