@@ -199,3 +199,5 @@ require (
 	modernc.org/strutil v1.2.0 // indirect
 	modernc.org/token v1.1.0 // indirect
 )
+
+exclude github.com/starknet-io/starknet-p2pspecs v0.0.0-00010101000000-000000000000
