@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -40,16 +41,26 @@ func (t *tour) directions() ([]direction, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := t.network.User.Address("CITREA")
+	payer := t.network.User
+	from, onSolana := payer.Address("CITREA"), payer.Address("SOLANA")
 	return []direction{
-		{title: "Bitcoin to chain", recipient: to,
+		{title: "Bitcoin to Citrea", recipient: to,
 			in: swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(500_000), AmountType: swapper.ExactIn, DstAddress: to.Address("CITREA")}},
-		{title: "Chain to Bitcoin", recipient: to,
+		{title: "Citrea to Bitcoin", recipient: to,
 			in: swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactOut, SrcAddress: from, DstAddress: to.Address("BITCOIN")}},
-		{title: "Lightning to chain", recipient: to,
+		{title: "Lightning to Citrea", recipient: to,
 			in: swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-USDC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: to.Address("CITREA")}},
-		{title: "Chain to Lightning", recipient: to,
+		{title: "Citrea to Lightning", recipient: to,
 			in: swapper.CreateSwapInput{SrcToken: "CITREA-USDC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(75_000), AmountType: swapper.ExactOut, SrcAddress: from, DstAddress: to.Invoice(75_000)}},
+		// The providers' program on Solana is v1: who is paid there opens the escrow himself.
+		{title: "Bitcoin to Solana", recipient: payer,
+			in: swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "SOLANA-WBTC", Amount: big.NewInt(500_000), AmountType: swapper.ExactIn, DstAddress: onSolana}},
+		{title: "Solana to Bitcoin", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "SOLANA-USDC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactOut, SrcAddress: onSolana, DstAddress: to.Address("BITCOIN")}},
+		{title: "Lightning to Solana", recipient: payer,
+			in: swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "SOLANA-USDC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: onSolana}},
+		{title: "Solana to Lightning", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "SOLANA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(75_000), AmountType: swapper.ExactOut, SrcAddress: onSolana, DstAddress: to.Invoice(75_000)}},
 	}, nil
 }
 
@@ -145,15 +156,18 @@ func (t *tour) table(lines []line) error {
 	fmt.Fprintln(w, "\tpaid\treceived\tprovider's fee\tnetwork fees\ttime\t")
 	for _, l := range lines {
 		q := l.quote
-		network := "none"
+		var network []string
 		if q.Fees.NetworkOutput != nil {
-			network = q.Fees.NetworkOutput.Amount + " " + q.Fees.NetworkOutput.Symbol
+			network = append(network, q.Fees.NetworkOutput.Amount+" "+q.Fees.NetworkOutput.Symbol)
 		}
 		if miner := new(big.Int).Sub(l.paid, q.InputAmount.RawAmount); miner.Sign() > 0 {
-			network += fmt.Sprintf(" + %s base units to miners", miner)
+			network = append(network, miner.String()+" sats to miners")
+		}
+		if network == nil {
+			network = []string{"none"}
 		}
 		fmt.Fprintf(w, "%s\t%s %s\t%s %s\t%s %s\t%s\t%.1f s\t\n", l.title, units(l.paid, q.InputAmount), q.InputAmount.Symbol,
-			units(l.received, q.OutputAmount), q.OutputAmount.Symbol, q.Fees.Swap.Amount, q.Fees.Swap.Symbol, network, l.took.Seconds())
+			units(l.received, q.OutputAmount), q.OutputAmount.Symbol, q.Fees.Swap.Amount, q.Fees.Swap.Symbol, strings.Join(network, " + "), l.took.Seconds())
 	}
 	return w.Flush()
 }
