@@ -24,6 +24,22 @@ func (x *call) parties(payIn bool) (of parties) {
 	return parties{x.signer("offerer"), x.account("claimer"), x.signer("initializer")}
 }
 
+// opening is an escrow about to be opened: what the instruction says, and its accounts.
+type opening struct {
+	wire.InitArgs
+	parties
+	payIn        bool
+	wallet       wire.TokenAccount // the offerer's, with payIn
+	balance      wire.UserVault    // or its balance in the program
+	from         *bank.Info        // the one or the other
+	mint         *bank.Info
+	claimerVault *bank.Info // nil if absent
+	claimerATA   *bank.Info // nil if absent
+	claimerToken wire.TokenAccount
+	escrow       *bank.Info
+	vault        *bank.Info // with payIn
+}
+
 // initialize opens an escrow: with tokens of the offerer's wallet, or with some of its
 // balance in the program.
 func initialize(x *call, payIn bool) error {
@@ -31,90 +47,106 @@ func initialize(x *call, payIn bool) error {
 	if err != nil {
 		return argumentsNotReadable
 	}
-	terms := args.Terms
-	of := x.parties(payIn)
-	var wallet wire.TokenAccount
-	var balance wire.UserVault
-	var from *bank.Info
-	if payIn {
-		wallet, from = x.token("offererAta")
+	o := &opening{InitArgs: args, payIn: payIn}
+	x.readOpening(o)
+	x.createOpening(o)
+	x.checkOpening(o)
+	x.require(o.Terms.PayIn == payIn, wrongPayIn)
+	x.fail(openable(args, x.unixTime()))
+	return x.open(o)
+}
+
+// readOpening reads the accounts that there must be.
+func (x *call) readOpening(o *opening) {
+	o.parties = x.parties(o.payIn)
+	if o.payIn {
+		o.wallet, o.from = x.token("offererAta")
 	} else {
-		balance, from = x.userVault("offererUserData")
+		o.balance, o.from = x.userVault("offererUserData")
 	}
-	mint := x.mint("mint")
+	o.mint = x.mint("mint")
 	x.runs("systemProgram", wire.SystemProgram)
-	if payIn {
+	if o.payIn {
 		x.runs("tokenProgram", wire.TokenProgram)
 	}
-	_, claimerVault := x.userVault("claimerUserData")
-	claimerATA := x.account("claimerAta")
-	var claimerToken wire.TokenAccount
+	_, o.claimerVault = x.userVault("claimerUserData")
+	o.claimerATA = x.account("claimerAta")
 	if x.p.Version == wire.V1 {
-		claimerToken, _ = x.token("claimerAta")
+		o.claimerToken, _ = x.token("claimerAta")
 	}
+}
 
-	escrow := x.account("escrowState")
-	x.create(escrow, of.initializer, len(x.p.EncodeEscrow(wire.EscrowState{})), x.Program, []byte("state"), terms.Hash[:])
-	x.require(terms.PayOut && claimerATA != nil || !terms.PayOut && claimerVault != nil, constraintRaw)
-	var vault *bank.Info
-	if payIn {
-		vault = x.openVault(of.initializer, mint)
+// createOpening creates the escrow's account, which must not exist, and the program's
+// account of the token, which may.
+func (x *call) createOpening(o *opening) {
+	o.escrow = x.account("escrowState")
+	x.create(o.escrow, o.initializer, len(x.p.EncodeEscrow(wire.EscrowState{})), x.Program, []byte("state"), o.Terms.Hash[:])
+	x.require(o.Terms.PayOut && o.claimerATA != nil || !o.Terms.PayOut && o.claimerVault != nil, constraintRaw)
+	if o.payIn {
+		o.vault = x.openVault(o.initializer, o.mint)
 	}
+}
 
-	if x.p.Version == wire.V2 {
-		x.require(terms.PayOut || of.claimer.Signer, constraintRaw)
-		x.writable(of.initializer)
-		x.require(of.initializer == of.offerer || of.initializer == of.claimer, constraintRaw)
-	} else {
-		x.writable(of.initializer)
-	}
-	if payIn {
-		x.writable(from)
-		x.require(wallet.Amount >= terms.Amount, constraintRaw)
-		x.require(wallet.Mint == mint.Key, constraintTokenMint)
+// checkOpening looks at the constraints of the accounts. Only v1 looks at the claimer's
+// token account.
+func (x *call) checkOpening(o *opening) {
+	v2 := x.p.Version == wire.V2
+	x.require(!v2 || o.Terms.PayOut || o.claimer.Signer, constraintRaw)
+	x.writable(o.initializer)
+	x.require(o.initializer == o.offerer || o.initializer == o.claimer, constraintRaw)
+	if o.payIn {
+		x.writable(o.from)
+		x.require(o.wallet.Amount >= o.Terms.Amount, constraintRaw)
+		x.require(o.wallet.Mint == o.mint.Key, constraintTokenMint)
 		x.authority()
 	} else {
-		x.is(from, x.p.UserVault(of.offerer.Key, mint.Key))
-		x.writable(from)
-		x.require(balance.Amount >= terms.Amount, constraintRaw)
+		x.is(o.from, x.p.UserVault(o.offerer.Key, o.mint.Key))
+		x.writable(o.from)
+		x.require(o.balance.Amount >= o.Terms.Amount, constraintRaw)
 	}
-	if claimerVault != nil {
-		x.is(claimerVault, x.p.UserVault(of.claimer.Key, mint.Key))
+	if o.claimerVault != nil {
+		x.is(o.claimerVault, x.p.UserVault(o.claimer.Key, o.mint.Key))
 	}
-	x.require(x.p.Version == wire.V2 || claimerATA == nil || claimerToken.Mint == mint.Key, constraintTokenMint)
+	x.require(v2 || o.claimerATA == nil || o.claimerToken.Mint == o.mint.Key, constraintTokenMint)
+}
 
-	x.require(terms.PayIn == payIn, wrongPayIn)
-	x.fail(openable(args, x.unixTime()))
-	state := wire.EscrowState{Data: terms, Offerer: of.offerer.Key, Claimer: of.claimer.Key, Mint: mint.Key,
-		SecurityDeposit: args.SecurityDeposit, ClaimerBounty: args.ClaimerBounty,
-		OffererInitializer: of.initializer == of.offerer}
-	if payIn {
-		state.OffererATA = from.Key
-	}
-	if terms.PayOut && claimerATA != nil {
-		state.ClaimerATA = claimerATA.Key
-	}
+// open writes the escrow down and takes what it locks.
+func (x *call) open(o *opening) error {
 	if x.p.Version == wire.V2 {
-		x.topUp(escrow, of.initializer, args)
+		x.topUp(o)
 	}
+	t := o.Terms
 	if x.err == nil {
-		x.Emit(wire.Event{Kind: wire.Initialized, Hash: terms.Hash, TxoHash: args.TxoHash, Nonce: terms.Nonce, Escrow: terms.Kind, Sequence: terms.Sequence}.Bytes())
+		x.Emit(wire.Event{Kind: wire.Initialized, Hash: t.Hash, TxoHash: o.TxoHash, Nonce: t.Nonce, Escrow: t.Kind, Sequence: t.Sequence}.Bytes())
 	}
 	if x.p.Version == wire.V1 {
-		x.topUp(escrow, of.initializer, args)
+		x.topUp(o)
 	}
-	if payIn {
-		x.invoke(wire.TransferToken(from.Key, vault.Key, of.offerer.Key, terms.Amount))
+	if o.payIn {
+		x.invoke(wire.TransferToken(o.from.Key, o.vault.Key, o.offerer.Key, t.Amount))
 	}
 	if x.err != nil {
 		return x.err
 	}
-	escrow.Data = x.p.EncodeEscrow(state)
-	if !payIn {
-		balance.Amount -= terms.Amount
-		from.Data = balance.Bytes()
+	o.escrow.Data = x.p.EncodeEscrow(o.state())
+	if !o.payIn {
+		o.balance.Amount -= t.Amount
+		o.from.Data = o.balance.Bytes()
 	}
 	return nil
+}
+
+// state is what the escrow's account says.
+func (o *opening) state() wire.EscrowState {
+	e := wire.EscrowState{Data: o.Terms, Offerer: o.offerer.Key, Claimer: o.claimer.Key, Mint: o.mint.Key,
+		SecurityDeposit: o.SecurityDeposit, ClaimerBounty: o.ClaimerBounty, OffererInitializer: o.initializer == o.offerer}
+	if o.payIn {
+		e.OffererATA = o.from.Key
+	}
+	if o.Terms.PayOut {
+		e.ClaimerATA = o.claimerATA.Key
+	}
+	return e
 }
 
 // openable checks what an escrow's terms must be, at a time in Unix seconds.
@@ -132,8 +164,8 @@ func openable(a wire.InitArgs, now uint64) error {
 
 // topUp makes the escrow's account hold the larger of deposit and bounty: at its end
 // only one of them can be paid. The rent counts towards it.
-func (x *call) topUp(escrow, payer *bank.Info, a wire.InitArgs) {
-	if want := max(a.SecurityDeposit, a.ClaimerBounty); x.err == nil && escrow.Lamports < want {
-		x.invoke(wire.Transfer(payer.Key, escrow.Key, want-escrow.Lamports))
+func (x *call) topUp(o *opening) {
+	if want := max(o.SecurityDeposit, o.ClaimerBounty); x.err == nil && o.escrow.Lamports < want {
+		x.invoke(wire.Transfer(o.initializer.Key, o.escrow.Key, want-o.escrow.Lamports))
 	}
 }
