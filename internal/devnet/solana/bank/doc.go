@@ -12,4 +12,9 @@
 //	id, err := b.Send(raw)             // a transaction waits for its block
 //	b.Produce(1)                       // and is executed in it
 //	b.Read(bank.Confirmed, 0, func(v *bank.View) { ... })
+//
+// What no client of the swap network uses is left out: address lookup tables, durable
+// nonces, token accounts with several owners, stakes, and the deployment of programs.
+// Compute units are rough, votes show in the fees of blocks alone, and rent is never
+// collected.
 package bank
