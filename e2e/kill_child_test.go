@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -67,6 +68,8 @@ type mortal struct {
 	Store, REST, RPC, Relay string
 	LPs                     []string
 	Network                 evm.Network
+	Solana                  *solana.Network // the chain is Solana, with the version of the program
+	Version                 string
 	Tokens                  []tokens.Token
 	Ahead                   time.Duration
 	DieAt                   string
@@ -148,6 +151,9 @@ func (o mortal) client(ctx context.Context, store *bolt.Store) (*swapper.Client,
 		return nil, err
 	}
 	chain := evm.Custom(evm.Options{RPC: []string{o.RPC}, Network: &o.Network, Tokens: o.Tokens})
+	if o.Solana != nil {
+		chain = solana.Custom(solana.Options{RPC: []string{o.RPC}, Version: o.Version, Network: o.Solana, Tokens: o.Tokens})
+	}
 	return swapper.Open(ctx, swapper.Config{
 		Network: bitcoin.Regtest, Store: mortalStore{store, p}, Bitcoin: mortalBitcoin{backend, p},
 		Now:       func() time.Time { return time.Now().Add(o.Ahead) },

@@ -17,11 +17,13 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // flow is a kind of swap, from the request to its end.
 type flow struct {
 	name    string
+	on      string                                   // version of the program on Solana; "": on the EVM chain
 	prepare func(ctx context.Context, l *life) error // makes the request
 	// phases say when each part is over. Between two of them the process is
 	// stopped, pass goes by, and another process begins.
@@ -89,20 +91,20 @@ func (l *life) ownHash() {
 
 func (l *life) request(source, destination string, amount int64, typ swapper.AmountType, to string) {
 	l.in = swapper.CreateSwapInput{SrcToken: source, DstToken: destination, Amount: big.NewInt(amount), AmountType: typ, DstAddress: to, IdempotencyKey: rand.Text()}
-	if source == "CITREA-WBTC" {
-		l.in.SrcAddress = l.EVM.Address.Hex()
+	if source == l.wbtc() {
+		l.in.SrcAddress = l.address()
 	}
 }
 
 func toBitcoin(_ context.Context, l *life) error {
-	l.request("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactOut, l.payee.Address.String())
+	l.request(l.wbtc(), "BITCOIN-BTC", 50_000, swapper.ExactOut, l.payee.Address.String())
 	return nil
 }
 
 func toInvoice(_ context.Context, l *life) error {
 	preimage, _ := lightning.Preimage(rand.Text())
 	invoice, err := l.shop.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000})
-	l.request("CITREA-WBTC", "LIGHTNING-BTC", 50_000, swapper.ExactOut, invoice)
+	l.request(l.wbtc(), "LIGHTNING-BTC", 50_000, swapper.ExactOut, invoice)
 	return err
 }
 
@@ -112,12 +114,12 @@ func toLink(_ context.Context, l *life) error {
 		return err
 	}
 	links, err := service.AddPay(devlnurl.Pay{Name: "shop", MinMsat: 1000, MaxMsat: 1_000_000_000})
-	l.request("CITREA-WBTC", "LIGHTNING-BTC", 50_000, swapper.ExactIn, links.LNURL)
+	l.request(l.wbtc(), "LIGHTNING-BTC", 50_000, swapper.ExactIn, links.LNURL)
 	return err
 }
 
 func fromLightning(_ context.Context, l *life) error {
-	l.request("LIGHTNING-BTC", "CITREA-WBTC", 100_000, swapper.ExactIn, l.EVM.Address.Hex())
+	l.request("LIGHTNING-BTC", l.wbtc(), 100_000, swapper.ExactIn, l.address())
 	return nil
 }
 
@@ -151,7 +153,7 @@ func fromVoucherLater(ctx context.Context, l *life) error {
 }
 
 func fromBitcoin(_ context.Context, l *life) error {
-	l.request("BITCOIN-BTC", "CITREA-WBTC", 200_000, swapper.ExactIn, l.EVM.Address.Hex())
+	l.request("BITCOIN-BTC", l.wbtc(), 200_000, swapper.ExactIn, l.address())
 	return nil
 }
 
@@ -183,6 +185,15 @@ var flows = []flow{
 		blocks: true, vault: true, batch: 2 * vaults, raced: true, check: paidInMore},
 	{name: "TRUSTED_FROM_BTCLN", prepare: gasFor("LIGHTNING-BTC"), phases: toTheEnd, gas: true, check: paidGas},
 	{name: "TRUSTED_FROM_BTC", prepare: gasFor("BITCOIN-BTC"), phases: toTheEnd, blocks: true, gas: true, check: paidGas},
+	{name: "TO_BTC on Solana", on: solwire.V1, prepare: toBitcoin, phases: toTheEnd, blocks: true, check: paidOut},
+	{name: "TO_BTC on Solana refunded by timelock", on: solwire.V2, prepare: toBitcoin, phases: whenOpen, pass: 8 * 24 * time.Hour, end: "REFUNDED", fault: lp.Fault{NeverPay: true}, check: paidBack},
+	{name: "TO_BTCLN on Solana", on: solwire.V2, prepare: toInvoice, phases: toTheEnd, check: paidOut},
+	{name: "TO_BTCLN on Solana refunded cooperatively", on: solwire.V1, prepare: toInvoice, phases: toTheEnd, end: "REFUNDED", fault: lp.Fault{NotPayable: true}, check: paidBack},
+	{name: "FROM_BTC", on: solwire.V1, prepare: fromBitcoin, phases: toTheEnd, blocks: true, check: paidInBitcoin},
+	{name: "FROM_BTC settled manually", on: solwire.V2, prepare: fromBitcoin, phases: []phase{awaitingOthers, isOver}, pass: 2 * time.Minute, noTower: true, blocks: true, batch: 4, raced: true, check: paidInBitcoin},
+	{name: "FROM_BTCLN", on: solwire.V1, prepare: fromLightning, phases: toTheEnd, check: paidIn},
+	{name: "FROM_BTCLN with an own hash", on: solwire.V1, prepare: fromLightningOwnHash, phases: toTheEnd, check: paidIn},
+	{name: "FROM_BTCLN_AUTO on Solana", on: solwire.V2, prepare: fromLightning, phases: toTheEnd, check: paidIn},
 	{name: "TO_BTC never begun", prepare: toBitcoin, phases: never, pass: 30 * 24 * time.Hour, forgotten: true},
 	{name: "TO_BTCLN never begun", prepare: toInvoice, phases: never, pass: 30 * 24 * time.Hour, forgotten: true},
 	{name: "FROM_BTCLN_AUTO never begun", prepare: fromLightning, phases: never, pass: 30 * 24 * time.Hour, forgotten: true},
@@ -214,10 +225,21 @@ func paidIn(ctx context.Context, l *life, end *swapper.GetSwapStatusOutput) erro
 	return l.counted(ctx, l.quote.OutputAmount.RawAmount.Int64(), 0, -l.quote.InputAmount.RawAmount.Int64()-fee)
 }
 
+// paidInBitcoin checks a swap that was paid for by the user's own transaction, which
+// costs the user a fee.
+func paidInBitcoin(ctx context.Context, l *life, _ *swapper.GetSwapStatusOutput) error {
+	in := l.quote.InputAmount.RawAmount.Int64()
+	fee := startSats - l.Bitcoin.Balance() - in
+	if fee <= 0 || fee > 10_000 {
+		return fmt.Errorf("the fee of the Bitcoin transaction would be %d", fee)
+	}
+	return l.counted(ctx, l.quote.OutputAmount.RawAmount.Int64(), 0, -in-fee)
+}
+
 // counted compares what the user has with what there was: base units of WBTC;
 // sats that came out of swaps; sats that swaps were paid with.
 func (l *life) counted(ctx context.Context, token, out, in int64) error {
-	now, err := l.tokens(ctx, l.EVM.Address)
+	now, err := l.tokens(ctx, l.address())
 	if err != nil {
 		return err
 	}
@@ -261,7 +283,7 @@ func paidInMore(ctx context.Context, l *life, end *swapper.GetSwapStatusOutput) 
 	if err != nil {
 		return err
 	}
-	now, err := l.tokens(ctx, l.EVM.Address)
+	now, err := l.tokens(ctx, l.address())
 	if err != nil {
 		return err
 	}

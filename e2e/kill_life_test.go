@@ -154,7 +154,7 @@ func (l *life) listed(ctx context.Context, p *process) error {
 		return fmt.Errorf("createSwap, repeated: %w", err)
 	}
 	var list []swapper.ListSwapOutput
-	if in := (swapper.ListSwapsInput{Signer: l.EVM.Address.Hex()}); l.flow.gas {
+	if in := (swapper.ListSwapsInput{Signer: l.address()}); l.flow.gas {
 		err = p.beside(ctx, gasListPath, in, &list)
 	} else {
 		list, err = p.ListSwaps(ctx, in)
@@ -232,7 +232,7 @@ func (l *life) do(ctx context.Context, p *process, s *swapper.GetSwapStatusOutpu
 		err = l.Do(ctx, l.id, a)
 		l.paid = err == nil
 	case a.SignSmartChainTransaction != nil:
-		l.unsent, err = l.SignEVM(a.SignSmartChainTransaction.Txs)
+		l.unsent, err = l.Sign(a.SignSmartChainTransaction)
 	case a.SignPSBT != nil:
 		l.unsent, err = l.SignPSBT(a.SignPSBT)
 	}
@@ -251,7 +251,7 @@ func (l *life) forget(ctx context.Context, p *process, phase int) (*swapper.GetS
 	case phase == 0:
 		return over, nil
 	case phase == 1:
-		list, err := p.ListSwaps(ctx, swapper.ListSwapsInput{Signer: l.EVM.Address.Hex()})
+		list, err := p.ListSwaps(ctx, swapper.ListSwapsInput{Signer: l.address()})
 		if err != nil || len(list) == 0 {
 			return over, err
 		}

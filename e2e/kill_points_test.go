@@ -136,7 +136,7 @@ type mortalTransport struct {
 
 // effects are the requests that make an LP or an LNURL service do or hold
 // something, by the ends of their paths.
-var effects = []string{"/payInvoice", "/payInvoiceExactIn", "/createInvoice", "/getQuote", "/postQuote", "/invoice", "/pay"}
+var effects = []string{"/payInvoice", "/payInvoiceExactIn", "/createInvoice", "/frombtc/getAddress", "/getQuote", "/postQuote", "/invoice", "/pay"}
 
 func (t mortalTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	for _, end := range effects {

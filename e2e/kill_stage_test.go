@@ -23,7 +23,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // What each user begins with: base units of WBTC, and sats on Bitcoin and over
@@ -73,7 +75,7 @@ const vaults = 3
 // newStage starts a network for a flow, with the version of LPs that the test's name picks.
 func newStage(t *testing.T, f flow) *stage {
 	t.Helper()
-	o, each := devnet.Options{Watchtower: !f.noTower, Version: devnet.VersionOf(t)}, cap(slots)
+	o, each := devnet.Options{Watchtower: !f.noTower, Version: devnet.VersionOf(t), Solana: f.on}, cap(slots)
 	if f.vault {
 		o.LPs, each = vaults, 1
 	}
@@ -110,8 +112,13 @@ func newStage(t *testing.T, f flow) *stage {
 
 // mortal is what a process on the stage is told.
 func (s *stage) mortal(store string, providers []string) mortal {
-	return mortal{Store: store, REST: s.net.Bitcoin.URL(), RPC: s.net.EVM.URL(), Relay: s.net.Nostr.URL(), LPs: providers,
+	m := mortal{Store: store, REST: s.net.Bitcoin.URL(), RPC: s.net.EVM.URL(), Relay: s.net.Nostr.URL(), LPs: providers,
 		Network: s.net.EVM.Config(), Tokens: s.net.Tokens(), Ahead: time.Until(s.net.Clock.Now())}
+	if s.flow.on != "" {
+		network := s.net.SolanaConfig()
+		m.RPC, m.Tokens, m.Solana, m.Version = s.net.Solana.URL(), s.net.SolanaTokens(), &network, s.flow.on
+	}
+	return m
 }
 
 // born makes the life of a user who has one swap.
@@ -136,6 +143,15 @@ func (s *stage) person(ctx context.Context) (p *person, err error) {
 	}
 	if err := n.EVM.Mint(ctx, n.EVM.Contracts().Token, p.EVM.Address, big.NewInt(startTokens)); err != nil {
 		return nil, err
+	}
+	if n.Solana != nil {
+		p.Solana = n.Solana.NewAccount()
+		if err := n.Solana.Fund(ctx, p.Solana.Address, solana.SOL(10)); err != nil {
+			return nil, err
+		}
+		if err := n.Solana.Mint(ctx, solana.WBTC, p.Solana.Address, uint64(startTokens)); err != nil {
+			return nil, err
+		}
 	}
 	name := rand.Text()
 	if p.Lightning, err = n.Lightning.NewNode("payer "+name, startSats); err != nil {
@@ -168,9 +184,31 @@ func (l *life) serve(node *lightning.Node) (*devlnurl.Server, error) {
 	return service, err
 }
 
-// tokens returns what an account has of WBTC.
-func (s *stage) tokens(ctx context.Context, of common.Address) (*big.Int, error) {
-	return s.net.EVM.Balance(ctx, s.net.EVM.Contracts().Token, of)
+// tokens returns what an account of the flow's chain has of WBTC.
+func (s *stage) tokens(ctx context.Context, of string) (*big.Int, error) {
+	if s.flow.on == "" {
+		return s.net.EVM.Balance(ctx, s.net.EVM.Contracts().Token, common.HexToAddress(of))
+	}
+	owner, err := solwire.ParseKey(of)
+	return new(big.Int).SetUint64(s.net.Solana.Tokens(solana.WBTC, owner)), err
+}
+
+// wbtc is the token's identifier on the flow's chain.
+func (s *stage) wbtc() string {
+	if s.flow.on == "" {
+		return "CITREA-WBTC"
+	}
+	return "SOLANA-WBTC"
+}
+
+// address is the user's on the flow's chain.
+func (l *life) address() string { return l.stage.addressOf(l.person) }
+
+func (s *stage) addressOf(p *person) string {
+	if s.flow.on == "" {
+		return p.EVM.Address.Hex()
+	}
+	return p.Solana.Address.String()
 }
 
 // balanceAt returns what the user has of the chain's coin.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"math/big"
@@ -11,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 )
 
 // conserved makes sure, once everybody has done what is left to do, that all
@@ -47,25 +48,67 @@ func (s *stage) contract(t *testing.T) chains.Contract {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := s.net.Chain().Open(t.Context(), chains.Env{Network: bitcoin.Regtest, Bitcoin: backend, Now: s.net.Clock.Now,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: forgetful{}})
+	factory := s.net.Chain()
+	if s.flow.on != "" {
+		factory = s.net.SolanaChain()
+	}
+	chain, err := factory.Open(t.Context(), chains.Env{Network: bitcoin.Regtest, Bitcoin: backend, Now: s.net.Clock.Now,
+		Rand: rand.Reader, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: forgetful{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := chain.Contract("")
+	c, _ := chain.Contract(s.flow.on)
 	return c
 }
 
+// holdings are those of the flow's chain who may have tokens, but for the users; the
+// escrows' own account is the first. The LPs have funds there.
+func (s *stage) holdings() (owners, lps []string, token string) {
+	if s.flow.on == "" {
+		c := s.net.EVM.Contracts()
+		for _, l := range s.net.LPs {
+			lps = append(lps, l.Account().Address.Hex())
+		}
+		return []string{c.EscrowManager.Address.Hex(), c.VaultManager.Address.Hex(), s.net.EVM.Watchtower.Address.Hex(), s.net.EVM.User.Address.Hex()}, lps, c.Token.Hex()
+	}
+	for _, l := range s.net.LPs {
+		lps = append(lps, l.Solana().Address().String())
+	}
+	return []string{s.net.Solana.Watchtower.Address.String(), s.net.Solana.User.Address.String()}, lps, solana.WBTC.String()
+}
+
+// held is what the escrows' contract holds, with the LPs' funds, and supply all tokens.
+func (s *stage) held(ctx context.Context, owners []string) (held, supply *big.Int, err error) {
+	if s.flow.on == "" {
+		if held, err = s.tokens(ctx, owners[0]); err != nil {
+			return nil, nil, err
+		}
+		token := s.net.EVM.Contracts().Token
+		call, err := devevm.CallOf("TestToken", token, "totalSupply")
+		if err != nil {
+			return nil, nil, err
+		}
+		raw, err := s.net.EVM.Read(ctx, token, call)
+		return held, new(big.Int).SetBytes(raw), err
+	}
+	s.net.Solana.Bank().Read(bank.Processed, 0, func(v *bank.View) {
+		t, _ := v.Token(s.net.LPs[0].Solana().Programs.Vault(solana.WBTC))
+		m, _ := v.Mint(solana.WBTC)
+		held = new(big.Int).SetUint64(t.Amount)
+		supply = new(big.Int).SetUint64(m.Supply - t.Amount) // the vault is nobody's account
+	})
+	return held, supply, nil
+}
+
 func (s *stage) sums(ctx context.Context, contract chains.Contract) error {
-	c := s.net.EVM.Contracts()
-	escrows, err := s.tokens(ctx, c.EscrowManager.Address)
+	owners, lps, token := s.holdings()
+	escrows, missing, err := s.held(ctx, owners)
 	if err != nil {
 		return err
 	}
-	owners := []common.Address{c.EscrowManager.Address, c.VaultManager.Address, s.net.EVM.Watchtower.Address, s.net.EVM.User.Address}
-	for _, l := range s.net.LPs {
-		owners = append(owners, l.Account().Address)
-		funds, err := contract.Liquidity(ctx, l.Account().Address.Hex(), c.Token.Hex())
+	for _, l := range lps {
+		owners = append(owners, l)
+		funds, err := contract.Liquidity(ctx, l, token)
 		if err != nil {
 			return err
 		}
@@ -75,17 +118,8 @@ func (s *stage) sums(ctx context.Context, contract chains.Contract) error {
 		return fmt.Errorf("the escrows hold %d more tokens than the LPs own", escrows)
 	}
 	for _, p := range s.people {
-		owners = append(owners, p.EVM.Address)
+		owners = append(owners, s.addressOf(p))
 	}
-	call, err := devevm.CallOf("TestToken", c.Token, "totalSupply")
-	if err != nil {
-		return err
-	}
-	supply, err := s.net.EVM.Read(ctx, c.Token, call)
-	if err != nil {
-		return err
-	}
-	missing := new(big.Int).SetBytes(supply)
 	for _, a := range owners {
 		has, err := s.tokens(ctx, a)
 		if err != nil {
