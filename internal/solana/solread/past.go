@@ -145,24 +145,3 @@ func (l *Ledger) signatures(ctx context.Context, of wire.Key, from uint64) (all 
 		page.Before = &all[len(all)-1].Signature
 	}
 }
-
-// Past returns the escrows in an address's history from a slot on, in the order in which
-// they come up, with what the history itself tells of them, and the slot of the newest
-// transaction that tells something, or from.
-func (r *Reader) Past(ctx context.Context, of wire.Key, from uint64) (past []wire.PastEscrow, latest uint64, err error) {
-	latest = from
-	var all []wire.Occurrence
-	for txs, err := range r.ledger.oldestFirst(ctx, of, from) {
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, tx := range txs {
-			some, _ := r.Programs.Occurrences(*tx)
-			all = append(all, some...)
-			if len(some) > 0 {
-				latest = max(latest, tx.Slot)
-			}
-		}
-	}
-	return r.Programs.Past(all), latest, nil
-}
