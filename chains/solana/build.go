@@ -240,7 +240,8 @@ func (b *building) stepRate(ctx context.Context) (wire.FeeRate, error) {
 // written are the accounts that claims and refunds of the plan write to, as the
 // network's clients name them: what others pay for these decides the price.
 func (b *building) written() (all []wire.Key) {
-	for _, s := range b.steps {
+	for i := range b.steps {
+		s := &b.steps[i] // what is read of it is being filled in meanwhile
 		switch s.Kind {
 		case chains.StepClaimSecret, chains.StepClaimBitcoin:
 			all = append(all, b.k.ClaimAccounts(b.signer, s.d)...)
