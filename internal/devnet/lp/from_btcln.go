@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -21,22 +22,34 @@ type fromBTCLN struct {
 	terms       chains.Spec // but for the expiry
 	feeRate     string
 
-	promising sync.Mutex // held while the escrow is built and signed, which happens once
+	promising sync.Mutex              // held while the escrow is built and signed, which happens once
+	promised  atomic.Pointer[promise] // nil until then
+	since     time.Time               // when the payment was first seen held; of the goroutine that follows the chains
 
 	// Under the LP's mutex:
 	state state
-	since time.Time // when the payment was first seen held
-	given bool      // swap and auth are there
-	swap  chains.Escrow
-	auth  chains.Auth
+}
+
+// promise is an escrow that the user may open.
+type promise struct {
+	swap chains.Escrow
+	auth chains.Auth
 }
 
 // unasked is how long a payment is held before the LP makes the authorisation
 // without being asked, so that it ends.
 const unasked = time.Minute
 
-func (d *fromBTCLN) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, d.given }
-func (d *fromBTCLN) underWay() bool                       { return d.given && (d.state == saved || d.state == committed) }
+func (d *fromBTCLN) escrow() (*side, chains.Escrow, bool) {
+	if p := d.promised.Load(); p != nil {
+		return d.side, p.swap, true
+	}
+	return d.side, chains.Escrow{}, false
+}
+
+func (d *fromBTCLN) underWay() bool {
+	return d.promised.Load() != nil && (d.state == saved || d.state == committed)
+}
 
 func (l *LP) quoteFromBTCLN(r *reader, early func(object) error) (any, error) {
 	s, err := l.legacySide(r)
@@ -151,7 +164,8 @@ func (l *LP) paymentAuth(r *reader) (object, error) {
 	case l.faults().NeverOpen:
 		return object{{"code", codeUnpaid}, {"msg", "Invoice yet unpaid"}}, nil
 	}
-	if err := d.promise(r.ctx, l); err != nil {
+	p, err := d.promise(r.ctx, l)
+	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
@@ -162,55 +176,55 @@ func (l *LP) paymentAuth(r *reader) (object, error) {
 	case claimed:
 		return object{{"code", codeClaimed}, {"msg", "Already claimed"}}, nil
 	}
-	return object{{"code", codeDone}, {"msg", "Success"}, {"data", append(object{{"address", d.side.address()}, {"data", d.swap.Data}}, authFields(d.auth)...)}}, nil
+	return object{{"code", codeDone}, {"msg", "Success"}, {"data", append(object{{"address", d.side.address()}, {"data", p.swap.Data}}, authFields(p.auth)...)}}, nil
 }
 
 // promise builds and signs the escrow for a held payment, or gives the payment
 // back. What was promised stays.
-func (d *fromBTCLN) promise(ctx context.Context, l *LP) error {
+func (d *fromBTCLN) promise(ctx context.Context, l *LP) (*promise, error) {
 	d.promising.Lock()
 	defer d.promising.Unlock()
-	l.mu.Lock()
-	given := d.given
-	l.mu.Unlock()
-	if given {
-		return nil
+	if p := d.promised.Load(); p != nil {
+		return p, nil
 	}
 	height, _ := l.btc.Tip()
 	until, held := l.node.HeldUntil(d.paymentHash)
 	if !held {
-		return refuse(codeExpired, "Invoice expired/canceled")
+		return nil, refuse(codeExpired, "Invoice expired/canceled")
 	}
 	err := checkHeld(height, until, l.times().heldCLTV)
 	if err == nil {
 		if err = covers(ctx, d.side, d.terms.Token, d.terms.Amount); err != nil {
 			var refused *Refusal
 			if !errors.As(err, &refused) {
-				return err
+				return nil, err
 			}
 			refused.HTTP = 200
 		}
 	}
 	if err != nil {
-		return errors.Join(err, d.cancel(l))
+		return nil, errors.Join(err, d.cancel(l))
 	}
 	terms := d.terms
 	terms.Expiry = l.now().Unix() + l.times().escrow
 	e, err := newEscrow(d.side, terms, l.faults().Escrow)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	auth, err := l.authorizeInit(ctx, d.side, e, d.feeRate)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return l.set(func() { d.swap, d.auth, d.given = e, auth, true })
+	p := &promise{e, auth}
+	d.promised.Store(p)
+	return p, nil
 }
 
 func (d *fromBTCLN) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
 	if fact == nil {
 		return d.await(ctx, l)
 	}
+	p := d.promised.Load()
 	switch fact.State {
 	case chains.EscrowClaimed:
 		_ = l.set(func() { d.state = claimed })
@@ -224,14 +238,14 @@ func (d *fromBTCLN) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (d
 	case chains.EscrowRefunded:
 		return true, errors.Join(l.node.Cancel(d.paymentHash), l.set(func() { d.state = refunded }))
 	case chains.EscrowNone:
-		if fact.Head.Time > d.auth.Timeout {
+		if fact.Head.Time > p.auth.Timeout {
 			return true, d.cancel(l)
 		}
 		return false, l.set(func() { d.state = saved })
 	}
 	_ = l.set(func() { d.state = committed })
-	if fact.Head.Time > d.swap.Expiry && !l.faults().NeverRefund {
-		return false, d.side.refund(ctx, d.swap, time.Unix(fact.Head.Time, 0))
+	if fact.Head.Time > p.swap.Expiry && !l.faults().NeverRefund {
+		return false, d.side.refund(ctx, p.swap, time.Unix(fact.Head.Time, 0))
 	}
 	return false, nil
 }
@@ -242,9 +256,11 @@ func (d *fromBTCLN) await(ctx context.Context, l *LP) (done bool, err error) {
 	case state == lightning.Held && l.faults().NeverOpen:
 		return false, nil
 	case state == lightning.Held && d.since.IsZero():
-		return false, l.set(func() { d.since = l.o.Now() })
+		d.since = l.now()
+		return false, nil
 	case state == lightning.Held && l.now().Sub(d.since) > unasked:
-		return false, d.promise(ctx, l)
+		_, err := d.promise(ctx, l)
+		return false, err
 	case state != lightning.Held && l.node.Expired(d.paymentHash):
 		return true, l.set(func() { d.state = over })
 	}
