@@ -426,3 +426,26 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// Somebody who has nothing on Solana buys the coins to pay fees with.
+func TestGasOnSolana(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	client := open(t, n.Config())
+	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
+		to, err := n.NewUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := client.CreateGasSwap(t.Context(), swapper.CreateGasSwapInput{SrcToken: src, ChainID: "SOLANA", Amount: big.NewInt(50_000_000), DstAddress: to.Address("SOLANA")})
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		status, err := n.User.Finish(t.Context(), client, s.SwapID)
+		if err != nil || !status.IsSuccess {
+			t.Fatalf("%s: %v %+v", src, err, status)
+		}
+		if has, err := to.Balance(t.Context(), "SOLANA-SOL"); err != nil || has.Int64() != 50_000_000 {
+			t.Errorf("%s: %s, %v", src, has, err)
+		}
+	}
+}

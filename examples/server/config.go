@@ -43,9 +43,9 @@ type config struct {
 // network is the part of the configuration that says where swaps are made and by
 // which rules. Members that are absent are the preset of the Bitcoin network.
 type network struct {
-	BitcoinNetwork string                 // MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST
-	Bitcoin        *bitcoinConfig         // the backend
-	Chains         map[string]chainConfig // by id; at least one
+	BitcoinNetwork string         // MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST
+	Bitcoin        *bitcoinConfig // the backend
+	Chains         chainsConfig   // by id; at least one
 	LPs            lpsConfig
 	Prices         *pricesConfig
 	LNURL          lnurlConfig
@@ -147,7 +147,7 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 	if s.Network, err = c.bitcoinNetwork(); err != nil {
 		return err
 	}
-	if s.Chains, err = c.factories(s.Network); err != nil {
+	if s.Chains, err = c.Chains.factories(s.Network); err != nil {
 		return err
 	}
 	if s.LPs, err = c.LPs.read(); err != nil {

@@ -7,39 +7,73 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// chainConfig is an EVM chain: a list of RPC addresses, for one with a preset, or
-// an object. What the object leaves out is the preset's.
-type chainConfig struct {
-	RPC       []string          // http or https, in order of preference; required
-	ChainID   uint64            // required without a preset
-	Contracts []contractsConfig // the first is the one that new swaps use; required without a preset
-	Tokens    []tokenConfig     // with the native coin, at the zero address; required without a preset
+// chainsConfig are the smart chains by their ids: Solana by its own, EVM chains by all
+// others.
+type chainsConfig map[string]chainConfig
 
-	SafeBlock, FinalizedBlock string  // latest, safe or finalized: when something is acted on, and is final
-	PriorityFee, MaxBaseFee   *uint64 // wei per gas; a MaxBaseFee of 0 is none
-	FeePPM                    *uint64 // the base fee that is offered, in millionths of the block's
-	StateDiffFee              *bool   // blocks name an l1FeeRate, as Citrea's do
-	WrappedNative             *common.Address
+// chainConfig is what is configured of one chain.
+type chainConfig interface {
+	factory(id string, on bitcoin.Network) (chains.Factory, error) // sends no requests; errors name the member
 }
 
-// contractsConfig is one version of the swap contracts.
-type contractsConfig struct {
-	Version string // "v1"
-	Height  uint64 // of the first block that can hold something of theirs; 0 costs time when a store is rebuilt
+// UnmarshalJSON takes for each chain its members, or a list of RPC addresses for one
+// with a preset.
+func (c *chainsConfig) UnmarshalJSON(text []byte) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	*c = make(chainsConfig, len(all))
+	for id, text := range all {
+		own, rpc := chainConfig(nil), (*[]string)(nil)
+		if id == solana.ChainID {
+			s := new(solanaConfig)
+			own, rpc = s, &s.RPC
+		} else {
+			e := new(evmConfig)
+			own, rpc = e, &e.RPC
+		}
+		read := error(nil)
+		if bytes.HasPrefix(text, []byte("[")) {
+			read = json.Unmarshal(text, rpc)
+		} else {
+			read = strict(text, own)
+		}
+		if read != nil {
+			return fmt.Errorf("chains.%s: %w", id, read)
+		}
+		(*c)[id] = own
+	}
+	return nil
+}
 
-	EscrowManager, BtcRelay, VaultManager, Execution common.Address // Execution may be left out
-	TimelockRefundHandler                            common.Address
-	HashlockClaimHandler, OutputClaimHandler         common.Address
-	NoncedOutputClaimHandler, TxIDClaimHandler       common.Address
+// factories returns the chains in the order in which the protocol lists those
+// with a preset, then the others by their ids.
+func (c chainsConfig) factories(on bitcoin.Network) ([]chains.Factory, error) {
+	order := []string{solana.ChainID, evm.ChainBotanix, evm.ChainCitrea, evm.ChainAlpen, evm.ChainGoat}
+	for _, id := range slices.Sorted(maps.Keys(c)) {
+		if !slices.Contains(order, id) {
+			order = append(order, id)
+		}
+	}
+	var out []chains.Factory
+	for _, id := range order {
+		if own, ok := c[id]; ok {
+			f, err := own.factory(id, on)
+			if err != nil {
+				return nil, fmt.Errorf("chains.%s.%w", id, err)
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
 }
 
 // tokenConfig is a token of a chain.
@@ -50,91 +84,12 @@ type tokenConfig struct {
 	Address         string
 }
 
-// UnmarshalJSON takes a list of addresses or an object.
-func (c *chainConfig) UnmarshalJSON(text []byte) error {
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		return json.Unmarshal(text, &c.RPC)
+// listed are the tokens of a chain.
+func listed(all []tokenConfig, chain string) (out []tokens.Token) {
+	for _, t := range all {
+		out = append(out, t.token(chain))
 	}
-	type plain chainConfig
-	return strict(text, (*plain)(c))
-}
-
-// factories returns the chains in the order in which the protocol lists those
-// with a preset, then the others by their ids.
-func (c *config) factories(on bitcoin.Network) ([]chains.Factory, error) {
-	order := []string{evm.ChainBotanix, evm.ChainCitrea, evm.ChainAlpen, evm.ChainGoat}
-	for _, id := range slices.Sorted(maps.Keys(c.Chains)) {
-		if !slices.Contains(order, id) {
-			order = append(order, id)
-		}
-	}
-	var out []chains.Factory
-	for _, id := range order {
-		if own, ok := c.Chains[id]; ok {
-			o, err := own.options(id, on)
-			if err != nil {
-				return nil, fmt.Errorf("chains.%s.%w", id, err)
-			}
-			out = append(out, evm.Custom(o))
-		}
-	}
-	return out, nil
-}
-
-// options puts what is configured over the preset.
-func (c chainConfig) options(id string, on bitcoin.Network) (evm.Options, error) {
-	o := evm.Options{RPC: c.RPC, Tokens: tokens.Known(id)}
-	if len(c.RPC) == 0 {
-		return o, fault.Invalid("rpc", "is required: at least one address")
-	}
-	n, err := evm.Preset(id, on)
-	if err != nil {
-		if c.ChainID == 0 || len(c.Contracts) == 0 {
-			return o, fault.Invalid("contracts", "and chainId are required: this chain has no preset for Bitcoin %s", on)
-		}
-		n, _ = evm.Settings(id, on)
-	}
-	if c.ChainID != 0 {
-		n.ChainID = c.ChainID
-	}
-	if len(c.Contracts) > 0 {
-		n.Deployments = nil
-		for _, k := range c.Contracts {
-			n.Deployments = append(n.Deployments, k.deployment())
-		}
-	}
-	override(&n.SafeTag, nonzero(c.SafeBlock))
-	override(&n.FinalizedTag, nonzero(c.FinalizedBlock))
-	override(&n.PriorityFee, c.PriorityFee)
-	override(&n.MaxBaseFee, c.MaxBaseFee)
-	override(&n.FeePPM, c.FeePPM)
-	override(&n.StateDiffFee, c.StateDiffFee)
-	override(&n.WrappedNative, c.WrappedNative)
-	o.Network = &n
-	if len(c.Tokens) > 0 {
-		o.Tokens = nil
-		for _, t := range c.Tokens {
-			o.Tokens = append(o.Tokens, t.token(id))
-		}
-	}
-	if len(o.Tokens) == 0 {
-		return o, fault.Invalid("tokens", "are required: the tokens of this chain are not known")
-	}
-	return o, n.Validate()
-}
-
-func (k contractsConfig) deployment() evm.Deployment {
-	at := func(a common.Address) evm.Contract { return evm.Contract{Address: a, Height: k.Height} }
-	d := evm.Deployment{Version: k.Version, EscrowManager: at(k.EscrowManager), BtcRelay: at(k.BtcRelay), VaultManager: at(k.VaultManager),
-		Execution: k.Execution, RefundHandler: k.TimelockRefundHandler}
-	if d.Version == "" {
-		d.Version = evm.DefaultVersion
-	}
-	d.ClaimHandlers[chains.HTLC] = k.HashlockClaimHandler
-	d.ClaimHandlers[chains.Onchain] = k.OutputClaimHandler
-	d.ClaimHandlers[chains.OnchainNonced] = k.NoncedOutputClaimHandler
-	d.ClaimHandlers[chains.OnchainTxID] = k.TxIDClaimHandler
-	return d
+	return out
 }
 
 func (t tokenConfig) token(chain string) tokens.Token {

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains/solana"
 )
 
 // local fills the network's members for a network that examples/devnet runs, from
@@ -32,6 +35,11 @@ func (c *config) local() error {
 			Listed          []tokenConfig
 			L1Fee           bool
 		}
+		Solana *struct {
+			RPC, Genesis, ProgramVersion string
+			Programs                     map[string]struct{ SwapProgram, BtcRelay string } // by version
+			Listed                       []tokenConfig
+		}
 		LPs   []string
 		Nostr string
 		LNURL struct{ Domain, Host, CA string }
@@ -46,7 +54,7 @@ func (c *config) local() error {
 	at := d.EVM.Contracts
 	wrapped := at["wrappedNative"]
 	c.BitcoinNetwork = "REGTEST"
-	c.Chains = map[string]chainConfig{d.EVM.Chain: {
+	c.Chains = chainsConfig{d.EVM.Chain: &evmConfig{
 		RPC: []string{d.EVM.RPC}, ChainID: d.EVM.ChainID, Tokens: d.EVM.Listed, WrappedNative: &wrapped, StateDiffFee: &d.EVM.L1Fee, FinalizedBlock: "safe",
 		Contracts: []contractsConfig{{
 			Version: d.EVM.ContractVersion, EscrowManager: at["escrowManager"], BtcRelay: at["btcRelay"], VaultManager: at["vaultManager"],
@@ -54,6 +62,13 @@ func (c *config) local() error {
 			OutputClaimHandler: at["outputClaimHandler"], NoncedOutputClaimHandler: at["noncedOutputClaimHandler"], TxIDClaimHandler: at["txIdClaimHandler"],
 		}},
 	}}
+	if on := d.Solana; on != nil {
+		own := &solanaConfig{RPC: []string{on.RPC}, Genesis: on.Genesis, Version: on.ProgramVersion, Tokens: on.Listed}
+		for version, p := range on.Programs {
+			own.Programs = append(own.Programs, programConfig{version, p.SwapProgram, p.BtcRelay})
+		}
+		c.Chains[solana.ChainID] = own
+	}
 	c.LPs.URLs, c.LPs.AllowLocal = d.LPs, true
 	if c.Bitcoin == nil {
 		c.Bitcoin = &bitcoinConfig{URLs: []string{d.Bitcoin.REST}}
@@ -61,6 +76,9 @@ func (c *config) local() error {
 	if c.Prices == nil { // what the local LPs take for right
 		id := d.EVM.Chain
 		c.Prices = &pricesConfig{USDPerBitcoin: 100_000, Fixed: map[string]string{id + "-CBTC": "100000000", id + "-WBTC": "100000000", id + "-USDC": "1000"}}
+		if d.Solana != nil {
+			maps.Copy(c.Prices.Fixed, map[string]string{"SOLANA-SOL": "160000", "SOLANA-WBTC": "100000000", "SOLANA-USDC": "1000"})
+		}
 	}
 	if c.Relays == nil && d.Nostr != "" {
 		c.Relays = &[]string{d.Nostr}

@@ -40,6 +40,11 @@ type description struct {
 		ContractVersion   string
 		Contracts, Tokens map[string]string
 	}
+	Solana struct {
+		RPC, Genesis, ProgramVersion string
+		Programs                     map[string]struct{ SwapProgram, BtcRelay string }
+		Tokens                       map[string]string
+	}
 	LPs    []string
 	Prices map[string]string
 	Nostr  string
@@ -50,7 +55,13 @@ type description struct {
 
 func newTown(t *testing.T) *town {
 	t.Helper()
-	v := &town{T: t, net: swappertest.StartWith(t, swappertest.Options{Listen: swappertest.Listen{Control: "127.0.0.1:0"}}), dir: t.TempDir()}
+	return newTownWith(t, swappertest.Options{})
+}
+
+func newTownWith(t *testing.T, o swappertest.Options) *town {
+	t.Helper()
+	o.Listen.Control = "127.0.0.1:0"
+	v := &town{T: t, net: swappertest.StartWith(t, o), dir: t.TempDir()}
 	var text bytes.Buffer
 	if err := v.net.Describe(&text); err != nil {
 		t.Fatal(err)

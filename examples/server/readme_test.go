@@ -13,12 +13,13 @@ import (
 // keys lists what a configuration may have, as README.md writes it, in lower case.
 func keys(of reflect.Type, prefix string, into map[string]bool) {
 	switch {
+	case of == reflect.TypeFor[chainsConfig]():
+		keys(reflect.TypeFor[evmConfig](), prefix+".<id>", into)
+		keys(reflect.TypeFor[solanaConfig](), prefix+".solana", into)
 	case of.Kind() == reflect.Pointer:
 		keys(of.Elem(), prefix, into)
 	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct && of.Elem().PkgPath() == reflect.TypeFor[config]().PkgPath():
 		keys(of.Elem(), prefix+"[]", into)
-	case of.Kind() == reflect.Map && of.Elem().Kind() == reflect.Struct:
-		keys(of.Elem(), prefix+".<id>", into)
 	case of.Kind() == reflect.Struct && of.PkgPath() != "net/netip":
 		for i := range of.NumField() {
 			f := of.Field(i)
@@ -56,7 +57,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 			t.Errorf("%s is not described", key)
 		}
 	}
-	whole := map[string]bool{"auth": true, "lps": true, "chains.<id>": true, "chains.<id>.contracts[]": true} // that have members
+	whole := map[string]bool{"auth": true, "lps": true, "chains.<id>": true, "chains.<id>.contracts[]": true, "chains.solana": true, "chains.solana.programs[]": true} // that have members
 	for _, key := range slices.Sorted(maps.Keys(described)) {
 		if !known[key] && !whole[key] {
 			t.Errorf("%s is described and does not exist", key)

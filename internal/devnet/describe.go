@@ -77,6 +77,7 @@ type SolanaDescription struct {
 	Version  string                      `json:"programVersion"` // that the LPs use
 	Programs map[string]SolanaDeployment `json:"programs"`       // by version
 	Tokens   map[string]string           `json:"tokens"`         // ticker to mint
+	Listed   []tokens.Token              `json:"listed"`         // the same in the library's own type
 }
 
 // SolanaDeployment is one version of the swap program with its Bitcoin relay.

@@ -14,7 +14,8 @@ import (
 // describeSolana is what a client needs to know of the Solana network.
 func (n *Net) describeSolana() *SolanaDescription {
 	d := &SolanaDescription{Chain: "SOLANA", RPC: n.Solana.URL(), Socket: n.Solana.Server().SocketURL(), Genesis: n.Solana.Genesis().String(), Version: n.version,
-		Programs: map[string]SolanaDeployment{}, Tokens: map[string]string{"SOL": wire.WSOL.String(), "WBTC": solana.WBTC.String(), "USDC": solana.USDC.String()}}
+		Programs: map[string]SolanaDeployment{}, Tokens: map[string]string{"SOL": wire.WSOL.String(), "WBTC": solana.WBTC.String(), "USDC": solana.USDC.String()},
+		Listed: n.SolanaTokens()}
 	for _, p := range n.Solana.Programs() {
 		d.Programs[p.Version] = SolanaDeployment{p.Swap.String(), p.Relay.String()}
 	}
