@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,8 @@ import (
 // line is a websocket to a node.
 type line struct {
 	*kit
-	conn *websocket.Conn
+	conn  *websocket.Conn
+	early []any // what came before it was waited for
 }
 
 func (k *kit) dial() *line {
@@ -29,7 +31,7 @@ func (k *kit) dial() *line {
 		k.t.Fatal(err)
 	}
 	k.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &line{k, conn}
+	return &line{kit: k, conn: conn}
 }
 
 // next is the next message, nil if none comes soon.
@@ -62,13 +64,13 @@ func (l *line) write(v any) {
 	}
 }
 
-// call makes a call whose answer is the next message.
+// call makes a call, and returns its answer.
 func (l *line) call(method string, p ...any) any {
 	l.t.Helper()
 	l.write(object{"jsonrpc": "2.0", "id": 3, "method": method, "params": p})
-	v := l.next()
-	if at(v, "id") != 3.0 {
-		l.t.Fatalf("%s: %v", method, v)
+	v := l.wait(func(v any) bool { return at(v, "id") == 3.0 })
+	if v == nil {
+		l.t.Fatalf("%s: no answer", method)
 	}
 	if e := at(v, "error", "message"); e != nil {
 		return e
@@ -76,14 +78,34 @@ func (l *line) call(method string, p ...any) any {
 	return at(v, "result")
 }
 
-// hears demands the next notification, and returns its result.
+// hears waits for the next notification of a subscription, and returns its result.
+// Those of different subscriptions come in any order.
 func (l *line) hears(method string, id any) any {
 	l.t.Helper()
-	v := l.next()
-	if at(v, "method") != method || at(v, "params", "subscription") != id {
-		l.t.Fatalf("%v, want %s of %v", v, method, id)
+	v := l.wait(func(v any) bool { return at(v, "params", "subscription") == id })
+	if at(v, "method") != method {
+		l.t.Fatalf("%v, want %s of %v; before it: %v", v, method, id, l.early)
 	}
 	return at(v, "params", "result")
+}
+
+// wait returns the first message that is wanted, nil if none comes soon, and keeps the
+// others.
+func (l *line) wait(wanted func(any) bool) any {
+	l.t.Helper()
+	for i, v := range l.early {
+		if wanted(v) {
+			l.early = slices.Delete(l.early, i, i+1)
+			return v
+		}
+	}
+	for {
+		v := l.next()
+		if v == nil || wanted(v) {
+			return v
+		}
+		l.early = append(l.early, v)
+	}
 }
 
 // TestSubscriptions hears of a transaction at every commitment, of its logs, accounts
