@@ -26,8 +26,11 @@
 //	status, err := client.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: quote.SwapID})
 //	// status.CurrentAction says what is to be done now
 //
+// Solana is another element of Chains, solana.Mainnet or solana.Devnet, and the calls
+// are the same.
+//
 // To see it work, run go run ./examples/quickstart: it starts a whole network on
-// your machine and settles a swap in each direction.
+// your machine and settles a swap in each direction, on an EVM chain and on Solana.
 //
 // # Operations
 //
@@ -68,6 +71,11 @@
 // the provider can settle only with the preimage that the user reveals by claiming.
 // The library makes the preimage, keeps it until the escrow is final, and lets a
 // watchtower or the user claim.
+//
+// Solana has no vaults, and with version 1 of its program providers cannot open escrows
+// for others. There who is paid opens the escrow: from Bitcoin before the payment, whose
+// address is known only then, from Lightning after it, together with the claim, which
+// is held back until the escrow is final.
 //
 // What is to be signed comes as an [Action], built from the stored record, so
 // that asking again gives the same. What the wallet returns is compared with it
