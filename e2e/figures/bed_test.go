@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -25,13 +26,14 @@ import (
 // bed is what is measured: a client with the settings of a real one, and the
 // mount, before a local network that may be slow.
 type bed struct {
-	tb   testing.TB
-	net  *devnet.Net
-	far  *distance
-	user *wallet.Wallet
-	urls struct {
-		bitcoin, evm string
-		lps          []string
+	tb      testing.TB
+	net     *devnet.Net
+	far     *distance
+	version string // of the program on Solana, if that is measured
+	user    *wallet.Wallet
+	urls    struct {
+		bitcoin, evm, solana string
+		lps                  []string
 	}
 
 	store  *bolt.Store
@@ -41,11 +43,15 @@ type bed struct {
 }
 
 // start starts a network and a client on an empty store.
-func start(tb testing.TB) *bed {
+func start(tb testing.TB) *bed { return startOn(tb, "") }
+
+// startOn is start with the EVM chain, or with Solana and a version of its program in
+// its place.
+func startOn(tb testing.TB, version string) *bed {
 	tb.Helper()
-	b := &bed{tb: tb, far: new(distance)}
+	b := &bed{tb: tb, far: new(distance), version: version}
 	var err error
-	if b.net, err = devnet.Start(tb.Context(), devnet.Options{}); err != nil {
+	if b.net, err = devnet.Start(tb.Context(), devnet.Options{Solana: version}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { b.net.Close() })
@@ -55,6 +61,10 @@ func start(tb testing.TB) *bed {
 		b.urls.lps = append(b.urls.lps, b.far.before(tb, u))
 	}
 	b.user = &wallet.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
+	if version != "" {
+		b.urls.solana = b.far.before(tb, b.net.Solana.URL())
+		b.user.Solana = b.net.Solana.User
+	}
 	if b.store, err = bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}); err != nil {
 		tb.Fatal(err)
 	}
@@ -72,13 +82,19 @@ func (b *bed) open() {
 		b.tb.Fatal(err)
 	}
 	network := b.net.EVM.Config()
+	chain := evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})
+	if b.version != "" {
+		network := b.net.SolanaConfig()
+		chain = solana.Custom(solana.Options{RPC: []string{b.urls.solana}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
+	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	b.client, err = swapper.Open(b.tb.Context(), swapper.Config{
 		Network: bitcoin.Regtest, Store: b.store, Bitcoin: backend, Now: b.net.Clock.Now, HTTP: transport,
-		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})},
+		Chains: []chains.Factory{chain},
 		LPs:    swapper.LPs{URLs: b.urls.lps, AllowHTTP: true},
-		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001},
+		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
+			"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9)}, USD: 0.001},
 	})
 	if err != nil {
 		b.tb.Fatal(err)
@@ -95,7 +111,28 @@ func (b *bed) close() {
 	b.client.Close()
 }
 
-func (b *bed) address() string { return b.net.EVM.User.Address.Hex() }
+// on is the chain that is measured.
+func (b *bed) on() string {
+	if b.version != "" {
+		return solana.ChainID
+	}
+	return "CITREA"
+}
+
+// native is its own coin.
+func (b *bed) native() string {
+	if b.version != "" {
+		return b.on() + "-SOL"
+	}
+	return b.on() + "-CBTC"
+}
+
+func (b *bed) address() string {
+	if b.version != "" {
+		return b.net.Solana.User.Address.String()
+	}
+	return b.net.EVM.User.Address.Hex()
+}
 
 // types are the types that are measured, and a request for each.
 var types = []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN, swapper.SwapFromBTCLNAuto, swapper.SwapSPVVaultFromBTC}
@@ -103,7 +140,7 @@ var types = []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN, swapper.S
 func (b *bed) request(typ swapper.SwapType) swapper.CreateSwapInput {
 	switch typ {
 	case swapper.SwapToBTC:
-		return swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+		return swapper.CreateSwapInput{SrcToken: b.native(), DstToken: "BITCOIN-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 			SrcAddress: b.address(), DstAddress: b.net.Taproot.Address.String()}
 	case swapper.SwapToBTCLN:
 		preimage, _ := lightning.Preimage(rand.Text())
@@ -111,12 +148,12 @@ func (b *bed) request(typ swapper.SwapType) swapper.CreateSwapInput {
 		if err != nil {
 			b.tb.Fatal(err)
 		}
-		return swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+		return swapper.CreateSwapInput{SrcToken: b.native(), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 			SrcAddress: b.address(), DstAddress: invoice}
-	case swapper.SwapFromBTCLNAuto:
-		return swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: b.address()}
+	case swapper.SwapFromBTCLNAuto, swapper.SwapFromBTCLN:
+		return swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: b.on() + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: b.address()}
 	}
-	return swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: b.address()}
+	return swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: b.on() + "-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: b.address()}
 }
 
 func (b *bed) create(typ swapper.SwapType) string {

@@ -34,8 +34,9 @@ func (b *bed) trips(t *testing.B, before, do func()) {
 
 // Cold: the first swap of a process that is ready. Warm: another one, later than
 // what is kept for a moment.
-func BenchmarkTripsCreate(t *testing.B) {
-	b := start(t)
+func BenchmarkTripsCreate(t *testing.B) { start(t).tripsCreate(t, types) }
+
+func (b *bed) tripsCreate(t *testing.B, types []swapper.SwapType) {
 	for _, typ := range types {
 		t.Run(string(typ)+"/cold", func(t *testing.B) {
 			b.trips(t, func() {
@@ -61,8 +62,9 @@ func (b *bed) status(id string) *swapper.GetSwapStatusOutput {
 	return s
 }
 
-func BenchmarkTripsWaiting(t *testing.B) {
-	b := start(t)
+func BenchmarkTripsWaiting(t *testing.B) { start(t).tripsWaiting(t, types) }
+
+func (b *bed) tripsWaiting(t *testing.B, types []swapper.SwapType) {
 	for _, typ := range types {
 		t.Run(string(typ), func(t *testing.B) {
 			id := b.create(typ)
@@ -86,14 +88,17 @@ func (b *bed) underWay(typ swapper.SwapType, state string) string {
 	return id
 }
 
-// underWays are states in which the user has done everything.
-var underWays = []struct {
+// underWay is a state in which the user has done everything.
+type underWay struct {
 	typ   swapper.SwapType
 	state string
-}{{swapper.SwapToBTC, "COMMITED"}, {swapper.SwapToBTCLN, "COMMITED"}, {swapper.SwapFromBTCLNAuto, "CLAIM_COMMITED"}, {swapper.SwapSPVVaultFromBTC, "BROADCASTED"}}
+}
 
-func BenchmarkTripsUnderWay(t *testing.B) {
-	b := start(t)
+var underWays = []underWay{{swapper.SwapToBTC, "COMMITED"}, {swapper.SwapToBTCLN, "COMMITED"}, {swapper.SwapFromBTCLNAuto, "CLAIM_COMMITED"}, {swapper.SwapSPVVaultFromBTC, "BROADCASTED"}}
+
+func BenchmarkTripsUnderWay(t *testing.B) { start(t).tripsUnderWay(t, underWays) }
+
+func (b *bed) tripsUnderWay(t *testing.B, underWays []underWay) {
 	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, NeverSettle: true})
 	for _, c := range underWays {
 		t.Run(string(c.typ)+"/"+c.state, func(t *testing.B) {
@@ -103,12 +108,13 @@ func BenchmarkTripsUnderWay(t *testing.B) {
 	}
 }
 
-func BenchmarkTripsBalance(t *testing.B) {
-	b := start(t)
+func BenchmarkTripsBalance(t *testing.B) { start(t).tripsBalance(t) }
+
+func (b *bed) tripsBalance(t *testing.B) {
 	for name, in := range map[string]swapper.GetSpendableBalanceInput{
-		"bitcoin": {Wallet: b.net.Wallet.Address.String(), Token: "BITCOIN-BTC", TargetChain: "CITREA"},
-		"native":  {Wallet: b.address(), Token: "CITREA-CBTC"},
-		"token":   {Wallet: b.address(), Token: "CITREA-WBTC"},
+		"bitcoin": {Wallet: b.net.Wallet.Address.String(), Token: "BITCOIN-BTC", TargetChain: b.on()},
+		"native":  {Wallet: b.address(), Token: b.native()},
+		"token":   {Wallet: b.address(), Token: b.on() + "-WBTC"},
 	} {
 		t.Run(name, func(t *testing.B) {
 			b.trips(t, func() { time.Sleep(stale) }, func() {
@@ -116,6 +122,26 @@ func BenchmarkTripsBalance(t *testing.B) {
 					t.Fatal(err)
 				}
 			})
+		})
+	}
+}
+
+// The same on Solana.
+func BenchmarkTripsSolana(t *testing.B) {
+	for version, types := range map[string][]swapper.SwapType{
+		"v1": {swapper.SwapToBTC, swapper.SwapToBTCLN, swapper.SwapFromBTC, swapper.SwapFromBTCLN},
+		"v2": {swapper.SwapFromBTCLNAuto},
+	} {
+		t.Run(version, func(t *testing.B) {
+			b := startOn(t, version)
+			t.Run("create", func(t *testing.B) { b.tripsCreate(t, types) })
+			t.Run("waiting", func(t *testing.B) { b.tripsWaiting(t, types) })
+			if version == "v1" {
+				t.Run("balance", b.tripsBalance)
+				t.Run("under way", func(t *testing.B) {
+					b.tripsUnderWay(t, []underWay{{swapper.SwapToBTC, "COMMITED"}, {swapper.SwapToBTCLN, "COMMITED"}})
+				})
+			}
 		})
 	}
 }
