@@ -364,7 +364,7 @@ func (p *errorReader) call(c *ast.CallExpr) {
 		if text, ok := p.text(c.Args, 0); ok {
 			p.add("", "", text)
 		}
-	case "ReasonOr", "swap.ReasonOr", "closeSubmission":
+	case "cmp.Or", "closeSubmission":
 		if text, ok := p.text(c.Args, len(c.Args)-1); ok {
 			p.add("", "", text)
 		}

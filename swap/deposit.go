@@ -80,7 +80,7 @@ func fillDeposit(in In, next *Record) {
 	s := next.Submission
 	refused := s != nil && s.Closed && s.Reason != "" && s.PSBT == b.TxID
 	dead := in.Obs.Spends.Known() && outlook.Conflict(b.TxID, in.Obs.Spends.Value) == outlook.Dead
-	if !IsZero(b.TxID) && (refused || dead) {
+	if !isZero(b.TxID) && (refused || dead) {
 		b.TxID, b.Vout, b.Tx, b.SenderScript = bitcoin.Hash{}, 0, nil, nil
 	}
 }
@@ -123,7 +123,7 @@ func depositShown(in In) (StepStatus, *Confirmations) {
 	b := in.R.Bitcoin
 	tx, _ := deposit(in, b)
 	switch {
-	case tx == nil && IsZero(b.TxID):
+	case tx == nil && isZero(b.TxID):
 		return shownInactive, nil
 	case tx == nil:
 		return shownReceived, nil

@@ -21,7 +21,7 @@ func (f *Flow) Diagram() string {
 	for _, m := range f.Moves {
 		for _, from := range m.From {
 			to := m.To
-			if to == Stay {
+			if to == stay {
 				to = from
 			}
 			fmt.Fprintf(&b, "    s%s --> s%s: %s\n", id(from), id(to), m.Why)

@@ -1,12 +1,12 @@
 package swap
 
 import (
-	"math/big"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
@@ -86,8 +86,8 @@ func (o outgoing) moves() []Move {
 		{From: []int{swapstate.OutSoftExpired, swapstate.OutCreated}, To: swapstate.OutExpired, Why: "the authorization expired and the escrow was never opened", If: neverOpened(o.status), Do: endOpening},
 		{From: []int{swapstate.OutCreated}, To: swapstate.OutSoftExpired, Why: "the quote expired", If: quoteOver},
 
-		{From: []int{swapstate.OutCreated, swapstate.OutSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{swapstate.OutRefundable}, To: Stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.OutCreated, swapstate.OutSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{swapstate.OutRefundable}, To: stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionRefund && in.takes(sub)
 		}, Do: accept},
@@ -118,7 +118,7 @@ func (o outgoing) ask(in In) Ask {
 		a.Txs = txs
 	}
 	if o.wantsLP(in) && !obs.LP.Asked {
-		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: OrZero(r.Escrow.Real.Sequence)}
+		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetRefundAuthorization, ID: o.id(r), Sequence: bigs.OrZero(r.Escrow.Real.Sequence)}
 	}
 	if obs.LP.Known() {
 		s := obs.LP.Value
@@ -268,13 +268,6 @@ func refundPlan(r *Record, kind chains.StepKind) chains.Plan {
 
 func rowOf(rows []StateRow, number int) (StateRow, bool) {
 	return (&Flow{States: rows}).State(number)
-}
-
-func OrZero(n *big.Int) *big.Int {
-	if n == nil {
-		return new(big.Int)
-	}
-	return n
 }
 
 // hashFromClaim reads a Bitcoin transaction id, in internal order, from a claim's result.

@@ -50,13 +50,13 @@ type In struct {
 	Now   time.Time
 }
 
-// Stay as the target of a [Move] keeps the state.
-const Stay = math.MinInt
+// stay as the target of a [Move] keeps the state.
+const stay = math.MinInt
 
 // Move is one row of a transition table.
 type Move struct {
 	From []int
-	To   int    // a state, or Stay
+	To   int    // a state, or stay
 	Why  string // for the log and for the diagram
 	// On restricts the row to passes that carry an input of this kind, which it
 	// consumes; nil is any pass.
@@ -111,7 +111,7 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 			continue
 		}
 		after := next.Clone()
-		if m.To != Stay {
+		if m.To != stay {
 			after.State = m.To
 		}
 		if m.Do != nil {

@@ -82,10 +82,10 @@ func fromBTCMoves() []Move {
 		}},
 		{From: []int{swapstate.InCreated}, To: swapstate.InSoftExpired, Why: "the quote expired", If: quoteOver},
 
-		{From: []int{swapstate.InCreated, swapstate.InSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.InCreated, swapstate.InSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
 			return mayOpen(in) && timeToOpen(in)
 		}, Do: accept},
-		{From: []int{swapstate.InCommitted}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.InCommitted}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && payable(in)
 		}, Do: func(in In, next *Record) {
@@ -94,7 +94,7 @@ func fromBTCMoves() []Move {
 			next.Bitcoin.Tx, next.Bitcoin.TxID, next.Bitcoin.Vout = p.Tx, p.TxID, 0
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: []int{swapstate.InConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.InConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -122,7 +122,7 @@ func timeToOpen(in In) bool {
 // no payment, none is under way, and there is time. A second payment would be lost.
 func payable(in In) bool {
 	b := in.R.Bitcoin
-	return fromBTCStatus(in) == statusOpen && in.Obs.Received.Known() && IsZero(b.TxID) && !in.R.Submission.Open() &&
+	return fromBTCStatus(in) == statusOpen && in.Obs.Received.Known() && isZero(b.TxID) && !in.R.Submission.Open() &&
 		b.Address != "" && b.Sats != 0 && !tooLateToPay(in)
 }
 
@@ -160,7 +160,7 @@ func fromBTCAsk(in In) Ask {
 	case obs.Wait.Asked || !waits:
 	case tx != nil && tx.Confirmations < b.required():
 		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: b.required()}
-	case !obs.Received.Asked && !IsZero(b.TxID): // most likely it still waits
+	case !obs.Received.Asked && !isZero(b.TxID): // most likely it still waits
 		a.Wait = &WaitAsk{TxID: b.TxID, Confirmations: b.required()}
 	}
 	return a
@@ -218,7 +218,7 @@ func fromBTCView(in In) View {
 		return v
 	}
 	id := r.Bitcoin.TxID
-	if !IsZero(id) {
+	if !isZero(id) {
 		pay.InitTx = id.String()
 	}
 	switch r.State {

@@ -75,14 +75,14 @@ func fromBTCLNMoves() []Move {
 			return in.R.Escrow.Real == nil && in.R.Lightning.EndsAt.Passed(in.Now)
 		}},
 
-		{From: slices.Clone(all), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
+		{From: slices.Clone(all), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
 		withdrawMove(),
-		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: Stay, Why: "the user signed", On: OnSubmit, If: held(func(in In) bool {
+		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: held(func(in In) bool {
 			return mayOpen(in) && timeToClaim(in)
 		}), Do: accept},
-		{From: []int{swapstate.LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},

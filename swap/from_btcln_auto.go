@@ -82,11 +82,11 @@ func autoMoves() []Move {
 		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
-		{From: append([]int{}, all...), To: Stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
+		{From: append([]int{}, all...), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
 		withdrawMove(),
-		{From: []int{swapstate.LnCommitted}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},

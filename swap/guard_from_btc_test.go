@@ -124,7 +124,7 @@ func TestDepositIsKept(t *testing.T) {
 	}
 	if got := after(func(in *In) {
 		in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}})
-	}); !IsZero(got.Bitcoin.TxID) || got.Bitcoin.Tx != nil {
+	}); !isZero(got.Bitcoin.TxID) || got.Bitcoin.Tx != nil {
 		t.Error("kept though it can never be mined")
 	}
 	twice := after(func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(0, 1000), depositTx(1, 1000)}) })

@@ -86,7 +86,7 @@ func (r *Record) Keys(row StateRow) []Key {
 func (r *Record) EventHash() (hash []byte, unique bool) {
 	switch {
 	case r.Vault != nil:
-		if r.Bitcoin != nil && !IsZero(r.Bitcoin.TxID) {
+		if r.Bitcoin != nil && !isZero(r.Bitcoin.TxID) {
 			return r.Bitcoin.TxID[:], true
 		}
 	case r.Escrow == nil:
@@ -112,4 +112,4 @@ func (r *Record) mayHavePaid() bool {
 	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != swapstate.OutExpired)
 }
 
-func IsZero(h [32]byte) bool { return h == [32]byte{} }
+func isZero(h [32]byte) bool { return h == [32]byte{} }

@@ -20,7 +20,7 @@ func lightningUnpaid(r *Record) bool {
 
 // withdrawMove is the row by which the invoice is paid from an LNURL-withdraw link.
 func withdrawMove() Move {
-	return Move{From: []int{swapstate.LnCreated}, To: Stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
+	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
 		use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
 		return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
 	}, Do: func(in In, next *Record) {

@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -15,7 +16,7 @@ import (
 // payment, it stays open until it is confirmed or can no longer be.
 func fillPayment(in In, next *Record) {
 	s := next.Submission
-	if !s.Open() || IsZero(s.PSBT) || !in.Obs.Received.Known() {
+	if !s.Open() || isZero(s.PSBT) || !in.Obs.Received.Known() {
 		return
 	}
 	for _, tx := range in.Obs.Received.Value {
@@ -29,7 +30,7 @@ func fillPayment(in In, next *Record) {
 	case in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Dead:
 		s.Closed, s.Reason = true, "an input was spent by another transaction"
 	case refusedForGood(in, try, s):
-		s.Closed, s.Reason = true, ReasonOr(try.Reason, "the network refused the transaction")
+		s.Closed, s.Reason = true, cmp.Or(try.Reason, "the network refused the transaction")
 	case next.payEnd().Passed(in.Now) && try.Outcome != Done:
 		s.Closed, s.Reason = true, "the time to pay ended before the transaction could be sent"
 	case (next.payEnd() + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now):
@@ -63,7 +64,7 @@ func refusedForGood(in In, try Try, s *Submission) bool {
 
 // sendPayment returns the effect that sends a submitted payment.
 func sendPayment(in In) []Effect {
-	if s := in.R.Submission; !s.Open() || IsZero(s.PSBT) {
+	if s := in.R.Submission; !s.Open() || isZero(s.PSBT) {
 		return nil
 	}
 	return []Effect{{Kind: Broadcast}}

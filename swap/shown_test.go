@@ -246,7 +246,7 @@ func TestTrustedBTCShown(t *testing.T) {
 	} {
 		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
 		c.change(&in)
-		if v := f.View(in); v.Steps[0].Status != c.status || !IsZero(in.R.Bitcoin.TxID) && v.Steps[0].InitTx != in.R.Bitcoin.TxID.String() {
+		if v := f.View(in); v.Steps[0].Status != c.status || !isZero(in.R.Bitcoin.TxID) && v.Steps[0].InitTx != in.R.Bitcoin.TxID.String() {
 			t.Errorf("%s: %+v", name, v.Steps[0])
 		}
 	}

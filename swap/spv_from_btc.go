@@ -145,7 +145,7 @@ func spvMoves() []Move {
 			b.TxID, b.Tx, b.PSBT, b.Posted = p.TxID, p.Tx, p.Posted, true
 			next.Bitcoin = b
 		}},
-		{From: []int{swapstate.SPVConfirmed}, To: Stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},

@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -60,7 +61,7 @@ func (s *Submission) stale(now time.Time) bool {
 func (in In) busy() bool {
 	s := in.R.Submission
 	switch {
-	case s == nil || len(s.Txs) == 0 && !IsZero(s.PSBT): // a bitcoin payment hinders nothing on the smart chain
+	case s == nil || len(s.Txs) == 0 && !isZero(s.PSBT): // a bitcoin payment hinders nothing on the smart chain
 		return false
 	case s.Closed:
 		return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
@@ -173,7 +174,7 @@ func fillSubmission(in In, next *Record) {
 		switch status.State {
 		case chains.TxUnknown:
 			if refused.Refused && refused.isSend(tx.ID, i) { // for good, and not because it is done already
-				closeSubmission(next, ReasonOr(refused.Reason, "the network refused the transaction"))
+				closeSubmission(next, cmp.Or(refused.Reason, "the network refused the transaction"))
 			}
 			missing = missing || next.Tried[Effect{Kind: SendTx, Step: i}.Key()].Attempts > 0
 		case chains.TxConfirmed:
@@ -182,9 +183,9 @@ func fillSubmission(in In, next *Record) {
 			}
 			s.Block = max(s.Block, status.Block.Height)
 		case chains.TxReverted:
-			closeSubmission(next, ReasonOr(status.Reason, "the transaction was reverted"))
+			closeSubmission(next, cmp.Or(status.Reason, "the transaction was reverted"))
 		case chains.TxReplaced:
-			closeSubmission(next, ReasonOr(status.Reason, "the transaction was replaced by another one"))
+			closeSubmission(next, cmp.Or(status.Reason, "the transaction was replaced by another one"))
 		}
 	}
 	switch {
@@ -204,13 +205,6 @@ func fillSubmission(in In, next *Record) {
 // that another submission has replaced meanwhile.
 func (o Outcome) isSend(id string, step int) bool {
 	return o.Effect == SendTx && o.Step == step && (o.Tx == "" || o.Tx == id)
-}
-
-func ReasonOr(reason, otherwise string) string {
-	if reason == "" {
-		return otherwise
-	}
-	return reason
 }
 
 // sendNext returns the effect that sends the next transaction of the submission,
@@ -249,7 +243,7 @@ func (r *Record) Submitted(ids []string) bool {
 	foreign := func(id string) bool {
 		return !slices.ContainsFunc(s.Txs, func(tx SignedTx) bool { return tx.ID == id })
 	}
-	return len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !IsZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()})
+	return len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !isZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()})
 }
 
 // Taken reports whether the network has everything that was submitted.
@@ -292,7 +286,7 @@ func (r *Record) ownTxs() []string {
 	if r.Vault != nil {
 		own = append(own, r.Vault.ClaimTx)
 	}
-	if r.Posted() || r.Type == FromBTC && r.Bitcoin != nil && !IsZero(r.Bitcoin.TxID) {
+	if r.Posted() || r.Type == FromBTC && r.Bitcoin != nil && !isZero(r.Bitcoin.TxID) {
 		own = append(own, r.Bitcoin.TxID.String())
 	}
 	return own

@@ -38,7 +38,7 @@ func TestTables(t *testing.T) {
 					t.Errorf("%s: %q leads from state %d, which does not exist", f.Type, m.Why, from)
 				}
 			}
-			if m.To == Stay {
+			if m.To == stay {
 				if m.On == 0 {
 					t.Errorf("%s: %q stays without an input", f.Type, m.Why)
 				}

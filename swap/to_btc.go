@@ -38,7 +38,7 @@ func newToBTC() *Flow {
 			}
 		},
 		output: func(r *Record) string {
-			if r.Bitcoin == nil || IsZero(r.Bitcoin.TxID) {
+			if r.Bitcoin == nil || isZero(r.Bitcoin.TxID) {
 				return ""
 			}
 			return r.Bitcoin.TxID.String()

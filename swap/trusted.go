@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // What both types of trusted gas swaps share. The LP is believed in everything but
@@ -27,7 +28,7 @@ func payoutArrived(in In) bool {
 // pay the user what was agreed.
 func payoutShort(in In) bool {
 	paid := in.Obs.GasTx.Value.Paid
-	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(OrZero(in.R.Terms.Output.Raw)) < 0
+	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(bigs.OrZero(in.R.Terms.Output.Raw)) < 0
 }
 
 // payoutUndone reports whether a payout that was seen is not there any more.

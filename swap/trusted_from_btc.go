@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -44,7 +45,7 @@ func newTrustedFromBTC() *Flow {
 		Effects: trustedBTCEffects,
 		View:    trustedBTCView,
 		Unpaid: func(r *Record) bool {
-			return r.State == swapstate.TrustedBTCCreated && !r.Gas.Paid && IsZero(r.Bitcoin.TxID) && !r.Submission.Open()
+			return r.State == swapstate.TrustedBTCCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.Open()
 		},
 	}
 }
@@ -106,7 +107,7 @@ func trustedBTCMoves() []Move {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 
-		{From: []int{swapstate.TrustedBTCCreated}, To: Stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.TrustedBTCCreated}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && trustedBTCPayable(in)
 		}, Do: func(in In, next *Record) {
@@ -115,7 +116,7 @@ func trustedBTCMoves() []Move {
 			next.Bitcoin.Tx = p.Tx
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: open, To: Stay, Why: "the user gave a refund address", On: onRefundTo, If: func(in In) bool {
+		{From: open, To: stay, Why: "the user gave a refund address", On: onRefundTo, If: func(in In) bool {
 			to := in.Input.(RefundTo).Address
 			return in.R.Gas.RefundTo == "" || in.R.Gas.RefundTo == to
 		}, Do: func(in In, next *Record) { next.Gas.RefundTo = in.Input.(RefundTo).Address }},
@@ -125,7 +126,7 @@ func trustedBTCMoves() []Move {
 // trustedBTCPayable reports whether the user is to pay now: nothing is on its way, as
 // far as anybody knows, and there is time.
 func trustedBTCPayable(in In) bool {
-	return !trustedBTCPaid(in) && IsZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now) && !trustedBTCSpoken(in)
+	return !trustedBTCPaid(in) && isZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now) && !trustedBTCSpoken(in)
 }
 
 // trustedBTCSpoken reports whether the LP speaks of a payment, or was the last to speak of
@@ -273,7 +274,7 @@ func trustedBTCAdjust(next *Record, s lp.Status) {
 		next.Terms.SwapFee.Raw, next.Terms.FeeSats = s.AdjustedSats, s.AdjustedSats
 	}
 	next.Problem = ""
-	if sats := new(big.Int).SetUint64(next.Bitcoin.Sats); sats.Sign() > 0 && s.AdjustedTotal.Cmp(MulDiv(OrZero(next.Gas.Total), s.AdjustedAmount, sats)) < 0 {
+	if sats := new(big.Int).SetUint64(next.Bitcoin.Sats); sats.Sign() > 0 && s.AdjustedTotal.Cmp(bigs.MulDiv(bigs.OrZero(next.Gas.Total), s.AdjustedAmount, sats)) < 0 {
 		next.Problem = "the provider pays out less for the payment than was agreed"
 	}
 }
@@ -293,7 +294,7 @@ func trustedBTCView(in In) View {
 	pay := Step{Type: stepPayment, Chain: onBitcoin, Title: "Bitcoin payment", Description: "The bitcoin is paid to the provider's address."}
 	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: shownInactive, SettleTx: r.PayoutTx}
 	refund := Step{Type: stepRefund, Chain: onBitcoin, Title: "Bitcoin refund", Description: "The provider returns the payment.", RefundTx: r.Gas.RefundTx}
-	if !IsZero(r.Bitcoin.TxID) {
+	if !isZero(r.Bitcoin.TxID) {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
 	switch r.State {
@@ -342,13 +343,13 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 	case r.Bitcoin.ConfirmedAt != 0 || LPSays(lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in):
 		pay.Status, settle.Status = shownConfirmed, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
-	case !IsZero(r.Bitcoin.TxID) || r.Submission.Open() || trustedBTCSpoken(in):
+	case !isZero(r.Bitcoin.TxID) || r.Submission.Open() || trustedBTCSpoken(in):
 		pay.Status = shownReceived
 		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
 		if in.Obs.Wait.Known() {
 			pay.Confirmations.ETASeconds = in.Obs.Wait.Value
 		}
-		if IsZero(r.Bitcoin.TxID) && r.Submission.Open() {
+		if isZero(r.Bitcoin.TxID) && r.Submission.Open() {
 			pay.Status, pay.InitTx = shownAwaiting, r.Submission.PSBT.String()
 			if try := r.Tried[string(Broadcast)]; v.Blocked == nil && try.Outcome == Refused {
 				v.Blocked = fault.New(fault.Upstream, "the payment was refused and will be sent again: %s", try.Reason)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
@@ -224,7 +225,7 @@ func estimateRequests(calls []evmwire.Call, signer common.Address) []estimate {
 	ask := func(i int) {
 		gas := new(hexutil.Uint64)
 		estimates = append(estimates, estimate{i, gas, evmrpc.Request{Method: "eth_estimateGas", Params: []any{map[string]any{
-			"from": signer, "to": calls[i].To, "data": hexutil.Bytes(calls[i].Data), "value": (*hexutil.Big)(evmwire.OrZero(calls[i].Value)),
+			"from": signer, "to": calls[i].To, "data": hexutil.Bytes(calls[i].Data), "value": (*hexutil.Big)(bigs.OrZero(calls[i].Value)),
 		}}, Result: gas}})
 	}
 	for i, c := range calls {

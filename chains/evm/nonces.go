@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lru"
@@ -107,7 +108,7 @@ func (c *chain) noteSent(tx chains.Signed) {
 	now := c.env.Now()
 	if p, err := evmwire.ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
 		c.nonces.used.Add(nonceKey{tx.From, tx.Nonce}, deed(*p.To, p.Data))
-		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &evmwire.Transaction{Nonce: p.Nonce, FeeCap: evmwire.OrZero(p.FeeCap), TipCap: evmwire.OrZero(p.TipCap)})
+		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &evmwire.Transaction{Nonce: p.Nonce, FeeCap: bigs.OrZero(p.FeeCap), TipCap: bigs.OrZero(p.TipCap)})
 	}
 	if last, ok := c.nonces.sent.Get(tx.From); ok && last.next > tx.Nonce+1 && now.Sub(last.at) < sendTimeout {
 		return

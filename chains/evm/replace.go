@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
@@ -104,7 +105,7 @@ func percent(n *big.Int, p int64) *big.Int {
 }
 
 func higher(a, b *big.Int) *big.Int {
-	if evmwire.OrZero(a).Cmp(evmwire.OrZero(b)) > 0 {
+	if bigs.OrZero(a).Cmp(bigs.OrZero(b)) > 0 {
 		return a
 	}
 	return b

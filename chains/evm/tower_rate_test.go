@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
@@ -80,7 +81,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	as := func(c evmwire.Call) *evmwire.Transaction {
-		return &evmwire.Transaction{From: user, To: &c.To, Value: evmwire.OrZero(c.Value), Data: c.Data}
+		return &evmwire.Transaction{From: user, To: &c.To, Value: bigs.OrZero(c.Value), Data: c.Data}
 	}
 	last := len(calls) - 1
 	for i, c := range calls {

@@ -234,7 +234,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
 	if version == "" {
-		version = DefaultVersion
+		version = defaultVersion
 	}
 	for _, k := range c.contracts {
 		if k.Version() == version {

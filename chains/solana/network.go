@@ -12,8 +12,8 @@ import (
 // ChainID is the identifier of the chain, on whichever cluster.
 const ChainID = "SOLANA"
 
-// DefaultVersion is the program version assumed when an LP does not state one.
-const DefaultVersion = wire.V1
+// defaultVersion is the program version assumed when an LP does not state one.
+const defaultVersion = wire.V1
 
 // Network describes a Solana cluster and the swap programs on it. [Preset] returns
 // the published ones. For a cluster of your own fill one in and pass it to [Custom]

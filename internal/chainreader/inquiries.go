@@ -3,13 +3,13 @@ package chainreader
 import (
 	"context"
 	"errors"
-	"github.com/swapper-go/swapper/internal/flight"
-	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
 	"sync"
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // inquiries ask LPs for the status of swaps, independently of the passes: a pass
@@ -57,7 +57,7 @@ func newInquiries(base context.Context, reader StatusReader) *inquiries {
 // before, or one that comes within the patience of a pass. A failure is heard
 // only by who waits for it.
 func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
-	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + swap.OrZero(q.Sequence).String()
+	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + bigs.OrZero(q.Sequence).String()
 	i, patience := n.begin(key, q)
 	if i == nil {
 		return lp.Status{}, errLPSilent

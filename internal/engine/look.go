@@ -29,7 +29,7 @@ func (g *Engine) Look(ctx context.Context, chain string, all ...chains.Hint) err
 	ids := map[string]bool{}
 	for _, h := range all {
 		for _, hash := range [][]byte{h.EscrowHash, h.ClaimHash, h.BitcoinTx[:]} {
-			if len(hash) == 0 || len(hash) == 32 && swap.IsZero([32]byte(hash)) {
+			if len(hash) == 0 || len(hash) == 32 && [32]byte(hash) == [32]byte{} {
 				continue
 			}
 			for e, err := range g.Store.Find(ctx, storage.Query{Index: swap.ByEvent, Value: swap.EventValue(chain, hash)}) {

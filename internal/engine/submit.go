@@ -130,7 +130,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bo
 		if r.Type == swap.SPVFromBTC && r.State == swapstate.SPVSigned {
 			return false, nil
 		}
-		if s := r.Submission; s != nil && !swap.IsZero(s.PSBT) && s.Reason == "" && (s.Closed || r.Tried[string(swap.Broadcast)].Outcome == swap.Done) {
+		if s := r.Submission; s != nil && s.PSBT != [32]byte{} && s.Reason == "" && (s.Closed || r.Tried[string(swap.Broadcast)].Outcome == swap.Done) {
 			return true, nil
 		}
 		if r.State != from.State {

@@ -3,6 +3,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/big"
@@ -95,7 +96,7 @@ func (p *Executor) setRefund(ctx context.Context, r *swap.Record) swap.Outcome {
 	case refused && e.Code == lp.CodeRefundIsSet:
 		return swap.Outcome{Done: true}
 	case err == nil && s.Code != lp.CodeDone && s.Code != lp.CodeRefundIsSet:
-		return swap.Outcome{Refused: true, Reason: swap.ReasonOr(s.Message, "no reason given")}
+		return swap.Outcome{Refused: true, Reason: cmp.Or(s.Message, "no reason given")}
 	}
 	return outcome(refused, err)
 }

@@ -144,9 +144,3 @@ func same(a, b *big.Int) bool { return a != nil && b != nil && a.Cmp(b) == 0 }
 func sum(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
 
 func minus(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }
-
-// mulDiv returns a*b/c toward zero; c must not be zero.
-func mulDiv(a, b, c *big.Int) *big.Int {
-	v := new(big.Int).Mul(a, b)
-	return v.Quo(v, c)
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/tokens"
@@ -39,7 +40,7 @@ func MaxRoutingUnits(amount *big.Int, baseSats, ppm int64, market *big.Int, deci
 	if err != nil {
 		return nil, err
 	}
-	return base.Add(base, mulDiv(amount, big.NewInt(ppm), million)), nil
+	return base.Add(base, bigs.MulDiv(amount, big.NewInt(ppm), million)), nil
 }
 
 // RoutingSats returns what a cap on routing fees in token units may be worth, in
@@ -49,7 +50,7 @@ func (p Policy) RoutingSats(units, market *big.Int, decimals int) (*big.Int, err
 	if err != nil {
 		return nil, fmt.Errorf("routing fee: %w", err)
 	}
-	slack := mulDiv(sats, big.NewInt(p.tolerance()), million)
+	slack := bigs.MulDiv(sats, big.NewInt(p.tolerance()), million)
 	return sum(sats, slack.Add(slack, big.NewInt(1))), nil
 }
 
@@ -66,7 +67,7 @@ func RoutingFeePPM(percent float64) (int64, error) {
 // Lightning swap, given the cost of one claim; native base units (protocol:
 // lp-protocol.md §6.6).
 func AutoBounty(claimFee *big.Int) *big.Int {
-	return mulDiv(claimFee, big.NewInt(FeeSafetyPPM), million)
+	return bigs.MulDiv(claimFee, big.NewInt(FeeSafetyPPM), million)
 }
 
 // At returns the bounty for an escrow that ends at expiry, Unix seconds:
@@ -81,7 +82,7 @@ func (b Bounty) At(expiry int64) *big.Int {
 // by the heights of Bitcoin and of the relay and the costs of one header and of the
 // claim; now is in Unix seconds (protocol: lp-protocol.md §6.4).
 func ProofBounty(bitcoinTip, relayTip uint32, feePerBlock, claimFee *big.Int, now int64) *Bounty {
-	safe := func(fee *big.Int) *big.Int { return mulDiv(fee, big.NewInt(BountySafetyPPM), million) }
+	safe := func(fee *big.Int) *big.Int { return bigs.MulDiv(fee, big.NewInt(BountySafetyPPM), million) }
 	return &Bounty{FeePerBlock: safe(feePerBlock), SafetyFactor: big.NewInt(1), StartTimestamp: now,
 		AddBlock: big.NewInt(max(int64(bitcoinTip)-int64(relayTip), 0)), AddFee: safe(claimFee)}
 }
@@ -108,7 +109,7 @@ func CallerFee(bitcoinTip, relayTip uint32, feePerBlock, claimFee *big.Int, safe
 	blocks := max(int64(bitcoinTip)-int64(relayTip)+MaxVaultConfirmations, 0)
 	fee := new(big.Int).Mul(big.NewInt(blocks), feePerBlock)
 	fee.Add(fee, new(big.Int).Mul(claimFee, big.NewInt(maxPendingPriced)))
-	return mulDiv(fee, big.NewInt(safetyPPM), million)
+	return bigs.MulDiv(fee, big.NewInt(safetyPPM), million)
 }
 
 // maxShare is what the 20 bits of a fee share hold.
@@ -167,7 +168,7 @@ func CallerShare(fee *big.Int, p Payout) (uint32, error) {
 
 // withShare returns an amount and the shares that are paid beside it.
 func withShare(amount *big.Int, share uint32) *big.Int {
-	return mulDiv(amount, sum(shareUnits, new(big.Int).SetUint64(uint64(share))), shareUnits)
+	return bigs.MulDiv(amount, sum(shareUnits, new(big.Int).SetUint64(uint64(share))), shareUnits)
 }
 
 // claimWindow reports whether an escrow's HTLC can still be claimed safely.

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
@@ -116,8 +117,8 @@ func (w Worth) raise(b *Bounds, s ServiceInfo, pay WatchtowerPay) error {
 	if pay.Sats.Sign() > 0 && s.FeePPM < million.Int64() {
 		left := big.NewInt(million.Int64() - s.FeePPM)
 		rest := sum(pay.Sats, big.NewInt(s.BaseFee))
-		rest.Add(rest, big.NewInt(1))                                  // what is left
-		b.Input.raise(sum(mulDiv(rest, million, left), big.NewInt(3))) // pay and two fees are rounded up
+		rest.Add(rest, big.NewInt(1))                                       // what is left
+		b.Input.raise(sum(bigs.MulDiv(rest, million, left), big.NewInt(3))) // pay and two fees are rounded up
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func (w Worth) raise(b *Bounds, s ServiceInfo, pay WatchtowerPay) error {
 // other converts the bounds of the bitcoin side.
 func (w Worth) other(s ServiceInfo, toBitcoin bool, r Range) (Range, error) {
 	with := func(sats, network *big.Int) *big.Int {
-		fee := mulDiv(sats, big.NewInt(s.FeePPM), million)
+		fee := bigs.MulDiv(sats, big.NewInt(s.FeePPM), million)
 		fee.Add(fee, big.NewInt(s.BaseFee))
 		if toBitcoin {
 			return sum(sats, sum(fee, network))

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
@@ -63,7 +64,7 @@ func limit(swapSats *big.Int, ppm, small int64) *big.Int {
 	if ppm <= 0 {
 		ppm = usualPPM
 	}
-	most := mulDiv(swapSats, big.NewInt(ppm), million)
+	most := bigs.MulDiv(swapSats, big.NewInt(ppm), million)
 	if least := big.NewInt(small); most.Cmp(least) < 0 {
 		return least
 	}

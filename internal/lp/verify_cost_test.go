@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // dear is an announced fee of 99 %.
@@ -103,7 +104,7 @@ func TestPriceOfVaultSwapsCountsTheWatchtowersShare(t *testing.T) {
 	v.got.SwapFeeBTC, v.got.TotalFeeBTC, v.got.SwapFee = n(310), n(310), n(310)
 	share := func(s uint32) error {
 		v.want.CallerShare, v.got.CallerFeeShare = s, n(int64(s))
-		v.got.Total = mulDiv(n(99_690), shareUnits, sum(shareUnits, n(int64(s))))
+		v.got.Total = bigs.MulDiv(n(99_690), shareUnits, sum(shareUnits, n(int64(s))))
 		v.facts.Vault.Raw = [2]uint64{200_000, 0}
 		_, err := VerifySPV(v.want, v.got, v.facts)
 		return err

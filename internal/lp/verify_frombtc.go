@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
@@ -73,7 +74,7 @@ func (q *fromBTC) numbers() error {
 	if g.Amount.Sign() == 0 || !g.Amount.IsInt64() || g.Amount.Int64() > rawtx.MaxMoney || g.Total.Sign() == 0 {
 		return lie(CheckNumbers, "amounts must be positive: %s sats for %s base units", g.Amount, g.Total)
 	}
-	q.fee = mulDiv(g.SwapFee, g.Amount, sum(g.Total, g.SwapFee))
+	q.fee = bigs.MulDiv(g.SwapFee, g.Amount, sum(g.Total, g.SwapFee))
 	return nil
 }
 

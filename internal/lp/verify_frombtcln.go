@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
@@ -87,7 +88,7 @@ func (q *fromBTCLN) pays() error {
 		return err
 	}
 	q.sats = sats(q.invoice)
-	q.fee = mulDiv(q.got.SwapFee, q.sats, sum(q.got.Total, q.got.SwapFee))
+	q.fee = bigs.MulDiv(q.got.SwapFee, q.sats, sum(q.got.Total, q.got.SwapFee))
 	return nil
 }
 

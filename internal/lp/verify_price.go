@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -151,7 +152,7 @@ func (a Agreed) announcedFee(c Check, feeSats, grossSats, base *big.Int, t token
 		limit.Add(limit, base)
 	}
 	if a.FeePPM != nil {
-		limit.Add(limit, mulDiv(grossSats, a.FeePPM, million))
+		limit.Add(limit, bigs.MulDiv(grossSats, a.FeePPM, million))
 	}
 	if market != nil && t.Decimals >= 0 { // one base unit of a coarse token is worth several sats
 		coarse, err := pricecheck.ToBitcoin(big.NewInt(2), market, t.Decimals)
@@ -214,7 +215,7 @@ func (a Agreed) fairAfterWatchtower(sats, units, feeSats, swapSats *big.Int) err
 		return err
 	}
 	net := minus(sats, feeSats)
-	least := minus(net, mulDiv(net, big.NewInt(a.Policy.tolerance()), million))
+	least := minus(net, bigs.MulDiv(net, big.NewInt(a.Policy.tolerance()), million))
 	least.Sub(least, a.Policy.watchtower(swapSats)).Sub(least, big.NewInt(roundingSats))
 	if worth.Cmp(least) < 0 {
 		e := Lie("the payout is worth %s sats for a swap of %s sats, but at least %s sats are due after the watchtower's fee", worth, net, least)

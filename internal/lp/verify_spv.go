@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/pricecheck"
@@ -259,7 +260,7 @@ func fineEnough(field string, want, unit *big.Int) error {
 	if unit == nil || unit.Sign() <= 0 || want.Sign() <= 0 {
 		return nil
 	}
-	if rest := new(big.Int).Rem(want, unit); mulDiv(rest, million, want).Cmp(big.NewInt(maxLostPPM)) > 0 {
+	if rest := new(big.Int).Rem(want, unit); bigs.MulDiv(rest, million, want).Cmp(big.NewInt(maxLostPPM)) > 0 {
 		return fault.Invalid(field, "is not a multiple of %s, the smallest unit of the liquidity provider's vault", unit)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
@@ -80,7 +81,7 @@ func (q *toBTC) numbers() error {
 	if q.net.Sign() <= 0 {
 		return lie(CheckNumbers, "the fees are at least as large as the total")
 	}
-	q.fee, q.network = mulDiv(g.SwapFee, g.Amount, q.net), mulDiv(g.NetworkFee, g.Amount, q.net)
+	q.fee, q.network = bigs.MulDiv(g.SwapFee, g.Amount, q.net), bigs.MulDiv(g.NetworkFee, g.Amount, q.net)
 	return nil
 }
 
@@ -141,7 +142,7 @@ func (q *toBTC) networkFee() error {
 		vsize = 400
 	}
 	limit := ceil(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(vsize)))
-	limit.Add(limit, mulDiv(limit, big.NewInt(q.Policy.tolerance()), million))
+	limit.Add(limit, bigs.MulDiv(limit, big.NewInt(q.Policy.tolerance()), million))
 	if sats.Cmp(limit) > 0 {
 		return doubt(CheckNetworkFee, "the network fee is worth %s sats, but a payout at %s sat/vB costs at most %s", sats, rateText(rate), limit)
 	}

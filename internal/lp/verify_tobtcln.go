@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/pricecheck"
@@ -138,7 +139,7 @@ func (q *toBTCLN) routingPrice() error {
 		if err != nil {
 			return err
 		}
-		limit := sum(sum(worth, mulDiv(worth, big.NewInt(q.Policy.tolerance()), million)), big.NewInt(1))
+		limit := sum(sum(worth, bigs.MulDiv(worth, big.NewInt(q.Policy.tolerance()), million)), big.NewInt(1))
 		if q.got.MaxFee.Cmp(limit) > 0 {
 			return lie(CheckRoutingFee, "the routing fee is %s base units for %s sats, which are worth only %s", q.got.MaxFee, q.got.RoutingFeeSats, worth)
 		}
@@ -147,7 +148,7 @@ func (q *toBTCLN) routingPrice() error {
 	if net.Sign() <= 0 {
 		return lie(CheckNumbers, "the fees are at least as large as the total")
 	}
-	q.fee, q.network = mulDiv(q.got.SwapFee, q.sats, net), mulDiv(q.got.MaxFee, q.sats, net)
+	q.fee, q.network = bigs.MulDiv(q.got.SwapFee, q.sats, net), bigs.MulDiv(q.got.MaxFee, q.sats, net)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -89,7 +90,7 @@ func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got
 // WatchtowerSats is the part of the sats paid for gas and bounty that is the
 // bounty's (protocol: swap-flows-escrow.md §8.8).
 func WatchtowerSats(gasSats *big.Int, e *chains.Escrow) *big.Int {
-	deposit, bounty := swap.OrZero(e.SecurityDeposit), swap.OrZero(e.ClaimerBounty)
+	deposit, bounty := bigs.OrZero(e.SecurityDeposit), bigs.OrZero(e.ClaimerBounty)
 	whole := deposit
 	if bounty.Cmp(whole) > 0 {
 		whole = bounty
@@ -97,5 +98,5 @@ func WatchtowerSats(gasSats *big.Int, e *chains.Escrow) *big.Int {
 	if whole.Sign() == 0 {
 		return new(big.Int)
 	}
-	return swap.MulDiv(gasSats, bounty, whole)
+	return bigs.MulDiv(gasSats, bounty, whole)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/pricecheck"
@@ -154,9 +155,9 @@ const shareUnits = 100_000
 func VaultNetworkFee(got lp.SPVQuote, s bitcoin.FeeShares) *big.Int {
 	token, gas := int64(s.Caller)+int64(s.Fronting)+int64(s.Execution), int64(s.Caller)+int64(s.Fronting)
 	without := func(paid, fee *big.Int, share int64) *big.Int {
-		return swap.MulDiv(new(big.Int).Sub(paid, fee), big.NewInt(shareUnits), big.NewInt(shareUnits+share))
+		return bigs.MulDiv(new(big.Int).Sub(paid, fee), big.NewInt(shareUnits), big.NewInt(shareUnits+share))
 	}
 	net := without(got.BTCAmountSwap, got.SwapFeeBTC, token)
 	net.Add(net, without(got.BTCAmountGas, got.GasSwapFeeBTC, gas))
-	return swap.MulDiv(net, big.NewInt(token), big.NewInt(shareUnits))
+	return bigs.MulDiv(net, big.NewInt(token), big.NewInt(shareUnits))
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
@@ -85,7 +86,7 @@ func (o *order) escrowRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, f
 	}
 	r.Escrow = &swap.EscrowPart{Expected: a.Escrow, Real: a.Escrow, Init: a.Auth, FeeRate: fees}
 	r.Terms.SwapFee = tokens.NewAmount(a.SwapFee, o.token)
-	network := tokens.NewAmount(swap.OrZero(a.NetworkFee), o.token)
+	network := tokens.NewAmount(bigs.OrZero(a.NetworkFee), o.token)
 	r.Terms.NetworkFee = &network
 	return r, nil
 }

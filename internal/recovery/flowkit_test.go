@@ -106,7 +106,7 @@ func facts(r *swap.Record) map[string]string {
 		}
 	}
 	if b := r.Bitcoin; b != nil {
-		if !swap.IsZero(b.TxID) {
+		if b.TxID != [32]byte{} {
 			f["txId"] = b.TxID.String()
 		}
 		f["address"] = b.Address

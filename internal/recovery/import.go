@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -384,10 +385,10 @@ func (i *importer) feeSats(output, net *big.Int) {
 		return
 	}
 	if t.FeeSats == nil {
-		t.FeeSats = swap.MulDiv(i.o.SwapFee.orZero(), output, net)
+		t.FeeSats = bigs.MulDiv(i.o.SwapFee.orZero(), output, net)
 	}
 	if t.NetworkSats == nil {
-		t.NetworkSats = swap.MulDiv(i.o.NetworkFee.orZero(), output, net)
+		t.NetworkSats = bigs.MulDiv(i.o.NetworkFee.orZero(), output, net)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/swap"
@@ -65,7 +66,7 @@ func (i *importer) fromLightning() error {
 // autoFees are what the swap, the gas drop and the watchtower cost.
 func (i *importer) autoFees(e *chains.Escrow) {
 	o, r := i.o, i.r
-	if drop := new(big.Int).Sub(swap.OrZero(e.SecurityDeposit), swap.OrZero(e.ClaimerBounty)); drop.Sign() > 0 {
+	if drop := new(big.Int).Sub(bigs.OrZero(e.SecurityDeposit), bigs.OrZero(e.ClaimerBounty)); drop.Sign() > 0 {
 		gas := tokens.NewAmount(drop, i.chain.Info().Native)
 		r.Terms.GasDrop = &gas
 	}
@@ -80,10 +81,10 @@ func (i *importer) autoFees(e *chains.Escrow) {
 func (i *importer) feeOfInput(output *big.Int, of tokens.Token) {
 	o, t := i.o, &i.r.Terms
 	t.FeeSats = o.SwapFeeBtc.orNil()
-	if whole := new(big.Int).Add(swap.OrZero(output), o.SwapFee.orZero()); t.FeeSats == nil && t.Input.Known() && whole.Sign() > 0 {
-		t.FeeSats = swap.MulDiv(o.SwapFee.orZero(), t.Input.Raw, whole)
+	if whole := new(big.Int).Add(bigs.OrZero(output), o.SwapFee.orZero()); t.FeeSats == nil && t.Input.Known() && whole.Sign() > 0 {
+		t.FeeSats = bigs.MulDiv(o.SwapFee.orZero(), t.Input.Raw, whole)
 	}
-	t.SwapFee = tokens.NewAmount(swap.OrZero(t.FeeSats), of)
+	t.SwapFee = tokens.NewAmount(bigs.OrZero(t.FeeSats), of)
 }
 
 // fromBitcoin reads the type whose escrow the user opens before paying bitcoin.

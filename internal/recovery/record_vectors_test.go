@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -192,7 +193,7 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 				if r.Type == swap.ToBTC || r.Type == swap.ToBTCLN {
 					is("swap fee in sats", tokens.NewAmount(r.Terms.FeeSats, sats), b.Dst)
 					ppm := new(big.Int).Sub(r.Terms.FeeSats, r.Terms.Price.BaseFeeSats)
-					if ppm = swap.MulDiv(ppm, big.NewInt(1_000_000), r.Terms.Output.Raw); ppm.String() != b.PercentagePPM {
+					if ppm = bigs.MulDiv(ppm, big.NewInt(1_000_000), r.Terms.Output.Raw); ppm.String() != b.PercentagePPM {
 						t.Errorf("fee of %s ppm, want %s", ppm, b.PercentagePPM)
 					}
 				}

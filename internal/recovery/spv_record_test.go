@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/executor"
 	"github.com/swapper-go/swapper/internal/flowtest"
@@ -117,7 +118,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 		// figure is known, the network's is what the total leaves.
 		token := r.Terms.Output.Token
 		sats, whole := amountText(t, string(fields["swapFeeBtc"])), amountText(t, string(fields["swapFee"]))
-		bought := new(big.Int).Add(whole, swap.MulDiv(amountText(t, string(fields["gasSwapFeeBtc"])), whole, sats))
+		bought := new(big.Int).Add(whole, bigs.MulDiv(amountText(t, string(fields["gasSwapFeeBtc"])), whole, sats))
 		total := inner(shown, "totalFee", "dst", "rawAmount")
 		network := new(big.Int).Sub(amountText(t, total), bought)
 		drop := tokens.NewAmount(new(big.Int), s.Chain.Info().Native)

@@ -168,7 +168,7 @@ func TestVectorsTrustedOnchain(t *testing.T) {
 			}
 		}
 		id := ""
-		if !swap.IsZero(got.Bitcoin.TxID) {
+		if got.Bitcoin.TxID != [32]byte{} {
 			id = got.Bitcoin.TxID.String()
 		}
 		shown("payment", id, want.TxID, theirPayment, payment)

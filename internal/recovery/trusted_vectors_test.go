@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -182,7 +183,7 @@ func TestVectorsTrustedStatus(t *testing.T) {
 			"inputWithoutFee": shownAmount(rest, r.Terms.Input.Token),
 			"output":          shownAmount(r.Terms.Output.Raw, r.Terms.Output.Token),
 			"swapFee":         shownAmount(r.Terms.SwapFee.Raw, r.Terms.SwapFee.Token),
-			"swapFeePPM":      swap.MulDiv(ppm, big.NewInt(1_000_000), rest).String(),
+			"swapFeePPM":      bigs.MulDiv(ppm, big.NewInt(1_000_000), rest).String(),
 			"currentAction":   nil,
 		}
 		steps := []any{}

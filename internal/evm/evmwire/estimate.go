@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Bytes of state difference that Citrea charges for (protocol: chain-evm.md §6.2).
@@ -33,7 +35,7 @@ func (n Network) costNoTip(rate FeeRate, gas, diffBytes uint64) *big.Int {
 	if !n.StateDiffFee {
 		return n.Cost(rate, gas, diffBytes)
 	}
-	return n.withDiff(gasCost(gas, OrZero(rate.Base)), rate, diffBytes)
+	return n.withDiff(gasCost(gas, bigs.OrZero(rate.Base)), rate, diffBytes)
 }
 
 func (n Network) withDiff(cost *big.Int, rate FeeRate, diffBytes uint64) *big.Int {
@@ -94,10 +96,10 @@ func (n Network) ClaimCost(rate FeeRate, s SwapData, signer common.Address) *big
 	} else {
 		diff += diffBalance
 	}
-	if OrZero(s.ClaimerBounty).Sign() > 0 {
+	if bigs.OrZero(s.ClaimerBounty).Sign() > 0 {
 		moved.add(signer, s.DepositToken)
 	}
-	if OrZero(s.SecurityDeposit).Cmp(OrZero(s.ClaimerBounty)) > 0 {
+	if bigs.OrZero(s.SecurityDeposit).Cmp(bigs.OrZero(s.ClaimerBounty)) > 0 {
 		moved.add(s.Claimer, s.DepositToken)
 	}
 	return n.Cost(rate, claimGas(s, s.Kind), diff+moved.bytes())
@@ -116,10 +118,10 @@ func (n Network) RefundCost(rate FeeRate, s SwapData, signer common.Address) *bi
 	} else {
 		diff += diffBalance
 	}
-	if OrZero(s.SecurityDeposit).Sign() > 0 {
+	if bigs.OrZero(s.SecurityDeposit).Sign() > 0 {
 		moved.add(s.Offerer, s.DepositToken)
 	}
-	if OrZero(s.ClaimerBounty).Cmp(OrZero(s.SecurityDeposit)) > 0 {
+	if bigs.OrZero(s.ClaimerBounty).Cmp(bigs.OrZero(s.SecurityDeposit)) > 0 {
 		moved.add(s.Claimer, s.DepositToken)
 	}
 	return n.Cost(rate, refundGas(s), diff+moved.bytes())

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // FeeRate is what a transaction offers for gas, in wei, and on chains that
@@ -44,7 +45,7 @@ func ParseFeeRate(s string) (FeeRate, error) {
 
 // String returns the text of the rate.
 func (r FeeRate) String() string {
-	s := fmt.Sprintf("%s,%s", OrZero(r.Base), OrZero(r.Priority))
+	s := fmt.Sprintf("%s,%s", bigs.OrZero(r.Base), bigs.OrZero(r.Priority))
 	if r.L1 != nil {
 		s += "," + r.L1.String()
 	}
@@ -52,7 +53,9 @@ func (r FeeRate) String() string {
 }
 
 // MaxFeePerGas is the most that a transaction pays for a unit of gas.
-func (r FeeRate) MaxFeePerGas() *big.Int { return new(big.Int).Add(OrZero(r.Base), OrZero(r.Priority)) }
+func (r FeeRate) MaxFeePerGas() *big.Int {
+	return new(big.Int).Add(bigs.OrZero(r.Base), bigs.OrZero(r.Priority))
+}
 
 // FeeRate returns the rate to offer after a block with the given base fee and,
 // where the chain has it, L1 fee (both in wei).

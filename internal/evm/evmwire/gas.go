@@ -6,6 +6,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Gas limits. They are constants of the protocol, not estimates: what a quote
@@ -85,10 +86,10 @@ func claimGasBase(s SwapData) uint64 {
 	} else {
 		gas += gasPayBalance
 	}
-	if OrZero(s.ClaimerBounty).Sign() > 0 {
+	if bigs.OrZero(s.ClaimerBounty).Sign() > 0 {
 		gas += payGas(s.DepositToken)
 	}
-	if OrZero(s.SecurityDeposit).Cmp(OrZero(s.ClaimerBounty)) > 0 {
+	if bigs.OrZero(s.SecurityDeposit).Cmp(bigs.OrZero(s.ClaimerBounty)) > 0 {
 		gas += payGas(s.DepositToken)
 	}
 	return gas
@@ -103,10 +104,10 @@ func refundGas(s SwapData) uint64 {
 	} else {
 		gas += gasPayBalance
 	}
-	if OrZero(s.SecurityDeposit).Sign() > 0 {
+	if bigs.OrZero(s.SecurityDeposit).Sign() > 0 {
 		gas += payGas(s.DepositToken)
 	}
-	if OrZero(s.ClaimerBounty).Cmp(OrZero(s.SecurityDeposit)) > 0 {
+	if bigs.OrZero(s.ClaimerBounty).Cmp(bigs.OrZero(s.SecurityDeposit)) > 0 {
 		gas += payGas(s.DepositToken)
 	}
 	return gas

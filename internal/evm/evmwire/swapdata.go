@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // SwapData is one escrow: the members that the contract hashes, and beside them
@@ -70,7 +71,7 @@ func (s SwapData) Validate() error {
 
 // Flags returns the flags word of the contract (protocol: chain-evm.md §3.1).
 func (s SwapData) Flags() *big.Int {
-	flags := new(big.Int).Lsh(OrZero(s.Sequence), 64)
+	flags := new(big.Int).Lsh(bigs.OrZero(s.Sequence), 64)
 	var bits uint64
 	if s.PayOut {
 		bits |= 1
@@ -118,7 +119,7 @@ func (s SwapData) Expiry() int64 {
 // TotalDeposit returns what the opener puts in of the deposit token: the larger
 // of security deposit and bounty.
 func (s SwapData) TotalDeposit() *big.Int {
-	deposit, bounty := OrZero(s.SecurityDeposit), OrZero(s.ClaimerBounty)
+	deposit, bounty := bigs.OrZero(s.SecurityDeposit), bigs.OrZero(s.ClaimerBounty)
 	if deposit.Cmp(bounty) >= 0 {
 		return new(big.Int).Set(deposit)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Terms are what two parties agree on for an escrow; the rest follows from the
@@ -36,11 +37,11 @@ func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
 		return SwapData{}, fault.Invalid("expiry", "must not be negative")
 	}
 	s := SwapData{
-		Offerer: t.Offerer, Claimer: t.Claimer, Token: t.Token, Amount: OrZero(t.Amount),
-		PayIn: t.PayIn, PayOut: t.PayOut, Reputation: t.PayIn, Sequence: OrZero(t.Sequence),
+		Offerer: t.Offerer, Claimer: t.Claimer, Token: t.Token, Amount: bigs.OrZero(t.Amount),
+		PayIn: t.PayIn, PayOut: t.PayOut, Reputation: t.PayIn, Sequence: bigs.OrZero(t.Sequence),
 		ClaimHandler: d.ClaimHandlers[t.Kind], ClaimData: t.ClaimData,
 		RefundHandler: d.RefundHandler, RefundData: common.BigToHash(big.NewInt(t.Expiry)),
-		SecurityDeposit: OrZero(t.SecurityDeposit), ClaimerBounty: OrZero(t.ClaimerBounty), DepositToken: t.DepositToken,
+		SecurityDeposit: bigs.OrZero(t.SecurityDeposit), ClaimerBounty: bigs.OrZero(t.ClaimerBounty), DepositToken: t.DepositToken,
 		Kind: t.Kind, ExtraData: t.ExtraData,
 	}
 	if err := s.Validate(); err != nil {
@@ -74,11 +75,4 @@ func (d Deployment) CheckSwapData(s SwapData) error {
 		return fault.Invalid("claimer", "must differ from the offerer")
 	}
 	return nil
-}
-
-func OrZero(n *big.Int) *big.Int {
-	if n == nil {
-		return new(big.Int)
-	}
-	return n
 }

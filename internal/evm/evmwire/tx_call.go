@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Role says what a call is for, which decides how strictly a signed one is
@@ -40,4 +42,4 @@ type Allowance struct {
 }
 
 // value never is nil.
-func (c Call) value() *big.Int { return OrZero(c.Value) }
+func (c Call) value() *big.Int { return bigs.OrZero(c.Value) }

@@ -9,6 +9,8 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/rlp"
+
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // unsignedDynamicFeeTx is the payload of a type 2 transaction before it is
@@ -44,14 +46,14 @@ func (n Network) unsigned(c Call, nonce uint64, rate FeeRate) ([]byte, error) {
 	switch {
 	case !InBits(c.value(), 256):
 		return nil, fmt.Errorf("value must be from 0 to 2^256-1")
-	case !InBits(OrZero(rate.Base), maxFeeBits) || !InBits(OrZero(rate.Priority), maxFeeBits):
+	case !InBits(bigs.OrZero(rate.Base), maxFeeBits) || !InBits(bigs.OrZero(rate.Priority), maxFeeBits):
 		return nil, fmt.Errorf("fee rate %s is out of range", rate)
 	case nonce == math.MaxUint64:
 		return nil, fmt.Errorf("the account has no nonce left")
 	}
 	payload, err := rlp.EncodeToBytes(&unsignedDynamicFeeTx{
 		ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce,
-		TipCap: OrZero(rate.Priority), FeeCap: rate.MaxFeePerGas(),
+		TipCap: bigs.OrZero(rate.Priority), FeeCap: rate.MaxFeePerGas(),
 		Gas: c.Gas, To: c.To, Value: c.value(), Data: c.Data,
 	})
 	if err != nil {

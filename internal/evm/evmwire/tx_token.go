@@ -7,6 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Transfer builds a transfer of any token; with [Native] it is the gas drop.
@@ -91,6 +92,6 @@ func (a allowances) calls(spender common.Address) ([]Call, error) {
 // enough. granted returns the present allowance; nil counts as none.
 func WithoutApproved(calls []Call, granted func(Allowance) *big.Int) []Call {
 	return slices.DeleteFunc(slices.Clone(calls), func(c Call) bool {
-		return c.Role == RoleApproval && c.Allowance != nil && OrZero(granted(*c.Allowance)).Cmp(c.Allowance.Amount) >= 0
+		return c.Role == RoleApproval && c.Allowance != nil && bigs.OrZero(granted(*c.Allowance)).Cmp(c.Allowance.Amount) >= 0
 	})
 }

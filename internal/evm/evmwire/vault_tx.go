@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 )
@@ -27,7 +28,7 @@ func (p VaultParams) scale(i int, raw uint64) *big.Int {
 	if i == 1 {
 		multiplier = p.Token1Multiplier
 	}
-	return new(big.Int).Mul(new(big.Int).SetUint64(raw), OrZero(multiplier))
+	return new(big.Int).Mul(new(big.Int).SetUint64(raw), bigs.OrZero(multiplier))
 }
 
 // Balance returns what the vault holds of the token with the given index, 0 or

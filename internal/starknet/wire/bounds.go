@@ -1,6 +1,10 @@
 package wire
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/swapper-go/swapper/internal/bigs"
+)
 
 // Bound is how much of one kind of gas a transaction may use, and what it offers for
 // a unit, in fri.
@@ -16,7 +20,7 @@ type Bounds struct {
 
 // Bounds returns the bounds of a transaction that may use g, at the rate.
 func (r FeeRate) Bounds(g Gas) Bounds {
-	return Bounds{Bound{g.L1, orZero(r.L1)}, Bound{g.L2, orZero(r.L2)}, Bound{g.L1Data, orZero(r.L1Data)}}
+	return Bounds{Bound{g.L1, bigs.OrZero(r.L1)}, Bound{g.L2, bigs.OrZero(r.L2)}, Bound{g.L1Data, bigs.OrZero(r.L1Data)}}
 }
 
 // Gas returns the amounts.

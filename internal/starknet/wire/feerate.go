@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // FeeRate is what a transaction offers for each kind of gas, in fri (10^-18 STRK). Its
@@ -55,7 +56,7 @@ func ParseFeeRate(s string) (FeeRate, error) {
 
 // String returns the text of the rate.
 func (r FeeRate) String() string {
-	return fmt.Sprintf("%s,%s,%s%s", orZero(r.L1), orZero(r.L2), orZero(r.L1Data), feeRateSuffix)
+	return fmt.Sprintf("%s,%s,%s%s", bigs.OrZero(r.L1), bigs.OrZero(r.L2), bigs.OrZero(r.L1Data), feeRateSuffix)
 }
 
 // What a rate offers over the prices of the latest block, and what it never exceeds (§9).
@@ -88,11 +89,4 @@ func RateFor(l1, l2, l1Data *big.Int) (FeeRate, error) {
 		*p.to = offer
 	}
 	return r, nil
-}
-
-func orZero(n *big.Int) *big.Int {
-	if n == nil {
-		return new(big.Int)
-	}
-	return n
 }

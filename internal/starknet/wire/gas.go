@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Gas is how much of each kind a transaction may use. Amounts are constants of the
@@ -87,7 +88,7 @@ func (r FeeRate) Cost(g Gas) *big.Int {
 		price  *big.Int
 	}{{g.L1, r.L1}, {g.L2, r.L2}, {g.L1Data, r.L1Data}} {
 		n := new(big.Int).SetUint64(p.amount)
-		total.Add(total, n.Mul(n, orZero(p.price)))
+		total.Add(total, n.Mul(n, bigs.OrZero(p.price)))
 	}
 	return total
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Escrow returns the neutral view of an escrow, with its JSON form in Data.
@@ -39,7 +40,7 @@ func (d Deployment) Expect(spec chains.Spec) (SwapData, error) {
 	if spec.Amount == nil {
 		return SwapData{}, fault.Invalid("amount", "is required")
 	}
-	sequence := orZero(spec.Sequence)
+	sequence := bigs.OrZero(spec.Sequence)
 	if !sequence.IsUint64() {
 		return SwapData{}, fault.Invalid("sequence", "must be a number from 0 to 2^64-1")
 	}

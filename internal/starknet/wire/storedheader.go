@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
@@ -30,7 +31,7 @@ func (w felts) header(h bitcoin.Header) felts {
 // storedHeader appends a stored header.
 func (w felts) storedHeader(s StoredHeader) felts {
 	hash := s.Header.Hash()
-	w = w.header(s.Header).words(hash[:]).u256(orZero(s.Work)).uint(uint64(s.Header.Height)).uint(uint64(s.LastAdjustment))
+	w = w.header(s.Header).words(hash[:]).u256(bigs.OrZero(s.Work)).uint(uint64(s.Header.Height)).uint(uint64(s.LastAdjustment))
 	for _, t := range s.PreviousTimes {
 		w = w.uint(uint64(t))
 	}
@@ -92,7 +93,7 @@ func (s StoredHeader) Next(h bitcoin.Header) (StoredHeader, error) {
 		return StoredHeader{}, err
 	}
 	next := StoredHeader{Header: h, Work: pow.Work(h.Bits), LastAdjustment: s.LastAdjustment}
-	if next.Work.Add(next.Work, orZero(s.Work)).BitLen() > 256 {
+	if next.Work.Add(next.Work, bigs.OrZero(s.Work)).BitLen() > 256 {
 		return StoredHeader{}, fmt.Errorf("stored header at height %d: chain work overflows", s.Header.Height)
 	}
 	if h.Height%2016 == 0 {
@@ -105,4 +106,4 @@ func (s StoredHeader) Next(h bitcoin.Header) (StoredHeader, error) {
 
 // Outgrows reports whether a fork that ends with s becomes the main chain of a relay
 // whose tip has the given chain work.
-func (s StoredHeader) Outgrows(tipWork *big.Int) bool { return orZero(s.Work).Cmp(tipWork) > 0 }
+func (s StoredHeader) Outgrows(tipWork *big.Int) bool { return bigs.OrZero(s.Work).Cmp(tipWork) > 0 }

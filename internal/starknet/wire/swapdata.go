@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 )
 
@@ -154,7 +155,7 @@ func (s SwapData) expiry() uint64 { return s.RefundData.Bits()[0] }
 // TotalDeposit returns what the opener puts in of the fee token: the larger of
 // security deposit and bounty.
 func (s SwapData) TotalDeposit() *big.Int {
-	deposit, bounty := orZero(s.SecurityDeposit), orZero(s.ClaimerBounty)
+	deposit, bounty := bigs.OrZero(s.SecurityDeposit), bigs.OrZero(s.ClaimerBounty)
 	if deposit.Cmp(bounty) < 0 {
 		deposit = bounty
 	}

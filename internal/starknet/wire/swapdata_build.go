@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // Terms are what two parties agree on for an escrow; the rest follows from the
@@ -39,7 +40,7 @@ func (d Deployment) NewSwapData(t Terms) (SwapData, error) {
 	s := SwapData{
 		Offerer: t.Offerer, Claimer: t.Claimer, Token: t.Token, RefundHandler: d.RefundHandler, ClaimHandler: d.ClaimHandlers[t.Kind],
 		PayOut: t.PayOut, PayIn: t.PayIn, Reputation: t.PayIn, Sequence: t.Sequence, ClaimData: t.ClaimData, RefundData: FeltOf(uint64(t.Expiry)),
-		Amount: orZero(t.Amount), FeeToken: t.FeeToken, SecurityDeposit: orZero(t.SecurityDeposit), ClaimerBounty: orZero(t.ClaimerBounty),
+		Amount: bigs.OrZero(t.Amount), FeeToken: t.FeeToken, SecurityDeposit: bigs.OrZero(t.SecurityDeposit), ClaimerBounty: bigs.OrZero(t.ClaimerBounty),
 		Kind: t.Kind, ExtraData: t.ExtraData,
 	}
 	if err := s.Validate(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/NethermindEth/starknet.go/rpc"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // TxType is the type of a transaction.
@@ -146,7 +147,7 @@ func (t *Transaction) rpcDeploy() *rpc.DeployAccountTxnV3 {
 
 func (b Bounds) rpc() *rpc.ResourceBoundsMapping {
 	of := func(b Bound) rpc.ResourceBounds {
-		return rpc.ResourceBounds{MaxAmount: rpcUint64(b.MaxAmount), MaxPricePerUnit: rpc.U128(hexOf(orZero(b.MaxPrice)))}
+		return rpc.ResourceBounds{MaxAmount: rpcUint64(b.MaxAmount), MaxPricePerUnit: rpc.U128(hexOf(bigs.OrZero(b.MaxPrice)))}
 	}
 	return &rpc.ResourceBoundsMapping{L1Gas: of(b.L1), L2Gas: of(b.L2), L1DataGas: of(b.L1Data)}
 }

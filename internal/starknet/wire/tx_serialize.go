@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // The text of a transaction has its members in this order, and no blanks (§10.3).
@@ -105,7 +107,7 @@ func (t *Transaction) String() string {
 
 func (t *Transaction) detailsJSON() detailsJSON {
 	bound := func(b Bound) boundJSON {
-		return boundJSON{Hex64(FeltOf(b.MaxAmount)), hex64Of(orZero(b.MaxPrice))}
+		return boundJSON{Hex64(FeltOf(b.MaxAmount)), hex64Of(bigs.OrZero(b.MaxPrice))}
 	}
 	return detailsJSON{
 		Version: "0x3", ResourceBounds: boundsJSON{bound(t.Bounds.L2), bound(t.Bounds.L1), bound(t.Bounds.L1Data)}, Tip: Hex64(FeltOf(t.Tip)),

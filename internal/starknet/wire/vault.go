@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 )
 
 // VaultRef names a vault.
@@ -61,7 +62,7 @@ func ReadVault(ref VaultRef, answer []Felt) (Vault, error) {
 func (d Deployment) Neutral(v Vault) chains.Vault {
 	return chains.Vault{
 		VaultID: chains.VaultID{Owner: Hex64(v.Owner), ID: Number(v.ID)}, Open: v.Open(), Tokens: [2]string{Hex64(v.Tokens[0]), Hex64(v.Tokens[1])},
-		Multipliers: [2]*big.Int{orZero(v.Multipliers[0]), orZero(v.Multipliers[1])},
+		Multipliers: [2]*big.Int{bigs.OrZero(v.Multipliers[0]), bigs.OrZero(v.Multipliers[1])},
 		VaultState:  bitcoin.VaultState{UTXO: v.UTXO, Raw: v.Raw, Withdrawals: v.Withdrawals}, Confirmations: uint32(v.Confirmations), OurRelay: v.Relay == d.BtcRelay.Address,
 	}
 }

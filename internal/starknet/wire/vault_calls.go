@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -93,7 +94,7 @@ func (d Deployment) approveRaw(v Vault, raw [2]uint64) (calls []Call, err error)
 		if n == 0 {
 			continue
 		}
-		amount := new(big.Int).Mul(new(big.Int).SetUint64(n), orZero(v.Multipliers[i]))
+		amount := new(big.Int).Mul(new(big.Int).SetUint64(n), bigs.OrZero(v.Multipliers[i]))
 		if i == 1 && len(calls) == 1 && v.Tokens[0] == v.Tokens[1] { // a second approval would overwrite the first
 			amount.Add(amount, calls[0].Allowance.Amount)
 			calls = nil
