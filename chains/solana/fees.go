@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/solana/solread"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -23,7 +24,8 @@ const (
 
 // FeeRate takes the round trips of [solread.Ledger.Price]: one, and two more where the
 // node estimates no fees and no blocks were looked at for five seconds. The price is
-// kept within fixed bounds, and remembered for five seconds.
+// kept within fixed bounds, and remembered for five seconds; calls at the same time share
+// one question.
 func (c *chain) FeeRate(ctx context.Context) (string, error) {
 	rate, err := c.currentRate(ctx)
 	if err != nil {
@@ -43,14 +45,16 @@ func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	if age := now.Sub(at); !at.IsZero() && age >= 0 && age < priceValidity {
 		return wire.FeeRate{Price: known}, nil
 	}
-	price, err := c.ledger.Price(ctx, c.pricePolicy(), c.vaults())
-	if err != nil {
-		return wire.FeeRate{}, err
-	}
-	c.mu.Lock()
-	c.price, c.pricedAt = price, now
-	c.mu.Unlock()
-	return wire.FeeRate{Price: price}, nil
+	return flight.Do(ctx, &c.pricing, "", func(ctx context.Context) (wire.FeeRate, error) {
+		price, err := c.ledger.Price(ctx, c.pricePolicy(), c.vaults())
+		if err != nil {
+			return wire.FeeRate{}, err
+		}
+		c.mu.Lock()
+		c.price, c.pricedAt = price, now
+		c.mu.Unlock()
+		return wire.FeeRate{Price: price}, nil
+	})
 }
 
 func (c *chain) pricePolicy() solread.PricePolicy {
