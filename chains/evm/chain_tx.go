@@ -26,22 +26,17 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 	return c.deliver(ctx, tx)
 }
 
-// deliver gives a transaction to a node, and to the others if that refuses it.
+// deliver gives a transaction to every node.
 func (c *chain) deliver(ctx context.Context, tx chains.Signed) error {
+	judge := func(r []evmrpc.Request) error { return c.sent(tx, r) }
+	if n, ok := c.node.(*evmrpc.Nodes); ok && n.Several() {
+		return n.Deliver(ctx, func() []evmrpc.Request { return sendRequests(tx) }, judge)
+	}
 	r := sendRequests(tx)
 	if err := c.node.Batch(ctx, r); err != nil {
 		return err
 	}
-	err := c.sent(tx, r)
-	if n, ok := c.node.(*evmrpc.Nodes); ok && n.Several() && fault.CodeOf(err) == fault.InvalidState {
-		// One node may refuse what the others take.
-		took := false
-		_ = n.Each(ctx, func() []evmrpc.Request { return sendRequests(tx) }, func(r []evmrpc.Request) { took = took || c.sent(tx, r) == nil })
-		if took {
-			return nil
-		}
-	}
-	return err
+	return judge(r)
 }
 
 // sendRequests sends a transaction and asks whether it is known.

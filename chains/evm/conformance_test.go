@@ -322,7 +322,8 @@ func (l *localNet) Facts() chaintest.Facts {
 		},
 		Alterations: alterations(),
 		Trips: chaintest.Trips{
-			Heads: 1, Balance: 1, FeeRate: 1, Send: 1, Status: 1, VerifyInit: 0,
+			Heads: 1, Balance: 1, FeeRate: 1, Status: 1, VerifyInit: 0,
+			Send:    2, // both nodes at once
 			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1,
 			Search: 3, SearchFound: 4,
 			Build: 1, BuildProof: 5, BuildProofAgain: 2, BuildProofBehind: 7, BuildVault: 10, BuildVaultAgain: 4, Hints: 1, Admit: 1, Liquidity: 1, Estimate: 1,

@@ -342,7 +342,8 @@ func (l *localNet) Facts() chaintest.Facts {
 		Trips: chaintest.Trips{
 			Heads: 1, Balance: 1,
 			FeeRate: 3, // the first time: whether nodes estimate, what was paid lately, some blocks
-			Send:    1, Status: 1, Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1, Search: 1, SearchFound: 1,
+			Send:    2, // both nodes at once
+			Status:  1, Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1, Search: 1, SearchFound: 1,
 			VerifyInit: 2,                                                         // at once
 			Build:      3, BuildProof: 5, BuildProofAgain: 4, BuildProofBehind: 8, // four at once, and what follows from them
 			Hints: 2, Admit: 1, Liquidity: 1, History: 2,

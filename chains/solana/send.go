@@ -14,8 +14,7 @@ import (
 // Send takes one round trip: the node is asked along the way whether it knows the
 // transaction, so that one which was executed already counts as sent. One that reveals
 // a preimage takes another one before, which looks whether its block hash is still
-// good: it must not become public in vain. One that a node refuses takes another one,
-// to all nodes at once.
+// good: it must not become public in vain. Every node gets it at the same time.
 func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 	parsed, err := wire.ParseTx(tx.Raw)
 	if err != nil {
@@ -30,25 +29,19 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 			return err
 		}
 	}
-	s := sending{c: c, tx: tx, parsed: parsed, send: true}
-	if err := c.node.Batch(ctx, s.questions()); err != nil {
-		return err
-	}
-	err = s.outcome()
-	if c.nodes.Several() && fault.CodeOf(err) == fault.InvalidState && s.refused {
-		// One node may refuse what the others take.
-		took := false
-		again := func() *sending { return &sending{c: c, tx: tx, parsed: parsed, send: true} }
-		_ = c.nodes.Each(ctx, func() []solrpc.Request { return again().questions() }, func(r []solrpc.Request) {
-			each := again()
-			each.read(r)
-			took = took || each.outcome() == nil
-		})
-		if took {
-			return nil
+	attempt := func() *sending { return &sending{c: c, tx: tx, parsed: parsed, send: true} }
+	if !c.nodes.Several() {
+		s := attempt()
+		if err := c.node.Batch(ctx, s.questions()); err != nil {
+			return err
 		}
+		return s.outcome()
 	}
-	return err
+	return c.nodes.Deliver(ctx, func() []solrpc.Request { return attempt().questions() }, func(r []solrpc.Request) error {
+		s := attempt()
+		s.read(r)
+		return s.outcome()
+	})
 }
 
 // sending is one attempt to hand a transaction to a node.
@@ -63,7 +56,6 @@ type sending struct {
 	valid    solrpc.Validity
 	id       string
 	requests []solrpc.Request
-	refused  bool // by the node, and not because it is too late
 }
 
 // Where the answers are.
@@ -159,7 +151,6 @@ func (s *sending) outcome() error {
 		s.c.hashes.sent.Add(s.tx.ID, struct{}{})
 		return nil
 	case solrpc.IsRefusal(err):
-		s.refused = true
 		return fault.New(fault.InvalidState, "the node refused the transaction: %w", err)
 	}
 	return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
