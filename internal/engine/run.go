@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -155,6 +156,12 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	defer cancel()
 	input := g.hints.input(t.id)
 	res, err := g.Advance(ctx, t.id, input)
+	if fault.CodeOf(err) == fault.NotFound { // deleted, by Purge or by another process
+		if s.gone(t) {
+			g.hints.paid(t.id)
+		}
+		return
+	}
 	if err != nil {
 		failures := s.ended(t, err)
 		if ctx.Err() == nil {
@@ -234,6 +241,18 @@ func (s *schedule) put(t *turn, when time.Time) {
 		return
 	}
 	heap.Push(&s.queue, t)
+}
+
+// gone takes a swap off the schedule at the end of a turn, unless it has another one:
+// then it was stored anew meanwhile.
+func (s *schedule) gone(t *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at[t.id] != t || t.index >= 0 {
+		return false
+	}
+	delete(s.at, t.id)
+	return true
 }
 
 func (s *schedule) drop(id string) {

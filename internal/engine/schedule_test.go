@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -98,6 +100,33 @@ func TestFailedTurnIsTakenAgain(t *testing.T) {
 	s.retry(again, now)
 	if s.next(now.Add(time.Hour)) != nil {
 		t.Error("a swap that has left the schedule has a turn")
+	}
+}
+
+// A swap that was deleted leaves the schedule with its next turn, and nothing is said
+// of it; one that was stored anew meanwhile stays.
+func TestDeletedSwapHasNoTurns(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	var said strings.Builder
+	g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	defer g.Close()
+	r := create(t, g, "a")
+	s := &schedule{at: map[string]*turn{}}
+	s.set("a", now)
+	g.hints.add("a")
+	if err := g.Store.Delete(t.Context(), "a", r.Version); err != nil {
+		t.Fatal(err)
+	}
+	g.follow(t.Context(), s, s.next(now))
+	if len(s.at) != 0 || len(s.queue) != 0 || g.hints.input("a") != nil || said.Len() != 0 {
+		t.Errorf("%d turns, hints %v, %s", len(s.at), g.hints.owed, said.String())
+	}
+	s.set("a", now)
+	before := s.next(now)
+	s.set("a", now.Add(time.Minute))
+	g.follow(t.Context(), s, before)
+	if next := s.next(now.Add(time.Minute)); next == nil || next.id != "a" {
+		t.Error("a swap that was stored anew has no turn")
 	}
 }
 
