@@ -11,7 +11,9 @@ import (
 // history of every chain on which the signer is a valid address. It returns the
 // swaps that were not in the store yet. The chains are read from the contracts'
 // first block on, which can take minutes. Amounts on the other side, prices and
-// fees are not on the chain and stay unknown; refunds work all the same. Swaps
+// fees are not on the chain and stay unknown; refunds work all the same. A
+// provider is asked to authorize one as soon as it is among those configured and
+// answers; until then the money comes back by time alone. Swaps
 // that were found are stored and returned even together with an error.
 func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
@@ -21,6 +23,10 @@ func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput
 	defer end(&err)
 	if signer == "" {
 		return nil, fault.Invalid("signer", "is required")
+	}
+	// A swap's provider is found by its address once it is loaded, then or later.
+	if err := c.loaded(ctx); err != nil {
+		c.config.Logger.Warn("recovering swaps without the liquidity providers", "err", err)
 	}
 	var out []ListSwapOutput
 	var failed error

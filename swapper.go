@@ -125,7 +125,7 @@ func (c *Client) open(ctx context.Context) error {
 		Now: c.config.Now, Log: c.config.Logger})
 	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = engine.New(engine.Config{
-		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, Knock: c.lps.Knock,
+		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Knock: c.lps.Knock,
 		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:    swap.Flows(),
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Config is what an [Engine] is made of. All fields but Knock are needed.
+// Config is what an [Engine] is made of. All fields but LPAt and Knock are needed.
 type Config struct {
 	Store    storage.Store
 	Reader   Reader
@@ -25,6 +25,11 @@ type Config struct {
 	Flows    []*swap.Flow
 	Now      func() time.Time
 	Log      *slog.Logger
+
+	// LPAt returns the URL of the LP that has an address on a chain, "" if none is
+	// known to. A swap that was recovered from the chain has its LP's address alone.
+	// Nil: such swaps do without their LP.
+	LPAt func(chain, address string) string
 
 	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
 	// anything. Nil: an LP that was away is found to be back by other calls alone.
@@ -44,6 +49,7 @@ type Engine struct {
 	Flows       map[swap.Type]*swap.Flow
 	Now         func() time.Time
 	log         *slog.Logger
+	lpAt        func(chain, address string) string
 	passTimeout time.Duration
 	keepExpired time.Duration
 	Effects     *runner
@@ -65,7 +71,7 @@ type Engine struct {
 func New(c Config) *Engine {
 	base, stop := context.WithCancel(context.Background())
 	g := &Engine{
-		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log,
+		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
 		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
 		spared: lru.New[string, time.Time](sparedKept),

@@ -105,7 +105,8 @@ func (g *Engine) insert(ctx context.Context, r *swap.Record, share func(*storage
 	return nil
 }
 
-// Load reads a record. Unknown ids are fault.NotFound.
+// Load reads a record. Where its LP is, is looked up if the record does not say so.
+// Unknown ids are fault.NotFound.
 func (g *Engine) Load(ctx context.Context, id string) (*swap.Record, error) {
 	e, err := g.Store.Get(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
@@ -114,7 +115,11 @@ func (g *Engine) Load(ctx context.Context, id string) (*swap.Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read swap %s: %w", storage.Label(id), err)
 	}
-	return decode(e)
+	r, err := decode(e)
+	if err == nil && r.LP.URL == "" && g.lpAt != nil {
+		r.LP.URL = g.lpAt(r.Chain, r.LP.Address)
+	}
+	return r, err
 }
 
 // decode reads an entry; its error names the swap by a label.

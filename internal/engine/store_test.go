@@ -277,3 +277,31 @@ func TestWhatIsPending(t *testing.T) {
 		g.Close()
 	}
 }
+
+// The LP of a swap that was recovered is found by its address, as soon as it is known.
+func TestLPIsFoundByItsAddress(t *testing.T) {
+	known := false
+	g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+		LPAt: func(chain, address string) string {
+			if known && chain == "CITREA" && address == "0x2" {
+				return "https://lp"
+			}
+			return ""
+		}})
+	defer g.Close()
+	for id, lp := range map[string]swap.LP{"recovered": {Address: "0x2"}, "made": {URL: "https://other", Address: "0x2"}, "unknown": {Address: "0x3"}} {
+		r := newToy(id)
+		r.LP = lp
+		if err := g.Restore(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []map[string]string{{"recovered": "", "made": "https://other", "unknown": ""}, {"recovered": "https://lp", "made": "https://other", "unknown": ""}} {
+		for id, url := range want {
+			if r, err := g.Load(t.Context(), id); err != nil || r.LP.URL != url {
+				t.Errorf("%s: %+v, %v; want %q", id, r, err, url)
+			}
+		}
+		known = true
+	}
+}

@@ -84,6 +84,17 @@ func (d *Directory) LPs() []*LP {
 	return slices.Clone(d.lps)
 }
 
+// At returns the URL of the loaded LP that has proven an address on a chain, "" if
+// there is none.
+func (d *Directory) At(chain, address string) string {
+	for _, lp := range d.LPs() {
+		if address != "" && lp.Addresses[chain] == address {
+			return lp.URL
+		}
+	}
+	return ""
+}
+
 // Penalties returns who is in the penalty box, and why.
 func (d *Directory) Penalties() []Penalty {
 	out := d.penalties.list(d.s.Now())

@@ -106,6 +106,10 @@ func TestFalseSignatureIsARefusal(t *testing.T) {
 		if got := len(d.Candidates(q)) == 1; got != want {
 			t.Errorf("signature %q: candidate %v, want %v", signature, got, want)
 		}
+		url := map[bool]string{true: base}[want]
+		if got := d.At("CITREA", "0xA"); got != url || d.At("CITREA", "") != "" || d.At("SOLANA", "0xA") != "" {
+			t.Errorf("signature %q: the LP is at %q, want %q", signature, got, url)
+		}
 	}
 }
 

@@ -146,11 +146,6 @@ func (m past) head(typ swap.Type, state int, version, lpAddress string, at chain
 	h := swap.Head{ID: name + hex.EncodeToString(unique[:16]), Type: typ, Chain: m.info.ID, Contract: version, State: state, Signer: m.signer,
 		LP: swap.LP{Address: lpAddress}, CreatedAt: created, From: at.Height}
 	copy(h.Seed[:], unique)
-	for _, l := range m.Offers.LPs() {
-		if lpAddress != "" && l.Addresses[m.info.ID] == lpAddress {
-			h.LP.URL = l.URL
-		}
-	}
 	return h
 }
 
