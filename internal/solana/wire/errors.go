@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // firstError is the number of a program's first own error.
@@ -87,10 +88,26 @@ func ParseTxError(raw json.RawMessage) TxError {
 	return e
 }
 
+// withoutSOL are the ways in which a transaction fails before its first instruction or
+// after its last because somebody lacks SOL, which a node names only.
+var withoutSOL = map[string]string{
+	"AccountNotFound":          "the account that pays the fee has no SOL",
+	"InsufficientFundsForFee":  "the account that pays the fee has less SOL than that",
+	"InsufficientFundsForRent": "an account would be left with less SOL than it has to keep",
+}
+
 // Explain says why a transaction failed, with the name that the program of the
 // failing instruction gives the error.
 func (p Programs) Explain(e TxError, instructions []Instruction) string {
-	if e.Instruction < 0 || e.Instruction >= len(instructions) {
+	if e.Instruction < 0 {
+		for name, plain := range withoutSOL {
+			if strings.Contains(e.Reason, `"`+name+`"`) || e.Reason == name {
+				return fmt.Sprintf("%s (%s)", plain, name)
+			}
+		}
+		return e.Reason
+	}
+	if e.Instruction >= len(instructions) {
 		return e.Reason
 	}
 	program := instructions[e.Instruction].Program

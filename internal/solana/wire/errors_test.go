@@ -22,7 +22,10 @@ func TestExplain(t *testing.T) {
 			`{"InstructionError":[4,{"Custom":6001}]}`:               "instruction 4 (instruction of " + other.String() + "): error 6001 of the program",
 			`{"InstructionError":[0,"ComputationalBudgetExceeded"]}`: "instruction 0 (compute unit limit): ComputationalBudgetExceeded",
 			`"BlockhashNotFound"`:                                    "BlockhashNotFound",
-			`{"InsufficientFundsForRent":{"account_index":0}}`:       `{"InsufficientFundsForRent":{"account_index":0}}`,
+			`{"InsufficientFundsForRent":{"account_index":0}}`:       "an account would be left with less SOL than it has to keep (InsufficientFundsForRent)",
+			`"AccountNotFound"`:                                      "the account that pays the fee has no SOL (AccountNotFound)",
+			`"InsufficientFundsForFee"`:                              "the account that pays the fee has less SOL than that (InsufficientFundsForFee)",
+			`"ProgramAccountNotFound"`:                               "ProgramAccountNotFound",
 			`{"InstructionError":[9,{"Custom":6001}]}`:               `{"InstructionError":[9,{"Custom":6001}]}`,
 		} {
 			if got := p.Explain(ParseTxError(json.RawMessage(text)), instructions); got != want {
