@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"
@@ -95,8 +94,8 @@ func worlds() map[string]world {
 	units := func(o *lp.Options) {
 		coarse(o)
 		c := o.EVM.Contracts()
-		o.VaultUnit = func(token common.Address) int64 {
-			return map[common.Address]int64{c.Dollar: 1000, c.Token: 3}[token] + map[bool]int64{true: 1e16}[token == devevm.Native]
+		o.VaultUnit = func(token string) int64 {
+			return map[string]int64{c.Dollar.Hex(): 1000, c.Token.Hex(): 3}[token] + map[bool]int64{true: 1e16}[token == devevm.Native.Hex()]
 		}
 	}
 	return map[string]world{

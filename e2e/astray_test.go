@@ -217,7 +217,7 @@ func TestPostedTransactionsGoAstray(t *testing.T) {
 				w.t.Error(err)
 			}
 			w.reached(id, "BROADCASTED")
-			if err := w.net.LPs[0].SpendVaults(w.net.EVM.Contracts().Token); err != nil {
+			if err := w.net.LPs[0].SpendVaults(w.net.EVM.Contracts().Token.Hex()); err != nil {
 				w.t.Fatal(err)
 			}
 			w.mine(1)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
@@ -57,8 +55,8 @@ type Options struct {
 	Unclaimed          int
 	VaultConfirmations int64 // that withdrawals need; 0: 2
 	// VaultUnit is what vaults count a token in, base units; nil: 1, and 10^10 for
-	// tokens of 18 decimals.
-	VaultUnit func(token common.Address) int64
+	// tokens of 18 decimals. The token is as its chain writes it.
+	VaultUnit func(token string) int64
 
 	Address string        // listen address; "": a free port of 127.0.0.1
 	Poll    time.Duration // how often the LP looks at the chains; 0: 20 ms
@@ -98,8 +96,7 @@ var defaultTerms = map[string]Terms{
 // LP is a running liquidity provider. Its methods are safe for concurrent use.
 type LP struct {
 	o        Options
-	sides    []*side    // the chains that it serves
-	evm      *evmLedger // of one of them, the one with vaults
+	sides    []*side // the chains that it serves
 	btc      *bitcoin.Net
 	node     *lightning.Node
 	hot      *bitcoin.Wallet // pays bitcoin, and receives it
@@ -183,10 +180,11 @@ func (l *LP) start(ctx context.Context) (err error) {
 		return err
 	}
 	if l.o.EVM != nil {
-		if l.evm, err = newEVMLedger(l.o.EVM, l.o.Account); err != nil {
+		g, err := newEVMLedger(l.o.EVM, l.o.Account)
+		if err != nil {
 			return err
 		}
-		l.sides = append(l.sides, newSide(l.evm, l.o.Tokens, l.o.GasMax))
+		l.sides = append(l.sides, newSide(g, l.o.Tokens, l.o.GasMax))
 	}
 	if l.o.Solana != nil {
 		l.sides = append(l.sides, newSide(newSolanaLedger(l.o.Solana), l.o.SolanaTokens, l.o.SolanaGasMax))
@@ -226,9 +224,6 @@ func (l *LP) stock(ctx context.Context) error {
 				return fmt.Errorf("deposit on %s: %w", s.chain(), err)
 			}
 		}
-	}
-	if l.evm == nil {
-		return nil
 	}
 	return l.openVaults(ctx)
 }

@@ -113,8 +113,8 @@ func (l *LP) info() info {
 		services = append(services, service{"FROM_BTC", l.terms("FROM_BTC"),
 			object{{"confirmations", fromBTCConfirmations}, {"cltv", fromBTCEscrowTime / blockTime}, {"timestampCltv", fromBTCEscrowTime}}, legacy})
 	}
-	if l.evm != nil {
-		services = append(services, service{"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas(l.hasVaults)}}, tokens(l.hasVaults)})
+	if vaults := tokens((*side).hasVaults); len(vaults) > 0 {
+		services = append(services, service{"FROM_BTC_SPV", l.terms("FROM_BTC_SPV"), object{{"gasTokens", gas((*side).hasVaults)}}, vaults})
 	}
 	services = append(services, service{"FROM_BTC_TRUSTED", l.terms("FROM_BTC_TRUSTED"), object{}, natives})
 	if l.node != nil {
@@ -141,7 +141,7 @@ func (s *side) any() bool { return true }
 
 // hasLegacy reports whether the LP announces legacy swaps for a chain: where there
 // are no vaults, or where it was told to. It serves them everywhere.
-func (l *LP) hasLegacy(s *side) bool { return l.o.Legacy || !l.hasVaults(s) }
+func (l *LP) hasLegacy(s *side) bool { return l.o.Legacy || !s.hasVaults() }
 
 // newID returns 32 bytes that nobody guesses.
 func newID(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts...) }

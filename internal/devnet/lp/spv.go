@@ -6,18 +6,17 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 
-	"github.com/ethereum/go-ethereum/common"
-
+	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // spvQuote is a quote for a withdrawal from a vault, under the LP's mutex.
 type spvQuote struct {
 	vault     *vault
 	utxo      btc.OutPoint
-	recipient common.Address
+	recipient string
 	sats      int64 // to the LP
 	raw       [2]uint64
 	shares    btc.FeeShares
@@ -78,11 +77,11 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.hasVaults(s) {
+	if !s.hasVaults() {
 		return nil, refuse(20301, "No suitable swap vault found!")
 	}
 	exactOut := r.bool("exactOut")
-	recipient, token := common.HexToAddress(r.address(s, "address")), r.token(s, "token")
+	recipient, token := r.address(s, "address"), r.token(s, "token")
 	gasToken, gas := r.token(s, "gasToken"), r.amount("gasAmount")
 	shares := btc.FeeShares{Fronting: r.share("frontingFeeRate", 20192), Caller: r.share("callerFeeRate", 20191)}
 	if r.err != nil {
@@ -108,7 +107,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		return nil, refuse(20190, "Invalid request body (gasToken)")
 	case !known:
 		return nil, badBody("token")
-	case recipient == common.Address{}:
+	case strings.Trim(recipient, "0x") == "":
 		return nil, badBody("address")
 	case sweep && exactOut:
 		return nil, refuse(20193, "Invalid request body (amountUtxos)")
@@ -122,11 +121,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		if json.Unmarshal(all, &coins) != nil || len(coins) > 250 || len(feeRate) > 0 && json.Unmarshal(feeRate, &theirs) != nil {
 			return nil, badBody("amountUtxos")
 		}
-		dataLen := 28
-		if gas.Sign() > 0 {
-			dataLen = 36
-		}
-		amount = bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), dataLen)))
+		amount = bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), s.vaults.withdrawalLen(gas.Sign() > 0))))
 		if l.o.Next && amount.Sign() <= 0 {
 			return nil, refuse(20194, "Resulting UTXO-adjustment amount too low!")
 		}
@@ -144,11 +139,11 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	if exactOut {
 		total = asked // what rounding would take away was asked for
 	}
-	rawOf := func(p evmwire.VaultParams) [2]uint64 {
-		return [2]uint64{new(big.Int).Quo(total, p.Token0Multiplier).Uint64(), new(big.Int).Quo(totalGas, p.Token1Multiplier).Uint64()}
+	rawOf := func(v chains.Vault) [2]uint64 {
+		return [2]uint64{new(big.Int).Quo(total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(totalGas, v.Multipliers[1]).Uint64()}
 	}
-	v, err := l.chooseVault(common.HexToAddress(token), func(p evmwire.VaultParams) ([2]uint64, error) {
-		a, err := shares.Amounts(rawOf(p))
+	v, err := l.chooseVault(s, token, func(v chains.Vault) ([2]uint64, error) {
+		a, err := shares.Amounts(rawOf(v))
 		return a.Total, err
 	})
 	if err != nil {
@@ -156,16 +151,16 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := v.onchain.Params
-	d := &spvQuote{vault: v, utxo: v.utxo(), recipient: recipient, sats: add(q.amount, q.gas).Int64(), raw: rawOf(p), shares: shares, rate: rate,
+	units := v.onchain.Multipliers
+	d := &spvQuote{vault: v, utxo: v.utxo(), recipient: recipient, sats: add(q.amount, q.gas).Int64(), raw: rawOf(v.onchain), shares: shares, rate: rate,
 		expiry: l.o.Now().Unix() + authTimeout}
-	unique := newID(sequence().Bytes(), recipient[:], sequence().Bytes())
+	unique := newID(sequence().Bytes(), []byte(recipient), sequence().Bytes())
 	id := hex.EncodeToString(unique[:])
 	l.quotes[id] = d
 	answer := object{{"quoteId", id}, {"expiry", d.expiry}, {"address", s.address()}, {"vaultId", v.onchain.ID.String()},
 		{"vaultBtcAddress", l.vaultKey.Address.String()}, {"btcAddress", l.hot.Address.String()}, {"btcUtxo", d.utxo.String()}, {"btcFeeRate", rate},
 		{"btcAmount", bigInt(d.sats).String()}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
-		{"total", wholeUnits(total, p.Token0Multiplier).String()}, {"totalGas", wholeUnits(totalGas, p.Token1Multiplier).String()},
+		{"total", wholeUnits(total, units[0]).String()}, {"totalGas", wholeUnits(totalGas, units[1]).String()},
 		{"totalFeeBtc", add(q.swapFee, q.gasFee).String()}, {"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()},
 		{"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
 		{"callerFeeShare", bigInt(int64(shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(shares.Fronting)).String()}, {"executionFeeShare", "0"},

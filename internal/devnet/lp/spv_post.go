@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // maxVSize is the largest withdrawal in virtual bytes, of the older version.
@@ -102,14 +101,14 @@ func (l *LP) readPSBT(q *spvQuote, text string) (*wire.MsgTx, chains.Withdrawal,
 			}
 		}
 	}
-	w, err := evmwire.ParseWithdrawal(tx)
+	w, err := q.vault.side.vaults.parseWithdrawal(tx)
 	if err != nil {
 		return fail(20508, "Transaction is not a withdrawal: "+err.Error())
 	}
 	now := l.o.Now().Unix()
 	next := tx.TxOut[0]
 	switch {
-	case w.Recipient != q.recipient.Hex(), w.Raw != q.raw, w.Shares != q.shares, w.Vault != q.utxo, w.Execution != nil,
+	case w.Recipient != q.recipient, w.Raw != q.raw, w.Shares != q.shares, w.Vault != q.utxo, w.Execution != nil,
 		next.Value != vaultSats, !bytes.Equal(next.PkScript, l.vaultKey.Address.Script()),
 		len(tx.TxOut) < 3 || tx.TxOut[2].Value != q.sats || !bytes.Equal(tx.TxOut[2].PkScript, l.hot.Address.Script()),
 		tx.LockTime != 0 && tx.LockTime < 500_000_000, int64(tx.LockTime) > now-1_000_000:

@@ -4,16 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 
 	"github.com/btcsuite/btcd/wire"
-	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 )
+
+// vaulted is what a ledger with vaults can do.
+type vaulted interface {
+	// openVault opens a vault of the LP's on an output, and puts raw units into it.
+	openVault(ctx context.Context, v chains.Vault) (chains.Vault, error)
+	// readVault returns a vault as it stands now. One that is closed is an error.
+	readVault(ctx context.Context, v chains.Vault) (chains.Vault, error)
+	// claimVault claims withdrawals in their order, once the relay knows their blocks.
+	claimVault(ctx context.Context, v chains.Vault, all []chains.Withdrawal) error
+
+	parseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error)
+	withdrawalLen(gasDrop bool) int // of what a withdrawal's OP_RETURN says
+}
 
 // vaultSats is what the output holds that controls a vault (protocol:
 // lp-protocol.md §8.4).
@@ -21,7 +31,8 @@ const vaultSats = 600
 
 // vault is one of the LP's vaults, under the LP's mutex.
 type vault struct {
-	onchain evmwire.Vault // as it stood at the last look
+	side    *side
+	onchain chains.Vault // as it stood at the last look
 	pending []pendingWithdrawal
 	spent   bool // the output went elsewhere: the vault is lost
 	replace bool // and another one is to be opened in its place
@@ -41,32 +52,35 @@ func (v *vault) utxo() btc.OutPoint {
 	return v.onchain.UTXO
 }
 
-// after is the vault once all pending withdrawals are claimed, and one more.
-func (v *vault) after(more ...chains.Withdrawal) (evmwire.Vault, error) {
-	var all []chains.Withdrawal
+// after is the vault once all pending withdrawals are claimed, and more.
+func (v *vault) after(more ...chains.Withdrawal) (btc.VaultState, error) {
+	var all []btcvault.Pending
 	for _, p := range v.pending {
-		all = append(all, p.w)
+		all = append(all, btcvault.Pending{Withdrawal: p.w.Withdrawal, Amounts: p.w.Amounts})
 	}
-	return v.onchain.After(append(all, more...)...)
+	for _, w := range more {
+		all = append(all, btcvault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
+	}
+	return btcvault.After(v.onchain.VaultState, all...)
 }
 
-// hasVaults reports whether a chain is the one with the LP's vaults.
-func (l *LP) hasVaults(s *side) bool { return l.evm != nil && s.ledger == l.evm }
+// hasVaults reports whether the LP has vaults on a chain.
+func (s *side) hasVaults() bool { return s.vaults != nil }
 
-// vaultSide is the chain with the LP's vaults.
-func (l *LP) vaultSide() *side {
+// openVaults opens a vault for each token of the chains with vaults.
+func (l *LP) openVaults(ctx context.Context) error {
 	for _, s := range l.sides {
-		if l.hasVaults(s) {
-			return s
+		if s.hasVaults() {
+			if err := l.openVaultsOn(ctx, s); err != nil {
+				return fmt.Errorf("open vaults on %s: %w", s.chain(), err)
+			}
 		}
 	}
-	return &side{}
+	return nil
 }
 
-// openVaults opens a vault for each token.
-func (l *LP) openVaults(ctx context.Context) error {
-	tokens := l.vaultSide().tokens
-	utxos := make([]btc.OutPoint, len(tokens))
+func (l *LP) openVaultsOn(ctx context.Context, s *side) error {
+	utxos := make([]btc.OutPoint, len(s.tokens))
 	for i := range utxos {
 		var err error
 		if utxos[i], err = l.btc.Faucet(l.vaultKey.Address, vaultSats); err != nil {
@@ -76,8 +90,8 @@ func (l *LP) openVaults(ctx context.Context) error {
 	if _, err := l.btc.Mine(int(l.o.VaultConfirmations)); err != nil {
 		return err
 	}
-	for i, t := range tokens {
-		v, err := l.openVault(ctx, int64(i+1), t, utxos[i])
+	for i, t := range s.tokens {
+		v, err := l.openVault(ctx, s, int64(i+1), t, utxos[i])
 		if err != nil {
 			return err
 		}
@@ -87,33 +101,29 @@ func (l *LP) openVaults(ctx context.Context) error {
 }
 
 // openVault opens a vault for a token on an output of the LP's.
-func (l *LP) openVault(ctx context.Context, id int64, t Token, utxo btc.OutPoint) (*vault, error) {
-	token := common.HexToAddress(t.Address)
-	native, ok := l.vaultSide().price(devnet.Native.Hex())
+func (l *LP) openVault(ctx context.Context, s *side, id int64, t Token, utxo btc.OutPoint) (*vault, error) {
+	native, ok := s.price(s.native())
 	if !ok {
 		return nil, errors.New("an LP needs the native coin among its tokens")
 	}
-	multiplier := int64(1)
-	if t.Price.Decimals >= 18 {
-		multiplier = 1e10 // a raw unit counts 64 bits
-	}
-	if l.o.VaultUnit != nil {
-		multiplier = l.o.VaultUnit(token)
-	}
-	p := l.evm.net.VaultParams(token, multiplier, l.o.VaultConfirmations)
-	if l.o.VaultUnit != nil {
-		p.Token1Multiplier = bigInt(l.o.VaultUnit(devnet.Native))
-	}
-	var raw [2]uint64
-	for j, of := range []Price{t.Price, native} {
+	v := chains.Vault{VaultID: chains.VaultID{Owner: s.address(), ID: bigInt(id)}, Tokens: [2]string{t.Address, s.native()},
+		VaultState: btc.VaultState{UTXO: utxo}, Confirmations: uint32(l.o.VaultConfirmations)}
+	for i, of := range []Price{t.Price, native} {
+		v.Multipliers[i] = bigInt(1)
+		switch {
+		case l.o.VaultUnit != nil:
+			v.Multipliers[i] = bigInt(l.o.VaultUnit(v.Tokens[i]))
+		case of.Decimals >= 18:
+			v.Multipliers[i] = bigInt(1e10) // a raw unit counts 64 bits
+		}
 		units := of.fromBTC(bigInt(l.o.Deposit), false)
-		raw[j] = units.Quo(units, []*big.Int{p.Token0Multiplier, p.Token1Multiplier}[j]).Uint64()
+		v.Raw[i] = units.Quo(units, v.Multipliers[i]).Uint64()
 	}
-	v, err := l.evm.net.OpenVault(ctx, l.evm.account, id, p, utxo, raw)
+	opened, err := s.vaults.openVault(ctx, v)
 	if err != nil {
 		return nil, fmt.Errorf("open a vault: %w", err)
 	}
-	return &vault{onchain: v}, nil
+	return &vault{side: s, onchain: opened}, nil
 }
 
 // replaceVaults opens new vaults for those that a double spend has cost the LP.
@@ -128,7 +138,7 @@ func (l *LP) replaceVaults(ctx context.Context) error {
 		if !due {
 			continue
 		}
-		opened, err := l.another(ctx, v.onchain.Params.Token0, int64(len(all)+1))
+		opened, err := l.another(ctx, v.side, v.onchain.Tokens[0], int64(len(all)+1))
 		if err != nil {
 			return errors.Join(err, l.set(func() { v.replace = true }))
 		}
@@ -138,14 +148,14 @@ func (l *LP) replaceVaults(ctx context.Context) error {
 	return nil
 }
 
-func (l *LP) another(ctx context.Context, token common.Address, id int64) (*vault, error) {
-	for _, t := range l.vaultSide().tokens {
-		if t.Address == token.Hex() {
+func (l *LP) another(ctx context.Context, s *side, token string, id int64) (*vault, error) {
+	for _, t := range s.tokens {
+		if t.Address == token {
 			utxo, err := l.btc.Faucet(l.vaultKey.Address, vaultSats)
 			if err != nil {
 				return nil, err
 			}
-			return l.openVault(ctx, id, t, utxo)
+			return l.openVault(ctx, s, id, t, utxo)
 		}
 	}
 	return nil, fmt.Errorf("the LP has no token %s", token)
@@ -155,12 +165,12 @@ func (l *LP) another(ctx context.Context, token common.Address, id int64) (*vaul
 func (l *LP) VaultAddress() btc.Address { return l.vaultKey.Address }
 
 // Vaults returns the LP's vaults as they stand on chain.
-func (l *LP) Vaults(ctx context.Context) ([]evmwire.Vault, error) {
+func (l *LP) Vaults(ctx context.Context) ([]chains.Vault, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all []evmwire.Vault
+	var all []chains.Vault
 	for _, v := range l.vaults {
-		now, err := l.evm.net.ReadVault(ctx, v.onchain)
+		now, err := v.side.vaults.readVault(ctx, v.onchain)
 		if err != nil {
 			return nil, err
 		}
@@ -171,20 +181,20 @@ func (l *LP) Vaults(ctx context.Context) ([]evmwire.Vault, error) {
 
 // chooseVault returns the vault with the least that is enough (protocol:
 // lp-protocol.md §8.4). raw are what leaves it, fees included.
-func (l *LP) chooseVault(token common.Address, raw func(evmwire.VaultParams) ([2]uint64, error)) (best *vault, err error) {
+func (l *LP) chooseVault(s *side, token string, raw func(chains.Vault) ([2]uint64, error)) (best *vault, err error) {
 	f := l.faults()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var least uint64
 	for _, v := range l.vaults {
-		if (v.onchain.Params.Token0 == token) == f.ForeignVault || v.spent && !f.SpentVault || !l.ready(v) {
+		if v.side != s || (v.onchain.Tokens[0] == token) == f.ForeignVault || v.spent && !f.SpentVault || !l.ready(v) {
 			continue
 		}
 		left, err := v.after()
 		if err != nil {
 			return nil, err
 		}
-		need, err := raw(v.onchain.Params)
+		need, err := raw(v.onchain)
 		if err != nil {
 			return nil, refuse(20301, "No suitable swap vault found!")
 		}
@@ -243,13 +253,13 @@ func (l *LP) spend(v *vault) error {
 	return err
 }
 
-// SpendVaults spends the outputs of all vaults of a token, so that what withdraws
-// from them becomes a double spend.
-func (l *LP) SpendVaults(token common.Address) error {
+// SpendVaults spends the outputs of all vaults of a token, as its chain writes it, so
+// that what withdraws from them becomes a double spend.
+func (l *LP) SpendVaults(token string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, v := range l.vaults {
-		if v.onchain.Params.Token0 == token && !v.spent {
+		if v.onchain.Tokens[0] == token && !v.spent {
 			if err := l.spend(v); err != nil {
 				return err
 			}
@@ -270,7 +280,7 @@ func (l *LP) followVaults(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	for _, v := range busy {
-		now, err := l.evm.net.ReadVault(ctx, v.onchain)
+		now, err := v.side.vaults.readVault(ctx, v.onchain)
 		if err != nil {
 			return err
 		}
@@ -293,8 +303,7 @@ func (l *LP) followVaults(ctx context.Context) error {
 
 func (l *LP) claimWithdrawals(ctx context.Context, v *vault, pending []pendingWithdrawal) error {
 	tip, _ := l.btc.Tip()
-	confirmations := uint32(v.onchain.Params.Confirmations.Uint64())
-	var ripe []pendingWithdrawal
+	var ripe []chains.Withdrawal
 	for i, p := range pending {
 		_, merkle, err := l.btc.Proof(p.w.TxID)
 		if err != nil {
@@ -307,33 +316,13 @@ func (l *LP) claimWithdrawals(ctx context.Context, v *vault, pending []pendingWi
 			}
 			break
 		}
-		if tip+1 < merkle.Height+confirmations {
+		if tip+1 < merkle.Height+v.onchain.Confirmations {
 			break
 		}
-		ripe = append(ripe, p)
+		ripe = append(ripe, p.w)
 	}
 	if len(ripe) < l.o.Unclaimed || l.faults().NeverClaim {
 		return nil
 	}
-	if err := l.evm.net.SyncRelay(ctx); err != nil {
-		return err
-	}
-	at := v.onchain
-	for _, p := range ripe {
-		proof, err := l.evm.net.Proof(p.w.TxID, 0, confirmations)
-		if err != nil {
-			return err
-		}
-		call, err := l.evm.net.Deployment().ClaimVault(at, p.w, proof, l.evm.account.Address)
-		if err != nil {
-			return err
-		}
-		if _, err := l.evm.account.Send(ctx, call); err != nil {
-			return err
-		}
-		if at, err = at.After(p.w); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.side.vaults.claimVault(ctx, v.onchain, ripe)
 }
