@@ -1,6 +1,7 @@
 package swappertest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
@@ -22,7 +23,8 @@ type Fault interface{ inject(*Network) }
 
 // Misbehave replaces all current faults with the given ones: every other part works
 // correctly, and without arguments all parts do. If two faults concern the same
-// part, the last one counts.
+// part, the last one counts. It panics if an [LPFault] names a provider that the
+// network does not have.
 func (n *Network) Misbehave(faults ...Fault) {
 	for i := range n.net.LPs {
 		LPFault{LP: i}.inject(n)
@@ -62,7 +64,7 @@ type LPFault struct {
 
 func (f LPFault) inject(n *Network) {
 	if f.LP < 0 || f.LP >= len(n.net.LPs) {
-		panic("swappertest: the network has no such liquidity provider")
+		panic(fmt.Sprintf("swappertest: LPFault.LP is %d; the network has the providers 0 to %d", f.LP, len(n.net.LPs)-1))
 	}
 	n.net.LPs[f.LP].Misbehave(lp.Fault{
 		On: f.On, Down: f.Down, Status: f.Status, Stall: f.Stall, Garbage: f.Garbage, Answer: f.Answer,

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/btcsuite/btcd/btcutil"
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -125,7 +126,7 @@ func (n *Network) Pay(invoice string) error { return n.User.pay(invoice) }
 
 // Invoice returns an invoice of a Lightning node that belongs to none of the users;
 // [Network.Paid] reports whether it was paid. 0 sats leave the amount to the payer.
-// It panics if sats is negative.
+// It panics if sats is negative or more than the 21 million bitcoin that can exist.
 func (n *Network) Invoice(sats int64) string { return invoice(n.net.Recipient, sats) }
 
 // Paid reports whether an invoice of [Network.Invoice] is paid.
@@ -139,14 +140,14 @@ func (n *Network) Paid(invoice string) bool {
 }
 
 func invoice(of *devlightning.Node, sats int64) string {
-	if sats < 0 {
-		panic("swappertest: an invoice for less than nothing")
+	if sats < 0 || sats > btcutil.MaxSatoshi {
+		panic(fmt.Sprintf("swappertest: an invoice's amount is 0 to %d sats, not %d", int64(btcutil.MaxSatoshi), sats))
 	}
 	o := devlightning.InvoiceOptions{AmountMsat: sats * 1000, Description: "swappertest"}
 	_, _ = rand.Read(o.Preimage[:]) // never fails
 	text, err := of.NewInvoice(o)
-	if err != nil {
-		panic("swappertest: " + err.Error())
+	if err != nil { // not met: the amount is sound, and the preimage was never used before
+		panic("swappertest: the local network could not make an invoice: " + err.Error())
 	}
 	return text
 }

@@ -103,7 +103,8 @@ func (u *User) onSolana(token string) (*big.Int, error) {
 }
 
 // Invoice returns an invoice of the user's Lightning wallet; 0 sats leave the amount
-// to the payer. It panics if sats are negative.
+// to the payer. It panics if sats is negative or more than the 21 million
+// bitcoin that can exist.
 func (u *User) Invoice(sats int64) string { return invoice(u.wallet.Lightning, sats) }
 
 func (u *User) pay(invoice string) error {

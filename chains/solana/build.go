@@ -98,7 +98,7 @@ type buildStep struct {
 // add takes a step apart, and notes which accounts it depends on.
 func (b *building) add(ctx context.Context, step chains.Step) (err error) {
 	if step.Kind == chains.StepVaultClaim {
-		return fault.New(fault.Unsupported, "there are no vaults on Solana")
+		return fault.New(fault.Unsupported, "Solana's swap programs have no vaults; a vault claim cannot be built")
 	}
 	s := buildStep{Step: step}
 	if s.d, err = b.k.SwapDataOf(step.Escrow); err != nil {

@@ -149,7 +149,7 @@ func (c *chain) greet(ctx context.Context) error {
 	c.noteHashes(&p)
 	for i, a := range gather().All {
 		if a == nil || !a.Executable {
-			return fault.Invalid("deployments", "there is no program at %s", keys[i])
+			return fault.Invalid("deployments", "names %s, which is not an executable program on this cluster", keys[i])
 		}
 	}
 	return nil

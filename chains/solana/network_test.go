@@ -97,7 +97,7 @@ func TestOpen(t *testing.T) {
 		"nobody answers":               {Mainnet(Options{RPC: []string{"http://127.0.0.1:1"}}), bitcoin.Mainnet, "", "", "v1"},
 		"another cluster's node":       {Mainnet(Options{RPC: []string{node(t, wire.Genesis(wire.Devnet))}}), bitcoin.Mainnet, fault.Upstream, "serves the cluster with the genesis hash", ""},
 		"a node of no known cluster":   {Mainnet(Options{RPC: []string{node(t, wire.Key{9}.String())}}), bitcoin.Mainnet, fault.Upstream, "genesis", ""},
-		"programs that are not there":  {Mainnet(Options{RPC: []string{node(t, mainnetGenesis)}}), bitcoin.Mainnet, fault.InvalidInput, "no program at 4hfUykhqmD7ZRvNh1HuzVKEY7ToENixtdUKZspNDCrEM", ""},
+		"programs that are not there":  {Mainnet(Options{RPC: []string{node(t, mainnetGenesis)}}), bitcoin.Mainnet, fault.InvalidInput, "names 4hfUykhqmD7ZRvNh1HuzVKEY7ToENixtdUKZspNDCrEM", ""},
 		"mainnet with a test network":  {Mainnet(Options{RPC: []string{good}}), bitcoin.Testnet4, fault.Unsupported, "mainnet-beta", ""},
 		"devnet with the main network": {Devnet(Options{RPC: []string{good}}), bitcoin.Mainnet, fault.Unsupported, "devnet", ""},
 		"a version that is not there":  {Custom(Options{RPC: []string{good}, Network: &lowered, Version: "v3"}), bitcoin.Testnet4, fault.InvalidInput, "v3", ""},

@@ -101,7 +101,7 @@ func (b *bed) process(t *testing.B, program, dir string, swaps int) {
 func memory(t *testing.B, pid int) float64 {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Skip("this system does not tell the memory of processes")
+		t.Skip("the memory of another process is read from /proc, which only Linux has")
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {

@@ -94,12 +94,12 @@ func (c *Chain) Address(s string, strict bool) (string, error) {
 	case "STARKNET":
 		n, ok := new(big.Int).SetString(strings.TrimPrefix(s, "0x"), 16)
 		if !ok || !strings.HasPrefix(s, "0x") || n.Sign() <= 0 || n.BitLen() > 252 || strict && len(s) != 66 {
-			return "", fault.Invalid("address", "is no Starknet address")
+			return "", fault.Invalid("address", "is not a Starknet address")
 		}
 		return fmt.Sprintf("0x%064x", n), nil
 	case "SOLANA":
 		if len(base58.Decode(s)) != 32 {
-			return "", fault.Invalid("address", "is no Solana address")
+			return "", fault.Invalid("address", "is not a Solana address")
 		}
 		return s, nil
 	}

@@ -19,7 +19,7 @@ func FuzzKey(f *testing.F) {
 			return storage.Entry{ID: id, Keys: []storage.Key{{Index: index, Value: value}}}.Validate() == nil
 		}
 		if !valid(index, value, id) || !valid(index2, value2, id2) {
-			t.Skip("not a key that the store takes")
+			return // Put refuses such an entry, so it never gets a key
 		}
 		at, at2 := storage.Position{Order: order, ID: id}, storage.Position{Order: order2, ID: id2}
 		key, key2 := appendPlace(scope(index, value), at), appendPlace(scope(index2, value2), at2)

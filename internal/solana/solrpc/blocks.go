@@ -75,7 +75,7 @@ func (l *LatestBlockhash) UnmarshalJSON(data []byte) error {
 	}
 	hash, err := wire.ParseKey(reply.Value.Blockhash)
 	if err != nil || reply.Context.Slot == nil || reply.Value.LastValidBlockHeight == 0 {
-		return errors.New("no block hash with its slot and the height of its end")
+		return errors.New("the newest block hash is incomplete: it needs a hash, a slot and a last valid block height")
 	}
 	*l = LatestBlockhash{*reply.Context.Slot, wire.Hash(hash), reply.Value.LastValidBlockHeight}
 	return nil

@@ -1,15 +1,16 @@
 package solrpc
 
 // level is how sure the cluster is of a state.
-type level string
+type level int
 
 const (
-	processed level = "processed"
-	confirmed level = "confirmed"
-	finalized level = "finalized"
+	finalized level = iota // the safest is the zero value
+	confirmed
+	processed
 )
 
-// At is the state that a question is about: at which commitment, and from which slot on.
+// At is the state that a question is about: at which commitment, and from which slot
+// on. The zero At is Finalized: commitments are never left to the node.
 type At struct {
 	level level
 	since uint64
@@ -32,21 +33,19 @@ func (a At) Since(slot uint64) At {
 }
 
 // String returns the commitment's name.
-func (a At) String() string { return string(a.level) }
+func (a At) String() string {
+	return [...]string{finalized: "finalized", confirmed: "confirmed", processed: "processed"}[a.level]
+}
 
 // options is the last parameter of a call.
 type options map[string]any
 
-// with puts a state into the options of a call. A zero state is a fault of the caller:
-// commitments are never left to the node.
+// with puts a state into the options of a call.
 func (a At) with(o options) options {
-	if a.level == "" {
-		panic("solrpc: a question without a commitment")
-	}
 	if o == nil {
 		o = options{}
 	}
-	o["commitment"] = string(a.level)
+	o["commitment"] = a.String()
 	if a.since > 0 {
 		o["minContextSlot"] = a.since
 	}

@@ -110,5 +110,5 @@ func isRecent(params []any) bool {
 		return false
 	}
 	o, ok := params[len(params)-1].(options)
-	return ok && (o["commitment"] == string(processed) || o["commitment"] == string(confirmed))
+	return ok && (o["commitment"] == Processed.String() || o["commitment"] == Confirmed.String())
 }

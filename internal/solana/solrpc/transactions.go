@@ -37,7 +37,7 @@ func (s *SignatureInfo) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	*s = SignatureInfo{Signature: sig, Slot: reply.Slot, Failed: isFailure(reply.Err), Final: reply.ConfirmationStatus == string(finalized)}
+	*s = SignatureInfo{Signature: sig, Slot: reply.Slot, Failed: isFailure(reply.Err), Final: reply.ConfirmationStatus == Finalized.String()}
 	if reply.BlockTime != nil {
 		s.Time = *reply.BlockTime
 	}
@@ -68,7 +68,7 @@ func SignaturesRequest(of wire.Key, page Page, at At, result *[]SignatureInfo) R
 	return Request{Method: "getSignaturesForAddress", Params: []any{of.String(), at.with(o)}, Result: result, Check: func(got any) error {
 		all := *got.(*[]SignatureInfo)
 		if all == nil || len(all) > page.Limit {
-			return fmt.Errorf("response is no list of at most %d transactions", page.Limit)
+			return fmt.Errorf("response has to be a list of at most %d transactions", page.Limit)
 		}
 		for i := 1; i < len(all); i++ {
 			if all[i].Slot > all[i-1].Slot {
@@ -127,8 +127,12 @@ type Status struct {
 
 // Reached reports whether a transaction is at least as sure as a commitment.
 func (s *Status) Reached(at At) bool {
-	rank := map[string]int{string(processed): 1, string(confirmed): 2, string(finalized): 3}
-	return rank[s.Commitment] >= rank[string(at.level)]
+	for _, reached := range [...]At{Finalized, Confirmed, Processed} {
+		if s.Commitment == reached.String() {
+			return reached.level <= at.level
+		}
+	}
+	return false // a commitment that does not exist: it proves nothing
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -152,7 +156,7 @@ func (s *Statuses) UnmarshalJSON(data []byte) error {
 		}
 		s.All[i] = &Status{Slot: v.Slot, Commitment: v.ConfirmationStatus}
 		if v.ConfirmationStatus == "" && v.Confirmations == nil { // of old nodes: no count of confirmations means rooted
-			s.All[i].Commitment = string(finalized)
+			s.All[i].Commitment = Finalized.String()
 		}
 		if isFailure(v.Err) {
 			s.All[i].Err = v.Err
@@ -201,7 +205,7 @@ func (s *Simulation) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if reply.Value == nil || reply.Context.Slot == nil {
-		return errors.New("no outcome")
+		return errors.New("the simulation has no outcome or no slot")
 	}
 	*s = Simulation{Slot: *reply.Context.Slot, Logs: reply.Value.Logs, Units: reply.Value.UnitsConsumed}
 	if isFailure(reply.Value.Err) {

@@ -65,13 +65,13 @@ func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
 			return ClaimHash{}, errors.New("the condition needs a nonce")
 		}
 		if c.Sats > uint64(rawtx.MaxMoney) {
-			return ClaimHash{}, fmt.Errorf("%d sats are more than there are", c.Sats)
+			return ClaimHash{}, fmt.Errorf("%d sats are more than can exist", c.Sats)
 		}
 		return ClaimHash{claimhash.NoncedTxoHash(c.Nonce, int64(c.Sats), c.Script), c.Nonce, c.Confirmations}, nil
 	case chains.OnchainTxID:
 		return ClaimHash{PaymentHash: c.TxID, Confirmations: c.Confirmations}, nil
 	}
-	return ClaimHash{}, fmt.Errorf("no escrow of Solana has the condition %s", c.Kind)
+	return ClaimHash{}, fmt.Errorf("an escrow on Solana cannot have the condition %s", c.Kind)
 }
 
 // EscrowHash names one escrow, in events and stored swaps (§10).

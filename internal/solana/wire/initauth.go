@@ -195,12 +195,12 @@ func (p Programs) VerifyInit(d *SwapData, sender Key, a InitAuth, f FeeRate, blo
 	}
 	tx, err := p.InitTx(d, sender, a.Timeout, f)
 	if err != nil {
-		return &chains.AuthError{Reason: "no such transaction can be made", Err: err}
+		return &chains.AuthError{Reason: "the transaction that was authorised cannot be built", Err: err}
 	}
 	tx.Blockhash = blockhash
 	m, err := tx.Message()
 	if err != nil {
-		return &chains.AuthError{Reason: "no such transaction can be made", Err: err}
+		return &chains.AuthError{Reason: "the transaction that was authorised cannot be built", Err: err}
 	}
 	raw, err := m.MarshalBinary()
 	if err != nil {

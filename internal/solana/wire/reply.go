@@ -37,7 +37,7 @@ func ParseAccount(value json.RawMessage) (a AccountReply, err error) {
 		return a, ErrAbsent
 	}
 	if len(reply.Data) != 2 || reply.Data[1] != "base64" || reply.Lamports == nil {
-		return a, errors.New("account of a node: no data in base64, or no lamports")
+		return a, errors.New("account of a node: its data has to be in base64, and its lamports stated")
 	}
 	if a.Owner, err = ParseKey(reply.Owner); err != nil {
 		return AccountReply{}, fmt.Errorf("account of a node: owner: %w", err)

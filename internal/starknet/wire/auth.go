@@ -101,7 +101,7 @@ func question(message TypedData, err error, signature string, signer Felt) (Sign
 		return SignatureCheck{}, &chains.AuthError{Reason: "invalid signature", Err: err}
 	}
 	if signer.IsZero() {
-		return SignatureCheck{}, &chains.AuthError{Reason: "there is no account at the zero address"}
+		return SignatureCheck{}, &chains.AuthError{Reason: "the signer is the zero address, which cannot be an account"}
 	}
 	return c, nil
 }

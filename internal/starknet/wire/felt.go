@@ -147,7 +147,8 @@ func bitLen(f Felt) int {
 	return 0
 }
 
-// ShortString returns a text of at most 31 ASCII characters as contracts hold it.
+// ShortString returns a constant text of at most 31 ASCII characters as contracts hold
+// it. It panics if the text is longer: what comes from elsewhere is measured before.
 func ShortString(s string) Felt {
 	f, err := FeltOfBytes([]byte(s))
 	if err != nil || len(s) > 31 {

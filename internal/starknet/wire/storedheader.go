@@ -83,7 +83,7 @@ func BlockHashPoseidon(hash bitcoin.Hash) Felt { return Poseidon(felts(nil).word
 // It checks no proof of work: the relay does.
 func (s StoredHeader) Next(h bitcoin.Header) (StoredHeader, error) {
 	if s.Header.Height == math.MaxUint32 {
-		return StoredHeader{}, fmt.Errorf("no header follows height %d", s.Header.Height)
+		return StoredHeader{}, fmt.Errorf("height %d is the highest that a header can have", s.Header.Height)
 	}
 	h.Height = s.Header.Height + 1
 	if err := s.Header.CheckLink(h); err != nil {

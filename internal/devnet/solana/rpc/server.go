@@ -114,7 +114,7 @@ func nextPort(address string) (string, error) {
 	}
 	n, err := strconv.Atoi(port)
 	if err != nil || n == 65535 {
-		return "", fmt.Errorf("there is no port after %s", port)
+		return "", fmt.Errorf("port %s cannot be used: websockets are served on the next higher port, and the highest is 65535", port)
 	}
 	return net.JoinHostPort(host, strconv.Itoa(n+1)), nil
 }
