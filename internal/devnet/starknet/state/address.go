@@ -1,0 +1,52 @@
+package state
+
+import (
+	"github.com/NethermindEth/juno/core/crypto"
+	"github.com/NethermindEth/starknet.go/contracts"
+
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// beyond is 2^251 - 256, the first number above all addresses of contracts and of
+// places in their storage.
+var beyond = wire.Number(wire.MustFelt("0x07ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00"))
+
+func within(f Felt) Felt {
+	n := wire.Number(f)
+	if n.Cmp(beyond) < 0 {
+		return f
+	}
+	f, err := wire.FeltOfBig(n.Mod(n, beyond))
+	if err != nil {
+		panic(err) // smaller than before
+	}
+	return f
+}
+
+// Address returns where a contract stands that deployer deploys; zero if nobody does,
+// as for accounts.
+func Address(deployer, class, salt Felt, calldata []Felt) Felt {
+	all := make([]*Felt, len(calldata))
+	for i := range calldata {
+		all[i] = &calldata[i]
+	}
+	return within(*contracts.PrecomputeAddress(&deployer, &salt, &class, all))
+}
+
+// Key returns where a variable stands in a contract's storage: one of its own, or an
+// element of a map under keys, as Cairo's compiler places them. A value of several
+// felts continues after it ([At]).
+func Key(variable string, keys ...Felt) Felt {
+	at := wire.Selector(variable)
+	for i := range keys {
+		at = *crypto.Pedersen(&at, &keys[i])
+	}
+	return within(at)
+}
+
+// At returns the i-th felt of a value that stands at key.
+func At(key Felt, i int) (f Felt) {
+	offset := wire.FeltOf(uint64(i))
+	f.Add(&key, &offset)
+	return f
+}
