@@ -103,26 +103,12 @@ func (c *Client) Ready(ctx context.Context) (err error) {
 		return err
 	}
 	defer end(&err)
-	parts := map[string]func() error{
-		PartProviders: func() error { return c.offers.Ready(ctx) },
-		PartBitcoin:   func() error { _, err := c.config.Bitcoin.TipHeight(ctx); return err },
-	}
-	for _, ch := range c.chains {
-		parts[ch.Info().ID] = func() error { _, err := ch.Heads(ctx); return err }
-	}
-	var all sync.WaitGroup
-	var mu sync.Mutex
 	missing := map[string]error{}
-	for part, ask := range parts {
-		all.Go(func() {
-			if err := ask(); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				missing[part] = err
-			}
-		})
+	for part, p := range c.askParts(ctx) {
+		if p.Err != nil {
+			missing[part] = p.Err
+		}
 	}
-	all.Wait()
 	if len(missing) > 0 {
 		return &NotReady{Parts: missing}
 	}

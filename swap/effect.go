@@ -2,6 +2,7 @@ package swap
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -42,6 +43,12 @@ func (e Effect) Key() string {
 		return fmt.Sprintf("%s:%d", e.Kind, e.Step)
 	}
 	return string(e.Kind)
+}
+
+// KindOf returns the kind of the effect whose history has this key.
+func KindOf(key string) EffectKind {
+	kind, _, _ := strings.Cut(key, ":")
+	return EffectKind(kind)
 }
 
 // Due reports whether an effect may be started now, given its history.

@@ -55,6 +55,7 @@ type Engine struct {
 	Effects     *runner
 	feed        feed
 	hints       hints
+	census      census
 	absences    *absences
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
 	spared      *lru.Cache[string, time.Time]    // quotes that could not be deleted, until when

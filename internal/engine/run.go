@@ -25,6 +25,7 @@ func (g *Engine) Run(ctx context.Context) error {
 	s := &schedule{at: map[string]*turn{}}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer g.census.clear()
 	var all sync.WaitGroup
 	defer all.Wait()
 
@@ -116,8 +117,10 @@ func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
 	row, ok := f.State(r.State)
 	if !ok || !row.Watched || r.Settled {
 		s.drop(r.ID)
+		g.census.drop(r.ID)
 		return
 	}
+	g.census.set(r, row)
 	now := g.Now()
 	age := now.Sub(r.CreatedAt.Time())
 	wait := interval(row.Every, age)
@@ -159,6 +162,7 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	if fault.CodeOf(err) == fault.NotFound { // deleted, by Purge or by another process
 		if s.gone(t) {
 			g.hints.paid(t.id)
+			g.census.drop(t.id)
 		}
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 )
 
 // Knock asks the LP at base for a sign of life, once, and returns nil if it
@@ -27,8 +28,9 @@ func (c *Client) Knock(ctx context.Context, base string) error {
 	return err
 }
 
-// note tells [Options].Heard of a call that was answered.
-func (c *Client) note(base string, err error) {
+// note counts a call, and tells [Options].Heard if it was answered.
+func (c *Client) note(base string, took time.Duration, err error) {
+	c.tally.note(Host(base), c.o.Now(), took, err)
 	if c.o.Heard != nil && answered(err) {
 		c.o.Heard(base)
 	}

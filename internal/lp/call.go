@@ -54,8 +54,9 @@ func (c *Client) post(ctx context.Context, why purpose, p retry.Policy, base, pa
 
 // attempt makes one request and reads its answer.
 func (c *Client) attempt(ctx context.Context, why purpose, base, path string, b body, stream bool, early Early) (json.RawMessage, error) {
+	began := time.Now()
 	data, err := c.streamed(ctx, why, base, path, b, stream, early)
-	c.note(base, err)
+	c.note(base, time.Since(began), err)
 	return data, err
 }
 
@@ -297,8 +298,9 @@ func (c *Client) get(ctx context.Context, why purpose, base, path string) ([]byt
 
 // once makes one plain request.
 func (c *Client) once(ctx context.Context, why purpose, base, method, path string, payload []byte) ([]byte, error) {
+	began := time.Now()
 	text, err := c.plain(ctx, why, base, method, path, payload)
-	c.note(base, err)
+	c.note(base, time.Since(began), err)
 	return text, err
 }
 

@@ -66,6 +66,7 @@ type Client struct {
 	o     Options
 	http  httpx.Doer
 	slots slots
+	tally tally
 }
 
 // NewClient returns a client.

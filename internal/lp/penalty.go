@@ -11,6 +11,7 @@ const (
 	firstPenalty = time.Minute
 	mostPenalty  = 6 * time.Hour
 	forgiveness  = 24 * time.Hour
+	mostStruck   = 1024 // LPs whose lies are counted
 )
 
 // Pair is a service between bitcoin and one token of a smart chain: what a quote
@@ -27,8 +28,9 @@ func (q Query) Pair() Pair { return Pair{q.Service, q.Chain, q.Token} }
 // removal from the list it ends by itself, and a reload does not end it
 // (protocol: lp-protocol.md §9 no. 14).
 type penalties struct {
-	mu    sync.Mutex
-	boxes map[box]penalty
+	mu      sync.Mutex
+	boxes   map[box]penalty
+	strikes map[string]int // since the start, by URL
 }
 
 type box struct {
@@ -58,12 +60,23 @@ func (p *penalties) punish(b box, reason string, now time.Time) time.Time {
 		length = min(firstPenalty<<x.strikes, mostPenalty)
 	}
 	x.strikes++
+	if p.strikes == nil || len(p.strikes) >= mostStruck && p.strikes[b.url] == 0 {
+		p.strikes = map[string]int{} // a crowd of false names must not fill the memory
+	}
+	p.strikes[b.url]++
 	x.last, x.until, x.reason = now, now.Add(length), reason
 	if p.boxes == nil {
 		p.boxes = map[box]penalty{}
 	}
 	p.boxes[b] = x
 	return x.until
+}
+
+// struck returns how many lies an LP was punished for since the start.
+func (p *penalties) struck(url string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.strikes[url]
 }
 
 // free reports whether an LP may be asked about a pair.

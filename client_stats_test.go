@@ -1,0 +1,92 @@
+package swapper_test
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// Stats counts what is followed, tells quotes from money under way, and says what
+// does not respond.
+func TestStats(t *testing.T) {
+	net := swappertest.Start(t)
+	client, err := swapper.Open(t.Context(), net.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- client.Run(ctx) }()
+	defer func() {
+		stop()
+		<-ran
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	stats := func() *swapper.Stats {
+		t.Helper()
+		s, err := client.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := stats()
+	for _, part := range []string{"CITREA", swapper.PartBitcoin, swapper.PartProviders} {
+		if p, ok := first.Parts[part]; !ok || p.Err != nil || part != swapper.PartProviders && p.Height == 0 {
+			t.Errorf("%s: %+v", part, p)
+		}
+	}
+	if len(first.Swaps) != 0 || len(first.UnderWay) != 0 || len(first.Providers) == 0 || !first.Providers[0].Loaded || first.Providers[0].Answered == 0 {
+		t.Errorf("%+v", first)
+	}
+
+	me := net.User.Address("CITREA")
+	quote, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: me})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := net.Invoice(20_000)
+	sent, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(20_000), AmountType: swapper.ExactOut, SrcAddress: me, DstAddress: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "two quotes", func() bool {
+		s := stats()
+		return len(s.Swaps) == 2 && len(s.UnderWay) == 0
+	})
+	net.Misbehave(swappertest.LightningFault{Hang: true}) // so that the payment does not end
+	if _, err := net.User.FinishUntil(t.Context(), client, sent.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Number >= 1 }); err != nil {
+		t.Fatal(err)
+	}
+	var last *swapper.Stats
+	waitFor(t, "money under way", func() bool { last = stats(); return len(last.UnderWay) == 1 })
+	if sum := last.UnderWay[0]; sum.Token != "CITREA-WBTC" || sum.Decimals != 8 || sum.Amount.Cmp(big.NewInt(20_000)) < 0 || sum.Amount.Cmp(big.NewInt(25_000)) > 0 {
+		t.Errorf("%+v", sum)
+	}
+	if !slices.ContainsFunc(last.Swaps, func(s swapper.SwapCount) bool {
+		return string(s.Type) == string(quote.SwapType) && s.Chain == "CITREA" && s.Count == 1 && s.Name != ""
+	}) {
+		t.Errorf("%+v lacks the quote of %s", last.Swaps, quote.SwapType)
+	}
+
+	net.Misbehave(swappertest.EVMFault{Down: true})
+	if p := stats().Parts["CITREA"]; p.Err == nil {
+		t.Errorf("a chain that is down: %+v", p)
+	}
+}
+
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
