@@ -22,6 +22,12 @@ type Dialect struct {
 	// Check judges the answer to Identity. An error of another kind than *[ForeignError]
 	// says that the answer is none.
 	Check func(answer json.RawMessage) error
+	// Version, if set, asks which version of the interface a node speaks. It goes along
+	// with Identity, and before the first request that has a Form.
+	Version string
+	// ReadVersion reads the answer to Version. An error says that the node cannot be
+	// spoken to.
+	ReadVersion func(answer json.RawMessage) (int, error)
 	// Judge tells answers from troubles.
 	Judge func(method string, err *Error) Verdict
 	// Head reads the newest block that a node knows out of an answer and what it was

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type endpoint struct {
 
 	mu       sync.Mutex
 	verified bool
+	version  int       // of the interface that it speaks, once it is verified
 	foreign  string    // what it said last of the other network that it serves; "" if it did not
 	down     time.Time // when it last failed; zero if it is up
 	most     int       // calls that it takes in one request
@@ -82,30 +84,46 @@ func (e *endpoint) attempt(ctx context.Context, requests []Request) attempt {
 	e.mu.Lock()
 	verified := e.verified
 	e.mu.Unlock()
+	if !verified && slices.ContainsFunc(requests, func(r Request) bool { return r.Form != nil }) {
+		if _, a.err = e.ask(ctx, nil, true); a.err != nil {
+			return a
+		}
+		verified = true
+	}
+	if a.answers, a.err = e.ask(ctx, requests, !verified); a.err == nil {
+		a.err = a.decode(e.dialect, requests)
+	}
+	return a
+}
+
+// ask puts requests to a node. greet also asks what it is, which it must answer well.
+func (e *endpoint) ask(ctx context.Context, requests []Request, greet bool) ([]answer, error) {
 	calls := requests
-	if !verified {
-		calls = append(append([]Request(nil), requests...), Request{Method: e.dialect.Identity})
+	if greet {
+		calls = append(slices.Clone(requests), Request{Method: e.dialect.Identity})
+		if e.dialect.Version != "" {
+			calls = append(calls, Request{Method: e.dialect.Version})
+		}
 	}
 	answers := make([]answer, len(calls))
 	all := make([]int, len(calls))
 	for i := range all {
 		all[i] = i
 	}
-	if a.err = e.exchange(ctx, calls, all, answers); a.err != nil {
-		return a
+	if err := e.exchange(ctx, calls, all, answers); err != nil {
+		return nil, err
 	}
-	if !verified {
-		if a.err = e.identify(answers[len(requests)]); a.err != nil {
-			return a
+	if greet {
+		if err := e.identify(answers[len(requests):]); err != nil {
+			return nil, err
 		}
 	}
-	a.answers = answers[:len(requests)]
-	a.err = a.decode(e.dialect, requests)
-	return a
+	return answers[:len(requests)], nil
 }
 
 // identify takes a node for what it says it is.
-func (e *endpoint) identify(said answer) error {
+func (e *endpoint) identify(greeting []answer) error {
+	said := greeting[0]
 	if said.err != nil {
 		return fmt.Errorf("did not say which network it serves: %w", said.err)
 	}
@@ -118,7 +136,16 @@ func (e *endpoint) identify(said answer) error {
 		}
 		return err
 	}
-	e.verified, e.foreign = true, ""
+	version := 0
+	if len(greeting) > 1 {
+		if greeting[1].err != nil {
+			return fmt.Errorf("did not say which version of the interface it speaks: %w", greeting[1].err)
+		}
+		if version, err = e.dialect.ReadVersion(greeting[1].raw); err != nil {
+			return err
+		}
+	}
+	e.verified, e.version, e.foreign = true, version, ""
 	return nil
 }
 
@@ -128,6 +155,9 @@ func (a *attempt) decode(d *Dialect, requests []Request) error {
 	a.values = make([]reflect.Value, len(requests))
 	for i, r := range requests {
 		if err := a.answers[i].err; err != nil {
+			if r.Form != nil && err.Code == codeInvalidParams {
+				return fmt.Errorf("%s: %w: the node may speak another version now", r.Method, err)
+			}
 			if d.Judge(r.Method, err) == Elsewhere {
 				a.unsure++
 			}
@@ -246,12 +276,12 @@ func (e *endpoint) request(ctx context.Context, calls []Request, which []int) ([
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	e.mu.Lock()
+	version := e.version
+	e.mu.Unlock()
 	out := make([]call, len(which))
 	for n, i := range which {
-		out[n] = call{"2.0", n + 1, calls[i].Method, calls[i].Params}
-		if out[n].Params == nil {
-			out[n].Params = []any{}
-		}
+		out[n] = call{"2.0", n + 1, calls[i].Method, calls[i].params(version)}
 	}
 	var body []byte
 	var err error
@@ -333,6 +363,9 @@ func tooMany(err error) bool {
 	_, refused := errors.AsType[*batchRefused](err)
 	return refused || errors.Is(err, httpx.ErrTooLarge)
 }
+
+// codeInvalidParams says that a node does not know a form of parameters.
+const codeInvalidParams = -32602
 
 // leftOut reports whether a node answered a part of a batch only.
 func leftOut(err *Error) bool {

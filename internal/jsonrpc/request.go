@@ -17,7 +17,11 @@ type Node interface {
 // Request is one JSON-RPC call.
 type Request struct {
 	Method string
-	Params []any
+	Params []any // by position
+	Named  any   // by name, an object; in the place of Params
+	// Form, if set, gives the parameters as a node takes them that speaks a version of
+	// the interface, see [Dialect.Version]; in the place of the others.
+	Form   func(version int) any
 	Result any // pointer that the answer is decoded into
 	// Check refuses an answer that decodes, but cannot be one to this question; it is
 	// called with a pointer like Result. Nil accepts all. A node that gives such an
@@ -47,7 +51,20 @@ type call struct {
 	Version string `json:"jsonrpc"`
 	ID      int    `json:"id"`
 	Method  string `json:"method"`
-	Params  []any  `json:"params"`
+	Params  any    `json:"params"`
+}
+
+// params are the parameters for a node that speaks a version of the interface.
+func (r *Request) params(version int) any {
+	switch {
+	case r.Form != nil:
+		return r.Form(version)
+	case r.Named != nil:
+		return r.Named
+	case r.Params != nil:
+		return r.Params
+	}
+	return []any{}
 }
 
 // reply is what comes back for a call.

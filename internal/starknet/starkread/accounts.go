@@ -1,0 +1,158 @@
+package starkread
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// Account is what stands at an address.
+type Account struct {
+	Deployed bool      // in an accepted block
+	Class    wire.Felt // of a deployed one
+	Nonce    uint64    // of its next transaction, by accepted blocks
+	Head     chains.Block
+
+	// Next is the nonce of its next transaction if what is being put into a block gets
+	// there: where the transaction after it begins. A deployment that is being put into a
+	// block makes it 1 while the account is not deployed yet.
+	Next starkrpc.PreConfirmedNonce
+}
+
+// Account reads an account in one round trip. That nothing was deployed is seen by its
+// class: a contract made by another one has the nonce 0 too (protocol:
+// chain-starknet.md §20.10).
+func (l *Ledger) Account(ctx context.Context, address wire.Felt) (Account, error) {
+	var head starkrpc.Head
+	a := newAccountQuestions(address)
+	requests := append([]starkrpc.Request{starkrpc.HeadRequest(&head)}, a.requests()...)
+	if err := l.Nodes.Batch(ctx, requests); err != nil {
+		return Account{}, err
+	}
+	if err := requests[0].Err; err != nil {
+		return Account{}, upstream(requests[0])
+	}
+	got, err := a.read(requests[1:])
+	got.Head = l.heads(&head).Latest
+	return got, err
+}
+
+// accountQuestions ask for one account.
+type accountQuestions struct {
+	address wire.Felt
+	class   starkrpc.ClassHash
+	nonce   starkrpc.Nonce
+	next    starkrpc.PreConfirmedNonce
+}
+
+func newAccountQuestions(address wire.Felt) *accountQuestions {
+	return &accountQuestions{address: address}
+}
+
+func (a *accountQuestions) requests() []starkrpc.Request {
+	return []starkrpc.Request{
+		starkrpc.ClassHashRequest(a.address, starkrpc.Latest, &a.class),
+		starkrpc.NonceRequest(a.address, starkrpc.Latest, &a.nonce),
+		starkrpc.PreConfirmedNonceRequest(a.address, &a.next),
+	}
+}
+
+func (a *accountQuestions) read(r []starkrpc.Request) (Account, error) {
+	for _, one := range r {
+		if one.Err != nil && !starkrpc.IsNoContract(one.Err) {
+			return Account{}, upstream(one)
+		}
+	}
+	got := Account{Deployed: r[0].Err == nil, Class: a.class.Felt, Nonce: uint64(a.nonce), Next: a.next}
+	if uint64(got.Next) < got.Nonce { // answered by a machine that is behind
+		got.Next = starkrpc.PreConfirmedNonce(got.Nonce)
+	}
+	return got, nil
+}
+
+// upstream is the error of a question that a node did not answer.
+func upstream(r starkrpc.Request) error {
+	return fault.New(fault.Upstream, "%s: %w", r.Method, r.Err)
+}
+
+// Balance returns what an address holds of a token, in base units. It takes one round
+// trip.
+func (l *Ledger) Balance(ctx context.Context, owner, token wire.Felt) (*big.Int, error) {
+	all, err := l.Balances(ctx, owner, token)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// Balances returns what an address holds of several tokens, in base units and in their
+// order. It takes one round trip.
+func (l *Ledger) Balances(ctx context.Context, owner wire.Felt, tokens ...wire.Felt) ([]*big.Int, error) {
+	answers := make([]starkrpc.Felts, len(tokens))
+	var head starkrpc.Head
+	requests := []starkrpc.Request{starkrpc.HeadRequest(&head)} // so that a node that is behind is noticed
+	for i, t := range tokens {
+		requests = append(requests, starkrpc.CallRequest(t, wire.Selector(wire.EntryBalanceOf), []wire.Felt{owner}, starkrpc.Latest, &answers[i]))
+	}
+	if err := starkrpc.AskAll(ctx, l.Nodes, requests); err != nil {
+		return nil, err
+	}
+	l.heads(&head)
+	all := make([]*big.Int, len(tokens))
+	for i, a := range answers {
+		var err error
+		if all[i], err = wire.ReadU256(a); err != nil {
+			return nil, fault.New(fault.Upstream, "balance of %s: %w", wire.Hex64(tokens[i]), err)
+		}
+	}
+	return all, nil
+}
+
+// Signed asks an account whether a signature is its own. It takes one round trip. A
+// signature that is not is a *[chains.AuthError], as is one by an address at which there
+// is no account: it can have signed nothing. Any other error means that the question was
+// not answered (protocol: chain-starknet.md §8.1, §20.1, §20.2).
+//
+// The account's own code answers, so that what it says holds at this block only.
+func (l *Ledger) Signed(ctx context.Context, c wire.SignatureCheck) error {
+	var head starkrpc.Head
+	var answer, old starkrpc.Felts
+	requests := []starkrpc.Request{
+		starkrpc.HeadRequest(&head),
+		starkrpc.CallRequest(c.Account, wire.EntryIsValidSignature, c.Calldata(), starkrpc.Latest, &answer),
+		starkrpc.CallRequest(c.Account, wire.EntryIsValidSignatureOld, c.Calldata(), starkrpc.Latest, &old),
+	}
+	if err := l.Nodes.Batch(ctx, requests); err != nil {
+		return err
+	}
+	if requests[0].Err != nil {
+		return upstream(requests[0])
+	}
+	l.heads(&head)
+	said, asked := answer, requests[1]
+	if starkrpc.IsNoEntry(asked.Err) {
+		said, asked = old, requests[2]
+	}
+	switch err := asked.Err; {
+	case starkrpc.IsNoContract(err), starkrpc.IsNoEntry(err):
+		return c.Refused()
+	case err != nil && starkrpc.IsReverted(err) && wire.RefusesSignature(starkrpc.RevertReason(err)):
+		return c.Refused()
+	case err != nil && starkrpc.IsReverted(err):
+		return fault.New(fault.Upstream, "the account %s could not check the signature: %s", wire.Hex64(c.Account), starkrpc.RevertReason(err))
+	case err != nil:
+		return upstream(asked)
+	}
+	signed, err := wire.ReadSignatureAnswer(said)
+	if err != nil {
+		return fault.New(fault.Upstream, "the account %s: %w", wire.Hex64(c.Account), err)
+	}
+	if !signed {
+		return c.Refused()
+	}
+	return nil
+}

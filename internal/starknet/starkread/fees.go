@@ -1,0 +1,87 @@
+package starkread
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// rateAge is how long a fee rate is good.
+const rateAge = 5 * time.Second
+
+// rate is the last fee rate that was read.
+type rate struct {
+	mu   sync.Mutex
+	last wire.FeeRate
+	at   time.Time
+}
+
+// FeeRate is what to offer for gas after the newest accepted block (protocol:
+// chain-starknet.md §9). It takes one round trip, none if it was read in the last five
+// seconds. A node that lies can make it high, up to the caps of [wire.RateFor], or so low
+// that transactions wait.
+func (l *Ledger) FeeRate(ctx context.Context) (wire.FeeRate, error) {
+	now := l.Now()
+	l.rate.mu.Lock()
+	last, age := l.rate.last, now.Sub(l.rate.at)
+	known := !l.rate.at.IsZero() && age >= 0 && age < rateAge
+	l.rate.mu.Unlock()
+	if known {
+		return last, nil
+	}
+	var head starkrpc.Head
+	if err := starkrpc.AskAll(ctx, l.Nodes, []starkrpc.Request{starkrpc.PricesRequest(&head)}); err != nil {
+		return wire.FeeRate{}, err
+	}
+	l.heads(&head)
+	r, err := head.Prices.Rate()
+	if err != nil {
+		return wire.FeeRate{}, err
+	}
+	l.rate.mu.Lock()
+	l.rate.last, l.rate.at = r, now
+	l.rate.mu.Unlock()
+	return r, nil
+}
+
+// FeeRates hands over what each node makes of the fee rate, in one round trip.
+func (l *Ledger) FeeRates(ctx context.Context, take func(wire.FeeRate)) error {
+	return l.Nodes.Each(ctx, func() []starkrpc.Request {
+		return []starkrpc.Request{starkrpc.PricesRequest(new(starkrpc.Head))}
+	}, func(r []starkrpc.Request) {
+		if r[0].Err != nil {
+			return
+		}
+		if rate, err := r[0].Result.(*starkrpc.Head).Prices.Rate(); err == nil {
+			take(rate)
+		}
+	})
+}
+
+// Estimate asks what signed transactions would use, one after the other, on the block
+// that is being made. The node sees them: never one that reveals a secret. It takes one
+// round trip.
+func (l *Ledger) Estimate(ctx context.Context, txs []*wire.Transaction) ([]starkrpc.Estimate, error) {
+	var all []starkrpc.Estimate
+	r, err := starkrpc.EstimateRequest(txs, &all)
+	if err != nil {
+		return nil, err
+	}
+	return all, starkrpc.AskAll(ctx, l.Nodes, []starkrpc.Request{r})
+}
+
+// Simulate asks what signed transactions would do, one after the other, on the block
+// that is being made. The node sees them: never one that reveals a secret. It takes one
+// round trip. That one reverts is no error; that the network would not take one is an
+// error that [starkrpc.IsRefusal] knows.
+func (l *Ledger) Simulate(ctx context.Context, txs []*wire.Transaction) ([]starkrpc.Simulation, error) {
+	var all []starkrpc.Simulation
+	r, err := starkrpc.SimulateRequest(txs, &all)
+	if err != nil {
+		return nil, err
+	}
+	return all, starkrpc.AskAll(ctx, l.Nodes, []starkrpc.Request{r})
+}

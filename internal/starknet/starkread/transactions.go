@@ -1,0 +1,260 @@
+package starkread
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// Send hands a signed transaction to every node, in one round trip; where it is refused
+// over its nonce another one asks whether it is known all the same. It is sent if a node
+// took it or has it. An error with the code fault.InvalidState says that all nodes that
+// answered refused it as it is; after any other one it may be on its way (protocol:
+// chain-starknet.md §10.6, §20.13).
+func (l *Ledger) Send(ctx context.Context, tx *wire.Transaction) error {
+	id, err := tx.Hash()
+	if err != nil {
+		return err
+	}
+	if _, err := starkrpc.SendRequest(tx, new(starkrpc.Sent)); err != nil {
+		return err
+	}
+	questions := func() []starkrpc.Request {
+		send, _ := starkrpc.SendRequest(tx, new(starkrpc.Sent)) // it could be written a moment ago
+		return []starkrpc.Request{send, starkrpc.ProgressRequest(id, new(starkrpc.Progress))}
+	}
+	judge := func(r []starkrpc.Request) error { return sent(id, r[0], r[1]) }
+	if l.Nodes.Several() {
+		err = l.Nodes.Deliver(ctx, questions, judge)
+	} else {
+		r := questions()
+		if err := l.Nodes.Batch(ctx, r); err != nil {
+			return err
+		}
+		err = judge(r)
+	}
+	if fault.CodeOf(err) != fault.InvalidState || !starkrpc.IsNonceUsed(err) {
+		return err
+	}
+	if known, again := l.known(ctx, id); again != nil {
+		return fault.New(fault.Upstream, "it is not known whether the network has the transaction: %w", again)
+	} else if known {
+		return nil
+	}
+	return err
+}
+
+// sent reads what a node makes of a transaction that it was handed.
+func sent(id wire.Felt, send, progress starkrpc.Request) error {
+	known := progress.Err == nil && *progress.Result.(*starkrpc.Progress) != starkrpc.Rejected
+	switch err := send.Err; {
+	case err == nil && send.Result.(*starkrpc.Sent).ID != id:
+		return fault.New(fault.Upstream, "the node took transaction %s under the id %s", wire.Hex(id), wire.Hex(send.Result.(*starkrpc.Sent).ID))
+	case err == nil, known, starkrpc.IsDuplicate(err):
+		return nil
+	case starkrpc.IsRefusal(err):
+		return fault.New(fault.InvalidState, "the node refused the transaction: %s: %w", starkrpc.RevertReason(err), err)
+	default:
+		return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
+	}
+}
+
+// known reports whether any node knows a transaction.
+func (l *Ledger) known(ctx context.Context, id wire.Felt) (known bool, err error) {
+	var other error
+	err = l.Nodes.Each(ctx, func() []starkrpc.Request {
+		return []starkrpc.Request{starkrpc.ProgressRequest(id, new(starkrpc.Progress))}
+	}, func(r []starkrpc.Request) {
+		switch {
+		case r[0].Err == nil:
+			known = known || *r[0].Result.(*starkrpc.Progress) != starkrpc.Rejected
+		case !starkrpc.IsNoTx(r[0].Err):
+			other = upstream(r[0])
+		}
+	})
+	if err == nil && !known {
+		err = other
+	}
+	return known, err
+}
+
+// Status returns the states of transactions, in their order. It takes one round trip, and
+// a second one, to all nodes, for transactions that look replaced. One is confirmed or
+// reverted when it is in a block that was accepted on L2; in the block that is being made
+// it is pending. One of which only the ID is set is never reported as replaced. A text
+// that is no id is unknown (protocol: chain-starknet.md §3).
+func (l *Ledger) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
+	if len(txs) == 0 {
+		return nil, nil
+	}
+	look := newTxLook(txs)
+	r := look.requests()
+	if err := l.Nodes.Batch(ctx, r); err != nil {
+		return nil, err
+	}
+	all, doubtful, err := look.read(r)
+	if err != nil {
+		return nil, err
+	}
+	l.heads(r[0].Result.(*starkrpc.Head))
+	if len(doubtful) == 0 {
+		return all, nil
+	}
+	// It may have been put into a block between the answers of one batch, which looks as if
+	// another had taken its nonce; and what one node does not know another may.
+	again := make([]chains.Signed, len(doubtful))
+	for n, i := range doubtful {
+		again[n] = txs[i]
+	}
+	second := newTxLook(again)
+	gone := make([]int, len(doubtful)) // how many nodes say so
+	answers := 0
+	err = l.Nodes.Each(ctx, second.requests, func(r []starkrpc.Request) {
+		some, doubts, err := second.read(r)
+		if err != nil {
+			return
+		}
+		answers++
+		for n, s := range some {
+			if s.State != chains.TxUnknown && all[doubtful[n]].State == chains.TxUnknown {
+				all[doubtful[n]] = s
+			}
+		}
+		for _, n := range doubts {
+			gone[n]++
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range doubtful {
+		if answers > 0 && gone[n] == answers {
+			all[i].State = chains.TxReplaced
+		}
+	}
+	return all, nil
+}
+
+// txLook asks what became of transactions.
+type txLook struct {
+	txs []chains.Signed
+	ids []*wire.Felt // nil: no id
+	of  []*wire.Felt // senders, nil: not known
+}
+
+func newTxLook(txs []chains.Signed) *txLook {
+	look := &txLook{txs: txs, ids: make([]*wire.Felt, len(txs)), of: make([]*wire.Felt, len(txs))}
+	for i, tx := range txs {
+		if id, err := wire.ParseFelt(tx.ID); err == nil {
+			look.ids[i] = &id
+		}
+		if from, err := wire.ParseAddress(tx.From, false); err == nil {
+			look.of[i] = &from
+		}
+	}
+	return look
+}
+
+// requests are the head, then of each transaction with an id its receipt, how far it is,
+// and its sender's nonce if that is known.
+func (l *txLook) requests() []starkrpc.Request {
+	r := []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))}
+	for i, id := range l.ids {
+		if id == nil {
+			continue
+		}
+		r = append(r, starkrpc.ReceiptRequest(*id, new(starkrpc.Receipt)), starkrpc.ProgressRequest(*id, new(starkrpc.Progress)))
+		if l.of[i] != nil {
+			r = append(r, starkrpc.NonceRequest(*l.of[i], starkrpc.Latest, new(starkrpc.Nonce)))
+		}
+	}
+	return r
+}
+
+// read takes the answers to requests of the same form. doubtful are the transactions that
+// the node does not know while the nonce of their account has gone on.
+func (l *txLook) read(r []starkrpc.Request) (all []chains.TxStatus, doubtful []int, err error) {
+	for _, one := range r {
+		if one.Err != nil && !starkrpc.IsNoTx(one.Err) && !starkrpc.IsNoContract(one.Err) {
+			return nil, nil, upstream(one)
+		}
+	}
+	head := r[0].Result.(*starkrpc.Head)
+	all = make([]chains.TxStatus, len(l.txs))
+	at := 1
+	for i, id := range l.ids {
+		if id == nil {
+			continue
+		}
+		receipt, progress := r[at], r[at+1]
+		at += 2
+		var nonce *starkrpc.Nonce
+		if l.of[i] != nil {
+			if r[at].Err == nil {
+				nonce = r[at].Result.(*starkrpc.Nonce)
+			}
+			at++
+		}
+		all[i] = statusOf(receipt, progress, head)
+		if all[i].State == chains.TxUnknown && nonce != nil && uint64(*nonce) > l.txs[i].Nonce {
+			doubtful = append(doubtful, i)
+		}
+	}
+	return all, doubtful, nil
+}
+
+func statusOf(receipt, progress starkrpc.Request, head *starkrpc.Head) (s chains.TxStatus) {
+	if receipt.Err == nil {
+		got := receipt.Result.(*starkrpc.Receipt)
+		block, accepted := got.Accepted()
+		if !accepted || block.Height > head.Height { // answered by a machine that is ahead of the others
+			return chains.TxStatus{State: chains.TxPending}
+		}
+		s = chains.TxStatus{State: chains.TxConfirmed, Final: true, Block: chains.Block{Height: block.Height, Hash: wire.Hex(block.Hash)}}
+		if block.Hash == head.Hash {
+			s.Block.Time = head.Time
+		}
+		if got.Reverted {
+			s.State, s.Reason = chains.TxReverted, got.Reason
+		}
+		return s
+	}
+	if progress.Err == nil {
+		if p := *progress.Result.(*starkrpc.Progress); p != starkrpc.Rejected {
+			return chains.TxStatus{State: chains.TxPending}
+		}
+		return chains.TxStatus{Reason: "the node rejected the transaction"}
+	}
+	return chains.TxStatus{}
+}
+
+// Paid returns how much of STRK an accepted transaction transfers to an address, by its
+// Transfer events: 0 if none, or if it is not in an accepted block. It takes one round
+// trip.
+func (l *Ledger) Paid(ctx context.Context, tx, to wire.Felt) (*big.Int, error) {
+	var receipt starkrpc.Receipt
+	requests := []starkrpc.Request{starkrpc.ReceiptRequest(tx, &receipt)}
+	if err := l.Nodes.Batch(ctx, requests); err != nil {
+		return nil, err
+	}
+	paid := new(big.Int)
+	if err := requests[0].Err; err != nil {
+		if starkrpc.IsNoTx(err) {
+			return paid, nil
+		}
+		return nil, upstream(requests[0])
+	}
+	if _, ok := receipt.Accepted(); !ok || receipt.Reverted {
+		return paid, nil
+	}
+	for _, log := range receipt.Events {
+		if amount, ok := wire.TransferTo(log, wire.STRK, to); ok {
+			paid.Add(paid, amount)
+		}
+	}
+	return paid, nil
+}
