@@ -11,6 +11,7 @@ const (
 	gracePeriod   = 3600
 	safetyFactor  = 2
 	authTimeout   = 600   // seconds in which a swap may be opened
+	starknetAuth  = 60    // the same on Starknet
 	refundTimeout = 86400 // seconds in which an early refund may be taken
 	minSendCLTV   = 10
 	minChainCLTV  = 10

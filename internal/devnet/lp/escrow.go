@@ -9,15 +9,17 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // EscrowLie changes an escrow before it is signed, opened or answered: what it is
 // built from, whatever the chain, or what was built for a chain of one family. The
 // zero value changes nothing.
 type EscrowLie struct {
-	Terms  func(*chains.Spec)
-	EVM    func(*evmwire.SwapData)
-	Solana func(*solwire.SwapData)
+	Terms    func(*chains.Spec)
+	EVM      func(*evmwire.SwapData)
+	Solana   func(*solwire.SwapData)
+	Starknet func(*starkwire.SwapData)
 }
 
 // newEscrow builds what the LP agrees to, with the lie that is asked for.
@@ -31,7 +33,7 @@ func newEscrow(s *side, spec chains.Spec, lie EscrowLie) (chains.Escrow, error) 
 
 // of is another escrow than the one that stands, for the same terms.
 func (lie EscrowLie) of(s *side, spec chains.Spec, truth chains.Escrow) (chains.Escrow, error) {
-	if lie.Terms == nil && lie.EVM == nil && lie.Solana == nil {
+	if lie.Terms == nil && lie.EVM == nil && lie.Solana == nil && lie.Starknet == nil {
 		return truth, nil
 	}
 	return newEscrow(s, spec, lie)
@@ -40,7 +42,7 @@ func (lie EscrowLie) of(s *side, spec chains.Spec, truth chains.Escrow) (chains.
 // authorizeInit lets the user open an escrow.
 func (l *LP) authorizeInit(ctx context.Context, s *side, e chains.Escrow, feeRate string) (chains.Auth, error) {
 	f := l.faults()
-	a, err := s.authorizeInit(ctx, e, feeRate, l.now().Unix()+authTimeout, f.StrangeAuth)
+	a, err := s.authorizeInit(ctx, e, feeRate, l.now().Unix()+s.authTime(), f.StrangeAuth)
 	if err == nil && f.Auth != nil {
 		f.Auth(&a)
 	}

@@ -18,6 +18,7 @@ type ledger interface {
 	address() string // the LP's
 	native() string  // the token that gas is paid in
 	opens() bool     // the LP can open an escrow without the claimer: FROM_BTCLN_AUTO
+	authTime() int64 // seconds in which a swap may be opened (protocol: lp-protocol.md §8.1)
 
 	parseAddress(text string) (string, error)
 	parseToken(text string) (string, error)

@@ -44,6 +44,7 @@ func (g *evmLedger) version() string { return g.net.Deployment().Version }
 func (g *evmLedger) address() string { return g.account.Address.Hex() }
 func (g *evmLedger) native() string  { return devnet.Native.Hex() }
 func (g *evmLedger) opens() bool     { return true }
+func (g *evmLedger) authTime() int64 { return authTimeout }
 func (g *evmLedger) close() error    { return g.reader.close() }
 
 func (g *evmLedger) parseAddress(text string) (string, error) {

@@ -33,6 +33,7 @@ func (g *solanaLedger) version() string { return g.Programs.Version }
 func (g *solanaLedger) address() string { return g.Address().String() }
 func (g *solanaLedger) native() string  { return wire.WSOL.String() }
 func (g *solanaLedger) opens() bool     { return g.Programs.LPInit() }
+func (g *solanaLedger) authTime() int64 { return authTimeout }
 func (g *solanaLedger) close() error    { return nil }
 
 func (g *solanaLedger) parseAddress(text string) (string, error) {

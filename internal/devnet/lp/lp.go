@@ -14,7 +14,9 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // Token is a token that an LP deals in.
@@ -23,14 +25,15 @@ type Token struct {
 	Price   Price
 }
 
-// Options of an LP. EVM or Solana is needed; the rest has defaults.
+// Options of an LP. A smart chain is needed; the rest has defaults.
 type Options struct {
 	EVM       *devnet.Net
-	Solana    *party.Party     // the LP's own on Solana, with funds of every token; nil: it does not serve that chain
-	Bitcoin   *bitcoin.Net     // nil: that of EVM, or of Solana
-	Lightning *lightning.Node  // the LP's own; nil: no services that need one
-	Account   *devnet.Account  // the LP's own, with funds of every token; nil: EVM.LP
-	Now       func() time.Time // the network's clock; nil: time.Now
+	Solana    *party.Party      // the LP's own on Solana, with funds of every token; nil: it does not serve that chain
+	Starknet  *starkparty.Party // the same on Starknet
+	Bitcoin   *bitcoin.Net      // nil: that of a smart chain
+	Lightning *lightning.Node   // the LP's own; nil: no services that need one
+	Account   *devnet.Account   // the LP's own, with funds of every token; nil: EVM.LP
+	Now       func() time.Time  // the network's clock; nil: time.Now
 
 	Tokens  []Token          // on EVM; nil: DefaultTokens
 	Terms   map[string]Terms // of services by their names in /info; the others have the network's defaults
@@ -40,6 +43,9 @@ type Options struct {
 
 	SolanaTokens []Token  // nil: SolanaTokens
 	SolanaGasMax *big.Int // as GasMax, in lamports; nil: 5*10^7
+
+	StarknetTokens []Token  // nil: StarknetTokens
+	StarknetGasMax *big.Int // as GasMax, in fri; nil: 5*10^18
 
 	// Next makes it the next version of the network's LPs (protocol: lp-next.md).
 	Next bool
@@ -85,6 +91,19 @@ func SolanaTokens() []Token {
 	return all
 }
 
+// StarknetTokens are the tokens of Starknet that the local network has, at its market's
+// prices: a million STRK are a bitcoin.
+func StarknetTokens() []Token {
+	price := map[string]int64{"STRK": 1e8, "WBTC": 1e14, "USDC": 1e9}
+	var all []Token
+	for _, t := range tokens.Known(starknetChain) {
+		if p, ok := price[t.Ticker]; ok {
+			all = append(all, Token{t.Address, Price{t.Decimals, big.NewInt(p)}})
+		}
+	}
+	return all
+}
+
 // defaultTerms are the network's (protocol: lp-protocol.md §8.1).
 var defaultTerms = map[string]Terms{
 	"TO_BTC": {150, 3000, 10_000, 5_000_000}, "FROM_BTC_SPV": {150, 3000, 3000, 5_000_000},
@@ -122,17 +141,21 @@ type LP struct {
 // Start starts an LP: it puts its funds into the contracts, opens a vault for each
 // token, and listens. It ends with Close.
 func Start(ctx context.Context, o Options) (*LP, error) {
-	if o.EVM == nil && o.Solana == nil {
+	if o.EVM == nil && o.Solana == nil && o.Starknet == nil {
 		return nil, errors.New("an LP needs a smart chain")
 	}
 	if o.EVM != nil && o.Account == nil {
 		o.Account = o.EVM.LP
 	}
-	if o.Bitcoin == nil && o.EVM != nil {
-		o.Bitcoin = o.EVM.Bitcoin()
-	}
 	if o.Bitcoin == nil {
-		o.Bitcoin = o.Solana.Net.Bitcoin()
+		switch {
+		case o.EVM != nil:
+			o.Bitcoin = o.EVM.Bitcoin()
+		case o.Solana != nil:
+			o.Bitcoin = o.Solana.Net.Bitcoin()
+		default:
+			o.Bitcoin = o.Starknet.Net.Bitcoin()
+		}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -145,6 +168,12 @@ func Start(ctx context.Context, o Options) (*LP, error) {
 	}
 	if o.SolanaGasMax == nil {
 		o.SolanaGasMax = big.NewInt(5e7)
+	}
+	if o.StarknetTokens == nil {
+		o.StarknetTokens = StarknetTokens()
+	}
+	if o.StarknetGasMax == nil {
+		o.StarknetGasMax = big.NewInt(5e18)
 	}
 	if o.GasMax == nil {
 		o.GasMax = big.NewInt(1e16)
@@ -188,6 +217,9 @@ func (l *LP) start(ctx context.Context) (err error) {
 	}
 	if l.o.Solana != nil {
 		l.sides = append(l.sides, newSide(newSolanaLedger(l.o.Solana), l.o.SolanaTokens, l.o.SolanaGasMax))
+	}
+	if l.o.Starknet != nil {
+		l.sides = append(l.sides, newSide(newStarknetLedger(l.o.Starknet), l.o.StarknetTokens, l.o.StarknetGasMax))
 	}
 	if err := l.stock(ctx); err != nil {
 		return err
@@ -236,6 +268,9 @@ func (l *LP) Account() *devnet.Account { return l.o.Account }
 
 // Solana returns the LP as a party of Solana; nil if it does not serve that chain.
 func (l *LP) Solana() *party.Party { return l.o.Solana }
+
+// Starknet returns the LP as a party of Starknet; nil if it does not serve that chain.
+func (l *LP) Starknet() *starkparty.Party { return l.o.Starknet }
 
 // Node returns the LP's Lightning node; nil if it has none.
 func (l *LP) Node() *lightning.Node { return l.node }

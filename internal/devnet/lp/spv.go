@@ -153,7 +153,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	defer l.mu.Unlock()
 	units := v.onchain.Multipliers
 	d := &spvQuote{vault: v, utxo: v.utxo(), recipient: recipient, sats: add(q.amount, q.gas).Int64(), raw: rawOf(v.onchain), shares: shares, rate: rate,
-		expiry: l.o.Now().Unix() + authTimeout}
+		expiry: l.o.Now().Unix() + s.authTime()}
 	unique := newID(sequence().Bytes(), []byte(recipient), sequence().Bytes())
 	id := hex.EncodeToString(unique[:])
 	l.quotes[id] = d

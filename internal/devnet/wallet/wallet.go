@@ -26,17 +26,23 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// solanaChain is the identifier of Solana.
-const solanaChain = "SOLANA"
+// Identifiers of the chains that are not EVM chains.
+const (
+	solanaChain   = "SOLANA"
+	starknetChain = "STARKNET"
+)
 
 // Wallet signs and pays. A nil part cannot do what it is for.
 type Wallet struct {
 	Swaps     swapper.Service
 	EVM       *evm.Account
 	Solana    *solana.Account
+	Starknet  *key.Key
 	Bitcoin   *devbitcoin.Wallet
 	Lightning *lightning.Node
 
@@ -157,10 +163,29 @@ func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
 
 // Sign signs what a smart chain's action asks for.
 func (w *Wallet) Sign(a *swapper.SignSmartChainTransaction) ([]string, error) {
-	if a.Chain == solanaChain {
+	switch a.Chain {
+	case solanaChain:
 		return w.SignSolana(a.Txs)
+	case starknetChain:
+		return w.SignStarknet(a.Txs)
 	}
 	return w.SignEVM(a.Txs)
+}
+
+// SignStarknet signs transactions in the string form of Starknet.
+func (w *Wallet) SignStarknet(unsigned []string) ([]string, error) {
+	signed := make([]string, len(unsigned))
+	for i, text := range unsigned {
+		tx, err := starkwire.ParseTransaction(text)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.Starknet.SignTransaction(tx); err != nil {
+			return nil, err
+		}
+		signed[i] = tx.String()
+	}
+	return signed, nil
 }
 
 // SignSolana signs transactions in the string form of Solana: it adds its signature,

@@ -43,7 +43,8 @@ func (t *Tower) take(m nostr.Message) {
 	if err != nil || len(preimage) != 32 {
 		return
 	}
-	if t.solana != nil && t.takeSolana(m.SwapData, [32]byte(preimage)) || t.options.EVM == nil {
+	switch {
+	case t.solana != nil && t.takeSolana(m.SwapData, [32]byte(preimage)), t.starknet != nil && t.takeStarknet(m.SwapData, [32]byte(preimage)), t.options.EVM == nil:
 		return
 	}
 	s, err := t.parse(m.SwapData)

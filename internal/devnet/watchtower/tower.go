@@ -15,19 +15,23 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/nostr"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // Options of a watchtower.
 type Options struct {
-	EVM     *evm.Net      // nil: nothing is claimed there
-	Solana  *party.Party  // the watchtower's own on Solana; nil: nothing is claimed there
-	Relays  []string      // Nostr relays; empty: no escrows are claimed for their preimage
-	Account *evm.Account  // that pays for claims on EVM and earns; nil: the network's Watchtower
-	Every   time.Duration // how often it looks; 0: 50 ms
-	Log     *slog.Logger  // nil: silence
+	EVM      *evm.Net          // nil: nothing is claimed there
+	Solana   *party.Party      // the watchtower's own on Solana; nil: nothing is claimed there
+	Starknet *starkparty.Party // the same on Starknet
+	Relays   []string          // Nostr relays; empty: no escrows are claimed for their preimage
+	Account  *evm.Account      // that pays for claims on EVM and earns; nil: the network's Watchtower
+	Every    time.Duration     // how often it looks; 0: 50 ms
+	Log      *slog.Logger      // nil: silence
 }
 
 // Behaviour is what a watchtower leaves undone. The zero value is a good one.
@@ -62,11 +66,12 @@ type Tower struct {
 	claims    []Claim
 
 	// Used by the working goroutine alone.
-	solana *solana // nil: it does not watch that chain
-	vaults *vaults
-	due    map[any]time.Time         // since when something can be claimed
-	sent   map[any]common.Hash       // the claim that was sent for it
-	gone   map[common.Hash]time.Time // since when the node does not know a claim
+	solana   *solana   // nil: it does not watch that chain
+	starknet *starknet // the same
+	vaults   *vaults
+	due      map[any]time.Time         // since when something can be claimed
+	sent     map[any]common.Hash       // the claim that was sent for it
+	gone     map[common.Hash]time.Time // since when the node does not know a claim
 }
 
 // Start starts a watchtower and returns once it is subscribed to a relay, if
@@ -83,6 +88,9 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 	if o.Solana != nil {
 		t.solana = newSolana(o.Solana)
 	}
+	if o.Starknet != nil {
+		t.starknet = &starknet{Party: o.Starknet, secrets: map[wire.Felt]starknetSecret{}}
+	}
 	if err := t.start(ctx); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -90,10 +98,8 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 }
 
 func (t *Tower) start(ctx context.Context) error {
-	if t.options.EVM != nil {
-		if err := t.dial(ctx); err != nil {
-			return err
-		}
+	if err := t.dial(ctx); err != nil {
+		return err
 	}
 	running, cancel := context.WithCancel(context.Background())
 	t.cancel = cancel
@@ -107,16 +113,26 @@ func (t *Tower) start(ctx context.Context) error {
 // dial connects to the EVM chain and to Bitcoin, by servers of its own: those of the
 // network can be told to misbehave.
 func (t *Tower) dial(ctx context.Context) error {
-	chain, err := t.options.EVM.Serve("")
-	if err != nil {
-		return err
+	var coins *devbitcoin.Net
+	if t.starknet != nil {
+		coins = t.starknet.Net.Bitcoin()
 	}
-	t.close = append(t.close, func() { _ = chain.Close() })
-	if t.node, err = ethclient.DialContext(ctx, chain.URL()); err != nil {
-		return err
+	if t.options.EVM != nil {
+		coins = t.options.EVM.Bitcoin()
+		chain, err := t.options.EVM.Serve("")
+		if err != nil {
+			return err
+		}
+		t.close = append(t.close, func() { _ = chain.Close() })
+		if t.node, err = ethclient.DialContext(ctx, chain.URL()); err != nil {
+			return err
+		}
+		t.close = append(t.close, t.node.Close)
 	}
-	t.close = append(t.close, t.node.Close)
-	rest, err := t.options.EVM.Bitcoin().Serve("")
+	if coins == nil {
+		return nil // no vaults to watch
+	}
+	rest, err := coins.Serve("")
 	if err != nil {
 		return err
 	}
@@ -146,6 +162,12 @@ func (t *Tower) listen(ctx, running context.Context) error {
 	if t.solana != nil {
 		types["sol"] = func(data json.RawMessage) error {
 			_, err := t.solana.parse(data)
+			return err
+		}
+	}
+	if t.starknet != nil {
+		types["strk"] = func(data json.RawMessage) error {
+			_, err := t.starknet.parse(data)
 			return err
 		}
 	}
@@ -238,6 +260,9 @@ func (t *Tower) rounds(b Behaviour) (all []round) {
 	}
 	if t.solana != nil {
 		all = append(all, round{b.NoEscrows, "escrows on Solana", t.claimSecrets}, round{b.NoProofs, "payments", t.claimPayments})
+	}
+	if t.starknet != nil {
+		all = append(all, round{b.NoEscrows, "escrows on Starknet", t.claimStarknetSecrets}, round{b.NoVaults, "vaults on Starknet", t.claimStarknetVaults})
 	}
 	return all
 }
