@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -26,6 +27,21 @@ type ground interface {
 	undo(blocks uint64)                         // replaces the newest blocks; what was in them waits
 	redo(blocks int)                            // makes blocks, in the first of which is what waits
 	dropWaiting()
+}
+
+// on adds the chain that swaps are on to a network, by the name that tests have for it:
+// the version of the program on Solana; "" is the EVM chain, which is there anyway.
+func on(name string, o *devnet.Options) {
+	if name != "" {
+		o.Solana = name
+	}
+}
+
+func groundOf(name string, w *world) ground {
+	if name != "" {
+		return solanaGround{w, name}
+	}
+	return evmGround{w}
 }
 
 // token is the identifier of a token on the world's chain.

@@ -239,7 +239,7 @@ func paidInBitcoin(ctx context.Context, l *life, _ *swapper.GetSwapStatusOutput)
 // counted compares what the user has with what there was: base units of WBTC;
 // sats that came out of swaps; sats that swaps were paid with.
 func (l *life) counted(ctx context.Context, token, out, in int64) error {
-	now, err := l.tokens(ctx, l.address())
+	now, err := l.land.tokens(ctx, l.address())
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func paidInMore(ctx context.Context, l *life, end *swapper.GetSwapStatusOutput) 
 	if err != nil {
 		return err
 	}
-	now, err := l.tokens(ctx, l.address())
+	now, err := l.land.tokens(ctx, l.address())
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -23,9 +22,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // What each user begins with: base units of WBTC, and sats on Bitcoin and over
@@ -45,6 +42,7 @@ var startWei = devevm.Coins(1)
 // carry the chain's time away from everybody's clock.
 type stage struct {
 	net  *devnet.Net
+	land land
 	flow flow
 	dir  string
 	lps  chan *lp.LP // as many times as each may be used at once
@@ -75,7 +73,8 @@ const vaults = 3
 // newStage starts a network for a flow, with the version of LPs that the test's name picks.
 func newStage(t *testing.T, f flow) *stage {
 	t.Helper()
-	o, each := devnet.Options{Watchtower: !f.noTower, Version: devnet.VersionOf(t), Solana: f.on}, cap(slots)
+	o, each := devnet.Options{Watchtower: !f.noTower, Version: devnet.VersionOf(t)}, cap(slots)
+	on(f.on, &o)
 	if f.vault {
 		o.LPs, each = vaults, 1
 	}
@@ -85,6 +84,7 @@ func newStage(t *testing.T, f flow) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.net.Close() })
+	s.land = landOf(f.on, s.net)
 	s.others = s.hanging()
 	for _, l := range s.net.LPs {
 		l.Misbehave(f.fault)
@@ -112,12 +112,8 @@ func newStage(t *testing.T, f flow) *stage {
 
 // mortal is what a process on the stage is told.
 func (s *stage) mortal(store string, providers []string) mortal {
-	m := mortal{Store: store, REST: s.net.Bitcoin.URL(), RPC: s.net.EVM.URL(), Relay: s.net.Nostr.URL(), LPs: providers,
-		Network: s.net.EVM.Config(), Tokens: s.net.Tokens(), Ahead: time.Until(s.net.Clock.Now())}
-	if s.flow.on != "" {
-		network := s.net.SolanaConfig()
-		m.RPC, m.Tokens, m.Solana, m.Version = s.net.Solana.URL(), s.net.SolanaTokens(), &network, s.flow.on
-	}
+	m := mortal{Store: store, REST: s.net.Bitcoin.URL(), Relay: s.net.Nostr.URL(), LPs: providers, Ahead: time.Until(s.net.Clock.Now())}
+	s.land.tell(&m)
 	return m
 }
 
@@ -135,23 +131,8 @@ func (s *stage) born(ctx context.Context) (*life, error) {
 func (s *stage) person(ctx context.Context) (p *person, err error) {
 	p = &person{}
 	n := s.net
-	if p.EVM, err = n.EVM.NewAccount(); err != nil {
+	if err := s.land.equip(ctx, p); err != nil {
 		return nil, err
-	}
-	if err := n.EVM.Fund(ctx, p.EVM.Address, startWei); err != nil {
-		return nil, err
-	}
-	if err := n.EVM.Mint(ctx, n.EVM.Contracts().Token, p.EVM.Address, big.NewInt(startTokens)); err != nil {
-		return nil, err
-	}
-	if n.Solana != nil {
-		p.Solana = n.Solana.NewAccount()
-		if err := n.Solana.Fund(ctx, p.Solana.Address, solana.SOL(10)); err != nil {
-			return nil, err
-		}
-		if err := n.Solana.Mint(ctx, solana.WBTC, p.Solana.Address, uint64(startTokens)); err != nil {
-			return nil, err
-		}
 	}
 	name := rand.Text()
 	if p.Lightning, err = n.Lightning.NewNode("payer "+name, startSats); err != nil {
@@ -184,32 +165,11 @@ func (l *life) serve(node *lightning.Node) (*devlnurl.Server, error) {
 	return service, err
 }
 
-// tokens returns what an account of the flow's chain has of WBTC.
-func (s *stage) tokens(ctx context.Context, of string) (*big.Int, error) {
-	if s.flow.on == "" {
-		return s.net.EVM.Balance(ctx, s.net.EVM.Contracts().Token, common.HexToAddress(of))
-	}
-	owner, err := solwire.ParseKey(of)
-	return new(big.Int).SetUint64(s.net.Solana.Tokens(solana.WBTC, owner)), err
-}
-
 // wbtc is the token's identifier on the flow's chain.
-func (s *stage) wbtc() string {
-	if s.flow.on == "" {
-		return "CITREA-WBTC"
-	}
-	return "SOLANA-WBTC"
-}
+func (s *stage) wbtc() string { return s.land.chain() + "-WBTC" }
 
 // address is the user's on the flow's chain.
-func (l *life) address() string { return l.stage.addressOf(l.person) }
-
-func (s *stage) addressOf(p *person) string {
-	if s.flow.on == "" {
-		return p.EVM.Address.Hex()
-	}
-	return p.Solana.Address.String()
-}
+func (l *life) address() string { return l.land.address(l.person) }
 
 // balanceAt returns what the user has of the chain's coin.
 func (l *life) balanceAt(ctx context.Context) (*big.Int, error) {

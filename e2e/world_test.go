@@ -65,7 +65,8 @@ func start(t testing.TB, o options) *world {
 	if o.lps == nil {
 		o.lps = devnet.VersionOf
 	}
-	o.net.Version, o.net.Solana = o.lps(t), o.on
+	o.net.Version = o.lps(t)
+	on(o.on, &o.net)
 	w.version = o.net.Version
 	var err error
 	if w.net, err = devnet.Start(t.Context(), o.net); err != nil {
@@ -83,10 +84,7 @@ func start(t testing.TB, o options) *world {
 	if w.tower, err = watchtower.Start(t.Context(), tower); err != nil {
 		t.Fatal(err)
 	}
-	w.ground = evmGround{w}
-	if o.on != "" {
-		w.ground = solanaGround{w, o.on}
-	}
+	w.ground = groundOf(o.on, w)
 	t.Cleanup(func() { w.tower.Close() })
 	w.user = &wallet.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}
 	if w.net.Solana != nil {
