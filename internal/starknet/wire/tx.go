@@ -84,15 +84,24 @@ func (t *Transaction) calldata() []Felt {
 var errUnsigned = fault.Invalid("signed", "is required: the transaction is not signed")
 
 // Hash is what the account signs, and the transaction's id (§10.5).
-func (t *Transaction) Hash() (Felt, error) {
+func (t *Transaction) Hash() (Felt, error) { return t.hash(rpc.TransactionV3) }
+
+// QueryHash is what an account signs for nodes that shall estimate or simulate the
+// transaction and must not be able to send it: its version has another bit.
+func (t *Transaction) QueryHash() (Felt, error) { return t.hash(rpc.TransactionV3WithQueryBit) }
+
+func (t *Transaction) hash(version rpc.TransactionVersion) (Felt, error) {
 	chainID := t.ChainID
 	var h *Felt
 	var err error
 	if t.Type == DeployAccount {
-		sender := t.Sender
-		h, err = hash.TransactionHashDeployAccountV3(t.rpcDeploy(), &sender, &chainID)
+		sender, tx := t.Sender, t.rpcDeploy()
+		tx.Version = version
+		h, err = hash.TransactionHashDeployAccountV3(tx, &sender, &chainID)
 	} else {
-		h, err = hash.TransactionHashInvokeV3(t.rpcInvoke(), &chainID)
+		tx := t.rpcInvoke()
+		tx.Version = version
+		h, err = hash.TransactionHashInvokeV3(tx, &chainID)
 	}
 	if err != nil {
 		return Felt{}, fmt.Errorf("hash of the transaction: %w", err)

@@ -1,45 +1,248 @@
 package state
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // Options of a chain.
 type Options struct {
-	Now     func() time.Time // the network's clock; nil: time.Now
-	ChainID Felt
-	Classes []Class
-	// FeeToken is the contract of the token that fees are paid in: with transfer of an
-	// ERC-20, and balances where [Key]("ERC20_balances", owner) says.
-	FeeToken Felt
+	Now       func() time.Time // the network's clock; nil: time.Now
+	ChainID   Felt
+	Classes   []Class
+	FeeToken  Felt // contract of the token that fees are paid in, with balance_of and transfer of an ERC-20; zero: [wire.STRK]
+	Sequencer Felt // who gets the fees; zero: an address of the chain's own
+	Prices    Prices
+
+	Manual    bool          // blocks are closed on demand only
+	BlockTime time.Duration // a block is closed at this interval and not for each transaction; 0: only for transactions
+	L1Lag     int           // how many blocks below the head the newest one is that is accepted on L1
 }
 
 // Chain is a ledger and what extends it. Its methods are safe for concurrent use.
+//
+// A transaction that is taken is executed at once into the open block, where it is
+// pre-confirmed, unless [Chain.Hold] says otherwise. Then the block is closed, unless
+// blocks come on demand or at an interval.
 type Chain struct {
 	options Options
 	classes map[Felt]*class
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
 
-	mu     sync.RWMutex
-	ledger *ledger
-	number uint64 // of the newest block
+	mu      sync.RWMutex
+	ledger  *ledger
+	blocks  []*Block // closed, oldest first; the index is the number
+	open    *Block   // nil: nothing is in it yet
+	byBlock map[Felt]*Block
+	byHash  map[Felt]*Executed
+	waiting []*Tx
+	queued  map[Felt]bool
+	manual  bool
+	hold    bool
+	prices  Prices
+	offset  time.Duration // of the chain's time to the clock
+	built   uint64
+	moved   chan struct{} // closed when the chain has changed
 }
 
-// New makes a chain with a first block.
+// New makes a chain with a first block, which is empty.
 func New(o Options) (*Chain, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Chain{options: o, classes: map[Felt]*class{}, ledger: newLedger()}
+	if o.FeeToken.IsZero() {
+		o.FeeToken = wire.STRK
+	}
+	if o.Sequencer.IsZero() {
+		o.Sequencer = wire.Selector("local starknet network: sequencer")
+	}
+	if o.Prices.Fri.L2 == nil {
+		o.Prices = DefaultPrices()
+	}
+	c := &Chain{options: o, classes: map[Felt]*class{}, ledger: newLedger(), byBlock: map[Felt]*Block{}, byHash: map[Felt]*Executed{}, queued: map[Felt]bool{},
+		manual: o.Manual || o.BlockTime > 0, prices: o.Prices, moved: make(chan struct{})}
 	for _, k := range o.Classes {
-		known, err := newClass(k)
-		if err != nil {
-			return nil, err
+		if k.Hash.IsZero() {
+			return nil, refuse(ClassNotFound, "class %s: the hash is required", k.Name)
 		}
-		c.classes[k.Hash] = known
+		c.classes[k.Hash] = newClass(k)
+	}
+	first := &Block{Time: c.now(), Prices: o.Prices, Sequencer: o.Sequencer}
+	first.seal(0, Diff{})
+	c.blocks = []*Block{first}
+	c.byBlock[first.Hash] = first
+	ctx, cancel := context.WithCancel(context.Background())
+	c.stop = cancel
+	if o.BlockTime > 0 {
+		c.closeInBackground(ctx, o.BlockTime)
 	}
 	return c, nil
+}
+
+// Close ends the making of blocks. It may be called more than once.
+func (c *Chain) Close() error {
+	c.stop()
+	c.stopped.Wait()
+	return nil
+}
+
+func (c *Chain) closeInBackground(ctx context.Context, every time.Duration) {
+	ticker := time.NewTicker(every)
+	c.stopped.Go(func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				c.mu.Lock()
+				if !c.hold {
+					c.fill()
+				}
+				c.close()
+				c.mu.Unlock()
+			}
+		}
+	})
+}
+
+// SetAutomatic says whether a block is closed for each transaction.
+func (c *Chain) SetAutomatic(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.manual = !on
+}
+
+// Hold says whether transactions wait, as received, until the next block.
+func (c *Chain) Hold(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold = on
+}
+
+// DropPending forgets all transactions that wait, as nodes do under pressure.
+func (c *Chain) DropPending() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting, c.queued = nil, map[Felt]bool{}
+	c.changed()
+}
+
+// DropPreConfirmed forgets the open block with its transactions: those who saw them
+// pre-confirmed see them no more.
+func (c *Chain) DropPreConfirmed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cutOpen()
+	c.changed()
+}
+
+// nonceGap is how far ahead of its account a transaction may be.
+const nonceGap = 200
+
+// Send takes a transaction. A *[Refusal] is why it does not.
+func (c *Chain) Send(tx *Tx) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if refused := c.admit(tx); refused != nil {
+		return refused
+	}
+	c.waiting, c.queued[tx.Hash] = append(c.waiting, tx), true
+	if !c.hold {
+		c.fill()
+		if !c.manual {
+			c.close()
+			return nil
+		}
+	}
+	c.changed()
+	return nil
+}
+
+// admit says whether a transaction may wait for a block.
+func (c *Chain) admit(tx *Tx) *Refusal {
+	switch done := c.byHash[tx.Hash]; {
+	case tx.Query:
+		return refuse(Unsupported, "The transaction was made to ask for its fee.")
+	case c.queued[tx.Hash], done != nil && done.Block == c.open:
+		return refuse(Duplicate, "The transaction %s is there already.", wire.Hex(tx.Hash))
+	case tx.NonceMode != wire.DAModeL1, tx.FeeMode != wire.DAModeL1, len(tx.PaymasterData) > 0, len(tx.AccountDeploymentData) > 0:
+		return refuse(Unsupported, "The data availability modes must be L1, the paymaster data and the account deployment data empty.")
+	}
+	block := c.peek()
+	on := c.top()
+	account := on.nonceOf(tx.Sender)
+	if tx.Nonce < account || tx.Nonce > account+nonceGap || tx.Type == wire.DeployAccount && tx.Nonce != 0 {
+		return wrongNonce(tx, account)
+	}
+	deploys := false
+	for _, w := range c.waiting {
+		if w.Sender == tx.Sender && w.Nonce == tx.Nonce {
+			return refuse(Underpriced, "Another transaction of %s with the nonce %#x waits already.", wire.Hex64(tx.Sender), tx.Nonce)
+		}
+		deploys = deploys || w.Sender == tx.Sender && w.Type == wire.DeployAccount
+	}
+	if deploys { // nobody can ask an account that is not there yet
+		return nil
+	}
+	_, _, refused := c.execute(ahead{on, tx}, block, tx, Flags{admission: true})
+	return refused
+}
+
+// ahead is a ledger in which an account has the nonce of a transaction to come.
+type ahead struct {
+	base
+	tx *Tx
+}
+
+func (a ahead) nonceOf(at Felt) uint64 {
+	if at == a.tx.Sender {
+		return a.tx.Nonce
+	}
+	return a.base.nonceOf(at)
+}
+
+// top is the ledger with what is in the open block.
+func (c *Chain) top() moment { return moment{c.ledger, c.head().Number + 1} }
+
+// peek is the open block, or what it would be.
+func (c *Chain) peek() *Block {
+	if c.open != nil {
+		return c.open
+	}
+	return c.next()
+}
+
+// fill executes what waits into the open block. Those that are refused now are gone;
+// those that come before their turn wait on.
+func (c *Chain) fill() {
+	for progress := true; progress && len(c.waiting) > 0; {
+		progress = false
+		waiting := c.waiting
+		c.waiting = nil
+		for _, tx := range waiting {
+			r, result, refused := c.execute(c.top(), c.current(), tx, Flags{})
+			if refused != nil && refused.Kind == InvalidNonce && tx.Nonce > c.top().nonceOf(tx.Sender) {
+				c.waiting = append(c.waiting, tx)
+				continue
+			}
+			progress = true
+			delete(c.queued, tx.Hash)
+			if refused != nil {
+				continue
+			}
+			b := c.current()
+			c.ledger.apply(r, b.Number)
+			done := &Executed{Tx: tx, Result: result, Block: b, Index: len(b.Txs)}
+			b.Txs = append(b.Txs, done)
+			c.byHash[tx.Hash] = done
+		}
+	}
 }
 
 // Impersonate calls a contract in the name of any address, without a transaction, in
@@ -58,8 +261,8 @@ func (c *Chain) Place(at, class Felt, calldata ...Felt) error {
 func (c *Chain) act(i *Invocation) (*Invocation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	open := c.number + 1
-	r := c.newRun(moment{c.ledger, open}, BlockInfo{Number: open, Time: uint64(c.options.Now().Unix())}, &TxInfo{ChainID: c.options.ChainID}, 1<<62)
+	b := c.current()
+	r := c.newRun(c.top(), b.info(), &TxInfo{ChainID: c.options.ChainID}, unlimited)
 	if i.Entry == Constructor {
 		if r.deployed(i.Contract) {
 			return i, &Panic{[]Felt{addressTaken}}
@@ -69,10 +272,13 @@ func (c *Chain) act(i *Invocation) (*Invocation, error) {
 	if failed := r.guarded(i, false); failed != nil {
 		return i, failed
 	}
-	c.ledger.apply(r, open)
+	c.ledger.apply(r, b.Number)
 	return i, nil
 }
 
 func sortEvents(all []Event) {
 	slices.SortStableFunc(all, func(a, b Event) int { return a.Order - b.Order })
 }
+
+// ID returns the chain's id.
+func (c *Chain) ID() Felt { return c.options.ChainID }

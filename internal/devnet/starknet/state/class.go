@@ -1,7 +1,6 @@
 package state
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -33,7 +32,15 @@ type Class struct {
 	Entries map[string]Function
 }
 
-var selectorConstructor = wire.Selector("constructor")
+// Entry points that the network itself calls.
+var (
+	selectorConstructor    = wire.Selector("constructor")
+	selectorValidate       = wire.Selector("__validate__")
+	selectorValidateDeploy = wire.Selector("__validate_deploy__")
+	selectorExecute        = wire.Selector("__execute__")
+	selectorTransfer       = wire.Selector("transfer")
+	selectorBalance        = wire.Selector("balance_of")
+)
 
 // class is a class as the chain keeps it.
 type class struct {
@@ -41,15 +48,12 @@ type class struct {
 	entries map[Felt]Function // by selector
 }
 
-func newClass(c Class) (*class, error) {
-	if c.Hash.IsZero() {
-		return nil, fmt.Errorf("class %s: the hash is required", c.Name)
-	}
+func newClass(c Class) *class {
 	k := &class{Class: c, entries: make(map[Felt]Function, len(c.Entries))}
 	for name, f := range c.Entries {
 		k.entries[wire.Selector(name)] = f
 	}
-	return k, nil
+	return k
 }
 
 // Selectors returns the selectors of the external entry points in ascending order, as

@@ -22,6 +22,7 @@ type TxInfo struct {
 	Nonce     uint64
 	Bounds    wire.Bounds
 	Tip       uint64
+	Query     bool // it is simulated and cannot be sent: its version has another bit
 }
 
 // BlockInfo is what a contract can know of the block.

@@ -38,6 +38,18 @@ func (h history[K, T]) set(k K, block uint64, value T) {
 	h.changed[block] = append(h.changed[block], k)
 }
 
+// cut takes away what a block has changed, which is the newest.
+func (h history[K, T]) cut(block uint64) {
+	for _, k := range h.changed[block] {
+		if all := h.all[k]; len(all) > 1 {
+			h.all[k] = all[:len(all)-1]
+		} else {
+			delete(h.all, k)
+		}
+	}
+	delete(h.changed, block)
+}
+
 // ledger is every state that the chain went through.
 type ledger struct {
 	slots   history[slot, Felt]
@@ -47,6 +59,12 @@ type ledger struct {
 
 func newLedger() *ledger {
 	return &ledger{newHistory[slot, Felt](), newHistory[Felt, Felt](), newHistory[Felt, uint64]()}
+}
+
+func (l *ledger) cut(block uint64) {
+	l.slots.cut(block)
+	l.classes.cut(block)
+	l.nonces.cut(block)
 }
 
 // apply keeps what a run has changed as part of a block.

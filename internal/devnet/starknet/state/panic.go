@@ -36,6 +36,7 @@ var byteArrayMagic = wire.MustFelt("0x46a6158a16a947e5916b2a2ca68501a45e93d7110e
 var (
 	entryFailed      = wire.ShortString("ENTRYPOINT_FAILED")
 	entryNotFound    = wire.ShortString("ENTRYPOINT_NOT_FOUND")
+	valid            = wire.ShortString("VALID")
 	outOfGas         = wire.ShortString("Out of gas")
 	notDeployed      = wire.ShortString("CONTRACT_NOT_DEPLOYED")
 	classNotDeclared = wire.ShortString("CLASS_HASH_NOT_FOUND")

@@ -112,6 +112,17 @@ func (r *run) setClass(at, class Felt) {
 	r.classes[at] = class
 }
 
+func (r *run) nonceOf(at Felt) uint64 {
+	if n, ok := r.nonces[at]; ok {
+		return n
+	}
+	return r.base.nonceOf(at)
+}
+
+// A run is what the next one stands on.
+func (r *run) storage(s slot) Felt  { return r.get(s) }
+func (r *run) classAt(at Felt) Felt { return r.classOf(at) }
+
 // mark is a point to which [run.undo] goes back.
 func (r *run) mark() int { return len(r.journal) }
 

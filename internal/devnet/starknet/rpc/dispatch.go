@@ -1,0 +1,220 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+)
+
+const maxRequest = 10 << 20 // bytes
+
+type call struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+type reply struct {
+	Version string          `json:"jsonrpc"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+	ID      json.RawMessage `json:"id"`
+}
+
+// answer answers one call or a batch of them.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, f Fault, version Version) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		http.Error(w, "request too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	calls, batch, err := parseCalls(body)
+	if err != nil {
+		write(w, failed(nil, parseError))
+		return
+	}
+	var names []string
+	sends := false
+	for _, q := range calls {
+		names = append(names, q.Method)
+		sends = sends || strings.HasPrefix(q.Method, "starknet_add")
+	}
+	s.note(names)
+	if f.MaxBatch > 0 && len(calls) > f.MaxBatch {
+		write(w, failed(nil, &Error{Code: -32600, Message: "Batch too large"}))
+		return
+	}
+	replies := make([]reply, 0, len(calls))
+	for _, q := range calls {
+		replies = append(replies, s.do(q, f, version))
+	}
+	switch {
+	case f.LoseAnswer && sends:
+		loopback.Cut()
+	case batch:
+		write(w, replies)
+	default:
+		write(w, replies[0])
+	}
+}
+
+func parseCalls(body []byte) (calls []call, batch bool, err error) {
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' {
+		if err = json.Unmarshal(body, &calls); err == nil && len(calls) == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		return calls, true, err
+	}
+	calls = make([]call, 1)
+	return calls, false, json.Unmarshal(body, &calls[0])
+}
+
+func write(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
+}
+
+func failed(id json.RawMessage, err *Error) reply {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	return reply{Version: "2.0", Error: err, ID: id}
+}
+
+// request is a call under way.
+type request struct {
+	*Server
+	fault   Fault
+	version Version // of the specification
+	params  map[string]json.RawMessage
+	view    *state.View // nil for methods that send
+}
+
+// method is what a node can be asked for: the names of its parameters in their order,
+// and what answers, under the chain's lock unless it sends.
+type method struct {
+	params []string
+	run    func(*request) (any, *Error)
+	sends  bool
+}
+
+var methods = map[string]method{
+	"starknet_specVersion":          {nil, (*request).specVersion, false},
+	"starknet_chainId":              {nil, (*request).chainID, false},
+	"starknet_syncing":              {nil, (*request).syncing, false},
+	"starknet_blockNumber":          {nil, (*request).blockNumber, false},
+	"starknet_blockHashAndNumber":   {nil, (*request).blockHashAndNumber, false},
+	"starknet_getBlockWithTxHashes": {[]string{"block_id"}, (*request).getBlockWithTxHashes, false},
+	"starknet_getBlockWithTxs":      {[]string{"block_id"}, (*request).getBlockWithTxs, false},
+	"starknet_getBlockWithReceipts": {[]string{"block_id"}, (*request).getBlockWithReceipts, false},
+	"starknet_getStateUpdate":       {[]string{"block_id"}, (*request).getStateUpdate, false},
+
+	"starknet_getBlockTransactionCount":        {[]string{"block_id"}, (*request).getBlockTransactionCount, false},
+	"starknet_getTransactionByBlockIdAndIndex": {[]string{"block_id", "index"}, (*request).getTransactionByBlockIDAndIndex, false},
+	"starknet_getTransactionByHash":            {[]string{"transaction_hash"}, (*request).getTransactionByHash, false},
+	"starknet_getTransactionReceipt":           {[]string{"transaction_hash"}, (*request).getTransactionReceipt, false},
+	"starknet_getTransactionStatus":            {[]string{"transaction_hash"}, (*request).getTransactionStatus, false},
+	"starknet_traceTransaction":                {[]string{"transaction_hash"}, (*request).traceTransaction, false},
+	"starknet_traceBlockTransactions":          {[]string{"block_id"}, (*request).traceBlockTransactions, false},
+
+	"starknet_getStorageAt":   {[]string{"contract_address", "key", "block_id"}, (*request).getStorageAt, false},
+	"starknet_getNonce":       {[]string{"block_id", "contract_address"}, (*request).getNonce, false},
+	"starknet_getClassHashAt": {[]string{"block_id", "contract_address"}, (*request).getClassHashAt, false},
+	"starknet_getClassAt":     {[]string{"block_id", "contract_address"}, (*request).getClassAt, false},
+	"starknet_getClass":       {[]string{"block_id", "class_hash"}, (*request).getClass, false},
+	"starknet_call":           {[]string{"request", "block_id"}, (*request).call, false},
+	"starknet_getEvents":      {[]string{"filter"}, (*request).getEvents, false},
+
+	"starknet_estimateFee":                 {[]string{"request", "simulation_flags", "block_id"}, (*request).estimateFee, false},
+	"starknet_simulateTransactions":        {[]string{"block_id", "transactions", "simulation_flags"}, (*request).simulateTransactions, false},
+	"starknet_addInvokeTransaction":        {[]string{"invoke_transaction"}, (*request).addInvokeTransaction, true},
+	"starknet_addDeployAccountTransaction": {[]string{"deploy_account_transaction"}, (*request).addDeployAccountTransaction, true},
+}
+
+// do carries one call out.
+func (s *Server) do(q call, f Fault, version Version) reply {
+	m, known := methods[q.Method]
+	r := &request{Server: s, fault: f, version: version}
+	switch {
+	case q.Version != "2.0" || q.Method == "":
+		return failed(q.ID, &Error{Code: -32600, Message: "Invalid Request"})
+	case !known, slices.Contains(f.Refuse, q.Method):
+		return failed(q.ID, &Error{Code: -32601, Message: "Method not found", Data: q.Method})
+	case slices.Contains(f.Fail, q.Method):
+		return failed(q.ID, internalError)
+	}
+	var failure *Error
+	if r.params, failure = named(q.Params, m.params); failure != nil {
+		return failed(q.ID, failure)
+	}
+	result, failure := r.carryOut(m)
+	if failure != nil {
+		return failed(q.ID, failure)
+	}
+	if f.Rewrite != nil {
+		result = f.Rewrite(q.Method, r.params, result)
+	}
+	return reply{Version: "2.0", ID: q.ID, Result: result}
+}
+
+// carryOut runs a method. What it returns may share memory with the chain, so it is
+// written while nothing changes.
+func (q *request) carryOut(m method) (result json.RawMessage, failure *Error) {
+	run := func() {
+		var value any
+		if value, failure = m.run(q); failure != nil {
+			return
+		}
+		var err error
+		if result, err = json.Marshal(value); err != nil {
+			failure = internalError
+		}
+	}
+	if m.sends {
+		run()
+		return result, failure
+	}
+	q.chain.Read(q.fault.Behind, func(v *state.View) {
+		q.view = v
+		run()
+	})
+	return result, failure
+}
+
+// named returns parameters by name, however they were passed.
+func named(raw json.RawMessage, names []string) (map[string]json.RawMessage, *Error) {
+	raw = bytes.TrimSpace(raw)
+	all := map[string]json.RawMessage{}
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return all, nil
+	case raw[0] == '{':
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return nil, wrongParams(err.Error())
+		}
+		for name, v := range all {
+			if string(v) == "null" {
+				delete(all, name)
+			}
+		}
+		return all, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, wrongParams(err.Error())
+	}
+	for i, v := range list {
+		if i < len(names) && string(v) != "null" {
+			all[names[i]] = v
+		}
+	}
+	return all, nil
+}

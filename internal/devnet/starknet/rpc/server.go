@@ -1,0 +1,171 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+)
+
+// Fault is how a [Server] misbehaves. The zero value is a good server; several
+// faults may be combined.
+type Fault struct {
+	Down       bool          // connections are cut without an answer
+	Status     int           // every request is answered with this HTTP status, as in 502
+	RetryAfter string        // header of those answers, as in "7"
+	Delay      time.Duration // before every answer
+	Stall      bool          // headers come, the body never does
+	Garbage    bool          // answers are HTML with status 200
+	Huge       bool          // answers go on for ever
+	PerSecond  int           // more requests than so many in a second are answered with status 429; 0: any number
+
+	LoseAnswer      bool // transactions are taken, but the connection is cut before the answer
+	LoseTransaction bool // transactions are answered with their hash, but never reach a block
+
+	WrongNetwork bool     // starknet_chainId is another one
+	WrongSpec    string   // starknet_specVersion is this one; "": the right one
+	Behind       int      // so many of the newest blocks are not known, nor what waits or is pre-confirmed
+	NoOpenBlock  bool     // the pre-confirmed block has nothing in it
+	NoEvents     bool     // starknet_getEvents finds nothing
+	PageBlocks   uint64   // so many blocks are looked at for a page of events, which may be empty and have a successor; 0: any number
+	NoTraces     bool     // starknet_traceTransaction says that there is none
+	MaxBatch     int      // batches of more calls are refused; 0: any number
+	Refuse       []string // methods that the server says it does not have
+	Fail         []string // methods that are answered with an internal error, code -32603
+
+	// Rewrite replaces results: what it returns is sent. It must be safe for
+	// concurrent use. Parameters come by name.
+	Rewrite func(method string, params map[string]json.RawMessage, result json.RawMessage) json.RawMessage
+}
+
+// transport is the part that any HTTP server can get wrong.
+func (f Fault) transport() loopback.Fault {
+	return loopback.Fault{Down: f.Down, Delay: f.Delay, Stall: f.Stall, Status: f.Status, RetryAfter: f.RetryAfter, Garbage: f.Garbage, Huge: f.Huge}
+}
+
+// Version is a version of the specification.
+type Version int
+
+// The versions.
+const (
+	V7 Version = iota + 7
+	V8
+	V9
+	V10
+)
+
+func (v Version) String() string {
+	return map[Version]string{V7: "0.7.1", V8: "0.8.1", V9: "0.9.0", V10: "0.10.0"}[v]
+}
+
+// Options of a server.
+type Options struct {
+	Chain   *state.Chain
+	Address string  // host:port; "" for a free port of 127.0.0.1
+	Version Version // of the specification; 0: [V9]
+}
+
+// Server answers JSON-RPC for one chain.
+type Server struct {
+	chain   *state.Chain
+	version Version
+	http    *loopback.Server
+	fault   atomic.Pointer[Fault]
+
+	mu     sync.Mutex
+	log    [][]string
+	second int64 // in which recent requests came
+	recent int
+}
+
+// Serve starts a server.
+func Serve(o Options) (*Server, error) {
+	if o.Version == 0 {
+		o.Version = V9
+	}
+	if o.Version.String() == "" {
+		return nil, fmt.Errorf("version %d of the specification is not known", o.Version)
+	}
+	s := &Server{chain: o.Chain, version: o.Version}
+	s.fault.Store(new(Fault))
+	var err error
+	s.http, err = loopback.Serve(o.Address, http.HandlerFunc(s.serve))
+	return s, err
+}
+
+// URL returns the server's URL.
+func (s *Server) URL() string { return s.http.URL() }
+
+// Misbehave changes what is wrong with the server from the next request on.
+func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
+
+// Requests returns the methods of every HTTP request since the last call, in
+// order: one round trip is one element, a batch has several methods.
+func (s *Server) Requests() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := s.log
+	s.log = nil
+	return log
+}
+
+func (s *Server) note(methods []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.log) < 10_000 {
+		s.log = append(s.log, methods)
+	}
+}
+
+// Close ends the server and cuts its connections. It may be called more than once.
+func (s *Server) Close() error { return s.http.Close() }
+
+// serve puts the faults in front of the methods.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	f := *s.fault.Load()
+	if f.transport().Spoil(w, r) {
+		return
+	}
+	version, ok := s.versionOf(r.URL.Path)
+	switch {
+	case f.PerSecond > 0 && s.tooMany(f.PerSecond):
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "Too Many Requests", http.StatusTooManyRequests)
+	case !ok:
+		http.NotFound(w, r)
+	case r.Method != http.MethodPost:
+		http.Error(w, "Method not allowed", http.StatusMethodNotAllowed)
+	default:
+		s.answer(w, r, f, version)
+	}
+}
+
+// versionOf reads a version from a path: /v0_8, /rpc/v0_8.
+func (s *Server) versionOf(path string) (Version, bool) {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if last == "" || last == "rpc" {
+		return s.version, true
+	}
+	for v := V7; v <= V10; v++ {
+		if last == fmt.Sprintf("v0_%d", v) {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+func (s *Server) tooMany(most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now().Unix(); now != s.second {
+		s.second, s.recent = now, 0
+	}
+	s.recent++
+	return s.recent > most
+}
