@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -88,14 +89,19 @@ func (l *Ledger) BlockTime(ctx context.Context) (int64, error) {
 // newer one.
 const latestAge = 10 * time.Second
 
-// latest is the time of the newest block that was read lately.
+// latest is what is known of the newest block that was read lately.
 type latest struct {
+	height atomic.Uint64 // of the last head; 0: none was read
+
 	mu   sync.Mutex
 	time int64
 	at   time.Time // when it was read
 }
 
-func (l *latest) note(b starkrpc.Block, now time.Time) { l.noteTime(b.Time, now) }
+func (l *latest) note(b starkrpc.Block, now time.Time) {
+	l.height.Store(b.Height)
+	l.noteTime(b.Time, now)
+}
 
 func (l *latest) noteTime(t int64, now time.Time) {
 	l.mu.Lock()

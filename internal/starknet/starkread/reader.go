@@ -2,10 +2,8 @@ package starkread
 
 import (
 	"context"
-	"iter"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -15,11 +13,12 @@ import (
 type Reader struct {
 	wire.Deployment
 	ledger *Ledger
+	memory memory
 }
 
 // New returns a reader of a deployment.
 func New(d wire.Deployment, l *Ledger) *Reader {
-	return &Reader{Deployment: d, ledger: l}
+	return &Reader{Deployment: d, ledger: l, memory: newMemory()}
 }
 
 // Funds returns what an LP has in the contract, in base units of a token, and how its
@@ -49,81 +48,4 @@ func (r *Reader) Funds(ctx context.Context, lp, token wire.Felt) (chains.LPFunds
 // call asks a contract of the deployment.
 func (r *Reader) call(of wire.Contract, entry string, calldata []wire.Felt, at starkrpc.At, into *starkrpc.Felts) starkrpc.Request {
 	return starkrpc.CallRequest(of.Address, wire.Selector(entry), calldata, at, into)
-}
-
-// To come: what follows is the shape that callers can build on.
-
-var errToCome = fault.New(fault.Unsupported, "is not read yet")
-
-// Escrows answers queries, in their order.
-func (r *Reader) Escrows(context.Context, []chains.EscrowQuery) ([]chains.EscrowFact, error) {
-	return nil, errToCome
-}
-
-// Vaults reads vaults, in their order.
-func (r *Reader) Vaults(context.Context, []chains.VaultID) ([]chains.VaultFact, error) {
-	return nil, errToCome
-}
-
-// Withdrawals answers queries, in their order.
-func (r *Reader) Withdrawals(context.Context, []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
-	return nil, errToCome
-}
-
-// DryRun has the vault manager read Bitcoin transactions, without witnesses.
-func (r *Reader) DryRun(ctx context.Context, txs [][]byte) error { return errToCome }
-
-// RelayTip returns the height up to which the relay has Bitcoin's headers.
-func (r *Reader) RelayTip(context.Context) (uint32, error) { return 0, errToCome }
-
-// Header finds the stored header of a Bitcoin block in the relay's main chain, and the
-// height of the relay's tip. found is false if the relay does not have it. Blocks from
-// before notBefore, Unix seconds, are not searched; 0 searches all.
-func (r *Reader) Header(ctx context.Context, block bitcoin.Hash, notBefore int64) (header wire.StoredHeader, tip uint32, found bool, err error) {
-	return wire.StoredHeader{}, 0, false, errToCome
-}
-
-// TipHeader returns the stored header of the relay's tip; [bitcoin.ErrNotFound] if the
-// relay was never initialised.
-func (r *Reader) TipHeader(context.Context) (wire.StoredHeader, error) {
-	return wire.StoredHeader{}, errToCome
-}
-
-// LatestHeader returns the newest header that the relay's main chain holds and for which
-// inMain says so of Bitcoin's; [bitcoin.ErrNotFound] if there is none.
-func (r *Reader) LatestHeader(ctx context.Context, inMain func(context.Context, bitcoin.Hash) (bool, error)) (wire.StoredHeader, error) {
-	return wire.StoredHeader{}, errToCome
-}
-
-// Poll hands over what happened since a cursor, oldest first, with the cursor to continue
-// from.
-func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver func([]News, Cursor) error) error {
-	return errToCome
-}
-
-// Cursor is where the contracts of each version were read up to: [ParseCursor].
-type Cursor map[string][2]Position
-
-// Position is how far the events of one contract were read.
-type Position struct {
-	Block uint64
-	Tx    *wire.Felt
-}
-
-// ParseCursor reads a cursor; nothing is one that was never moved.
-func ParseCursor(text []byte) (Cursor, error) { return nil, errToCome }
-
-// News is what happened in one deployment.
-type News struct {
-	Version string
-	Event   wire.Event
-	Tx      string
-	// Opened is the escrow, with a [wire.InitializeEvent] of a hash lock, if its transaction could be read.
-	Opened *chains.Escrow
-}
-
-// History yields every escrow and every withdrawal in which signer is a party, of all
-// given deployments, from a height on, oldest first. An error ends the sequence.
-func (l *Ledger) History(ctx context.Context, readers []*Reader, signer wire.Felt, from uint64) iter.Seq2[chains.Past, error] {
-	return func(yield func(chains.Past, error) bool) { yield(chains.Past{}, errToCome) }
 }

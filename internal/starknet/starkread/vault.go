@@ -1,0 +1,220 @@
+package starkread
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	btcwire "github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// Vaults reads vaults, in their order, in one round trip. One that was never opened, or
+// closed, is not open. One that believes another relay says so in OurRelay, and must not
+// be used (protocol: chain-starknet.md §15.3).
+func (r *Reader) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
+	facts := make([]chains.VaultFact, len(ids))
+	refs := make([]wire.VaultRef, len(ids))
+	answers := make([]starkrpc.Felts, len(ids))
+	var head starkrpc.Head
+	requests := []starkrpc.Request{starkrpc.HeadRequest(&head)}
+	var asked []int
+	for i, id := range ids {
+		if refs[i], facts[i].Err = wire.VaultRefOf(id); facts[i].Err != nil {
+			continue
+		}
+		asked = append(asked, i)
+		requests = append(requests, r.call(r.VaultManager, wire.EntryGetVault, refs[i].Felts(), starkrpc.Latest, &answers[i]))
+	}
+	if len(asked) == 0 {
+		return facts, nil
+	}
+	if err := r.ledger.Nodes.Batch(ctx, requests); err != nil {
+		return nil, err
+	}
+	if requests[0].Err != nil {
+		return nil, upstream(requests[0])
+	}
+	heads := r.ledger.heads(&head)
+	for n, i := range asked {
+		facts[i].Head = heads.Latest
+		if requests[n+1].Err != nil {
+			facts[i].Err = upstream(requests[n+1])
+			continue
+		}
+		v, err := wire.ReadVault(refs[i], answers[i])
+		if err != nil {
+			facts[i].Err = fault.New(fault.Upstream, "%w", err)
+			continue
+		}
+		facts[i].Vault = r.Neutral(v)
+	}
+	return facts, nil
+}
+
+// withdrawalKey names what is remembered of a withdrawal.
+type withdrawalKey struct {
+	wire.WithdrawalLookup
+	from uint64
+}
+
+// Withdrawals answers queries, in their order: what the vault manager's events say of a
+// Bitcoin transaction, from the lowest height of each query on. It takes one round trip,
+// another one for each page more that a node makes of a search. What was searched once
+// and cannot change is not searched again (protocol: chain-starknet.md §15.4).
+func (r *Reader) Withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+	facts := make([]chains.WithdrawalFact, len(queries))
+	keys := make([]withdrawalKey, len(queries))
+	var asked []int
+	for i, q := range queries {
+		l, err := lookupOf(q)
+		if err != nil {
+			facts[i].Err = err
+			continue
+		}
+		keys[i] = withdrawalKey{l, max(q.From, r.VaultManager.Height)}
+		if f, ok := r.memory.withdrawals.Get(keys[i]); ok {
+			facts[i] = f
+			continue
+		}
+		asked = append(asked, i)
+	}
+	var scans []*scan
+	for first := 0; first < len(asked); first += starkrpc.KeyValues {
+		filter := starkrpc.Filter{From: r.VaultManager.Address, Keys: [][]wire.Felt{{wire.SelectorFronted, wire.SelectorClaimed, wire.SelectorClosed}, nil, nil},
+			Blocks: starkrpc.Range{First: starkrpc.Newest, Last: starkrpc.Newest}}
+		for _, i := range asked[first:min(first+starkrpc.KeyValues, len(asked))] {
+			begin := keys[i].from
+			if next, ok := r.memory.unpaid.Get(keys[i]); ok {
+				begin = max(begin, next)
+			}
+			filter.Blocks.First = min(filter.Blocks.First, begin)
+			low, high := wire.TxIDKeys(queries[i].TxID)
+			filter.Keys[1], filter.Keys[2] = append(filter.Keys[1], low), append(filter.Keys[2], high)
+		}
+		scans = append(scans, newScan(filter))
+	}
+	var head starkrpc.Head
+	along := []starkrpc.Request{starkrpc.HeadRequest(&head)}
+	if err := r.ledger.run(ctx, along, scans); err != nil {
+		return nil, err
+	}
+	if along[0].Err != nil {
+		return nil, upstream(along[0])
+	}
+	heads := r.ledger.heads(&head)
+	for n, i := range asked {
+		s := scans[n/starkrpc.KeyValues]
+		if s.err != nil {
+			facts[i].Err = s.err
+			continue
+		}
+		facts[i] = r.outcome(keys[i].WithdrawalLookup, s.found)
+		switch f := facts[i]; {
+		case f.State == chains.WithdrawalNone:
+			r.memory.unpaid.Add(keys[i], searchedTo(keys[i].from, heads))
+		case f.State != chains.WithdrawalFronted && isBuried(f.Height, heads):
+			r.memory.withdrawals.Add(keys[i], f)
+		}
+	}
+	for i := range facts {
+		facts[i].Head = heads.Latest
+		facts[i].Final = facts[i].Height != 0 && facts[i].Height <= heads.Final.Height
+	}
+	return facts, nil
+}
+
+func lookupOf(q chains.WithdrawalQuery) (l wire.WithdrawalLookup, err error) {
+	if l.Vault, err = wire.VaultRefOf(q.Vault); err != nil {
+		return l, err
+	}
+	if l.Recipient, err = wire.ParseAddress(q.Recipient, false); err != nil {
+		return l, fault.Invalid("recipient", "%w", err)
+	}
+	l.TxID = q.TxID
+	return l, nil
+}
+
+func (r *Reader) outcome(l wire.WithdrawalLookup, events []starkrpc.Event) chains.WithdrawalFact {
+	low, high := wire.TxIDKeys(l.TxID)
+	var logs []wire.VaultLog
+	for _, e := range events {
+		if e.Keys[1] == low && e.Keys[2] == high { // the filter demands three
+			logs = append(logs, wire.VaultLog{Log: e.Log, TxID: wire.Hex(e.Tx), Height: e.Height})
+		}
+	}
+	return r.Outcome(l, logs)
+}
+
+// DryRun has the vault manager read Bitcoin transactions, with or without witnesses, as
+// it will when they are claimed, and demands that it reads them as we do. It takes one
+// round trip. A transaction that it does not read so is an error with the code
+// fault.Upstream: claiming it would close the vault (protocol: chain-starknet.md §20.3).
+func (r *Reader) DryRun(ctx context.Context, txs [][]byte) error {
+	withdrawals := make([]chains.Withdrawal, len(txs))
+	answers := make([]starkrpc.Felts, len(txs))
+	requests := make([]starkrpc.Request, len(txs))
+	for i, raw := range txs {
+		var tx btcwire.MsgTx
+		if err := tx.Deserialize(bytes.NewReader(raw)); err != nil {
+			return fault.New(fault.Upstream, "the vault contract cannot read the transaction: %w", err)
+		}
+		var err error
+		if withdrawals[i], err = wire.ParseWithdrawal(&tx); err != nil {
+			return fault.New(fault.Upstream, "the vault contract cannot read transaction %s: %w", tx.TxHash(), err)
+		}
+		var stripped bytes.Buffer
+		if err := tx.SerializeNoWitness(&stripped); err != nil {
+			return err
+		}
+		requests[i] = r.call(r.VaultManager, wire.EntryParseBitcoinTx, wire.ByteArray(stripped.Bytes()), starkrpc.Latest, &answers[i])
+	}
+	if len(txs) == 0 {
+		return nil
+	}
+	if err := r.ledger.Nodes.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for i, w := range withdrawals {
+		if err := requests[i].Err; starkrpc.IsReverted(err) {
+			return fault.New(fault.Upstream, "the vault contract cannot read the transaction: %s", starkrpc.RevertReason(err))
+		} else if err != nil {
+			return upstream(requests[i])
+		}
+		if err := wire.CheckParsedWithdrawal(answers[i], w); err != nil {
+			return fmt.Errorf("transaction %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// Fronters returns who advanced withdrawals, in their order, in one round trip; zero where
+// nobody did (protocol: chain-starknet.md §15.4).
+func (r *Reader) Fronters(ctx context.Context, vault wire.VaultRef, withdrawals []chains.Withdrawal) ([]wire.Felt, error) {
+	answers := make([]starkrpc.Felts, len(withdrawals))
+	var head starkrpc.Head
+	requests := []starkrpc.Request{starkrpc.HeadRequest(&head)}
+	for i, w := range withdrawals {
+		id, err := wire.FrontingID(w)
+		if err != nil {
+			return nil, err
+		}
+		requests = append(requests, r.call(r.VaultManager, wire.EntryFronter, append(vault.Felts(), id), starkrpc.Latest, &answers[i]))
+	}
+	if err := starkrpc.AskAll(ctx, r.ledger.Nodes, requests); err != nil {
+		return nil, err
+	}
+	r.ledger.heads(&head)
+	fronters := make([]wire.Felt, len(withdrawals))
+	for i, a := range answers {
+		var err error
+		if fronters[i], err = wire.ReadFronter(a); err != nil {
+			return nil, fault.New(fault.Upstream, "%w", err)
+		}
+	}
+	return fronters, nil
+}
