@@ -1,0 +1,44 @@
+package contracts
+
+import (
+	"fmt"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// ExecutionAddress is where [Install] puts the execution contract, which deployments do
+// not name: clients have no business with it.
+var ExecutionAddress = state.Address(Felt{}, Execution().Hash, Felt{}, nil)
+
+// Install deploys the swap contracts of a deployment at its addresses, and the universal
+// deployer at its own. The relay begins with a header.
+func Install(c *state.Chain, d wire.Deployment, first wire.StoredHeader) error {
+	for _, p := range []struct {
+		at   Felt
+		of   state.Class
+		args []Felt
+	}{
+		{DeployerAddress, UniversalDeployer(), nil},
+		{ExecutionAddress, Execution(), nil},
+		{d.EscrowManager.Address, EscrowManager(), []Felt{ExecutionAddress}},
+		{d.VaultManager.Address, VaultManager(), []Felt{ExecutionAddress}},
+		{d.ClaimHandlers[chains.HTLC], Hashlock(), nil},
+		{d.ClaimHandlers[chains.Onchain], Output(), nil},
+		{d.ClaimHandlers[chains.OnchainNonced], NoncedOutput(), nil},
+		{d.ClaimHandlers[chains.OnchainTxID], TransactionID(), nil},
+		{d.RefundHandler, Timelock(), nil},
+		{d.BtcRelay.Address, Relay(Rules{}), first.Felts()},
+	} {
+		if err := c.Place(p.at, p.of.Hash, p.args...); err != nil {
+			return fmt.Errorf("%s: %w", p.of.Name, err)
+		}
+	}
+	return nil
+}
+
+// TokenArgs are the constructor's arguments of a [Token].
+func TokenArgs(name, symbol string, decimals uint8, minter Felt) []Felt {
+	return felts(nil).bytes([]byte(name)).bytes([]byte(symbol)).uint(uint64(decimals)).add(minter)
+}
