@@ -1,0 +1,150 @@
+package starknet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// firstStoredHeader is the Bitcoin network's tip as a relay would have stored it
+// that had followed the chain from its first block.
+func (n *Net) firstStoredHeader() (s wire.StoredHeader, err error) {
+	tip, _ := n.Bitcoin().Tip()
+	if int(tip) < len(s.PreviousTimes) {
+		return s, errors.New("the relay needs a Bitcoin network of ten blocks")
+	}
+	s.Work = new(big.Int)
+	for height := range tip + 1 {
+		h, err := n.Bitcoin().Header(height)
+		if err != nil {
+			return s, err
+		}
+		s.Work.Add(s.Work, h.Work())
+		if height%2016 == 0 {
+			s.LastAdjustment = h.Time
+		}
+		if back := int(tip - height); back >= 1 && back <= len(s.PreviousTimes) {
+			s.PreviousTimes[len(s.PreviousTimes)-back] = h.Time
+		}
+		s.Header = h
+	}
+	return s, nil
+}
+
+// storedHeaders are those of the Bitcoin network's present chain, from the relay's
+// first one on.
+func (n *Net) storedHeaders() ([]wire.StoredHeader, error) {
+	tip, _ := n.Bitcoin().Tip()
+	all := []wire.StoredHeader{n.relayFirst}
+	for height := n.relayFirst.Header.Height + 1; height <= tip; height++ {
+		h, err := n.Bitcoin().Header(height)
+		if err != nil {
+			return nil, err
+		}
+		next, err := all[len(all)-1].Next(h)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+// StoredHeader returns the header of the Bitcoin network's present chain as the relay
+// stores it, whether it knows it yet or not.
+func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
+	all, err := n.storedHeaders()
+	if err != nil {
+		return wire.StoredHeader{}, err
+	}
+	first := n.relayFirst.Header.Height
+	if height < first || height-first >= uint32(len(all)) {
+		return wire.StoredHeader{}, fmt.Errorf("the relay's headers are from %d to %d", first, first+uint32(len(all))-1)
+	}
+	return all[height-first], nil
+}
+
+// SyncRelay brings the relay to the Bitcoin network's tip, with a short fork where that
+// has been reorganised. A reorganisation to below the height at which the relay began is
+// an error. Concurrent calls go one after the other.
+func (n *Net) SyncRelay(ctx context.Context) error {
+	n.relaying.Lock() // two would send the same headers, and the second be refused
+	defer n.relaying.Unlock()
+	all, err := n.storedHeaders()
+	if err != nil {
+		return err
+	}
+	tip, err := n.RelayHeight()
+	if err != nil {
+		return err
+	}
+	known := int(min(tip-n.relayFirst.Header.Height, uint32(len(all)-1)))
+	for ; known >= 0; known-- {
+		commit, err := n.relayCommit(all[known].Header.Height)
+		if err != nil {
+			return err
+		}
+		if commit == all[known].CommitHash() {
+			break
+		}
+	}
+	if known < 0 {
+		return errors.New("the relay's first header is not in Bitcoin's chain any more")
+	}
+	for rest := all[known+1:]; len(rest) > 0; {
+		branch := wire.Branch{Short: all[known].Header.Height < tip}
+		count := min(len(rest), wire.MainHeaders)
+		var headers []btc.Header
+		for _, s := range rest[:count] {
+			headers = append(headers, s.Header)
+		}
+		call, _, err := n.Deployment().SubmitHeaders(branch, all[known], headers)
+		if err != nil {
+			return err
+		}
+		if _, err := n.faucet.Send(ctx, call); err != nil {
+			return fmt.Errorf("relay headers from %d on: %w", rest[0].Header.Height, err)
+		}
+		known += count
+		tip = all[known].Header.Height
+		rest = rest[count:]
+	}
+	return nil
+}
+
+// RelayHeight returns the height of the relay's tip.
+func (n *Net) RelayHeight() (uint32, error) {
+	answer, err := n.Call(n.Deployment().BtcRelay.Address, wire.EntryBlockHeight)
+	if err != nil {
+		return 0, err
+	}
+	return wire.ReadRelayNumber(answer)
+}
+
+func (n *Net) relayCommit(height uint32) (wire.Felt, error) {
+	answer, err := n.Call(n.Deployment().BtcRelay.Address, wire.EntryCommitHash, wire.FeltOf(uint64(height)))
+	if err != nil {
+		return wire.Felt{}, err
+	}
+	return wire.ReadCommitHash(answer)
+}
+
+// Proof returns what a claim needs to prove a mined Bitcoin transaction: the relay must
+// know its block, see [Net.SyncRelay].
+func (n *Net) Proof(id btc.Hash, vout, confirmations uint32) (wire.BitcoinProof, error) {
+	tx, merkle, err := n.Bitcoin().Proof(id)
+	if err != nil {
+		return wire.BitcoinProof{}, err
+	}
+	header, err := n.StoredHeader(merkle.Height)
+	if err != nil {
+		return wire.BitcoinProof{}, err
+	}
+	raw, err := rawtx.Strip(tx)
+	return wire.BitcoinProof{Tx: raw, Vout: vout, Confirmations: confirmations, Header: header, Merkle: merkle}, err
+}
