@@ -186,6 +186,28 @@ func TestAChainLinksNoOther(t *testing.T) {
 	}
 }
 
+// Middleware brings its own libraries and nobody else's: who mounts httpapi alone links
+// none of them.
+func TestMiddlewareLinksItsOwnLibraries(t *testing.T) {
+	libraries := map[string]string{ // by the one package that may link it
+		"github.com/golang-jwt/": "httpapi/auth", "github.com/go-jose/": "httpapi/auth", "github.com/prometheus/": "httpapi/metrics",
+		"go.opentelemetry.io/": "httpapi/tracing", "github.com/rs/cors": "",
+	}
+	for _, pkg := range []string{".", "httpapi", "httpapi/accesslog", "httpapi/auth", "httpapi/limit", "httpapi/metrics", "httpapi/proxy", "httpapi/serve", "httpapi/tracing"} {
+		out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.Lines(string(out)) {
+			for library, home := range libraries {
+				if strings.HasPrefix(dep, library) && pkg != home {
+					t.Errorf("%s links %s", pkg, strings.TrimSpace(dep))
+				}
+			}
+		}
+	}
+}
+
 // What goes over the wire is known to pure functions: they see no context, clock,
 // store or network.
 func TestSolanaWireIsPure(t *testing.T) {

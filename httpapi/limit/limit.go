@@ -1,0 +1,132 @@
+// Package limit refuses requests politely once somebody sends too many.
+//
+// [Requests] bounds how many requests come in a time, [InFlight] how many are answered
+// at once. Both answer what is too much with a sentence, a code and Retry-After, and
+// take memory that no number of senders can grow beyond a bound.
+package limit
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/httpapi/internal/refuse"
+)
+
+// Rate is so many requests in each window of time. The zero value is no limit.
+type Rate struct {
+	Requests int64
+	Window   time.Duration
+}
+
+func (r Rate) unlimited() bool { return r.Requests <= 0 || r.Window <= 0 }
+
+// maxBuckets bounds the memory that strangers can make us take: 10 MB or so.
+const maxBuckets = 100_000
+
+// Limiter counts requests in fixed windows, in a bucket for each key. It is safe for
+// concurrent use; make one with [New].
+type Limiter struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	buckets map[bucketKey]bucket
+	swept   time.Time
+}
+
+// bucketKey is a hash, so that long keys take no more room than short ones.
+type bucketKey [16]byte
+
+type bucket struct {
+	ends time.Time
+	used int64
+}
+
+// New returns a limiter that has counted nothing. now tells the time; nil is time.Now.
+func New(now func() time.Time) *Limiter {
+	if now == nil {
+		now = time.Now
+	}
+	return &Limiter{now: now, buckets: map[bucketKey]bucket{}}
+}
+
+// Allow counts a request and reports whether it is within the rate; if not, it says
+// when to come again. A refused request does not count.
+func (l *Limiter) Allow(key string, at Rate) (ok bool, retry time.Duration) {
+	if at.unlimited() {
+		return true, 0
+	}
+	sum := sha256.Sum256([]byte(key))
+	id := bucketKey(sum[:len(bucketKey{})])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	b, ok := l.buckets[id]
+	if !ok || !now.Before(b.ends) {
+		b = bucket{ends: now.Add(at.Window)}
+	}
+	if b.used >= at.Requests {
+		return false, b.ends.Sub(now)
+	}
+	b.used++
+	l.sweep(now)
+	l.buckets[id] = b
+	return true, 0
+}
+
+// sweep drops expired buckets, once a minute and when the table is full. Under a
+// flood from ever new senders it then drops arbitrary buckets: losing counts
+// is better than growing or locking everybody out.
+func (l *Limiter) sweep(now time.Time) {
+	if full := len(l.buckets) >= maxBuckets; !full && now.Sub(l.swept) < time.Minute {
+		return
+	}
+	l.swept = now
+	for key, b := range l.buckets {
+		if !now.Before(b.ends) {
+			delete(l.buckets, key)
+		}
+	}
+	for key := range l.buckets {
+		if len(l.buckets) < maxBuckets*9/10 {
+			break
+		}
+		delete(l.buckets, key)
+	}
+}
+
+// Len returns the number of senders that are being counted.
+func (l *Limiter) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.buckets)
+}
+
+// Address returns the key of a client's address: of IPv6, whoever has one address has
+// the whole /64 network.
+func Address(client netip.Addr) string {
+	if client = client.Unmap().WithZone(""); client.Is6() {
+		if p, err := client.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return client.String()
+}
+
+// Requests passes on the requests that are within the rate of their sender, and answers
+// 429 to all others. of says whose request it is and how many he may send; it must not
+// return a key that a sender can choose freely.
+func Requests(l *Limiter, of func(*http.Request) (key string, at Rate)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			key, at := of(r)
+			if ok, retry := l.Allow(key, at); !ok {
+				refuse.Write(w, http.StatusTooManyRequests, "rate_limited", "Rate limit exceeded", retry)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}

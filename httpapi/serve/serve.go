@@ -1,0 +1,90 @@
+// Package serve runs an HTTP server as a swap service needs it: with bounds on what
+// clients may take of it, certificates that are replaced while it runs, and an end that
+// cuts nothing off.
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Bounds of connections. Operations that wait longer than writeTimeout push it back by
+// themselves, see package httpapi.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = time.Minute
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+
+	// DefaultConnections is [Options.Connections] if that is 0.
+	DefaultConnections = 4096
+	// DefaultGrace is [Options.Grace] if that is 0.
+	DefaultGrace = 30 * time.Second
+)
+
+// Options of [Run].
+type Options struct {
+	Handler     http.Handler
+	Certificate *Certificate // nil: plain HTTP
+	Connections int          // open at once; more wait to be accepted; 0: DefaultConnections
+	// Grace is how long requests in progress may go on once the server ends; 0:
+	// DefaultGrace. Those that are left are then cut off.
+	Grace  time.Duration
+	Logger *slog.Logger // nil: slog.Default()
+	// Ending is called when the server begins to end, before it stops to accept
+	// connections: so that it can say that it is not ready any more, and that
+	// streams end. May be nil.
+	Ending func()
+}
+
+// Server returns a server with the bounds of this package, for handler.
+func Server(handler http.Handler, log *slog.Logger) *http.Server {
+	if log == nil {
+		log = slog.Default()
+	}
+	return &http.Server{
+		Handler: handler, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // strangers cause these lines: TLS handshakes that fail, headers that are none
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+	}
+}
+
+// Run serves until ctx ends or the listener fails, and closes the listener. When ctx
+// ends, requests in progress have [Options.Grace] to be answered; it returns nil if
+// they were.
+func Run(ctx context.Context, listener net.Listener, o Options) error {
+	if o.Connections <= 0 {
+		o.Connections = DefaultConnections
+	}
+	if o.Grace <= 0 {
+		o.Grace = DefaultGrace
+	}
+	server := Server(o.Handler, o.Logger)
+	listener = netutil.LimitListener(listener, o.Connections)
+	if o.Certificate != nil {
+		listener = tls.NewListener(listener, o.Certificate.Config())
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	if o.Ending != nil {
+		o.Ending()
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Grace)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return nil
+}
