@@ -1,4 +1,3 @@
-// Package starknet reads Starknet addresses and fee rates.
 package starknet
 
 import "github.com/swapper-go/swapper/internal/starknet/wire"

@@ -73,6 +73,15 @@ func (n Network) details(sender Felt, nonce uint64, b Bounds) Details {
 	return Details{Sender: sender, ChainID: n.ChainIDFelt(), Nonce: nonce, Bounds: b, NonceMode: DAModeL1, FeeMode: DAModeL1}
 }
 
+// RPC returns the transaction in the library's types: as an invocation, or as a
+// deployment. The other one is nil.
+func (t *Transaction) RPC() (*rpc.InvokeTxnV3, *rpc.DeployAccountTxnV3) {
+	if t.Type == DeployAccount {
+		return nil, t.rpcDeploy()
+	}
+	return t.rpcInvoke(), nil
+}
+
 // calldata is what the account gets.
 func (t *Transaction) calldata() []Felt {
 	if t.Signed {

@@ -1,0 +1,19 @@
+package starknet
+
+import (
+	"fmt"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// account reads the address in a named input field.
+func account(field, s string) (wire.Felt, error) {
+	at, err := wire.ParseAddress(s, false)
+	if err != nil {
+		return wire.Felt{}, fault.Invalid(field, "%w", err)
+	}
+	return at, nil
+}
+
+func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }

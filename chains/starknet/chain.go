@@ -1,0 +1,262 @@
+package starknet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/starknet/starkread"
+	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Options configures the chain.
+type Options struct {
+	RPC []string // JSON-RPC URLs, http or https, in order of preference; required
+
+	// Network replaces the preset: other contracts, or a network of your own.
+	Network *Network
+	// Tokens replaces the built-in tokens. One must be STRK, in which fees are paid.
+	Tokens []tokens.Token
+}
+
+// Mainnet returns a factory for Starknet's main network, which goes with Bitcoin's.
+func Mainnet(o Options) chains.Factory { return factory{o, wire.Mainnet} }
+
+// Sepolia returns a factory for Starknet's test network, which goes with Bitcoin's
+// testnets.
+func Sepolia(o Options) chains.Factory { return factory{o, wire.Sepolia} }
+
+// Custom returns a factory for the network that o.Network describes.
+func Custom(o Options) chains.Factory { return factory{o, ""} }
+
+type factory struct {
+	o  Options
+	on string // chain id; "": that of o.Network
+}
+
+func (f factory) ID() string { return ChainID }
+
+// network returns the network that is to be opened.
+func (f factory) network(on bitcoin.Network) (Network, error) {
+	if f.o.Network != nil {
+		n := *f.o.Network
+		if n.Bitcoin != on {
+			return Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s instead of %s", ChainID, n.Bitcoin, on)
+		}
+		return n, nil
+	}
+	if f.on == "" {
+		return Network{}, fault.Invalid("network", "is required for a network that has no preset")
+	}
+	n, err := Preset(on)
+	if err == nil && n.ChainID != f.on {
+		return Network{}, fault.New(fault.Unsupported, "no swap contracts are known on Starknet's %s for Bitcoin's %s", f.on, on)
+	}
+	return n, err
+}
+
+// openPatience is how long Open waits for a node.
+const openPatience = 5 * time.Second
+
+// Open implements [chains.Factory]. It takes one round trip, which checks the chain id
+// and whether the contracts are there. Nodes that do not answer now are checked with the
+// first request that they answer.
+func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error) {
+	n, err := f.network(env.Network)
+	if err != nil {
+		return nil, err
+	}
+	net, err := n.wire()
+	if err != nil {
+		return nil, err
+	}
+	known := f.o.Tokens
+	if known == nil {
+		known = tokens.Known(ChainID)
+	}
+	native, err := nativeOf(known)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := starkrpc.Dial(func(id wire.Felt) error {
+		if id != net.ChainIDFelt() {
+			return fmt.Errorf("serves the network %s (%s) instead of %s", wire.ShortText(id), wire.Hex(id), net.ChainID)
+		}
+		return nil
+	}, f.o.RPC, env.HTTP, env.Now)
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{net: net, nodes: nodes, ledger: starkread.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, nonces: newNonces()}
+	for _, d := range net.Deployments {
+		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: starkread.New(d, c.ledger)})
+	}
+	if err := c.greet(ctx); err != nil {
+		nodes.Close()
+		return nil, fmt.Errorf("open %s: %w", ChainID, err)
+	}
+	return c, nil
+}
+
+// greet asks the nodes once. Unreachable nodes do not disable the chain, because swaps
+// may be in progress on it; nodes of another network do, and so do contracts that are
+// not there.
+func (c *chain) greet(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	var at []wire.Felt
+	for _, k := range c.contracts {
+		at = append(at, k.EscrowManager.Address, k.VaultManager.Address, k.BtcRelay.Address)
+	}
+	requests := []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))} // so that one that is behind is noticed
+	for _, a := range at {
+		requests = append(requests, starkrpc.ClassHashRequest(a, starkrpc.Latest, new(starkrpc.ClassHash)))
+	}
+	err := c.nodes.Ask(asking, requests)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if foreign := c.nodes.Foreign(); foreign != nil {
+		return foreign
+	}
+	if err != nil {
+		c.env.Log.Warn("chain opened although its nodes are not responding", "chain", ChainID, "err", err)
+		return nil
+	}
+	for i, a := range at {
+		if starkrpc.IsNoContract(requests[1+i].Err) {
+			return fault.Invalid("deployments", "there is no contract at %s", wire.Hex64(a))
+		}
+	}
+	return nil
+}
+
+func nativeOf(known []tokens.Token) (tokens.Token, error) {
+	for _, t := range known {
+		if at, err := wire.ParseAddress(t.Address, false); err == nil && at == wire.STRK {
+			return t, nil
+		}
+	}
+	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the address of STRK, %s", ChainID, wire.Hex64(wire.STRK))
+}
+
+// chain is a [chains.Chain].
+type chain struct {
+	net       wire.Network
+	nodes     *starkrpc.Nodes
+	ledger    *starkread.Ledger
+	env       chains.Env
+	tokens    []tokens.Token
+	native    tokens.Token
+	contracts []*contract
+	nonces    *nonces
+}
+
+var (
+	_ chains.Chain           = (*chain)(nil)
+	_ chains.RandomAddresser = (*chain)(nil)
+	_ chains.Payouts         = (*chain)(nil)
+)
+
+// Close ends the connections.
+func (c *chain) Close() error { c.nodes.Close(); return nil }
+
+func (c *chain) Info() chains.Info {
+	info := chains.Info{ID: ChainID, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), PollSeconds: int(eventPoll / time.Second)}
+	for _, k := range c.contracts {
+		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})
+	}
+	for _, a := range c.net.Contracts() {
+		info.Contracts = append(info.Contracts, wire.Hex64(a))
+	}
+	return info
+}
+
+func (c *chain) Address(s string, strict bool) (string, error) {
+	a, err := Address(s, strict)
+	if err != nil {
+		return "", fault.Invalid("", "%w", err)
+	}
+	return a, nil
+}
+
+func (c *chain) TokenAddress(s string) (string, error) {
+	a, err := TokenAddress(s)
+	if err != nil {
+		return "", fault.Invalid("", "%w", err)
+	}
+	return a, nil
+}
+
+// RandomAddress implements [chains.RandomAddresser].
+func (c *chain) RandomAddress(rand io.Reader) (string, error) { return wire.RandomAddress(rand) }
+
+func (c *chain) CheckFeeRate(s string) error { return CheckFeeRate(s) }
+
+func (c *chain) Contract(version string) (chains.Contract, bool) {
+	if version == "" {
+		version = wire.DefaultVersion
+	}
+	for _, k := range c.contracts {
+		if k.Version() == version {
+			return k, true
+		}
+	}
+	return nil, false
+}
+
+// VerifyData takes one round trip: the account is asked.
+func (c *chain) VerifyData(ctx context.Context, signer string, data []byte, signature string) error {
+	who, err := account("signer", signer)
+	if err != nil {
+		return &chains.AuthError{Reason: "the signer is not a valid address", Err: err}
+	}
+	question, err := c.net.CheckData(who, data, signature)
+	if err != nil {
+		return err
+	}
+	return c.ledger.Signed(ctx, question)
+}
+
+// Heads takes one round trip. What is in an accepted block counts as final.
+func (c *chain) Heads(ctx context.Context) (chains.Heads, error) { return c.ledger.Heads(ctx) }
+
+// Balance takes one round trip.
+func (c *chain) Balance(ctx context.Context, owner, token string) (*big.Int, error) {
+	who, err := account("wallet", owner)
+	if err != nil {
+		return nil, err
+	}
+	of, err := account("token", token)
+	if err != nil {
+		return nil, err
+	}
+	return c.ledger.Balance(ctx, who, of)
+}
+
+// Status takes one round trip, and a second one, to all nodes, for transactions that look
+// replaced. What is only in the block that is being made is pending: it can vanish.
+func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
+	return c.ledger.Status(ctx, txs)
+}
+
+// Paid implements [chains.Payouts]. It takes one round trip. What is paid is what the
+// token's own events say, whoever made the transfer.
+func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
+	id, err := wire.ParseFelt(txID)
+	if err != nil {
+		return new(big.Int), nil
+	}
+	who, err := account("address", to)
+	if err != nil {
+		return nil, err
+	}
+	return c.ledger.Paid(ctx, id, who)
+}

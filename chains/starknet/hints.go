@@ -1,0 +1,113 @@
+package starknet
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/starknet/starkread"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// eventPoll is how often new events of the contracts are asked for (protocol:
+// chain-starknet.md §13.1).
+const eventPoll = 5 * time.Second
+
+// Hints polls every five seconds, with those round trips of [starkread.Ledger.Poll].
+func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
+	at, err := starkread.ParseCursor(from)
+	if err != nil {
+		return err
+	}
+	pause := eventPoll
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+		var refused error
+		err := c.ledger.Poll(ctx, c.readers(), at, func(news []starkread.News, next starkread.Cursor) error {
+			text, err := json.Marshal(next)
+			if err == nil {
+				err = deliver(hints(news), text)
+			}
+			if err != nil {
+				refused = err
+				return err
+			}
+			at = next
+			return nil
+		})
+		switch {
+		case refused != nil:
+			return refused
+		case err == nil:
+			pause = eventPoll
+		case ctx.Err() == nil:
+			c.env.Log.Warn("reading contract events failed", "chain", ChainID, "err", err)
+			pause = min(2*pause, 2*time.Minute)
+		}
+		timer.Reset(pause)
+	}
+}
+
+func (c *chain) readers() []*starkread.Reader {
+	all := make([]*starkread.Reader, len(c.contracts))
+	for i, k := range c.contracts {
+		all[i] = k.reader
+	}
+	return all
+}
+
+// hints says where news point; they are never trusted further.
+func hints(news []starkread.News) []chains.Hint {
+	all := make([]chains.Hint, 0, len(news))
+	for _, n := range news {
+		h := chains.Hint{Version: n.Version, TxID: n.Tx}
+		escrow := func(e wire.EscrowEvent) {
+			b := e.EscrowHash.Bytes()
+			h.EscrowHash = b[:]
+		}
+		switch e := n.Event.(type) {
+		case wire.InitializeEvent:
+			escrow(e.EscrowEvent)
+			b := e.ClaimData.Bytes()
+			h.ClaimHash = b[:]
+		case wire.ClaimEvent:
+			escrow(e.EscrowEvent)
+		case wire.RefundEvent:
+			escrow(e.EscrowEvent)
+		case wire.VaultFrontEvent:
+			h.BitcoinTx = e.BitcoinTx
+		case wire.VaultClaimEvent:
+			h.BitcoinTx = e.BitcoinTx
+		case wire.VaultCloseEvent:
+			h.BitcoinTx = e.BitcoinTx
+		default:
+			continue
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// History takes those round trips of [starkread.Ledger.History].
+func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
+	return func(yield func(chains.Past, error) bool) {
+		who, err := account("signer", signer)
+		if err != nil {
+			yield(chains.Past{}, err)
+			return
+		}
+		for p, err := range c.ledger.History(ctx, c.readers(), who, from) {
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}
+}

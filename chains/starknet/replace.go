@@ -1,0 +1,107 @@
+package starknet
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// Nodes take a transaction in the place of another one with the same nonce if it offers
+// a tenth more, in the price of L2 gas and in the tip. A quarter more is offered: who
+// signs it wants it executed.
+const (
+	replacePercent = 110
+	offerPercent   = 125
+)
+
+// replaced are the pending transactions that a signer's plan replaces.
+type replaced []*wire.Transaction
+
+func replacedBy(plan chains.Plan, signer wire.Felt) replaced {
+	var old replaced
+	for _, s := range plan.Replaces {
+		if tx, err := wire.ParseTransaction(string(s.Raw)); err == nil && tx.Sender == signer {
+			old = append(old, tx)
+		}
+	}
+	return old
+}
+
+// nonce is the first of those that are replaced and not executed yet: whatever was to
+// follow it is replaced along.
+func (old replaced) nonce(mined uint64) uint64 { return max(mined, old[0].Nonce) }
+
+// above raises a rate so far that nodes take its transactions instead.
+func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
+	for _, tx := range old {
+		b := tx.Bounds
+		rate = wire.FeeRate{L1: higher(rate.L1, b.L1.MaxPrice), L2: higher(rate.L2, percent(b.L2.MaxPrice, offerPercent)), L1Data: higher(rate.L1Data, b.L1Data.MaxPrice)}
+	}
+	return rate
+}
+
+// tip is what has to be offered on top in the place of transactions that had a tip.
+func (old replaced) tip() uint64 {
+	tip := new(big.Int)
+	for _, tx := range old {
+		if tx.Tip > 0 {
+			tip = higher(tip, percent(new(big.Int).SetUint64(tx.Tip), offerPercent))
+		}
+	}
+	if !tip.IsUint64() {
+		return math.MaxUint64
+	}
+	return tip.Uint64()
+}
+
+// instead returns the first nonce of a plan that replaces pending transactions, and all
+// that it replaces. A claim has a deadline: what was sent for the account before it, and
+// still waits, is not waited for any longer, but replaced too.
+func (c *chain) instead(old replaced, plan chains.Plan, signer wire.Felt, of sender) (first uint64, all replaced) {
+	first = old.nonce(of.mined)
+	if before, ok := c.nonces.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && claims(plan) {
+		return of.pending, append(replaced{before}, old...)
+	}
+	return first, old
+}
+
+// check demands that new transactions exclude the old ones and that nodes take them
+// instead. A claim may come before the old one, which finds nothing to claim then.
+func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
+	if len(old) == 0 {
+		return nil
+	}
+	first, last := old[0].Nonce, old[len(old)-1].Nonce
+	if n := checked[0].Nonce; n < first && !claims(plan) || n > last {
+		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: it replaces a pending transaction with that nonce, and only one of the two may be executed", n, first)
+	}
+	for i, tx := range checked {
+		for _, o := range old {
+			if o.Nonce != tx.Nonce {
+				continue
+			}
+			price, tip := percent(o.Bounds.L2.MaxPrice, replacePercent), percent(new(big.Int).SetUint64(o.Tip), replacePercent)
+			if bigs.OrZero(tx.Bounds.L2.MaxPrice).Cmp(price) < 0 || new(big.Int).SetUint64(tx.Tip).Cmp(tip) < 0 {
+				return fault.Invalid(fieldOf(i), "must offer at least %s fri for a unit of L2 gas and a tip of %s to replace the pending transaction", price, tip)
+			}
+		}
+	}
+	return nil
+}
+
+// percent returns p hundredths of n, rounded up.
+func percent(n *big.Int, p int64) *big.Int {
+	n = new(big.Int).Mul(bigs.OrZero(n), big.NewInt(p))
+	return n.Quo(n.Add(n, big.NewInt(99)), big.NewInt(100))
+}
+
+func higher(a, b *big.Int) *big.Int {
+	if bigs.OrZero(a).Cmp(bigs.OrZero(b)) > 0 {
+		return a
+	}
+	return bigs.OrZero(b)
+}
