@@ -198,3 +198,21 @@ func TestReaderLimits(t *testing.T) {
 		t.Error("a negative length")
 	}
 }
+
+// The digits of a felt are read back as that felt, up to the largest one.
+func TestDecimalOfLargeFelts(t *testing.T) {
+	largest := new(big.Int).Sub(bigOf(t, prime), big.NewInt(1))
+	for _, below := range []int64{0, 1, 65533, 65534, 65535, 1 << 40} {
+		n := new(big.Int).Sub(largest, big.NewInt(below))
+		f, err := FeltOfBig(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Decimal(f); got != n.String() {
+			t.Errorf("%d below the largest felt: %s, want %s", below, got, n)
+		}
+	}
+	if got := Decimal(Felt{}); got != "0" {
+		t.Errorf("zero: %s", got)
+	}
+}

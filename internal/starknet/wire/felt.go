@@ -133,8 +133,9 @@ func Digits64(f Felt) string {
 	return fmt.Sprintf("%x", b[:])
 }
 
-// Decimal is how the strings that wallets get write calldata.
-func Decimal(f Felt) string { return f.Text(10) }
+// Decimal is how the strings that wallets get write calldata: digits alone, also of the
+// largest felts, which the library would print as small negative numbers.
+func Decimal(f Felt) string { return Number(f).String() }
 
 // bitLen is the number of bits of a felt.
 func bitLen(f Felt) int {
