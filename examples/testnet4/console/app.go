@@ -1,0 +1,249 @@
+// Package console is what the programs of examples/testnet4 share: a wallet for test
+// money, the networks, and the talk with the user. How a swap is made is in the programs.
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/swappertest"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// A Program makes one swap; App has everything that it needs.
+type Program func(ctx context.Context, app *App) error
+
+// Options are the flags of a program.
+type Options struct {
+	Chain string // of the smart chain's side
+	Token string // identifier of the smart chain's token
+	Sats  int64  // amount on Bitcoin's or Lightning's side
+	To    string // who is paid on Bitcoin or Lightning; "" if the user named none
+
+	yes, refund, recover bool
+}
+
+// App is a running program.
+type App struct {
+	Options
+	Client  *swapper.Client
+	Keys    *Keys
+	Network Network
+
+	out   io.Writer
+	in    *bufio.Reader
+	shown map[string]string // what Follow said last of each step
+}
+
+// Command is how a program was called. The zero Network is chosen by the flag -network.
+type Command struct {
+	Name    string
+	Args    []string // without the name
+	In      io.Reader
+	Out     io.Writer
+	Getenv  func(string) string
+	Network Network
+}
+
+// ErrStopped is returned when the user stopped a program that has a swap under way.
+var ErrStopped = errors.New("stopped; nothing is lost: run the same command again to go on")
+
+// Main runs a program and ends the process.
+func Main(p Program) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := Run(ctx, Command{Name: filepath.Base(os.Args[0]), Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Getenv: os.Getenv}, p)
+	stop()
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, ErrStopped):
+		fmt.Fprintln(os.Stderr, "\n"+err.Error())
+		os.Exit(130) // as shells say of a program that was interrupted
+	default:
+		fmt.Fprintln(os.Stderr, explain(err))
+		os.Exit(1)
+	}
+}
+
+// Run runs a program: it opens the wallet, the store and the client, and closes them.
+func Run(ctx context.Context, c Command, p Program) (err error) {
+	flags := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	flags.SetOutput(c.Out)
+	var o Options
+	name, dir := "", ""
+	flags.StringVar(&name, "network", "testnet4", "testnet4: the public test networks; local: one that runs in this process, without internet")
+	flags.StringVar(&o.Chain, "chain", "CITREA", "the smart chain: "+strings.Join(chainsOf(c.Network), " or "))
+	flags.StringVar(&o.Token, "token", "", "the token on the smart chain, by its ticker (default: the chain's own)")
+	flags.Int64Var(&o.Sats, "sats", 20_000, "the amount on Bitcoin or Lightning, in sats")
+	flags.StringVar(&o.To, "to", "", "who is paid: an address, an invoice or a Lightning address (default: this wallet); swaps to the smart chain always pay this wallet")
+	flags.StringVar(&dir, "dir", "", "where the key and the swaps are kept (default: swapper-testnet4 in the user's configuration folder)")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.BoolVar(&o.refund, "refund", false, "get back what can be refunded, and make no new swap")
+	flags.BoolVar(&o.recover, "recover", false, "find this wallet's swaps on the chains, after the folder was lost")
+	if err := flags.Parse(c.Args); err != nil {
+		return err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))
+	case o.Sats <= 0:
+		return fmt.Errorf("-sats must be above 0, not %d", o.Sats)
+	}
+	if c.Network == nil {
+		switch name {
+		case "testnet4":
+			c.Network = Testnet4()
+		case "local":
+			network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, network.Close()) }()
+			c.Network = Local(network)
+		default:
+			return fmt.Errorf("-network must be testnet4 or local, not %q", name)
+		}
+	}
+	if !slices.Contains(chainsOf(c.Network), o.Chain) {
+		return fmt.Errorf("-chain must be %s, not %q", strings.Join(chainsOf(c.Network), " or "), o.Chain)
+	}
+	if dir == "" {
+		parent, err := os.UserConfigDir()
+		if err != nil {
+			return fmt.Errorf("%w: name a folder with -dir", err)
+		}
+		dir = filepath.Join(parent, "swapper-"+c.Network.Name())
+	}
+	return run(ctx, c, o, dir, p)
+}
+
+func run(ctx context.Context, c Command, o Options, dir string, p Program) error {
+	config := c.Network.Config()
+	keys, err := OpenKeys(c.Getenv(KeyVariable), filepath.Join(dir, "key"), config.Network)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	store, err := bolt.Open(ctx, filepath.Join(dir, "swaps.db"), bolt.Options{})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	config.Store = store
+	client, err := swapper.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = client.Run(ctx) }() // until it is closed
+	defer func() { client.Close(); <-ended }()
+
+	if o.Token == "" {
+		native, _ := tokens.Native(o.Chain)
+		o.Token = native.Ticker
+	}
+	o.Token = o.Chain + "-" + o.Token
+	a := &App{Options: o, Client: client, Keys: keys, Network: c.Network, out: c.Out, in: bufio.NewReader(c.In)}
+	a.say("Wallet on %s (its secret is in %s):", c.Network.Name(), keys.Where)
+	for _, chain := range append([]string{"BITCOIN"}, chainsOf(c.Network)...) {
+		a.say("  %-8s %s", chain, keys.Address(chain))
+	}
+	switch {
+	case o.recover:
+		return a.recoverAll(ctx)
+	case o.refund:
+		return a.refundAll(ctx)
+	}
+	err = p(ctx, a)
+	if ctx.Err() != nil && err != nil {
+		return ErrStopped
+	}
+	return err
+}
+
+// chainsOf are the smart chains that a network and the wallet have in common.
+func chainsOf(Network) []string { return []string{"CITREA", "SOLANA"} }
+
+func (a *App) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+
+// ask asks a question that is answered with y or n; n is what an empty line means.
+func (a *App) ask(question string) bool {
+	if a.yes {
+		return true
+	}
+	fmt.Fprintf(a.out, "%s [y/N] ", question)
+	answer, _ := a.in.ReadString('\n') // the end of the input answers nothing
+	return strings.EqualFold(strings.TrimSpace(answer), "y")
+}
+
+// Balance shows how much of a token can be swapped after the swap's own costs. If it
+// is nothing, it says where to get some, or, on the local network, gets it.
+func (a *App) Balance(ctx context.Context, token string) error {
+	chain, _, _ := strings.Cut(token, "-")
+	in := swapper.GetSpendableBalanceInput{Wallet: a.Keys.Address(chain), Token: token}
+	if chain == "BITCOIN" {
+		in.TargetChain = a.Chain
+	}
+	for funded := false; ; funded = true {
+		b, err := a.Client.GetSpendableBalance(ctx, in)
+		if err != nil {
+			return err
+		}
+		if b.Balance.RawAmount.Sign() > 0 {
+			a.say("To spend: %s %s on %s", b.Balance.Amount, b.Balance.Symbol, chain)
+			return nil
+		}
+		if funded {
+			return fmt.Errorf("the wallet has no %s that it could swap", token)
+		}
+		how, err := a.Network.Fund(ctx, a.Keys, chain)
+		if err != nil {
+			return err
+		}
+		a.say("The wallet has nothing on %s that it could swap; %s", chain, how)
+	}
+}
+
+// Accept shows a quote with everything that it costs and asks whether to go on.
+func (a *App) Accept(s *swapper.CreateSwapOutput) bool {
+	q := s.Quote
+	a.say("\nQuote (%s), good until %s:", s.SwapType, time.UnixMilli(int64(q.Expiry)).Format(time.TimeOnly))
+	a.say("  pay       %s %s on %s", q.InputAmount.Amount, q.InputAmount.Symbol, q.InputAmount.Chain)
+	a.say("  receive   %s %s on %s, at %s", q.OutputAmount.Amount, q.OutputAmount.Symbol, q.OutputAmount.Chain, q.OutputAddress)
+	a.say("  within it %s %s for the provider", q.Fees.Swap.Amount, q.Fees.Swap.Symbol)
+	if n := q.Fees.NetworkOutput; n != nil {
+		a.say("            %s %s for the network that pays out", n.Amount, n.Symbol)
+	}
+	a.say("  besides   the fee of the transactions that you send on %s", q.InputAmount.Chain)
+	if f := s.Flags; f != nil && f.LightningPaymentWillLikelyFail {
+		a.say("  Careful: the payment will likely fail. You would get your money back.")
+	}
+	return a.ask("Proceed?")
+}
+
+// Amount is the amount of the flag -sats.
+func (a *App) Amount() *big.Int { return big.NewInt(a.Sats) }
+
+// explain adds to an error what a user can do about it.
+func explain(err error) string {
+	text := err.Error()
+	var notReady *swapper.NotReady
+	if errors.As(err, &notReady) || swapper.CodeOf(err) == swapper.CodeUpstream {
+		text += "\nThe network cannot be reached, or does not offer this at the moment. Is this machine online? With -network local nothing outside of it is needed."
+	}
+	return text
+}

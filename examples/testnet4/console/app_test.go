@@ -1,0 +1,70 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper"
+)
+
+// offline is testnet4 on a machine without internet.
+type offline struct{ testnet }
+
+func (offline) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("dial tcp: network is unreachable")
+}
+
+func (o offline) Config() swapper.Config {
+	c := o.testnet.Config()
+	c.HTTP, c.LPs.Transport = o, o
+	return c
+}
+
+func (o offline) run(t *testing.T, args ...string) (string, error) {
+	var out strings.Builder
+	err := Run(t.Context(), Command{Name: "swap", Args: append([]string{"-dir", t.TempDir()}, args...), In: strings.NewReader(""), Out: &out,
+		Getenv: func(string) string { return "" }, Network: o},
+		func(ctx context.Context, a *App) error {
+			if done, err := a.Resume(ctx, swapper.SwapToBTC); done || err != nil {
+				return err
+			}
+			_, err := a.Client.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: a.Token, SrcAddress: a.Keys.Address(a.Chain),
+				DstToken: "BITCOIN-BTC", DstAddress: a.Keys.Address("BITCOIN"), Amount: a.Amount(), AmountType: swapper.ExactOut})
+			return err
+		})
+	return out.String(), err
+}
+
+// Without internet a program says so, in words, after it has shown the wallet.
+func TestOffline(t *testing.T) {
+	out, err := offline{}.run(t)
+	if err == nil || !strings.Contains(explain(err), "Is this machine online?") {
+		t.Errorf("offline: %v", err)
+	}
+	for _, part := range []string{"Wallet on testnet4", "BITCOIN  tb1q", "CITREA   0x"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("%q does not have %q", out, part)
+		}
+	}
+}
+
+// Flags that mean nothing are refused before anything is done.
+func TestFlags(t *testing.T) {
+	for say, args := range map[string][]string{
+		`"now" is not a flag`:              {"now"},
+		"-sats must be above 0, not 0":     {"-sats", "0"},
+		"-chain must be CITREA or SOLANA,": {"-chain", "ethereum"},
+		"flag provided but not defined":    {"-amount", "1"},
+	} {
+		if _, err := (offline{}).run(t, args...); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	err := Run(t.Context(), Command{Args: []string{"-network", "mainnet"}, Out: new(strings.Builder)}, nil)
+	if err == nil || !strings.Contains(err.Error(), "-network must be testnet4 or local") {
+		t.Errorf("another network: %v", err)
+	}
+}

@@ -1,0 +1,232 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Follow does what a swap asks of its user until it is over, and shows how it moves.
+// It may be stopped at any moment: what was sent is kept, and Resume goes on with it.
+func (a *App) Follow(ctx context.Context, id string) error {
+	asked := "" // the payment that the user was told of
+	a.shown = make(map[string]string)
+	for {
+		s, err := a.status(ctx, id)
+		if err != nil {
+			return err
+		}
+		a.progress(s)
+		if s.IsFinished {
+			return a.outcome(s)
+		}
+		expected := 2 * time.Second
+		if s.ActionError != nil {
+			a.once("problem", "    not yet possible: %s", s.ActionError.Error)
+		}
+		switch action := s.CurrentAction; {
+		case action == nil:
+		case action.SendToAddress != nil:
+			expected = 0 // it is the user's turn
+			tx := action.SendToAddress.Txs[0]
+			if asked != tx.Address {
+				asked = tx.Address
+				if err := a.deposit(tx); err != nil {
+					return err
+				}
+			}
+		case action.Wait != nil:
+			expected = time.Duration(action.Wait.PollTimeSeconds * float64(time.Second))
+		default:
+			if err := a.sign(ctx, id, action); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := a.Network.Wait(ctx, expected); err != nil {
+			return err
+		}
+	}
+}
+
+// status asks for the state of a swap as this wallet, for which payments on Bitcoin are
+// made ready.
+func (a *App) status(ctx context.Context, id string) (*swapper.GetSwapStatusOutput, error) {
+	return a.Client.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: id,
+		BitcoinAddress: a.Keys.Address("BITCOIN"), BitcoinPublicKey: a.Keys.BitcoinPublicKey()})
+}
+
+func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error {
+	if s := action.SignSmartChainTransaction; s != nil && s.Name == swapper.NameSettleManually {
+		native, _ := tokens.Native(s.Chain)
+		if err := a.Balance(ctx, native.ID()); err != nil { // for the fee of the claim
+			return err
+		}
+	}
+	signed, err := a.Keys.Sign(action)
+	if err != nil {
+		return err
+	}
+	_, err = a.Client.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
+	if swapper.CodeOf(err) == swapper.CodeTimeout && ctx.Err() == nil {
+		return nil // it is stored and under way, or is asked for again
+	}
+	return err
+}
+
+// deposit tells the user what to pay, or pays it on the local network.
+func (a *App) deposit(tx swapper.SendToAddressTx) error {
+	a.say("  pay %s %s to %s", tx.Amount.Amount, tx.Amount.Symbol, tx.Address)
+	if tx.Type != swapper.DestinationInvoice {
+		return nil
+	}
+	paid, err := a.Network.Pay(tx.Address)
+	if paid && err == nil {
+		a.say("  (paid by the local network's user)")
+	}
+	return err
+}
+
+// progress prints the state and the steps of a swap that have changed.
+func (a *App) progress(s *swapper.GetSwapStatusOutput) {
+	a.once("state", "  %s: %s", s.State.Name, s.State.Description)
+	for i, step := range s.Steps {
+		if c := step.Confirmations; c != nil && c.Current < c.Target {
+			eta := "time unknown"
+			if c.ETASeconds >= 0 {
+				eta = "about " + (time.Duration(c.ETASeconds) * time.Second).String()
+			}
+			a.once(fmt.Sprint("confirmations ", i), "    %d of %d confirmations, %s", c.Current, c.Target, eta)
+		}
+		for _, id := range []string{step.SetupTxID, step.InitTxID, step.SettleTxID, step.RefundTxID} {
+			if id == "" {
+				continue
+			}
+			link := a.Network.Explorer(step.Chain, id)
+			if link == "" {
+				link = id
+			}
+			what := "transaction"
+			if step.Chain == "LIGHTNING" {
+				what = "payment" // and its hash
+			}
+			a.once(id, "    %s on %s: %s", what, step.Chain, link)
+		}
+	}
+}
+
+// once prints a line unless it is what was printed last about the same thing.
+func (a *App) once(about, format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if a.shown[about] != line {
+		a.shown[about] = line
+		a.say("%s", line)
+	}
+}
+
+func (a *App) outcome(s *swapper.GetSwapStatusOutput) error {
+	switch {
+	case s.IsSuccess:
+		a.say("Done: %s %s were received.", s.Quote.OutputAmount.Amount, s.Quote.OutputAmount.Symbol)
+		return nil
+	case s.IsExpired:
+		return errors.New("the quote expired before anything was paid; run the command again for another")
+	}
+	a.say("The swap has ended as %s: %s", s.State.Name, s.State.Description)
+	if s.State.Name == "REFUNDED" {
+		return nil
+	}
+	return fmt.Errorf("the swap %s failed", s.SwapID)
+}
+
+// Resume goes on with the swaps of the given types that an earlier run began; done says
+// that there was one. A quote that nothing was paid for yet may be declined.
+func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool, err error) {
+	pending, err := a.Client.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: a.signer()})
+	if err != nil {
+		return false, err
+	}
+	for _, p := range pending {
+		if !slices.Contains(types, p.SwapType) {
+			continue
+		}
+		s, err := a.status(ctx, p.SwapID)
+		if err != nil {
+			return done, err
+		}
+		if s.IsFinished {
+			continue
+		}
+		a.say("\nThe swap %s of %s is not over:", p.SwapID, time.UnixMilli(int64(p.CreatedAt)).Format(time.DateTime))
+		if isOffer(s) && !a.Accept(&s.SwapOutputBase) {
+			continue
+		}
+		if err := a.Follow(ctx, p.SwapID); err != nil {
+			return true, err
+		}
+		done = true
+	}
+	return done, nil
+}
+
+// signer is the wallet's address on the smart chain: who pays there, or is paid.
+func (a *App) signer() string { return a.Keys.Address(a.Chain) }
+
+// isOffer reports whether nothing was paid or signed for a swap yet.
+func isOffer(s *swapper.GetSwapStatusOutput) bool {
+	for _, step := range s.Steps {
+		if step.Type == swapper.StepPayment || step.Type == swapper.StepSetup {
+			return step.Status == swapper.StatusAwaiting // the first of them comes first
+		}
+	}
+	return false
+}
+
+// refundAll signs every refund that is possible now.
+func (a *App) refundAll(ctx context.Context) error {
+	all, err := a.Client.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: a.signer()})
+	if err != nil {
+		return err
+	}
+	refunded := 0
+	for _, p := range all {
+		s, err := a.status(ctx, p.SwapID)
+		if err != nil {
+			return err
+		}
+		if c := s.CurrentAction; c == nil || c.SignSmartChainTransaction == nil || c.SignSmartChainTransaction.Name != swapper.NameRefund {
+			a.say("%s, %s %s: %s", p.SwapID, p.Quote.InputAmount.Amount, p.Quote.InputAmount.Symbol, s.State.Description)
+			continue
+		}
+		if !a.ask(fmt.Sprintf("Refund %s %s of %s?", p.Quote.InputAmount.Amount, p.Quote.InputAmount.Symbol, p.SwapID)) {
+			continue
+		}
+		if err := a.Follow(ctx, p.SwapID); err != nil {
+			return err
+		}
+		refunded++
+	}
+	if refunded == 0 {
+		a.say("Nothing can be refunded at the moment.")
+	}
+	return nil
+}
+
+// recoverAll finds the wallet's swaps on the chains.
+func (a *App) recoverAll(ctx context.Context) error {
+	a.say("Reading the history of %s; this takes some minutes ...", a.Chain)
+	found, err := a.Client.Recover(ctx, a.Keys.Address(a.Chain))
+	for _, s := range found {
+		a.say("  %s %s: %s", s.SwapType, s.SwapID, s.State.Description)
+	}
+	if err != nil {
+		return err
+	}
+	a.say("%d swaps were found that were not stored. Run the program again to go on with what is pending, with -refund to get it back.", len(found))
+	return nil
+}

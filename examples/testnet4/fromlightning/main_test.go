@@ -1,0 +1,11 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/examples/testnet4/internal/trial"
+)
+
+func TestSwap(t *testing.T) { trial.Settles(t, swap, "PR_CREATED", "CLAIM_COMMITED") }
+
+func TestSettledByHand(t *testing.T) { trial.SettlesByHand(t, swap) }

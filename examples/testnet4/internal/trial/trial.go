@@ -1,0 +1,183 @@
+// Package trial runs the programs of examples/testnet4 in tests, on a local network.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/examples/testnet4/console"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// Place is a user's machine: a local network, and the folder that is kept between runs.
+type Place struct {
+	Network *swappertest.Network
+	Program console.Program
+	Dir     string
+	Stop    string // a run is interrupted, as by Ctrl-C, when it shows this state
+
+	local console.Network
+}
+
+// New returns a machine on which nothing was run.
+func New(t *testing.T, p console.Program) *Place {
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	return &Place{Network: n, Program: p, Dir: t.TempDir(), local: console.Local(n)}
+}
+
+// Run runs the program with flags and what the user types, and returns what it wrote.
+func (p *Place) Run(t *testing.T, typed string, flags ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out := &output{interrupt: cancel}
+	if p.Stop != "" {
+		out.stop = "  " + p.Stop + ": "
+	}
+	err := console.Run(ctx, console.Command{Name: t.Name(), Args: append([]string{"-dir", p.Dir}, flags...), In: strings.NewReader(typed), Out: out,
+		Getenv: func(string) string { return "" }, Network: p.local}, p.Program)
+	t.Logf("%s\n%s%v", strings.Join(flags, " "), out, err)
+	return out.String(), err
+}
+
+// Settles has the program swap on each chain, then interrupts one in each of the given
+// states and has another run go on with it.
+func Settles(t *testing.T, program console.Program, interrupts ...string) {
+	for _, chain := range []string{"CITREA", "SOLANA"} {
+		t.Run(chain, func(t *testing.T) {
+			t.Parallel()
+			p := New(t, program)
+			out, err := p.Run(t, "", "-yes", "-chain", chain)
+			if err != nil || !strings.Contains(out, "\nDone: ") {
+				t.Fatalf("the swap did not settle: %v", err)
+			}
+			for _, part := range []string{"pay  ", "receive  ", "for the provider", "transaction on "} {
+				if !strings.Contains(out, part) {
+					t.Errorf("%q is not shown", part)
+				}
+			}
+		})
+	}
+	t.Run("declined", func(t *testing.T) {
+		t.Parallel()
+		out, err := New(t, program).Run(t, "n\n")
+		if err != nil || !strings.HasSuffix(out, "Proceed? [y/N] ") {
+			t.Errorf("went on without consent: %v", err)
+		}
+	})
+	for _, at := range interrupts {
+		t.Run("interrupted in "+at, func(t *testing.T) {
+			t.Parallel()
+			p := New(t, program)
+			p.interrupt(t, at)
+			out, err := p.Run(t, "y\n")
+			if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
+				t.Errorf("another run did not go on: %v", err)
+			}
+		})
+	}
+}
+
+// interrupt runs the program and interrupts it in a state, which the provider and the
+// watchtower do not leave before.
+func (p *Place) interrupt(t *testing.T, state string) {
+	t.Helper()
+	p.Network.Misbehave(swappertest.LPFault{NeverPay: true}, swappertest.WatchtowerFault{Off: true})
+	p.Stop = state
+	if _, err := p.Run(t, "y\n"); !errors.Is(err, console.ErrStopped) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	p.Stop = ""
+	p.Network.Misbehave()
+}
+
+// ComesBack interrupts a payment out of the smart chain that the provider then cannot
+// make, and gets the money back with -refund; first after the store was lost.
+func ComesBack(t *testing.T, program console.Program) {
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprintf("refunded, store lost %v", lost), func(t *testing.T) {
+			t.Parallel()
+			p := New(t, program)
+			p.interrupt(t, "COMMITED")
+			p.Network.Misbehave(swappertest.LPFault{NotPayable: true})
+			if lost {
+				if err := os.Remove(filepath.Join(p.Dir, "swaps.db")); err != nil {
+					t.Fatal(err)
+				}
+				out, err := p.Run(t, "", "-recover")
+				if err != nil || !strings.Contains(out, "\n1 swaps were found") {
+					t.Fatalf("not found on the chain: %v", err)
+				}
+			}
+			for range 20 { // until the provider says that it cannot pay
+				out, err := p.Run(t, "", "-refund", "-yes")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(out, "The swap has ended as REFUNDED") {
+					return
+				}
+				if !strings.Contains(out, "Nothing can be refunded at the moment") {
+					t.Fatal("neither refunded nor said why not")
+				}
+				time.Sleep(200 * time.Millisecond)
+			}
+			t.Error("never refunded")
+		})
+	}
+}
+
+// SettlesByHand swaps to the smart chain while no watchtower is there: after a while the
+// program claims by itself, with gas that it got for it.
+func SettlesByHand(t *testing.T, program console.Program) {
+	t.Parallel()
+	p := New(t, program)
+	p.Network.Misbehave(swappertest.WatchtowerFault{Off: true, Deaf: true})
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(500 * time.Millisecond): // in which a minute passes
+				_ = p.Network.Advance(30 * time.Second)
+			}
+		}
+	}()
+	out, err := p.Run(t, "", "-yes")
+	if err != nil || !strings.Contains(out, "tokens were sent") || !strings.Contains(out, "\nDone: ") {
+		t.Errorf("the swap did not settle: %v", err)
+	}
+}
+
+// output is what a program wrote, safe to be read while it writes.
+type output struct {
+	mu        sync.Mutex
+	text      strings.Builder
+	stop      string
+	interrupt func()
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text.Write(b)
+	if o.stop != "" && strings.Contains(o.text.String(), o.stop) {
+		o.interrupt()
+	}
+	return len(b), nil
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
