@@ -19,9 +19,7 @@ type Account struct {
 	Address wire.Felt
 	Key     key.Key
 	net     *Net
-
-	mu   sync.Mutex
-	last *state.Tx // that was sent
+	mu      sync.Mutex // held while a transaction gets its nonce and is sent
 }
 
 var _ party.Account = (*Account)(nil)
@@ -103,21 +101,12 @@ func (a *Account) put(of func(wire.FeeRate, uint64) *wire.Transaction) (wire.Fel
 	if err != nil {
 		return wire.Felt{}, err
 	}
-	if err := a.net.chain.Send(signed); err != nil {
-		return wire.Felt{}, err
-	}
-	a.last = signed
-	return signed.Hash, nil
+	return signed.Hash, a.net.chain.Send(signed)
 }
 
-// nonce is the account's next, behind what it has sent and what waits.
+// nonce is the account's next, behind what waits.
 func (a *Account) nonce() (next uint64) {
-	a.net.chain.Read(0, func(v *state.View) {
-		next = v.Nonce(a.Address, v.Open())
-		if a.last != nil && v.Waiting(a.last.Hash) != nil {
-			next = max(next, a.last.Nonce+1)
-		}
-	})
+	a.net.chain.Read(0, func(v *state.View) { next = v.NextNonce(a.Address) })
 	return next
 }
 

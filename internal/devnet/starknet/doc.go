@@ -1,8 +1,22 @@
-// Package starknet is a private Starknet network with the swap contracts: a chain that
-// executes signed transactions of version 3 (package state), the contracts (package
-// contracts), accounts with funds, the Bitcoin relay, and JSON-RPC servers in front of
-// it. It reorganises, forgets and holds back what it is told to.
+// Package starknet is a private Starknet network in the process: a chain that executes
+// signed transactions of version 3 ([state]), the swap contracts as Go functions
+// ([contracts]), accounts with funds, a Bitcoin relay that follows a local Bitcoin
+// network, and JSON-RPC servers in front of it ([rpc]). It reorganises, forgets and
+// holds back what it is told to.
 //
-// The contracts stand at the addresses that they have on Sepolia, and the chain has the
-// same id, so that clients of the public network find what they know.
+//	net, err := starknet.Start(starknet.Options{})
+//	defer net.Close()
+//	net.URL()        // JSON-RPC on a loopback socket
+//	net.Network()    // the contracts, as package wire wants them
+//	net.LP.Send(ctx, calls...)               // signed, executed, checked
+//	net.Bitcoin().Mine(1); net.SyncRelay(ctx)
+//	net.Advance(time.Hour)                   // the chain's time
+//	net.Reorg(2)                             // the last two blocks are gone, their transactions wait again
+//
+// A transaction is executed and its block is closed as soon as it comes in, unless
+// [Options].Manual or [Net.SetMining] say otherwise: then it is pre-confirmed until a
+// block is made.
+//
+// The contracts and tokens stand at the addresses that they have on Sepolia, and the
+// chain has the same id, so that clients of the public network find what they know.
 package starknet

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,13 @@ type Options struct {
 	Manual    bool             // blocks are closed on demand only: until then transactions are pre-confirmed
 	BlockTime time.Duration    // blocks are closed this often, and not for each transaction; 0: for each transaction
 	L1Lag     int              // how many blocks below the head the newest block is that is accepted on L1
-	Address   string           // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Prices    state.Prices     // of gas; zero: as low as public networks' are
+
+	ChainID    string           // "": SN_SEPOLIA
+	Deployment *wire.Deployment // where the contracts stand; nil: where they do on Sepolia, with the relay of Bitcoin's Testnet4
+
+	Address string      // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Version rpc.Version // of the node interface's specification that servers speak; 0: 0.9.0
 }
 
 // Net is a running network. Its methods are safe for concurrent use.
@@ -55,7 +62,8 @@ var _ party.Net = (*Net)(nil)
 
 // Tokens of the network, at the addresses that they have on the public ones.
 var (
-	WBTC = tokenOf("WBTC") // 8 decimals
+	ETH  = tokenOf("ETH")  // 18 decimals
+	WBTC = tokenOf("WBTC") // 8
 	USDC = tokenOf("USDC") // 6
 )
 
@@ -98,9 +106,9 @@ func (n *Net) start(ctx context.Context) (err error) {
 		}
 		n.ownBitcoin = true
 	}
-	n.network = networkOn(o.Bitcoin.Network())
+	n.network = o.network()
 	n.chain, err = state.New(state.Options{Now: o.Now, ChainID: n.network.ChainIDFelt(), Classes: contracts.Classes(contracts.Rules{}),
-		Manual: o.Manual, BlockTime: o.BlockTime, L1Lag: o.L1Lag})
+		Prices: o.Prices, Manual: o.Manual, BlockTime: o.BlockTime, L1Lag: o.L1Lag})
 	if err != nil {
 		return err
 	}
@@ -115,15 +123,19 @@ func (n *Net) start(ctx context.Context) (err error) {
 	return err
 }
 
-// networkOn is a network with the contracts at the addresses of Sepolia, where events
-// begin with the first block.
-func networkOn(on btc.Network) wire.Network {
+// network is what the parties of the swaps need to know. Events begin with the first
+// block.
+func (o *Options) network() wire.Network {
 	n, _ := wire.NetworkFor(btc.Testnet4)
-	n.Bitcoin = on
-	for i := range n.Deployments {
-		d := &n.Deployments[i]
-		d.EscrowManager.Height, d.VaultManager.Height, d.BtcRelay.Height = 0, 0, 0
+	n.Bitcoin = o.Bitcoin.Network()
+	if o.ChainID != "" {
+		n.ChainID = o.ChainID
 	}
+	if o.Deployment != nil {
+		n.Deployments = []wire.Deployment{*o.Deployment}
+	}
+	d := &n.Deployments[0]
+	d.EscrowManager.Height, d.VaultManager.Height, d.BtcRelay.Height = 0, 0, 0
 	return n
 }
 
@@ -138,9 +150,9 @@ func (n *Net) deploy() (err error) {
 	}
 	n.faucet = n.account("faucet")
 	for _, t := range tokens.Known("STARKNET") {
-		if t.Ticker == "STRK" || t.Ticker == "WBTC" || t.Ticker == "USDC" {
+		if at := wire.MustFelt(t.Address); slices.Contains([]wire.Felt{wire.STRK, ETH, WBTC, USDC}, at) {
 			args := contracts.TokenArgs(t.Name, t.Ticker, uint8(t.Decimals), n.faucet.Address)
-			if err := n.chain.Place(wire.MustFelt(t.Address), contracts.Token().Hash, args...); err != nil {
+			if err := n.chain.Place(at, contracts.Token().Hash, args...); err != nil {
 				return fmt.Errorf("deploy %s: %w", t.Ticker, err)
 			}
 		}
@@ -165,7 +177,7 @@ func (n *Net) enrich(ctx context.Context) error {
 		if a == n.LP {
 			strk = STRK(lpWealth)
 		}
-		for token, amount := range map[wire.Felt]*big.Int{wire.STRK: strk, WBTC: big.NewInt(tokenWealth), USDC: big.NewInt(tokenWealth)} {
+		for token, amount := range map[wire.Felt]*big.Int{wire.STRK: strk, ETH: big.NewInt(tokenWealth), WBTC: big.NewInt(tokenWealth), USDC: big.NewInt(tokenWealth)} {
 			calls = append(calls, mintCall(token, a.Address, amount))
 		}
 	}
@@ -196,7 +208,7 @@ func (n *Net) Close() (err error) {
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port of
 // 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*rpc.Server, error) {
-	s, err := rpc.Serve(rpc.Options{Chain: n.chain, Address: address})
+	s, err := rpc.Serve(rpc.Options{Chain: n.chain, Address: address, Version: n.options.Version})
 	if err != nil {
 		return nil, err
 	}
@@ -289,4 +301,10 @@ func (n *Net) Fund(ctx context.Context, to wire.Felt, fri *big.Int) error {
 func (n *Net) Mint(ctx context.Context, token, to wire.Felt, amount *big.Int) error {
 	_, err := n.faucet.Send(ctx, mintCall(token, to, amount))
 	return err
+}
+
+// Deposit puts base units of a token into an account's balance in the escrow contract,
+// out of which an LP pays escrows.
+func (n *Net) Deposit(ctx context.Context, lp *Account, token wire.Felt, amount *big.Int) error {
+	return n.Party(lp).Deposit(ctx, token, amount)
 }

@@ -69,8 +69,8 @@ func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
 	return all[height-first], nil
 }
 
-// SyncRelay brings the relay to the Bitcoin network's tip, with a short fork where that
-// has been reorganised. A reorganisation to below the height at which the relay began is
+// SyncRelay brings the relay to the Bitcoin network's tip, with a fork where that has
+// been reorganised. A reorganisation to below the height at which the relay began is
 // an error. Concurrent calls go one after the other.
 func (n *Net) SyncRelay(ctx context.Context) error {
 	n.relaying.Lock() // two would send the same headers, and the second be refused
@@ -96,11 +96,18 @@ func (n *Net) SyncRelay(ctx context.Context) error {
 	if known < 0 {
 		return errors.New("the relay's first header is not in Bitcoin's chain any more")
 	}
-	for rest := all[known+1:]; len(rest) > 0; {
-		branch := wire.Branch{Short: all[known].Header.Height < tip}
-		count := min(len(rest), wire.MainHeaders)
+	var branch wire.Branch
+	most := wire.MainHeaders
+	switch missing := len(all) - 1 - known; {
+	case all[known].Header.Height == tip:
+	case missing <= most:
+		branch.Short = true
+	default:
+		branch.Fork, most = uint64(tip), wire.ForkHeaders // another one each time: the tip has become higher by then
+	}
+	for known < len(all)-1 {
 		var headers []btc.Header
-		for _, s := range rest[:count] {
+		for _, s := range all[known+1 : min(known+1+most, len(all))] {
 			headers = append(headers, s.Header)
 		}
 		call, _, err := n.Deployment().SubmitHeaders(branch, all[known], headers)
@@ -108,11 +115,13 @@ func (n *Net) SyncRelay(ctx context.Context) error {
 			return err
 		}
 		if _, err := n.faucet.Send(ctx, call); err != nil {
-			return fmt.Errorf("relay headers from %d on: %w", rest[0].Header.Height, err)
+			return fmt.Errorf("relay headers from %d on: %w", headers[0].Height, err)
 		}
-		known += count
-		tip = all[known].Header.Height
-		rest = rest[count:]
+		known += len(headers)
+		// A fork with more work than the main chain has become it: here, each block has as much.
+		if branch.Fork != 0 && all[known].Header.Height > tip {
+			branch, most = wire.Branch{}, wire.MainHeaders
+		}
 	}
 	return nil
 }

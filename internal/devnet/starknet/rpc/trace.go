@@ -36,7 +36,11 @@ func (q *request) traceBlockTransactions() (any, *Error) {
 
 // trace writes what a transaction did, call by call.
 func (q *request) trace(tx *state.Tx, r *state.Result) any {
-	out := map[string]any{"type": tx.Type, "state_diff": q.diff(r.Diff), "execution_resources": q.resources(r.Gas)}
+	kind := tx.Type
+	if !isV3(tx) { // traces know no older type
+		kind = wire.DeployAccount
+	}
+	out := map[string]any{"type": kind, "state_diff": q.diff(r.Diff), "execution_resources": q.resources(r.Gas)}
 	for name, i := range map[string]*state.Invocation{"validate_invocation": r.Validate, "constructor_invocation": r.Construct, "fee_transfer_invocation": r.FeeTransfer} {
 		if i != nil {
 			out[name] = q.invocation(i)

@@ -7,6 +7,14 @@ import (
 
 // writeTx writes a transaction.
 func writeTx(tx *state.Tx, withHash bool) map[string]any {
+	if !isV3(tx) {
+		out := map[string]any{"type": tx.Type, "version": "0x0", "class_hash": wire.Hex(tx.Deploy.ClassHash), "contract_address_salt": "0x0",
+			"constructor_calldata": hexes(tx.Deploy.ConstructorCalldata)}
+		if withHash {
+			out["transaction_hash"] = wire.Hex(tx.Hash)
+		}
+		return out
+	}
 	bound := func(b wire.Bound) map[string]string {
 		return map[string]string{"max_amount": hexOfUint(b.MaxAmount), "max_price_per_unit": hexOf(b.MaxPrice)}
 	}
@@ -25,6 +33,10 @@ func writeTx(tx *state.Tx, withHash bool) map[string]any {
 	}
 	return out
 }
+
+// isV3 reports whether a transaction is one that an account sent. The contracts that
+// there are from the start came as transactions of the oldest kind.
+func isV3(tx *state.Tx) bool { return tx.Type == wire.Invoke || tx.Type == wire.DeployAccount }
 
 // tx finds the transaction that a request is about in a block, the open one included.
 func (q *request) tx() (*state.Executed, *Error) {
@@ -84,7 +96,7 @@ func (q *request) receipt(tx *state.Executed, withBlock bool) map[string]any {
 	if tx.Reverted != "" {
 		out["execution_status"], out["revert_reason"] = "REVERTED", tx.Reverted
 	}
-	if tx.Type == wire.DeployAccount {
+	if tx.Type != wire.Invoke {
 		out["contract_address"] = wire.Hex(tx.Sender)
 	}
 	if b := tx.Block; withBlock && !q.view.IsOpen(b) {

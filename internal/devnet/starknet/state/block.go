@@ -176,7 +176,9 @@ func (c *Chain) cut(b *Block) []*Tx {
 	var all []*Tx
 	for _, tx := range b.Txs {
 		delete(c.byHash, tx.Hash)
-		all = append(all, tx.Tx)
+		if tx.Type != deployment { // whoever set the network up does so once
+			all = append(all, tx.Tx)
+		}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"math/big"
 	"slices"
 	"sync"
 	"time"
@@ -238,9 +239,7 @@ func (c *Chain) fill() {
 			}
 			b := c.current()
 			c.ledger.apply(r, b.Number)
-			done := &Executed{Tx: tx, Result: result, Block: b, Index: len(b.Txs)}
-			b.Txs = append(b.Txs, done)
-			c.byHash[tx.Hash] = done
+			c.keep(b, tx, result)
 		}
 	}
 }
@@ -252,9 +251,15 @@ func (c *Chain) Impersonate(caller, to, selector Felt, calldata ...Felt) (*Invoc
 	return c.act(&Invocation{Contract: to, Caller: caller, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall})
 }
 
-// Place deploys a contract at any address, in the same way.
+// deployment is the type of a transaction that deploys a contract by itself, as the
+// network's first ones did.
+const deployment wire.TxType = "DEPLOY"
+
+// Place deploys a contract at any address, in the same way. It is a transaction of the
+// open block, so that the constructor's events are found.
 func (c *Chain) Place(at, class Felt, calldata ...Felt) error {
-	_, err := c.act(&Invocation{Contract: at, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: Constructor, Kind: PlainCall})
+	i := &Invocation{Contract: at, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: Constructor, Kind: PlainCall}
+	_, err := c.act(i)
 	return err
 }
 
@@ -272,8 +277,20 @@ func (c *Chain) act(i *Invocation) (*Invocation, error) {
 	if failed := r.guarded(i, false); failed != nil {
 		return i, failed
 	}
+	if i.Entry == Constructor {
+		tx := &Tx{Transaction: &wire.Transaction{Type: deployment, Signed: true}, Hash: wire.Poseidon(wire.ShortString("deploy"), i.Contract, i.Class, c.options.ChainID)}
+		tx.Sender, tx.Deploy = i.Contract, wire.Deploy{ClassHash: i.Class, ConstructorCalldata: i.Calldata}
+		c.keep(b, tx, &Result{Construct: i, Fee: new(big.Int), Prices: b.Prices, Gas: wire.Gas{L2: r.used}, Events: i.AllEvents(), Diff: r.diff()})
+	}
 	c.ledger.apply(r, b.Number)
 	return i, nil
+}
+
+// keep puts a transaction into a block.
+func (c *Chain) keep(b *Block, tx *Tx, result *Result) {
+	done := &Executed{Tx: tx, Result: result, Block: b, Index: len(b.Txs)}
+	b.Txs = append(b.Txs, done)
+	c.byHash[tx.Hash] = done
 }
 
 func sortEvents(all []Event) {

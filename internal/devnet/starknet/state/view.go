@@ -178,3 +178,15 @@ func (v *View) Sequencer() Felt { return v.chain.options.Sequencer }
 
 // FeeToken returns the contract of the token that fees are paid in.
 func (v *View) FeeToken() Felt { return v.chain.options.FeeToken }
+
+// NextNonce returns the nonce of an account's next transaction: behind those that are in
+// the open block and those that wait.
+func (v *View) NextNonce(of Felt) uint64 {
+	next := v.Nonce(of, v.Open())
+	for _, tx := range v.chain.waiting {
+		if tx.Sender == of && tx.Nonce >= next {
+			next = tx.Nonce + 1
+		}
+	}
+	return next
+}

@@ -1,0 +1,244 @@
+package starknet_test
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+func start(t *testing.T, o starknet.Options) *starknet.Net {
+	t.Helper()
+	n, err := starknet.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+func balance(t *testing.T, n *starknet.Net, token, of wire.Felt) *big.Int {
+	t.Helper()
+	has, err := n.Balance(token, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return has
+}
+
+func transfer(t *testing.T, token, to wire.Felt, amount *big.Int) wire.Call {
+	t.Helper()
+	call, err := wire.Transfer(token, to, amount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+func TestFunds(t *testing.T) {
+	n, ctx := start(t, starknet.Options{}), t.Context()
+	a := n.NewAccount()
+	if err := n.Fund(ctx, a.Address, starknet.STRK(3)); err != nil {
+		t.Fatal(err)
+	}
+	for token, amount := range map[wire.Felt]int64{starknet.USDC: 5, starknet.WBTC: 6, starknet.ETH: 7} {
+		if err := n.Mint(ctx, token, a.Address, big.NewInt(amount)); err != nil {
+			t.Fatal(err)
+		}
+		if got := balance(t, n, token, a.Address); got.Int64() != amount {
+			t.Errorf("%d of %s, want %d", got, wire.Hex64(token), amount)
+		}
+	}
+	if err := a.Deploy(ctx); err != nil {
+		t.Fatal(err)
+	}
+	before := balance(t, n, starknet.WBTC, n.LP.Address)
+	if _, err := a.Send(ctx, transfer(t, starknet.WBTC, n.LP.Address, big.NewInt(4))); err != nil {
+		t.Fatal(err)
+	}
+	if got := balance(t, n, starknet.WBTC, n.LP.Address); got.Sub(got, before).Int64() != 4 {
+		t.Errorf("the LP got %d", got)
+	}
+	if got := balance(t, n, wire.STRK, a.Address); got.Cmp(starknet.STRK(3)) >= 0 {
+		t.Error("the transactions cost nothing")
+	}
+	had := balance(t, n, wire.STRK, a.Address)
+	_, err := a.Send(ctx, transfer(t, starknet.WBTC, n.LP.Address, big.NewInt(40)))
+	var reverted *starknet.RevertedError
+	if !errors.As(err, &reverted) {
+		t.Errorf("overspending: %v", err)
+	}
+	if now := balance(t, n, wire.STRK, a.Address); now.Cmp(had) >= 0 {
+		t.Error("a transaction that reverted cost nothing")
+	}
+	_, err = n.User.Send(ctx, transfer(t, starknet.WBTC, n.LP.Address, new(big.Int).Lsh(big.NewInt(1), 130)))
+	if !errors.As(err, &reverted) || !strings.Contains(reverted.Tx.Reverted, "ERC20: insufficient balance") {
+		t.Errorf("overspending: %v", err)
+	}
+}
+
+func TestDeposit(t *testing.T) {
+	n, ctx := start(t, starknet.Options{Manual: true}), t.Context()
+	if err := n.Deposit(ctx, n.LP, starknet.WBTC, big.NewInt(1_000_000)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := n.Party(n.LP).Funds(starknet.WBTC)
+	if err != nil || got.Int64() != 1_000_000 {
+		t.Fatalf("the LP has %v in the contract: %v", got, err)
+	}
+}
+
+// relayed demands that the relay knows Bitcoin's tip.
+func relayed(t *testing.T, n *starknet.Net) {
+	t.Helper()
+	if err := n.SyncRelay(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tip, _ := n.Bitcoin().Tip()
+	if height, err := n.RelayHeight(); err != nil || height != tip {
+		t.Errorf("the relay is at %d, Bitcoin at %d: %v", height, tip, err)
+	}
+	want, err := n.StoredHeader(tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := n.Call(n.Deployment().BtcRelay.Address, wire.EntryTipCommitHash)
+	if err != nil || answer[0] != want.CommitHash() {
+		t.Errorf("another tip: %v", err)
+	}
+	// The tip's event is there from the start, as clients find the header by it.
+	told := func(l party.Log) bool { return l.Keys[1] == want.CommitHash() }
+	if !slices.ContainsFunc(n.Logs(n.Deployment().BtcRelay.Address, 0), told) {
+		t.Error("no event tells of the tip")
+	}
+}
+
+// TestRelayFollows brings the relay over new blocks, and over forks that take one or
+// several transactions.
+func TestRelayFollows(t *testing.T) {
+	n := start(t, starknet.Options{})
+	relayed(t, n)
+	for _, depth := range []int{1, 2, 41} {
+		if _, err := n.Bitcoin().Mine(45); err != nil {
+			t.Fatal(err)
+		}
+		relayed(t, n)
+		if err := n.Bitcoin().Reorg(depth); err != nil {
+			t.Fatal(err)
+		}
+		relayed(t, n)
+	}
+}
+
+func TestTimeAndForks(t *testing.T) {
+	now := time.Unix(1_760_000_000, 0)
+	n := start(t, starknet.Options{Now: func() time.Time { return now }, L1Lag: 3})
+	ctx := t.Context()
+	before := n.Head()
+	n.Advance(time.Hour)
+	if !n.Time().Equal(now.Add(time.Hour)) || n.Head().Height != before.Height+1 {
+		t.Errorf("the time is %s", n.Time())
+	}
+	a := n.NewAccount().Address
+	has := func() *big.Int { return balance(t, n, wire.STRK, a) }
+	if err := n.Fund(ctx, a, big.NewInt(1)); err != nil {
+		t.Fatal(err)
+	}
+	head := n.Head()
+	if err := n.Branch(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if n.Head().Height != head.Height || n.Head().Hash == head.Hash || n.Head().Time < head.Time {
+		t.Errorf("the branch ends with %+v", n.Head())
+	}
+	if has().Sign() != 0 {
+		t.Error("the replaced block left something")
+	}
+	n.Mine(1)
+	if has().Int64() != 1 {
+		t.Error("the transaction did not come again")
+	}
+	if err := n.Forget(1); err != nil {
+		t.Fatal(err)
+	}
+	n.Mine(1)
+	if has().Sign() != 0 {
+		t.Error("the transaction came again")
+	}
+}
+
+// TestPreConfirmed looks at what is executed and in no block yet.
+func TestPreConfirmed(t *testing.T) {
+	n := start(t, starknet.Options{})
+	n.SetMining(false)
+	a := n.NewAccount().Address
+	sum := func() (accepted, open int64) {
+		n.Chain().Read(0, func(v *state.View) {
+			accepted, open = v.Balance(a, v.Head()).Int64(), v.Balance(a, v.Open()).Int64()
+		})
+		return accepted, open
+	}
+	want := func(accepted, open int64) {
+		t.Helper()
+		if got, gotOpen := sum(); got != accepted || gotOpen != open {
+			t.Errorf("accepted %d, pre-confirmed %d, want %d and %d", got, gotOpen, accepted, open)
+		}
+	}
+	pay := func() {
+		t.Helper()
+		if _, err := n.User.Submit(transfer(t, wire.STRK, a, big.NewInt(1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pay()
+	pay()
+	want(0, 2)
+	n.Mine(1)
+	want(2, 2)
+	pay()
+	n.DropPreConfirmed()
+	want(2, 2)
+	n.Hold(true)
+	pay()
+	pay()
+	want(2, 2)
+	n.Mine(1)
+	want(4, 4)
+	pay()
+	n.DropPending()
+	n.Mine(1)
+	want(4, 4)
+	n.Hold(false)
+	pay() // the nonces of what was dropped are free again
+	want(4, 5)
+	if err := n.Reorg(1); err != nil {
+		t.Fatal(err)
+	}
+	want(4, 4)
+	n.Mine(1)
+	want(5, 5)
+}
+
+func TestBlockTime(t *testing.T) {
+	n := start(t, starknet.Options{BlockTime: 5 * time.Millisecond})
+	a := n.NewAccount().Address
+	for range 3 {
+		if err := n.Fund(t.Context(), a, big.NewInt(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if has := balance(t, n, wire.STRK, a); has.Int64() != 3 {
+		t.Errorf("%d arrived", has)
+	}
+}
