@@ -34,12 +34,17 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 	if err != nil {
 		return nil, err
 	}
+	return c.status(s), nil
+}
+
+// status is how a swap stands, as its caller sees it.
+func (c *Client) status(s *engine.Status) *GetSwapStatusOutput {
 	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(s.Record, s.View), s.View.Row), RequiresSecretReveal: s.View.Reveal,
 		Escrow: c.escrowOf(s.Record), CurrentAction: actionOf(s.Todo)}
 	if s.Problem != nil {
 		out.ActionError = &ActionError{Code: CodeOf(s.Problem), Error: s.Problem.Error()}
 	}
-	return out, nil
+	return out
 }
 
 // caller reads what a status request says of the wallet at hand.

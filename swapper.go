@@ -251,22 +251,3 @@ func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
 		}
 	}
 }
-
-// Change is one change of a swap.
-type Change struct {
-	Swap ListSwapOutput
-	From int // previous state number; equal to Swap's if only details changed
-}
-
-// Subscribe calls deliver for every change of a swap until ctx ends, deliver
-// returns false, or the client is closed; it then returns ctx's cause, nil, or
-// [ErrClosed] respectively. Changes that arrive while deliver is running are
-// merged per swap: the latest one is never lost.
-func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
-	if c.life.over() {
-		return ErrClosed
-	}
-	return c.engine.Subscribe(ctx, func(ch engine.Change) bool {
-		return deliver(Change{Swap: c.listed(ch.Record), From: ch.From})
-	})
-}

@@ -17,6 +17,7 @@ type handler struct {
 	options
 	service    swapper.Service
 	operations map[string]*operation
+	others     map[string]http.Handler
 	document   []byte
 }
 
@@ -25,7 +26,7 @@ type handler struct {
 // description at openapi.json. Paths must match exactly. The handler is safe
 // for concurrent use if service is.
 func New(service swapper.Service, opts ...Option) http.Handler {
-	h := &handler{service: service, operations: map[string]*operation{}}
+	h := &handler{service: service, operations: map[string]*operation{}, others: map[string]http.Handler{}}
 	for _, opt := range opts {
 		opt(&h.options)
 	}
@@ -38,6 +39,11 @@ func New(service swapper.Service, opts ...Option) http.Handler {
 		h.operations[ops[i].name] = &ops[i]
 	}
 	h.document = document(h.base)
+	for _, o := range h.options.others {
+		o.check(h)
+		h.others[o.name] = o.handler
+		h.document = o.described(h.document)
+	}
 	return h
 }
 
@@ -56,8 +62,10 @@ func Mount(mux *http.ServeMux, base string, service swapper.Service, opts ...Opt
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, ok := strings.CutPrefix(r.URL.Path, h.base+"/")
-	op := h.operations[name]
+	op, beside := h.operations[name], h.others[name]
 	switch {
+	case ok && beside != nil:
+		h.serveOther(w, r, beside)
 	case !ok || op == nil && name != documentName:
 		writeError(w, r, &refusal{http.StatusNotFound, "", newError(swapper.CodeUnsupported, "path", "unknown operation")})
 	case op == nil:

@@ -18,6 +18,7 @@ type options struct {
 	deadlines     Deadlines
 	logger        *slog.Logger
 	caller        func(*http.Request) string
+	others        []other
 }
 
 // BasePath makes the handler serve below a base path such as "/api". Leading

@@ -17,6 +17,7 @@ const (
 	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a trusted gas swap; unique
 	ByRequest = "request" // caller and idempotency key of createSwap, hashed; unique
 	ByPurge   = "purge"   // "", while the quote is expired; by Ended
+	ByChange  = "change"  // "", and again chain and canonical signer; by Changed
 )
 
 // Key is one entry of an index: it is found by Index and Value, sorted by
@@ -52,6 +53,9 @@ func (r *Record) Keys(row StateRow) []Key {
 	}
 	if row.Watched && !r.Settled {
 		ks = append(ks, Key{Index: ByWatch, Order: int64(r.Due)})
+	}
+	if r.Changed != 0 {
+		ks = append(ks, Key{Index: ByChange, Order: int64(r.Changed)}, Key{Index: ByChange, Value: SignerValue(r.Chain, r.Signer), Order: int64(r.Changed)})
 	}
 	if hash, unique := r.EventHash(); hash != nil {
 		ks = append(ks, Key{Index: ByEvent, Value: EventValue(r.Chain, hash), Order: created, Unique: unique})

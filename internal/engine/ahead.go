@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/swap"
@@ -62,16 +63,30 @@ func (p *ahead) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swap.T
 func asksToBuild(a swap.Action, c swap.Caller) bool {
 	switch a := a.(type) {
 	case *swap.Sign:
-		for _, s := range a.Plan.Steps {
-			if s.Kind == chains.StepClaimSecret {
-				return false
-			}
-		}
-		return true
+		return !reveals(a)
 	case *swap.Fund:
 		return c.Wallet != nil
 	case *swap.Pay:
 		return a.Fund != nil && c.Wallet != nil
 	}
 	return false
+}
+
+// reveals reports whether what is to be signed carries a preimage.
+func reveals(a *swap.Sign) bool {
+	return slices.ContainsFunc(a.Plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret })
+}
+
+// discreet is a Builder that builds nothing that carries a preimage. It says what is
+// to be done, and by whom, without transactions.
+type discreet struct{ Builder }
+
+func (d discreet) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
+	s, ok := a.(*swap.Sign)
+	if !ok || !reveals(s) {
+		return d.Builder.Todo(ctx, r, a, c)
+	}
+	named := *s
+	named.Chain = r.Chain
+	return swap.Todo{Sign: &named, Signer: s.PlanFor(c).Signer}, nil
 }

@@ -2,8 +2,13 @@ package engine
 
 import (
 	"context"
-	"github.com/swapper-go/swapper/swap"
+	"fmt"
+	"iter"
+	"math"
 	"sync"
+
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // Change says that a record was written. Record must not be changed.
@@ -125,4 +130,29 @@ func (f *feed) take(s *subscription) []Change {
 	clear(s.latest)
 	s.order = s.order[:0]
 	return all
+}
+
+// Changes yields the swaps that were stored at since or later, the oldest change first,
+// each as it is now: what a reader of [Engine.Subscribe] missed while it was away, and
+// what other processes on the same store have written. With a chain only those of its
+// signer. A record that cannot be read is yielded as an error that wraps
+// [ErrUnreadable], and the iteration goes on; any other error ends it.
+func (g *Engine) Changes(ctx context.Context, chain, signer string, since swap.Millis) iter.Seq2[*swap.Record, error] {
+	q := storage.Query{Index: swap.ByChange, Range: &storage.Range{Min: int64(since), Max: math.MaxInt64}}
+	if chain != "" {
+		q.Value = swap.SignerValue(chain, signer)
+	}
+	return func(yield func(*swap.Record, error) bool) {
+		for e, err := range g.Store.Find(ctx, q) {
+			if err != nil && e.ID == "" {
+				yield(nil, fmt.Errorf("find the changed swaps: %w", err))
+				return
+			}
+			f := found{entry: e, err: err}
+			g.decodeFound(&f)
+			if !yield(f.record, f.err) {
+				return
+			}
+		}
+	}
 }

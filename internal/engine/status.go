@@ -23,6 +23,9 @@ type StatusRequest struct {
 	// Caller says for which wallet the action is built. Its error ends the request
 	// before anything is done.
 	Caller func(*swap.Record) (swap.Caller, error)
+	// Discreet is for those who are told without having asked: what carries a preimage
+	// is not built, its action comes without transactions.
+	Discreet bool
 }
 
 // Status is how a swap stands, and what is to be done.
@@ -53,6 +56,9 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 		if err := g.reveal(ctx, r, *q.Preimage); err != nil {
 			return nil, err
 		}
+	}
+	if q.Discreet {
+		b = discreet{b}
 	}
 	early, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage"
@@ -35,11 +36,12 @@ func (g *Engine) write(ctx context.Context, r, next *swap.Record, move *swap.Mov
 	return nil
 }
 
-// put writes a record, with plain keys in the place of unique ones that another
+// put writes a record, dated, with plain keys in the place of unique ones that another
 // swap holds, as far as share allows it. Each key is tried as a unique one again
 // with every write: the other swap may have given it up.
 func (g *Engine) put(r *swap.Record, write func(storage.Entry) error, share func(*storage.KeyTakenError) bool) error {
 	r.Shared = nil
+	r.Changed = max(r.Changed, swap.At(g.Now()))
 	for {
 		body, err := r.Encode()
 		if err != nil {
@@ -105,9 +107,16 @@ func (g *Engine) insert(ctx context.Context, r *swap.Record, share func(*storage
 	return nil
 }
 
+// foreign begins the ids of entries that others keep beside the swaps, as package
+// httpapi/webhook does.
+const foreign = "\x00"
+
 // Load reads a record. Where its LP is, is looked up if the record does not say so.
 // Unknown ids are fault.NotFound.
 func (g *Engine) Load(ctx context.Context, id string) (*swap.Record, error) {
+	if strings.HasPrefix(id, foreign) {
+		return nil, fault.New(fault.NotFound, "no swap has the id %.120q", id)
+	}
 	e, err := g.Store.Get(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
 		return nil, fault.New(fault.NotFound, "no swap has the id %.120q", id)

@@ -1,0 +1,185 @@
+package swapper
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// Account is a signer on a smart chain.
+type Account struct {
+	Chain  string // identifier, as CITREA
+	Signer string // the address in the chain's canonical form
+}
+
+// Change is one change of a swap.
+type Change struct {
+	Swap    ListSwapOutput
+	From    int       // previous state number; equal to Swap's if only details changed
+	Account Account   // whose swap it is
+	Version uint64    // of the stored swap: grows with every change, whichever process makes it
+	At      Timestamp // when the change was stored; 0 for a swap stored by a version that did not note it
+}
+
+// Subscribe calls deliver for every change of a swap until ctx ends, deliver
+// returns false, or the client is closed; it then returns ctx's cause, nil, or
+// [ErrClosed] respectively. Changes that arrive while deliver is running are
+// merged per swap: the latest one is never lost. What another process changes in the
+// same store, and what changed while nobody was subscribed, is found by
+// [Client.Changes].
+func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
+	if c.life.over() {
+		return ErrClosed
+	}
+	return c.engine.Subscribe(ctx, func(ch engine.Change) bool { return deliver(c.change(ch.Record, ch.From)) })
+}
+
+func (c *Client) change(r *swap.Record, from int) Change {
+	return Change{Swap: c.listed(r), From: from, Account: Account{Chain: r.Chain, Signer: r.Signer}, Version: r.Version, At: Timestamp(r.Changed)}
+}
+
+// Changes yields the swaps that were changed at since or later, the oldest change
+// first, each once and as it is now; From is its present state. With the zero Account
+// it yields everybody's. It reads only the store. A change that another process, or
+// another call, is just storing may appear with a time a little in the past: who goes
+// on from where an iteration ended begins some seconds earlier and drops by Version
+// what is known. Swaps that were last stored before changes were dated are left out.
+//
+// Errors end the iteration; a stored swap that cannot be read is logged and left out.
+func (c *Client) Changes(ctx context.Context, of Account, since time.Time) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		ctx, end, err := c.life.begin(ctx)
+		if err != nil {
+			yield(Change{}, err)
+			return
+		}
+		var failed error
+		more := true
+		for r, err := range c.engine.Changes(ctx, of.Chain, of.Signer, swap.At(since)) {
+			if errors.Is(err, engine.ErrUnreadable) {
+				c.config.Logger.Error("stored swap is unreadable; left out of the changes", "err", err)
+				continue
+			}
+			if failed = err; failed != nil {
+				break
+			}
+			if more = yield(c.change(r, r.State), nil); !more {
+				break
+			}
+		}
+		end(&failed)
+		if failed != nil && more {
+			yield(Change{}, failed)
+		}
+	}
+}
+
+// Accounts returns what an address is on the configured chains: its canonical form on
+// each that takes it as a signer's, or on chainID alone if that is not empty. The error
+// names the field signer or chainId, as those of [Client.ListSwaps] do.
+func (c *Client) Accounts(signer, chainID string) ([]Account, error) {
+	in := ListSwapsInput{Signer: signer, ChainID: chainID}
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	if chainID != "" && c.byID[chainID] == nil {
+		return nil, fault.Invalid("chainId", "%s is not configured", chainID)
+	}
+	var all []Account
+	last := error(fault.Invalid("signer", "no chain is configured"))
+	for _, ch := range c.chains {
+		id := ch.Info().ID
+		if chainID != "" && chainID != id {
+			continue
+		}
+		canonical, err := ch.Address(signer, false)
+		if err != nil {
+			last = err
+			continue
+		}
+		all = append(all, Account{Chain: id, Signer: canonical})
+	}
+	if len(all) == 0 {
+		return nil, fault.At("signer", last)
+	}
+	return all, nil
+}
+
+// Progress is how a swap stands, for those who are told without having asked.
+type Progress struct {
+	Account Account
+	Version uint64    // of the stored swap, as in [Change]
+	At      Timestamp // when that was stored
+	// Status is what [Client.GetSwapStatus] returns, less what would be worth something
+	// to somebody else: transactions that carry a preimage (the action is there, its Txs
+	// are empty), an LNURL-withdraw link, and what an LNURL service tells its payer.
+	Status *GetSwapStatusOutput
+}
+
+// Progress brings a swap up to date and returns how it stands, as events carry it. The
+// errors are those of [Client.GetSwapStatus].
+func (c *Client) Progress(ctx context.Context, swapID string) (_ *Progress, err error) {
+	ctx, end, err := c.life.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end(&err)
+	in := GetSwapStatusInput{SwapID: swapID}
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := c.engine.Status(ctx, c.reader, engine.StatusRequest{ID: swapID, Discreet: true,
+		Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }})
+	if err != nil {
+		return nil, err
+	}
+	out := c.status(s)
+	if l := out.LNURL; l != nil {
+		out.LNURL = nil
+		if l.Pay != "" {
+			out.LNURL = &SwapOutputLNURL{Pay: l.Pay}
+		}
+	}
+	return &Progress{Account: Account{Chain: s.Record.Chain, Signer: s.Record.Signer}, Version: s.Record.Version, At: Timestamp(s.Record.Changed), Status: out}, nil
+}
+
+// Fingerprint returns 16 hexadecimal digits that are the same for two statuses in which
+// a user would see no difference. Left out is what is made anew with every look:
+// transactions to sign, fee rates and expected times.
+func (p *Progress) Fingerprint() string {
+	s := *p.Status
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		if n := s.Steps[i].Confirmations; n != nil {
+			s.Steps[i].Confirmations = &Confirmations{Current: n.Current, Target: n.Target}
+		}
+	}
+	if a := s.CurrentAction; a != nil {
+		bare := *a
+		if v := a.SignPSBT; v != nil {
+			bare.SignPSBT = &SignPSBT{Name: v.Name, Description: v.Description, Chain: v.Chain, Raw: []RawPSBT{}}
+		}
+		if v := a.SignSmartChainTransaction; v != nil {
+			bare.SignSmartChainTransaction = &SignSmartChainTransaction{Name: v.Name, Description: v.Description, Chain: v.Chain, RequiredSigner: v.RequiredSigner}
+		}
+		if v := a.Wait; v != nil {
+			bare.Wait = &Wait{Name: v.Name, Description: v.Description, PollTimeSeconds: v.PollTimeSeconds}
+		}
+		s.CurrentAction = &bare
+	}
+	text, err := json.Marshal(&s)
+	if err != nil { // of an action without content, which no client makes
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
