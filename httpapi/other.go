@@ -54,7 +54,10 @@ func (h *handler) serveOther(w http.ResponseWriter, r *http.Request, served http
 }
 
 // WriteError answers a request with an error as the operations do: with the status of
-// its code, and the body that the package comment shows. Errors without a code and
-// internal ones reveal no details; they are not logged here. It is for handlers that
-// are served beside the operations.
+// its code, or that of [WithStatus], and the body that the package comment shows. Errors
+// without a code and internal ones reveal no details; they are not logged here. It is for
+// handlers that are served beside the operations, or in front of them.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) { writeError(w, r, err) }
+
+// WithStatus gives an error a status of its own, such as 429, in place of its code's.
+func WithStatus(status int, err *swapper.Error) error { return &refusal{status, "", err} }

@@ -1,0 +1,54 @@
+// Package events tells over HTTP how swaps move, as server-sent events, so that a
+// wallet need not ask again and again.
+//
+//	streams := events.New(client, events.Options{})
+//	httpapi.Mount(mux, "/api", client, streams.Operation())
+//	server.RegisterOnShutdown(streams.Close)
+//
+// answers GET /api/subscribe?swapId=... and GET /api/subscribe?signer=...[&chainId=...]
+// with a stream that a browser's EventSource reads:
+//
+//	retry: 3000
+//
+//	id: 1795214525447.7.5f1d3c0a9be2f4d6
+//	event: swap
+//	data: {"swapId":"...","state":{...},...}
+//
+//	:
+//
+// The data is the object that getSwapStatus returns, less what would be worth something
+// to a stranger ([swapper.Progress]). A wallet that is to sign asks getSwapStatus, which
+// builds the newest transactions.
+//
+// # What is sent when
+//
+// A stream of a swap begins with how the swap stands; one of a signer with each of its
+// newest pending swaps. From then on a swap is sent whenever a user would see a
+// difference: its state, steps, confirmations or action, not new transactions for the
+// same action. Changes that come faster than they are read are merged: a reader may
+// miss a step on the way, never the latest. Events of one swap come in order.
+//
+// # Going on after a break
+//
+// An event's id says when the stored swap was changed, at which version, and what it
+// looked like. It is derived from the store, so that every process that shares the store,
+// now or after a restart, understands it. A reader that comes back with its last
+// id, in the header Last-Event-ID or the parameter lastEventId, gets what has changed
+// since, as it is now: nothing, if that is nothing. A stream of a signer may then repeat
+// what it sent during the ten seconds before. An id that cannot be read counts as none.
+//
+// # Ends
+//
+// A stream ends after [Options].Lifetime, when a write takes too long because the
+// reader does not read, when the swap is deleted as an unused quote, and with
+// [Streams.Close]. A reader connects again; EventSource does so by itself. Errors before
+// the first byte are those of the operations: 400 for a wrong input, 404 for an unknown
+// swap, 429 when there are too many streams, 503 while the server ends.
+//
+// # Requirements
+//
+// [swapper.Client.Run] must be running somewhere: it is what moves swaps while nobody
+// asks. Authentication and the rest belong in middleware, as for the operations; it
+// must pass on what http.ResponseController needs (Unwrap), and must neither buffer
+// nor log the query. The server's timeouts do not matter: a stream moves them.
+package events

@@ -1,0 +1,288 @@
+package events_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// source is a store of swaps that tests change.
+type source struct {
+	mu       sync.Mutex
+	swaps    map[string]*swapper.Progress
+	subs     map[int]func(swapper.Change) bool
+	next     int
+	asked    map[string]int // progress, by swap
+	quiet    bool           // changes are made by another process
+	failing  int            // so many times progress fails
+	now      time.Time
+	closed   chan struct{}
+	closing  sync.Once
+	gate     chan struct{} // progress waits for it, if it is not nil
+	pollable int           // changes that were asked for
+}
+
+func newSource() *source {
+	return &source{swaps: map[string]*swapper.Progress{}, subs: map[int]func(swapper.Change) bool{}, asked: map[string]int{}, now: time.Now(), closed: make(chan struct{})}
+}
+
+// put changes a swap of alice's, or of another's with a name like bob/1.
+func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput)) {
+	s.mu.Lock()
+	s.now = s.now.Add(time.Millisecond)
+	p := &swapper.Progress{Account: account(id), Version: 1, At: swapper.TimestampOf(s.now), Status: &swapper.GetSwapStatusOutput{}}
+	if old := s.swaps[id]; old != nil {
+		p.Version = old.Version + 1
+	}
+	p.Status.SwapID, p.Status.State.Name = id, state
+	for _, f := range edit {
+		f(p.Status)
+	}
+	s.swaps[id] = p
+	subs := make([]func(swapper.Change) bool, 0, len(s.subs))
+	for _, f := range s.subs {
+		subs = append(subs, f)
+	}
+	if s.quiet {
+		subs = nil
+	}
+	s.mu.Unlock()
+	for _, f := range subs {
+		f(change(p))
+	}
+}
+
+func account(id string) swapper.Account {
+	owner, _, ok := strings.Cut(id, "/")
+	if !ok {
+		owner = "alice"
+	}
+	return swapper.Account{Chain: "CITREA", Signer: owner}
+}
+
+func change(p *swapper.Progress) swapper.Change {
+	return swapper.Change{Swap: p.Status.ListSwapOutput, Account: p.Account, Version: p.Version, At: p.At}
+}
+
+func (s *source) remove(id string) {
+	s.mu.Lock()
+	delete(s.swaps, id)
+	s.mu.Unlock()
+}
+
+func (s *source) Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error {
+	s.mu.Lock()
+	n := s.next
+	s.next++
+	s.subs[n] = deliver
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.subs, n)
+		s.mu.Unlock()
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return swapper.ErrClosed
+	}
+}
+
+func (s *source) close() { s.closing.Do(func() { close(s.closed) }) }
+
+func (s *source) Changes(_ context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error] {
+	s.mu.Lock()
+	s.pollable++
+	var all []swapper.Change
+	for _, p := range s.swaps {
+		if p.Account == of && !p.At.Time().Before(since.Truncate(time.Millisecond)) {
+			all = append(all, change(p))
+		}
+	}
+	s.mu.Unlock()
+	slices.SortFunc(all, func(a, b swapper.Change) int { return cmp.Compare(a.At, b.At) })
+	return func(yield func(swapper.Change, error) bool) {
+		for _, c := range all {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *source) Accounts(signer, chainID string) ([]swapper.Account, error) {
+	if signer == "nobody" {
+		return nil, fault.Invalid("signer", "is not an address")
+	}
+	return []swapper.Account{{Chain: "CITREA", Signer: signer}}, nil
+}
+
+func (s *source) Progress(ctx context.Context, id string) (*swapper.Progress, error) {
+	s.mu.Lock()
+	gate := s.gate
+	s.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked[id]++
+	if s.failing > 0 {
+		s.failing--
+		return nil, errors.New("the store is away")
+	}
+	if id == "panic" {
+		panic("secret detail")
+	}
+	p := s.swaps[id]
+	if p == nil {
+		return nil, fault.New(fault.NotFound, "no swap has the id %q", id)
+	}
+	clone, status := *p, *p.Status
+	clone.Status = &status
+	return &clone, nil
+}
+
+func (s *source) ListPendingSwaps(_ context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*swapper.Progress
+	for _, p := range s.swaps {
+		if p.Account.Signer == in.Signer && !p.Status.IsFinished {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b *swapper.Progress) int { return cmp.Compare(b.At, a.At) })
+	var out []swapper.ListSwapOutput
+	for _, p := range all[:min(len(all), in.Limit)] {
+		out = append(out, p.Status.ListSwapOutput)
+	}
+	return out, nil
+}
+
+// reader is an EventSource.
+type reader struct {
+	t        testing.TB
+	response *http.Response
+	lines    chan string
+	events   chan sse
+	comments chan struct{}
+	last     string
+}
+
+type sse struct {
+	id, event, data string
+	status          swapper.GetSwapStatusOutput
+}
+
+// connect opens a stream; what is not 200 fails the test.
+func connect(t testing.TB, url, last string) *reader {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != "" {
+		request.Header.Set("Last-Event-ID", last)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%s: %s %v", url, response.Status, response.Header)
+	}
+	r := &reader{t: t, response: response, events: make(chan sse, 10_000), comments: make(chan struct{}, 10_000)}
+	go r.read()
+	return r
+}
+
+// read takes the stream apart as the specification of server-sent events says.
+func (r *reader) read() {
+	defer close(r.events)
+	scanner := bufio.NewScanner(r.response.Body)
+	scanner.Buffer(nil, 1<<20)
+	var e sse
+	for scanner.Scan() {
+		name, value, _ := strings.Cut(scanner.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case scanner.Text() == "":
+			if e.data != "" {
+				_ = json.Unmarshal([]byte(e.data), &e.status)
+				r.events <- e
+			}
+			e = sse{}
+		case name == "":
+			r.comments <- struct{}{}
+		case name == "id":
+			e.id = value
+		case name == "event":
+			e.event = value
+		case name == "data":
+			e.data += value
+		}
+	}
+}
+
+// want waits for the next event, which must be of that swap in that state.
+func (r *reader) want(swap, state string) sse {
+	r.t.Helper()
+	select {
+	case e, ok := <-r.events:
+		if !ok {
+			r.t.Fatalf("the stream ended; want %s in %s", swap, state)
+		}
+		if e.event != "swap" || e.id == "" || e.status.SwapID != swap || e.status.State.Name != state {
+			r.t.Fatalf("%+v, want %s in %s", e, swap, state)
+		}
+		r.last = e.id
+		return e
+	case <-time.After(10 * time.Second):
+		r.t.Fatalf("no event; want %s in %s", swap, state)
+	}
+	panic("unreachable")
+}
+
+// silent fails the test if something comes.
+func (r *reader) silent(how time.Duration) {
+	r.t.Helper()
+	select {
+	case e, ok := <-r.events:
+		r.t.Fatalf("%+v %v, want nothing", e, ok)
+	case <-time.After(how):
+	}
+}
+
+// over waits for the end of the stream.
+func (r *reader) over() {
+	r.t.Helper()
+	for {
+		select {
+		case _, ok := <-r.events:
+			if !ok {
+				return
+			}
+		case <-time.After(10 * time.Second):
+			r.t.Fatal("the stream goes on")
+		}
+	}
+}

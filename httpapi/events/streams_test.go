@@ -1,0 +1,447 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/httpapi/events"
+)
+
+// serve serves streams on a socket, as they are mounted beside the operations.
+func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)) (url string, streams *events.Streams) {
+	t.Helper()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	streams = events.New(s, o)
+	mux := http.NewServeMux()
+	httpapi.Mount(mux, "/api", nil, streams.Operation(), httpapi.WithCaller(func(r *http.Request) string { return r.Header.Get("caller") }))
+	server := httptest.NewUnstartedServer(mux)
+	for _, f := range edit {
+		f(server.Config)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(streams.Close) // first: the server waits for its requests
+	return server.URL + "/api/subscribe?", streams
+}
+
+func finished(s *swapper.GetSwapStatusOutput) { s.IsFinished, s.IsSuccess = true, true }
+
+func TestSwap(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{})
+	r := connect(t, url+"swapId=one", "")
+	first := r.want("one", "CREATED")
+	s.put("two", "CREATED")
+	s.put("one", "COMMITED")
+	r.want("one", "COMMITED")
+	s.put("one", "COMMITED") // something that nobody sees
+	s.put("one", "CLAIMED", finished)
+	last := r.want("one", "CLAIMED")
+
+	// Who comes back with the newest id gets nothing until something changes, with an
+	// older one how the swap stands now.
+	again := connect(t, url+"swapId=one", last.id)
+	again.silent(100 * time.Millisecond)
+	connect(t, url+"swapId=one", first.id).want("one", "CLAIMED")
+	connect(t, url+"swapId=one&lastEventId="+first.id, "").want("one", "CLAIMED")
+	connect(t, url+"swapId=one&lastEventId="+first.id, last.id).silent(50 * time.Millisecond)
+	connect(t, url+"swapId=one", "of another server").want("one", "CLAIMED")
+	s.put("one", "REFUNDED")
+	again.want("one", "REFUNDED")
+	r.want("one", "REFUNDED")
+}
+
+// Another process on the same store, and this one after a restart, understands an id.
+func TestResumedElsewhere(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	s.put("alice/2", "CREATED")
+	first, streams := serve(t, s, events.Options{})
+	swap, signer := connect(t, first+"swapId=one", ""), connect(t, first+"signer=alice", "")
+	swap.want("one", "CREATED")
+	signer.want("one", "CREATED")
+	signer.want("alice/2", "CREATED")
+	streams.Close()
+	swap.over()
+	signer.over()
+	s.put("alice/2", "CLAIMED", finished) // nobody listens; not pending any more
+
+	second, _ := serve(t, s, events.Options{Poll: 10 * time.Millisecond})
+	swap = connect(t, second+"swapId=one", swap.last)
+	swap.silent(50 * time.Millisecond)
+	signer = connect(t, second+"signer=alice", signer.last)
+	signer.want("one", "CREATED") // within the overlap
+	signer.want("alice/2", "CLAIMED")
+
+	// What a process changes that does not tell this one comes too.
+	s.quiet = true
+	s.put("one", "COMMITED")
+	swap.want("one", "COMMITED")
+	signer.want("one", "COMMITED")
+	s.put("alice/3", "CREATED")
+	signer.want("alice/3", "CREATED")
+	swap.silent(50 * time.Millisecond)
+}
+
+func TestStoreRestored(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{})
+	connect(t, url+"swapId=one", "1795214525447.99.0123456789abcdef").want("one", "CREATED")
+}
+
+func TestSigner(t *testing.T) {
+	s := newSource()
+	for i := range 5 {
+		s.put(fmt.Sprint(i), "CREATED")
+	}
+	s.put("done", "CLAIMED", finished)
+	s.put("bob/1", "CREATED")
+	url, _ := serve(t, s, events.Options{MaxPending: 3})
+	r := connect(t, url+"signer=alice&chainId=CITREA", "")
+	for i := 2; i < 5; i++ { // the newest three, as they came
+		r.want(fmt.Sprint(i), "CREATED")
+	}
+	s.put("bob/1", "COMMITED")
+	s.put("new", "CREATED")
+	r.want("new", "CREATED")
+	s.put("0", "COMMITED")
+	at := r.want("0", "COMMITED")
+	for i := range 5 {
+		s.put(fmt.Sprint(i), "CLAIMED", finished)
+	}
+	back := connect(t, url+"signer=alice", at.id)
+	for i := 2; i < 5; i++ { // the latest three changes
+		back.want(fmt.Sprint(i), "CLAIMED")
+	}
+}
+
+// A change that comes while a stream begins is not lost.
+func TestNoGapAtTheBeginning(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			r := connect(t, url+"swapId=one", "")
+			for e := range r.events {
+				if e.status.IsFinished {
+					return
+				}
+			}
+			t.Error("the end did not come")
+		})
+	}
+	for i := range 200 {
+		s.put("one", fmt.Sprint("STATE ", i))
+	}
+	s.put("one", "CLAIMED", finished)
+	all.Wait()
+}
+
+// Confirmations are counted without a change of the record.
+func TestConfirmations(t *testing.T) {
+	s := newSource()
+	confirmed := func(n int) func(*swapper.GetSwapStatusOutput) {
+		return func(o *swapper.GetSwapStatusOutput) {
+			o.Steps = []swapper.Step{{Type: swapper.StepPayment, Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETASeconds: 600}}}
+			o.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameBitcoinConfirmations}}
+		}
+	}
+	s.put("one", "WAITING", confirmed(1))
+	url, _ := serve(t, s, events.Options{Poll: 20 * time.Millisecond})
+	r, signer := connect(t, url+"swapId=one", ""), connect(t, url+"signer=alice", "")
+	r.want("one", "WAITING")
+	signer.want("one", "WAITING")
+	s.mu.Lock()
+	confirmed(2)(s.swaps["one"].Status)
+	s.mu.Unlock()
+	for _, r := range []*reader{r, signer} {
+		e := r.want("one", "WAITING")
+		if n := e.status.Steps[0].Confirmations.Current; n != 2 {
+			t.Errorf("%d confirmations", n)
+		}
+	}
+	s.mu.Lock()
+	s.swaps["one"].Status.Steps[0].Confirmations.ETASeconds = 500 // no news
+	s.mu.Unlock()
+	r.silent(100 * time.Millisecond)
+	last := r.last
+	s.mu.Lock()
+	confirmed(3)(s.swaps["one"].Status)
+	s.mu.Unlock()
+	r.want("one", "WAITING")
+	connect(t, url+"swapId=one", last).want("one", "WAITING") // the same version, and yet news
+}
+
+func TestFailingLooks(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{Poll: 5 * time.Millisecond})
+	r := connect(t, url+"swapId=one", "")
+	r.want("one", "CREATED")
+	s.mu.Lock()
+	s.failing = 4
+	s.mu.Unlock()
+	s.put("one", "CLAIMED", finished)
+	r.want("one", "CLAIMED")
+}
+
+// An unused quote that is deleted ends its stream.
+func TestDeleted(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED", func(o *swapper.GetSwapStatusOutput) {
+		o.Steps = []swapper.Step{{Confirmations: &swapper.Confirmations{Target: 1}}}
+	})
+	url, _ := serve(t, s, events.Options{Poll: 10 * time.Millisecond})
+	r := connect(t, url+"swapId=one", "")
+	r.want("one", "CREATED")
+	s.remove("one")
+	r.over()
+}
+
+func TestRefusals(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{})
+	for _, tt := range []struct {
+		method, query string
+		status        int
+		code, field   string
+	}{
+		{"GET", "", 400, "invalid_input", "swapId"},
+		{"GET", "swapId=", 400, "invalid_input", "swapId"},
+		{"GET", "swapId=one&signer=alice", 400, "invalid_input", "signer"},
+		{"GET", "swapId=one&chainId=CITREA", 400, "invalid_input", "chainId"},
+		{"GET", "swapId=one&swapId=two", 400, "invalid_input", "swapId"},
+		{"GET", "swapId=one&swapid=two", 400, "invalid_input", "swapid"},
+		{"GET", "swapId=%zz", 400, "invalid_input", "query"},
+		{"GET", "swapId=" + strings.Repeat("a", 33<<10), 414, "invalid_input", "query"},
+		{"GET", "swapId=" + strings.Repeat("a", 20<<10), 400, "invalid_input", "swapId"},
+		{"GET", "swapId=two", 404, "not_found", ""},
+		{"GET", "swapId=panic", 500, "internal", ""},
+		{"GET", "signer=nobody", 400, "invalid_input", "signer"},
+		{"POST", "swapId=one", 405, "unsupported", "method"},
+		{"HEAD", "swapId=one", 405, "", ""},
+	} {
+		request, err := http.NewRequest(tt.method, url+tt.query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		var e struct{ Error, Code, Field string }
+		if tt.method != "HEAD" {
+			if err := json.Unmarshal(body, &e); err != nil {
+				t.Errorf("%.60s: %q", tt.query, body)
+			}
+		}
+		if response.StatusCode != tt.status || e.Code != tt.code || e.Field != tt.field || strings.Contains(string(body), "secret") {
+			t.Errorf("%s %.60s: %d %s", tt.method, tt.query, response.StatusCode, body)
+		}
+	}
+}
+
+func TestTooManyStreams(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{MaxStreams: 4, MaxPerCaller: 2})
+	open := func(caller string) *http.Response {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"swapId=one", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("caller", caller)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+		return response
+	}
+	streams := []*http.Response{open("alice"), open("alice"), open("bob")}
+	for _, r := range streams {
+		if r.StatusCode != http.StatusOK {
+			t.Fatal(r.Status)
+		}
+	}
+	if r := open("alice"); r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") == "" {
+		t.Errorf("a third of one caller: %s", r.Status)
+	}
+	if r := open(""); r.StatusCode != http.StatusOK {
+		t.Errorf("the fourth: %s", r.Status)
+	}
+	if r := open("carol"); r.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("a fifth: %s", r.Status)
+	}
+	_ = streams[0].Body.Close()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if open("alice").StatusCode == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("a place is not free again")
+		}
+	}
+}
+
+// The timeouts of the server do not end a stream, and neither does silence.
+func TestServerTimeouts(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {
+		c.ReadTimeout, c.WriteTimeout, c.ReadHeaderTimeout, c.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	})
+	r := connect(t, url+"swapId=one", "")
+	r.want("one", "CREATED")
+	time.Sleep(300 * time.Millisecond)
+	s.put("one", "CLAIMED")
+	r.want("one", "CLAIMED")
+	if n := len(r.comments); n < 5 {
+		t.Errorf("%d heartbeats", n)
+	}
+}
+
+func TestLifetime(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{Lifetime: 100 * time.Millisecond})
+	r := connect(t, url+"swapId=one", "")
+	r.want("one", "CREATED")
+	r.over()
+}
+
+// A reader that does not read is cut off, harms no other, and goes on where it was.
+func TestSlowReader(t *testing.T) {
+	s := newSource()
+	wide := strings.Repeat("x", 100<<10)
+	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
+	s.put("one", "CREATED", big)
+	url, _ := serve(t, s, events.Options{WriteTimeout: 200 * time.Millisecond, Heartbeat: 50 * time.Millisecond})
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
+	slow, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	quick := connect(t, url+"swapId=one", "")
+	first := quick.want("one", "CREATED")
+	for i := range 200 { // 20 MB, more than the sockets hold
+		s.put(fmt.Sprint("swap ", i%50), fmt.Sprint("STATE ", i), big)
+		time.Sleep(5 * time.Millisecond)
+	}
+	s.put("one", "CLAIMED", big)
+	quick.want("one", "CLAIMED")
+	time.Sleep(time.Second)
+	_ = slow.SetReadDeadline(time.Now().Add(10 * time.Second))
+	got, err := io.Copy(io.Discard, slow)
+	if err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("the slow reader was not cut off: %v", err)
+	}
+	if got >= 20<<20 {
+		t.Errorf("%d bytes were held for the slow reader", got)
+	}
+	connect(t, url+"swapId=one", first.id).want("one", "CLAIMED")
+}
+
+// More swaps than a reader is waited for end its stream.
+func TestTooMuchBehind(t *testing.T) {
+	s := newSource()
+	url, _ := serve(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute})
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
+	slow, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	read := make([]byte, 1024)
+	if _, err := slow.Read(read); err != nil || !bytes.Contains(read, []byte("retry: 3000")) {
+		t.Fatalf("%q %v", read, err)
+	}
+	wide := strings.Repeat("x", 100<<10)
+	for i := range 400 { // 40 MB
+		s.put(fmt.Sprint("swap ", i), "CREATED", func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide })
+	}
+	time.Sleep(time.Second)
+	_ = slow.SetReadDeadline(time.Now().Add(20 * time.Second))
+	got, err := io.Copy(io.Discard, slow)
+	if err != nil || got >= 400*100<<10 {
+		t.Errorf("%d bytes, %v", got, err)
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	var config *http.Server
+	var streams *events.Streams
+	url, streams := serve(t, s, events.Options{}, func(c *http.Server) { config = c })
+	config.RegisterOnShutdown(streams.Close)
+	r := connect(t, url+"swapId=one", "")
+	r.want("one", "CREATED")
+	started := time.Now()
+	if err := config.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("the shutdown took %s", took)
+	}
+	r.over()
+	w := httptest.NewRecorder()
+	streams.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?swapId=one", nil))
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("after the end: %d", w.Code)
+	}
+}
+
+func TestDocument(t *testing.T) {
+	url, _ := serve(t, newSource(), events.Options{})
+	response, err := http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	get := doc.Paths.Find("/subscribe").Get
+	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 5 {
+		t.Errorf("%+v", get)
+	}
+}
