@@ -181,7 +181,6 @@ func (s *source) ListPendingSwaps(_ context.Context, in swapper.ListPendingSwaps
 type reader struct {
 	t        testing.TB
 	response *http.Response
-	lines    chan string
 	events   chan sse
 	comments chan struct{}
 	last     string

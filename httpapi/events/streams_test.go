@@ -445,3 +445,19 @@ func TestDocument(t *testing.T) {
 		t.Errorf("%+v", get)
 	}
 }
+
+// When the client is closed under the streams, what they know still goes out, and Close
+// does not hang.
+func TestSourceClosed(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, streams := serve(t, s, events.Options{Poll: 10 * time.Millisecond})
+	r := connect(t, url+"swapId=one", "")
+	r.want("one", "CREATED")
+	s.close()
+	s.close()
+	s.put("one", "CLAIMED")
+	r.want("one", "CLAIMED")
+	streams.Close()
+	r.over()
+}
