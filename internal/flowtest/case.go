@@ -203,11 +203,6 @@ func chainOf(record map[string]json.RawMessage) string {
 
 // know tells the chain which claim hash stands for the record's payment hash.
 func (s *Setup) know(t *testing.T, record map[string]json.RawMessage) {
-	var own string
-	_ = json.Unmarshal(record["escrowHash"], &own)
-	if d := record["data"]; len(own) == 64 && len(d) > 0 && string(d) != "null" {
-		s.Chain.KnowEscrow(d, unhex(t, own))
-	}
 	var invoice string
 	_ = json.Unmarshal(record["pr"], &invoice)
 	inv, err := lightning.Decode(invoice)

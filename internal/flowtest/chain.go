@@ -3,10 +3,8 @@ package flowtest
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -40,7 +38,6 @@ type Chain struct {
 	tokens   []tokens.Token
 	contract evmwire.Deployment
 	hashes   map[string][]byte // claim hash by payment hash, where it cannot be computed
-	escrows  map[string][]byte // escrow hash by escrow data, the same
 }
 
 // NewChain returns the chain with the given id and tokens, the native one first.
@@ -50,27 +47,11 @@ func NewChain(w *World, id string, all []tokens.Token, c Contracts) *Chain {
 	d.ClaimHandlers[chains.HTLC] = common.HexToAddress(c.Hash)
 	d.ClaimHandlers[chains.Onchain] = common.HexToAddress(c.Chain)
 	d.ClaimHandlers[chains.OnchainNonced] = common.HexToAddress(c.ChainNonced)
-	return &Chain{World: w, id: id, tokens: all, contract: d, hashes: map[string][]byte{}, escrows: map[string][]byte{}}
+	return &Chain{World: w, id: id, tokens: all, contract: d, hashes: map[string][]byte{}}
 }
 
 // Know says which claim hash stands for a payment hash.
 func (c *Chain) Know(paymentHash string, claimHash []byte) { c.hashes[paymentHash] = claimHash }
-
-// KnowEscrow says what the hash of escrow data is, where it cannot be computed.
-func (c *Chain) KnowEscrow(data json.RawMessage, hash []byte) { c.escrows[compact(data)] = hash }
-
-// Hashed reports whether the hash of escrow data is known or computed.
-func (c *Chain) Hashed(data json.RawMessage) bool {
-	return c.id != "STARKNET" || c.escrows[compact(data)] != nil
-}
-
-func compact(data json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, data) != nil {
-		return string(data)
-	}
-	return b.String()
-}
 
 // ID implements [chains.Factory].
 func (c *Chain) ID() string { return c.id }
@@ -174,14 +155,6 @@ func (k *contract) programs() wire.Programs {
 	return p
 }
 
-// neutral is escrow data of Starknet.
-type neutral struct {
-	Type, Offerer, Claimer, Token, ClaimData, RefundData, Amount, Sequence string
-	FeeToken, SecurityDeposit, ClaimerBounty                               string
-	Kind                                                                   int
-	PayIn, PayOut                                                          bool
-}
-
 func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	if k.chain.isEVM() {
 		s, err := evmwire.ParseSwapData(data)
@@ -202,31 +175,7 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 		}
 		return d.Escrow()
 	}
-	var n neutral
-	if err := json.Unmarshal(data, &n); err != nil {
-		return chains.Escrow{}, err
-	}
-	bad := errors.New("escrow data of another chain")
-	number := func(s string) *big.Int {
-		v, ok := new(big.Int).SetString(s, 0)
-		if !ok {
-			bad = fmt.Errorf("%q is not a number", s)
-			return new(big.Int)
-		}
-		return v
-	}
-	e := chains.Escrow{Version: k.version, Kind: chains.Kind(n.Kind), Offerer: n.Offerer, Claimer: n.Claimer, Token: n.Token, PayIn: n.PayIn, PayOut: n.PayOut,
-		Amount: number(n.Amount), Sequence: number(n.Sequence), SecurityDeposit: number(n.SecurityDeposit), ClaimerBounty: number(n.ClaimerBounty), Data: data}
-	hash := sha256.Sum256(data)
-	if e.Hash = hash[:]; k.chain.escrows[compact(data)] != nil {
-		e.Hash = k.chain.escrows[compact(data)]
-	}
-	if n.Type != "strk" {
-		return chains.Escrow{}, bad
-	}
-	e.DepositToken, e.Expiry = n.FeeToken, number(n.RefundData).Int64()
-	e.ClaimHash = number(n.ClaimData).FillBytes(make([]byte, 32))
-	return e, nil
+	return k.starkEscrow(data)
 }
 
 // Expect implements [chains.Contract] for EVM chains and Solana.
@@ -324,7 +273,7 @@ func (k *contract) ClaimHash(c chains.Condition) ([]byte, error) {
 
 func (k *contract) ClaimHashText(hash []byte) string { return hex.EncodeToString(hash) }
 
-// Public returns the chain's form for EVM chains and Solana, and an empty object elsewhere.
+// Public returns the chain's form.
 func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
 	if k.chain.isSolana() {
 		d, err := wire.ParseSwapData(e.Data)
@@ -334,7 +283,11 @@ func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
 		return d.Public()
 	}
 	if !k.chain.isEVM() {
-		return json.RawMessage(`{}`), nil
+		s, err := starkData(e.Data)
+		if err != nil {
+			return nil, err
+		}
+		return s.Public()
 	}
 	s, err := evmwire.SwapDataOf(e)
 	if err != nil {

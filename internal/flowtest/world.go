@@ -2,9 +2,7 @@
 // chains whose escrows stand as the case says, a Bitcoin backend, and an LP that
 // gives one answer. Only tests import it.
 //
-// Escrow data of EVM chains is read by package evmwire, Solana's by package wire. The
-// data of Starknet is read just far enough to decide by: its hashes are not
-// computed.
+// Escrow data is read by the packages of the chains' wire formats.
 package flowtest
 
 import (
