@@ -100,11 +100,14 @@ func (l *Ledger) feeds(readers []*Reader, at Cursor, tip uint64) (feeds []*feed)
 			{r.VaultManager, []wire.Felt{wire.SelectorOpened, wire.SelectorDeposited, wire.SelectorClosed, wire.SelectorFronted, wire.SelectorClaimed}},
 		} {
 			f := &feed{r: r, member: i, at: at[r.Version][i]}
-			if tip > pollMost && f.at.Block != 0 && f.at.Block < tip-pollMost {
+			if f.at.Block == 0 {
+				f.at = Position{Block: tip}
+			}
+			if tip > pollMost && f.at.Block < tip-pollMost {
 				l.Log.Warn("events are left out: there are too many blocks since the last look", "contract", wire.Hex64(c.of.Address), "from", f.at.Block)
 				f.at = Position{Block: tip - pollMost}
 			}
-			if f.at.Block != 0 && f.at.Block <= tip {
+			if f.at.Block <= tip {
 				blocks := starkrpc.Range{First: f.at.Block, Last: starkrpc.Newest}
 				if tip-f.at.Block >= pollBlocks {
 					blocks.Last = f.at.Block + pollBlocks - 1
@@ -121,9 +124,6 @@ func (l *Ledger) feeds(readers []*Reader, at Cursor, tip uint64) (feeds []*feed)
 // says that there is more to search.
 func (f *feed) advance(tip uint64) (news []News, again bool, err error) {
 	switch {
-	case f.at.Block == 0:
-		f.at.Block = tip
-		return nil, false, nil
 	case f.scan == nil || tip < f.at.Block:
 		return nil, false, nil // the node is behind
 	case f.scan.err != nil:
