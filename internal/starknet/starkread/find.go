@@ -3,8 +3,6 @@ package starkread
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
@@ -121,13 +119,15 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 	for i, s := range searches {
 		for _, e := range candidates[i] {
 			hash := e.Keys[4]
-			if errors.Is(errs[hash], errForeign) {
-				continue
-			}
-			if facts[s.query].Escrow = escrows[hash]; facts[s.query].Escrow == nil {
+			found := escrows[hash]
+			if found == nil {
 				facts[s.query].Err = fault.New(fault.Upstream, "the opening of escrow %s cannot be read: %w", wire.Hex64(hash), errs[hash])
+				break
 			}
-			break
+			if data, err := wire.SwapDataOf(*found); err == nil && r.CheckSwapData(data) == nil {
+				facts[s.query].Escrow = found
+				break
+			} // else it is none that the network's clients open
 		}
 	}
 	return nil
@@ -143,9 +143,6 @@ func (r *Reader) isOurs(e starkrpc.Event) bool {
 	_, ok := said.(wire.InitializeEvent)
 	return err == nil && ok
 }
-
-// errForeign says that an escrow is none of this deployment.
-var errForeign = errors.New("the escrow is none of this deployment")
 
 // openings reads the escrows that events say were opened, by their hashes, from the
 // traces of the transactions that opened them, or why one cannot be read. Those that were
@@ -220,9 +217,6 @@ func (r *Reader) opening(hash wire.Felt, trace json.RawMessage, why error) (*cha
 	s, err := r.FindSwapData(trace, hash)
 	if err != nil {
 		return nil, err
-	}
-	if err := r.CheckSwapData(s); err != nil {
-		return nil, fmt.Errorf("%w: %w", errForeign, err)
 	}
 	e, err := r.Escrow(s)
 	return &e, err

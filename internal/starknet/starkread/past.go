@@ -3,7 +3,6 @@ package starkread
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
@@ -94,14 +93,10 @@ func (r *Reader) past(ctx context.Context, who wire.Felt, window starkrpc.Range,
 			continue
 		}
 		seen[hash] = true
-		switch escrow := found[hash]; {
-		case escrow != nil:
-			queries = append(queries, chains.EscrowQuery{Escrow: escrow})
-		case errors.Is(errs[hash], errForeign):
-			r.ledger.Log.Info("an opened escrow is passed over", "tx", wire.Hex(e.Tx), "escrow", wire.Hex64(hash), "err", errs[hash])
-		default:
+		if found[hash] == nil {
 			return nil, fault.New(fault.Upstream, "the opening of escrow %s cannot be read: %w", wire.Hex64(hash), errs[hash])
 		}
+		queries = append(queries, chains.EscrowQuery{Escrow: found[hash]})
 	}
 	facts, err := r.Escrows(ctx, queries)
 	if err != nil {

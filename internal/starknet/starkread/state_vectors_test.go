@@ -404,4 +404,3 @@ func TestVectorsNodeReads(t *testing.T) {
 		}
 	})
 }
-
