@@ -140,6 +140,9 @@ func (s *stub) asked() int {
 	return n
 }
 
+// old reports whether the node is of before version 0.9.
+func (s *stub) old() bool { return s.version[:3] == "0.7" || s.version[:3] == "0.8" }
+
 // hashOf is the hash of a block on the stub's chain.
 func hashOf(height uint64) string { return fmt.Sprintf("0xb10c%08x", height) }
 
@@ -162,12 +165,12 @@ func (s *stub) block(id json.RawMessage) any {
 		switch tag {
 		case "latest":
 		case "l1_accepted":
-			if s.version < "0.9" {
+			if s.old() {
 				return refusal{Code: -32602, Text: "Invalid params"}
 			}
 			height = s.onL1
 		case "pre_confirmed", "pending":
-			if (tag == "pending") != (s.version < "0.9") {
+			if (tag == "pending") != s.old() {
 				return refusal{Code: -32602, Text: "Invalid params"}
 			}
 			return map[string]any{"block_number": s.height + 1, "timestamp": s.time + 2, "l1_gas_price": price(3), "l2_gas_price": price(5), "l1_data_gas_price": price(7)}

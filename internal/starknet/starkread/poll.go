@@ -156,7 +156,7 @@ func (f *feed) advance(tip uint64) (news []News, again bool, err error) {
 		}
 		news = append(news, News{f.r.Version, said, wire.Hex(e.Tx), e.Height})
 	}
-	if n := len(events); n > 0 {
+	if n := len(events); n > 0 && !(again && upTo-events[n-1].Height > lateBlocks) {
 		f.at = Position{events[n-1].Height, &events[n-1].Tx}
 	} else if upTo-f.at.Block > lateBlocks {
 		f.at = Position{Block: upTo - lateBlocks}
