@@ -59,7 +59,7 @@ func (d Deployment) CheckSwapData(s SwapData) error {
 	case !validKind(s.Kind):
 		return fault.Invalid("kind", "has unknown kind %d", s.Kind)
 	case s.ClaimHandler != d.ClaimHandlers[s.Kind]:
-		return fault.Invalid("claimHandler", "%s is not the %s handler of this chain", Hex64(s.ClaimHandler), s.Kind)
+		return fault.Invalid("claimHandler", "%s is not this chain's handler of the kind %s", Hex64(s.ClaimHandler), s.Kind)
 	case s.RefundHandler != d.RefundHandler:
 		return fault.Invalid("refundHandler", "%s is not the refund handler of this chain", Hex64(s.RefundHandler))
 	case bitLen(s.RefundData) > 63:

@@ -153,7 +153,13 @@ func (c *Chain) Send(tx *Tx) error {
 	if refused := c.admit(tx); refused != nil {
 		return refused
 	}
-	c.waiting, c.queued[tx.Hash] = append(c.waiting, tx), true
+	if i := c.rival(tx); i >= 0 {
+		delete(c.queued, c.waiting[i].Hash)
+		c.waiting[i] = tx
+	} else {
+		c.waiting = append(c.waiting, tx)
+	}
+	c.queued[tx.Hash] = true
 	if !c.hold {
 		c.fill()
 		if !c.manual {
@@ -183,7 +189,7 @@ func (c *Chain) admit(tx *Tx) *Refusal {
 	}
 	deploys := false
 	for _, w := range c.waiting {
-		if w.Sender == tx.Sender && w.Nonce == tx.Nonce {
+		if w.Sender == tx.Sender && w.Nonce == tx.Nonce && !tx.outbids(w) {
 			return refuse(Underpriced, "Another transaction of %s with the nonce %#x waits already.", wire.Hex64(tx.Sender), tx.Nonce)
 		}
 		deploys = deploys || w.Sender == tx.Sender && w.Type == wire.DeployAccount
@@ -193,6 +199,22 @@ func (c *Chain) admit(tx *Tx) *Refusal {
 	}
 	_, _, refused := c.execute(ahead{on, tx}, block, tx, Flags{admission: true})
 	return refused
+}
+
+// rival is the place of a waiting transaction with the same sender and nonce, -1 if there
+// is none.
+func (c *Chain) rival(tx *Tx) int {
+	return slices.IndexFunc(c.waiting, func(w *Tx) bool { return w.Sender == tx.Sender && w.Nonce == tx.Nonce })
+}
+
+// outbids reports whether a transaction takes the place of one that waits: it must offer a
+// tenth more, in the price of L2 gas and in the tip.
+func (t *Tx) outbids(w *Tx) bool {
+	more := func(now, before *big.Int) bool {
+		tenth := new(big.Int).Quo(before, big.NewInt(10))
+		return now.Cmp(tenth.Add(tenth, before)) >= 0
+	}
+	return more(t.Bounds.L2.MaxPrice, w.Bounds.L2.MaxPrice) && more(new(big.Int).SetUint64(t.Tip), new(big.Int).SetUint64(w.Tip))
 }
 
 // ahead is a ledger in which an account has the nonce of a transaction to come.

@@ -54,7 +54,7 @@ const (
 	ClassNotFound
 	NotAnAccount
 	Duplicate
-	Underpriced // another one with its nonce waits
+	Underpriced // another one with its nonce waits, and it does not offer enough to replace that
 	Unsupported
 )
 

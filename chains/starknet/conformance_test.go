@@ -1,0 +1,370 @@
+package starknet_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	btcwire "github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/chaintest"
+	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+func TestConformance(t *testing.T) {
+	// The time stands still but for what the suite does: how many requests something takes
+	// depends on what was read in the last seconds.
+	began := time.Now()
+	o := devnet.Options{Now: func() time.Time { return began }, L1Lag: 16}
+	chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, o) })
+}
+
+// localNet is the private network as the suite wants it.
+type localNet struct {
+	*devnet.Net
+	t       *testing.T
+	chain   chains.Chain
+	backend bitcoin.Backend
+	nodes   [2]*rpc.Server
+	lp      account
+	wallet  *bitcoinnet.Wallet // of users
+	vaults  *bitcoinnet.Wallet // of vaults
+
+	mu     sync.Mutex
+	held   bool
+	opened map[string]wire.Vault // by number, with their present output
+	counts map[string]uint32     // withdrawals
+}
+
+var _ chaintest.VaultNet = (*localNet)(nil)
+
+func newNet(t *testing.T, o devnet.Options) *localNet {
+	t.Helper()
+	n, err := devnet.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &localNet{Net: n, t: t, opened: map[string]wire.Vault{}, counts: map[string]uint32{}}
+	t.Cleanup(func() {
+		if c, ok := l.chain.(interface{ Close() error }); ok {
+			l.must(c.Close())
+		}
+		l.must(n.Close())
+	})
+	second, err := n.Serve("")
+	l.must(err)
+	l.nodes = [2]*rpc.Server{n.Server(), second}
+	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
+	l.must(err)
+	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
+	l.must(err)
+	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
+	l.must(err)
+	l.chain = l.open(t, l.nodes[0].URL(), l.nodes[1].URL())
+	l.lp = account{l, n.LP}
+	for token, amount := range map[wire.Felt]*big.Int{wire.STRK: devnet.STRK(1000), devnet.WBTC: big.NewInt(1e14)} {
+		l.must(n.Deposit(t.Context(), n.LP, token, amount))
+	}
+	return l
+}
+
+// network is what describes the network to the chain.
+func (l *localNet) network() starknet.Network {
+	w := l.Network()
+	n := starknet.Network{Bitcoin: w.Bitcoin, ChainID: w.ChainID}
+	at := func(c wire.Contract) starknet.Contract {
+		return starknet.Contract{Address: wire.Hex64(c.Address), Height: c.Height}
+	}
+	for _, d := range w.Deployments {
+		p := starknet.Deployment{Version: d.Version, EscrowManager: at(d.EscrowManager), BtcRelay: at(d.BtcRelay), VaultManager: at(d.VaultManager), RefundHandler: wire.Hex64(d.RefundHandler)}
+		for kind, h := range d.ClaimHandlers {
+			p.ClaimHandlers[kind] = wire.Hex64(h)
+		}
+		n.Deployments = append(n.Deployments, p)
+	}
+	return n
+}
+
+// open opens the chain of the network at some nodes.
+func (l *localNet) open(t *testing.T, urls ...string) chains.Chain {
+	t.Helper()
+	n := l.network()
+	known := []tokens.Token{
+		{Chain: starknet.ChainID, Ticker: "STRK", Decimals: 18, DisplayDecimals: 9, Address: wire.Hex64(wire.STRK)},
+		{Chain: starknet.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: wire.Hex64(devnet.WBTC)},
+	}
+	c, err := starknet.Custom(starknet.Options{RPC: urls, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
+	l.must(err)
+	return c
+}
+
+func (l *localNet) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *localNet) Chain() chains.Chain      { return l.chain }
+func (l *localNet) Backend() bitcoin.Backend { return l.backend }
+func (l *localNet) LP() chaintest.Account    { return l.lp }
+
+func (l *localNet) Account(t *testing.T) chaintest.Account {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held { // its transactions are to be executed at once
+		l.Net.Hold(false)
+		defer l.Net.Hold(true)
+	}
+	a := l.NewAccount()
+	l.must(l.Fund(t.Context(), a.Address, devnet.STRK(1000)))
+	l.must(a.Deploy(t.Context()))
+	l.must(l.Mint(t.Context(), devnet.WBTC, a.Address, big.NewInt(1e12)))
+	return account{l, a}
+}
+
+func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.Net.Advance(d) }
+func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
+func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(blocks)) }
+func (l *localNet) Hold(_ *testing.T, on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = on
+	l.Net.Hold(on)
+}
+func (l *localNet) MineBitcoin(_ *testing.T, blocks int) {
+	l.t.Helper()
+	_, err := l.Bitcoin().Mine(blocks)
+	l.must(err)
+}
+func (l *localNet) ReorgBitcoin(_ *testing.T, blocks int) {
+	l.t.Helper()
+	l.must(l.Bitcoin().Reorg(blocks))
+}
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+
+// Spoil uses the transaction's nonce for another one.
+func (l *localNet) Spoil(t *testing.T, by chaintest.Account, _ chains.Signed) {
+	t.Helper()
+	call, err := wire.Transfer(wire.STRK, l.Net.LP.Address, big.NewInt(1))
+	l.must(err)
+	_, err = by.(account).Account.Send(t.Context(), call)
+	l.must(err)
+}
+
+func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*btcwire.TxOut) bitcoin.OutPoint {
+	t.Helper()
+	total := sats + 20_000
+	for _, out := range further {
+		total += out.Value
+	}
+	coin, err := l.Bitcoin().Fund(l.wallet.Address, total)
+	l.must(err)
+	tx := btcwire.NewMsgTx(2)
+	in := btcwire.NewTxIn(&coin, nil, nil)
+	in.Sequence = 0xFFFFFFFD
+	if nonce != 0 {
+		tx.LockTime, in.Sequence, err = claimhash.NonceFields(nonce, l.Time())
+		l.must(err)
+	}
+	tx.AddTxIn(in)
+	tx.AddTxOut(btcwire.NewTxOut(sats, script))
+	for _, out := range further {
+		tx.AddTxOut(out)
+	}
+	tx.AddTxOut(btcwire.NewTxOut(5_000, l.wallet.Address.Script()))
+	l.must(l.wallet.Sign(tx))
+	id, err := l.Bitcoin().Send(tx)
+	l.must(err)
+	l.MineBitcoin(t, 1)
+	return bitcoin.OutPoint{Hash: id}
+}
+
+func (l *localNet) Requests() int {
+	n := 0
+	for _, s := range l.nodes {
+		n += len(s.Requests())
+	}
+	return n
+}
+
+func (l *localNet) NodeName(node int) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(l.nodes[node].URL(), "http://"), "/")
+	return name
+}
+
+func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
+	t.Helper()
+	faults := map[chaintest.Trouble]rpc.Fault{
+		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
+		chaintest.WrongNetwork: {WrongNetwork: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
+		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
+	}
+	if with == chaintest.Behind {
+		l.Advance(t, 10*time.Minute)
+	}
+	l.nodes[node].Misbehave(faults[with])
+}
+
+func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID {
+	t.Helper()
+	utxo, err := l.Bitcoin().Fund(l.vaults.Address, 1000)
+	l.must(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number := big.NewInt(int64(len(l.opened) + 1))
+	v, err := l.Party(l.Net.LP).OpenVault(t.Context(), number, [2]wire.Felt{devnet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1_000_000)}, uint8(confirmations), utxo, raw)
+	l.must(err)
+	l.opened[number.String()] = v
+	return chains.VaultID{Owner: wire.Hex64(v.Owner), ID: number}
+}
+
+func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares bitcoin.FeeShares) bitcoin.Hash {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.opened[id.ID.String()]
+	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
+	l.must(err)
+	script, err := opreturn.Script(data)
+	l.must(err)
+	first, second, err := shares.Sequences()
+	l.must(err)
+	tx := btcwire.NewMsgTx(2)
+	tx.LockTime = 500_000_000
+	tx.AddTxIn(&btcwire.TxIn{PreviousOutPoint: v.UTXO, Sequence: first})
+	tx.AddTxIn(&btcwire.TxIn{PreviousOutPoint: paid, Sequence: second})
+	tx.AddTxOut(btcwire.NewTxOut(1000, l.vaults.Address.Script()))
+	tx.AddTxOut(btcwire.NewTxOut(0, script))
+	tx.AddTxOut(btcwire.NewTxOut(45_000, l.vaults.Address.Script()))
+	l.must(errors.Join(l.vaults.Sign(tx), l.wallet.Sign(tx)))
+	hash, err := l.Bitcoin().Send(tx)
+	l.must(err)
+	v.UTXO = bitcoin.OutPoint{Hash: hash}
+	l.opened[id.ID.String()] = v
+	l.counts[id.ID.String()]++
+	return hash
+}
+
+func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
+	t.Helper()
+	l.mu.Lock()
+	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
+	l.mu.Unlock()
+	found, err := bitcoin.GetTx(t.Context(), l.backend, tx)
+	l.must(err)
+	w, err := wire.ParseWithdrawal(found.Msg)
+	l.must(err)
+	calls, err := l.Deployment().VaultFront(v, w, count-1)
+	l.must(err)
+	_, err = l.Net.LP.Send(t.Context(), calls...)
+	l.must(err)
+}
+
+// account is a key as the suite wants it.
+type account struct {
+	net *localNet
+	*devnet.Account
+}
+
+func (a account) Address() string { return wire.Hex64(a.Account.Address) }
+
+// Sign signs as a wallet does, whoever a transaction is of.
+func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
+	t.Helper()
+	out := make([]string, len(u.Txs))
+	for i, text := range u.Txs {
+		tx, err := wire.ParseTransaction(text)
+		a.net.must(err)
+		tx.Sender = a.Account.Address
+		a.net.must(a.Key.SignTransaction(tx))
+		out[i] = tx.String()
+	}
+	return out
+}
+
+func (a account) message(m wire.TypedData, err error) string {
+	a.net.t.Helper()
+	a.net.must(err)
+	signature, err := a.Key.SignMessage(m)
+	a.net.must(err)
+	return signature
+}
+
+func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
+	t.Helper()
+	s, err := wire.SwapDataOf(e)
+	a.net.must(err)
+	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
+	if e.PayIn {
+		auth.Prefix = "claim_initialize"
+	}
+	auth.Signature = a.message(a.net.Network().InitMessage(s, auth.Timeout))
+	return auth
+}
+
+func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
+	t.Helper()
+	s, err := wire.SwapDataOf(e)
+	a.net.must(err)
+	hash, err := s.EscrowHash()
+	a.net.must(err)
+	return chains.Auth{Prefix: "refund", Timeout: until.Unix(), Signature: a.message(a.net.Network().RefundMessage(hash, until.Unix()))}
+}
+
+func (a account) SignData(t *testing.T, data []byte) string {
+	t.Helper()
+	return a.message(a.net.Network().DataMessage(data), nil)
+}
+
+func (l *localNet) Facts() chaintest.Facts {
+	const address = "0x00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
+	other := wire.Hex64(wire.FeltOf(0xee))
+	return chaintest.Facts{
+		Token:       wire.Hex64(devnet.WBTC),
+		SameAddress: []string{address, "0x" + strings.ToUpper(address[2:]), "0X" + address[2:]},
+		NoAddress: []string{address[2:], "123456789", "0x" + strings.Repeat("f", 64), address + "00", "0x" + strings.Repeat("g", 64), "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+			"9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"},
+		ZeroAddress:  "0x" + strings.Repeat("0", 64),
+		LooseAddress: "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d",
+		EscrowMembers: map[string]any{
+			"type": "evm", "offerer": other, "claimer": other, "token": other, "refundHandler": other, "claimHandler": other, "payOut": true, "payIn": false, "reputation": false,
+			"sequence": "18446744073709551616", "claimData": "0x1", "refundData": "0x1", "amount": "1", "securityDeposit": "1", "claimerBounty": "1", "feeToken": other, "kind": 2,
+			"extraData": "00", "successAction": map[string]string{"executionHash": "0x1", "executionExpiry": "1", "executionFee": "0"},
+		},
+		Free: []chaintest.FreeMember{
+			{Member: "sequence", Value: "123456", Field: chains.AnySequence},
+			{Member: "refundData", Value: "0x77359400", Field: chains.AnyExpiry},
+			{Member: "amount", Value: devnet.STRK(1).String(), Field: chains.AtLeastAmount},
+			{Member: "extraData", Value: strings.Repeat("07", 42), Field: chains.AnyExtraData},
+		},
+		Alterations: alterations(),
+		GasPayers:   true,
+		Trips: chaintest.Trips{
+			Heads: 1, Balance: 1, FeeRate: 1, Status: 1, VerifyInit: 1, VerifyRefund: 1, VerifyData: 1,
+			Send:    2, // both nodes at once
+			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1, Search: 2, SearchFound: 3,
+			Build: 1, BuildProof: 3, BuildProofAgain: 2, BuildProofBehind: 7, BuildVault: 6, BuildVaultAgain: 4, Hints: 1, Admit: 1, Liquidity: 1, Estimate: 0,
+			Vaults: 1, VaultsAgain: 1, Withdrawals: 1, DryRun: 1, History: 2,
+			RelayTip: 2, // both nodes at once
+		},
+	}
+}
