@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// bench is a service, and who uses it.
+type bench struct {
+	network *swappertest.Network
+	client  *swapper.Client
+	url     string // "": in this process
+}
+
+func open(t *testing.T, remote bool) *bench {
+	t.Helper()
+	n := swappertest.Start(t)
+	client, err := swapper.Open(t.Context(), n.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = client.Run(context.Background()) }()
+	t.Cleanup(func() { client.Close(); <-ended })
+	b := &bench{network: n, client: client}
+	if remote {
+		server := httptest.NewServer(httpapi.New(client))
+		t.Cleanup(server.Close)
+		b.url = server.URL
+	}
+	return b
+}
+
+// run runs a command, and returns what it wrote.
+func (b *bench) run(t *testing.T, in string, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	c := &cli{in: strings.NewReader(in), out: &out, getenv: func(string) string { return "" }}
+	if b.url == "" {
+		c.swaps = b.client
+	} else {
+		args = append([]string{"-url", b.url}, args...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := c.run(ctx, args)
+	return out.String(), err
+}
+
+// has runs a command that has to write all of some texts.
+func (b *bench) has(t *testing.T, args []string, texts ...string) string {
+	t.Helper()
+	out, err := b.run(t, "", args...)
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("%q wrote\n%swithout %q", args, out, text)
+		}
+	}
+	return out
+}
+
+// A swap is made, signed elsewhere, handed in and followed to its end, in this process
+// and over HTTP.
+func TestSwapFromTheCommandLine(t *testing.T) {
+	for name, remote := range map[string]bool{"in process": false, "remote": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := open(t, remote)
+			me, invoice := b.network.User.Address("CITREA"), b.network.Invoice(20_000)
+			b.has(t, []string{"tokens"}, "CITREA-WBTC", "LIGHTNING-BTC", "Wrapped BTC")
+			b.has(t, []string{"tokens", "-from", "LIGHTNING-BTC"}, "CITREA-USDC")
+			b.has(t, []string{"limits", "CITREA-WBTC", "LIGHTNING-BTC"}, "LEAST", "pay", "receive", " BTC")
+			b.has(t, []string{"parse", invoice}, "LIGHTNING", "0.00020000 BTC")
+			b.has(t, []string{"balance", "CITREA-WBTC", me}, " WBTC")
+
+			pair := []string{"-from", "CITREA-WBTC", "-to", "LIGHTNING-BTC", "-out", "0.0002", "-payer", me, "-recipient", invoice}
+			b.has(t, append([]string{"quote"}, pair...), "GOOD UNTIL", "0.00020000 BTC", "\nswap ")
+			var s swapper.GetSwapStatusOutput
+			if err := json.Unmarshal([]byte(b.has(t, append([]string{"-json", "create"}, pair...))), &s); err != nil {
+				t.Fatal(err)
+			}
+			b.has(t, []string{"status", s.SwapID}, "CREATED: ", "Initiate swap: ", "Sign as "+me, s.CurrentAction.SignSmartChainTransaction.Txs[0])
+			signed, err := b.network.User.Sign(s.CurrentAction)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := b.run(t, strings.Join(signed, "\n")+"\n", "submit", s.SwapID); err != nil || strings.Count(out, "0x") != len(signed) {
+				t.Fatalf("submit: %s%v", out, err)
+			}
+			b.has(t, []string{"status", "-watch", s.SwapID}, "Settlement settled | Refund inactive] CLAIMED\n")
+			b.has(t, []string{"status", s.SwapID}, "The swap is over.")
+			b.has(t, []string{"list", me}, "CLAIMED", s.SwapID, "CREATED  ")
+			if out := b.has(t, []string{"list", "-pending", me}); strings.Contains(out, "CLAIMED") {
+				t.Errorf("a swap that is over is pending: %s", out)
+			}
+		})
+	}
+}
+
+// What is wrong with a command is said with the name of the flag, or the service's field and code.
+func TestFaultsAreNamed(t *testing.T) {
+	b := open(t, false)
+	for say, args := range map[string][]string{
+		`"buy" is not a command`:              {"buy"},
+		"usage: status <swap>":                {"status"},
+		"usage: limits <from> <to>":           {"limits", "a", "b", "c"},
+		"-from and -to are required":          {"quote", "-in", "1"},
+		"either -in or -out is required":      {"quote", "-from", "a", "-to", "b"},
+		`"a" is not a token`:                  {"quote", "-from", "a", "-to", "b", "-in", "1"},
+		"-in: ":                               {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "1e3"},
+		"-from and -to cannot be combined":    {"tokens", "-from", "a", "-to", "b"},
+		"(not_found)":                         {"status", "0123"},
+		"completion is for bash, zsh or fish": {"completion", "sh"},
+		"flag provided but not defined: -all": {"list", "-all"},
+		"-gas must be a whole number":         {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "0.1"},
+		"(invalid_input)":                     {"list", "nobody"},
+		"no such file or directory":           {"-store", "/nowhere/swaps.db", "tokens"},
+		"name a service with -url":            {"tokens"},
+	} {
+		c := *b
+		if strings.HasPrefix(say, "no such file") || strings.HasPrefix(say, "name a service") {
+			c.client = nil
+		}
+		if out, err := c.run0(t, args...); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: %v, want %q\n%s", args, err, say, out)
+		}
+	}
+	if out, err := b.run(t, "", "help"); err != nil || !strings.Contains(out, "status <swap>") || !strings.Contains(out, "-store") {
+		t.Errorf("help: %s%v", out, err)
+	}
+}
+
+// run0 is run without a service, if the bench has none.
+func (b *bench) run0(t *testing.T, args ...string) (string, error) {
+	if b.client != nil {
+		return b.run(t, "", args...)
+	}
+	var out strings.Builder
+	err := (&cli{in: strings.NewReader(""), out: &out, getenv: func(string) string { return "" }}).run(t.Context(), args)
+	return out.String(), err
+}
+
+// The completion of bash offers commands, and the flags of the command that is typed.
+func TestCompletion(t *testing.T) {
+	b := &bench{client: new(swapper.Client)}
+	for shell, want := range map[string]string{"bash": "complete -F _cli cli", "zsh": "bashcompinit", "fish": "complete -c cli -n '__fish_seen_subcommand_from status' -o watch"} {
+		if out, err := b.run0(t, "completion", shell); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %s%v", shell, out, err)
+		}
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("the machine has no bash to try the script in")
+	}
+	script, _ := b.run0(t, "completion", "bash")
+	for typed, want := range map[string]string{"cli st": "status", "cli status -w": "-watch", "cli -j": "-json"} {
+		words := strings.Fields(typed)
+		test := script + "COMP_WORDS=(" + typed + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _cli cli " + words[len(words)-1] + "; echo \"${COMPREPLY[@]}\""
+		if out, err := exec.CommandContext(t.Context(), bash, "-c", test).CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%q completes to %q, %v; want %q", typed, out, err, want)
+		}
+	}
+}
