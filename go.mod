@@ -23,6 +23,7 @@ require (
 	github.com/lightningnetwork/lnd/fn v1.2.3
 	github.com/mr-tron/base58 v1.2.0
 	github.com/prometheus/client_golang v1.23.0
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	go.etcd.io/bbolt v1.4.3
 	go.opentelemetry.io/otel v1.46.0
 	go.opentelemetry.io/otel/sdk v1.46.0

@@ -390,7 +390,12 @@ func TestTooMuchBehind(t *testing.T) {
 	for i := range 400 { // 40 MB
 		s.put(fmt.Sprint("swap ", i), "CREATED", func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide })
 	}
-	time.Sleep(time.Second)
+	for looked := 0; looked < 400; time.Sleep(50 * time.Millisecond) {
+		s.mu.Lock()
+		looked = len(s.asked)
+		s.mu.Unlock()
+	}
+	time.Sleep(200 * time.Millisecond)
 	_ = slow.SetReadDeadline(time.Now().Add(20 * time.Second))
 	got, err := io.Copy(io.Discard, slow)
 	if err != nil || got >= 400*100<<10 {

@@ -1,0 +1,280 @@
+package webhook_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// source is a store of swaps that tests change.
+type source struct {
+	mu      sync.Mutex
+	swaps   map[string]*swapper.Progress
+	subs    map[int]func(swapper.Change) bool
+	next    int
+	quiet   bool // changes are made by another process
+	failing int  // so many times progress fails
+	ahead   time.Duration
+}
+
+func newSource() *source {
+	return &source{swaps: map[string]*swapper.Progress{}, subs: map[int]func(swapper.Change) bool{}}
+}
+
+// now is the clock of source and sender.
+func (s *source) now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Add(s.ahead)
+}
+
+func (s *source) advance(d time.Duration) {
+	s.mu.Lock()
+	s.ahead += d
+	s.mu.Unlock()
+}
+
+func (s *source) put(id, state string) {
+	now := s.now()
+	s.mu.Lock()
+	p := &swapper.Progress{Account: swapper.Account{Chain: "CITREA", Signer: "alice"}, Version: 1, At: swapper.TimestampOf(now), Status: &swapper.GetSwapStatusOutput{}}
+	if old := s.swaps[id]; old != nil {
+		p.Version = old.Version + 1
+	}
+	p.Status.SwapID, p.Status.State.Name = id, state
+	s.swaps[id] = p
+	var subs []func(swapper.Change) bool
+	for _, f := range s.subs {
+		if !s.quiet {
+			subs = append(subs, f)
+		}
+	}
+	s.mu.Unlock()
+	for _, f := range subs {
+		f(change(p))
+	}
+}
+
+func change(p *swapper.Progress) swapper.Change {
+	return swapper.Change{Swap: p.Status.ListSwapOutput, Account: p.Account, Version: p.Version, At: p.At}
+}
+
+func (s *source) remove(id string) {
+	s.mu.Lock()
+	delete(s.swaps, id)
+	s.mu.Unlock()
+}
+
+func (s *source) Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error {
+	s.mu.Lock()
+	n := s.next
+	s.next++
+	s.subs[n] = deliver
+	s.mu.Unlock()
+	<-ctx.Done()
+	s.mu.Lock()
+	delete(s.subs, n)
+	s.mu.Unlock()
+	return ctx.Err()
+}
+
+func (s *source) Changes(_ context.Context, _ swapper.Account, since time.Time) iter.Seq2[swapper.Change, error] {
+	s.mu.Lock()
+	var all []swapper.Change
+	for _, p := range s.swaps {
+		if int64(p.At) >= since.UnixMilli() {
+			all = append(all, change(p))
+		}
+	}
+	s.mu.Unlock()
+	slices.SortFunc(all, func(a, b swapper.Change) int { return cmp.Compare(a.At, b.At) })
+	return func(yield func(swapper.Change, error) bool) {
+		for _, c := range all {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *source) Progress(_ context.Context, id string) (*swapper.Progress, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failing > 0 {
+		s.failing--
+		return nil, errors.New("the chain is away")
+	}
+	p := s.swaps[id]
+	if p == nil {
+		return nil, fault.New(fault.NotFound, "no swap has the id %q", id)
+	}
+	clone, status := *p, *p.Status
+	clone.Status = &status
+	return &clone, nil
+}
+
+// got is a request that an endpoint received and verified.
+type got struct {
+	id, body, state, swap string
+	at                    time.Time
+}
+
+// receiver is an endpoint that verifies with the scheme's own library.
+type receiver struct {
+	t      testing.TB
+	server *httptest.Server
+	hooks  []*standardwebhooks.Webhook
+	all    chan got
+
+	mu     sync.Mutex
+	answer func(http.ResponseWriter, *http.Request) // nil: 204
+	open   map[string]int                           // requests under way, by swap
+}
+
+func receive(t testing.TB, secrets ...string) *receiver {
+	t.Helper()
+	r := &receiver{t: t, all: make(chan got, 10_000), open: map[string]int{}}
+	for _, s := range secrets {
+		h, err := standardwebhooks.NewWebhook(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.hooks = append(r.hooks, h)
+	}
+	r.server = httptest.NewServer(r)
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return
+	}
+	for i, h := range r.hooks {
+		if err := h.Verify(body, req.Header); err != nil {
+			r.t.Errorf("secret %d: %v", i, err)
+		}
+	}
+	var message struct {
+		Type      string
+		Timestamp time.Time
+		Data      swapper.GetSwapStatusOutput
+	}
+	if err := json.Unmarshal(body, &message); err != nil || message.Type != webhook.EventType || message.Timestamp.IsZero() || req.Method != http.MethodPost ||
+		req.Header.Get("Content-Type") != "application/json" {
+		r.t.Errorf("%s %v %s: %v", req.Method, req.Header, body, err)
+	}
+	swap := message.Data.SwapID
+	r.mu.Lock()
+	if r.open[swap]++; r.open[swap] > 1 {
+		r.t.Errorf("two messages of %s at the same time", swap)
+	}
+	answer := r.answer
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.open[swap]--
+		r.mu.Unlock()
+	}()
+	r.all <- got{id: req.Header.Get("webhook-id"), body: string(body), state: message.Data.State.Name, swap: swap, at: message.Timestamp}
+	if answer != nil {
+		answer(w, req)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (r *receiver) answers(f func(http.ResponseWriter, *http.Request)) {
+	r.mu.Lock()
+	r.answer = f
+	r.mu.Unlock()
+}
+
+func status(code int) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+func (r *receiver) want(swap, state string) got {
+	r.t.Helper()
+	select {
+	case g := <-r.all:
+		if g.swap != swap || g.state != state {
+			r.t.Fatalf("%+v, want %s in %s", g, swap, state)
+		}
+		return g
+	case <-time.After(10 * time.Second):
+		r.t.Fatalf("no message; want %s in %s", swap, state)
+	}
+	panic("unreachable")
+}
+
+func (r *receiver) silent(d time.Duration) {
+	r.t.Helper()
+	select {
+	case g := <-r.all:
+		r.t.Fatalf("%+v, want nothing", g)
+	case <-time.After(d):
+	}
+}
+
+// send runs a sender until the test ends or stop is called.
+func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Options), to ...webhook.Endpoint) (sender *webhook.Sender, stop func()) {
+	t.Helper()
+	o := webhook.Options{Store: store, Endpoints: to, AllowLocal: true, Poll: 20 * time.Millisecond, Now: s.now}
+	if edit != nil {
+		edit(&o)
+	}
+	sender, err := webhook.New(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- sender.Run(ctx) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("the sender ended with %v", err)
+			}
+		})
+	}
+	t.Cleanup(stop)
+	// A sender tells what changes from its first moment on.
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		begun := true
+		for _, e := range to {
+			_, version, err := store.Note(t.Context(), "webhook/"+e.Name)
+			begun = begun && err == nil && version > 0
+		}
+		if begun {
+			time.Sleep(2 * time.Millisecond)
+			return sender, stop
+		}
+		if time.Now().After(end) {
+			t.Fatal("the sender does not begin")
+		}
+	}
+}
+
+func (r *receiver) endpoint(name string, secrets ...string) webhook.Endpoint {
+	return webhook.Endpoint{Name: name, URL: r.server.URL + "/hooks?token=hidden", Secrets: secrets}
+}

@@ -1,0 +1,302 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lru"
+)
+
+// Source is what messages are made from; [*swapper.Client] is one.
+type Source interface {
+	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
+	Changes(ctx context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error]
+	Progress(ctx context.Context, swapID string) (*swapper.Progress, error)
+}
+
+var _ Source = (*swapper.Client)(nil)
+
+// Sender sends messages to endpoints. It is safe for concurrent use.
+type Sender struct {
+	Options
+	source    Source
+	endpoints []*endpoint
+	running   sync.Mutex
+}
+
+// endpoint is an endpoint at work.
+type endpoint struct {
+	*Sender
+	Endpoint
+	outbox
+	keys  [][]byte
+	http  *http.Client
+	wake  chan struct{}
+	known *lru.Cache[string, uint64] // versions that have a record, by swap
+
+	looked time.Time // when the store was last read for changes; of run alone
+
+	mu       sync.Mutex
+	fresh    map[string]swapper.Change // of this process, by swap
+	failures int                       // in a row
+	paused   time.Time                 // no attempt before
+	problem  string                    // of the last attempt, "" if it went well
+}
+
+// knownKept is how many versions an endpoint remembers, so that the store is not asked
+// about each change again and again.
+const knownKept = 4096
+
+// New returns a sender. It does nothing until Run. The error is a [swapper.Error] with
+// [swapper.CodeInvalidInput] that names the field.
+func New(source Source, o Options) (*Sender, error) {
+	o, err := o.orDefault()
+	if err != nil {
+		return nil, err
+	}
+	s := &Sender{Options: o, source: source}
+	for _, e := range o.Endpoints {
+		at := &endpoint{Sender: s, Endpoint: e, outbox: outbox{o.Store, e.Name}, http: newClient(o.AllowLocal),
+			wake: make(chan struct{}, 1), known: lru.New[string, uint64](knownKept), fresh: map[string]swapper.Change{}}
+		for _, text := range e.Secrets {
+			key, err := parseSecret(text)
+			if err != nil {
+				return nil, fault.Invalid("secrets", "of the endpoint %s: %w", e.Name, err)
+			}
+			at.keys = append(at.keys, key)
+		}
+		s.endpoints = append(s.endpoints, at)
+	}
+	return s, nil
+}
+
+// Run delivers until ctx ends, and returns its cause. Requests that are under way then
+// have five seconds. An endpoint is told what changes from its first Run on, whether or
+// not a process runs at that moment. Run must not be called twice at once; other
+// processes on the same store may run too.
+func (s *Sender) Run(ctx context.Context) error {
+	if !s.running.TryLock() {
+		return errors.New("the sender is running already")
+	}
+	defer s.running.Unlock()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		err := s.source.Subscribe(ctx, func(c swapper.Change) bool {
+			for _, e := range s.endpoints {
+				e.told(c)
+			}
+			return ctx.Err() == nil
+		})
+		if errors.Is(err, swapper.ErrClosed) {
+			return err
+		}
+		return ctx.Err()
+	})
+	for _, e := range s.endpoints {
+		g.Go(func() error { return e.run(ctx) })
+	}
+	err := g.Wait()
+	for _, e := range s.endpoints {
+		e.http.CloseIdleConnections()
+	}
+	return err
+}
+
+// maxFresh bounds what an endpoint is told while it is busy; the rest is read from the
+// store.
+const maxFresh = 1024
+
+// told takes in a change of this process without waiting for the next look at the store.
+func (e *endpoint) told(c swapper.Change) {
+	e.mu.Lock()
+	if len(e.fresh) < maxFresh {
+		e.fresh[c.Swap.SwapID] = c
+	}
+	e.mu.Unlock()
+	e.awake()
+}
+
+func (e *endpoint) awake() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run takes in changes and delivers what is due.
+func (e *endpoint) run(ctx context.Context) error {
+	var cleared time.Time
+	for {
+		next, err := e.round(ctx)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, swapper.ErrClosed) {
+			e.Logger.Warn("delivering webhooks failed; trying again", "endpoint", e.Name, "err", err)
+		}
+		if now := e.Now(); now.Sub(cleared) >= time.Hour {
+			cleared = now
+			if err := e.clear(ctx, byDone, now.Add(-e.Keep)); err != nil && ctx.Err() == nil {
+				e.Logger.Warn("deleting old records of webhooks failed", "endpoint", e.Name, "err", err)
+			}
+		}
+		wait := e.Poll
+		if !next.IsZero() {
+			wait = min(max(next.Sub(e.Now()), 0), e.Poll)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-e.wake:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Bounds of a round: so many messages, so many of them at the same time.
+const (
+	perRound   = 64
+	concurrent = 4
+)
+
+// round takes in what has changed, delivers some of what is due, and returns when more
+// is, zero for not known.
+func (e *endpoint) round(ctx context.Context) (next time.Time, err error) {
+	gone, err := e.takeIn(ctx)
+	if gone || err != nil {
+		return time.Time{}, err
+	}
+	now := e.Now()
+	if until := e.pausedUntil(); until.After(now) {
+		return until, nil
+	}
+	at, few := e.atOnce()
+	due, next, err := e.due(ctx, now, few)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var work errgroup.Group
+	work.SetLimit(at)
+	for _, r := range due {
+		work.Go(func() error { return e.deliver(ctx, r) })
+	}
+	return next, work.Wait()
+}
+
+// overlap is how far back changes are read again: one that was dated earlier may have
+// been stored later, by another call or another process whose clock is behind.
+const overlap = time.Minute
+
+// takeIn gives what has changed a record: what this process says at once, and every Poll
+// whatever the store says. Only then is it noted how far that went: a process that dies
+// in between does it again.
+func (e *endpoint) takeIn(ctx context.Context) (gone bool, err error) {
+	at, err := e.stand(ctx, func(s *standing) bool {
+		begins := s.version == 0 || s.Gone != "" && s.Gone != hashOf(e.URL) // for the first time, or with another URL
+		if begins {
+			*s = standing{From: e.Now().UnixMilli(), Since: e.Now().UnixMilli(), version: s.version}
+		}
+		return begins
+	})
+	if err != nil || at.Gone != "" {
+		return at.Gone != "", err
+	}
+	e.mu.Lock()
+	fresh := e.fresh
+	e.fresh = map[string]swapper.Change{}
+	e.mu.Unlock()
+	for _, c := range fresh {
+		if err := e.one(ctx, at, c); err != nil {
+			return false, err
+		}
+	}
+	if time.Since(e.looked) < e.Poll {
+		return false, nil
+	}
+	until := at.Since
+	for c, err := range e.source.Changes(ctx, swapper.Account{}, time.UnixMilli(at.Since).Add(-overlap)) {
+		if err == nil {
+			until = max(until, int64(c.At))
+			err = e.one(ctx, at, c)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	e.looked = time.Now()
+	if until == at.Since {
+		return false, nil
+	}
+	_, err = e.stand(ctx, func(s *standing) bool {
+		ahead := until > s.Since && s.From == at.From
+		s.Since = max(s.Since, until)
+		return ahead
+	})
+	return false, err
+}
+
+// one gives a change a record, unless it has one or is not for the endpoint.
+func (e *endpoint) one(ctx context.Context, at standing, c swapper.Change) error {
+	if known, _ := e.known.Get(c.Swap.SwapID); known >= c.Version || int64(c.At) < at.From || e.Wants != nil && !e.Wants(c) {
+		return nil
+	}
+	if err := e.note(ctx, c, e.Now()); err != nil {
+		return err
+	}
+	e.known.Add(c.Swap.SwapID, c.Version)
+	return nil
+}
+
+// Enable has an endpoint that answered 410 told again, about what changes from now on.
+// It fails with [swapper.CodeNotFound] for a name that is not configured.
+func (s *Sender) Enable(ctx context.Context, name string) error {
+	for _, e := range s.endpoints {
+		if e.Name != name {
+			continue
+		}
+		_, err := e.stand(ctx, func(s *standing) bool {
+			was := s.Gone != ""
+			if was {
+				*s = standing{From: e.Now().UnixMilli(), Since: e.Now().UnixMilli(), version: s.version}
+			}
+			return was
+		})
+		e.awake()
+		return err
+	}
+	return fault.New(fault.NotFound, "no endpoint has the name %.64q", name)
+}
+
+// State is how an endpoint stands.
+type State struct {
+	Name     string
+	Waiting  int    // swaps about which it is still to be told
+	Gone     bool   // it answered 410
+	Failures int    // attempts in a row, in this process
+	Problem  string // of the last attempt in this process; "": it went well, or there was none
+}
+
+// States returns how the endpoints stand, in the order of the options.
+func (s *Sender) States(ctx context.Context) ([]State, error) {
+	all := make([]State, len(s.endpoints))
+	for i, e := range s.endpoints {
+		at, err := e.standing(ctx)
+		if err != nil {
+			return nil, err
+		}
+		waiting, _, err := e.due(ctx, time.UnixMilli(math.MaxInt64/2), math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		e.mu.Lock()
+		all[i] = State{Name: e.Name, Waiting: len(waiting), Gone: at.Gone != "", Failures: e.failures, Problem: e.problem}
+		e.mu.Unlock()
+	}
+	return all, nil
+}
