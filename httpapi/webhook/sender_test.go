@@ -258,7 +258,9 @@ func TestBadEndpoints(t *testing.T) {
 	secret := webhook.NewSecret()
 	target := receive(t, secret)
 	for name, answer := range map[string]func(http.ResponseWriter, *http.Request){
-		"redirect":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.server.URL, http.StatusTemporaryRedirect) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, target.server.URL, http.StatusTemporaryRedirect)
+		},
 		"not changed": status(http.StatusNotModified),
 		"panic":       func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
