@@ -13,7 +13,7 @@ import (
 // withdrawal creates a swap through a vault, without doing anything for it.
 func (w *world) withdrawal(token string) *swapper.CreateSwapOutput {
 	w.t.Helper()
-	return w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-" + token, Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: w.address()})
+	return w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.token(token), Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: w.address()})
 }
 
 // post signs the transaction of a vault swap and hands it in.
@@ -78,7 +78,12 @@ func (w *world) mine(n int) {
 // either the tokens or the bitcoin.
 func TestPostedTransactionsGoAstray(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{slow: true})
+	postedTransactionsGoAstray(t, options{})
+}
+
+func postedTransactionsGoAstray(t *testing.T, o options) {
+	o.slow = true
+	w := start(t, o)
 	const patience = 20 * time.Second
 	for _, test := range []struct {
 		name  string
@@ -205,7 +210,7 @@ func TestPostedTransactionsGoAstray(t *testing.T) {
 			w.reached(id, "BROADCASTED") // nothing is decided while the other one waits
 			w.mine(1)
 		}, "FAILED", false},
-		{"the LP spends the vault's output before it sends", lp.Fault{DoubleSpend: true}, "CBTC", func(w *world, id string) {
+		{"the LP spends the vault's output before it sends", lp.Fault{DoubleSpend: true}, w.native(), func(w *world, id string) {
 			if err := w.post(id, patience); err != nil {
 				w.t.Error(err)
 			}
@@ -217,7 +222,7 @@ func TestPostedTransactionsGoAstray(t *testing.T) {
 				w.t.Error(err)
 			}
 			w.reached(id, "BROADCASTED")
-			if err := w.net.LPs[0].SpendVaults(w.net.EVM.Contracts().Token.Hex()); err != nil {
+			if err := w.net.LPs[0].SpendVaults(w.tokenAt("WBTC")); err != nil {
 				w.t.Fatal(err)
 			}
 			w.mine(1)

@@ -8,9 +8,13 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // ground is the smart chain that a world's swaps are on.
@@ -21,6 +25,11 @@ type ground interface {
 	chains() []chains.Factory
 	address() string // the user's
 	native() string  // the ticker of its own coin
+	drop() *big.Int  // what a swap brings of it on the side
+	tokenAt(ticker string) string
+	// lies are ways in which an escrow that the LP opens may differ from what was agreed
+	// on, by the member that does; nil where LPs open none.
+	lies() map[string]lp.EscrowLie
 	// tokens are what everybody has of WBTC and USDC who may gain or lose by a swap.
 	tokens() book
 	incomingTypes() map[string]swapper.SwapType // by the source's chain
@@ -29,19 +38,29 @@ type ground interface {
 	dropWaiting()
 }
 
-// on adds the chain that swaps are on to a network, by the name that tests have for it:
-// the version of the program on Solana; "" is the EVM chain, which is there anyway.
+// starknetName is Starknet where tests name the chain that swaps are on. Other names are
+// versions of the program on Solana, and "" is the EVM chain, which is there anyway.
+const starknetName = "starknet"
+
+// on adds the chain that swaps are on to a network.
 func on(name string, o *devnet.Options) {
-	if name != "" {
+	switch name {
+	case "":
+	case starknetName:
+		o.Starknet = true
+	default:
 		o.Solana = name
 	}
 }
 
 func groundOf(name string, w *world) ground {
-	if name != "" {
-		return solanaGround{w, name}
+	switch name {
+	case "":
+		return evmGround{w}
+	case starknetName:
+		return starknetGround{w}
 	}
-	return evmGround{w}
+	return solanaGround{w, name}
 }
 
 // token is the identifier of a token on the world's chain.
@@ -60,7 +79,41 @@ func (g evmGround) chain() string            { return g.net.EVM.Network().Chain 
 func (g evmGround) chains() []chains.Factory { return []chains.Factory{g.net.Chain()} }
 func (g evmGround) address() string          { return g.net.EVM.User.Address.Hex() }
 func (g evmGround) native() string           { return "CBTC" }
-func (g evmGround) dropWaiting()             { g.net.EVM.DropPending() }
+func (g evmGround) drop() *big.Int           { return big.NewInt(1e14) }
+func (g evmGround) tokenAt(ticker string) string {
+	return addressAmong(g.net.Tokens(), ticker)
+}
+
+func addressAmong(all []tokens.Token, ticker string) (at string) {
+	for _, t := range all {
+		if t.Ticker == ticker {
+			at = t.Address
+		}
+	}
+	return at
+}
+
+func (g evmGround) lies() map[string]lp.EscrowLie {
+	stranger := g.net.EVM.Watchtower.Address
+	all := map[string]lp.EscrowLie{}
+	for name, lie := range map[string]func(*evmwire.SwapData){
+		"amount":          func(s *evmwire.SwapData) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(1)) },
+		"token":           func(s *evmwire.SwapData) { s.Token = g.net.EVM.Contracts().Dollar },
+		"claimer":         func(s *evmwire.SwapData) { s.Claimer = stranger },
+		"claimHandler":    func(s *evmwire.SwapData) { s.ClaimHandler = stranger },
+		"refundHandler":   func(s *evmwire.SwapData) { s.RefundHandler = stranger },
+		"claimData":       func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 },
+		"securityDeposit": func(s *evmwire.SwapData) { s.SecurityDeposit = new(big.Int).Sub(s.SecurityDeposit, big.NewInt(1)) },
+		"claimerBounty":   func(s *evmwire.SwapData) { s.ClaimerBounty = new(big.Int).Add(s.ClaimerBounty, big.NewInt(1)) },
+		"successAction":   func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} },
+		"expiry":          func(s *evmwire.SwapData) { s.RefundData = common.BigToHash(big.NewInt(g.net.Clock.Now().Unix() + 500)) },
+	} {
+		all[name] = lp.EscrowLie{EVM: lie}
+	}
+	return all
+}
+
+func (g evmGround) dropWaiting() { g.net.EVM.DropPending() }
 
 func (g evmGround) incomingTypes() map[string]swapper.SwapType {
 	return map[string]swapper.SwapType{"LIGHTNING": swapper.SwapFromBTCLNAuto, "BITCOIN": swapper.SwapSPVVaultFromBTC}
@@ -115,13 +168,18 @@ type solanaGround struct {
 	program string // its version
 }
 
-func (g solanaGround) in(w *world) ground       { return solanaGround{w, g.program} }
-func (g solanaGround) chain() string            { return "SOLANA" }
-func (g solanaGround) chains() []chains.Factory { return []chains.Factory{g.net.SolanaChain()} }
-func (g solanaGround) address() string          { return g.net.Solana.User.Address.String() }
-func (g solanaGround) native() string           { return "SOL" }
-func (g solanaGround) redo(blocks int)          { g.net.Solana.Mine(blocks) }
-func (g solanaGround) dropWaiting()             { g.net.Solana.DropPending() }
+func (g solanaGround) in(w *world) ground            { return solanaGround{w, g.program} }
+func (g solanaGround) chain() string                 { return "SOLANA" }
+func (g solanaGround) chains() []chains.Factory      { return []chains.Factory{g.net.SolanaChain()} }
+func (g solanaGround) address() string               { return g.net.Solana.User.Address.String() }
+func (g solanaGround) native() string                { return "SOL" }
+func (g solanaGround) drop() *big.Int                { return big.NewInt(1e6) }
+func (g solanaGround) lies() map[string]lp.EscrowLie { return nil }
+func (g solanaGround) tokenAt(ticker string) string {
+	return addressAmong(g.net.SolanaTokens(), ticker)
+}
+func (g solanaGround) redo(blocks int) { g.net.Solana.Mine(blocks) }
+func (g solanaGround) dropWaiting()    { g.net.Solana.DropPending() }
 
 func (g solanaGround) incomingTypes() map[string]swapper.SwapType {
 	types := map[string]swapper.SwapType{"LIGHTNING": swapper.SwapFromBTCLN, "BITCOIN": swapper.SwapFromBTC}
@@ -169,4 +227,81 @@ func tokenOf(ticker string) (mint wire.Key) {
 		}
 	}
 	return mint
+}
+
+type starknetGround struct{ *world }
+
+func (g starknetGround) in(w *world) ground       { return starknetGround{w} }
+func (g starknetGround) chain() string            { return "STARKNET" }
+func (g starknetGround) chains() []chains.Factory { return []chains.Factory{g.net.StarknetChain()} }
+func (g starknetGround) address() string          { return starkwire.Hex64(g.net.Starknet.User.Address) }
+func (g starknetGround) native() string           { return "STRK" }
+func (g starknetGround) drop() *big.Int           { return big.NewInt(1e18) }
+func (g starknetGround) redo(blocks int)          { g.net.Starknet.Mine(blocks) }
+func (g starknetGround) dropWaiting()             { g.net.Starknet.DropPending() }
+
+func (g starknetGround) tokenAt(ticker string) string {
+	return addressAmong(g.net.StarknetTokens(), ticker)
+}
+
+func (g starknetGround) lies() map[string]lp.EscrowLie {
+	stranger := g.net.Starknet.Watchtower.Address
+	all := map[string]lp.EscrowLie{}
+	for name, lie := range map[string]func(*starkwire.SwapData){
+		"amount":          func(s *starkwire.SwapData) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(1)) },
+		"token":           func(s *starkwire.SwapData) { s.Token = starknet.USDC },
+		"claimer":         func(s *starkwire.SwapData) { s.Claimer = stranger },
+		"claimHandler":    func(s *starkwire.SwapData) { s.ClaimHandler = stranger },
+		"refundHandler":   func(s *starkwire.SwapData) { s.RefundHandler = stranger },
+		"claimData":       func(s *starkwire.SwapData) { s.ClaimData = starkwire.Poseidon(s.ClaimData) },
+		"securityDeposit": func(s *starkwire.SwapData) { s.SecurityDeposit = new(big.Int).Sub(s.SecurityDeposit, big.NewInt(1)) },
+		"claimerBounty":   func(s *starkwire.SwapData) { s.ClaimerBounty = new(big.Int).Add(s.ClaimerBounty, big.NewInt(1)) },
+		"successAction": func(s *starkwire.SwapData) {
+			s.SuccessAction = &starkwire.SuccessAction{Hash: starkwire.FeltOf(1), Expiry: 1 << 40, Fee: new(big.Int)}
+		},
+		"expiry":   func(s *starkwire.SwapData) { s.RefundData = starkwire.FeltOf(uint64(g.net.Clock.Now().Unix() + 500)) },
+		"feeToken": func(s *starkwire.SwapData) { s.FeeToken = starknet.WBTC },
+	} {
+		all[name] = lp.EscrowLie{Starknet: lie}
+	}
+	return all
+}
+
+func (g starknetGround) incomingTypes() map[string]swapper.SwapType {
+	return evmGround(g).incomingTypes()
+}
+
+func (g starknetGround) undo(blocks uint64) {
+	g.t.Helper()
+	if err := g.net.Starknet.Reorg(int(blocks)); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// What the escrows hold is what the contract has without what is the LP's in it.
+func (g starknetGround) tokens() book {
+	g.t.Helper()
+	b := book{}
+	s, lp := g.net.Starknet, g.net.LPs[0].Starknet()
+	d := s.Deployment()
+	for name, token := range map[string]starkwire.Felt{"WBTC": starknet.WBTC, "USDC": starknet.USDC} {
+		has := func(of starkwire.Felt) *big.Int {
+			g.t.Helper()
+			n, err := s.Balance(token, of)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			return n
+		}
+		funds, err := lp.Funds(token)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		b["user "+name] = has(s.User.Address)
+		b["tower "+name] = has(s.Watchtower.Address)
+		b["LP "+name] = new(big.Int).Add(has(lp.Address()), funds)
+		b["escrows "+name] = new(big.Int).Sub(has(d.EscrowManager.Address), funds)
+		b["vaults "+name] = has(d.VaultManager.Address)
+	}
+	return b
 }

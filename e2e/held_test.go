@@ -7,21 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
 // fromLightning is a swap from Lightning; hash is of the user's own, or "".
 func (w *world) fromLightning(hash string) *swapper.CreateSwapOutput {
 	w.t.Helper()
 	return w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address(),
-		GasAmount: big.NewInt(1e14), PaymentHash: hash})
+		GasAmount: w.drop(), PaymentHash: hash})
 }
 
 // act does what is asked for once.
@@ -60,7 +57,12 @@ func (w *world) timeOut() {
 // Who pays and is not paid gets the payment back, and who is late to claim too.
 func TestHeldPaymentsComeBack(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{slow: true})
+	heldPaymentsComeBack(t, options{})
+}
+
+func heldPaymentsComeBack(t *testing.T, o options) {
+	o.slow = true
+	w := start(t, o)
 	for _, test := range []struct {
 		name       string
 		fault      lp.Fault
@@ -133,30 +135,20 @@ func (w *world) status(id string) *swapper.GetSwapStatusOutput {
 // preimage stays a secret, and the status says what is wrong with it.
 func TestFalseEscrows(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{slow: true})
-	stranger := w.net.EVM.Watchtower.Address
+	falseEscrows(t, options{})
+}
+
+func falseEscrows(t *testing.T, o options) {
+	o.slow = true
+	w := start(t, o)
 	before := w.book()
 	var ids []string
-	for _, test := range []struct {
-		field string
-		lie   func(*evmwire.SwapData)
-	}{
-		{"amount", func(s *evmwire.SwapData) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(1)) }},
-		{"token", func(s *evmwire.SwapData) { s.Token = w.net.EVM.Contracts().Dollar }},
-		{"claimer", func(s *evmwire.SwapData) { s.Claimer = stranger }},
-		{"claimHandler", func(s *evmwire.SwapData) { s.ClaimHandler = stranger }},
-		{"refundHandler", func(s *evmwire.SwapData) { s.RefundHandler = stranger }},
-		{"claimData", func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }},
-		{"securityDeposit", func(s *evmwire.SwapData) { s.SecurityDeposit = new(big.Int).Sub(s.SecurityDeposit, big.NewInt(1)) }},
-		{"claimerBounty", func(s *evmwire.SwapData) { s.ClaimerBounty = new(big.Int).Add(s.ClaimerBounty, big.NewInt(1)) }},
-		{"successAction", func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} }},
-		{"expiry", func(s *evmwire.SwapData) { s.RefundData = common.BigToHash(big.NewInt(w.net.Clock.Now().Unix() + 500)) }},
-	} {
-		t.Run(test.field, func(t *testing.T) {
+	for field, lie := range w.lies() {
+		t.Run(field, func(t *testing.T) {
 			w := w.in(t)
 			s := w.fromLightning("")
 			ids = append(ids, s.SwapID)
-			w.net.LPs[0].Misbehave(lp.Fault{Escrow: lp.EscrowLie{EVM: test.lie}})
+			w.net.LPs[0].Misbehave(lp.Fault{Escrow: lie})
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.act(s.SwapID)
 			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })
@@ -164,8 +156,8 @@ func TestFalseEscrows(t *testing.T) {
 				t.Errorf("%s, %+v, %+v", told.State.Name, told.ActionError, told.CurrentAction)
 			}
 			t.Log(told.ActionError.Error)
-			if !strings.Contains(strings.ToLower(told.ActionError.Error), strings.ToLower(test.field)) {
-				t.Errorf("%q does not name %s", told.ActionError.Error, test.field)
+			if !strings.Contains(strings.ToLower(told.ActionError.Error), strings.ToLower(field)) {
+				t.Errorf("%q does not name %s", told.ActionError.Error, field)
 			}
 		})
 	}

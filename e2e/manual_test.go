@@ -26,7 +26,11 @@ func manually(s *swapper.GetSwapStatusOutput) bool {
 // Without a watchtower the user settles alone, once somebody else had the time to.
 func TestSettledManually(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{})
+	settledManually(t, options{})
+}
+
+func settledManually(t *testing.T, o options) {
+	w := start(t, o)
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})
 	for typ, request := range w.incoming() {
 		t.Run(string(typ), func(t *testing.T) {
@@ -55,7 +59,11 @@ func TestSettledManually(t *testing.T) {
 // A swap for a payment hash of the user's own settles once its preimage is given.
 func TestOwnPaymentHash(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{})
+	ownPaymentHash(t, options{})
+}
+
+func ownPaymentHash(t *testing.T, o options) {
+	w := start(t, o)
 	preimage, hash := lightning.Preimage("the user's own")
 	in := w.incoming()[swapper.SwapFromBTCLNAuto]()
 	in.PaymentHash = hex.EncodeToString(hash[:])

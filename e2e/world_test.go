@@ -26,7 +26,8 @@ import (
 // Prices of the local network: the native coin and WBTC are worth a bitcoin, a
 // dollar a hundred-thousandth of one.
 var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
-	"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9)}, USD: 0.001}
+	"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9),
+	"STARKNET-STRK": big.NewInt(1e8), "STARKNET-WBTC": big.NewInt(1e14), "STARKNET-USDC": big.NewInt(1e9)}, USD: 0.001}
 
 // world is a local network, a client on a store on disk, and a user with money
 // on every side.
@@ -53,7 +54,7 @@ type options struct {
 	net  devnet.Options
 	lps  func(testing.TB) devnet.Version // of the LPs; nil: devnet.VersionOf
 	slow bool                            // no Bitcoin blocks but those that the test mines
-	on   string                          // version of the program on Solana, where the swaps are then; "": on the EVM chain
+	on   string                          // the chain that the swaps are on, see the function on
 
 	config func(*swapper.Config) // changes it before the client is opened; nil: nothing
 }
@@ -77,7 +78,7 @@ func start(t testing.TB, o options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.relay.Close() })
-	tower := watchtower.Options{EVM: w.net.EVM, Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}
+	tower := watchtower.Options{EVM: w.net.EVM, Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond, Starknet: w.net.WatchtowerOnStarknet()}
 	if tower.Solana, err = w.net.WatchtowerOnSolana(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +90,10 @@ func start(t testing.TB, o options) *world {
 	w.user = &wallet.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}
 	if w.net.Solana != nil {
 		w.user.Solana = w.net.Solana.User
+	}
+	if w.net.Starknet != nil {
+		key := w.net.Starknet.User.Key
+		w.user.Starknet = &key
 	}
 	w.open()
 	t.Cleanup(w.close)

@@ -6,9 +6,11 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	chainevm "github.com/swapper-go/swapper/chains/evm"
+	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -39,7 +41,8 @@ type Description struct {
 		Network chainevm.Network `json:"network"`
 		Listed  []tokens.Token   `json:"listed"`
 	} `json:"evm"`
-	Solana *SolanaDescription `json:"solana,omitempty"` // if the network has it
+	Solana   *SolanaDescription   `json:"solana,omitempty"`   // if the network has it
+	Starknet *StarknetDescription `json:"starknet,omitempty"` // the same
 
 	LPs    []string          `json:"lps"`
 	Prices map[string]string `json:"prices"` // base URLs of the services
@@ -65,6 +68,7 @@ type Description struct {
 		Taproot   Key `json:"taproot"`
 		Lightning Key `json:"lightning"` // node id; the process pays for it
 		Solana    Key `json:"solana"`    // the private key is seed and public key, 64 bytes
+		Starknet  Key `json:"starknet"`  // an account of OpenZeppelin's class
 	} `json:"users"`
 }
 
@@ -84,6 +88,18 @@ type SolanaDescription struct {
 type SolanaDeployment struct {
 	Swap  string `json:"swapProgram"`
 	Relay string `json:"btcRelay"`
+}
+
+// StarknetDescription is the part about Starknet.
+type StarknetDescription struct {
+	Chain   string            `json:"chain"`
+	RPC     string            `json:"rpc"`
+	ChainID string            `json:"chainId"` // as nodes name it
+	Tokens  map[string]string `json:"tokens"`  // ticker to address
+
+	// The same in the library's own types, for a client's configuration.
+	Network chainstarknet.Network `json:"network"`
+	Listed  []tokens.Token        `json:"listed"`
 }
 
 // Key is an address and its private key in hex.
@@ -113,6 +129,11 @@ func (n *Net) Describe() (d Description) {
 	if n.Solana != nil {
 		d.Solana = n.describeSolana()
 		d.Users.Solana = Key{Address: n.Solana.User.Address.String(), Key: n.Solana.User.KeyHex()}
+	}
+	if n.Starknet != nil {
+		d.Starknet = n.describeStarknet()
+		k := n.Starknet.User.Key
+		d.Users.Starknet = Key{wire.Hex64(k.Address()), k.Secret(), wire.Hex64(k.Public())}
 	}
 	d.Nostr = n.Nostr.URL()
 	d.EVM.L1Fee = network.StateDiffFee

@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -35,11 +36,15 @@ type Options struct {
 	// EVM chain. The version is that of the swap program that the LPs use; "" is none.
 	Solana string
 
+	// Starknet adds a Starknet network, which the LPs and the watchtower serve too.
+	Starknet bool
+
 	// Changes to the options of the parts, made before they start; nil: none.
-	Bitcoin  func(*bitcoin.Options)
-	EVM      func(*evm.Options)
-	OnSolana func(*solana.Options)
-	LP       func(i int, o *lp.Options)
+	Bitcoin    func(*bitcoin.Options)
+	EVM        func(*evm.Options)
+	OnSolana   func(*solana.Options)
+	OnStarknet func(*starknet.Options)
+	LP         func(i int, o *lp.Options)
 
 	// Services are further parts, started in order once all else runs and closed in
 	// the opposite order before it.
@@ -55,7 +60,8 @@ type Net struct {
 	Clock     *Clock
 	Bitcoin   *bitcoin.Net
 	EVM       *evm.Net
-	Solana    *solana.Net // nil without Options.Solana
+	Solana    *solana.Net   // nil without Options.Solana
+	Starknet  *starknet.Net // nil without Options.Starknet
 	Lightning *lightning.Net
 	LPs       []*lp.LP
 	Prices    *prices.Server
@@ -67,7 +73,8 @@ type Net struct {
 	Alice   lnurl.Links
 	Voucher lnurl.Links
 
-	// Users. On the EVM chain there is EVM.User, on Solana Solana.User.
+	// Users. On the EVM chain there is EVM.User, on Solana Solana.User, on Starknet
+	// Starknet.User.
 	Payer     *lightning.Node // a Lightning wallet with 10 000 000 sats
 	Recipient *lightning.Node // a Lightning wallet with nothing in it
 	Wallet    *bitcoin.Wallet // P2WPKH, four confirmed coins of 10 000 000 sats
@@ -117,6 +124,16 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		}
 		n.closers = append(n.closers, n.Solana)
 	}
+	if o.Starknet {
+		onStarknet := starknet.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin}
+		if o.OnStarknet != nil {
+			o.OnStarknet(&onStarknet)
+		}
+		if n.Starknet, err = starknet.Start(onStarknet); err != nil {
+			return err
+		}
+		n.closers = append(n.closers, n.Starknet)
+	}
 	n.Lightning = lightning.New(lightning.Options{Now: n.Clock.Now, Height: func() uint32 { height, _ := n.Bitcoin.Tip(); return height }})
 	if n.Payer, err = n.Lightning.NewNode("payer", 10_000_000); err != nil {
 		return err
@@ -144,7 +161,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Watchtower {
-		tower := watchtower.Options{EVM: n.EVM, Relays: []string{n.Nostr.URL()}}
+		tower := watchtower.Options{EVM: n.EVM, Starknet: n.WatchtowerOnStarknet(), Relays: []string{n.Nostr.URL()}}
 		if tower.Solana, err = n.WatchtowerOnSolana(); err != nil {
 			return err
 		}
@@ -222,6 +239,9 @@ func (n *Net) startLP(ctx context.Context, i int, net Options) error {
 	if o.Solana, err = n.lpOnSolana(ctx, i); err != nil {
 		return err
 	}
+	if o.Starknet, err = n.lpOnStarknet(ctx, i); err != nil {
+		return err
+	}
 	if net.LP != nil {
 		net.LP(i, &o)
 	}
@@ -277,6 +297,9 @@ func (n *Net) Advance(d time.Duration) error {
 	if n.Solana != nil {
 		n.Solana.Elapse(d)
 	}
+	if n.Starknet != nil {
+		n.Starknet.Elapse()
+	}
 	return n.EVM.Mine(1)
 }
 
@@ -285,6 +308,9 @@ func (n *Net) SyncRelays(ctx context.Context) error {
 	err := n.EVM.SyncRelay(ctx)
 	if n.Solana != nil {
 		err = errors.Join(err, n.Solana.SyncRelay(ctx))
+	}
+	if n.Starknet != nil {
+		err = errors.Join(err, n.Starknet.SyncRelay(ctx))
 	}
 	return err
 }

@@ -54,6 +54,9 @@ func (n *Net) Chains() []chains.Factory {
 	if n.Solana != nil {
 		all = append(all, n.SolanaChain())
 	}
+	if n.Starknet != nil {
+		all = append(all, n.StarknetChain())
+	}
 	return all
 }
 
@@ -62,6 +65,9 @@ func (n *Net) AllTokens() []tokens.Token {
 	all := n.Tokens()
 	if n.Solana != nil {
 		all = append(all, n.SolanaTokens()...)
+	}
+	if n.Starknet != nil {
+		all = append(all, n.StarknetTokens()...)
 	}
 	return all
 }

@@ -1,0 +1,32 @@
+package e2e
+
+import "testing"
+
+// The flows of the EVM chain on Starknet, by the same code. Which version the LPs have
+// follows from the test's name.
+func onStarknet(t *testing.T, run func(t *testing.T, o options)) {
+	t.Parallel()
+	run(t, options{on: starknetName})
+}
+
+func TestStarknetToBitcoin(t *testing.T)   { onStarknet(t, chainToBitcoin) }
+func TestStarknetToLightning(t *testing.T) { onStarknet(t, chainToLightning) }
+func TestLightningToStarknet(t *testing.T) { onStarknet(t, lightningToChain) }
+func TestBitcoinToStarknet(t *testing.T)   { onStarknet(t, bitcoinToChain) }
+
+func TestRefundsOnStarknet(t *testing.T)                   { onStarknet(t, refunds) }
+func TestUnpaidQuotesExpireOnStarknet(t *testing.T)        { onStarknet(t, unpaidQuotesExpire) }
+func TestQuoteOfAnLPThatIsGoneOnStarknet(t *testing.T)     { onStarknet(t, quoteOfAnLPThatIsGone) }
+func TestLPsThatLieAboutThePaymentOnStarknet(t *testing.T) { onStarknet(t, liesAboutThePayment) }
+func TestLPsThatPayAndDoNotClaimOnStarknet(t *testing.T)   { onStarknet(t, paidAndNotClaimed) }
+func TestClaimedWhileRefundingOnStarknet(t *testing.T)     { onStarknet(t, claimedWhileRefunding) }
+func TestHeldPaymentsComeBackFromStarknet(t *testing.T)    { onStarknet(t, heldPaymentsComeBack) }
+func TestFalseEscrowsOnStarknet(t *testing.T)              { onStarknet(t, falseEscrows) }
+func TestPostedTransactionsGoAstrayForStarknet(t *testing.T) {
+	onStarknet(t, postedTransactionsGoAstray)
+}
+func TestSettledManuallyOnStarknet(t *testing.T) { onStarknet(t, settledManually) }
+func TestOwnPaymentHashOnStarknet(t *testing.T)  { onStarknet(t, ownPaymentHash) }
+func TestStarknetReorganisations(t *testing.T) {
+	onStarknet(t, func(t *testing.T, o options) { unsettled(t, o).payoutsUndone(t) })
+}
