@@ -87,6 +87,9 @@ func (c *Client) Changes(ctx context.Context, of Account, since time.Time) iter.
 // each that takes it as a signer's, or on chainID alone if that is not empty. The error
 // names the field signer or chainId, as those of [Client.ListSwaps] do.
 func (c *Client) Accounts(signer, chainID string) ([]Account, error) {
+	if c.life.over() {
+		return nil, ErrClosed
+	}
 	in := ListSwapsInput{Signer: signer, ChainID: chainID}
 	if err := in.Validate(); err != nil {
 		return nil, err
