@@ -37,6 +37,17 @@ func counter() state.Class {
 			}
 			return nil, err
 		},
+		"burn": func(f *state.Frame, calldata []state.Felt) ([]state.Felt, error) {
+			f.Set(counterKey, wire.FeltOf(1))
+			f.Charge(calldata[0].Uint64())
+			return nil, nil
+		},
+		"fill": func(f *state.Frame, calldata []state.Felt) ([]state.Felt, error) {
+			for i := range calldata[0].Uint64() {
+				f.Set(state.At(counterKey, int(i)), wire.FeltOf(1))
+			}
+			return nil, nil
+		},
 		"bug":  func(*state.Frame, []state.Felt) ([]state.Felt, error) { panic("a bug") },
 		"self": func(f *state.Frame, _ []state.Felt) ([]state.Felt, error) { return f.Call(f.Address(), "self") },
 	}}
