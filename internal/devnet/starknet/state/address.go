@@ -4,6 +4,7 @@ import (
 	"github.com/NethermindEth/juno/core/crypto"
 	"github.com/NethermindEth/starknet.go/contracts"
 
+	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -33,13 +34,26 @@ func Address(deployer, class, salt Felt, calldata []Felt) Felt {
 	return within(*contracts.PrecomputeAddress(&deployer, &salt, &class, all))
 }
 
+// places are where elements of maps stand: the hash takes a hundred times as long as the
+// rest of a transfer.
+var places = lru.New[place, Felt](10_000)
+
+// place is a step on the way to an element of a map.
+type place struct{ at, key Felt }
+
 // Key returns where a variable stands in a contract's storage: one of its own, or an
 // element of a map under keys, as Cairo's compiler places them. A value of several
 // felts continues after it ([At]).
 func Key(variable string, keys ...Felt) Felt {
 	at := wire.Selector(variable)
-	for i := range keys {
-		at = *crypto.Pedersen(&at, &keys[i])
+	for _, key := range keys {
+		to := place{at, key}
+		found, known := places.Get(to)
+		if !known {
+			found = *crypto.Pedersen(&at, &key)
+			places.Add(to, found)
+		}
+		at = found
 	}
 	return within(at)
 }
