@@ -24,6 +24,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -70,6 +71,7 @@ type mortal struct {
 	Network                 evm.Network
 	Solana                  *solana.Network // the chain is Solana, with the version of the program
 	Version                 string
+	Starknet                *starknet.Network // the chain is Starknet
 	Tokens                  []tokens.Token
 	Ahead                   time.Duration
 	DieAt                   string
@@ -153,6 +155,9 @@ func (o mortal) client(ctx context.Context, store *bolt.Store) (*swapper.Client,
 	chain := evm.Custom(evm.Options{RPC: []string{o.RPC}, Network: &o.Network, Tokens: o.Tokens})
 	if o.Solana != nil {
 		chain = solana.Custom(solana.Options{RPC: []string{o.RPC}, Version: o.Version, Network: o.Solana, Tokens: o.Tokens})
+	}
+	if o.Starknet != nil {
+		chain = starknet.Custom(starknet.Options{RPC: []string{o.RPC}, Network: o.Starknet, Tokens: o.Tokens})
 	}
 	return swapper.Open(ctx, swapper.Config{
 		Network: bitcoin.Regtest, Store: mortalStore{store, p}, Bitcoin: mortalBitcoin{backend, p},

@@ -23,7 +23,7 @@ import (
 // flow is a kind of swap, from the request to its end.
 type flow struct {
 	name    string
-	on      string                                   // version of the program on Solana; "": on the EVM chain
+	on      string                                   // the chain, see the function on
 	prepare func(ctx context.Context, l *life) error // makes the request
 	// phases say when each part is over. Between two of them the process is
 	// stopped, pass goes by, and another process begins.
@@ -194,6 +194,15 @@ var flows = []flow{
 	{name: "FROM_BTCLN", on: solwire.V1, prepare: fromLightning, phases: toTheEnd, check: paidIn},
 	{name: "FROM_BTCLN with an own hash", on: solwire.V1, prepare: fromLightningOwnHash, phases: toTheEnd, check: paidIn},
 	{name: "FROM_BTCLN_AUTO on Solana", on: solwire.V2, prepare: fromLightning, phases: toTheEnd, check: paidIn},
+	{name: "TO_BTC on Starknet", on: starknetName, prepare: toBitcoin, phases: toTheEnd, blocks: true, check: paidOut},
+	{name: "TO_BTC on Starknet refunded by timelock", on: starknetName, prepare: toBitcoin, phases: whenOpen, pass: 8 * 24 * time.Hour, end: "REFUNDED", fault: lp.Fault{NeverPay: true}, check: paidBack},
+	{name: "TO_BTCLN on Starknet", on: starknetName, prepare: toInvoice, phases: toTheEnd, check: paidOut},
+	{name: "TO_BTCLN on Starknet refunded cooperatively", on: starknetName, prepare: toInvoice, phases: toTheEnd, end: "REFUNDED", fault: lp.Fault{NotPayable: true}, check: paidBack},
+	{name: "FROM_BTCLN_AUTO on Starknet", on: starknetName, prepare: fromLightning, phases: toTheEnd, check: paidIn},
+	{name: "FROM_BTCLN_AUTO on Starknet settled manually", on: starknetName, prepare: fromLightning, phases: []phase{awaitingOthers, isOver}, pass: 2 * time.Minute, noTower: true, check: paidIn},
+	{name: "SPV_VAULT_FROM_BTC on Starknet", on: starknetName, prepare: fromBitcoin, phases: toTheEnd, blocks: true, vault: true, check: paidIn},
+	{name: "SPV_VAULT_FROM_BTC on Starknet settled manually", on: starknetName, prepare: fromBitcoin, phases: []phase{awaitingOthers, isOver}, pass: 2 * time.Minute, noTower: true,
+		blocks: true, vault: true, batch: 2 * vaults, raced: true, check: paidInMore},
 	{name: "TO_BTC never begun", prepare: toBitcoin, phases: never, pass: 30 * 24 * time.Hour, forgotten: true},
 	{name: "TO_BTCLN never begun", prepare: toInvoice, phases: never, pass: 30 * 24 * time.Hour, forgotten: true},
 	{name: "FROM_BTCLN_AUTO never begun", prepare: fromLightning, phases: never, pass: 30 * 24 * time.Hour, forgotten: true},

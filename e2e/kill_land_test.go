@@ -13,7 +13,9 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // land is the smart chain that a stage's lives are on.
@@ -35,10 +37,13 @@ type land interface {
 }
 
 func landOf(name string, n *devnet.Net) land {
-	if name != "" {
-		return solanaLand{n, name}
+	switch name {
+	case "":
+		return evmLand{n}
+	case starknetName:
+		return starknetLand{n}
 	}
-	return evmLand{n}
+	return solanaLand{n, name}
 }
 
 type evmLand struct{ net *devnet.Net }
@@ -132,4 +137,60 @@ func (g solanaLand) held(context.Context) (held, supply *big.Int, err error) {
 		supply = new(big.Int).SetUint64(m.Supply - t.Amount) // the vault is nobody's account
 	})
 	return held, supply, nil
+}
+
+type starknetLand struct{ net *devnet.Net }
+
+func (g starknetLand) chain() string            { return "STARKNET" }
+func (g starknetLand) factory() chains.Factory  { return g.net.StarknetChain() }
+func (g starknetLand) version() string          { return starkwire.DefaultVersion }
+func (g starknetLand) address(p *person) string { return starkwire.Hex64(p.Starknet.Address()) }
+
+func (g starknetLand) tell(m *mortal) {
+	network := g.net.StarknetConfig()
+	m.RPC, m.Tokens, m.Starknet = g.net.Starknet.URL(), g.net.StarknetTokens(), &network
+}
+
+// equip leaves the account to be deployed, with the user's first transaction.
+func (g starknetLand) equip(ctx context.Context, p *person) error {
+	n := g.net.Starknet
+	a := n.NewAccount()
+	p.Starknet = &a.Key
+	if err := n.Fund(ctx, a.Address, starknet.STRK(10)); err != nil {
+		return err
+	}
+	return n.Mint(ctx, starknet.WBTC, a.Address, big.NewInt(startTokens))
+}
+
+func (g starknetLand) tokens(_ context.Context, of string) (*big.Int, error) {
+	at, err := starkwire.ParseAddress(of, true)
+	if err != nil {
+		return nil, err
+	}
+	return g.net.Starknet.Balance(starknet.WBTC, at)
+}
+
+func (g starknetLand) holdings() (owners, lps []string, token string) {
+	n := g.net.Starknet
+	d := n.Deployment()
+	for _, l := range g.net.LPs {
+		lps = append(lps, starkwire.Hex64(l.Starknet().Address()))
+	}
+	for _, at := range []starkwire.Felt{d.EscrowManager.Address, d.VaultManager.Address, n.Watchtower.Address, n.User.Address} {
+		owners = append(owners, starkwire.Hex64(at))
+	}
+	return owners, lps, starkwire.Hex64(starknet.WBTC)
+}
+
+func (g starknetLand) held(context.Context) (held, supply *big.Int, err error) {
+	n := g.net.Starknet
+	if held, err = n.Balance(starknet.WBTC, n.Deployment().EscrowManager.Address); err != nil {
+		return nil, nil, err
+	}
+	answer, err := n.Call(starknet.WBTC, "total_supply")
+	if err != nil {
+		return nil, nil, err
+	}
+	supply, err = starkwire.ReadU256(answer)
+	return held, supply, err
 }
