@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
@@ -636,5 +638,79 @@ func TestRelaySearchGoesBack(t *testing.T) {
 	}
 	if tip, main, err := r.Holds(t.Context(), h); err != nil || !main || tip != 800_005 {
 		t.Error(tip, main, err)
+	}
+}
+
+// How far the relay is most nodes say, the higher of two.
+func TestRelayTipOfSeveralNodes(t *testing.T) {
+	d := deployment(t)
+	for _, c := range []struct {
+		said []string
+		want uint32
+	}{{[]string{"0x5"}, 5}, {[]string{"0x5", "0x9"}, 9}, {[]string{"0xffffffff", "0x5", "0x6"}, 6}, {[]string{"0x100000000", "0x5", ""}, 5}} {
+		var urls []string
+		for _, tip := range c.said {
+			s := newStub(t)
+			s.contract = func(callJSON) any {
+				if tip == "" {
+					return refusal{Code: 20, Text: "Contract not found"}
+				}
+				return []string{tip}
+			}
+			urls = append(urls, s.serve())
+		}
+		got, err := New(d, connect(t, time.Unix(stubNow, 0), urls...)).RelayTip(t.Context())
+		if err != nil || got != c.want {
+			t.Errorf("%v: %d, %v", c.said, got, err)
+		}
+	}
+}
+
+// A reader is shared by all swaps.
+func TestConcurrentUse(t *testing.T) {
+	s := newStub(t)
+	r := s.reader()
+	d := r.Deployment
+	states := map[wire.Felt][3]uint64{}
+	var queries []chains.EscrowQuery
+	for i := range uint64(20) {
+		data := swap(t, d, i)
+		s.open(d, data, 1000+200*i, fmt.Sprintf("%#x", i+1))
+		states[hashOfSwap(t, data)] = [3]uint64{1000 + 200*i, 0, 1}
+		claim := data.ClaimData.Bytes()
+		queries = append(queries, chains.EscrowQuery{Escrow: escrowOf(t, d, data)}, chains.EscrowQuery{ClaimHash: claim[:], Offerer: wire.Hex64(data.Offerer), Claimer: wire.Hex64(data.Claimer)})
+	}
+	s.escrows(d, states)
+	var workers errgroup.Group
+	for range 8 {
+		workers.Go(func() error {
+			facts, err := r.Escrows(t.Context(), queries)
+			for _, f := range facts {
+				err = errors.Join(err, f.Err)
+			}
+			return err
+		})
+		workers.Go(func() error {
+			_, err := r.ledger.FeeRate(t.Context())
+			return err
+		})
+		workers.Go(func() error {
+			return r.ledger.Poll(t.Context(), []*Reader{r}, Cursor{"v1": {{Block: 900}, {Block: 900}}}, func([]News, Cursor) error { return nil })
+		})
+		workers.Go(func() error {
+			_, err := r.ledger.BlockTime(t.Context())
+			return err
+		})
+		workers.Go(func() error {
+			for _, err := range r.ledger.History(t.Context(), []*Reader{r}, wire.FeltOf(0x22), 0) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -13,16 +13,41 @@ import (
 )
 
 // RelayTip returns the height up to which the relay has Bitcoin's headers. It takes one
-// round trip.
+// round trip. With several nodes it is what most of them say, the higher of two:
+// watchtowers are paid for what the relay lacks.
 func (r *Reader) RelayTip(ctx context.Context) (uint32, error) {
-	var head starkrpc.Head
-	var answer starkrpc.Felts
-	requests := []starkrpc.Request{starkrpc.HeadRequest(&head), r.call(r.BtcRelay, wire.EntryBlockHeight, nil, starkrpc.Latest, &answer)}
-	if err := starkrpc.AskAll(ctx, r.ledger.Nodes, requests); err != nil {
+	questions := func() []starkrpc.Request {
+		return []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head)), r.call(r.BtcRelay, wire.EntryBlockHeight, nil, starkrpc.Latest, new(starkrpc.Felts))}
+	}
+	read := func(q []starkrpc.Request) (uint32, error) {
+		for _, one := range q {
+			if one.Err != nil {
+				return 0, upstream(one)
+			}
+		}
+		return relayHeight(*q[1].Result.(*starkrpc.Felts))
+	}
+	if r.ledger.Nodes.Several() {
+		var tips []uint32
+		err := r.ledger.Nodes.Each(ctx, questions, func(q []starkrpc.Request) {
+			if tip, err := read(q); err == nil {
+				tips = append(tips, tip)
+			}
+		})
+		if err == nil && len(tips) > 0 {
+			slices.Sort(tips)
+			return tips[len(tips)/2], nil
+		}
+	}
+	q := questions()
+	if err := r.ledger.Nodes.Batch(ctx, q); err != nil {
 		return 0, err
 	}
-	r.ledger.heads(&head)
-	return relayHeight(answer)
+	tip, err := read(q)
+	if err == nil {
+		r.ledger.heads(q[0].Result.(*starkrpc.Head))
+	}
+	return tip, err
 }
 
 func relayHeight(answer []wire.Felt) (uint32, error) {

@@ -67,6 +67,9 @@ type withdrawalKey struct {
 // another one for each page more that a node makes of a search. What was searched once
 // and cannot change is not searched again (protocol: chain-starknet.md §15.4).
 func (r *Reader) Withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+	if len(queries) == 0 {
+		return nil, nil
+	}
 	facts := make([]chains.WithdrawalFact, len(queries))
 	keys := make([]withdrawalKey, len(queries))
 	var asked []int
