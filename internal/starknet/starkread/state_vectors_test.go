@@ -338,8 +338,9 @@ func TestVectorsNodeReads(t *testing.T) {
 				same(t, "reason", status.Reason, all[0].Reason)
 			}
 		case "getFinalizedBlock":
+			var asked json.RawMessage
 			s.methods["starknet_getBlockWithTxHashes"] = func(p json.RawMessage) any {
-				vectors.SameJSON(t, p, map[string]string{"block_id": "l1_accepted"})
+				asked = p
 				return map[string]any{"status": "ACCEPTED_ON_L1", "block_number": 123, "block_hash": "0xaa", "timestamp": 5}
 			}
 			b, err := ledger.OnL1(t.Context())
@@ -349,8 +350,10 @@ func TestVectorsNodeReads(t *testing.T) {
 			var want struct {
 				Height    uint64
 				BlockHash string
+				Request   json.RawMessage
 			}
 			c.Expected(t, &want)
+			vectors.SameJSON(t, want.Request, map[string]any{"method": "starknet_getBlockWithTxHashes", "params": asked})
 			same(t, "block", chains.Block{Height: want.Height, Hash: want.BlockHash, Time: 5}, b)
 		case "verifyNetwork":
 			on, err := bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork))
