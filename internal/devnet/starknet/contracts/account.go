@@ -9,8 +9,11 @@ import (
 
 var valid = wire.ShortString("VALID")
 
-// signatureGas is the l2 gas that the check of a signature takes.
-const signatureGas = 200_000
+// Interfaces by which others know an account (SNIP-5, SNIP-6).
+var (
+	interfaceSRC5 = wire.MustFelt("0x3f918d17e5ee77373b56385708f855659a07f75997f365cf87748628532a055")
+	interfaceSRC6 = wire.MustFelt("0x2ceccef7f994940b3962a6c67e0ba4fcd37df7d131417c604f91e03caecc1cd")
+)
 
 // OpenZeppelinAccount is the account of one key. Its constructor takes the key.
 func OpenZeppelinAccount() state.Class {
@@ -88,6 +91,11 @@ func OpenZeppelinAccount() state.Class {
 			"getPublicKey":       publicKey,
 			"set_public_key":     setPublicKey,
 			"setPublicKey":       setPublicKey,
+			"supports_interface": func(x *call) {
+				id := arg(x, readFelt)
+				x.done()
+				x.out = x.out.bool(id == interfaceSRC5 || id == interfaceSRC6)
+			},
 		}),
 	}
 }

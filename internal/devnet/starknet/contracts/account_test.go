@@ -57,6 +57,15 @@ func TestOpenZeppelinAccountChangesKey(t *testing.T) {
 	}
 }
 
+func TestOpenZeppelinAccountInterfaces(t *testing.T) {
+	k := newKit(t)
+	for id, want := range map[Felt]uint64{interfaceSRC5: 1, interfaceSRC6: 1, wire.FeltOf(1): 0} {
+		if got := k.ask(user, "supports_interface", id); got[0] != wire.FeltOf(want) {
+			t.Errorf("of %v it says %v", id, got)
+		}
+	}
+}
+
 func TestAccountExecutesOnlyForTheNetwork(t *testing.T) {
 	k := newKit(t)
 	calls := wire.ExecuteCalldata([]wire.Call{{To: coin, Entry: "transfer", Calldata: felts{lp}.add(amount(1)...)}})

@@ -109,7 +109,10 @@ func TestClaimByBitcoinReverts(t *testing.T) {
 					reverts(t, err, v.reason)
 				})
 			}
-			k.sent(tower, call)
+			longer := call // what follows the witness is not looked at
+			longer.Calldata = append(slices.Clone(call.Calldata), wire.FeltOf(9))
+			longer.Calldata[begin-1] = wire.FeltOf(uint64(len(longer.Calldata) - begin))
+			k.sent(tower, longer)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 
@@ -77,7 +78,7 @@ func (c *cursor) count() uint64 {
 // readTx reads a transaction. One of 64 bytes could be an inner node of a merkle tree;
 // one with witnesses has another hash than its id.
 func (x *call) readTx(raw []byte) (tx bitcoinTx) {
-	x.Charge(txGas + txByteGas*uint64(len(raw)))
+	x.Charge(txByteGas * uint64(len(raw)))
 	assert(len(raw) != 64, "bitcointx: length 64")
 	c := &cursor{data: raw, at: 4}
 	ins := c.count()
@@ -109,20 +110,16 @@ func (x *call) readTx(raw []byte) (tx bitcoinTx) {
 		tx.outs = append(tx.outs, bitcoinOut{c.u64(s.start), c.look(s.head, int(s.length))})
 	}
 	tx.lockTime = c.u32(uint32(len(raw) - 4))
+	x.hashing(len(raw), 1)
+	x.hashing(sha256.Size, 1)
 	tx.id = bitcoin.Hash(chainhash.DoubleHashH(raw))
 	return tx
 }
 
-// L2 gas of what handlers compute.
-const (
-	txGas     = 1_000_000
-	txByteGas = 10_000
-	hashGas   = 300_000 // a double SHA-256 of a node of a merkle tree
-)
-
 // inBlock demands that a merkle path leads from a transaction to the root of a block.
 func (x *call) inBlock(root, id bitcoin.Hash, path []bitcoin.Hash, position uint32) {
-	x.Charge(hashGas * uint64(len(path)))
+	x.hashing(2*sha256.Size, len(path))
+	x.hashing(sha256.Size, len(path))
 	proof := bitcoin.MerkleProof{TxID: id, Pos: position, Hashes: path}
 	assert(proof.Root() == root, "merkle_tree: verify failed")
 }

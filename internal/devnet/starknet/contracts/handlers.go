@@ -41,7 +41,7 @@ func Hashlock() state.Class {
 		secret := readHash(witness)
 		assert(!witness.failed, "hashlock: Deserialize witness")
 		assert(len(witness.rest) == 0, "hashlock: Large witness")
-		x.Charge(hashGas)
+		x.hashing(len(secret), 1)
 		assert(data == felts(nil).hash(sha256.Sum256(secret[:])).poseidon(), "hashlock: Invalid witness")
 		return felts(nil).hash(secret)
 	})

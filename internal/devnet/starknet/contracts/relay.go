@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"crypto/sha256"
 	"math"
 	"math/big"
 
@@ -110,15 +111,14 @@ func submission(x *call) ([]bitcoin.Header, storedHeader) {
 	return headers, on
 }
 
-// headerGas is the l2 gas that the check of a header takes.
-const headerGas = 10_000_000
-
 // walk checks headers one after the other and keeps each.
 func (x *call) walk(rules Rules, on storedHeader, headers []bitcoin.Header, fork *Felt, at func(height uint32) Felt) wire.StoredHeader {
 	now := x.Block().Time
 	assert(now <= math.MaxUint32, "Option::unwrap failed.")
 	tip := on.stored()
 	for _, h := range headers {
+		x.hashing(bitcoin.HeaderSize, 1)
+		x.hashing(sha256.Size, 1)
 		x.Charge(headerGas)
 		tip = rules.next(tip, h, now)
 		x.keep(at(tip.Header.Height), tip, fork)

@@ -379,6 +379,23 @@ func TestVaultAmountBeyond256Bits(t *testing.T) {
 	reverts(t, err, "Option::unwrap failed.")
 }
 
+// A withdrawal for the zero address can never be paid, and so locks the vault; without an
+// amount there is nothing to pay.
+func TestVaultRecipientZero(t *testing.T) {
+	for _, n := range []uint64{1, 0} {
+		k := newKit(t)
+		v := k.newVault()
+		tx := k.spend(v.UTXO, [2]uint64{n, 0}, nil, func(tx *btc.MsgTx) { clear(tx.TxOut[1].PkScript[2:34]) })
+		proof, _ := k.confirm(genesis(), tx, 2)
+		_, err := k.rawClaim(v.VaultRef, proof)
+		if n == 0 {
+			k.must(err)
+			continue
+		}
+		reverts(t, err, "ERC20: transfer to 0")
+	}
+}
+
 func TestFrontReverts(t *testing.T) {
 	k := newKit(t)
 	v := k.newVault()
