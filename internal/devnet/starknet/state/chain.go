@@ -292,7 +292,7 @@ func (c *Chain) act(i *Invocation) (*Invocation, error) {
 	r := c.newRun(c.top(), b.info(), &TxInfo{ChainID: c.options.ChainID}, unlimited)
 	if i.Entry == Constructor {
 		if r.deployed(i.Contract) {
-			return i, &Panic{[]Felt{addressTaken}}
+			return i, failure(addressTaken)
 		}
 		r.setClass(i.Contract, i.Class)
 	}

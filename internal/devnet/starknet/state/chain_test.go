@@ -44,7 +44,7 @@ func TestReverted(t *testing.T) {
 	}{
 		"too much":        {func() *state.Tx { return k.transfer(alice, nonce, strk(5000)) }, "('ERC20: insufficient balance')"},
 		"no such entry":   {func() *state.Tx { return k.call(nonce, at, "nothing") }, "('ENTRYPOINT_NOT_FOUND')"},
-		"no contract":     {func() *state.Tx { return k.call(nonce, wire.FeltOf(9), "nothing") }, "('CONTRACT_NOT_DEPLOYED')"},
+		"no contract":     {func() *state.Tx { return k.call(nonce, wire.FeltOf(9), "nothing") }, "\n1: Error in the called contract (contract address: 0x0000000000000000000000000000000000000000000000000000000000000009"},
 		"inner contract":  {func() *state.Tx { return k.call(nonce, at, "both", other) }, wire.Hex64(other)},
 		"without end":     {func() *state.Tx { return k.call(nonce, at, "self") }, "('CALL_DEPTH_EXCEEDED')"},
 		"out of gas":      {func() *state.Tx { return k.call(nonce, at, "burn", wire.FeltOf(200_000_000)) }, "('Out of gas')"},
@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 	cheap.L2 = new(big.Int).Sub(cheap.L2, one)
 	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, cheap, []wire.Call{call})), state.InsufficientResources)
 	small := call
-	small.Gas.L2 = 500_000 // less than the validation takes
+	small.Gas.L2 = 900_000 // less than the validation takes
 	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, rate(), []wire.Call{small})), state.ValidationFailed)
 	large := call
 	large.Gas.L2 = 1 << 50

@@ -144,7 +144,7 @@ func (c *Chain) validate(r *run, out *Result, tx *Tx, flags Flags) *Refusal {
 		r.setClass(tx.Sender, class)
 		out.Construct = &Invocation{Contract: tx.Sender, Class: class, Selector: selectorConstructor, Calldata: tx.Deploy.ConstructorCalldata, Entry: Constructor, Kind: PlainCall}
 		if r.guarded(out.Construct, false) != nil {
-			return refuse(ValidationFailed, "%s", out.Construct.reason("Contract constructor execution has failed", "Error in the contract class constructor", "Execution failed. Failure reason:"))
+			return refuse(ValidationFailed, "%s", out.Construct.reason("Contract constructor execution has failed", "Error in the contract class constructor"))
 		}
 	}
 	if !r.deployed(tx.Sender) {
@@ -160,7 +160,7 @@ func (c *Chain) validate(r *run, out *Result, tx *Tx, flags Flags) *Refusal {
 	i := &Invocation{Contract: tx.Sender, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall}
 	out.Validate = i
 	if r.guarded(i, true) != nil {
-		return refuse(ValidationFailed, "%s", i.reason("Transaction validation has failed", "Error in the called contract", "The `validate` entry point panicked with:"))
+		return refuse(ValidationFailed, "%s", i.frames("The `validate` entry point panicked with:"))
 	}
 	if !slices.Equal(i.Result, []Felt{valid}) {
 		return refuse(ValidationFailed, "The `validate` entry point should return `VALID`. Got %s.", formatPanic(i.Result))

@@ -109,7 +109,7 @@ func (f *Frame) Call(to Felt, entry string, calldata ...Felt) ([]Felt, error) {
 // CallContract is [Frame.Call] with a selector.
 func (f *Frame) CallContract(to, selector Felt, calldata []Felt) ([]Felt, error) {
 	if f.locked && to != f.call.Contract {
-		return nil, &Panic{[]Felt{unauthorized}}
+		return nil, failure(unauthorized)
 	}
 	return f.enter(Invocation{Contract: to, Caller: f.call.Contract, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall})
 }
@@ -123,7 +123,7 @@ func (f *Frame) LibraryCall(class, selector Felt, calldata []Felt) ([]Felt, erro
 // constructor's arguments and, unless fromZero, on the contract that deploys it.
 func (f *Frame) Deploy(class, salt Felt, calldata []Felt, fromZero bool) (Felt, error) {
 	if f.locked {
-		return Felt{}, &Panic{[]Felt{unauthorized}}
+		return Felt{}, failure(unauthorized)
 	}
 	deployer := f.call.Contract
 	if fromZero {
@@ -139,10 +139,10 @@ func (f *Frame) deploy(at, class Felt, calldata []Felt, caller Felt) error {
 	r.charge(gasDeploy)
 	k := r.chain.classes[class]
 	if k == nil {
-		return &Panic{[]Felt{classNotDeclared}}
+		return failure(classNotDeclared)
 	}
 	if r.deployed(at) {
-		return &Panic{[]Felt{addressTaken}}
+		return failure(addressTaken)
 	}
 	mark := r.mark()
 	r.setClass(at, class)
@@ -163,7 +163,7 @@ func (f *Frame) ClassAt(at Felt) Felt {
 func (f *Frame) ReplaceClass(class Felt) error {
 	f.run.charge(gasWrite)
 	if f.run.chain.classes[class] == nil {
-		return &Panic{[]Felt{classNotDeclared}}
+		return failure(classNotDeclared)
 	}
 	f.run.setClass(f.call.Contract, class)
 	return nil
@@ -175,9 +175,12 @@ func (f *Frame) enter(i Invocation) ([]Felt, error) {
 	i.Calldata = slices.Clone(i.Calldata)
 	inner := &i
 	f.call.Calls = append(f.call.Calls, inner)
-	err := f.run.invoke(inner, f.depth+1, f.locked)
-	if err != nil {
-		return nil, &Panic{append(slices.Clone(err.Data), entryFailed)}
+	failed := f.run.invoke(inner, f.depth+1, f.locked)
+	if failed != nil && failed.fatal != "" {
+		panic(unwinding{failed})
+	}
+	if failed != nil {
+		return nil, &Panic{Data: append(slices.Clone(failed.Data), entryFailed)}
 	}
 	return slices.Clone(inner.Result), nil
 }
@@ -205,13 +208,13 @@ func (r *run) execute(f *Frame) (result []Felt, failed *Panic) {
 	i := f.call
 	switch {
 	case f.depth > maxDepth:
-		return nil, &Panic{[]Felt{tooDeep}}
+		return nil, failure(tooDeep)
 	case i.Class.IsZero():
-		return nil, &Panic{[]Felt{notDeployed}}
+		return nil, &Panic{Data: []Felt{notDeployed}, fatal: fmt.Sprintf("Requested contract address %s is not deployed", wire.Hex64(i.Contract))}
 	}
 	k := r.chain.classes[i.Class]
 	if k == nil {
-		return nil, &Panic{[]Felt{classNotDeclared}}
+		return nil, failure(classNotDeclared)
 	}
 	f.class = k
 	function := k.entries[i.Selector]
@@ -224,14 +227,18 @@ func (r *run) execute(f *Frame) (result []Felt, failed *Panic) {
 		}
 	}
 	if function == nil {
-		return nil, &Panic{[]Felt{entryNotFound}}
+		return nil, failure(entryNotFound)
 	}
 	defer func() {
-		if problem := recover(); problem != nil {
+		switch problem := recover().(type) {
+		case nil:
+		case unwinding:
+			result, failed = nil, problem.Panic
+		default:
 			if problem == errOutOfGas {
 				panic(problem)
 			}
-			result, failed = nil, Fail("%s", fmt.Sprintf("%s panicked: %v", k.Name, problem))
+			result, failed = nil, Fail("%s panicked: %v", k.Name, problem)
 		}
 	}()
 	result, err := function(f, i.Calldata)

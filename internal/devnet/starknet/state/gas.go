@@ -18,10 +18,10 @@ const (
 
 // What a transaction takes beside that.
 const (
-	gasTx     = 300_000 // l2 gas
+	gasTx     = 800_000 // l2 gas
 	gasTxFelt = 5_120   // l2 gas for each felt of calldata and signature
-	gasDiff   = 32      // l1 data gas for each contract and each place in storage that changes
-	gasFee    = 2       // of those changes that paying the fee makes
+	gasDiff   = 64      // l1 data gas for each contract and each place in storage that changes
+	gasClass  = 32      // l1 data gas for each contract that gets a class
 )
 
 // unlimited is the l2 gas of what nobody pays for.
@@ -54,21 +54,25 @@ func (p Prices) fee(g wire.Gas, tip uint64) *big.Int {
 	return fee.Add(fee, t.Mul(t, new(big.Int).SetUint64(g.L2)))
 }
 
-// dataGas is the l1 data gas of what a run has changed.
+// dataGas is the l1 data gas of what a run has changed, and of what the payment of its
+// fee will change: the sender's balance.
 func (r *run) dataGas() uint64 {
-	contracts, count := map[Felt]bool{}, uint64(gasFee)
+	contracts, places := map[Felt]bool{}, uint64(0)
+	balance := slot{r.chain.options.FeeToken, Key("ERC20_balances", r.tx.Account)}
+	if r.base.storage(balance) == r.get(balance) {
+		places++
+	}
 	for s, v := range r.changed {
 		if r.base.storage(s) != v {
 			contracts[s.contract] = true
-			count++
+			places++
 		}
 	}
 	for at := range r.classes {
 		contracts[at] = true
-		count++
 	}
 	for at := range r.nonces {
 		contracts[at] = true
 	}
-	return gasDiff * (count + uint64(len(contracts)))
+	return gasDiff*(places+uint64(len(contracts))) + gasClass*uint64(len(r.classes))
 }

@@ -11,6 +11,10 @@ import (
 // Panic is how a contract fails: with felts, which are text as a rule.
 type Panic struct {
 	Data []Felt
+
+	// fatal is why the network ended the transaction, beside which no contract can go on;
+	// "": the contract failed by itself.
+	fatal string
 }
 
 // Fail returns the panic of a text, as assert and panic of Cairo make it: a short
@@ -21,13 +25,23 @@ func Fail(format string, args ...any) *Panic {
 		text = fmt.Sprintf(format, args...)
 	}
 	if len(text) <= 31 && ascii(text) {
-		return &Panic{[]Felt{wire.ShortString(text)}}
+		return failure(wire.ShortString(text))
 	}
-	return &Panic{append([]Felt{byteArrayMagic}, byteArray([]byte(text))...)}
+	return &Panic{Data: append([]Felt{byteArrayMagic}, byteArray([]byte(text))...)}
 }
 
 // Error shows the felts as nodes do.
-func (p *Panic) Error() string { return formatPanic(p.Data) }
+func (p *Panic) Error() string {
+	if p.fatal != "" {
+		return p.fatal
+	}
+	return formatPanic(p.Data)
+}
+
+func failure(reason Felt) *Panic { return &Panic{Data: []Felt{reason}} }
+
+// unwinding carries a fatal failure through the contracts that called.
+type unwinding struct{ *Panic }
 
 // byteArrayMagic begins a panic whose text is a ByteArray.
 var byteArrayMagic = wire.MustFelt("0x46a6158a16a947e5916b2a2ca68501a45e93d7110e81aa2d6438b1c57c879a3")

@@ -163,7 +163,7 @@ func (r *run) guarded(i *Invocation, locked bool) (failed *Panic) {
 				panic(problem)
 			}
 			r.undo(mark)
-			failed = &Panic{[]Felt{outOfGas}}
+			failed = failure(outOfGas)
 			i.Failed = failed
 		}
 	}()
