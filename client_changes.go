@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -166,22 +167,30 @@ func (p *Progress) Fingerprint() string {
 			s.Steps[i].Confirmations = &Confirmations{Current: n.Current, Target: n.Target}
 		}
 	}
+	// Of an action what is asked for and of whom, not what it is asked with.
+	shown := struct {
+		Status *GetSwapStatusOutput
+		Asks   ActionType
+		What   string
+		Who    string
+		Pay    *SendToAddress
+	}{Status: &s}
 	if a := s.CurrentAction; a != nil {
-		bare := *a
-		if v := a.SignPSBT; v != nil {
-			bare.SignPSBT = &SignPSBT{Name: v.Name, Description: v.Description, Chain: v.Chain, Raw: []RawPSBT{}}
+		shown.Asks, s.CurrentAction = a.Type(), nil
+		switch {
+		case a.SendToAddress != nil:
+			shown.Pay = a.SendToAddress
+		case a.SignPSBT != nil:
+			shown.What = string(a.SignPSBT.Name) + a.SignPSBT.Description
+		case a.SignSmartChainTransaction != nil:
+			shown.What, shown.Who = string(a.SignSmartChainTransaction.Name)+a.SignSmartChainTransaction.Description, a.SignSmartChainTransaction.RequiredSigner
+		case a.Wait != nil:
+			shown.What = string(a.Wait.Name) + a.Wait.Description
 		}
-		if v := a.SignSmartChainTransaction; v != nil {
-			bare.SignSmartChainTransaction = &SignSmartChainTransaction{Name: v.Name, Description: v.Description, Chain: v.Chain, RequiredSigner: v.RequiredSigner}
-		}
-		if v := a.Wait; v != nil {
-			bare.Wait = &Wait{Name: v.Name, Description: v.Description, PollTimeSeconds: v.PollTimeSeconds}
-		}
-		s.CurrentAction = &bare
 	}
-	text, err := json.Marshal(&s)
-	if err != nil { // of an action without content, which no client makes
-		return ""
+	text, err := json.Marshal(&shown)
+	if err != nil { // of an escrow that is not JSON, which no chain makes: never the same
+		text = fmt.Append(nil, p.Version, p.At)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
