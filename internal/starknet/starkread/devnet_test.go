@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/starknet/starkread"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -270,5 +271,112 @@ func TestRelayOnANetwork(t *testing.T) {
 	queries := []chains.WithdrawalQuery{{Vault: ids[0], Recipient: wire.Hex64(g.net.User.Address), TxID: bitcoin.Hash{9}}}
 	if w := need[[]chains.WithdrawalFact](g)(g.reader.Withdrawals(ctx, queries)); w[0].Err != nil || w[0].State != chains.WithdrawalNone {
 		g.Errorf("%+v", w)
+	}
+}
+
+// A server that misbehaves, alone where its faults are limits, and in front of an honest
+// one where they are not: what a client is told is the same.
+func TestFaultyServers(t *testing.T) {
+	g := start(t, starknet.Options{})
+	ctx := g.Context()
+	if err := g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)); err != nil {
+		g.Fatal(err)
+	}
+	secret := [32]byte{5}
+	var queries []chains.EscrowQuery
+	for i := range uint64(3) {
+		s := g.hashLock(secret, i)
+		id := need[wire.Felt](g)(g.net.Party(g.net.LP).Open(s, g.net.Time().Unix()+3600))
+		if err := g.net.Wait(ctx, id); err != nil {
+			g.Fatal(err)
+		}
+		g.net.Mine(7)
+		e := need[chains.Escrow](g)(g.net.Deployment().Escrow(s))
+		queries = append(queries, chains.EscrowQuery{Escrow: &e})
+	}
+	claimed := need[wire.Felt](g)(g.net.Party(g.net.User).ClaimSecret(ctx, g.hashLock(secret, 1), secret))
+	faulty := need[*rpc.Server](g)(g.net.Serve(""))
+	for name, c := range map[string]struct {
+		fault rpc.Fault
+		alone bool
+	}{
+		"few blocks a page":     {rpc.Fault{PageBlocks: 3}, true},
+		"small batches":         {rpc.Fault{MaxBatch: 2}, true},
+		"no batches":            {rpc.Fault{MaxBatch: 1}, true},
+		"no traces":             {rpc.Fault{NoTraces: true}, true},
+		"garbage":               {rpc.Fault{Garbage: true}, false},
+		"down":                  {rpc.Fault{Down: true}, false},
+		"HTTP status 502":       {rpc.Fault{Status: 502}, false},
+		"answers without end":   {rpc.Fault{Huge: true}, false},
+		"another network":       {rpc.Fault{WrongNetwork: true}, false},
+		"an old version":        {rpc.Fault{WrongSpec: "0.5.1"}, false},
+		"no calls":              {rpc.Fault{Fail: []string{"starknet_call"}}, false},
+		"no events, by refusal": {rpc.Fault{Fail: []string{"starknet_getEvents"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faulty.Misbehave(c.fault)
+			urls := []string{faulty.URL()}
+			if !c.alone {
+				urls = append(urls, g.net.URL())
+			}
+			nodes, err := starkrpc.Dial(func(id wire.Felt) error {
+				if known, err := g.net.Network().CheckChainID(id); err != nil || !known {
+					return errors.Join(err, errors.New("unknown"))
+				}
+				return nil
+			}, urls, http.DefaultTransport, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer nodes.Close()
+			nodes.Retry = retry.Policy{Calls: 1}
+			l := starkread.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))
+			r := starkread.New(g.net.Deployment(), l)
+			facts, err := r.Escrows(ctx, queries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, f := range facts {
+				want := chains.EscrowOpen
+				if i == 1 {
+					want = chains.EscrowClaimed
+				}
+				if f.Err != nil || f.State != want || f.InitTx == "" || f.Opened.Time == 0 {
+					t.Errorf("%d: %+v", i, f)
+				}
+			}
+			n := 0
+			for p, err := range l.History(ctx, []*starkread.Reader{r}, g.net.User.Address, 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.Fact.Err != nil {
+					t.Error(p.Fact.Err)
+				}
+				n++
+			}
+			if n != len(queries) {
+				t.Errorf("%d swaps", n)
+			}
+			if states, err := l.Status(ctx, []chains.Signed{{ID: wire.Hex(claimed)}}); err != nil || states[0].State != chains.TxConfirmed {
+				t.Errorf("%+v, %v", states, err)
+			}
+		})
+	}
+	// One that hides events hides no escrow: its state says that there is one.
+	faulty.Misbehave(rpc.Fault{NoEvents: true})
+	nodes, err := starkrpc.Dial(func(wire.Felt) error { return nil }, []string{faulty.URL()}, http.DefaultTransport, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nodes.Close()
+	facts, err := starkread.New(g.net.Deployment(), starkread.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))).Escrows(ctx, queries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range facts {
+		if f.Err == nil || f.State == chains.EscrowNone || f.Final {
+			t.Errorf("%d: %+v", i, f)
+		}
 	}
 }

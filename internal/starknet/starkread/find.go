@@ -137,11 +137,11 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 // more than it agreed to.
 const findMost = 16
 
-// isOurs reports whether an event opens an escrow with a claim handler of the deployment.
+// isOurs reports whether an event opens an escrow with the handlers of the deployment.
 func (r *Reader) isOurs(e starkrpc.Event) bool {
 	said, err := r.DecodeLog(e.Log)
-	_, ok := said.(wire.InitializeEvent)
-	return err == nil && ok
+	init, ok := said.(wire.InitializeEvent)
+	return err == nil && ok && init.RefundHandler == r.RefundHandler
 }
 
 // openings reads the escrows that events say were opened, by their hashes, from the
