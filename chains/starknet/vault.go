@@ -2,12 +2,10 @@ package starknet
 
 import (
 	"context"
-	"slices"
 
 	btcwire "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -37,23 +35,5 @@ func (k *contract) DryRun(ctx context.Context, txs [][]byte) error { return k.re
 // RelayTip takes one round trip. With several nodes it is what most of them say, the
 // higher of two: watchtowers are paid for what the relay lacks.
 func (k *contract) RelayTip(ctx context.Context) (uint32, error) {
-	if k.chain.nodes.Several() {
-		var tips []uint32
-		ask := func() []starkrpc.Request {
-			return []starkrpc.Request{starkrpc.CallRequest(k.BtcRelay.Address, wire.Selector(wire.EntryBlockHeight), nil, starkrpc.Latest, new(starkrpc.Felts))}
-		}
-		err := k.chain.nodes.Each(ctx, ask, func(r []starkrpc.Request) {
-			if r[0].Err != nil {
-				return
-			}
-			if tip, err := wire.ReadRelayNumber(*r[0].Result.(*starkrpc.Felts)); err == nil {
-				tips = append(tips, tip)
-			}
-		})
-		if err == nil && len(tips) > 0 {
-			slices.Sort(tips)
-			return tips[len(tips)/2], nil
-		}
-	}
 	return k.reader.RelayTip(ctx)
 }

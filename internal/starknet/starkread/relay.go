@@ -16,21 +16,10 @@ import (
 // round trip. With several nodes it is what most of them say, the higher of two:
 // watchtowers are paid for what the relay lacks.
 func (r *Reader) RelayTip(ctx context.Context) (uint32, error) {
-	questions := func() []starkrpc.Request {
-		return []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head)), r.call(r.BtcRelay, wire.EntryBlockHeight, nil, starkrpc.Latest, new(starkrpc.Felts))}
-	}
-	read := func(q []starkrpc.Request) (uint32, error) {
-		for _, one := range q {
-			if one.Err != nil {
-				return 0, upstream(one)
-			}
-		}
-		return relayHeight(*q[1].Result.(*starkrpc.Felts))
-	}
 	if r.ledger.Nodes.Several() {
 		var tips []uint32
-		err := r.ledger.Nodes.Each(ctx, questions, func(q []starkrpc.Request) {
-			if tip, err := read(q); err == nil {
+		err := r.ledger.Nodes.Each(ctx, r.tipQuestions, func(q []starkrpc.Request) {
+			if tip, err := readTip(q); err == nil {
 				tips = append(tips, tip)
 			}
 		})
@@ -39,15 +28,34 @@ func (r *Reader) RelayTip(ctx context.Context) (uint32, error) {
 			return tips[len(tips)/2], nil
 		}
 	}
-	q := questions()
+	return r.relayTip(ctx)
+}
+
+// relayTip is the height that one node says.
+func (r *Reader) relayTip(ctx context.Context) (uint32, error) {
+	q := r.tipQuestions()
 	if err := r.ledger.Nodes.Batch(ctx, q); err != nil {
 		return 0, err
 	}
-	tip, err := read(q)
+	tip, err := readTip(q)
 	if err == nil {
 		r.ledger.heads(q[0].Result.(*starkrpc.Head))
 	}
 	return tip, err
+}
+
+func (r *Reader) tipQuestions() []starkrpc.Request {
+	return []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head)), r.call(r.BtcRelay, wire.EntryBlockHeight, nil, starkrpc.Latest, new(starkrpc.Felts))}
+}
+
+// readTip takes the answers to tipQuestions.
+func readTip(q []starkrpc.Request) (uint32, error) {
+	for _, one := range q {
+		if one.Err != nil {
+			return 0, upstream(one)
+		}
+	}
+	return relayHeight(*q[1].Result.(*starkrpc.Felts))
 }
 
 func relayHeight(answer []wire.Felt) (uint32, error) {
@@ -101,7 +109,7 @@ func (r *Reader) Header(ctx context.Context, block bitcoin.Hash, notBefore int64
 		}
 	}
 	if !asked {
-		tip, err = r.RelayTip(ctx)
+		tip, err = r.relayTip(ctx)
 	}
 	return wire.StoredHeader{}, tip, false, err
 }
