@@ -24,6 +24,13 @@
 //	                               sends base units of a token to an address on Solana: SOL, WBTC or USDC
 //	POST /solana/misbehave?behind=3  makes Solana's node misbehave: down=true, status=502, behind= (blocks), loseTransaction=true,
 //	                               loseAnswer=true, silent=true (subscriptions); none: it works
+//	POST /starknet/mine?blocks=1   closes blocks on Starknet
+//	POST /starknet/mining?automatic=false  whether a block is closed for each transaction; else it is pre-confirmed until the next one
+//	POST /starknet/reorg?blocks=1  replaces Starknet's blocks by empty ones; with lost=true their transactions do not come again
+//	POST /starknet/fund?address=...&token=STRK&amount=
+//	                               gives base units of a token to an address on Starknet: STRK, WBTC or USDC
+//	POST /starknet/misbehave?behind=3  makes Starknet's node misbehave: down=true, status=502, behind= (blocks), perSecond= (requests),
+//	                               loseTransaction=true, loseAnswer=true, noEvents=true; none: it works
 //	POST /misbehave?lp=0&faults=   makes an LP misbehave: names like NeverPay,Withhold; none: it is honest again.
 //	                               field=data.total&value=1&on=/tobtc/ lies in a field of the answers of some calls
 package control
@@ -107,6 +114,9 @@ func Handler(n *devnet.Net) http.Handler {
 	invoices(n, answered, number)
 	if n.Solana != nil {
 		onSolana(n, on, number)
+	}
+	if n.Starknet != nil {
+		onStarknet(n, on, number)
 	}
 	on("/watchtower", func(_ context.Context, q func(string) string) (any, error) {
 		claims, err := strconv.ParseBool(q("on"))

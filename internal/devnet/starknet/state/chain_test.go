@@ -275,3 +275,31 @@ func TestPrices(t *testing.T) {
 		t.Error("the block has the old price")
 	}
 }
+
+// TestReplacement outbids a transaction that waits.
+func TestReplacement(t *testing.T) {
+	k := newKit(t, state.Options{})
+	k.Hold(true)
+	offer := func(percent int64, tip uint64) *state.Tx {
+		call, err := wire.Transfer(wire.STRK, bob.Address(), big.NewInt(percent))
+		k.must(err)
+		r := rate()
+		r.L2 = new(big.Int).Div(new(big.Int).Mul(r.L2, big.NewInt(percent)), big.NewInt(100))
+		tx := network.NewInvoke(alice.Address(), 0, r, []wire.Call{call})
+		tx.Tip = tip
+		return k.signed(alice, tx)
+	}
+	first, second, third := offer(100, 0), offer(110, 0), offer(130, 10)
+	k.send(first)
+	k.refused(offer(109, 5), state.Underpriced)
+	k.send(second)
+	k.send(third)
+	k.refused(offer(200, 10), state.Underpriced)
+	k.Produce(1)
+	if k.tx(first.Hash) != nil || k.tx(second.Hash) != nil || k.done(third).Reverted != "" || k.nonce(alice.Address()) != 1 {
+		t.Error("not the dearest was executed, or not it alone")
+	}
+	if done := k.done(third); done.Fee.Cmp(new(big.Int).Add(rate().Cost(done.Gas), new(big.Int).SetUint64(10*done.Gas.L2))) != 0 {
+		t.Errorf("the fee of %d has no tip", done.Fee)
+	}
+}

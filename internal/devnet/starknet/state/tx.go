@@ -30,7 +30,7 @@ func NewTx(t *wire.Transaction, query bool) (*Tx, error) {
 	return &Tx{t, id, query}, nil
 }
 
-// calldata is what the sender's account gets first.
+// validate is what the sender's account gets first.
 func (t *Tx) validate() (selector Felt, calldata []Felt) {
 	if t.Type == wire.DeployAccount {
 		return selectorValidateDeploy, append([]Felt{t.Deploy.ClassHash, t.Deploy.Salt}, t.Deploy.ConstructorCalldata...)
