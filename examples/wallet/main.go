@@ -1,0 +1,87 @@
+// Command wallet serves a page on which swaps are made, with a local network behind it:
+// Bitcoin, Lightning, Citrea, Solana, a liquidity provider and a watchtower, all in this
+// process and without internet.
+//
+//	go run ./examples/wallet        # then open http://127.0.0.1:8080
+//
+// The page is static and needs no build step: it speaks to the operations of httpapi and
+// to the stream of events. What a user does elsewhere, signing, paying and waiting for
+// blocks, the local network's user does at the press of a button; Citrea's transactions
+// can be sent with a browser wallet instead.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/httpapi/events"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	listen := flag.String("listen", "127.0.0.1:8080", "address of the page; anybody who reaches it moves the local network's money")
+	flag.Parse()
+	if err := run(ctx, os.Stdout, *listen); err != nil {
+		fmt.Fprintln(os.Stderr, "wallet:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, listen string) (err error) {
+	network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, network.Close()) }()
+	client, err := swapper.Open(ctx, network.Config())
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = client.Run(ctx) }() // until it is closed
+	defer func() { client.Close(); <-ended }()
+
+	streams := events.New(client, events.Options{})
+	server := &http.Server{Handler: handler(network, client, streams), ReadHeaderTimeout: 10 * time.Second}
+	server.RegisterOnShutdown(streams.Close)
+	socket, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-ctx.Done()
+		ending, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if server.Shutdown(ending) != nil {
+			_ = server.Close()
+		}
+	}()
+	fmt.Fprintf(out, "The wallet is at http://%s\n", socket.Addr())
+	if err := server.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// handler serves the page, the operations with their events, and the local network's user.
+func handler(network *swappertest.Network, client *swapper.Client, streams *events.Streams) http.Handler {
+	mux := http.NewServeMux()
+	httpapi.Mount(mux, "/api", client, streams.Operation())
+	mux.Handle("/local/", http.StripPrefix("/local", (&user{network, client}).handler()))
+	mux.HandleFunc("GET /qr", serveQR)
+	mux.Handle("/", servePage())
+	return mux
+}

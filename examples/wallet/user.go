@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// user is the local network's user, whose keys and wallets the page may use.
+type user struct {
+	network *swappertest.Network
+	swaps   swapper.Service
+}
+
+func (u *user) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /user", u.who)
+	mux.HandleFunc("POST /invoice", u.invoice)
+	mux.HandleFunc("POST /pay", u.pay)
+	mux.HandleFunc("POST /sign", u.sign)
+	mux.HandleFunc("POST /mine", u.mine)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Another page that the browser shows must not move this user's money.
+		if origin := r.Header.Get("Sec-Fetch-Site"); origin != "" && origin != "same-origin" && origin != "none" {
+			http.Error(w, "only the wallet's own page may ask this", http.StatusForbidden)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// who answers with the user's addresses, by chain, and the key that Bitcoin transactions are funded for.
+func (u *user) who(w http.ResponseWriter, r *http.Request) {
+	me := u.network.User
+	addresses := make(map[string]string)
+	for _, chain := range []string{"BITCOIN", "CITREA", "SOLANA"} {
+		addresses[chain] = me.Address(chain)
+	}
+	answer(w, map[string]any{"addresses": addresses, "bitcoinPublicKey": me.BitcoinPublicKey(), "rpc": u.network.URL("CITREA")})
+}
+
+// invoice makes an invoice of somebody else, to be paid by a swap.
+func (u *user) invoice(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Sats int64 }
+	if err := read(r, &in); err != nil || in.Sats <= 0 || in.Sats > 1_000_000_000 {
+		httpapi.WriteError(w, r, fault.Invalid("sats", "must be a number of sats above 0"))
+		return
+	}
+	answer(w, map[string]string{"invoice": u.network.Invoice(in.Sats)})
+}
+
+// pay pays an invoice from the user's Lightning wallet.
+func (u *user) pay(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Invoice string }
+	err := read(r, &in)
+	if err == nil {
+		err = u.network.Pay(in.Invoice)
+	}
+	if err != nil {
+		httpapi.WriteError(w, r, fault.New(fault.InvalidInput, "%w", err))
+		return
+	}
+	answer(w, struct{}{})
+}
+
+// sign signs what a swap asks for now, and returns it for submitTransaction.
+func (u *user) sign(w http.ResponseWriter, r *http.Request) {
+	var in struct{ SwapID string }
+	err := read(r, &in)
+	var signed []string
+	if err == nil {
+		me := u.network.User
+		var s *swapper.GetSwapStatusOutput
+		if s, err = u.swaps.GetSwapStatus(r.Context(), swapper.GetSwapStatusInput{SwapID: in.SwapID,
+			BitcoinAddress: me.Address("BITCOIN"), BitcoinPublicKey: me.BitcoinPublicKey()}); err == nil {
+			signed, err = me.Sign(s.CurrentAction)
+		}
+	}
+	if err != nil {
+		httpapi.WriteError(w, r, err)
+		return
+	}
+	answer(w, map[string][]string{"signedTxs": signed})
+}
+
+// mine finds a Bitcoin block.
+func (u *user) mine(w http.ResponseWriter, r *http.Request) {
+	if err := u.network.Mine(1); err != nil {
+		httpapi.WriteError(w, r, err)
+		return
+	}
+	answer(w, struct{}{})
+}
+
+func read(r *http.Request, in any) error {
+	if err := json.NewDecoder(r.Body).Decode(in); err != nil {
+		return fault.New(fault.InvalidInput, "the body must be JSON: %w", err)
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // or the reader is gone
+}
