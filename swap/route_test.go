@@ -1,9 +1,18 @@
 package swap_test
 
 import (
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
@@ -109,5 +118,30 @@ func TestRouteNeedsAChain(t *testing.T) {
 	}
 	if got, err := swap.Route(tokens.BTC(), sol, v2); err != nil || got != swap.FromBTC {
 		t.Errorf("Bitcoin: %v, %v", got, err)
+	}
+}
+
+// What the vectors take for constant is what the chains say of themselves, as they are
+// deployed on the main network; a node is not needed for it.
+func TestRoutesAreThoseOfTheChains(t *testing.T) {
+	dead := []string{"http://127.0.0.1:1"}
+	env := chains.Env{Network: bitcoin.Mainnet, Now: time.Now, Rand: rand.Reader, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)}
+	for _, f := range []chains.Factory{starknet.Mainnet(starknet.Options{RPC: dead}), solana.Mainnet(solana.Options{RPC: dead}), evm.Botanix(evm.Options{RPC: dead}), evm.Citrea(evm.Options{RPC: dead})} {
+		c, err := f.Open(t.Context(), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := c.Info()
+		want, _ := constants(f.ID())
+		at := slices.IndexFunc(info.Versions, func(v chains.Version) bool { return v.Name == info.Default })
+		if at < 0 || info.ID != want.ID || info.Default != want.Default || info.Versions[at].LPInit != want.Versions[0].LPInit || info.Versions[at].Vaults != want.Versions[0].Vaults {
+			t.Errorf("%s: %+v, want %+v", f.ID(), info.Versions, want.Versions)
+		}
+		if diff := cmp.Diff(tokens.Known(f.ID()), info.Tokens); diff != "" {
+			t.Errorf("%s: tokens (-catalogue +chain):\n%s", f.ID(), diff)
+		}
+		if err := c.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
