@@ -75,10 +75,17 @@ func (c *cursor) count() uint64 {
 	}
 }
 
-// readTx reads a transaction. One of 64 bytes could be an inner node of a merkle tree;
-// one with witnesses has another hash than its id.
-func (x *call) readTx(raw []byte) (tx bitcoinTx) {
+// readTx reads a transaction and charges for it.
+func (x *call) readTx(raw []byte) bitcoinTx {
 	x.Charge(txByteGas * uint64(len(raw)))
+	x.hashing(len(raw), 1)
+	x.hashing(sha256.Size, 1)
+	return parseTx(raw)
+}
+
+// parseTx reads a transaction. One of 64 bytes could be an inner node of a merkle tree;
+// one with witnesses has another hash than its id.
+func parseTx(raw []byte) (tx bitcoinTx) {
 	assert(len(raw) != 64, "bitcointx: length 64")
 	c := &cursor{data: raw, at: 4}
 	ins := c.count()
@@ -110,8 +117,6 @@ func (x *call) readTx(raw []byte) (tx bitcoinTx) {
 		tx.outs = append(tx.outs, bitcoinOut{c.u64(s.start), c.look(s.head, int(s.length))})
 	}
 	tx.lockTime = c.u32(uint32(len(raw) - 4))
-	x.hashing(len(raw), 1)
-	x.hashing(sha256.Size, 1)
 	tx.id = bitcoin.Hash(chainhash.DoubleHashH(raw))
 	return tx
 }

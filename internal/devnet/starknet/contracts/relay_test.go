@@ -87,7 +87,7 @@ func TestRelayHeaderRules(t *testing.T) {
 			h.Bits = 0x217fffff
 			return h
 		}(), "u256_mul Overflow"},
-		{"not above the median", change(func(h *bitcoin.Header) { h.Time = first.PreviousTimes[4] }), "update_chain: timestamp median"},
+		{"not above the median", change(func(h *bitcoin.Header) { h.Time = first.PreviousTimes[5] }), "update_chain: timestamp median"},
 		{"in the future", change(func(h *bitcoin.Header) { h.Time = uint32(k.clock()) + 4*60*60 }), "update_chain: timestamp future"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestRelayHeaderRules(t *testing.T) {
 	}
 	k.isTip(first)
 	for _, h := range []bitcoin.Header{
-		change(func(h *bitcoin.Header) { h.Time = first.PreviousTimes[9] + 1 }), // the median is of eleven
+		change(func(h *bitcoin.Header) { h.Time = first.PreviousTimes[5] + 1 }), // the median is of eleven
 		change(func(h *bitcoin.Header) { h.Time = uint32(k.clock()) + 4*60*60 - 1 }),
 		change(func(h *bitcoin.Header) { h.Bits = 0x207ffffe }), // on test networks each header says its target
 	} {
