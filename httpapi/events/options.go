@@ -12,8 +12,9 @@ type Options struct {
 	WriteTimeout time.Duration // a reader that takes longer to take an event is cut off; 10 s
 	Retry        time.Duration // how long readers are told to wait before they connect again; 3 s
 
-	// Poll is how often the store is asked for what other processes have changed, and
-	// the least time between two looks at a payment that is being confirmed; 5 s.
+	// Poll is how often the store is asked for what other processes have changed, and a
+	// swap that somebody listens to is looked at while it is not finished; a swap to which
+	// nothing happens for long is looked at less often, once a minute in the end. 5 s.
 	Poll time.Duration
 
 	MaxStreams   int // at the same time; 1000

@@ -186,7 +186,7 @@ func (s *Streams) beginSwap(ctx context.Context, st *stream, q query) (present [
 	end = s.register(st)
 	st.offer(e)
 	s.mu.Lock()
-	s.lookLocked(q.swapID) // for what changed between the two, and to plan the next look
+	s.lookLocked(q.swapID, p.Account) // for what changed between the two, and to plan the next look
 	s.mu.Unlock()
 	return nil, end, nil
 }

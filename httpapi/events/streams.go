@@ -59,9 +59,12 @@ type set map[*stream]struct{}
 
 // look is one swap that is being looked at, or is to be looked at again later.
 type look struct {
+	account        swapper.Account
 	running, again bool
 	later          *time.Timer
 	failures       int
+	print          string // of what was seen last
+	since          time.Time
 }
 
 // parallel is how many swaps are looked at at the same time.
@@ -177,15 +180,15 @@ func (s *Streams) noted(c swapper.Change) {
 	}
 	w.known[c.Swap.SwapID] = c.Version
 	if len(s.bySwap[c.Swap.SwapID]) > 0 || len(s.byAccount[c.Account]) > 0 {
-		s.lookLocked(c.Swap.SwapID)
+		s.lookLocked(c.Swap.SwapID, c.Account)
 	}
 }
 
 // lookLocked begins a look at a swap, or has the one that is running repeated.
-func (s *Streams) lookLocked(id string) {
+func (s *Streams) lookLocked(id string, of swapper.Account) {
 	l := s.looks[id]
 	if l == nil {
-		l = &look{}
+		l = &look{account: of}
 		s.looks[id] = l
 	}
 	if l.later != nil {
@@ -239,7 +242,10 @@ func (s *Streams) looked(id string, l *look, p *swapper.Progress, err error) boo
 	case err == nil:
 		l.failures = 0
 		s.offer(e, p.Account)
-		wait = s.again(p.Status)
+		if l.print != e.place.print {
+			l.print, l.since = e.place.print, time.Now()
+		}
+		wait = s.again(p.Status, time.Since(l.since))
 	case fault.CodeOf(err) == fault.NotFound:
 		for st := range s.bySwap[id] {
 			st.end()
@@ -251,7 +257,7 @@ func (s *Streams) looked(id string, l *look, p *swapper.Progress, err error) boo
 			s.Logger.Warn("a swap could not be looked at for its events", "swap", storage.Label(id), "failures", l.failures, "err", err)
 		}
 	}
-	if wait == 0 || s.closed || !s.wanted(id, p) {
+	if wait == 0 || s.closed || !s.wanted(id, l) {
 		delete(s.looks, id)
 		return true
 	}
@@ -259,37 +265,34 @@ func (s *Streams) looked(id string, l *look, p *swapper.Progress, err error) boo
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.looks[id] == l && !l.running {
-			if l.later = nil; !s.wanted(id, p) {
+			if l.later = nil; !s.wanted(id, l) {
 				delete(s.looks, id)
 				return
 			}
-			s.lookLocked(id)
+			s.lookLocked(id, l.account)
 		}
 	})
 	return true
 }
 
-// wanted reports whether somebody listens to a swap. p is nil where it could not be
-// looked at.
-func (s *Streams) wanted(id string, p *swapper.Progress) bool {
-	return len(s.bySwap[id]) > 0 || p != nil && len(s.byAccount[p.Account]) > 0
+// wanted reports whether somebody listens to a swap.
+func (s *Streams) wanted(id string, l *look) bool {
+	return len(s.bySwap[id]) > 0 || len(s.byAccount[l.account]) > 0
 }
 
-// again is after what time a swap is to be looked at without a change of its record, 0
-// for never: confirmations are counted, not stored.
-func (s *Streams) again(status *swapper.GetSwapStatusOutput) time.Duration {
+// again is after what time a swap that somebody listens to is looked at without a change
+// of its record, 0 for never: as often as a wallet would ask, less often when nothing has
+// been seen to happen for long. In the background unpaid quotes are looked at too seldom
+// for somebody who waits, and confirmations are counted, not stored.
+func (s *Streams) again(status *swapper.GetSwapStatusOutput, quiet time.Duration) time.Duration {
 	if status.IsFinished {
 		return 0
 	}
-	for _, step := range status.Steps {
-		if n := step.Confirmations; n != nil && n.Current < n.Target {
-			if a := status.CurrentAction; a != nil && a.Wait != nil {
-				return max(s.Poll, time.Duration(a.Wait.PollTimeSeconds*float64(time.Second)))
-			}
-			return s.Poll
-		}
+	wait := max(s.Poll, min(quiet/20, time.Minute))
+	if a := status.CurrentAction; a != nil && a.Wait != nil {
+		wait = max(wait, time.Duration(a.Wait.PollTimeSeconds*float64(time.Second)))
 	}
-	return 0
+	return wait
 }
 
 func (s *Streams) offer(e event, of swapper.Account) {

@@ -198,11 +198,17 @@ func TestFailingLooks(t *testing.T) {
 	url, _ := serve(t, s, events.Options{Poll: 5 * time.Millisecond})
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
+	signer := connect(t, url+"signer=bob", "")
 	s.mu.Lock()
 	s.failing = 4
 	s.mu.Unlock()
 	s.put("one", "CLAIMED", finished)
 	r.want("one", "CLAIMED")
+	s.mu.Lock()
+	s.failing = 3
+	s.mu.Unlock()
+	s.put("bob/1", "CREATED")
+	signer.want("bob/1", "CREATED")
 }
 
 // An unused quote that is deleted ends its stream.
