@@ -164,6 +164,13 @@ func TestRecentEscrowTakesOneTrip(t *testing.T) {
 	trips.expect(t, "the look after the claim", 2)
 	look()
 	trips.expect(t, "the one after", 1)
+	states[hashOfSwap(t, data)] = [3]uint64{4990, 0, 1} // the chain took another course
+	if f := look(); f.State != chains.EscrowOpen || f.ClaimTx != "" {
+		t.Errorf("a claim that was undone: %+v", f)
+	}
+	states[hashOfSwap(t, data)] = [3]uint64{4990, 4995, 2}
+	look()
+	trips.trips.Store(0)
 	s.height += buried
 	look()
 	trips.expect(t, "the one after it was buried", 1)
@@ -713,4 +720,36 @@ func TestConcurrentUse(t *testing.T) {
 	if err := workers.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// What became of a withdrawal is remembered once it is buried, not before.
+func TestWithdrawalIsRemembered(t *testing.T) {
+	s := newStub(t)
+	r := s.reader()
+	tx, recipient := bitcoin.Hash{1, 2, 3}, wire.FeltOf(0x77)
+	low, high := wire.TxIDKeys(tx)
+	height := uint64(4990)
+	query := []chains.WithdrawalQuery{{Vault: chains.VaultID{Owner: "0x7", ID: big.NewInt(2)}, Recipient: wire.Hex64(recipient), TxID: tx}}
+	claim := eventJSON{Height: &height, Tx: "0x9", From: wire.Hex64(r.VaultManager.Address), Data: hexes(wire.FeltOf(5), wire.FeltOf(6), wire.FeltOf(1), wire.Felt{}),
+		Keys: hexes(wire.SelectorClaimed, low, high, wire.FeltOf(7), wire.FeltOf(2), recipient, wire.Felt{}, wire.FeltOf(0x62))}
+	look := func(what string, state chains.WithdrawalState) {
+		t.Helper()
+		facts, err := r.Withdrawals(t.Context(), query)
+		if err != nil || facts[0].Err != nil {
+			t.Fatal(err, facts[0].Err)
+		}
+		if f := facts[0]; f.State != state || f.Final != (state != chains.WithdrawalNone) || f.Head.Height != s.height {
+			t.Errorf("%s: %+v", what, f)
+		}
+	}
+	look("nothing", chains.WithdrawalNone)
+	s.add(claim)
+	look("a claim", chains.WithdrawalClaimed)
+	s.events = nil
+	look("a claim that was undone", chains.WithdrawalNone)
+	s.add(claim)
+	s.height += buried
+	look("a claim that is buried", chains.WithdrawalClaimed)
+	s.events = nil
+	look("it once more", chains.WithdrawalClaimed)
 }

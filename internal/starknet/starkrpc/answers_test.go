@@ -319,3 +319,41 @@ func TestStateAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A transaction is in a block if its receipt says which: a height alone, or a hash that is
+// none, is of the block that is being made.
+func TestReceiptsOfEachVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		text     string
+		accepted bool
+	}{
+		"0.7":                       {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"ACCEPTED_ON_L2","block_hash":"0x9","block_number":5,"actual_fee":{"amount":"0x3","unit":"FRI"},"events":[],"execution_resources":{"steps":1}}`, true},
+		"0.10":                      {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"ACCEPTED_ON_L1","block_hash":"0x9","block_number":5,"actual_fee":{"amount":"0x3","unit":"FRI"},"events":[],"execution_resources":{"l1_gas":1}}`, true},
+		"0.8 pending":               {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"ACCEPTED_ON_L2","actual_fee":{"amount":"0x3","unit":"FRI"},"events":[]}`, false},
+		"0.9 pre-confirmed":         {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"PRE_CONFIRMED","block_number":5,"actual_fee":{"amount":"0x3","unit":"FRI"},"events":[]}`, false},
+		"a height alone":            {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"ACCEPTED_ON_L2","block_number":5,"actual_fee":{"amount":"0x3","unit":"FRI"}}`, false},
+		"the hash 0":                {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"ACCEPTED_ON_L2","block_hash":"0x0","block_number":5,"actual_fee":{"amount":"0x3","unit":"FRI"}}`, false},
+		"pre-confirmed with a hash": {`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"PRE_CONFIRMED","block_hash":"0x9","block_number":5,"actual_fee":{"amount":"0x3","unit":"FRI"}}`, false},
+	} {
+		var r Receipt
+		if err := json.Unmarshal([]byte(c.text), &r); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		block, ok := r.Accepted()
+		want := BlockRef{}
+		if c.accepted {
+			want = BlockRef{Height: 5, Hash: wire.FeltOf(9), OnL1: name == "0.10"}
+		}
+		if ok != c.accepted || block != want || r.Tx != wire.FeltOf(1) || r.Fee.Int64() != 3 || r.Reverted {
+			t.Errorf("%s: %+v, %+v, %v", name, r, block, ok)
+		}
+	}
+	for _, text := range []string{`{}`, `{"transaction_hash":"0x1"}`, `{"transaction_hash":"0x1","execution_status":"MAYBE"}`, `{"execution_status":"SUCCEEDED"}`, `[]`,
+		`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","events":[{}]}`,
+		`{"transaction_hash":"0x1","execution_status":"SUCCEEDED","finality_status":"ACCEPTED_ON_L2","block_hash":"0x9","block_number":9223372036854775807}`} {
+		if json.Unmarshal([]byte(text), new(Receipt)) == nil {
+			t.Errorf("%s is a receipt", text)
+		}
+	}
+}
