@@ -395,3 +395,49 @@ func TestOutbiddingAWaitingTransaction(t *testing.T) {
 		t.Errorf("the first: %+v", s)
 	}
 }
+
+// Before the withdrawal that is to be claimed stands one of somebody else who wants a
+// contract called with the payout, and one that was advanced: both are claimed on the way.
+func TestAWithdrawalBehindOneWithACall(t *testing.T) {
+	l := newLive(t, devnet.Options{})
+	id := l.OpenVault(t, [2]uint64{1_000_000, 500_000}, 1)
+	other := l.Account(t).(account)
+	hash := wire.Poseidon(wire.FeltOf(1))
+	call, err := wire.WithdrawalData(other.Address(), [2]uint64{20_000, 0}, &hash)
+	l.must(err)
+	first := l.Withdraw(t, id, call, bitcoin.FeeShares{Execution: 100})
+	advanced, err := l.k.WithdrawalData(other.Address(), [2]uint64{30_000, 0})
+	l.must(err)
+	second := l.Withdraw(t, id, advanced, bitcoin.FeeShares{Fronting: 50})
+	l.Front(t, id, second)
+	own, err := l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 1000}) // with a gas drop
+	l.must(err)
+	third := l.Withdraw(t, id, own, bitcoin.FeeShares{Caller: 100})
+	l.MineBitcoin(t, 1)
+	l.run(l.user, chains.Plan{SwapID: "call", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: third}}}})
+	facts, err := l.k.Withdrawals(t.Context(), []chains.WithdrawalQuery{{Vault: id, Recipient: other.Address(), TxID: first}, {Vault: id, Recipient: other.Address(), TxID: second},
+		{Vault: id, Recipient: l.user.Address(), TxID: third}})
+	l.must(err)
+	for i, f := range facts {
+		if f.Err != nil || f.State != chains.WithdrawalClaimed || (f.FrontTx != "") != (i == 1) {
+			t.Errorf("withdrawal %d: %+v", i, f)
+		}
+	}
+}
+
+// A withdrawal that the contract cannot read closes the vault when it is claimed, and all
+// that is behind it is lost: nobody is asked to sign that.
+func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
+	l := newLive(t, devnet.Options{})
+	id := l.OpenVault(t, [2]uint64{1_000_000, 0}, 1)
+	l.Withdraw(t, id, []byte("no withdrawal"), bitcoin.FeeShares{})
+	own, err := l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 0})
+	l.must(err)
+	tx := l.Withdraw(t, id, own, bitcoin.FeeShares{})
+	l.MineBitcoin(t, 1)
+	_, err = l.k.Build(t.Context(), chains.Plan{SwapID: "close", Signer: l.user.Address(),
+		Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: tx}}}})
+	if fault.CodeOf(err) != fault.InvalidState {
+		t.Errorf("the claim is built, or refused for another reason: %v", err)
+	}
+}

@@ -132,7 +132,11 @@ func (k *contract) vaultClaim(ctx context.Context, sync *relaySync, vault wire.V
 	if err := proof.CheckInclusion(); err != nil {
 		return wire.Call{}, fault.New(fault.Upstream, "%w", err)
 	}
-	return k.VaultClaim(vault, proof)
+	call, err := k.VaultClaim(vault, proof)
+	if err != nil {
+		return wire.Call{}, fault.New(fault.InvalidState, "withdrawal %s cannot be claimed, the vault would close over it: %w", tx.ID, err)
+	}
+	return call, nil
 }
 
 // relaySync finds stored headers, and plans the submissions that the relay needs to have
