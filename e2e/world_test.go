@@ -27,7 +27,7 @@ import (
 // dollar a hundred-thousandth of one.
 var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
 	"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9),
-	"STARKNET-STRK": big.NewInt(1e8), "STARKNET-WBTC": big.NewInt(1e14), "STARKNET-USDC": big.NewInt(1e9)}, USD: 0.001}
+	"STARKNET-STRK": big.NewInt(13e7), "STARKNET-WBTC": big.NewInt(1e14), "STARKNET-USDC": big.NewInt(1e9)}, USD: 0.001}
 
 // world is a local network, a client on a store on disk, and a user with money
 // on every side.

@@ -92,9 +92,9 @@ func SolanaTokens() []Token {
 }
 
 // StarknetTokens are the tokens of Starknet that the local network has, at its market's
-// prices: a million STRK are a bitcoin.
+// prices: a STRK is 130 sats.
 func StarknetTokens() []Token {
-	price := map[string]int64{"STRK": 1e8, "WBTC": 1e14, "USDC": 1e9}
+	price := map[string]int64{"STRK": 13e7, "WBTC": 1e14, "USDC": 1e9}
 	var all []Token
 	for _, t := range tokens.Known(starknetChain) {
 		if p, ok := price[t.Ticker]; ok {

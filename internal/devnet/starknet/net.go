@@ -159,8 +159,7 @@ func (n *Net) deploy() (err error) {
 	}
 	n.LP, n.User, n.Watchtower = n.account("lp"), n.account("user"), n.account("watchtower")
 	for _, a := range []*Account{n.faucet, n.LP, n.User, n.Watchtower} {
-		deploy := a.Key.Deploy()
-		if err := n.chain.Place(a.Address, deploy.ClassHash, deploy.ConstructorCalldata...); err != nil {
+		if err := n.chain.PlaceAccount(a.Key.Deploy()); err != nil {
 			return fmt.Errorf("deploy an account: %w", err)
 		}
 	}

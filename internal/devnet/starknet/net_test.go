@@ -242,3 +242,19 @@ func TestBlockTime(t *testing.T) {
 		t.Errorf("%d arrived", has)
 	}
 }
+
+// Accounts that stand from the start have spent the nonce of their deployment, as on
+// public networks, where wallets take one with the nonce 0 for not deployed.
+func TestAccountsAreDeployed(t *testing.T) {
+	n := start(t, starknet.Options{})
+	for _, a := range []*starknet.Account{n.User, n.Watchtower, n.LP} {
+		n.Chain().Read(0, func(v *state.View) {
+			if nonce := v.Nonce(a.Address, v.Head()); nonce != 1 {
+				t.Errorf("%s has the nonce %d", wire.Hex64(a.Address), nonce)
+			}
+		})
+	}
+	if _, err := n.User.Send(t.Context(), transfer(t, wire.STRK, n.LP.Address, big.NewInt(1))); err != nil {
+		t.Error(err)
+	}
+}

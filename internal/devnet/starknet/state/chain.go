@@ -270,7 +270,7 @@ func (c *Chain) fill() {
 // the block that is open. Setting up a network and tests of contracts need it. Nothing
 // of it comes back after a reorganisation.
 func (c *Chain) Impersonate(caller, to, selector Felt, calldata ...Felt) (*Invocation, error) {
-	return c.act(&Invocation{Contract: to, Caller: caller, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall})
+	return c.act(&Invocation{Contract: to, Caller: caller, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall}, 0)
 }
 
 // deployment is the type of a transaction that deploys a contract by itself, as the
@@ -280,12 +280,24 @@ const deployment wire.TxType = "DEPLOY"
 // Place deploys a contract at any address, in the same way. It is a transaction of the
 // open block, so that the constructor's events are found.
 func (c *Chain) Place(at, class Felt, calldata ...Felt) error {
-	i := &Invocation{Contract: at, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: Constructor, Kind: PlainCall}
-	_, err := c.act(i)
+	_, err := c.act(placement(at, class, calldata), 0)
 	return err
 }
 
-func (c *Chain) act(i *Invocation) (*Invocation, error) {
+// PlaceAccount deploys an account as its own first transaction does, without a signature
+// and a fee: the nonce 0 is spent. Wallets tell by it that an account is deployed.
+func (c *Chain) PlaceAccount(d wire.Deploy) error {
+	_, err := c.act(placement(d.Address(), d.ClassHash, d.ConstructorCalldata), 1)
+	return err
+}
+
+func placement(at, class Felt, calldata []Felt) *Invocation {
+	return &Invocation{Contract: at, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: Constructor, Kind: PlainCall}
+}
+
+// act runs an invocation that no transaction asked for. nonce is what the contract has
+// then; 0 leaves it.
+func (c *Chain) act(i *Invocation, nonce uint64) (*Invocation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.current()
@@ -298,6 +310,9 @@ func (c *Chain) act(i *Invocation) (*Invocation, error) {
 	}
 	if failed := r.guarded(i, false); failed != nil {
 		return i, failed
+	}
+	if nonce > 0 {
+		r.nonces[i.Contract] = nonce
 	}
 	if i.Entry == Constructor {
 		tx := &Tx{Transaction: &wire.Transaction{Type: deployment, Signed: true}, Hash: wire.Poseidon(wire.ShortString("deploy"), i.Contract, i.Class, c.options.ChainID)}
