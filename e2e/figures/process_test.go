@@ -56,8 +56,8 @@ func (b *bed) process(t *testing.B, program, dir string, swaps int) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	for name, v := range map[string]any{"local.json": b.net.Describe(), "config.json": map[string]any{"listen": address, "local": "local.json", "logLevel": "ERROR",
-		"auth": []any{map[string]any{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 1_000_000}}} {
+	for name, v := range map[string]any{"local.json": b.net.Describe(), "config.yaml": map[string]any{"listen": address, "local": "local.json", "logLevel": "ERROR",
+		"auth": []any{map[string]any{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 1_000_000}, "limits": map[string]int{"requests": 10_000, "perSender": 10_000}}} {
 		text, err := json.Marshal(v)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
@@ -66,7 +66,7 @@ func (b *bed) process(t *testing.B, program, dir string, swaps int) {
 			t.Fatal(err)
 		}
 	}
-	server := exec.Command(program, "-config", filepath.Join(dir, "config.json"))
+	server := exec.Command(program, "-config", filepath.Join(dir, "config.yaml"))
 	var log bytes.Buffer
 	server.Stderr = &log
 	began := time.Now()

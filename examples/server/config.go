@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,29 +17,41 @@ import (
 	"github.com/swapper-go/swapper/watchtower"
 )
 
-// config is the configuration file: one JSON object. Unknown members are
-// refused, since one that is mistyped and ignored may be the one that protects.
-// Every member is described in README.md.
+// config is the configuration file. Every key is described in config.example.yaml.
 type config struct {
-	Listen   string     // address to listen on; ":3000"
-	BasePath string     // of the operations; "/api"
-	Store    string     // file of the swaps, beside the configuration unless absolute; "swaps.db"
-	LogLevel slog.Level // debug, info, warn or error; "info"
+	Listen         string // address to listen on
+	BasePath       string // of the operations
+	Store          string // file of the swaps, beside the configuration unless absolute
+	LogLevel       slog.Level
+	LogFormat      string   // json or text
+	StopGrace      duration // for requests in progress when the server ends
+	Backup         *backupConfig
+	Admin          *struct{ Listen string } // metrics and backups, for the operator alone
+	Tracing        *tracingConfig
+	Limits         limitsConfig
+	Subscribe      bool // streams of changes
+	Webhooks       *webhooksConfig
+	Auth           []entryConfig
+	RateLimit      rateConfig
+	CORS           *corsConfig
+	HTTPS          *struct{ CertPath, KeyPath string }
+	TrustedProxies []netip.Prefix
 
 	network
-	Local string // what examples/devnet printed, in place of the network's members
-
-	Auth           []entryConfig // in order, the first that matches counts; required
-	RateLimit      limit         // for entries without their own; required
-	TrustedProxies []netip.Prefix
-	CORS           *cors
-	HTTPS          *struct{ CertPath, KeyPath string }
+	Local string // what examples/devnet printed, in place of the network's keys
 
 	folder string
 }
 
+// limitsConfig bounds what clients take of the process. 0 is the usual bound.
+type limitsConfig struct {
+	Connections int // open at once
+	Requests    int // answered at once
+	PerSender   int // of one sender, answered at once
+}
+
 // network is the part of the configuration that says where swaps are made and by
-// which rules. Members that are absent are the preset of the Bitcoin network.
+// which rules. Keys that are absent are the preset of the Bitcoin network.
 type network struct {
 	BitcoinNetwork string         // MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST
 	Bitcoin        *bitcoinConfig // the backend
@@ -51,7 +61,7 @@ type network struct {
 	LNURL          lnurlConfig
 	Relays         *[]string      // Nostr relays of the watchtowers; [] publishes nothing
 	Policy         swapper.Policy // how strict quotes are checked
-	KeepExpired    duration       // how long unused quotes stay readable after their expiry; "24h"
+	KeepExpired    duration       // how long unused quotes stay readable after their expiry
 	Clock          string         // URL of a clock to go by, for test networks whose clock is moved
 }
 
@@ -62,52 +72,50 @@ type duration time.Duration
 func (d *duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err != nil || v < 0 {
-		return fmt.Errorf("%q is not a duration such as 36h or 90s", text)
+		return errors.New("must be a duration such as 36h or 90s")
 	}
 	*d = duration(v)
 	return nil
 }
 
-// strict reads JSON and refuses unknown members.
-func strict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	d.UseNumber()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("unexpected data after the object")
-	}
-	return nil
-}
-
 // load reads the file and checks what can be checked before anything is opened.
-func load(path string) (*config, error) {
+func load(path string, environ []string) (*config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	c := &config{Listen: ":3000", BasePath: "/api", Store: "swaps.db", folder: filepath.Dir(path)}
-	if err := strict(text, c); err != nil {
+	c := &config{Listen: ":3000", BasePath: "/api", Store: "swaps.db", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, folder: filepath.Dir(path)}
+	if err := parse(text, environ, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+func (c *config) check() error {
 	switch {
 	case len(c.Auth) == 0:
-		return nil, errors.New(`auth: is required; [{"type": "none", "name": "public"}] admits everybody`)
-	case c.RateLimit.WindowMs <= 0 || c.RateLimit.MaxRequests <= 0:
-		return nil, errors.New("rateLimit: windowMs and maxRequests must be above 0")
+		return errors.New(`auth: is required; [{type: none, name: public}] admits everybody`)
+	case c.LogFormat != "json" && c.LogFormat != "text":
+		return fmt.Errorf("logFormat: must be json or text, not %q", c.LogFormat)
 	case c.Local != "" && (c.BitcoinNetwork != "" || len(c.Chains) > 0 || !c.LPs.empty()):
-		return nil, errors.New("local: cannot be combined with bitcoinNetwork, chains or lps")
+		return errors.New("local: cannot be combined with bitcoinNetwork, chains or lps")
 	case c.Local == "" && len(c.Chains) == 0:
-		return nil, errors.New("chains: at least one is required")
+		return errors.New("chains: at least one is required")
+	case c.Limits.Connections < 0 || c.Limits.Requests < 0 || c.Limits.PerSender < 0:
+		return errors.New("limits: must not be negative")
+	}
+	if err := c.RateLimit.check(); err != nil {
+		return err
 	}
 	if c.Local != "" {
 		if err := c.local(); err != nil {
-			return nil, fmt.Errorf("local: %w", err)
+			return fmt.Errorf("local: %w", err)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // path is where a file of the configuration lies.
@@ -135,15 +143,16 @@ func (s *settings) Close() (err error) {
 }
 
 // swaps reads the network's part. It sends no requests.
-func (c *config) swaps(log *slog.Logger) (*settings, error) {
+func (c *config) swaps(nodes nodes, log *slog.Logger) (*settings, error) {
 	s := &settings{Config: swapper.Config{Logger: log, Policy: c.Policy, KeepExpired: time.Duration(c.KeepExpired)}}
-	if err := c.fill(s, log); err != nil {
+	s.HTTP = nodes.transport("chains")
+	if err := c.fill(s, nodes, log); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (c *config) fill(s *settings, log *slog.Logger) (err error) {
+func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) (err error) {
 	if s.Network, err = c.bitcoinNetwork(); err != nil {
 		return err
 	}
@@ -160,13 +169,13 @@ func (c *config) fill(s *settings, log *slog.Logger) (err error) {
 		s.Now = s.clock.Now
 	}
 	if c.Bitcoin != nil {
-		backend, err := c.Bitcoin.backend(s.Network, c.path, log)
+		backend, err := c.Bitcoin.backend(s.Network, c.path, nodes.transport("bitcoin"), log)
 		if err != nil {
 			return fmt.Errorf("bitcoin.%w", err)
 		}
 		s.Bitcoin, s.closers = backend, append(s.closers, backend)
 		if len(c.Bitcoin.Graph) > 0 {
-			graph, err := c.Bitcoin.graph(s.Network, log)
+			graph, err := c.Bitcoin.graph(s.Network, nodes.transport("graph"), log)
 			if err != nil {
 				return fmt.Errorf("bitcoin.%w", err)
 			}

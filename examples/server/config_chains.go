@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -23,33 +24,35 @@ type chainConfig interface {
 	factory(id string, on bitcoin.Network) (chains.Factory, error) // sends no requests; errors name the member
 }
 
-// UnmarshalJSON takes for each chain its members, or a list of RPC addresses for one
-// with a preset.
-func (c *chainsConfig) UnmarshalJSON(text []byte) error {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return err
+// member returns what is configured of a chain. A chain family of its own is one more
+// case here.
+func (chainsConfig) member(id string) reflect.Type {
+	if id == solana.ChainID {
+		return reflect.TypeFor[solanaConfig]()
 	}
-	*c = make(chainsConfig, len(all))
-	for id, text := range all {
-		own, rpc := chainConfig(nil), (*[]string)(nil)
-		if id == solana.ChainID {
-			s := new(solanaConfig)
-			own, rpc = s, &s.RPC
-		} else {
-			e := new(evmConfig)
-			own, rpc = e, &e.RPC
+	return reflect.TypeFor[evmConfig]()
+}
+
+// fromYAML takes for each chain its keys, or a list of RPC addresses for one with a
+// preset.
+func (c *chainsConfig) fromYAML(n *yaml.Node, path string) error {
+	if n.Kind != yaml.MappingNode {
+		return wrong(n, path, "must be a mapping of the chains' ids")
+	}
+	*c = make(chainsConfig, len(n.Content)/2)
+	for i := 0; i < len(n.Content); i += 2 {
+		id, value := n.Content[i].Value, n.Content[i+1]
+		if _, twice := (*c)[id]; twice {
+			return wrong(n.Content[i], join(path, id), "is given twice")
 		}
-		read := error(nil)
-		if bytes.HasPrefix(text, []byte("[")) {
-			read = json.Unmarshal(text, rpc)
-		} else {
-			read = strict(text, own)
+		own := reflect.New(c.member(id))
+		if value.Kind == yaml.SequenceNode {
+			value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: value.Line, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "rpc", Line: value.Line}, value}}
 		}
-		if read != nil {
-			return fmt.Errorf("chains.%s: %w", id, read)
+		if err := decode(value, own.Elem(), join(path, id)); err != nil {
+			return err
 		}
-		(*c)[id] = own
+		(*c)[id] = own.Interface().(chainConfig)
 	}
 	return nil
 }

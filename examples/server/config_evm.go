@@ -12,7 +12,7 @@ import (
 
 // evmConfig is an EVM chain. What is left out is the preset's.
 type evmConfig struct {
-	RPC       []string          // http or https, in order of preference; required
+	RPC       []string          `secret:"url"` // http or https, in order of preference; required
 	ChainID   uint64            // required without a preset
 	Contracts []contractsConfig // the first is the one that new swaps use; required without a preset
 	Tokens    []tokenConfig     // with the native coin, at the zero address; required without a preset

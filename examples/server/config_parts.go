@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -18,19 +19,20 @@ import (
 
 // bitcoinConfig is how Bitcoin is read: by mempool.space's API or by a node.
 type bitcoinConfig struct {
-	URLs []string // of mempool.space's REST API, the preferred one first
+	URLs []string `secret:"url"` // of mempool.space's REST API, the preferred one first
 	Node *struct {
-		URL            string // JSON-RPC of Bitcoin Core or btcd, as in http://127.0.0.1:8332
-		User, Password string
-		PasswordEnv    string // variable with the password
-		CookieFile     string // of Bitcoin Core, in place of user and password
-		CertFile       string // PEM, as btcd's rpc.cert
+		URL         string `secret:"url"` // JSON-RPC of Bitcoin Core or btcd, as in http://127.0.0.1:8332
+		User        string
+		Password    string `secret:"text"`
+		PasswordEnv string // variable with the password
+		CookieFile  string // of Bitcoin Core, in place of user and password
+		CertFile    string // PEM, as btcd's rpc.cert
 	}
-	Graph []string // mempool.space's REST API, for the Lightning graph that a node does not know
+	Graph []string `secret:"url"` // mempool.space's REST API, for the Lightning graph that a node does not know
 }
 
-func (c bitcoinConfig) graph(on bitcoin.Network, log *slog.Logger) (*mempoolspace.Client, error) {
-	g, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.Graph, Logger: log})
+func (c bitcoinConfig) graph(on bitcoin.Network, transport http.RoundTripper, log *slog.Logger) (*mempoolspace.Client, error) {
+	g, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.Graph, HTTP: &http.Client{Transport: transport}, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
@@ -43,7 +45,7 @@ type ownedBackend interface {
 	io.Closer
 }
 
-func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, log *slog.Logger) (ownedBackend, error) {
+func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, transport http.RoundTripper, log *slog.Logger) (ownedBackend, error) {
 	switch {
 	case (len(c.URLs) > 0) == (c.Node != nil):
 		return nil, fault.Invalid("urls", "or node is required, not both")
@@ -59,7 +61,7 @@ func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, log
 		}
 		return b, nil
 	}
-	b, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.URLs, Logger: log})
+	b, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.URLs, HTTP: &http.Client{Transport: transport}, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("urls: %w", err)
 	}
@@ -91,16 +93,18 @@ type lpsConfig struct {
 	AllowLocal bool
 
 	// Credentials, for providers that grant known clients more requests.
-	Certificate, PrivateKey, PrivateKeyEnv string
+	Certificate   string
+	PrivateKey    string `secret:"text"`
+	PrivateKeyEnv string
 }
 
-// UnmarshalJSON takes a list of base URLs or an object.
-func (c *lpsConfig) UnmarshalJSON(text []byte) error {
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		return json.Unmarshal(text, &c.URLs)
+// fromYAML takes a list of base URLs or a mapping.
+func (c *lpsConfig) fromYAML(n *yaml.Node, path string) error {
+	if n.Kind == yaml.SequenceNode {
+		return decodeInto(n, &c.URLs, path)
 	}
 	type plain lpsConfig
-	return strict(text, (*plain)(c))
+	return decodeInto(n, (*plain)(c), path)
 }
 
 func (c lpsConfig) empty() bool { return len(c.URLs) == 0 && c.Registry == "" }

@@ -11,7 +11,7 @@ import (
 // testnets, or the cluster whose genesis hash is given. What is left out is the
 // preset's.
 type solanaConfig struct {
-	RPC      []string        // http or https, in order of preference; required
+	RPC      []string        `secret:"url"` // http or https, in order of preference; required
 	Genesis  string          // genesis hash of the cluster, base58; required without a preset
 	Programs []programConfig // required without a preset
 	Version  string          // of the swap program that new swaps use, v1 or v2

@@ -16,7 +16,7 @@ import (
 // what it printed:
 //
 //	go run ./examples/devnet -mine 1s > examples/server/local.json
-//	go run ./examples/server -config examples/server/config.local.json
+//	go run ./examples/server -config examples/server/config.local.yaml
 //
 // Members of the file that are given beside it stay as they are.
 func (c *config) local() error {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,26 @@ type town struct {
 	dir   string
 	swaps swapper.Service // by HTTP
 	base  string          // of the server
+	log   lockedBuffer    // what the server says
+	end   func() error    // ends the server
+}
+
+// lockedBuffer may be written to while it is read.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // description is the part of what examples/devnet prints that is used here.
@@ -88,10 +109,15 @@ func (v *town) write(name string, value any) string {
 // serve starts the server; it ends with the test.
 func (v *town) serve(settings map[string]any) {
 	v.Helper()
-	settings["auth"] = []any{map[string]any{"type": "none", "name": "public", "rateLimit": nil}}
-	settings["rateLimit"] = map[string]int{"windowMs": 1000, "maxRequests": 10}
-	settings["logLevel"] = "error"
-	path := v.write("config.json", settings)
+	usual := func(key string, value any) {
+		if _, given := settings[key]; !given {
+			settings[key] = value
+		}
+	}
+	usual("auth", []any{map[string]any{"type": "none", "name": "public", "rateLimit": nil}})
+	usual("rateLimit", map[string]int{"windowMs": 1000, "maxRequests": 10})
+	usual("logLevel", "error")
+	path := v.write("config.yaml", settings)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		v.Fatal(err)
@@ -100,11 +126,14 @@ func (v *town) serve(settings map[string]any) {
 	free.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, path, address) }()
-	v.Cleanup(func() {
+	go func() { ended <- start(ctx, path, address, false, nil, &v.log) }()
+	v.end = sync.OnceValue(func() error {
 		stop()
-		if err := <-ended; err != nil {
-			v.Error(err)
+		return <-ended
+	})
+	v.Cleanup(func() {
+		if err := v.end(); err != nil {
+			v.Error(err, &v.log)
 		}
 	})
 	v.base = "http://" + address
@@ -283,11 +312,11 @@ func TestLocalTakesThePlaceOfANetwork(t *testing.T) {
 	v := &town{T: t, dir: t.TempDir()}
 	v.write("local.json", map[string]any{})
 	settings := map[string]any{"local": "local.json", "auth": []any{map[string]string{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 10}}
-	if _, err := load(v.write("config.json", settings)); err == nil {
+	if _, err := load(v.write("config.yaml", settings), nil); err == nil {
 		t.Error("a file that describes no network")
 	}
 	settings["bitcoinNetwork"] = "TESTNET4"
-	if _, err := load(v.write("config.json", settings)); err == nil {
+	if _, err := load(v.write("config.yaml", settings), nil); err == nil {
 		t.Error("two networks at once")
 	}
 }

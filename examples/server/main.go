@@ -1,134 +1,233 @@
 // Command server is the swap service as a process of its own: the operations
-// over HTTP, behind keys, limits and cross-origin rules.
+// over HTTP, behind keys, limits and cross-origin rules, with metrics, traces and
+// backups.
 //
-//	go run ./examples/server -config config.json
+//	go run ./examples/server -config config.yaml
 //
-// See config.example.json and README.md. SIGINT and SIGTERM end it in order: no new
-// connections, requests in progress finish, then the swaps rest until the next
-// start.
+// See config.example.yaml for every key, README.md and docs/operate.md. SIGINT and SIGTERM
+// end it in order: it says that it is not ready, accepts no new connections, requests
+// in progress finish, and the swaps rest until the next start.
 package main
 
 import (
 	"context"
-	"crypto/tls"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/httpapi/accesslog"
+	"github.com/swapper-go/swapper/httpapi/auth"
+	"github.com/swapper-go/swapper/httpapi/events"
+	"github.com/swapper-go/swapper/httpapi/limit"
+	"github.com/swapper-go/swapper/httpapi/metrics"
+	"github.com/swapper-go/swapper/httpapi/serve"
+	"github.com/swapper-go/swapper/httpapi/tracing"
+	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
 func main() {
 	usual := os.Getenv("SWAPPER_CONFIG")
 	if usual == "" {
-		usual = "config.json"
+		usual = "config.yaml"
 	}
 	path := flag.String("config", usual, "configuration file; $SWAPPER_CONFIG if not given")
 	listen := flag.String("listen", os.Getenv("SWAPPER_LISTEN"), "address to listen on, in place of the file's; $SWAPPER_LISTEN if not given")
+	check := flag.Bool("check", false, "read the configuration and the files that it names, and end")
+	newKey := flag.Bool("new-key", false, "print a new API key and its hash, and end")
 	flag.Parse()
+	if *newKey {
+		key := auth.NewKey()
+		fmt.Printf("key:    %s\nsha256: %x\n", key, sha256.Sum256([]byte(key)))
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *path, *listen); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	if err := start(ctx, *path, *listen, *check, os.Environ(), os.Stderr); err != nil {
 		os.Exit(1)
 	}
 }
 
-// run serves until ctx ends.
-func run(ctx context.Context, path, listen string) (err error) {
-	c, err := load(path)
+// start reads the configuration, serves by it, and says on output what went wrong. What
+// it says holds no secret of the configuration.
+func start(ctx context.Context, path, listen string, check bool, environ []string, output io.Writer) error {
+	c, err := load(path, environ)
 	if err != nil {
+		fmt.Fprintln(output, err)
 		return err
 	}
 	if listen != "" {
 		c.Listen = listen
 	}
-	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.LogLevel}))
-	gate, err := newGate(c.Auth, c.RateLimit)
+	var handler slog.Handler = slog.NewJSONHandler(output, &slog.HandlerOptions{Level: c.LogLevel})
+	if c.LogFormat == "text" {
+		handler = slog.NewTextHandler(output, &slog.HandlerOptions{Level: c.LogLevel})
+	}
+	log := slog.New(accesslog.Redact(handler, secrets(c)...))
+	if err := run(ctx, c, check, log); err != nil {
+		log.Error("ended", "err", err)
+		return err
+	}
+	if check {
+		log.Info("the configuration is good", "file", path)
+	}
+	return nil
+}
+
+// run serves until ctx ends. With check it ends once everything was read that can be
+// read without asking anybody.
+func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err error) {
+	var closers []func() error // in the order in which they are called
+	defer func() {
+		for _, end := range closers {
+			err = errors.Join(err, end())
+		}
+	}()
+	last := func(end func() error) { closers = append([]func() error{end}, closers...) }
+
+	s := &service{base: c.BasePath, places: limit.Places{Total: or(c.Limits.Requests, usualRequests), Each: or(c.Limits.PerSender, usualPerSender)}, log: log}
+	if s.admission, err = c.admission(log); err != nil {
+		return err
+	}
+	if s.cors, err = c.CORS.middleware(); err != nil {
+		return err
+	}
+	var certificate *serve.Certificate
+	if c.HTTPS != nil {
+		if certificate, err = serve.NewCertificate(c.path(c.HTTPS.CertPath), c.path(c.HTTPS.KeyPath), log); err != nil {
+			return fmt.Errorf("https: %w", err)
+		}
+	}
+	if c.Tracing != nil {
+		provider, err := c.Tracing.provider(ctx)
+		if err != nil {
+			return err
+		}
+		last(func() error { return provider.Shutdown(context.WithoutCancel(ctx)) })
+		s.tracer = tracing.New(provider, c.BasePath)
+	}
+	source := &later{}
+	if c.Admin != nil {
+		s.metrics = metrics.New(metrics.Options{Client: source, BasePath: c.BasePath, Operations: []string{"subscribe"}, Store: c.path(c.Store)})
+	}
+	swaps, err := c.swaps(nodes{s.metrics, s.tracer}, log)
 	if err != nil {
 		return err
 	}
-	swaps, err := c.swaps(log)
-	if err != nil {
-		return err
+	last(swaps.Close)
+	hooks := webhook.Options{}
+	if c.Webhooks != nil {
+		if hooks, err = c.Webhooks.options(log); err != nil {
+			return err
+		}
 	}
-	defer func() { err = errors.Join(err, swaps.Close()) }()
+	if check {
+		return nil
+	}
+
 	store, err := bolt.Open(ctx, c.path(c.Store), bolt.Options{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	last(store.Close)
 	swaps.Store = store
+	copies, err := c.backups(store, log)
+	if err != nil {
+		return err
+	}
 	if swaps.clock != nil {
 		stop, err := swaps.clock.start(ctx)
 		if err != nil {
 			return fmt.Errorf("clock: %w", err)
 		}
-		defer stop()
+		last(func() error { stop(); return nil })
 	}
 	client, err := swapper.Open(ctx, swaps.Config)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
-
-	s := &service{gate: gate, limits: newLimiter(time.Now), global: c.RateLimit, trusted: c.TrustedProxies, log: log, ready: client.Ready}
+	last(client.Close)
+	source.Client = client
+	s.health = &health{ready: client.Ready, log: log}
 	for _, f := range swaps.Chains {
-		s.chains = append(s.chains, f.ID())
+		s.health.chains = append(s.health.chains, f.ID())
 	}
-	server := &http.Server{
-		Handler: s.handler(client, c.BasePath, c.CORS), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+
+	// The background work goes on while requests finish.
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	var working sync.WaitGroup
+	last(func() error { stopWork(); working.Wait(); return nil })
+	background := func(what string, f func(context.Context) error) {
+		working.Go(func() {
+			if err := f(work); err != nil && work.Err() == nil {
+				log.Error("the background work ended", "what", what, "err", err)
+			}
+		})
+	}
+	background("swaps", client.Run)
+	if c.Webhooks != nil {
+		hooks.Store, hooks.Now = store, swaps.Now
+		sender, err := webhook.New(client, hooks)
+		if err != nil {
+			return fmt.Errorf("webhooks: %w", err)
+		}
+		background("webhooks", sender.Run)
+	}
+	background("backups", func(ctx context.Context) error { copies.run(ctx); return nil })
+	if c.Admin != nil {
+		background("metrics", s.metrics.Follow)
+		listener, err := net.Listen("tcp", c.Admin.Listen)
+		if err != nil {
+			return fmt.Errorf("admin.listen: %w", err)
+		}
+		log.Info("listening for the operator", "address", listener.Addr().String())
+		background("admin", func(ctx context.Context) error {
+			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(copies), Grace: time.Second, Logger: log})
+		})
+	}
+	var more []httpapi.Option
+	endStreams := func() {}
+	if c.Subscribe {
+		streams := events.New(client, events.Options{Logger: log})
+		last(func() error { streams.Close(); return nil })
+		more, endStreams = append(more, streams.Operation()), streams.Close
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return err
+		return fmt.Errorf("listen: %w", err)
 	}
-	if c.HTTPS != nil {
-		pair, err := newCertificate(c.path(c.HTTPS.CertPath), c.path(c.HTTPS.KeyPath), log)
-		if err != nil {
-			return errors.Join(fmt.Errorf("https: %w", err), listener.Close())
-		}
-		listener = tls.NewListener(listener, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}})
-	}
-	return s.serve(ctx, server, listener, client.Run)
+	log.Info("listening", "address", listener.Addr().String(), "tls", certificate != nil)
+	return serve.Run(ctx, listener, serve.Options{
+		Handler: s.handler(client, more...), Certificate: certificate, Connections: c.Limits.Connections, Grace: time.Duration(c.StopGrace), Logger: log,
+		Ending: func() { s.health.closing.Store(true); endStreams() },
+	})
 }
 
-// serve answers requests, with the background work beside it, until ctx ends or
-// the listener fails. Requests in progress then have half a minute to finish.
-func (s *service) serve(ctx context.Context, server *http.Server, listener net.Listener, background func(context.Context) error) error {
-	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	worked := make(chan struct{})
-	go func() {
-		defer close(worked)
-		if err := background(work); err != nil && work.Err() == nil {
-			s.log.Error("the background work ended", "err", err)
-		}
-	}()
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	s.log.Info("listening", "address", listener.Addr())
+// later is a client that is opened after what measures it was made.
+type later struct{ *swapper.Client }
 
-	var err error
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-		s.closing.Store(true)
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-		defer cancel()
-		if err = server.Shutdown(last); err != nil {
-			err = errors.Join(err, server.Close())
-		}
+// Stats implements [metrics.Source].
+func (l *later) Stats(ctx context.Context) (*swapper.Stats, error) {
+	if l.Client == nil {
+		return nil, swapper.ErrClosed
 	}
-	stopWork()
-	<-worked
-	return err
+	return l.Client.Stats(ctx)
+}
+
+func or(n, usual int) int {
+	if n == 0 {
+		return usual
+	}
+	return n
 }

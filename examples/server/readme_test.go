@@ -3,86 +3,100 @@ package main
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// keys lists what a configuration may have, as README.md writes it, in lower case.
+// keys lists what a configuration may have, in lower case.
 func keys(of reflect.Type, prefix string, into map[string]bool) {
 	switch {
 	case of == reflect.TypeFor[chainsConfig]():
-		keys(reflect.TypeFor[evmConfig](), prefix+".<id>", into)
+		keys(reflect.TypeFor[evmConfig](), prefix+".mychain", into)
 		keys(reflect.TypeFor[solanaConfig](), prefix+".solana", into)
+	case of == reflect.TypeFor[entryLimit]():
+		keys(reflect.TypeFor[rateConfig](), prefix, into)
 	case of.Kind() == reflect.Pointer:
 		keys(of.Elem(), prefix, into)
 	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct && of.Elem().PkgPath() == reflect.TypeFor[config]().PkgPath():
 		keys(of.Elem(), prefix+"[]", into)
 	case of.Kind() == reflect.Struct && of.PkgPath() != "net/netip":
-		for i := range of.NumField() {
-			f := of.Field(i)
-			at := strings.TrimPrefix(prefix+"."+strings.ToLower(f.Name), ".")
-			if f.Anonymous {
-				at = prefix
-			} else if !f.IsExported() {
-				continue
-			}
-			keys(f.Type, at, into)
+		for _, f := range fieldsOf(of) {
+			keys(f.Type, join(prefix, strings.ToLower(keyOf(f.Name))), into)
 		}
 	default:
 		into[prefix] = true
 	}
 }
 
-// README.md describes every key, and no other.
-func TestEveryKeyIsDescribed(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	described := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		if cells := strings.Split(line, "|"); len(cells) > 3 {
-			for _, key := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
-				described[strings.ToLower(key[1])] = true
-			}
+// given lists the keys of a file in the same way.
+func given(n *yaml.Node, prefix string, known, into map[string]bool) {
+	if prefix != "" {
+		into[prefix] = true
+		if known[prefix] { // a value, of whatever form
+			return
 		}
 	}
-	known := map[string]bool{}
-	keys(reflect.TypeFor[config](), "", known)
-	for key := range known {
-		if !described[key] {
-			t.Errorf("%s is not described", key)
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i < len(n.Content); i += 2 {
+			given(n.Content[i+1], join(prefix, strings.ToLower(n.Content[i].Value)), known, into)
 		}
-	}
-	whole := map[string]bool{"auth": true, "lps": true, "chains.<id>": true, "chains.<id>.contracts[]": true, "chains.solana": true, "chains.solana.programs[]": true} // that have members
-	for _, key := range slices.Sorted(maps.Keys(described)) {
-		if !known[key] && !whole[key] {
-			t.Errorf("%s is described and does not exist", key)
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			given(item, prefix+"[]", known, into)
 		}
 	}
 }
 
-// The examples can be read by the server, but for what is not on this machine.
+// The example has every key, and no other; with every key uncommented it can be read.
+func TestExampleHasEveryKey(t *testing.T) {
+	text, err := os.ReadFile("config.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := regexp.MustCompile(`(?m)^( *)#(\S)`).ReplaceAll(text, []byte("$1$2"))
+	var c config
+	if err := parse(whole, nil, &c); err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(whole, &document); err != nil {
+		t.Fatal(err)
+	}
+	known, shown := map[string]bool{}, map[string]bool{}
+	keys(reflect.TypeFor[config](), "", known)
+	given(document.Content[0], "", known, shown)
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		if !shown[key] {
+			t.Errorf("%s is not in the example", key)
+		}
+	}
+	if len(known) < 90 {
+		t.Errorf("only %d keys are known", len(known))
+	}
+}
+
+// The examples can be read by the server as they are, but for what is not on this
+// machine.
 func TestExamples(t *testing.T) {
-	t.Setenv("SWAPPER_API_KEY", "secret")
-	for _, name := range []string{"config.example.json", "config.private.json"} {
-		c, err := load(name)
-		if err != nil {
-			t.Fatal(err)
+	t.Setenv("SWAPPER_API_KEY", "0123456789abcdef")
+	for _, name := range []string{"config.example.yaml", "config.private.yaml"} {
+		c, err := load(name, os.Environ())
+		if err == nil {
+			err = run(t.Context(), c, true, quiet())
 		}
-		if _, err := newGate(c.Auth, c.RateLimit); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		s, err := c.swaps(quiet())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-			continue
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+	}
+	all, err := filepath.Glob("config.*.yaml")
+	if err != nil || len(all) != 3 { // that of the local network is tried by .ci/readme
+		t.Errorf("%v, %v", all, err)
 	}
 }

@@ -3,19 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
+	"fmt"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -24,16 +16,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi/proxy"
 )
 
 func TestLoad(t *testing.T) {
-	if c, err := load("config.example.json"); err != nil || c.Listen != ":3000" || c.BasePath != "/api" || c.Auth[0].RateLimit == nil {
+	if c, err := load("config.example.yaml", nil); err != nil || c.Listen != "127.0.0.1:3000" || c.BasePath != "/api" || c.Auth[0].RateLimit.given {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	certificate, key := credentials(t)
@@ -43,26 +35,46 @@ func TestLoad(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ member, value, want string }{
 		"good":                          {"logLevel", `"debug"`, ""},
-		"mistyped member":               {"ratelimits", `{}`, "unknown field"},
+		"mistyped member":               {"ratelimits", `{}`, "is not a key"},
 		"no auth":                       {"auth", `[]`, "auth"},
 		"auth of no type":               {"auth", `[{"name": "x"}]`, "auth[0]"},
 		"same name twice":               {"auth", `[{"type": "none", "name": "x"}, {"type": "none", "name": "x"}]`, "auth[1]"},
 		"no limit":                      {"rateLimit", `{"windowMs": 0, "maxRequests": 1}`, "rateLimit"},
 		"no limit of one":               {"auth", `[{"type": "none", "name": "x", "rateLimit": {}}]`, "auth[0]: rateLimit"},
+		"limit of nobody":               {"auth", `[{"type": "none", "name": "x", "rateLimit": {"windowMs": 1, "maxRequests": 1, "per": "moon"}}]`, "rateLimit.per"},
+		"no limit at all":               {"auth", `[{"type": "none", "name": "x", "rateLimit": null}]`, ""},
+		"list of hashes":                {"auth", `[{"type": "apiKey", "name": "x", "apiKeySHA256": ["` + strings.Repeat("0", 64) + `", "` + strings.Repeat("1", 64) + `"]}]`, ""},
+		"token without a key":           {"auth", `[{"type": "jwt", "name": "x"}]`, "auth[0]"},
+		"token by HS256":                {"auth", `[{"type": "jwt", "name": "x", "publicKey": "x", "algorithms": ["HS256"]}]`, "algorithms"},
+		"key set that is not there":     {"auth", `[{"type": "jwt", "name": "x", "jwksFile": "none.json"}]`, "jwksFile"},
+		"keys that are not there":       {"auth", `[{"type": "apiKey", "name": "x", "apiKeysFile": "none.txt"}]`, "apiKeysFile"},
+		"a text in place of a list":     {"chains", `{"CITREA": "http://127.0.0.1:1"}`, "chains.CITREA: must be a mapping"},
+		"a number that is none":         {"rateLimit", `{"windowMs": "soon", "maxRequests": 1}`, "rateLimit.windowMs: must be a whole number"},
+		"a half request":                {"rateLimit", `{"windowMs": 1.5, "maxRequests": 1}`, "rateLimit.windowMs: must be a whole number"},
+		"truth that is none":            {"policy", `{"anyFee": "perhaps"}`, "policy.anyFee: must be true or false"},
+		"a key twice":                   {"policy", `{"anyFee": true, "ANYFEE": true}`, "is given twice"},
+		"a level that is none":          {"logLevel", `"loud"`, "logLevel"},
+		"a form of logs that is none":   {"logFormat", `"xml"`, "logFormat"},
+		"certificate that is none":      {"https", `{"certPath": "none.pem", "keyPath": "none.pem"}`, "https"},
+		"traces":                        {"tracing", `{"endpoint": "http://127.0.0.1:1", "sampleRatio": 0.5, "headers": {"a": "b"}}`, ""},
+		"traces to nowhere":             {"tracing", `{"endpoint": "127.0.0.1:1"}`, "tracing.endpoint"},
+		"more than all traces":          {"tracing", `{"endpoint": "http://127.0.0.1:1", "sampleRatio": 2}`, "tracing.sampleRatio"},
+		"a page that is none":           {"cors", `{"origin": "app.example"}`, "cors.origin"},
+		"all pages":                     {"cors", `{"origin": "*"}`, ""},
 		"unknown network":               {"bitcoinNetwork", `"MOON"`, "bitcoinNetwork"},
 		"unknown chain":                 {"chains", `{"NOPE": ["http://127.0.0.1:1"]}`, "chains"},
 		"chain without":                 {"chains", `{"CITREA": []}`, "chains"},
 		"key without":                   {"auth", `[{"type": "apiKey", "name": "x"}]`, "auth[0]"},
-		"key twice":                     {"auth", `[{"type": "apiKey", "name": "x", "apiKey": "a", "apiKeySHA256": "` + strings.Repeat("0", 64) + `"}]`, "auth[0]"},
+		"key twice":                     {"auth", `[{"type": "apiKey", "name": "x", "apiKey": "a", "apiKeySHA256": "` + strings.Repeat("0", 64) + `"}]`, ""},
 		"hash of 3 digits":              {"auth", `[{"type": "apiKey", "name": "x", "apiKeySHA256": "abc"}]`, "auth[0]"},
 		"unset variable":                {"auth", `[{"type": "apiKey", "name": "x", "apiKeyEnv": "NOBODY_SETS_THIS"}]`, "auth[0]"},
 		"wrong proxies":                 {"trustedProxies", `["10.0.0.1"]`, "10.0.0.1"},
 		"own contracts that lack one":   {"chains", `{"CITREA": {"rpc": ["http://127.0.0.1:1"], "chainId": 7, "contracts": [{"escrowManager": "0x0000000000000000000000000000000000000001"}]}}`, "chains.CITREA.deployments[0]"},
-		"mistyped member of a chain":    {"chains", `{"CITREA": {"rpcs": []}}`, "unknown field"},
+		"mistyped member of a chain":    {"chains", `{"CITREA": {"rpcs": []}}`, "is not a key"},
 		"Solana by its nodes":           {"chains", `{"SOLANA": ["http://127.0.0.1:1"]}`, ""},
 		"Solana's later program":        {"chains", `{"SOLANA": {"rpc": ["http://127.0.0.1:1"], "version": "v2"}}`, ""},
 		"Solana without nodes":          {"chains", `{"SOLANA": {"version": "v1"}}`, "chains.SOLANA.rpc"},
-		"a member of EVM chains":        {"chains", `{"SOLANA": {"rpc": ["http://127.0.0.1:1"], "chainId": 7}}`, "chains.SOLANA: json: unknown field"},
+		"a member of EVM chains":        {"chains", `{"SOLANA": {"rpc": ["http://127.0.0.1:1"], "chainId": 7}}`, "chains.SOLANA.chainId: is not a key"},
 		"program that is no address":    {"chains", `{"SOLANA": {"rpc": ["http://127.0.0.1:1"], "programs": [{"version": "v1", "swapProgram": "0x00", "btcRelay": "0x00"}]}}`, "chains.SOLANA.deployments[0].swapProgram"},
 		"genesis that is no hash":       {"chains", `{"SOLANA": {"rpc": ["http://127.0.0.1:1"], "genesis": "devnet"}}`, "chains.SOLANA.genesis"},
 		"unknown version of Solana's":   {"chains", `{"SOLANA": {"rpc": ["http://127.0.0.1:1"], "version": "v3"}}`, "chains.SOLANA.version"},
@@ -84,9 +96,9 @@ func TestLoad(t *testing.T) {
 		"no relays":                     {"relays", `[]`, ""},
 		"a relay that is none":          {"relays", `["https://relay.example"]`, "relays[0]"},
 		"policy":                        {"policy", `{"tolerancePPM": 5000, "anyFee": true}`, ""},
-		"mistyped policy":               {"policy", `{"tolerance": 5000}`, "unknown field"},
+		"mistyped policy":               {"policy", `{"tolerance": 5000}`, "is not a key"},
 		"retention":                     {"keepExpired", `"48h"`, ""},
-		"retention without unit":        {"keepExpired", `"48"`, "48"},
+		"retention without unit":        {"keepExpired", `"48"`, "keepExpired: must be a duration"},
 		"clock":                         {"clock", `"not a URL"`, "clock"},
 		"no origin":                     {"cors", `{"origin": []}`, "origin"},
 	} {
@@ -98,19 +110,13 @@ func TestLoad(t *testing.T) {
 				}
 			}
 			members = append(members, `"`+tt.member+`": `+tt.value)
-			path := filepath.Join(t.TempDir(), "config.json")
+			path := filepath.Join(t.TempDir(), "config.yaml")
 			if err := os.WriteFile(path, []byte("{"+strings.Join(members, ",")+"}"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c, err := load(path)
+			c, err := load(path, nil)
 			if err == nil {
-				_, err = newGate(c.Auth, c.RateLimit)
-			}
-			if err == nil {
-				var s *settings
-				if s, err = c.swaps(quiet()); err == nil {
-					err = s.Close()
-				}
+				err = run(t.Context(), c, true, quiet())
 			}
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
@@ -139,91 +145,9 @@ func credentials(t *testing.T) (certificate, key string) {
 	return hex.EncodeToString(text), hex.EncodeToString(own.Serialize())
 }
 
-// A key that is not there must never match, whatever is configured.
-func TestNoKeyIsNoKey(t *testing.T) {
-	const ofNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-	g, err := newGate([]entryConfig{{Type: "apiKey", Name: "x", APIKeySHA256: ofNothing}}, limit{1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range []http.Header{{}, {"X-Api-Key": {""}}} {
-		if e, ok := g.admit(h); ok {
-			t.Errorf("%v is admitted as %q", h, e.name)
-		}
-	}
-}
-
-func TestAlgorithmsBelongToTheKey(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-	for algorithm, good := range map[string]bool{"ES256": true, "ES384": false, "HS256": false, "none": false, "RS256": false, "EdDSA": false} {
-		_, err := newGate([]entryConfig{{Type: "jwt", Name: "x", PublicKey: text, Algorithms: []string{algorithm}}}, limit{1, 1})
-		if good != (err == nil) {
-			t.Errorf("%s: %v", algorithm, err)
-		}
-	}
-}
-
-func TestClientOf(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-	for name, tt := range map[string]struct {
-		peer      string
-		forwarded []string
-		want      string
-	}{
-		"direct":              {"203.0.113.9:1", nil, "203.0.113.9"},
-		"stranger forwards":   {"203.0.113.9:1", []string{"198.51.100.1"}, "203.0.113.9"},
-		"one proxy":           {"10.0.0.1:1", []string{"198.51.100.1"}, "198.51.100.1"},
-		"left one is a lie":   {"10.0.0.1:1", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
-		"two proxies":         {"10.0.0.1:1", []string{"198.51.100.1, 10.9.9.9"}, "198.51.100.1"},
-		"two headers":         {"10.0.0.1:1", []string{"1.1.1.1", "198.51.100.1"}, "198.51.100.1"},
-		"garbage":             {"10.0.0.1:1", []string{"198.51.100.1, x"}, "10.0.0.1"},
-		"only proxies":        {"10.0.0.1:1", []string{"10.0.0.2"}, "10.0.0.2"},
-		"mapped":              {"[::ffff:10.0.0.1]:1", []string{"198.51.100.1"}, "198.51.100.1"},
-		"loopback of version": {"[::1]:1", []string{"2001:db8::1"}, "2001:db8::1"},
-		"no header":           {"10.0.0.1:1", nil, "10.0.0.1"},
-	} {
-		r := &http.Request{RemoteAddr: tt.peer, Header: http.Header{"X-Forwarded-For": tt.forwarded}}
-		if got := clientOf(r, trusted); got.String() != tt.want {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
-		}
-	}
-}
-
-func TestLimiterIsBounded(t *testing.T) {
-	now := time.Now()
-	l := newLimiter(func() time.Time { return now })
-	at := &limit{WindowMs: 1000, MaxRequests: 1}
-	for i := range uint32(maxBuckets + 10) {
-		l.allow("x", netip.AddrFrom4([4]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)}), at)
-	}
-	if len(l.buckets) > maxBuckets {
-		t.Errorf("%d buckets", len(l.buckets))
-	}
-	now = now.Add(2 * time.Minute)
-	l.allow("x", netip.MustParseAddr("2001:db8::1"), at)
-	if len(l.buckets) != 1 {
-		t.Errorf("%d buckets are left of a window long gone", len(l.buckets))
-	}
-	if ok, _ := l.allow("x", netip.MustParseAddr("2001:db8::2"), at); ok {
-		t.Error("another address of the same network is another client")
-	}
-	if ok, _ := l.allow("y", netip.MustParseAddr("2001:db8::2"), at); !ok {
-		t.Error("another entry has the same bucket")
-	}
-}
-
 func TestProtect(t *testing.T) {
-	s := newService(t, entryConfig{Type: "apiKey", Name: "backend", APIKey: "secret", RateLimit: json.RawMessage(`{"windowMs": 60000, "maxRequests": 2}`)})
-	s.global = limit{WindowMs: 60_000, MaxRequests: 3}
-	server := httptest.NewServer(s.handler(parses{}, "/api", nil))
+	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret", "rateLimit": {"windowMs": 60000, "maxRequests": 2}}]`, `{"windowMs": 60000, "maxRequests": 3}`)
+	server := httptest.NewServer(s.handler(parses{}))
 	defer server.Close()
 	ask := func(key string) (int, http.Header, string) {
 		return call(t, server.URL, "GET", "/api/parseAddress?address=0x1", "", map[string]string{"x-api-key": key})
@@ -245,19 +169,48 @@ func TestProtect(t *testing.T) {
 	}
 }
 
+// Nobody gets a limit of his own by a header that he writes himself, and everybody
+// behind a trusted proxy has his own.
+func TestLimitsByAddress(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trusted proxy.Trusted
+		want    int // of 10 requests that claim different addresses
+	}{
+		"no proxy is trusted":  {nil, 3},
+		"another is trusted":   {proxy.Trusted{netip.MustParsePrefix("10.0.0.0/8")}, 3},
+		"the proxy is trusted": {proxy.Trusted{netip.MustParsePrefix("127.0.0.0/8")}, 10},
+	} {
+		s := newService(t, `[{"type": "none", "name": "public"}]`, `{"windowMs": 60000, "maxRequests": 3}`)
+		s.admission.client = tt.trusted
+		server := httptest.NewServer(s.handler(parses{}))
+		defer server.Close()
+		passed := 0
+		for i := range 10 {
+			header := map[string]string{"X-Real-Ip": fmt.Sprint("198.51.100.", i), "Forwarded": fmt.Sprint("for=198.51.100.", i), "X-Forwarded-For": fmt.Sprint("198.51.100.", i)}
+			if status, _, _ := call(t, server.URL, "GET", "/api/parseAddress?address=0x1", "", header); status == http.StatusOK {
+				passed++
+			}
+		}
+		if passed != tt.want {
+			t.Errorf("%s: %d of 10 requests passed, want %d", name, passed, tt.want)
+		}
+	}
+}
+
 func TestReady(t *testing.T) {
-	s := newService(t, entryConfig{Type: "none", Name: "public"})
+	s := newService(t, `[{"type": "none", "name": "public"}]`, "")
 	var log bytes.Buffer
 	s.log = slog.New(slog.NewTextHandler(&log, nil))
+	s.health.log = s.log
 	asked := 0
-	s.ready = func(context.Context) error {
+	s.health.ready = func(context.Context) error {
 		asked++
 		if asked == 1 {
 			return errors.New("node.internal is down")
 		}
 		return nil
 	}
-	h := s.handler(parses{}, "/api", nil)
+	h := s.handler(parses{})
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
@@ -269,7 +222,7 @@ func TestReady(t *testing.T) {
 	if w := get("/readyz"); w.Code != http.StatusServiceUnavailable || asked != 1 {
 		t.Errorf("asked %d times within 5 s: %d", asked, w.Code)
 	}
-	s.checked = readiness{} // 5 s have passed
+	s.health.checked = readiness{} // 5 s have passed
 	for range 3 {
 		if w := get("/readyz"); w.Code != http.StatusOK {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -286,7 +239,7 @@ func TestReady(t *testing.T) {
 	if text := log.String(); strings.Contains(text, "abcdef") || !strings.Contains(text, "path=/api/parseAddress") || !strings.Contains(text, "entry=public") {
 		t.Errorf("log %s", text)
 	}
-	s.chains = []string{"CITREA", "BOTANIX"}
+	s.health.chains = []string{"CITREA", "BOTANIX"}
 	for _, tt := range []struct {
 		parts  []string
 		status int
@@ -297,136 +250,16 @@ func TestReady(t *testing.T) {
 		for _, p := range tt.parts {
 			parts[p] = errors.New("node.internal is down")
 		}
-		s.checked = readiness{}
-		s.ready = func(context.Context) error { return &swapper.NotReady{Parts: parts} }
+		s.health.checked = readiness{}
+		s.health.ready = func(context.Context) error { return &swapper.NotReady{Parts: parts} }
 		w := get("/readyz")
 		var got struct{ NotReady []string }
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || !slices.Equal(got.NotReady, tt.parts) {
 			t.Errorf("%v: %d %s, want %d", tt.parts, w.Code, w.Body, tt.status)
 		}
 	}
-	s.closing.Store(true)
+	s.health.closing.Store(true)
 	if w := get("/readyz"); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d while closing", w.Code)
-	}
-}
-
-// slow answers when it is told to.
-type slow struct {
-	swapper.Service
-	asked, go_ chan struct{}
-}
-
-func (s slow) ParseAddress(context.Context, swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
-	close(s.asked)
-	<-s.go_
-	return &swapper.ParseAddressOutput{Address: "x", Type: "CITREA"}, nil
-}
-
-func TestShutdownLetsRequestsFinish(t *testing.T) {
-	s := newService(t, entryConfig{Type: "none", Name: "public"})
-	op := slow{asked: make(chan struct{}), go_: make(chan struct{})}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	background := make(chan struct{})
-	ended := make(chan error, 1)
-	go func() {
-		ended <- s.serve(ctx, &http.Server{Handler: s.handler(op, "/api", nil)}, listener, func(ctx context.Context) error {
-			<-ctx.Done()
-			close(background)
-			return ctx.Err()
-		})
-	}()
-	answered := make(chan int, 1)
-	go func() {
-		response, err := http.Get("http://" + listener.Addr().String() + "/api/parseAddress?address=x")
-		if err != nil {
-			answered <- 0
-			return
-		}
-		response.Body.Close()
-		answered <- response.StatusCode
-	}()
-	<-op.asked
-	stop()
-	select {
-	case <-background:
-		t.Error("the background work ended before the requests")
-	case err := <-ended:
-		t.Errorf("ended under a request: %v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
-	close(op.go_)
-	if status := <-answered; status != http.StatusOK {
-		t.Errorf("status %d", status)
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	<-background
-}
-
-func writePair(t *testing.T, dir, name string, at time.Time) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: cert}, "key.pem": {Type: "PRIVATE KEY", Bytes: private}} {
-		path := filepath.Join(dir, file)
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestCertificateIsReplaced(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	if _, err := newCertificate(cert, key, quiet()); err == nil {
-		t.Error("no files, no error")
-	}
-	start := time.Now().Add(-time.Hour)
-	writePair(t, dir, "first", start)
-	c, err := newCertificate(cert, key, quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := func() string {
-		t.Helper()
-		c.looked = time.Time{} // a second has passed
-		got, err := c.get(&tls.ClientHelloInfo{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.Leaf.Subject.CommonName
-	}
-	if got := name(); got != "first" {
-		t.Errorf("%s", got)
-	}
-	if err := os.WriteFile(cert, []byte("half a file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := name(); got != "first" {
-		t.Errorf("after a broken file: %s", got)
-	}
-	writePair(t, dir, "second", start.Add(time.Minute))
-	if got := name(); got != "second" {
-		t.Errorf("after a new pair: %s", got)
 	}
 }

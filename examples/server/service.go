@@ -1,201 +1,119 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"log/slog"
-	"maps"
-	"math"
 	"net/http"
-	"net/netip"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/httpapi/accesslog"
+	"github.com/swapper-go/swapper/httpapi/auth"
+	"github.com/swapper-go/swapper/httpapi/limit"
+	"github.com/swapper-go/swapper/httpapi/metrics"
+	"github.com/swapper-go/swapper/httpapi/tracing"
 )
+
+// usualRequests are the requests that are answered at once if the file does not say
+// how many.
+const usualRequests, usualPerSender = 512, 32
 
 // service is what stands around the operations.
 type service struct {
-	gate    gate
-	limits  *limiter
-	global  limit
-	trusted []netip.Prefix
-	log     *slog.Logger
-	ready   func(context.Context) error
-	closing atomic.Bool
-	chains  []string // ids, of which one is enough to be ready
-	checked readiness
+	base      string
+	admission *admission
+	places    limit.Places
+	cors      func(http.Handler) http.Handler
+	metrics   *metrics.Metrics // nil: nothing is measured
+	tracer    *tracing.Tracer  // nil: nothing is traced
+	health    *health
+	log       *slog.Logger
 }
 
-// handler puts the operations behind, from the outside in: access log, CORS,
-// authentication, rate limit. A preflight needs no key, and a refusal can be read
-// by the page that caused it.
-func (s *service) handler(ops swapper.Service, base string, c *cors) http.Handler {
+// handler puts the operations behind, from the outside in: traces, metrics, access log,
+// CORS, authentication, rate limit, places. A preflight needs no key, and a refusal can
+// be read by the page that caused it.
+func (s *service) handler(ops swapper.Service, options ...httpapi.Option) http.Handler {
 	inner := http.NewServeMux()
-	httpapi.Mount(inner, base, ops, httpapi.WithLogger(s.log))
-	if strings.Trim(base, "/") != "" {
+	httpapi.Mount(inner, s.base, ops, append(options, httpapi.WithLogger(s.log), httpapi.WithCaller(auth.Caller))...)
+	if strings.Trim(s.base, "/") != "" {
 		inner.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, http.StatusNotFound, body{"error": "not found", "code": "unsupported"})
 		})
 	}
+	guesses := limit.New(nil)
+	refused := limit.Requests(guesses, s.admission.refused)(http.HandlerFunc(auth.Refused))
+	known := auth.Require(s.admission.chain, refused)
+	rates := limit.Requests(limit.New(nil), s.admission.allowed)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, body{"status": "ok"}) })
-	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("/", c.wrap(s.protect(inner)))
-	return s.logged(mux)
+	s.health.register(mux)
+	mux.Handle("/", s.cors(known(named(rates(s.inPlaces(inner))))))
+
+	var h http.Handler = accesslog.New(accesslog.Options{Logger: s.log, Client: s.admission.client.Client, Quiet: isHealth})(mux)
+	if s.metrics != nil {
+		h = s.metrics.Observe(h)
+	}
+	if s.tracer != nil {
+		h = s.tracer.Handler(h)
+	}
+	return h
 }
 
-// protect lets a request through whose caller is known and within its limit.
-// Failed logins have a bucket of their own, which a valid key never meets: others
-// may share its address, behind one gateway or by a wrong key left in a script.
-func (s *service) protect(next http.Handler) http.Handler {
-	const failed = "" // no entry has this name
+// inPlaces bounds what is answered at once, but for streams, which have bounds of their
+// own.
+func (s *service) inPlaces(next http.Handler) http.Handler {
+	bounded := limit.InFlight(s.places, s.admission.sender)(next)
+	streams := "/" + strings.Trim(s.base, "/") + "/subscribe"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		client := clientOf(r, s.trusted)
-		e, ok := s.gate.admit(r.Header)
-		if !ok {
-			if ok, retry := s.limits.allow(failed, client, &s.global); !ok {
-				tooMany(w, retry)
-				return
+		if r.URL.Path == streams {
+			next.ServeHTTP(w, r)
+			return
+		}
+		bounded.ServeHTTP(w, r)
+	})
+}
+
+// named writes into the access log by which entry a request was admitted.
+func named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := auth.Of(r.Context()); ok {
+			attrs := []slog.Attr{slog.String("entry", id.Entry)}
+			if id.Kind == auth.KindKey && id.Subject != "" {
+				attrs = append(attrs, slog.String("holder", id.Subject))
 			}
-			answer(w, http.StatusUnauthorized, body{"error": "Unauthorized", "code": "unauthorized"})
-			return
+			accesslog.Add(r.Context(), attrs...)
 		}
-		if seen, ok := w.(*recorder); ok {
-			seen.entry = e.name
-		}
-		if ok, retry := s.limits.allow(e.name, client, e.limit); !ok {
-			tooMany(w, retry)
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(swapper.WithCaller(r.Context(), e.caller(r.Header, client))))
+		next.ServeHTTP(w, r)
 	})
 }
 
-// readiness is what [swapper.Client.Ready] said, and when.
-type readiness struct {
-	mu  sync.Mutex
-	at  time.Time
-	err error
+// isHealth tells checks, which come every few seconds.
+func isHealth(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
+
+// admin is for the operator: metrics, and backups of the store.
+func (s *service) admin(b *backups) http.Handler {
+	mux := http.NewServeMux()
+	s.health.register(mux)
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	if b != nil {
+		mux.Handle("POST /backup", b)
+	}
+	return mux
 }
 
-// readyFor is how long an answer of [swapper.Client.Ready] is good: readyz is for
-// everybody, and a flood of questions must not become one of calls to the chains.
-const readyFor = 5 * time.Second
-
-// get returns what ready says, asking if the last answer is too old. Callers wait for
-// the one that asks, which does not stop when its caller leaves.
-func (r *readiness) get(ctx context.Context, ready func(context.Context) error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.at.IsZero() && time.Since(r.at) < readyFor {
-		return r.err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second) // time to say which part is silent
-	defer cancel()
-	r.at = time.Now()
-	r.err = ready(ctx)
-	return r.err
+// nodes sees the requests to chains and servers on their way.
+type nodes struct {
+	metrics *metrics.Metrics
+	tracer  *tracing.Tracer
 }
 
-// readyz says whether swaps can be made.
-func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
-	if s.closing.Load() {
-		answer(w, http.StatusServiceUnavailable, body{"status": "closing"})
-		return
+func (n nodes) transport(part string) http.RoundTripper {
+	out := http.DefaultTransport
+	if n.metrics != nil {
+		out = n.metrics.Transport(part, out)
 	}
-	err := s.checked.get(r.Context(), func(ctx context.Context) error {
-		err := s.ready(ctx)
-		if err != nil { // the reason may name hosts: it belongs in the log
-			s.log.Warn("not ready", "err", err)
-		}
-		return err
-	})
-	if err == nil {
-		answer(w, http.StatusOK, body{"status": "ready"})
-		return
+	if n.tracer != nil {
+		out = n.tracer.Transport(part, out)
 	}
-	var missing []string
-	if e, ok := errors.AsType[*swapper.NotReady](err); ok {
-		missing = slices.Sorted(maps.Keys(e.Parts))
-	}
-	if s.partly(missing) {
-		answer(w, http.StatusOK, body{"status": "ready", "notReady": missing})
-		return
-	}
-	answer(w, http.StatusServiceUnavailable, body{"status": "not ready", "notReady": missing})
-}
-
-// partly reports whether swaps are possible without what is missing: some of the
-// chains, but not all. Turning every caller away would not mend one chain.
-func (s *service) partly(missing []string) bool {
-	if len(missing) == 0 || len(missing) >= len(s.chains) {
-		return false
-	}
-	for _, part := range missing {
-		if !slices.Contains(s.chains, part) {
-			return false
-		}
-	}
-	return true
-}
-
-type body map[string]any
-
-func answer(w http.ResponseWriter, status int, b body) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(b) // a caller that is gone needs no answer
-}
-
-func tooMany(w http.ResponseWriter, retry time.Duration) {
-	seconds := int64(math.Ceil(retry.Seconds()))
-	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
-	answer(w, http.StatusTooManyRequests, body{"error": "Rate limit exceeded", "code": "rate_limited", "retryAfter": seconds})
-}
-
-// recorder notes what the access log tells of an answer.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	entry  string
-}
-
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *recorder) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap lets the operations move the deadline of their connection.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// logged writes the access log. The query is left out: it may carry a preimage.
-func (s *service) logged(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen := &recorder{ResponseWriter: w}
-		start := time.Now()
-		defer func() {
-			s.log.Info("request", "method", r.Method, "path", r.URL.Path, "status", seen.status, "bytes", seen.bytes,
-				"took", time.Since(start), "client", clientOf(r, s.trusted), "entry", seen.entry)
-		}()
-		next.ServeHTTP(seen, r)
-	})
+	return out
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -28,10 +29,27 @@ func header(in map[string]string) http.Header {
 	return h
 }
 
+// admits is who may call by the configuration's list of entries.
+func admits(t testing.TB, entries, global string) *admission {
+	t.Helper()
+	if global == "" {
+		global = `{"windowMs": 60000, "maxRequests": 1000}`
+	}
+	var c config
+	if err := parse([]byte(`{"auth": `+entries+`, "rateLimit": `+global+`}`), nil, &c); err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.admission(quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 func TestVectorsHTTPAuth(t *testing.T) {
 	vectors.Each(t, "utilities", "http_auth", func(t *testing.T, c *vectors.Case) {
 		var in struct {
-			Auth    []entryConfig
+			Auth    json.RawMessage
 			Headers map[string]string
 		}
 		c.Input(t, &in)
@@ -41,39 +59,36 @@ func TestVectorsHTTPAuth(t *testing.T) {
 			Status    int
 		}
 		c.Expected(t, &want)
-		global := limit{WindowMs: 60_000, MaxRequests: 7}
-		g, err := newGate(in.Auth, global)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, ok := g.admit(header(in.Headers))
+		a := admits(t, string(in.Auth), `{"windowMs": 60000, "maxRequests": 7}`)
+		id, err := a.chain.Authenticate(&http.Request{Header: header(in.Headers)})
 		if want.Entry != nil && want.Entry.Type == "jwt" && !expires(in.Headers["authorization"]) {
 			c.Differ(t, "http-token-expiry")
-			if ok && e.name == want.Entry.Name {
+			if err == nil && id.Entry == want.Entry.Name {
 				t.Error("a token is admitted that never expires")
 			}
 			return
 		}
 		if want.Entry == nil {
-			if ok || want.Status != http.StatusUnauthorized {
-				t.Errorf("admitted as %q", e.name)
+			if err == nil || want.Status != http.StatusUnauthorized {
+				t.Errorf("admitted as %+v", id)
 			}
 			return
 		}
-		if !ok || e.name != want.Entry.Name {
-			t.Fatalf("entry %q, %v, want %+v", e.name, ok, want.Entry)
+		if err != nil || id.Entry != want.Entry.Name || string(id.Kind) != want.Entry.Type {
+			t.Fatalf("%+v, %v, want %+v", id, err, want.Entry)
 		}
+		at := a.rates[id.Entry]
 		switch string(want.RateLimit) {
 		case `"global"`:
-			if e.limit == nil || *e.limit != global {
-				t.Errorf("limit %v, want the global one", e.limit)
+			if at == nil || *at != a.global {
+				t.Errorf("limit %v, want the global one", at)
 			}
 		case "null":
-			if e.limit != nil {
-				t.Errorf("limit %v, want none", e.limit)
+			if at != nil {
+				t.Errorf("limit %v, want none", at)
 			}
 		default:
-			vectors.SameJSON(t, want.RateLimit, map[string]any{"windowMs": e.limit.WindowMs, "maxRequests": e.limit.MaxRequests})
+			vectors.SameJSON(t, want.RateLimit, map[string]any{"windowMs": at.WindowMs, "maxRequests": at.MaxRequests})
 		}
 	})
 }
@@ -99,7 +114,7 @@ func TestVectorsHTTPRateLimit(t *testing.T) {
 			Body   *struct{ RetryAfter int64 }
 		}
 		var in struct {
-			Global, Override limit
+			Global, Override rateConfig
 			Steps            []struct {
 				NowMs     int64
 				IP, Limit string
@@ -108,7 +123,7 @@ func TestVectorsHTTPRateLimit(t *testing.T) {
 		c.Input(t, &in)
 		var want struct{ Answers []answered }
 		c.Expected(t, &want)
-		limits := map[string]*limit{"global": &in.Global, "override": &in.Override, "none": nil}
+		limits := map[string]*rateConfig{"global": &in.Global, "override": &in.Override, "none": nil}
 
 		// The reference has one bucket per address. Where an address uses entries
 		// with different limits, ours has one for each: modelled here anew.
@@ -131,11 +146,15 @@ func TestVectorsHTTPRateLimit(t *testing.T) {
 		}
 		model := map[string][]int64{} // the times of requests that were let through in the current window
 		var now time.Time
-		l := newLimiter(func() time.Time { return now })
+		l := limit.New(func() time.Time { return now })
 		for i, step := range in.Steps {
 			now = time.UnixMilli(step.NowMs)
 			at := limits[step.Limit]
-			ok, retry := l.allow(step.Limit, netip.MustParseAddr(step.IP), at)
+			rate := limit.Rate{}
+			if at != nil {
+				rate = at.rate()
+			}
+			ok, retry := l.Allow(step.Limit+limit.Address(netip.MustParseAddr(step.IP)), rate)
 			seconds := int64((retry + time.Second - 1) / time.Second)
 
 			expected := want.Answers[i]
@@ -178,21 +197,22 @@ func (parses) ParseAddress(_ context.Context, in swapper.ParseAddressInput) (*sw
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func newService(t testing.TB, auth ...entryConfig) *service {
+func newService(t testing.TB, entries, global string) *service {
 	t.Helper()
-	global := limit{WindowMs: 60_000, MaxRequests: 1000}
-	g, err := newGate(auth, global)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &service{gate: g, limits: newLimiter(time.Now), global: global, log: quiet(), ready: func(context.Context) error { return nil }}
+	same := func(next http.Handler) http.Handler { return next }
+	return &service{base: "/api", admission: admits(t, entries, global), cors: same, log: quiet(), health: &health{ready: func(context.Context) error { return nil }, log: quiet()}}
 }
 
 func TestVectorsHTTPService(t *testing.T) {
 	bare := httptest.NewServer(httpapi.New(parses{}, httpapi.WithLogger(quiet())))
 	defer bare.Close()
-	s := newService(t, entryConfig{Type: "apiKey", Name: "backend", APIKey: "secret"})
-	whole := httptest.NewServer(s.handler(parses{}, "/", &cors{Origin: origins{"https://app.example"}}))
+	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret"}]`, "")
+	s.base = "/"
+	var err error
+	if s.cors, err = (&corsConfig{Origin: texts{"https://app.example"}}).middleware(); err != nil {
+		t.Fatal(err)
+	}
+	whole := httptest.NewServer(s.handler(parses{}))
 	defer whole.Close()
 	vectors.Each(t, "utilities", "http_service", func(t *testing.T, c *vectors.Case) {
 		var in struct {
@@ -211,10 +231,21 @@ func TestVectorsHTTPService(t *testing.T) {
 			in.Body = `{"srcToken":"` + strings.Repeat("a", size-len(`{"srcToken":""}`)) + `"}`
 		}
 		status, head, text := call(t, whole.URL, in.Method, in.Path, in.Body, in.Headers)
-		for _, name := range []string{"access-control-allow-origin", "access-control-allow-methods", "access-control-allow-headers", "vary"} {
-			if value, ok := want.Headers[name]; ok && head.Get(name) != value {
-				t.Errorf("%s: %q, want %q", name, head.Get(name), value)
-			}
+		// The reference tells every page what one page may do; ours tells a page what it
+		// asked for, and only one that may.
+		origin := in.Headers["origin"]
+		may := origin == want.Headers["access-control-allow-origin"]
+		if got := head.Get("Access-Control-Allow-Origin"); may && got != origin || !may && got != "" {
+			t.Errorf("a page of %q: may be called by %q", origin, got)
+		}
+		if got, asked := head.Get("Access-Control-Allow-Methods"), in.Headers["access-control-request-method"]; may && got != asked || !may && got != "" {
+			t.Errorf("a page of %q that asks for %q: %q", origin, asked, got)
+		}
+		if !strings.Contains(strings.Join(head.Values("Vary"), ","), "Origin") {
+			t.Errorf("Vary: %q", head.Values("Vary"))
+		}
+		if want.Headers["access-control-allow-origin"] != head.Get("Access-Control-Allow-Origin") || want.Headers["access-control-allow-methods"] != head.Get("Access-Control-Allow-Methods") {
+			c.Differ(t, "http-cors")
 		}
 		switch {
 		case in.Method == http.MethodOptions:

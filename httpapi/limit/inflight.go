@@ -17,8 +17,8 @@ type Places struct {
 }
 
 // InFlight passes on the requests for which there is a place and answers all others at
-// once: nobody waits in a queue that grows. of says whose request it is; nil makes all
-// senders one.
+// once: nobody waits in a queue that grows. of says whose request it is; one without a
+// sender, "", takes part in Total alone. of may be nil where Each is 0.
 func InFlight(p Places, of func(*http.Request) string) func(http.Handler) http.Handler {
 	var mu sync.Mutex
 	total, each := 0, map[string]int{} // of senders with requests in progress
@@ -28,18 +28,20 @@ func InFlight(p Places, of func(*http.Request) string) func(http.Handler) http.H
 		switch {
 		case p.Total > 0 && total >= p.Total:
 			return http.StatusServiceUnavailable
-		case p.Each > 0 && each[key] >= p.Each:
+		case p.Each > 0 && key != "" && each[key] >= p.Each:
 			return http.StatusTooManyRequests
 		}
 		total++
-		each[key]++
+		if key != "" {
+			each[key]++
+		}
 		return 0
 	}
 	leave := func(key string) {
 		mu.Lock()
 		defer mu.Unlock()
 		total--
-		if each[key]--; each[key] == 0 {
+		if each[key]--; each[key] <= 0 {
 			delete(each, key)
 		}
 	}

@@ -39,7 +39,10 @@ type Source interface {
 type Options struct {
 	Client   Source // nil: HTTP alone is measured
 	BasePath string // of the operations, as in httpapi.Mount
-	Store    string // file whose size is reported; "": none
+	// Operations are the names of further operations, such as those of
+	// httpapi.WithOperation.
+	Operations []string
+	Store      string // file whose size is reported; "": none
 	// Registry takes the metrics; nil: a registry of their own, with those of the
 	// process and of Go's runtime.
 	Registry *prometheus.Registry
@@ -86,6 +89,7 @@ func New(o Options) *Metrics {
 		name := service.Method(i).Name
 		m.operations = append(m.operations, strings.ToLower(name[:1])+name[1:])
 	}
+	m.operations = append(m.operations, o.Operations...)
 	o.Registry.MustRegister(m.requests, m.seconds, m.inFlight, m.upstream, m.waited, m.changes)
 	if o.Client != nil || o.Store != "" {
 		o.Registry.MustRegister(&snapshot{client: o.Client, store: o.Store})

@@ -35,11 +35,22 @@ type StatusError struct {
 	Body   []byte // as received, cut at the limit of the request
 }
 
+// AboutAccess reports whether a status says that access was refused. The text of such
+// an answer may repeat the access key, which is the operator's, and error texts reach
+// callers: it is not shown.
+func AboutAccess(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests:
+		return true
+	}
+	return false
+}
+
 // Error returns the status and the start of the body.
 func (e *StatusError) Error() string {
 	const shown = 200
 	switch body := bytes.TrimSpace(e.Body); {
-	case len(body) == 0:
+	case len(body) == 0 || AboutAccess(e.Status):
 		return fmt.Sprintf("HTTP status %d", e.Status)
 	case len(body) > shown:
 		return fmt.Sprintf("HTTP status %d: %q...", e.Status, body[:shown])

@@ -160,3 +160,14 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Who refuses access may repeat the access key, which is nobody's business but the
+// operator's; every other answer is told with its words.
+func TestRefusedAccessIsToldWithoutItsWords(t *testing.T) {
+	for status, silent := range map[int]bool{401: true, 402: true, 403: true, 407: true, 429: true, 400: false, 404: false, 500: false, 503: false} {
+		err := &httpx.StatusError{Status: status, Body: []byte("no access with key-0123456789")}
+		if got := !strings.Contains(err.Error(), "key-0123456789"); got != silent {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+}

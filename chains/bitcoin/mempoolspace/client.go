@@ -10,6 +10,7 @@ package mempoolspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -160,10 +161,10 @@ func transport(perHost int) http.RoundTripper {
 func baseURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q must be an http or https URL", s)
+		return "", errors.New("must be an http or https URL") // the text may hold a password
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("base URL %q must not have a query or fragment", s)
+		return "", errors.New("must not have a query or fragment")
 	}
 	return strings.TrimSuffix(u.String(), "/") + "/", nil
 }

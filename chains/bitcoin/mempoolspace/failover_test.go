@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -179,14 +180,18 @@ func TestLostAnswer(t *testing.T) {
 // TestNoURLIsWell: the error says what each URL did.
 func TestNoURLIsWell(t *testing.T) {
 	n := newTown(t)
-	urls := []string{}
+	var urls, hosts []string
 	for _, f := range []devnet.Fault{{Down: true}, {Garbage: true}, {WrongNetwork: true}, {Status: 503}, {Delay: time.Hour}} {
 		s, err := n.Serve("")
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Misbehave(f)
-		urls = append(urls, s.URL())
+		u, err := url.Parse(s.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls, hosts = append(urls, s.URL()), append(hosts, u.Host)
 	}
 	b := client(t, mempoolspace.Options{URLs: urls, Hedge: 10 * time.Millisecond, Timeout: 300 * time.Millisecond,
 		Attempts: 2, RetryDelay: time.Millisecond})
@@ -197,8 +202,8 @@ func TestNoURLIsWell(t *testing.T) {
 			continue
 		}
 		for i, words := range []string{"EOF", "", "is not on Bitcoin", "HTTP status 503", "no response within 300ms"} {
-			if !strings.Contains(err.Error(), urls[i]) || !strings.Contains(err.Error(), words) {
-				t.Errorf("%s: %q does not say that %s gave %q", call, err, urls[i], words)
+			if !strings.Contains(err.Error(), hosts[i]) || !strings.Contains(err.Error(), words) {
+				t.Errorf("%s: %q does not say that %s gave %q", call, err, hosts[i], words)
 			}
 		}
 	}
@@ -206,6 +211,28 @@ func TestNoURLIsWell(t *testing.T) {
 	defer cancel()
 	if _, err := b.TipHeight(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the caller's deadline: %v", err)
+	}
+}
+
+// Errors reach callers, and an address may hold the operator's access key: none shows
+// more of it than the host, even if the server repeats it.
+func TestErrorsShowNoAccessKey(t *testing.T) {
+	const key = "0123456789abcdef"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no access by "+r.URL.String(), http.StatusForbidden)
+	}))
+	defer server.Close()
+	at := strings.Replace(server.URL, "http://", "http://user:"+key+"@", 1)
+	for _, base := range []string{server.URL + "/" + key + "/api", at} {
+		b := client(t, mempoolspace.Options{URLs: []string{base}, Attempts: 1})
+		if _, err := b.TipHeight(t.Context()); err == nil || strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "403") {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+	for _, bad := range []string{"ftp://user:" + key + "@a/", "http://a/?key=" + key} {
+		if _, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{bad}}); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 }
 

@@ -163,11 +163,12 @@ func (c *Client) describe() string {
 	return strings.Join(said, "; ")
 }
 
-// name is the base URL without a password.
+// name is the host of the base URL: user, password and path may be an access key, and
+// errors reach callers.
 func (s *source) name() string {
 	u, err := url.Parse(s.base)
 	if err != nil {
 		return "invalid URL"
 	}
-	return u.Redacted()
+	return u.Host
 }

@@ -110,7 +110,7 @@ func (e *statusError) Error() string {
 	if len(text) > 200 {
 		text = text[:200] + "..."
 	}
-	if text == "" {
+	if text == "" || httpx.AboutAccess(e.status) {
 		text = http.StatusText(e.status)
 	}
 	return fmt.Sprintf("HTTP status %d: %s", e.status, text)

@@ -679,7 +679,7 @@ func TestErrorsNameEveryURL(t *testing.T) {
 			t.Fatalf("code %s of %v", fault.CodeOf(err), err)
 		}
 		for _, words := range []string{
-			"a.example/api/: HTTP status 502: bad gateway", "b.example/api/: tip height", "c.example/api/: connection refused", "d.example/api/: is not on Bitcoin",
+			"a.example: HTTP status 502: bad gateway", "b.example: tip height", "c.example: connection refused", "d.example: is not on Bitcoin",
 		} {
 			if !strings.Contains(err.Error(), words) {
 				t.Errorf("%q does not say %q", err, words)

@@ -66,6 +66,7 @@ type Options struct {
 // safe for concurrent use. Create one with [New].
 type Client struct {
 	o       Options
+	name    string // of the node, for errors
 	genesis bitcoin.Hash
 	http    *http.Client
 	owned   bool
@@ -91,7 +92,7 @@ func New(o Options) (*Client, error) {
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fault.Invalid("url", "must be an http or https URL without a user name: %.60q", o.URL)
+		return nil, fault.Invalid("url", "must be an http or https URL without a user name")
 	}
 	if o.CookieFile != "" && (o.User != "" || o.Password != "") {
 		return nil, fault.Invalid("cookieFile", "cannot be combined with a user and password")
@@ -113,6 +114,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		o:       o,
+		name:    u.Host, // a path may be an access key, and errors reach callers
 		genesis: genesis,
 		slots:   make(chan struct{}, o.Concurrency),
 		headers: lru.New[bitcoin.Hash, bitcoin.Header](4096),
@@ -176,7 +178,7 @@ func (c *Client) blamed(ctx context.Context, err error) error {
 	if coded || rejected {
 		return err
 	}
-	return fault.New(fault.Upstream, "Bitcoin node %s: %w", c.o.URL, err)
+	return fault.New(fault.Upstream, "Bitcoin node %s: %w", c.name, err)
 }
 
 func blamedEach[T any](ctx context.Context, c *Client, results []bitcoin.Result[T]) []bitcoin.Result[T] {

@@ -54,7 +54,7 @@ func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 	case c.o.Network == bitcoin.Regtest:
 		rates.Fastest = rates.Minimum
 	default:
-		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet and no fallback fee is configured", c.o.URL)
+		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet and no fallback fee is configured", c.name)
 	}
 	return rates, nil
 }

@@ -27,10 +27,10 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 	}
 	var text string
 	if err := answers[0].decode(&text); err != nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s, genesis block: %w", c.o.URL, err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node %s, genesis block: %w", c.name, err)
 	}
 	if h, err := bitcoin.ParseHash(text); err != nil || h != c.genesis {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s is not on Bitcoin %s: its genesis block is %.64q", c.o.URL, c.o.Network, text)
+		return nil, fault.New(fault.Upstream, "Bitcoin node %s is not on Bitcoin %s: its genesis block is %.64q", c.name, c.o.Network, text)
 	}
 	n := &node{txIndex: true}
 	var version map[string]any
@@ -40,7 +40,7 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 	if answers[2].Error == nil { // Core 0.21 and later
 		var indexes map[string]struct{ Synced bool }
 		if err := answers[2].decode(&indexes); err != nil {
-			return nil, fault.New(fault.Upstream, "Bitcoin node %s, index information: %w", c.o.URL, err)
+			return nil, fault.New(fault.Upstream, "Bitcoin node %s, index information: %w", c.name, err)
 		}
 		n.txIndex = indexes["txindex"].Synced
 	}

@@ -137,7 +137,7 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s, %s: %w", c.o.URL, calls[0].Method, err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node %s, %s: %w", c.name, calls[0].Method, err)
 	}
 	return answers, err
 }
@@ -180,7 +180,13 @@ type httpError struct {
 	text   string
 }
 
-func (e *httpError) Error() string { return fmt.Sprintf("HTTP status %d: %.200s", e.status, e.text) }
+func (e *httpError) Error() string {
+	text := e.text
+	if text == "" || httpx.AboutAccess(e.status) {
+		text = http.StatusText(e.status)
+	}
+	return fmt.Sprintf("HTTP status %d: %.200s", e.status, text)
+}
 
 func (a answer) errOrNil() error {
 	if a.Error == nil {

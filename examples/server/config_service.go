@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/cors"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/swapper-go/swapper/httpapi/webhook"
+)
+
+// corsConfig says which web pages may call the service.
+type corsConfig struct {
+	Origin         texts    // one, a list, or "*"
+	Methods        []string // GET, POST
+	AllowedHeaders []string // Content-Type, Authorization, x-api-key, Last-Event-ID
+}
+
+// middleware answers preflights, which carry no key, and marks all other answers.
+func (c *corsConfig) middleware() (func(http.Handler) http.Handler, error) {
+	if c == nil {
+		return func(next http.Handler) http.Handler { return next }, nil
+	}
+	if len(c.Origin) == 0 {
+		return nil, errors.New("cors.origin: is required: an origin such as https://app.example, a list of them, or \"*\"")
+	}
+	for _, o := range c.Origin {
+		if o != "*" && (!strings.Contains(o, "://") || strings.HasSuffix(o, "/")) {
+			return nil, fmt.Errorf("cors.origin: %q must be a scheme and a host, such as https://app.example", o)
+		}
+	}
+	o := cors.Options{AllowedOrigins: c.Origin, AllowedMethods: c.Methods, AllowedHeaders: c.AllowedHeaders, ExposedHeaders: []string{"Retry-After"}, MaxAge: 600}
+	if len(o.AllowedMethods) == 0 {
+		o.AllowedMethods = []string{http.MethodGet, http.MethodPost}
+	}
+	if len(o.AllowedHeaders) == 0 {
+		o.AllowedHeaders = []string{"Content-Type", "Authorization", "X-Api-Key", "Last-Event-ID"}
+	}
+	return cors.New(o).Handler, nil
+}
+
+// webhooksConfig says who is told of changes by signed requests.
+type webhooksConfig struct {
+	Endpoints []struct {
+		Name, URL string
+		Secrets   texts  `secret:"text"` // one, or several while one replaces another
+		SecretEnv string // variable with one more
+	}
+	AllowLocal bool     // http and addresses that are not public
+	Keep       duration // of what is done; 0: 30 days
+}
+
+// options checks the endpoints.
+func (c *webhooksConfig) options(log *slog.Logger) (webhook.Options, error) {
+	o := webhook.Options{AllowLocal: c.AllowLocal, Keep: time.Duration(c.Keep), Logger: log}
+	for i, e := range c.Endpoints {
+		end := webhook.Endpoint{Name: e.Name, URL: e.URL, Secrets: slices.Clone([]string(e.Secrets))}
+		if e.SecretEnv != "" {
+			text := os.Getenv(e.SecretEnv)
+			if text == "" {
+				return o, fmt.Errorf("webhooks.endpoints[%d].secretEnv: names %s, which is not set", i, e.SecretEnv)
+			}
+			end.Secrets = append(end.Secrets, text)
+		}
+		if !c.AllowLocal {
+			if err := end.Check(); err != nil {
+				return o, fmt.Errorf("webhooks.endpoints[%d].%w", i, err)
+			}
+		}
+		o.Endpoints = append(o.Endpoints, end)
+	}
+	return o, nil
+}
+
+// tracingConfig says where spans are sent.
+type tracingConfig struct {
+	Endpoint    string            `secret:"url"`  // OTLP over HTTP
+	Headers     map[string]string `secret:"text"` // that the collector wants
+	SampleRatio *float64          // of the traces that begin here; 1
+	Service     string            // name; "swapper"
+}
+
+// provider sends spans in the background. It sends none by itself at first, so that
+// a collector that is down stops nothing.
+func (c *tracingConfig) provider(ctx context.Context) (*sdk.TracerProvider, error) {
+	if !strings.HasPrefix(c.Endpoint, "http://") && !strings.HasPrefix(c.Endpoint, "https://") {
+		return nil, errors.New("tracing.endpoint: must be a URL such as http://127.0.0.1:4318")
+	}
+	ratio, name := 1.0, c.Service
+	override(&ratio, c.SampleRatio)
+	if ratio < 0 || ratio > 1 {
+		return nil, errors.New("tracing.sampleRatio: must be from 0 to 1")
+	}
+	if name == "" {
+		name = "swapper"
+	}
+	url := c.Endpoint
+	if rest := strings.SplitN(url, "/", 4); len(rest) < 4 || rest[3] == "" {
+		url = strings.TrimSuffix(url, "/") + "/v1/traces" // as the specification has it
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(url), otlptracehttp.WithHeaders(c.Headers))
+	if err != nil {
+		return nil, fmt.Errorf("tracing: %w", err)
+	}
+	return sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(ratio))),
+		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", name)))), nil
+}
