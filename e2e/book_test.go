@@ -13,13 +13,12 @@ import (
 type book map[string]*big.Int
 
 // book reads what everybody has who may gain or lose by a swap.
-func (w *world) book(recipients ...common.Address) book {
+func (w *world) book(recipients ...string) book {
 	w.t.Helper()
 	b := w.tokens()
 	lp := w.net.LPs[0]
 	for _, r := range recipients {
-		c := w.net.EVM.Contracts()
-		b["recipient WBTC"], b["recipient USDC"] = w.balanceOf(r, c.Token), w.balanceOf(r, c.Dollar)
+		b["recipient WBTC"], b["recipient USDC"] = w.holds(r, "WBTC"), w.holds(r, "USDC")
 	}
 	for name, v := range map[string]int64{
 		"user sats": w.net.Wallet.Balance() + w.net.Taproot.Balance(), "LP sats": lp.Wallet().Balance(),
@@ -31,7 +30,7 @@ func (w *world) book(recipients ...common.Address) book {
 }
 
 // since returns what has changed since an earlier book.
-func (w *world) since(before book, recipients ...common.Address) map[string]int64 {
+func (w *world) since(before book, recipients ...string) map[string]int64 {
 	w.t.Helper()
 	changed := map[string]int64{}
 	for name, now := range w.book(recipients...) {

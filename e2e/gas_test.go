@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/wire"
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -17,41 +15,18 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/link"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
-// gasAmount is worth 10 000 sats.
-var gasAmount = big.NewInt(1e14)
-
-// newcomer is an address that has nothing yet.
-func (w *world) newcomer() common.Address {
+// coins is what an address has of the chain's own coin.
+func (w *world) coins(of string) *big.Int {
 	w.t.Helper()
-	a, err := w.net.EVM.NewAccount()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return a.Address
+	return w.holds(of, w.native())
 }
 
-func (w *world) coins(of common.Address) *big.Int {
-	w.t.Helper()
-	c, err := ethclient.Dial(w.net.EVM.URL())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer c.Close()
-	b, err := c.BalanceAt(w.t.Context(), of, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return b
-}
-
-func (w *world) gasInput(src string, to common.Address) swapper.CreateGasSwapInput {
-	return swapper.CreateGasSwapInput{SrcToken: src, ChainID: "CITREA", Amount: gasAmount, DstAddress: to.Hex(), LP: w.net.LPURLs()[0]}
+func (w *world) gasInput(src, to string) swapper.CreateGasSwapInput {
+	return swapper.CreateGasSwapInput{SrcToken: src, ChainID: w.chain(), Amount: w.gasWorth(), DstAddress: to, LP: w.net.LPURLs()[0]}
 }
 
 func (w *world) gas(in swapper.CreateGasSwapInput) *swapper.CreateSwapOutput {
@@ -136,9 +111,9 @@ func (w *world) at(a bitcoin.Address) int64 {
 }
 
 // listed reports in which lists of its recipient a swap is.
-func (w *world) listed(id string, of common.Address) (all, gas bool) {
+func (w *world) listed(id, of string) (all, gas bool) {
 	w.t.Helper()
-	in := swapper.ListSwapsInput{Signer: of.Hex()}
+	in := swapper.ListSwapsInput{Signer: of}
 	has := func(list []swapper.ListSwapOutput, err error) bool {
 		if err != nil {
 			w.t.Fatal(err)
@@ -153,8 +128,10 @@ func (w *world) listed(id string, of common.Address) (all, gas bool) {
 	return has(w.client.ListSwaps(w.t.Context(), in)), has(w.client.ListGasSwaps(w.t.Context(), in))
 }
 
-func TestGasForLightning(t *testing.T) {
-	w := start(t, options{})
+func TestGasForLightning(t *testing.T) { gasForLightning(t, options{}) }
+
+func gasForLightning(t *testing.T, o options) {
+	w := start(t, o)
 	to := w.newcomer()
 	payer := w.net.Payer.BalanceSats()
 	s := w.gas(w.gasInput("LIGHTNING-BTC", to))
@@ -164,14 +141,16 @@ func TestGasForLightning(t *testing.T) {
 	if end := w.finish(s.SwapID); !end.IsSuccess {
 		t.Fatalf("ended as %s", end.State.Name)
 	}
-	if got, paid := w.coins(to), payer-w.net.Payer.BalanceSats(); got.Cmp(gasAmount) != 0 || paid != s.Quote.InputAmount.RawAmount.Int64() {
+	if got, paid := w.coins(to), payer-w.net.Payer.BalanceSats(); got.Cmp(w.gasWorth()) != 0 || paid != s.Quote.InputAmount.RawAmount.Int64() {
 		t.Errorf("received %v for %d sats, agreed were %+v", got, paid, s.Quote)
 	}
 }
 
 // Gas is bought from any wallet, or from one that signs.
-func TestGasForBitcoin(t *testing.T) {
-	w := start(t, options{})
+func TestGasForBitcoin(t *testing.T) { gasForBitcoin(t, options{}) }
+
+func gasForBitcoin(t *testing.T, o options) {
+	w := start(t, o)
 	for _, signs := range []bool{false, true} {
 		t.Run(map[bool]string{false: "to the address", true: "signed"}[signs], func(t *testing.T) {
 			w := w.in(t)
@@ -195,7 +174,7 @@ func TestGasForBitcoin(t *testing.T) {
 				t.Fatalf("ended as %s: %+v", end.State.Name, end.Steps)
 			}
 			fees := wallet - w.net.Wallet.Balance() - sats
-			if got := w.coins(to); got.Cmp(gasAmount) != 0 || w.at(address) != sats || fees <= 0 || fees > 10_000 {
+			if got := w.coins(to); got.Cmp(w.gasWorth()) != 0 || w.at(address) != sats || fees <= 0 || fees > 10_000 {
 				t.Errorf("received %v; the LP has %d of %d sats; fees of %d", got, w.at(address), sats, fees)
 			}
 		})
@@ -248,7 +227,7 @@ func TestGasSubmission(t *testing.T) {
 	if err := w.net.Mine(1); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.watch(a.SwapID, finished); !end.IsSuccess || w.coins(first).Cmp(gasAmount) != 0 {
+	if end := w.watch(a.SwapID, finished); !end.IsSuccess || w.coins(first).Cmp(w.gasWorth()) != 0 {
 		t.Errorf("ended as %s", end.State.Name)
 	}
 }
@@ -303,7 +282,7 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 				t.Fatalf("ended as %s", again.State.Name)
 			}
 			w.net.LPs[0].Misbehave(lp.Fault{})
-			if end := w.watch(s.SwapID, finished); !end.IsSuccess || w.coins(to).Cmp(gasAmount) != 0 {
+			if end := w.watch(s.SwapID, finished); !end.IsSuccess || w.coins(to).Cmp(w.gasWorth()) != 0 {
 				t.Errorf("ended as %s with %v", end.State.Name, w.coins(to))
 			}
 		})
@@ -338,10 +317,10 @@ func TestGasOtherPayments(t *testing.T) {
 		address, sats := payTo(t, w.look(s.SwapID))
 		w.pay(address, sats/2)
 		end := w.watch(s.SwapID, finished)
-		want := new(big.Int).Mul(gasAmount, big.NewInt(sats/2))
+		want := new(big.Int).Mul(w.gasWorth(), big.NewInt(sats/2))
 		want.Quo(want, big.NewInt(sats))
 		if got := w.coins(to); !end.IsSuccess || got.Cmp(want) != 0 || end.Quote.OutputAmount.RawAmount.Cmp(want) != 0 || end.Quote.InputAmount.RawAmount.Int64() != sats/2 {
-			t.Errorf("%s: received %v of %v for half", end.State.Name, got, gasAmount)
+			t.Errorf("%s: received %v of %v for half", end.State.Name, got, w.gasWorth())
 		}
 	})
 	t.Run("too little, refund address said later", func(t *testing.T) {
@@ -416,18 +395,13 @@ func TestGasDoubleSpend(t *testing.T) {
 }
 
 // A payout counts when the chain shows that it paid the user.
-func TestGasFalsePayout(t *testing.T) {
-	w := start(t, options{})
-	call, err := evmwire.Transfer(devnet.Native, w.newcomer(), gasAmount)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := w.net.EVM.User.Send(t.Context(), call)
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestGasFalsePayout(t *testing.T) { gasFalsePayout(t, options{}) }
+
+func gasFalsePayout(t *testing.T, o options) {
+	w := start(t, o)
+	other := w.payGas(w.newcomer(), w.gasWorth())
 	for src, field := range map[string]string{"LIGHTNING-BTC": "data.txId", "BITCOIN-BTC": "data.scTxId"} {
-		for name, id := range map[string]string{"another's": other.TxHash.Hex(), "nobody's": "0x" + strings.Repeat("12", 32), "no id": "paid"} {
+		for name, id := range map[string]string{"another's": other, "nobody's": "0x" + strings.Repeat("12", 32), "no id": "paid"} {
 			t.Run(src+" "+name, func(t *testing.T) {
 				w := w.in(t)
 				to := w.newcomer()
@@ -449,7 +423,7 @@ func TestGasFalsePayout(t *testing.T) {
 					t.Fatalf("ended as %s by a lie", lied.State.Name)
 				}
 				w.net.LPs[0].Misbehave(lp.Fault{})
-				if end := w.watch(s.SwapID, finished); !end.IsSuccess || w.coins(to).Cmp(gasAmount) != 0 {
+				if end := w.watch(s.SwapID, finished); !end.IsSuccess || w.coins(to).Cmp(w.gasWorth()) != 0 {
 					t.Errorf("ended as %s with %v", end.State.Name, w.coins(to))
 				}
 			})

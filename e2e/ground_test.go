@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
@@ -27,6 +28,12 @@ type ground interface {
 	native() string  // the ticker of its own coin
 	drop() *big.Int  // what a swap brings of it on the side
 	tokenAt(ticker string) string
+	newcomer() string                    // an address that has nothing yet
+	holds(who, ticker string) *big.Int   // what an address has of a token
+	gasWorth() *big.Int                  // of the chain's own coin, worth 10 000 sats
+	payGas(to string, n *big.Int) string // from the user, in a transaction whose id is returned
+	branch(depth, length int)            // replaces the newest blocks by a branch of any length, as undo does
+	height() uint64
 	// lies are ways in which an escrow that the LP opens may differ from what was agreed
 	// on, by the member that does; nil where LPs open none.
 	lies() map[string]lp.EscrowLie
@@ -79,7 +86,44 @@ func (g evmGround) chain() string            { return g.net.EVM.Network().Chain 
 func (g evmGround) chains() []chains.Factory { return []chains.Factory{g.net.Chain()} }
 func (g evmGround) address() string          { return g.net.EVM.User.Address.Hex() }
 func (g evmGround) native() string           { return "CBTC" }
-func (g evmGround) drop() *big.Int           { return big.NewInt(1e14) }
+func (g evmGround) drop() *big.Int           { return big.NewInt(2e14) }
+func (g evmGround) gasWorth() *big.Int       { return big.NewInt(1e14) }
+func (g evmGround) height() uint64           { return g.net.EVM.Head().Number.Uint64() }
+
+func (g evmGround) newcomer() string {
+	g.t.Helper()
+	a, err := g.net.EVM.NewAccount()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return a.Address.Hex()
+}
+
+func (g evmGround) holds(who, ticker string) *big.Int {
+	g.t.Helper()
+	return g.balanceOf(common.HexToAddress(who), common.HexToAddress(g.tokenAt(ticker)))
+}
+
+func (g evmGround) payGas(to string, n *big.Int) string {
+	g.t.Helper()
+	call, err := evmwire.Transfer(evm.Native, common.HexToAddress(to), n)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	r, err := g.net.EVM.User.Send(g.t.Context(), call)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return r.TxHash.Hex()
+}
+
+func (g evmGround) branch(depth, length int) {
+	g.t.Helper()
+	if err := g.net.EVM.Branch(uint64(depth), uint64(length)); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
 func (g evmGround) tokenAt(ticker string) string {
 	return addressAmong(g.net.Tokens(), ticker)
 }
@@ -168,12 +212,47 @@ type solanaGround struct {
 	program string // its version
 }
 
-func (g solanaGround) in(w *world) ground            { return solanaGround{w, g.program} }
-func (g solanaGround) chain() string                 { return "SOLANA" }
-func (g solanaGround) chains() []chains.Factory      { return []chains.Factory{g.net.SolanaChain()} }
-func (g solanaGround) address() string               { return g.net.Solana.User.Address.String() }
-func (g solanaGround) native() string                { return "SOL" }
-func (g solanaGround) drop() *big.Int                { return big.NewInt(1e6) }
+func (g solanaGround) in(w *world) ground       { return solanaGround{w, g.program} }
+func (g solanaGround) chain() string            { return "SOLANA" }
+func (g solanaGround) chains() []chains.Factory { return []chains.Factory{g.net.SolanaChain()} }
+func (g solanaGround) address() string          { return g.net.Solana.User.Address.String() }
+func (g solanaGround) native() string           { return "SOL" }
+func (g solanaGround) drop() *big.Int           { return big.NewInt(1e6) }
+func (g solanaGround) gasWorth() *big.Int       { return big.NewInt(62_500_000) }
+func (g solanaGround) height() uint64           { return g.net.Solana.Head().Slot }
+func (g solanaGround) newcomer() string         { return g.net.Solana.NewAccount().Address.String() }
+
+func (g solanaGround) holds(who, ticker string) *big.Int {
+	g.t.Helper()
+	at, err := wire.ParseKey(who)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	n := g.net.Solana.Lamports(at)
+	if ticker != g.native() {
+		n = g.net.Solana.Tokens(tokenOf(ticker), at)
+	}
+	return new(big.Int).SetUint64(n)
+}
+
+func (g solanaGround) payGas(to string, n *big.Int) string {
+	g.t.Helper()
+	at, err := wire.ParseKey(to)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	tx, err := g.net.Solana.User.Send(g.t.Context(), wire.Transfer(g.net.Solana.User.Address, at, n.Uint64()))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return tx.ID.String()
+}
+
+func (g solanaGround) branch(int, int) {
+	g.t.Helper()
+	g.t.Fatal("slots go on: a branch is longer than what it replaces")
+}
+
 func (g solanaGround) lies() map[string]lp.EscrowLie { return nil }
 func (g solanaGround) tokenAt(ticker string) string {
 	return addressAmong(g.net.SolanaTokens(), ticker)
@@ -236,9 +315,48 @@ func (g starknetGround) chain() string            { return "STARKNET" }
 func (g starknetGround) chains() []chains.Factory { return []chains.Factory{g.net.StarknetChain()} }
 func (g starknetGround) address() string          { return starkwire.Hex64(g.net.Starknet.User.Address) }
 func (g starknetGround) native() string           { return "STRK" }
-func (g starknetGround) drop() *big.Int           { return big.NewInt(1e18) }
-func (g starknetGround) redo(blocks int)          { g.net.Starknet.Mine(blocks) }
-func (g starknetGround) dropWaiting()             { g.net.Starknet.DropPending() }
+func (g starknetGround) drop() *big.Int           { return big.NewInt(2e18) }
+func (g starknetGround) gasWorth() *big.Int       { return starknet.STRK(100) }
+func (g starknetGround) height() uint64           { return g.net.Starknet.Head().Height }
+func (g starknetGround) newcomer() string {
+	return starkwire.Hex64(g.net.Starknet.NewAccount().Address)
+}
+
+func (g starknetGround) holds(who, ticker string) *big.Int {
+	g.t.Helper()
+	at, err := starkwire.ParseAddress(who, true)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	n, err := g.net.Starknet.Balance(starkwire.MustFelt(g.tokenAt(ticker)), at)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return n
+}
+
+func (g starknetGround) payGas(to string, n *big.Int) string {
+	g.t.Helper()
+	at, err := starkwire.ParseAddress(to, true)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	id, err := g.net.Starknet.Party(g.net.Starknet.User).Pay(g.t.Context(), at, n)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return starkwire.Hex(id)
+}
+
+func (g starknetGround) branch(depth, length int) {
+	g.t.Helper()
+	if err := g.net.Starknet.Branch(depth, length); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g starknetGround) redo(blocks int) { g.net.Starknet.Mine(blocks) }
+func (g starknetGround) dropWaiting()    { g.net.Starknet.DropPending() }
 
 func (g starknetGround) tokenAt(ticker string) string {
 	return addressAmong(g.net.StarknetTokens(), ticker)

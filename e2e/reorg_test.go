@@ -27,14 +27,6 @@ func unsettled(t *testing.T, o options) *world {
 	return start(t, o)
 }
 
-// branch replaces the newest blocks of the EVM chain by a branch of any length.
-func (w *world) branch(blocks, by int) {
-	w.t.Helper()
-	if err := w.net.EVM.Branch(uint64(blocks), uint64(by)); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // closed waits until what the user handed in counts as done: what is still under
 // way is sent again when the network forgets it.
 func (w *world) closed(id string) {
@@ -124,12 +116,9 @@ func (w *world) payoutsUndone(t *testing.T) {
 	})
 }
 
-// What a reorganisation of the chain takes away is taken back, and what it brings
-// back is believed again.
-func TestChainReorganisations(t *testing.T) {
-	t.Parallel()
-	w := unsettled(t, options{})
-	w.payoutsUndone(t)
+// payoutsReplaced are reorganisations by branches that are not longer than what they
+// replace.
+func (w *world) payoutsReplaced(t *testing.T) {
 	for name, b := range map[string]struct{ above, depth, length int }{ // blocks above the opening, and what replaces what
 		"as long":            {0, 1, 1},
 		"shorter":            {2, 3, 2},
@@ -146,10 +135,10 @@ func TestChainReorganisations(t *testing.T) {
 			w.act(s.SwapID)
 			w.reached(s.SwapID, "COMMITED")
 			w.closed(s.SwapID)
-			opened := w.net.EVM.Head().Number.Uint64()
+			opened := w.height()
 			w.redo(b.above)
 			w.branch(b.depth, b.length)
-			if head := w.net.EVM.Head().Number.Uint64(); head >= opened {
+			if head := w.height(); head >= opened {
 				w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")
 			} else { // a node that has not come to the opening yet tells nothing of it
 				w.shown(w.status(s.SwapID), "COMMITED")
@@ -175,7 +164,7 @@ func TestChainReorganisations(t *testing.T) {
 		w.reached(s.SwapID, "COMMITED")
 		w.closed(s.SwapID)
 		w.branch(4, 1)
-		w.net.EVM.DropPending()
+		w.dropWaiting()
 		w.shown(w.status(s.SwapID), "COMMITED")
 		w.redo(3) // up to the height of the opening
 		w.reached(s.SwapID, "QUOTE_SOFT_EXPIRED")
@@ -198,6 +187,15 @@ func TestChainReorganisations(t *testing.T) {
 		w.only(w.since(before), map[string]int64{"user WBTC": -paid, "LP WBTC": paid, "LP msat": -50_000_000, "recipient msat": 50_000_000})
 		w.redo(safeDepth)
 	})
+}
+
+// What a reorganisation of the chain takes away is taken back, and what it brings
+// back is believed again.
+func TestChainReorganisations(t *testing.T) {
+	t.Parallel()
+	w := unsettled(t, options{})
+	w.payoutsUndone(t)
+	w.payoutsReplaced(t)
 	t.Run("init and claim of a swap from Lightning", func(t *testing.T) {
 		w := w.in(t)
 		before := w.book()
@@ -229,6 +227,11 @@ func TestChainReorganisations(t *testing.T) {
 		w.only(w.since(before), map[string]int64{"user msat": -100_000_000, "LP msat": 100_000_000, "LP WBTC": -got, "user WBTC": got})
 		w.redo(safeDepth)
 	})
+	w.vaultClaimUndone(t)
+}
+
+// vaultClaimUndone is the reorganisation of what a vault has paid.
+func (w *world) vaultClaimUndone(t *testing.T) {
 	t.Run("claim from a vault", func(t *testing.T) {
 		w := w.in(t)
 		s := w.withdrawal("WBTC")
@@ -236,6 +239,8 @@ func TestChainReorganisations(t *testing.T) {
 		w.reached(s.SwapID, "BROADCASTED")
 		w.mine(2)
 		w.ended(s.SwapID, "CLAIMED")
+		w.tower.Behave(watchtower.Behaviour{NoVaults: true}) // it would bring the claim back at once
+		defer w.tower.Behave(watchtower.Behaviour{})
 		w.undo(1)
 		w.watch(s.SwapID, is("BTC_TX_CONFIRMED"))
 		w.redo(1)

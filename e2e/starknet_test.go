@@ -27,6 +27,9 @@ func TestPostedTransactionsGoAstrayForStarknet(t *testing.T) {
 }
 func TestSettledManuallyOnStarknet(t *testing.T) { onStarknet(t, settledManually) }
 func TestOwnPaymentHashOnStarknet(t *testing.T)  { onStarknet(t, ownPaymentHash) }
-func TestStarknetReorganisations(t *testing.T) {
-	onStarknet(t, func(t *testing.T, o options) { unsettled(t, o).payoutsUndone(t) })
-}
+
+func TestLightningPaysOnStarknet(t *testing.T)   { onStarknet(t, lightningPays) }
+func TestVaultPaysOnStarknet(t *testing.T)       { onStarknet(t, vaultPays) }
+func TestGasOnStarknetForLightning(t *testing.T) { onStarknet(t, gasForLightning) }
+func TestGasOnStarknetForBitcoin(t *testing.T)   { onStarknet(t, gasForBitcoin) }
+func TestGasFalsePayoutOnStarknet(t *testing.T)  { onStarknet(t, gasFalsePayout) }

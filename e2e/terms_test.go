@@ -11,7 +11,6 @@ import (
 
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/wire"
-	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -77,7 +76,7 @@ func TestLightningIsPaid(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
-			s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(test.amount), AmountType: test.exact, SrcAddress: w.address(), DstAddress: test.to})
+			s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(test.amount), AmountType: test.exact, SrcAddress: w.address(), DstAddress: test.to})
 			in, out := raw(s.Quote.InputAmount), raw(s.Quote.OutputAmount)
 			if test.exact == swapper.ExactIn && in != test.amount || test.exact == swapper.ExactOut && out != test.amount {
 				t.Errorf("asked for %d %s, got %d for %d", test.amount, test.exact, out, in)
@@ -112,7 +111,7 @@ func TestBitcoinIsPaid(t *testing.T) {
 					t.Fatal(err)
 				}
 				before := w.book()
-				s := w.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: exact, SrcAddress: w.address(), DstAddress: to.Address.String()})
+				s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: exact, SrcAddress: w.address(), DstAddress: to.Address.String()})
 				w.ended(s.SwapID, "CLAIMED")
 				in, out := raw(s.Quote.InputAmount), raw(s.Quote.OutputAmount)
 				changed := w.since(before)
@@ -133,9 +132,14 @@ func TestBitcoinIsPaid(t *testing.T) {
 // where that was asked for.
 func TestLightningPays(t *testing.T) {
 	t.Parallel()
-	o, services := serving(options{slow: true})
+	lightningPays(t, options{})
+}
+
+func lightningPays(t *testing.T, o options) {
+	o.slow = true
+	o, services := serving(o)
 	w := start(t, o)
-	gas := big.NewInt(2e14)
+	gas := w.drop()
 	for _, test := range []struct {
 		name  string
 		exact swapper.AmountType
@@ -153,7 +157,7 @@ func TestLightningPays(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := w.in(t)
 			to := w.newcomer()
-			in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: test.exact, DstAddress: to.Hex(), GasAmount: test.gas}
+			in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: test.exact, DstAddress: to, GasAmount: test.gas}
 			links, err := services.paying.AddWithdraw(devlnurl.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000})
 			if err != nil {
 				t.Fatal(err)
@@ -193,7 +197,7 @@ func TestLightningPays(t *testing.T) {
 }
 
 // hasGas checks the native coins of an account that had none.
-func (w *world) hasGas(who common.Address, want *big.Int) {
+func (w *world) hasGas(who string, want *big.Int) {
 	w.t.Helper()
 	if want == nil {
 		want = new(big.Int)
@@ -207,8 +211,12 @@ func (w *world) hasGas(who common.Address, want *big.Int) {
 // A vault pays somebody with an empty account, however the transaction is made.
 func TestVaultPays(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{})
-	gas := big.NewInt(2e14)
+	vaultPays(t, options{})
+}
+
+func vaultPays(t *testing.T, o options) {
+	w := start(t, o)
+	gas := w.drop()
 	for _, test := range []struct {
 		name     string
 		exact    swapper.AmountType
@@ -232,7 +240,7 @@ func TestVaultPays(t *testing.T) {
 			w.user = &user
 			to := w.newcomer()
 			before := w.book(to)
-			s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(200_000), AmountType: test.exact, DstAddress: to.Hex(), GasAmount: test.gas})
+			s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(200_000), AmountType: test.exact, DstAddress: to, GasAmount: test.gas})
 			if test.unfunded {
 				w.submitRaw(s.SwapID)
 			}
