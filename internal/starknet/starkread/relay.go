@@ -153,13 +153,6 @@ func (r *Reader) holds(ctx context.Context, headers ...wire.StoredHeader) (tip u
 	return tip, held, nil
 }
 
-// Holds asks, in one round trip, how high the relay's tip is and whether its main chain
-// has a header.
-func (r *Reader) Holds(ctx context.Context, h wire.StoredHeader) (tip uint32, held bool, err error) {
-	tip, all, err := r.holds(ctx, h)
-	return tip, err == nil && all[0], err
-}
-
 // TipHeader returns the stored header of the relay's tip. It takes one round trip, and
 // those of a search as [Reader.Header] makes it where the tip was not read before.
 // [bitcoin.ErrNotFound] says that the relay was never initialised.

@@ -81,9 +81,6 @@ func IsNoEntry(err error) bool {
 	return false
 }
 
-// IsNoBlock reports whether an error says that the node does not have a block.
-func IsNoBlock(err error) bool { return jsonrpc.CodeOf(err) == codeBlockNotFound }
-
 // IsNoTx reports whether an error says that the node does not know a transaction.
 func IsNoTx(err error) bool {
 	code := jsonrpc.CodeOf(err)
