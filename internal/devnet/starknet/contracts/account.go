@@ -54,7 +54,7 @@ func OpenZeppelinAccount() state.Class {
 		own(x, owner)
 	}
 	return state.Class{
-		Name: "OpenZeppelin account", Hash: wire.ClassOpenZeppelin,
+		Name: "OpenZeppelin account", Hash: wire.ClassOpenZeppelin, ABI: openZeppelinABI,
 		Constructor: entry(func(x *call) {
 			owner := arg(x, readFelt)
 			x.done()

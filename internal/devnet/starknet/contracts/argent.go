@@ -10,7 +10,7 @@ import (
 // knows Stark keys alone; it knows no sessions, no escapes of one party from the other.
 func ArgentAccount() state.Class {
 	return state.Class{
-		Name: "Argent account", Hash: ClassArgent,
+		Name: "Argent account", Hash: ClassArgent, ABI: argentABI,
 		Constructor: entry(func(x *call) {
 			owner, guardian := arg(x, readSigner), arg(x, readGuardian)
 			x.done()

@@ -16,7 +16,7 @@ var (
 // UniversalDeployer deploys contracts for anybody. Its constructor takes nothing.
 func UniversalDeployer() state.Class {
 	return state.Class{
-		Name: "universal deployer", Hash: ClassDeployer,
+		Name: "universal deployer", Hash: ClassDeployer, ABI: deployerABI,
 		Entries: entries(map[string]func(*call){"deploy_contract": deployContract, "deployContract": deployContract}),
 	}
 }

@@ -11,7 +11,7 @@ import (
 // the decimals, and who may mint with permissioned_mint(account, amount).
 func Token() state.Class {
 	return state.Class{
-		Name: "ERC20", Hash: state.ClassHash("ERC20"),
+		Name: "ERC20", Hash: state.ClassHash("ERC20"), ABI: tokenABI,
 		Constructor: entry(func(x *call) {
 			name, symbol, decimals, minter := arg(x, readBytes), arg(x, readBytes), arg(x, readU8), arg(x, readAddress)
 			x.done()

@@ -12,7 +12,7 @@ import (
 // (§5). Its constructor takes the address of the execution contract.
 func EscrowManager() state.Class {
 	return state.Class{
-		Name: "escrow manager", Hash: state.ClassHash("EscrowManager"),
+		Name: "escrow manager", Hash: state.ClassHash("EscrowManager"), ABI: escrowManagerABI,
 		Constructor: entry(func(x *call) {
 			execution := arg(x, readAddress)
 			x.done()

@@ -13,7 +13,7 @@ import (
 // out.
 func handler(name, entryName string, judge func(x *call, data Felt, witness *reader) felts) state.Class {
 	return state.Class{
-		Name: name, Hash: state.ClassHash(name),
+		Name: name, Hash: state.ClassHash(name), ABI: abi(name, "view "+entryName+"(data: felt, witness: Array<felt>) -> Span<felt>"),
 		Entries: entries(map[string]func(*call){entryName: func(x *call) {
 			data, witness := arg(x, readFelt), arg(x, readFelts)
 			x.done()

@@ -20,7 +20,7 @@ type Rules struct {
 // that it believes.
 func Relay(rules Rules) state.Class {
 	return state.Class{
-		Name: "Bitcoin relay", Hash: state.ClassHash("BtcRelay"),
+		Name: "Bitcoin relay", Hash: state.ClassHash("BtcRelay"), ABI: relayABI,
 		Constructor: entry(func(x *call) {
 			first := arg(x, readStored)
 			x.done()

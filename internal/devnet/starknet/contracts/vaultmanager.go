@@ -13,7 +13,7 @@ import (
 // the execution contract.
 func VaultManager() state.Class {
 	return state.Class{
-		Name: "vault manager", Hash: state.ClassHash("SpvVaultManager"),
+		Name: "vault manager", Hash: state.ClassHash("SpvVaultManager"), ABI: vaultManagerABI,
 		Constructor: entry(func(x *call) {
 			execution := arg(x, readAddress)
 			x.done()

@@ -90,7 +90,7 @@ func (q *request) class(hash state.Felt) (any, *Error) {
 	}
 	abi := c.ABI
 	if abi == "" {
-		abi = "[]"
+		abi = `[{"type":"interface","name":"local::IContract","items":[]}]` // enough to tell that it is of Cairo 1
 	}
 	return map[string]any{
 		"sierra_program": []string{"0x1", "0x7", "0x0"}, "contract_class_version": "0.1.0", "abi": abi,

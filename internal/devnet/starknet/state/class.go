@@ -22,7 +22,7 @@ type Function func(f *Frame, calldata []Felt) ([]Felt, error)
 type Class struct {
 	Name string // for people
 	Hash Felt
-	ABI  string // JSON, as a Cairo compiler writes it; "" is an empty list
+	ABI  string // JSON, as a Cairo compiler writes it; "" is an interface without entry points
 
 	// Constructor runs when a contract of the class is deployed; nil: it takes no
 	// arguments.
