@@ -52,7 +52,8 @@
 // In addition, [Client.CreateGasSwap] buys a small amount of a chain's native
 // token from a trusted provider for users who have none, [Client.Recover]
 // rebuilds a signer's swaps from the chain, [Client.Import] takes over the swaps
-// of the reference service, [Client.Subscribe] reports changes, and [Client.Ready]
+// of the reference service, [Client.Subscribe] reports changes, [Client.Changes] those
+// that were missed, and [Client.Ready]
 // reports which parts cannot be used now.
 //
 // # How a swap runs

@@ -12,14 +12,34 @@ import (
 	"testing"
 )
 
-// The Go that README.md shows is part of an example, line by line but for what "// ..."
-// leaves out. Examples are compiled and, where they have an output, run.
+// The Go that README.md and docs/integrate.md show is part of an example, line by line but
+// for what "// ..." leaves out. Examples are compiled and, where they have an output, run.
 func TestReadmeShowsExamples(t *testing.T) {
-	files, err := filepath.Glob("example*_test.go")
+	for document, examples := range map[string]string{"README.md": "example*_test.go", "docs/integrate.md": "httpapi/*/example_test.go"} {
+		bodies := bodiesOf(t, examples)
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+		if len(blocks) == 0 {
+			t.Fatalf("%s shows no Go", document)
+		}
+		for _, block := range blocks {
+			if !slices.ContainsFunc(bodies, func(body string) bool { return shows(body, block[1]) }) {
+				t.Errorf("%s: no example contains:\n%s", document, block[1])
+			}
+		}
+	}
+}
+
+// bodiesOf returns what the functions of examples do, in files that match a pattern.
+func bodiesOf(t *testing.T, pattern string) (bodies []string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bodies []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -31,25 +51,13 @@ func TestReadmeShowsExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Example") {
+			if f, ok := d.(*ast.FuncDecl); ok {
 				body := string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset])
 				bodies = append(bodies, strings.ReplaceAll(body, "\n\t", "\n"))
 			}
 		}
 	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
-	if len(blocks) == 0 {
-		t.Fatal("README.md shows no Go")
-	}
-	for _, block := range blocks {
-		if !slices.ContainsFunc(bodies, func(body string) bool { return shows(body, block[1]) }) {
-			t.Errorf("no example contains:\n%s", block[1])
-		}
-	}
+	return bodies
 }
 
 // What README.md links to, and the folders that it lists, exist.
