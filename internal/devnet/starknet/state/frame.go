@@ -108,6 +108,9 @@ func (f *Frame) Call(to Felt, entry string, calldata ...Felt) ([]Felt, error) {
 
 // CallContract is [Frame.Call] with a selector.
 func (f *Frame) CallContract(to, selector Felt, calldata []Felt) ([]Felt, error) {
+	if selector == selectorExecute { // which the network alone calls
+		return nil, failure(invalidArgument)
+	}
 	if f.locked && to != f.call.Contract {
 		return nil, failure(unauthorized)
 	}

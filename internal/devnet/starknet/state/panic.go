@@ -57,6 +57,7 @@ var (
 	addressTaken     = wire.ShortString("CONTRACT_ALREADY_DEPLOYED")
 	tooDeep          = wire.ShortString("CALL_DEPTH_EXCEEDED")
 	unauthorized     = wire.ShortString("UNAUTHORIZED_SYSCALL")
+	invalidArgument  = wire.ShortString("Invalid argument")
 )
 
 // panicOf makes a panic of any error of a contract.
