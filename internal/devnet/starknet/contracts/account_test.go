@@ -1,7 +1,10 @@
 package contracts
 
 import (
+	"errors"
+	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
@@ -194,4 +197,86 @@ func TestUniversalDeployer(t *testing.T) {
 	_, err := k.try(lp, DeployerAddress, "deployContract", felts{Token().Hash}.uint(5).bool(false).span(args...)...)
 	reverts(t, err, "CONTRACT_ALREADY_DEPLOYED")
 	k.do(lp, DeployerAddress, "deployContract", felts{Token().Hash}.uint(5).bool(true).span(args...)...) // its own address
+}
+
+// signedBy is a transaction with the signatures of several keys, one after the other.
+func (k *kit) signedBy(t *wire.Transaction, query bool, who ...key.Key) *state.Tx {
+	k.Helper()
+	t.Signed = true
+	if t.Type != wire.DeployAccount {
+		t.Calldata = wire.ExecuteCalldata(t.Calls)
+	}
+	tx, err := state.NewTx(t, query)
+	k.must(err)
+	for _, w := range who {
+		s, err := w.Sign(tx.Hash)
+		k.must(err)
+		t.Signature = append(t.Signature, s...)
+	}
+	return tx
+}
+
+// An account with a guardian deploys itself and sends transactions that both sign.
+func TestArgentAccountTransactions(t *testing.T) {
+	k := newKit(t)
+	k.must(k.Place(wire.STRK, Token().Hash, TokenArgs("Starknet Token", "STRK", 18, minter)...))
+	owner, guardian := key.Of("owner"), key.Of("guardian")
+	deploy := wire.Deploy{ClassHash: ClassArgent, Salt: owner.Public(), ConstructorCalldata: felts(nil).uint(0).add(owner.Public()).uint(0).uint(0).add(guardian.Public())}
+	at := deploy.Address()
+	k.do(minter, wire.STRK, "permissioned_mint", felts{at}.u256(new(big.Int).Mul(big.NewInt(1000), big.NewInt(1e18)))...)
+	rate := state.DefaultPrices().Fri
+	invoke := func(calls ...wire.Call) *wire.Transaction {
+		for i := range calls {
+			calls[i].Gas = wire.Gas{L2: 50_000_000, L1Data: 10_000}
+		}
+		var nonce uint64
+		k.Read(0, func(v *state.View) { nonce = v.Nonce(at, v.Open()) })
+		return k.n.NewInvoke(at, nonce, rate, calls)
+	}
+	refused := func(tx *state.Tx, reason string) {
+		t.Helper()
+		var r *state.Refusal
+		if err := k.Send(tx); !errors.As(err, &r) || r.Kind != state.ValidationFailed || !strings.Contains(r.Text, reason) {
+			t.Errorf("%v, want a refusal for %s", r, reason)
+		}
+	}
+	deployment := func() *wire.Transaction {
+		made := invoke(wire.Call{})
+		made.Type, made.Calls, made.Deploy = wire.DeployAccount, nil, deploy
+		return made
+	}
+	refused(k.signedBy(deployment(), false, owner), "argent/invalid-signature-length")
+	refused(k.signedBy(deployment(), false, guardian, owner), "argent/invalid-owner-sig")
+	k.must(k.Send(k.signedBy(deployment(), false, owner, guardian)))
+
+	transfer := wire.Call{To: wire.STRK, Entry: "transfer", Calldata: felts{lp}.add(amount(7)...)}
+	refused(k.signedBy(invoke(transfer), false, owner, owner), "argent/invalid-guardian-sig")
+	refused(k.signedBy(invoke(wire.Call{To: at, Entry: "get_owner"}), false, owner, guardian), "argent/no-multicall-to-self")
+	k.must(k.Send(k.signedBy(invoke(transfer, transfer), false, owner, guardian)))
+	if got := k.has(wire.STRK, lp); got != 14 {
+		t.Errorf("the recipient has %d, want 14", got)
+	}
+	far := wire.Call{To: wire.STRK, Entry: "transfer", Calldata: felts{lp}.u256(maxU256)}
+	failing := k.signedBy(invoke(transfer, far), false, owner, guardian)
+	k.must(k.Send(failing))
+	estimate := k.signedBy(invoke(transfer), true, owner, owner)
+	k.Read(0, func(v *state.View) {
+		done := v.Tx(failing.Hash)
+		want := felts{wire.ShortString("argent/multicall-failed")}.uint(1).add(wire.ShortString("ERC20: insufficient balance"))
+		if done == nil || done.Result.Execute.Failed == nil || !slices.Equal(done.Result.Execute.Failed.Data[:3], want) {
+			t.Errorf("it ends as %+v, want %v", done, want)
+		}
+		// Whoever asks what a transaction will cost need not have both signatures.
+		if results, err := v.Simulate([]*state.Tx{estimate}, state.Flags{}, v.Open()); err != nil || results[0].Execute.Failed != nil {
+			t.Errorf("the estimate ends with %v", err)
+		}
+	})
+	if got := k.has(wire.STRK, lp); got != 14 {
+		t.Errorf("a transaction that failed leaves the recipient with %d", got)
+	}
+	for entry, want := range map[string]Felt{"get_owner": owner.Public(), "get_guardian": guardian.Public(), "getName": wire.ShortString("ArgentAccount"), "get_version": {}} {
+		if got := k.ask(at, entry); got[0] != want {
+			t.Errorf("%s answers %v", entry, got)
+		}
+	}
 }

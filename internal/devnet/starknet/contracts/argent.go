@@ -176,8 +176,10 @@ func (x *call) check(hash Felt, all []Felt) (owner, guardian bool) {
 	}
 	assert(len(list) == want, "argent/invalid-signature-length")
 	x.Charge(signatureGas * uint64(want))
+	caller := x.Caller()
+	estimated := caller.IsZero() && x.Tx().Query // then any signature of the right form will do
 	by := func(s signerSignature, key Felt) bool {
-		return s.key == key && wire.SignedByKey(key, hash, s.signature)
+		return s.key == key && (estimated || wire.SignedByKey(key, hash, s.signature))
 	}
 	return by(list[0], x.Get(state.Key("_signer"))), want == 1 || by(list[1], second)
 }
