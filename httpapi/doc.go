@@ -46,8 +46,9 @@
 //	timeout               504
 //	internal              500, without details: those are in the log
 //
-// Authentication, rate limits and cross-origin rules belong in middleware
-// around the handler; [WithCaller] tells the handler who is calling. Such
+// Authentication, rate limits and cross-origin rules belong in middleware around
+// the handler, such as packages auth and limit below this one; [WithCaller] tells
+// the handler who is calling. Such
 // middleware must not log or group by the query string: it may contain a
 // preimage, and swap ids, which let anyone who reads them act on the swaps. The
 // handler itself logs neither query nor body, and marks every response as not

@@ -12,11 +12,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// chainsConfig are the smart chains by their ids: Solana by its own, EVM chains by all
-// others.
+// chainsConfig are the smart chains by their ids: Solana and Starknet by their own, EVM
+// chains by all others.
 type chainsConfig map[string]chainConfig
 
 // chainConfig is what is configured of one chain.
@@ -24,11 +25,13 @@ type chainConfig interface {
 	factory(id string, on bitcoin.Network) (chains.Factory, error) // sends no requests; errors name the member
 }
 
-// member returns what is configured of a chain. A chain family of its own is one more
-// case here.
+// member returns what is configured of a chain.
 func (chainsConfig) member(id string) reflect.Type {
-	if id == solana.ChainID {
+	switch id {
+	case solana.ChainID:
 		return reflect.TypeFor[solanaConfig]()
+	case starknet.ChainID:
+		return reflect.TypeFor[starknetConfig]()
 	}
 	return reflect.TypeFor[evmConfig]()
 }
@@ -60,7 +63,7 @@ func (c *chainsConfig) fromYAML(n *yaml.Node, path string) error {
 // factories returns the chains in the order in which the protocol lists those
 // with a preset, then the others by their ids.
 func (c chainsConfig) factories(on bitcoin.Network) ([]chains.Factory, error) {
-	order := []string{solana.ChainID, evm.ChainBotanix, evm.ChainCitrea, evm.ChainAlpen, evm.ChainGoat}
+	order := []string{starknet.ChainID, solana.ChainID, evm.ChainBotanix, evm.ChainCitrea, evm.ChainAlpen, evm.ChainGoat}
 	for _, id := range slices.Sorted(maps.Keys(c)) {
 		if !slices.Contains(order, id) {
 			order = append(order, id)

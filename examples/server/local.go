@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 )
 
 // local fills the network's members for a network that examples/devnet runs, from
@@ -40,6 +41,11 @@ func (c *config) local() error {
 			Programs                     map[string]struct{ SwapProgram, BtcRelay string } // by version
 			Listed                       []tokenConfig
 		}
+		Starknet *struct {
+			RPC     string
+			Network starknet.Network
+			Listed  []tokenConfig
+		}
 		LPs   []string
 		Nostr string
 		LNURL struct{ Domain, Host, CA string }
@@ -69,6 +75,9 @@ func (c *config) local() error {
 		}
 		c.Chains[solana.ChainID] = own
 	}
+	if on := d.Starknet; on != nil {
+		c.Chains[starknet.ChainID] = &starknetConfig{RPC: []string{on.RPC}, Tokens: on.Listed, network: &on.Network}
+	}
 	c.LPs.URLs, c.LPs.AllowLocal = d.LPs, true
 	if c.Bitcoin == nil {
 		c.Bitcoin = &bitcoinConfig{URLs: []string{d.Bitcoin.REST}}
@@ -78,6 +87,9 @@ func (c *config) local() error {
 		c.Prices = &pricesConfig{USDPerBitcoin: 100_000, Fixed: map[string]string{id + "-CBTC": "100000000", id + "-WBTC": "100000000", id + "-USDC": "1000"}}
 		if d.Solana != nil {
 			maps.Copy(c.Prices.Fixed, map[string]string{"SOLANA-SOL": "160000", "SOLANA-WBTC": "100000000", "SOLANA-USDC": "1000"})
+		}
+		if d.Starknet != nil {
+			maps.Copy(c.Prices.Fixed, map[string]string{"STARKNET-STRK": "130", "STARKNET-WBTC": "100000000", "STARKNET-USDC": "1000"})
 		}
 	}
 	if c.Relays == nil && d.Nostr != "" {

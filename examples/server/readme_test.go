@@ -19,6 +19,7 @@ func keys(of reflect.Type, prefix string, into map[string]bool) {
 	case of == reflect.TypeFor[chainsConfig]():
 		keys(reflect.TypeFor[evmConfig](), prefix+".mychain", into)
 		keys(reflect.TypeFor[solanaConfig](), prefix+".solana", into)
+		keys(reflect.TypeFor[starknetConfig](), prefix+".starknet", into)
 	case of == reflect.TypeFor[entryLimit]():
 		keys(reflect.TypeFor[rateConfig](), prefix, into)
 	case of.Kind() == reflect.Pointer:
