@@ -50,8 +50,8 @@ func (e *endpoint) deliver(ctx context.Context, r *record) error {
 	if got.problem != "" && ctx.Err() != nil && sending.Err() != nil {
 		return nil // cut off here: nobody's failure, and sent again when the hold is over
 	}
-	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
+	storing, stored := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer stored()
 	return e.settle(storing, r.Swap, m, got)
 }
 

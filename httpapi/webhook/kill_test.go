@@ -182,11 +182,15 @@ func TestKilled(t *testing.T) {
 	start := func(quiet string) (*exec.Cmd, *bufio.Scanner) { return process(t, r, file, secret, quiet) }
 	for range 10 {
 		cmd, lines := start("")
-		timer := time.AfterFunc(time.Duration(50+rand.N(400))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		begun := false
+		timer := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
 		for lines.Scan() {
 			var swap string
 			var state int
 			if n, _ := fmt.Sscanf(lines.Text(), "durable %s %d", &swap, &state); n == 2 {
+				if !begun { // some time after it has begun
+					begun = timer.Reset(time.Duration(rand.N(400)) * time.Millisecond)
+				}
 				last["swap "+swap] = max(last["swap "+swap], state)
 			}
 		}
