@@ -81,7 +81,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newNonces()}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs()}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()})
 	}
@@ -142,7 +142,7 @@ type chain struct {
 	tokens    []tokens.Token
 	native    tokens.Token
 	contracts []*contracts
-	nonces    *nonces
+	nonces    *sentTxs
 	latest    latest
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/nonces"
 )
 
 // staged is a node whose answers are written out: the n-th batch gets the n-th
@@ -47,7 +48,7 @@ func stagedChain(t *testing.T, now int64, stages ...func(evmrpc.Request) any) (*
 	t.Helper()
 	n := presetOf(t, "CITREA/MAINNET")
 	node := &staged{stages: stages}
-	c := &chain{net: n, node: node, nonces: newNonces(),
+	c := &chain{net: n, node: node, nonces: newSentTxs(),
 		env: chains.Env{Now: func() time.Time { return time.Unix(now, 0) }, Log: slog.New(slog.DiscardHandler)}}
 	k := &contracts{chain: c, Contracts: evmread.Contracts{Deployment: n.Deployments[0]}, memory: newMemory()}
 	return c, k, node
@@ -143,12 +144,12 @@ func TestNonceFollowsWhatWasSent(t *testing.T) {
 	c.noteSent(chains.Signed{From: from, Nonce: 7})
 	c.noteSent(chains.Signed{From: from, Nonce: 6})
 	for pending, want := range map[uint64]uint64{5: 8, 8: 8, 9: 9} {
-		if got := c.nextNonce(from, pending); got != want {
+		if got := c.nonces.Next(from, pending, c.env.Now()); got != want {
 			t.Errorf("pending %d: %d, want %d", pending, got, want)
 		}
 	}
-	c.env.Now = func() time.Time { return time.Unix(1000, 0).Add(sendTimeout) }
-	if got := c.nextNonce(from, 5); got != 5 {
+	c.env.Now = func() time.Time { return time.Unix(1000, 0).Add(nonces.SendTimeout) }
+	if got := c.nonces.Next(from, 5, c.env.Now()); got != 5 {
 		t.Errorf("long after: %d", got)
 	}
 }

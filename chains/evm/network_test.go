@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/nonces"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -89,8 +90,8 @@ func TestVectorsNetworks(t *testing.T) {
 			MaxFeeRatePerGas:      n.MaxBaseFee, PriorityFee: n.PriorityFee, FeeMultiplierPPM: n.FeePPM,
 			Tokens: map[string]token{},
 			Timeouts: map[string]int{
-				"claimWithSecret": int(sendTimeout / time.Second), "claimWithTxData": int(sendTimeout / time.Second),
-				"refund": int(sendTimeout / time.Second), "spvClaim": int(sendTimeout / time.Second),
+				"claimWithSecret": int(nonces.SendTimeout / time.Second), "claimWithTxData": int(nonces.SendTimeout / time.Second),
+				"refund": int(nonces.SendTimeout / time.Second), "spvClaim": int(nonces.SendTimeout / time.Second),
 				"claimGrace": int(chains.ClaimGrace / time.Second), "refundGrace": int(chains.RefundGrace / time.Second),
 				"authGrace": int(chains.AuthGrace / time.Second),
 			},

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/nonces"
 )
 
 // remembering is a chain of which only the memory of nonces is used; its node says
@@ -33,7 +34,7 @@ func remembering(t *testing.T) (c *chain, now *time.Time, asked *int) {
 		}
 		return all
 	})
-	return &chain{env: chains.Env{Now: func() time.Time { return *now }}, nonces: newNonces(), node: newTestNodes(t, s.URL)}, now, asked
+	return &chain{env: chains.Env{Now: func() time.Time { return *now }}, nonces: newSentTxs(), node: newTestNodes(t, s.URL)}, now, asked
 }
 
 // sentTx is a transaction of the test's user.
@@ -53,7 +54,7 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 	sender := sentTx(t, 0, &to, nil).From
 	next := func(what string, pending, want uint64) {
 		t.Helper()
-		if got := c.nextNonce(sender, pending); got != want {
+		if got := c.nonces.Next(sender, pending, c.env.Now()); got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)
 		}
 	}
@@ -63,12 +64,12 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 	next("the node is ahead", 9, 9)
 	send(5)
 	next("an older one is sent again", 3, 8)
-	*now = now.Add(sendTimeout - time.Nanosecond)
+	*now = now.Add(nonces.SendTimeout - time.Nanosecond)
 	next("the last moment", 3, 8)
 	send(7) // again, so that it counts from now on
 	*now = now.Add(time.Nanosecond)
 	next("sent again", 3, 8)
-	*now = now.Add(sendTimeout - time.Nanosecond)
+	*now = now.Add(nonces.SendTimeout - time.Nanosecond)
 	next("it was dropped", 3, 3)
 	send(4)
 	next("an older one after that", 3, 5)
@@ -76,7 +77,7 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 		t.Errorf("what it offered: %+v", fee)
 	}
 	c.noteSent(sentTx(t, 6, nil, []byte{1})) // makes a contract, which no swap asks for
-	if _, ok := c.nonces.used.Get(nonceKey{sender, 6}); ok {
+	if _, ok := c.nonces.Used(sender, 6); ok {
 		t.Error("a contract's creation counts as a call")
 	}
 }
@@ -136,7 +137,7 @@ func TestWhenTheNodeIsAskedForNonces(t *testing.T) {
 		"one further before was sent": {func(c *chain, _ string) { c.noteSent(sentTx(t, 9, &to, nil)) }, 11, 1, true},
 		"of another account": {func(c *chain, _ string) {
 			c.firstNonce("0xother", "", nil, 6, 6)
-			c.nonces.sent.Add("0xother", sentNonce{6, c.env.Now()})
+			c.nonces.Sent("0xother", 5, nil, c.env.Now())
 		}, 6, 1, true},
 	} {
 		chain, now, asked := remembering(t)
@@ -156,7 +157,7 @@ func TestWhenTheNodeIsAskedForNonces(t *testing.T) {
 			}
 		}
 		if c.ahead {
-			*now = now.Add(sendTimeout)
+			*now = now.Add(nonces.SendTimeout)
 			if err := chain.checkNonce(t.Context(), tx); fault.CodeOf(err) != fault.InvalidState {
 				t.Errorf("%s, for three minutes: %v", name, err)
 			}

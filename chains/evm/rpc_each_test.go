@@ -108,7 +108,7 @@ func TestOneRefusalIsNotTheNetworks(t *testing.T) {
 	}
 	takes := func() string { return node(func(c rpctest.Call) any { return rpctest.Result(c, id) }) }
 	send := func(urls ...string) error {
-		c := &chain{node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}, nonces: newNonces()}
+		c := &chain{node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}, nonces: newSentTxs()}
 		return c.deliver(t.Context(), chains.Signed{ID: id, Raw: []byte{1}})
 	}
 	if err := send(refuses(), takes()); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/nonces"
 )
 
 // If no node tells its fee at first they are asked once more, and what is told then
@@ -100,11 +101,11 @@ func TestWhatIsLeftOut(t *testing.T) {
 // a swap keeps what it was given only while that is free.
 func TestNonceLimits(t *testing.T) {
 	now := time.Unix(1000, 0)
-	c := &chain{nonces: newNonces(), env: chains.Env{Now: func() time.Time { return now }}}
+	c := &chain{nonces: newSentTxs(), env: chains.Env{Now: func() time.Time { return now }}}
 	sent := func(nonce uint64) { c.noteSent(chains.Signed{From: "me", Nonce: nonce}) }
 	next := func(what string, pending, want uint64) {
 		t.Helper()
-		if got := c.nextNonce("me", pending); got != want {
+		if got := c.nonces.Next("me", pending, c.env.Now()); got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)
 		}
 	}
@@ -114,7 +115,7 @@ func TestNonceLimits(t *testing.T) {
 	next("the node is ahead", 9, 9)
 	sent(5)
 	next("one was sent before that", 4, 7)
-	now = now.Add(sendTimeout - time.Second)
+	now = now.Add(nonces.SendTimeout - time.Second)
 	next("just remembered", 4, 7)
 	now = now.Add(time.Second)
 	next("too long ago", 4, 4)
@@ -122,13 +123,13 @@ func TestNonceLimits(t *testing.T) {
 	next("sent when the other was dropped", 4, 6)
 	sent(6)
 	next("one was sent after that", 4, 7)
-	now = now.Add(sendTimeout - time.Second)
+	now = now.Add(nonces.SendTimeout - time.Second)
 	sent(6)
 	now = now.Add(time.Second)
 	next("sent once more", 4, 7)
 
 	a, b := evmwire.Call{To: common.Address{1}, Data: []byte{1}}, evmwire.Call{To: common.Address{2}, Data: []byte{2}}
-	c.nonces = newNonces()
+	c.nonces = newSentTxs()
 	first := func(what, swap string, call evmwire.Call, pending, mined, want uint64) {
 		t.Helper()
 		if got := c.firstNonce("me", swap, []evmwire.Call{call}, pending, mined); got != want {
@@ -142,12 +143,13 @@ func TestNonceLimits(t *testing.T) {
 	first("without a swap", "", a, 7, 5, 7)
 	first("without a swap again", "", a, 8, 5, 8)
 	first("once it is mined", "x", a, 6, 6, 6)
-	c.nonces.used.Add(nonceKey{"me", 6}, deed(b.To, b.Data))
+	what := deed(b.To, b.Data)
+	c.nonces.Sent("me", 6, &what, now.Add(-nonces.SendTimeout))
 	first("taken by something else", "x", a, 8, 6, 8)
 	first("sent by itself", "x", b, 8, 6, 6)
 	first("given far ahead", "z", a, 9, 6, 9)
 	first("what was before it is gone", "z", a, 7, 6, 7)
-	c.nonces = newNonces()
+	c.nonces = newSentTxs()
 	first("never given, and others wait from the first nonce on", "x", a, 2, 0, 2)
 	if got := c.firstNonce("me", "x", nil, 3, 0); got != 3 {
 		t.Errorf("of no call: %d, want 3", got)
@@ -210,7 +212,7 @@ func TestNonceAheadLimits(t *testing.T) {
 	check("the next, known", 5, "", 0)
 	check("used", 4, "", 1)
 	check("ahead", 6, fault.Upstream, 1)
-	now = now.Add(sendTimeout - time.Second)
+	now = now.Add(nonces.SendTimeout - time.Second)
 	check("still ahead", 6, fault.Upstream, 1)
 	now = now.Add(time.Second)
 	check("ahead for too long", 6, fault.InvalidState, 1)
@@ -223,6 +225,6 @@ func TestNonceAheadLimits(t *testing.T) {
 		if err := c.checkNonce(t.Context(), chains.Signed{ID: "other", From: "me", Nonce: 9}); err == nil || fault.CodeOf(err) == fault.InvalidState {
 			t.Errorf("the node does not tell its count: %v", err)
 		}
-		now = now.Add(sendTimeout)
+		now = now.Add(nonces.SendTimeout)
 	}
 }

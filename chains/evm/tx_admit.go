@@ -58,7 +58,7 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	if err := demandBaseFee(head, txs); err != nil {
 		return err
 	}
-	switch next := k.chain.nextNonce(first.From.Hex(), uint64(pending)); {
+	switch next := k.chain.nonces.Next(first.From.Hex(), uint64(pending), k.chain.env.Now()); {
 	case first.Nonce < uint64(mined):
 		return fault.Invalid(fieldOf(0), "has nonce %d, which is already used: the account's next nonce is %d", first.Nonce, uint64(mined))
 	case first.Nonce > next:

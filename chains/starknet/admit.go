@@ -79,7 +79,7 @@ func (k *contract) Admit(ctx context.Context, plan chains.Plan, signed []chains.
 			return err
 		}
 	}
-	switch next := c.nextNonce(first.Sender, of.pending); {
+	switch next := c.sent.Next(wire.Hex64(first.Sender), of.pending, c.env.Now()); {
 	case first.Nonce < of.mined:
 		return fault.Invalid(fieldOf(0), "has nonce %d, which is already used: the account's next nonce is %d", first.Nonce, of.mined)
 	case first.Nonce > next:

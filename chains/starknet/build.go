@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/nonces"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -36,7 +37,7 @@ func (k *contract) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned
 
 // serialize gives transactions nonces and fees. An account that is not deployed is
 // deployed by the first of them: two polls of a swap give the same nonces while what
-// they ask for is not executed, see [chain.firstNonce].
+// they ask for is not executed, see [nonces.Book.First].
 func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.Felt, calls [][]wire.Call) ([]string, error) {
 	c := k.chain
 	of := sender{at: signer}
@@ -66,9 +67,9 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 	if err != nil {
 		return nil, err
 	}
-	var deeds []deed
+	var deeds []nonces.Deed
 	if of.absent {
-		deeds = append(deeds, deed{})
+		deeds = append(deeds, deedOf(nil))
 	}
 	for _, tx := range calls {
 		deeds = append(deeds, deedOf(tx))
@@ -78,8 +79,9 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 		first, old = c.instead(old, plan, signer, of)
 		rate, current, tip = old.above(rate), old.above(current), old.tip()
 	} else {
-		first = c.firstNonce(signer, plan.SwapID, deeds, of.pending)
-		if sent, ok := c.nonces.fees.Get(nonceKey{signer, first}); ok { // signed again without a stated reason
+		// What is in the block that is being made cannot be replaced any more.
+		first = c.sent.First(wire.Hex64(signer), plan.SwapID, deeds, of.pending, of.pending, c.env.Now())
+		if sent, ok := c.sent.fees.Get(nonceKey{signer, first}); ok { // signed again without a stated reason
 			old := replaced{sent}
 			rate, current, tip = old.above(rate), old.above(current), old.tip()
 		}
@@ -87,7 +89,7 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 	if of.absent && first != 0 { // the deployment is under way
 		deeds = deeds[1:]
 	}
-	c.give(signer, plan.SwapID, deeds, first)
+	c.sent.Give(wire.Hex64(signer), plan.SwapID, deeds, first)
 	var txs []*wire.Transaction
 	if of.absent && first == 0 {
 		txs = append(txs, c.net.NewDeploy(signer, current))

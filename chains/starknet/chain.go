@@ -94,7 +94,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: net, nodes: nodes, ledger: starkread.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, nonces: newNonces()}
+	c := &chain{net: net, nodes: nodes, ledger: starkread.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs()}
 	for _, d := range net.Deployments {
 		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: starkread.New(d, c.ledger)})
 	}
@@ -156,7 +156,7 @@ type chain struct {
 	tokens    []tokens.Token
 	native    tokens.Token
 	contracts []*contract
-	nonces    *nonces
+	sent      *sentTxs
 }
 
 var (

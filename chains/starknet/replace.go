@@ -3,6 +3,7 @@ package starknet
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
@@ -63,7 +64,7 @@ func (old replaced) tip() uint64 {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer wire.Felt, of sender) (first uint64, all replaced) {
 	first = old.nonce(of.mined)
-	if before, ok := c.nonces.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && claims(plan) {
+	if before, ok := c.sent.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && claims(plan) {
 		return of.pending, append(replaced{before}, old...)
 	}
 	return first, old
@@ -104,4 +105,9 @@ func higher(a, b *big.Int) *big.Int {
 		return a
 	}
 	return bigs.OrZero(b)
+}
+
+// claims reports whether a plan claims an escrow, which is possible for a time only.
+func claims(plan chains.Plan) bool {
+	return slices.ContainsFunc(plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret || s.Kind == chains.StepClaimBitcoin })
 }
