@@ -109,6 +109,9 @@ func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error
 		if !t.Reverted {
 			continue
 		}
+		if jsonrpc.Says(t.Reason, "Insufficient max L", "Out of gas") {
+			return fault.Invalid(fieldOf(i), "allows too little gas, and would be executed without effect: sign it with higher bounds: %s", t.Reason)
+		}
 		if k.leftOut(plan, signed[i]) {
 			return fault.Invalid(fieldOf(i), "cannot be executed without the approval before the call, which is missing: sign the transaction as it was handed out: %s", t.Reason)
 		}

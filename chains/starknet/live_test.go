@@ -444,3 +444,26 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 		t.Errorf("the claim is built, or refused for another reason: %v", err)
 	}
 }
+
+// A wallet that lowers the bounds below what it takes would pay for nothing.
+func TestBoundsThatAreTooLow(t *testing.T) {
+	l := newLive(t, devnet.Options{})
+	plan := l.opening(l.user, l.escrow(lock(1), in))
+	u := l.build(plan)
+	for what, lower := range map[string]func(*wire.Bounds){
+		"some L2 gas":   func(b *wire.Bounds) { b.L2.MaxAmount = 1_300_000 },
+		"no L2 gas":     func(b *wire.Bounds) { b.L2.MaxAmount = 1000 },
+		"some data gas": func(b *wire.Bounds) { b.L1Data.MaxAmount = 200 },
+	} {
+		tx, err := wire.ParseTransaction(u.Txs[0])
+		l.must(err)
+		lower(&tx.Bounds)
+		txs, err := l.k.Check(plan, l.user.Sign(t, chains.Unsigned{Txs: []string{tx.String()}}))
+		l.must(err)
+		err = l.k.Admit(t.Context(), plan, txs)
+		wants(t, what, err, "signedTxs[0]")
+		if fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
