@@ -26,7 +26,7 @@ type Options struct {
 	Bitcoin   *bitcoin.Net     // that the relay follows; nil: one is started, with the same clock, and closed with the network
 	Manual    bool             // blocks are closed on demand only: until then transactions are pre-confirmed
 	BlockTime time.Duration    // blocks are closed this often, and not for each transaction; 0: for each transaction
-	L1Lag     int              // how many blocks below the head the newest block is that is accepted on L1
+	L1Lag     int              // how many blocks below the head the newest block is that is accepted on L1; 0: two, -1: none
 	Prices    state.Prices     // of gas; zero: as low as public networks' are
 
 	ChainID    string           // "": SN_SEPOLIA
@@ -90,6 +90,12 @@ const (
 func Start(o Options) (*Net, error) {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	switch o.L1Lag {
+	case 0:
+		o.L1Lag = 2
+	case -1:
+		o.L1Lag = 0
 	}
 	n := &Net{options: o, manual: o.Manual || o.BlockTime > 0}
 	if err := n.start(context.Background()); err != nil {

@@ -5,5 +5,8 @@
 // so on asks for another one, as on public nodes. Of the errors that nodes answer with,
 // codes, messages and data are those of the specification.
 //
+// Transactions have bounds for all three kinds of gas, in whatever version they are sent:
+// the network takes no others any more.
+//
 // A server misbehaves on request ([Fault]).
 package rpc
