@@ -60,7 +60,7 @@ func OpenZeppelinAccount() state.Class {
 			x.done()
 			own(x, owner)
 		}),
-		Entries: entries(map[string]func(*call){
+		Entries: accountEntries(map[string]func(*call){
 			"__validate__": func(x *call) {
 				arg(x, readCalls)
 				x.done()

@@ -25,7 +25,7 @@ func ArgentAccount() state.Class {
 			x.event("AccountCreated", felts{owner}, felts{other})
 			x.event("AccountCreatedGuid", felts{signerGUID(owner)}, felts{otherGUID})
 		}),
-		Entries: entries(map[string]func(*call){
+		Entries: accountEntries(map[string]func(*call){
 			"__validate__": func(x *call) {
 				calls := arg(x, readCalls)
 				x.done()

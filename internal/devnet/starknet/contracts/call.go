@@ -41,6 +41,19 @@ func entry(body func(x *call)) state.Function {
 
 // entries makes entry points of functions by name.
 func entries(bodies map[string]func(*call)) map[string]state.Function {
+	charged := make(map[string]func(*call), len(bodies))
+	for name, body := range bodies {
+		charged[name] = func(x *call) {
+			x.Charge(entryGas)
+			body(x)
+		}
+	}
+	return accountEntries(charged)
+}
+
+// accountEntries makes those of an account: what they take is part of what a
+// transaction takes.
+func accountEntries(bodies map[string]func(*call)) map[string]state.Function {
 	all := make(map[string]state.Function, len(bodies))
 	for name, body := range bodies {
 		all[name] = entry(body)

@@ -8,8 +8,8 @@
 // What contracts take, answer and emit is what the deployed ones do, and so are the
 // reasons with which they revert: also where that is strange, such as claims after the
 // expiry, or a vault that closes over a transaction that it cannot read. Who checks a
-// client against them checks it against the deployed ones. Storage is laid out freely,
-// but for tokens; gas is a round number for what is costly. Sections are those of the
+// client against them checks it against the deployed ones. Storage takes as many
+// places as theirs; gas is a round number near what they take. Sections are those of the
 // page.
 package contracts
 

@@ -137,27 +137,29 @@ func (x *call) give(to, token Felt, amount *big.Int, wallet bool) {
 func record(hash Felt) Felt { return state.Key("escrow_state", hash) }
 
 func (x *call) recorded(hash Felt) wire.EscrowRecord {
-	at := record(hash)
-	return wire.EscrowRecord{State: chains.EscrowState(x.getUint(at)), InitHeight: x.getUint(state.At(at, 1)), FinishHeight: x.getUint(state.At(at, 2))}
+	n := unpack(x.Get(record(hash)), 8, 64, 64)
+	return wire.EscrowRecord{State: chains.EscrowState(n[0].Uint64()), InitHeight: n[1].Uint64(), FinishHeight: n[2].Uint64()}
+}
+
+func (x *call) setRecord(hash Felt, r wire.EscrowRecord) {
+	x.Set(record(hash), pack(small(uint64(r.State), 8), small(r.InitHeight, 64), small(r.FinishHeight, 64)))
 }
 
 // commit records that an escrow is open; a hash is used once.
 func (x *call) commit(e escrow) Felt {
 	hash := e.hash()
-	at := record(hash)
-	assert(x.getUint(at) == uint64(chains.EscrowNone), "_commit: Already committed")
-	x.setUint(at, uint64(chains.EscrowOpen))
-	x.setUint(state.At(at, 1), x.Block().Number)
+	assert(x.recorded(hash).State == chains.EscrowNone, "_commit: Already committed")
+	x.setRecord(hash, wire.EscrowRecord{State: chains.EscrowOpen, InitHeight: x.Block().Number})
 	return hash
 }
 
 // finalize records how an open escrow ends.
 func (x *call) finalize(e escrow, how chains.EscrowState) Felt {
 	hash := e.hash()
-	at := record(hash)
-	assert(x.getUint(at) == uint64(chains.EscrowOpen), "_finalize: Not committed")
-	x.setUint(at, uint64(how))
-	x.setUint(state.At(at, 2), x.Block().Number)
+	r := x.recorded(hash)
+	assert(r.State == chains.EscrowOpen, "_finalize: Not committed")
+	r.State, r.FinishHeight = how, x.Block().Number
+	x.setRecord(hash, r)
 	return hash
 }
 

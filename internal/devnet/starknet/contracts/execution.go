@@ -77,16 +77,17 @@ func executionKey(owner, salt Felt) Felt { return state.Key("executions", owner,
 
 func (x *call) execution(owner, salt Felt) execution {
 	at := executionKey(owner, salt)
-	return execution{token: x.Get(at), hash: x.Get(state.At(at, 1)), amount: x.GetU256(state.At(at, 2)), fee: x.GetU256(state.At(at, 4)), expiry: x.getUint(state.At(at, 6))}
+	n := unpack(x.Get(state.At(at, 4)), upperBits, upperBits, 64)
+	return execution{token: x.Get(at), hash: x.Get(state.At(at, 1)), amount: whole(x.Get(state.At(at, 2)), n[0]), fee: whole(x.Get(state.At(at, 3)), n[1]), expiry: n[2].Uint64()}
 }
 
 func (x *call) setExecution(owner, salt Felt, e execution) {
 	at := executionKey(owner, salt)
 	x.Set(at, e.token)
 	x.Set(state.At(at, 1), e.hash)
-	x.SetU256(state.At(at, 2), e.amount)
-	x.SetU256(state.At(at, 4), e.fee)
-	x.setUint(state.At(at, 6), e.expiry)
+	x.Set(state.At(at, 2), lower(e.amount))
+	x.Set(state.At(at, 3), lower(e.fee))
+	x.Set(state.At(at, 4), pack(upper(e.amount), upper(e.fee), small(e.expiry, 64)))
 }
 
 // end marks an execution as over; all clears the rest of it too.

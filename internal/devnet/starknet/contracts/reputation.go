@@ -25,12 +25,18 @@ func (x *call) count(e escrow, outcome uint64) {
 		return
 	}
 	at := reputationKey(e.claimer, e.token, e.claimHandler, outcome)
-	sum := x.GetU256(at)
+	sum, count := x.outcome(at)
 	if sum.Add(sum, e.amount).Cmp(maxU256) > 0 {
-		sum = new(big.Int).Set(maxU256)
+		sum = maxU256
 	}
-	x.SetU256(at, sum)
-	x.setUint(state.At(at, 2), x.getUint(state.At(at, 2))+1)
+	x.Set(at, lower(sum))
+	x.Set(state.At(at, 1), pack(upper(sum), small(count+1, 128)))
+}
+
+// outcome reads amounts and number of the escrows that ended in a way.
+func (x *call) outcome(at Felt) (sum *big.Int, count uint64) {
+	n := unpack(x.Get(state.At(at, 1)), upperBits, 128)
+	return whole(x.Get(at), n[0]), n[1].Uint64()
 }
 
 // getReputation takes claimer, token and claim handler of each.
@@ -42,8 +48,8 @@ func getReputation(x *call) {
 	x.out = x.out.uint(uint64(len(of)))
 	for _, o := range of {
 		for outcome := range uint64(outcomes) {
-			at := reputationKey(o[0], o[1], o[2], outcome)
-			x.out = x.out.u256(x.GetU256(at)).uint(x.getUint(state.At(at, 2)))
+			sum, count := x.outcome(reputationKey(o[0], o[1], o[2], outcome))
+			x.out = x.out.u256(sum).uint(count)
 		}
 	}
 }

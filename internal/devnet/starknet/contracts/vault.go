@@ -36,26 +36,37 @@ func readTxID(r *reader) (id bitcoin.Hash) {
 	return id
 }
 
-// vaultFelts is how many felts the state of a vault has.
-const vaultFelts = 13
+// Where a vault's members are in its storage.
+const (
+	vaultRelay = iota
+	vaultToken0
+	vaultToken1
+	vaultMultiplier0
+	vaultMultiplier1
+	vaultTxID // its lower bits
+	vaultRest
+)
 
 func (x *call) vault(ref wire.VaultRef) vault {
 	at := vaultKey(ref)
-	all := make([]Felt, vaultFelts)
-	for i := range all {
-		all[i] = x.Get(state.At(at, i))
-	}
-	v, err := wire.ReadVault(ref, all)
-	if err != nil {
-		panic(err) // it was written by setVault
-	}
-	return vault{v}
+	get := func(i int) Felt { return x.Get(state.At(at, i)) }
+	n := unpack(get(vaultRest), upperBits, 32, 8, 32, 32, 64, 64)
+	v := vault{wire.Vault{
+		VaultRef: ref, Relay: get(vaultRelay), Tokens: [2]Felt{get(vaultToken0), get(vaultToken1)},
+		Multipliers:   [2]*big.Int{wire.Number(get(vaultMultiplier0)), wire.Number(get(vaultMultiplier1))},
+		Confirmations: uint8(n[2].Uint64()), Withdrawals: uint32(n[3].Uint64()), Deposits: uint32(n[4].Uint64()), Raw: [2]uint64{n[5].Uint64(), n[6].Uint64()},
+	}}
+	whole(get(vaultTxID), n[0]).FillBytes(v.UTXO.Hash[:])
+	v.UTXO.Index = uint32(n[1].Uint64())
+	return v
 }
 
 func (x *call) setVault(v vault) {
-	at := vaultKey(v.VaultRef)
-	for i, f := range v.felts() {
-		x.Set(state.At(at, i), f)
+	id := new(big.Int).SetBytes(v.UTXO.Hash[:])
+	rest := pack(upper(id), small(uint64(v.UTXO.Index), 32), small(uint64(v.Confirmations), 8), small(uint64(v.Withdrawals), 32), small(uint64(v.Deposits), 32),
+		small(v.Raw[0], 64), small(v.Raw[1], 64))
+	for i, f := range []Felt{v.Relay, v.Tokens[0], v.Tokens[1], v.multiplier(0), v.multiplier(1), lower(id), rest} {
+		x.Set(state.At(vaultKey(v.VaultRef), i), f)
 	}
 }
 
