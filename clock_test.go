@@ -32,6 +32,19 @@ var systemClock = map[string]string{
 	"internal/chainreader/inquiries.go":     "on the wire: how long an answer takes, and how old it is",
 	"internal/engine/absences.go":           "on the wire: how often a silent provider is asked",
 	"httpapi/handler.go":                    "on the wire: deadlines of connections",
+	"httpapi/events/options.go":             "the default",
+	"httpapi/events/streams.go":             "on the wire: how long nothing was told",
+	"httpapi/events/writer.go":              "on the wire: deadlines of connections",
+	"httpapi/internal/watched/watched.go":   "how often a file is looked at",
+	"httpapi/metrics/metrics.go":            "measures how long answers take",
+	"httpapi/metrics/snapshot.go":           "how old the last snapshot is",
+	"httpapi/webhook/options.go":            "the default",
+	"httpapi/webhook/deliver.go":            "on the wire: receivers compare the time of a message with their clocks",
+	"httpapi/webhook/sender.go":             "how often the store is looked at",
+	"httpapi/accesslog/accesslog.go":        "measures how long answers take",
+	"httpapi/limit/limit.go":                "the default",
+	"internal/lp/call.go":                   "measures how long answers take",
+	"client_stats.go":                       "measures how long answers take",
 }
 
 // TestClock makes sure that the clock is [Config.Now] everywhere but on the wire.

@@ -199,7 +199,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	var more []httpapi.Option
 	endStreams := func() {}
 	if c.Subscribe {
-		streams := events.New(client, events.Options{Logger: log})
+		streams := events.New(client, events.Options{Logger: log, Now: swaps.Now})
 		last(func() error { streams.Close(); return nil })
 		more, endStreams = append(more, streams.Operation()), streams.Close
 	}

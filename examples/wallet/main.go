@@ -54,7 +54,7 @@ func run(ctx context.Context, out io.Writer, listen string) (err error) {
 	go func() { defer close(ended); _ = client.Run(ctx) }() // until it is closed
 	defer func() { client.Close(); <-ended }()
 
-	streams := events.New(client, events.Options{})
+	streams := events.New(client, events.Options{Now: network.Now})
 	server := &http.Server{Handler: handler(network, client, streams), ReadHeaderTimeout: 10 * time.Second}
 	server.RegisterOnShutdown(streams.Close)
 	socket, err := net.Listen("tcp", listen)

@@ -21,7 +21,8 @@ type Options struct {
 	MaxPerCaller int // of one caller, by [swapper.CallerOf]; callers without a name share MaxStreams alone; 20
 	MaxPending   int // swaps with which a stream of a signer begins, the newest first; 100
 
-	Logger *slog.Logger // nil: slog.Default()
+	Now    func() time.Time // the client's clock, by which stored changes are dated; nil: time.Now
+	Logger *slog.Logger     // nil: slog.Default()
 }
 
 func (o Options) orDefault() Options {
@@ -40,6 +41,9 @@ func (o Options) orDefault() Options {
 		if *n.at <= 0 {
 			*n.at = n.usual
 		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

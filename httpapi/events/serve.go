@@ -269,7 +269,7 @@ func (s *Streams) register(st *stream) (end func()) {
 		}
 		w := s.watched[a]
 		if w == nil {
-			w = &watch{since: time.Now().Add(-overlap), known: map[string]uint64{}}
+			w = &watch{since: s.Now().Add(-overlap), known: map[string]uint64{}}
 			s.watched[a] = w
 		}
 		w.streams++
