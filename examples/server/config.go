@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -181,6 +184,14 @@ func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) (err error) {
 			}
 			s.Graph, s.closers = graph, append(s.closers, graph)
 		}
+	}
+	if c.Bitcoin == nil { // the public servers, where the network has them
+		if backend, err := mempoolspace.New(mempoolspace.Options{Network: s.Network, HTTP: &http.Client{Transport: nodes.transport("bitcoin")}, Logger: log}); err == nil {
+			s.Bitcoin, s.closers = backend, append(s.closers, backend)
+		}
+	}
+	if c.Prices == nil {
+		s.Prices = price.Market(price.Options{Client: &http.Client{Transport: nodes.transport("prices")}, Now: s.Now})
 	}
 	if c.Prices != nil {
 		if s.Prices, err = c.Prices.source(); err != nil {

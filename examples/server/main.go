@@ -18,6 +18,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"sync"
@@ -192,6 +193,9 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 			return fmt.Errorf("admin.listen: %w", err)
 		}
 		log.Info("listening for the operator", "address", listener.Addr().String())
+		if at, err := netip.ParseAddrPort(listener.Addr().String()); err == nil && !at.Addr().IsLoopback() {
+			log.Warn("metrics and backups have no keys: nobody but the operator may reach admin.listen", "address", listener.Addr().String())
+		}
 		background("admin", func(ctx context.Context) error {
 			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(copies), Grace: time.Second, Logger: log})
 		})

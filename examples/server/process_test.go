@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -164,7 +165,17 @@ func TestEndInTheMiddle(t *testing.T) {
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	admin := free(t)
-	settings := map[string]any{"local": "local.json", "admin": map[string]string{"listen": admin}, "backup": map[string]any{"folder": "backups", "keep": 2}, "stopGrace": "20s"}
+	hooked := make(chan string, 1000)
+	shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		if r.Header.Get("Webhook-Signature") == "" || r.Header.Get("Webhook-Id") == "" {
+			t.Errorf("a message without a signature: %v", r.Header)
+		}
+		hooked <- string(text)
+	}))
+	defer shop.Close()
+	t.Setenv("TEST_HOOK_SECRET", webhook.NewSecret())
+	settings := map[string]any{"local": "local.json", "webhooks": map[string]any{"allowLocal": true, "endpoints": []any{map[string]any{"name": "shop", "url": shop.URL, "secretEnv": "TEST_HOOK_SECRET"}}}, "admin": map[string]string{"listen": admin}, "backup": map[string]any{"folder": "backups", "keep": 2}, "stopGrace": "20s"}
 	v.serve(settings)
 
 	// Swaps before the payment, in the middle of it, and waiting for somebody.
@@ -262,8 +273,26 @@ func TestEndInTheMiddle(t *testing.T) {
 				t.Errorf("after a start from %s: the swap %s ended as %s", name, what, end.State.Name)
 			}
 		}
+		if name == "the store" {
+			v.hears(hooked, sent.SwapID, `"isSuccess":true`)
+		}
 		if err := v.end(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// hears waits until a message about a swap says something.
+func (v *town) hears(messages <-chan string, id, what string) {
+	v.Helper()
+	for late := time.After(20 * time.Second); ; {
+		select {
+		case text := <-messages:
+			if strings.Contains(text, id) && strings.Contains(text, what) {
+				return
+			}
+		case <-late:
+			v.Fatalf("no message that says %s", what)
 		}
 	}
 }

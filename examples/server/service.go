@@ -45,18 +45,18 @@ func (s *service) handler(ops swapper.Service, options ...httpapi.Option) http.H
 	refused := limit.Requests(guesses, s.admission.refused)(http.HandlerFunc(auth.Refused))
 	known := auth.Require(s.admission.chain, refused)
 	rates := limit.Requests(limit.New(nil), s.admission.allowed)
-	mux := http.NewServeMux()
-	s.health.register(mux)
-	mux.Handle("/", s.cors(known(named(rates(s.inPlaces(inner))))))
-
-	var h http.Handler = accesslog.New(accesslog.Options{Logger: s.log, Client: s.admission.client.Client, Quiet: isHealth})(mux)
+	h := s.cors(known(named(rates(s.inPlaces(inner)))))
+	h = accesslog.New(accesslog.Options{Logger: s.log, Client: s.admission.client.Client})(h)
 	if s.metrics != nil {
 		h = s.metrics.Observe(h)
 	}
 	if s.tracer != nil {
 		h = s.tracer.Handler(h)
 	}
-	return h
+	mux := http.NewServeMux()
+	s.health.register(mux) // checks come every few seconds: none of this is for them
+	mux.Handle("/", h)
+	return mux
 }
 
 // inPlaces bounds what is answered at once, but for streams, which have bounds of their
@@ -86,9 +86,6 @@ func named(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
-
-// isHealth tells checks, which come every few seconds.
-func isHealth(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
 // admin is for the operator: metrics, and backups of the store.
 func (s *service) admin(b *backups) http.Handler {

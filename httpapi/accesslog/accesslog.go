@@ -26,7 +26,7 @@ type Options struct {
 const maxPath = 200
 
 // New returns middleware that logs each request once it was answered: method, path,
-// status, bytes, time taken, client, and what handlers behind it have added with [Add].
+// status, bytes, milliseconds taken, client, and what handlers behind it have added with [Add].
 // Headers, bodies and the query are left out: a query may carry a preimage.
 func New(o Options) func(http.Handler) http.Handler {
 	if o.Logger == nil {
@@ -51,7 +51,7 @@ func New(o Options) func(http.Handler) http.Handler {
 				}
 				attrs := []slog.Attr{
 					slog.String("method", r.Method), slog.String("path", path), slog.Int("status", seen.Status), slog.Int64("bytes", seen.Bytes),
-					slog.Duration("took", time.Since(began)), slog.String("client", client),
+					slog.Float64("ms", float64(time.Since(began).Microseconds())/1000), slog.String("client", client),
 				}
 				o.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request", append(attrs, more.take()...)...)
 			}()

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLine(t *testing.T) {
@@ -21,6 +22,7 @@ func TestLine(t *testing.T) {
 		Quiet: func(r *http.Request) bool { return r.URL.Path == "/healthz" },
 	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		Add(r.Context(), slog.String("entry", "backend"))
+		time.Sleep(time.Millisecond)
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = w.Write([]byte("short and stout"))
 	}))
@@ -34,15 +36,16 @@ func TestLine(t *testing.T) {
 	var line struct {
 		Msg, Method, Path, Client, Entry string
 		Status                           int
-		Bytes, Took                      int64
+		Bytes                            int64
+		MS                               float64
 	}
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.Took <= 0 {
-		t.Errorf("took %d", line.Took)
+	if line.MS <= 0 || line.MS > 10_000 {
+		t.Errorf("took %v ms", line.MS)
 	}
-	line.Took = 0
+	line.MS = 0
 	if fmt.Sprint(line) != "{request POST /api/getSwapStatus 203.0.113.9 backend 418 15 0}" {
 		t.Errorf("%+v", line)
 	}
