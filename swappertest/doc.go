@@ -1,6 +1,6 @@
 // Package swappertest runs the whole swap network inside a test, as package
 // httptest runs a server: Bitcoin, an EVM chain with the swap contracts, on request
-// Solana with the swap programs, Lightning, liquidity providers with real funds, a watchtower, a price market and LNURL
+// Solana with the swap programs and Starknet with the swap contracts, Lightning, liquidity providers with real funds, a watchtower, a price market and LNURL
 // services, all on loopback sockets. Nothing needs the internet, a key or an
 // installed program. Blocks, contracts, payments and signatures are real; only the
 // money has no value.
@@ -33,15 +33,15 @@
 // own keys with [Network.SendBitcoin], [Network.SendTokens] and [Network.Pay].
 //
 // Users have an address on every chain, by the chain's identifier: BITCOIN,
-// CITREA for the EVM chain unless [EVMOptions] name it otherwise, and SOLANA with
-// [SolanaOptions].
+// CITREA for the EVM chain unless [EVMOptions] name it otherwise, SOLANA with
+// [SolanaOptions] and STARKNET with [StarknetOptions].
 //
 // # Time and blocks
 //
 // All parts share one clock, which [Network.Advance] moves ahead: an hour passes in
 // a few milliseconds, and quotes expire and escrows time out. Bitcoin blocks are
 // mined by [Network.Mine], by [Options.MineEvery], or while [User.Finish] waits. The
-// EVM chain and Solana take a transaction into a block as soon as it comes in.
+// EVM chain, Solana and Starknet take a transaction into a block as soon as it comes in.
 //
 // # When things go wrong
 //

@@ -13,12 +13,14 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
+	starkrpc "github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
 // Fault is a fault of one part of the network: [LPFault], [BitcoinFault],
-// [EVMFault], [SolanaFault], [LightningFault], [WatchtowerFault], [LNURLFault] or [PriceFault]. The
-// zero value of each means no fault; faults set by several fields are combined.
+// [EVMFault], [SolanaFault], [StarknetFault], [LightningFault], [WatchtowerFault],
+// [LNURLFault] or [PriceFault]. The zero value of each means no fault; faults set by
+// several fields are combined.
 type Fault interface{ inject(*Network) }
 
 // Misbehave replaces all current faults with the given ones: every other part works
@@ -29,7 +31,7 @@ func (n *Network) Misbehave(faults ...Fault) {
 	for i := range n.net.LPs {
 		LPFault{LP: i}.inject(n)
 	}
-	for _, works := range []Fault{BitcoinFault{}, EVMFault{}, SolanaFault{}, LightningFault{}, WatchtowerFault{}, LNURLFault{}, PriceFault{}} {
+	for _, works := range []Fault{BitcoinFault{}, EVMFault{}, SolanaFault{}, StarknetFault{}, LightningFault{}, WatchtowerFault{}, LNURLFault{}, PriceFault{}} {
 		works.inject(n)
 	}
 	for _, f := range faults {
@@ -118,6 +120,27 @@ func (f SolanaFault) inject(n *Network) {
 	if n.net.Solana != nil {
 		n.net.Solana.Server().Misbehave(rpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind,
 			LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, Silent: f.Silent})
+	}
+}
+
+// StarknetFault is a fault of Starknet's JSON-RPC server. It concerns nothing in a
+// network without Starknet.
+type StarknetFault struct {
+	Down            bool          // connections are cut without an answer
+	Status          int           // requests are answered with this HTTP status
+	Delay           time.Duration // before every answer
+	Garbage         bool          // answers are HTML
+	PerSecond       int           // more requests than so many in a second are answered with status 429; 0: any number
+	Behind          int           // so many of the newest blocks are not known to it
+	LoseAnswer      bool          // transactions are taken, and the connection is cut before the answer
+	LoseTransaction bool          // transactions are answered, and never reach a block
+	NoEvents        bool          // no events are found
+}
+
+func (f StarknetFault) inject(n *Network) {
+	if n.net.Starknet != nil {
+		n.net.Starknet.Server().Misbehave(starkrpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, PerSecond: f.PerSecond,
+			Behind: f.Behind, LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, NoEvents: f.NoEvents})
 	}
 }
 

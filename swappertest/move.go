@@ -12,12 +12,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	chainsolana "github.com/swapper-go/swapper/chains/solana"
+	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	devlightning "github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -32,6 +34,11 @@ func (n *Network) evm() string { return n.net.EVM.Network().Chain }
 // isSolana reports whether a chain is the network's Solana.
 func (n *Network) isSolana(chainID string) bool {
 	return n.net.Solana != nil && chainID == chainsolana.ChainID
+}
+
+// isStarknet reports whether a chain is the network's Starknet.
+func (n *Network) isStarknet(chainID string) bool {
+	return n.net.Starknet != nil && chainID == chainstarknet.ChainID
 }
 
 // Now returns the time of the network's clock, which all its parts use. It is the
@@ -81,6 +88,9 @@ func (n *Network) SendTokens(ctx context.Context, token, address string, amount 
 	if n.isSolana(t.Chain) {
 		return n.sendOnSolana(ctx, t.Address, address, amount)
 	}
+	if n.isStarknet(t.Chain) {
+		return n.sendOnStarknet(ctx, t.Address, address, amount)
+	}
 	if !common.IsHexAddress(address) {
 		return fmt.Errorf("%q is not a 0x address", address)
 	}
@@ -107,6 +117,17 @@ func (n *Network) sendOnSolana(ctx context.Context, token, address string, amoun
 		return n.net.Solana.Fund(ctx, to, amount.Uint64())
 	}
 	return n.net.Solana.Mint(ctx, mint, to, amount.Uint64())
+}
+
+func (n *Network) sendOnStarknet(ctx context.Context, token, address string, amount *big.Int) error {
+	to, err := starkwire.ParseAddress(address, false)
+	if err != nil {
+		return fmt.Errorf("%q: %w", address, err)
+	}
+	if _, _, ok := starkwire.U256(amount); !ok {
+		return fmt.Errorf("%s is not an amount of base units on Starknet", amount)
+	}
+	return n.net.Starknet.Mint(ctx, starkwire.MustFelt(token), to, amount)
 }
 
 // token returns one of the smart chains' tokens.

@@ -87,6 +87,9 @@ func (n *Network) open(o Options) (err error) {
 	if n.net.Solana != nil {
 		n.User.wallet.Solana = n.net.Solana.User
 	}
+	if n.net.Starknet != nil {
+		n.User.wallet.Starknet = &n.net.Starknet.User.Key
+	}
 	// The newest state is asked for every time: a test that mines a block wants it noticed.
 	n.backend, err = mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.net.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
@@ -179,6 +182,8 @@ func (n *Network) URL(chainID string) string {
 		return n.net.EVM.URL()
 	case n.isSolana(chainID):
 		return n.net.Solana.URL()
+	case n.isStarknet(chainID):
+		return n.net.Starknet.URL()
 	}
 	return ""
 }

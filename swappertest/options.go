@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -21,9 +22,10 @@ type Options struct {
 	MineEvery    time.Duration // a Bitcoin block is mined this often; 0: only by Mine, and while User.Finish waits
 	FeeRate      float64       // sat/vB that the providers' wallets pay; 0: 2
 
-	EVM    EVMOptions
-	Solana SolanaOptions
-	Listen Listen
+	EVM      EVMOptions
+	Solana   SolanaOptions
+	Starknet StarknetOptions
+	Listen   Listen
 }
 
 // SolanaOptions adds a Solana network, which the providers and the watchtower serve
@@ -37,6 +39,18 @@ type SolanaOptions struct {
 	// commitment levels: a block is confirmed two blocks later and final after 32. 0: a
 	// block comes with each transaction, and is final at once.
 	SlotTime time.Duration
+}
+
+// StarknetOptions adds a Starknet network, which the providers and the watchtower serve
+// too. The zero value adds none.
+type StarknetOptions struct {
+	// On adds the network. The contracts and tokens stand at the addresses that they have
+	// on Sepolia, whose chain id it has.
+	On bool
+	// BlockTime is how often a block is closed, as on the public networks every few seconds;
+	// until then transactions are pre-confirmed, which settles nothing. 0: a block is closed
+	// with each transaction.
+	BlockTime time.Duration
 }
 
 // EVMOptions makes the EVM chain look like another one, for clients that have a
@@ -54,10 +68,11 @@ type EVMOptions struct {
 // Listen holds the addresses that the network listens on, as host:port. ""
 // means a free port of 127.0.0.1; an empty Control disables the control calls.
 type Listen struct {
-	Bitcoin string // mempool.space's REST API
-	EVM     string // JSON-RPC
-	Solana  string // JSON-RPC and websockets; websockets also on the next port, where clients look for them
-	LP      string // the first liquidity provider
+	Bitcoin  string // mempool.space's REST API
+	EVM      string // JSON-RPC
+	Solana   string // JSON-RPC and websockets; websockets also on the next port, where clients look for them
+	Starknet string // JSON-RPC
+	LP       string // the first liquidity provider
 
 	// Control is the address of the calls that move the network from another
 	// process. All but the first two are POST and take their input in the query:
@@ -78,6 +93,14 @@ type Listen struct {
 	//	                          sends base units of a token to an address on Solana, by its ticker: SOL, WBTC or USDC
 	//	/solana/misbehave?        makes Solana's node misbehave: down=true, status=, behind= (blocks), loseTransaction=true,
 	//	                          loseAnswer=true, silent=true (subscriptions); none: it works
+	//	/starknet/mine?blocks=    closes blocks on Starknet
+	//	/starknet/mining?automatic=
+	//	                          whether a block is closed for each transaction; else it is pre-confirmed until the next one
+	//	/starknet/reorg?blocks=   replaces Starknet's blocks by empty ones; lost=true: their transactions do not come again
+	//	/starknet/fund?address=&token=&amount=
+	//	                          gives base units of a token to an address on Starknet, by its ticker: STRK, WBTC or USDC
+	//	/starknet/misbehave?      makes Starknet's node misbehave: down=true, status=, behind= (blocks), perSecond= (requests),
+	//	                          loseTransaction=true, loseAnswer=true, noEvents=true; none: it works
 	//	/fund?address=&sats=      sends bitcoin
 	//	/fees?satvb=              the fee rate that Bitcoin's backend recommends and providers pay; lps= for the providers alone
 	//	/relay                    brings the smart chains' Bitcoin relays to the tip
@@ -117,6 +140,8 @@ func (o Options) network() (devnet.Options, error) {
 				s.ConfirmedLag, s.FinalizedLag = 2, 32
 			}
 		},
+		Starknet:   o.Starknet.On,
+		OnStarknet: func(s *starknet.Options) { s.BlockTime, s.Address = o.Starknet.BlockTime, o.Listen.Starknet },
 		LP: func(i int, l *lp.Options) {
 			l.FeeRate = o.FeeRate
 			if i == 0 {

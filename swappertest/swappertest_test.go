@@ -190,7 +190,7 @@ func TestMoney(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if u.Address("SOLANA") != "" || n.URL("SOLANA") != "" || n.URL("BITCOIN") == "" || n.URL("CITREA") == "" {
+	if u.Address("SOLANA") != "" || n.URL("SOLANA") != "" || u.Address("STARKNET") != "" || n.URL("STARKNET") != "" || n.URL("BITCOIN") == "" || n.URL("CITREA") == "" {
 		t.Error("chains")
 	}
 }
@@ -423,6 +423,69 @@ func TestOptionsAreChecked(t *testing.T) {
 		if n, err := swappertest.New(t.Context(), o); err == nil {
 			t.Errorf("%s: started", name)
 			n.Close()
+		}
+	}
+}
+
+// The same on Starknet, with users whose accounts are not deployed.
+func TestStarknet(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
+	client := open(t, n.Config())
+	to, err := n.NewUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := n.User.Address("STARKNET")
+	for token, amount := range map[string]*big.Int{"STARKNET-STRK": new(big.Int).Mul(big.NewInt(5000), big.NewInt(1e18)), "STARKNET-WBTC": big.NewInt(1e8), "STARKNET-USDC": big.NewInt(1e9)} {
+		if err := n.SendTokens(t.Context(), token, to.Address("STARKNET"), amount); err != nil {
+			t.Fatal(err)
+		}
+		if has, err := to.Balance(t.Context(), token); err != nil || has.Cmp(amount) != 0 {
+			t.Errorf("%s: %s, %v", token, has, err)
+		}
+	}
+	for name, err := range map[string]error{
+		"receiver": n.SendTokens(t.Context(), "STARKNET-STRK", "somebody", big.NewInt(1)),
+		"amount":   n.SendTokens(t.Context(), "STARKNET-STRK", user, new(big.Int).Lsh(big.NewInt(1), 256)),
+		"token":    n.SendTokens(t.Context(), "STARKNET-ETH", user, big.NewInt(1)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	n.Misbehave(swappertest.StarknetFault{Status: http.StatusBadGateway})
+	if resp, err := http.Post(n.URL("STARKNET"), "application/json", strings.NewReader("{}")); err != nil || resp.StatusCode != http.StatusBadGateway {
+		t.Errorf("the node works: %v", err)
+	}
+	n.Misbehave()
+	if err := n.Advance(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		swapper.CreateSwapInput
+		by, to *swappertest.User
+	}{
+		{in("STARKNET-STRK", "BITCOIN-BTC", 200_000, swapper.ExactOut, user, to.Address("BITCOIN")), n.User, to},
+		{in("STARKNET-USDC", "LIGHTNING-BTC", 30_000, swapper.ExactOut, user, to.Invoice(30_000)), n.User, to},
+		{in("STARKNET-WBTC", "BITCOIN-BTC", 100_000, swapper.ExactOut, to.Address("STARKNET"), n.User.Address("BITCOIN")), to, n.User}, // deploys its account
+		{in("LIGHTNING-BTC", "STARKNET-WBTC", 100_000, swapper.ExactIn, "", user), n.User, n.User},
+		{in("BITCOIN-BTC", "STARKNET-USDC", 300_000, swapper.ExactIn, "", to.Address("STARKNET")), n.User, to},
+	} {
+		before, err := test.to.Balance(t.Context(), test.DstToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		swap, err := client.CreateSwap(t.Context(), test.CreateSwapInput)
+		if err != nil {
+			t.Fatalf("%s to %s: %v", test.SrcToken, test.DstToken, err)
+		}
+		status, err := test.by.Finish(t.Context(), client, swap.SwapID)
+		if err != nil || !status.IsSuccess {
+			t.Fatalf("%s to %s: %v %+v", test.SrcToken, test.DstToken, err, status)
+		}
+		has, err := test.to.Balance(t.Context(), test.DstToken)
+		if want := swap.Quote.OutputAmount.RawAmount; err != nil || has.Sub(has, before).Cmp(want) != 0 {
+			t.Errorf("%s to %s: received %s, quoted %s; %v", test.SrcToken, test.DstToken, has, want, err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // User is a user with a wallet on every chain. Its methods are safe for concurrent
@@ -45,13 +46,17 @@ func (n *Network) NewUser() (*User, error) {
 	if n.net.Solana != nil {
 		u.wallet.Solana = n.net.Solana.NewAccount()
 	}
+	if n.net.Starknet != nil {
+		u.wallet.Starknet = &n.net.Starknet.NewAccount().Key
+	}
 	u.wallet.Lightning, err = n.net.Lightning.NewNode(name, 0)
 	return u, err
 }
 
 // Address returns the user's address on a chain, by its identifier: a P2WPKH address
-// on BITCOIN, a 0x address on the EVM chain, a public key on Solana. It is empty for LIGHTNING, which has no
-// addresses, and for chains that the network does not have.
+// on BITCOIN, a 0x address on the EVM chain, a public key on Solana, the address of an
+// account on Starknet, which a new user's first transaction deploys. It is empty for
+// LIGHTNING, which has no addresses, and for chains that the network does not have.
 func (u *User) Address(chainID string) string {
 	switch {
 	case chainID == chainBitcoin:
@@ -60,6 +65,8 @@ func (u *User) Address(chainID string) string {
 		return u.wallet.EVM.Address.Hex()
 	case u.network.isSolana(chainID):
 		return u.wallet.Solana.Address.String()
+	case u.network.isStarknet(chainID):
+		return starkwire.Hex64(u.wallet.Starknet.Address())
 	}
 	return ""
 }
@@ -84,6 +91,9 @@ func (u *User) Balance(ctx context.Context, token string) (*big.Int, error) {
 	}
 	if u.network.isSolana(t.Chain) {
 		return u.onSolana(t.Address)
+	}
+	if u.network.isStarknet(t.Chain) {
+		return u.network.net.Starknet.Balance(starkwire.MustFelt(t.Address), u.wallet.Starknet.Address())
 	}
 	return u.network.net.EVM.Balance(ctx, common.HexToAddress(t.Address), u.wallet.EVM.Address)
 }

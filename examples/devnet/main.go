@@ -1,8 +1,8 @@
 // Command devnet runs the whole swap network in one process, without the internet, until it is
-// interrupted: Bitcoin, an EVM chain with the swap contracts, Solana with the swap programs if
-// it is told to, Lightning, liquidity providers with real funds and a watchtower. It prints the addresses of everything and the keys of
-// funded users as JSON. Its control address accepts the calls that swappertest.Listen
-// describes.
+// interrupted: Bitcoin, an EVM chain with the swap contracts, if it is told to Solana with the
+// swap programs and Starknet with the swap contracts, Lightning, liquidity providers with real
+// funds and a watchtower. It prints the addresses of everything and the keys of funded users as
+// JSON. Its control address accepts the calls that swappertest.Listen describes.
 //
 // A client that has a public network's constants built in runs unmodified if it
 // can be configured with the contract addresses, and if the chain id and the
@@ -15,6 +15,10 @@
 // On Solana the programs and mints stand where Solana's devnet has them:
 //
 //	go run ./examples/devnet -solana v1 -slot 400ms -solana-rpc 127.0.0.1:8899
+//
+// On Starknet the contracts and tokens stand where they do on Sepolia, whose chain id it has:
+//
+//	go run ./examples/devnet -starknet -starknet-block 2s -starknet-rpc 127.0.0.1:5050
 package main
 
 import (
@@ -67,6 +71,9 @@ func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	f.StringVar(&o.Solana.Version, "solana", "", "adds Solana, with providers on this version of the swap program: v1 or v2")
 	f.DurationVar(&o.Solana.SlotTime, "slot", 0, "a block comes on Solana this often, as 400ms, and takes its time to be confirmed and final; 0: with each transaction, final at once")
 	f.StringVar(&o.Listen.Solana, "solana-rpc", "127.0.0.1:0", "address of Solana's JSON-RPC; websockets also on the next port")
+	f.BoolVar(&o.Starknet.On, "starknet", false, "adds Starknet")
+	f.DurationVar(&o.Starknet.BlockTime, "starknet-block", 0, "a block is closed on Starknet this often, as 2s, and transactions are pre-confirmed until then; 0: with each transaction")
+	f.StringVar(&o.Listen.Starknet, "starknet-rpc", "127.0.0.1:0", "address of Starknet's JSON-RPC")
 	f.StringVar(&o.Listen.LP, "lp", "127.0.0.1:0", "address of the first liquidity provider")
 	if err := f.Parse(args); err != nil {
 		return o, watchtower, err

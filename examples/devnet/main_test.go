@@ -27,7 +27,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := run(ctx, w, []string{"-lps", "2", "-mine", "1h", "-chain-id", "5115", "-token", "WBTC=" + wbtc, "-token", "USDC=" + usdc, "-watchtower=false", "-solana", "v2"})
+		err := run(ctx, w, []string{"-lps", "2", "-mine", "1h", "-chain-id", "5115", "-token", "WBTC=" + wbtc, "-token", "USDC=" + usdc, "-watchtower=false", "-solana", "v2", "-starknet"})
 		_ = w.CloseWithError(err)
 		ended <- err
 	}()
@@ -47,8 +47,15 @@ func TestNetworkAsAProcess(t *testing.T) {
 			Programs                map[string]struct{ SwapProgram, BtcRelay string }
 			Tokens                  map[string]string
 		}
+		Starknet struct {
+			RPC, ChainID string
+			Network      struct {
+				Deployments []struct{ EscrowManager struct{ Address string } }
+			}
+			Tokens map[string]string
+		}
 		Users struct {
-			Solana struct{ Address, PrivateKey string }
+			Solana, Starknet struct{ Address, PrivateKey string }
 		}
 		LNURL struct{ Pay, Withdraw string }
 	}
@@ -110,6 +117,40 @@ func TestNetworkAsAProcess(t *testing.T) {
 	slot("misbehave")
 	for _, wrong := range []string{"mine", "reorg?blocks=0", "fund?token=USDC&amount=5&address=me", "fund?token=BONK&amount=5&address=" + d.Users.Solana.Address, "misbehave?down=perhaps", "misbehave?behind=-1"} {
 		if _, status := post("/solana/" + wrong); status != http.StatusBadRequest {
+			t.Errorf("%s: %d", wrong, status)
+		}
+	}
+
+	if s := d.Starknet; s.ChainID != "SN_SEPOLIA" || len(s.Network.Deployments) != 1 || len(s.Network.Deployments[0].EscrowManager.Address) != 66 || len(s.Tokens) != 3 || len(d.Users.Starknet.PrivateKey) != 66 {
+		t.Errorf("%+v", s)
+	}
+	block := func(path string) float64 {
+		t.Helper()
+		answer, status := post("/starknet/" + path)
+		block, _ := answer["block"].(float64)
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", path, status)
+		}
+		return block
+	}
+	height := block("mining?automatic=false")
+	if after := block("mine?blocks=2"); after != height+2 {
+		t.Errorf("block %v, then %v", height, after)
+	}
+	block("mining?automatic=true")
+	block("reorg?blocks=1")
+	if after := block("fund?token=USDC&amount=5&address=" + d.Users.Starknet.Address); after <= height+2 {
+		t.Errorf("block %v, then %v", height, after)
+	}
+	block("misbehave?behind=2&status=502&perSecond=9")
+	if resp, err := http.Post(d.Starknet.RPC, "application/json", strings.NewReader("{}")); err != nil || resp.StatusCode != http.StatusBadGateway {
+		t.Errorf("the node works: %v", err)
+	} else {
+		resp.Body.Close()
+	}
+	block("misbehave")
+	for _, wrong := range []string{"mine", "mining", "reorg?blocks=0", "fund?token=USDC&amount=0&address=" + d.Users.Starknet.Address, "fund?token=USDC&amount=5&address=me", "fund?token=ETH&amount=5&address=" + d.Users.Starknet.Address, "misbehave?down=perhaps", "misbehave?behind=-1"} {
+		if _, status := post("/starknet/" + wrong); status != http.StatusBadRequest {
 			t.Errorf("%s: %d", wrong, status)
 		}
 	}
