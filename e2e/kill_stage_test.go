@@ -95,13 +95,16 @@ func newStage(t *testing.T, f flow) *stage {
 	ended, mined := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(mined)
-		for {
+		for blocks := 1; ; blocks++ {
 			select {
 			case <-ended:
 				return
 			case <-time.After(200 * time.Millisecond):
 				if f.blocks {
 					s.net.Mine(1)
+				}
+				if f.noTower && blocks%50 == 0 { // who settles brings the rest, which costs more than a swap if it is very much
+					s.net.SyncRelays(t.Context())
 				}
 			}
 		}

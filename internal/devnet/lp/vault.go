@@ -310,8 +310,9 @@ func (l *LP) claimWithdrawals(ctx context.Context, v *vault, pending []pendingWi
 			if l.faults().UnknownPost {
 				break
 			}
+			const mined = -27 // since it was looked for
 			var rejected *btc.RejectedError
-			if _, err := l.btc.Send(p.tx); errors.As(err, &rejected) { // somebody spent what it spends
+			if _, err := l.btc.Send(p.tx); errors.As(err, &rejected) && rejected.Code != mined { // somebody spent what it spends
 				return l.set(func() { v.pending = v.pending[:i:i] })
 			}
 			break
