@@ -103,7 +103,7 @@ func ended(t *testing.T, ctx context.Context) string {
 	for {
 		var state string
 		var over, can bool
-		do(t, ctx, chromedp.Evaluate(`document.getElementById('state').textContent`, &state), chromedp.Evaluate(`!document.getElementById('again').hidden`, &over),
+		do(t, ctx, chromedp.Evaluate(`!document.getElementById('again').hidden`, &over), chromedp.Evaluate(`document.getElementById('state').textContent`, &state),
 			chromedp.Evaluate(`!document.getElementById('go').hidden && !document.getElementById('go').disabled && document.getElementById('fault').textContent === ''`, &can))
 		if over {
 			return state
