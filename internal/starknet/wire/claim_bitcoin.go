@@ -60,7 +60,13 @@ func (d Deployment) ClaimByBitcoin(s SwapData, p BitcoinProof) (Call, error) {
 		return Call{}, fault.New(fault.InvalidState, "the Bitcoin transaction does not fulfil the escrow's condition")
 	}
 	p.Tx = stripped
-	return d.claim(s, kind, p.witness(kind, c))
+	call, err := d.claim(s, kind, p.witness(kind, c))
+	size := len(stripped)
+	if kind == chains.OnchainTxID { // which is proven without its transaction
+		size = 0
+	}
+	call.Gas = call.Gas.plus(proofGas(size, len(p.Merkle.Hashes)))
+	return call, err
 }
 
 // witness is what a claim handler takes (§7). The proof's transaction must be without

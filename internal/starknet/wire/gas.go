@@ -79,6 +79,25 @@ func handlerGas(k chains.Kind) Gas {
 	return gasByBitcoin
 }
 
+// What a Bitcoin proof takes on public networks beyond its fixed parts, in L2 gas: SHA-256
+// by the block of 64 bytes, and reading a transaction byte by byte. The protocol's
+// constants cover usual transactions; a large one would run out of gas, and its claim
+// with it, whenever it is sent (protocol: chain-evm.md §13.20 has the like).
+const (
+	gasShaBlock  = 5_300_000
+	gasTxByte    = 50_000
+	gasProofRest = 30_000_000 // the header's check, the calls between contracts
+)
+
+// proofGas is what a proof of a Bitcoin transaction without witnesses needs on top of what
+// the protocol allows, a tenth more than it takes.
+func proofGas(txSize, levels int) Gas {
+	blocks := uint64(txSize+9+63)/64 + 1 // hashed twice
+	need := gasProofRest + gasTxByte*uint64(txSize) + gasShaBlock*(blocks+3*uint64(levels))
+	need += need / 10
+	return Gas{L2: max(need, gasByBitcoin.L2) - gasByBitcoin.L2}
+}
+
 // Cost returns what gas costs at a rate, in fri: without a tip, as no transaction
 // of the protocol has one.
 func (r FeeRate) Cost(g Gas) *big.Int {

@@ -39,7 +39,7 @@ func (d Deployment) VaultClaim(v Vault, p BitcoinProof) (Call, error) {
 		return Call{}, err
 	}
 	w := v.felts().add(ByteArray(stripped)...).storedHeader(p.Header).merkle(p.Merkle)
-	return Call{To: d.VaultManager.Address, Entry: entryVaultClaim, Calldata: w, Gas: gasVaultClaim}, nil
+	return Call{To: d.VaultManager.Address, Entry: entryVaultClaim, Calldata: w, Gas: gasVaultClaim.plus(proofGas(len(stripped), len(p.Merkle.Hashes)))}, nil
 }
 
 // Batches cuts claims of a vault into transactions.
