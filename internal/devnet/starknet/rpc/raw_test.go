@@ -156,7 +156,7 @@ func TestErrors(t *testing.T) {
 	k.fails("", "addInvokeTransaction", add(with(func(b *wire.Bounds) { b.L2.MaxAmount = 1 << 50 })), 54)
 	other := network.NewInvoke(bob.Address(), 0, rate(), []wire.Call{{To: wire.STRK, Entry: "approve", Gas: wire.Gas{L2: 1 << 24, L1Data: 1000}}})
 	k.must(bob.SignTransaction(other))
-	k.fails("", "addInvokeTransaction", add(other), 58)
+	k.fails("", "addInvokeTransaction", add(other), 55)
 	deploy := network.NewDeploy(bob.Address(), rate())
 	k.must(bob.SignTransaction(deploy))
 	unknown := add(deploy)

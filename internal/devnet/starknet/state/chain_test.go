@@ -122,7 +122,16 @@ func TestRefused(t *testing.T) {
 	large := call
 	large.Gas.L2 = 1 << 50
 	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, rate(), []wire.Call{large})), state.InsufficientBalance)
-	k.refused(k.transfer(carol, 0, one), state.NotAnAccount)
+	k.refused(k.transfer(carol, 0, one), state.ValidationFailed)
+	coin := network.NewInvoke(wire.STRK, 0, rate(), nil)
+	coin.Bounds = rate().Bounds(wire.Gas{L2: 10_000_000, L1Data: 1000})
+	coin.Signed, coin.Calldata = true, []wire.Felt{{}}
+	low, high := state.Split(strk(1))
+	_, err = k.Impersonate(alice.Address(), wire.STRK, wire.Selector("transfer"), wire.STRK, low, high)
+	k.must(err)
+	token, err := state.NewTx(coin, false)
+	k.must(err)
+	k.refused(token, state.NotAnAccount)
 	query, err := state.NewTx(k.transfer(alice, 0, one).Transaction, true)
 	k.must(err)
 	k.refused(query, state.Unsupported)
@@ -134,7 +143,6 @@ func TestRefused(t *testing.T) {
 
 	// An account that refuses to be deployed, and one that does not say that a transaction is its own.
 	odd := wire.Deploy{ClassHash: wire.FeltOf(77)}
-	low, high := state.Split(strk(1))
 	_, err = k.Impersonate(alice.Address(), wire.STRK, wire.Selector("transfer"), odd.Address(), low, high)
 	k.must(err)
 	deploy := network.NewDeploy(odd.Address(), rate())
@@ -167,7 +175,7 @@ func TestDeployAccount(t *testing.T) {
 		t.Fatalf("the address is %s", wire.Hex64(deploy.Sender))
 	}
 	invoke := k.transfer(carol, 1, big.NewInt(3))
-	k.refused(invoke, state.NotAnAccount)
+	k.refused(invoke, state.ValidationFailed)
 	k.send(deploy)
 	k.send(invoke)
 	k.Produce(1)

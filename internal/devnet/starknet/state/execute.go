@@ -148,7 +148,7 @@ func (c *Chain) validate(r *run, out *Result, tx *Tx, flags Flags) *Refusal {
 		}
 	}
 	if !r.deployed(tx.Sender) {
-		return refuse(NotAnAccount, "Requested contract address %s is not deployed.", wire.Hex64(tx.Sender))
+		return refuse(ValidationFailed, "Requested contract address %s is not deployed.", wire.Hex64(tx.Sender))
 	}
 	selector, calldata := tx.validate()
 	if k := c.classes[r.classOf(tx.Sender)]; k == nil || k.entries[selector] == nil || k.entries[selectorExecute] == nil {

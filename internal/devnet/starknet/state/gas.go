@@ -1,6 +1,7 @@
 package state
 
 import (
+	"maps"
 	"math/big"
 
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -64,7 +65,7 @@ func (r *run) dataGas() uint64 {
 	}
 	for s, v := range r.changed {
 		if r.base.storage(s) != v {
-			contracts[s.contract] = true
+			contracts[s.contract] = s.contract != r.chain.options.FeeToken // which changes in every transaction
 			places++
 		}
 	}
@@ -74,5 +75,6 @@ func (r *run) dataGas() uint64 {
 	for at := range r.nonces {
 		contracts[at] = true
 	}
+	maps.DeleteFunc(contracts, func(_ Felt, counts bool) bool { return !counts })
 	return gasDiff*(places+uint64(len(contracts))) + gasClass*uint64(len(r.classes))
 }
