@@ -260,8 +260,16 @@ func TestManyWithdrawals(t *testing.T) {
 	l.MineBitcoin(t, 1)
 	l.SyncRelay(t)
 	plan := chains.Plan{SwapID: "many", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: last}}}}
-	if txs := l.run(l.user, plan); len(txs) != 2 {
+	txs := l.run(l.user, plan)
+	if len(txs) != 4 {
 		t.Errorf("%d transactions", len(txs))
+	}
+	for i, s := range txs {
+		tx, err := wire.ParseTransaction(string(s.Raw))
+		l.must(err)
+		if tx.Bounds.L2.MaxAmount > 1_210_000_000 { // what public sequencers refuse
+			t.Errorf("transaction %d asks for %d L2 gas", i, tx.Bounds.L2.MaxAmount)
+		}
 	}
 	facts, err := l.k.Vaults(t.Context(), []chains.VaultID{id})
 	l.must(err)

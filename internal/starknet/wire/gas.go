@@ -89,6 +89,10 @@ const (
 	gasProofRest = 30_000_000 // the header's check, the calls between contracts
 )
 
+// maxTxGas is the L2 gas up to which public sequencers take the bounds of a transaction:
+// their limit is 1.21 billion.
+const maxTxGas = 1_200_000_000
+
 // proofGas is what a proof of a Bitcoin transaction without witnesses needs on top of what
 // the protocol allows, a tenth more than it takes.
 func proofGas(txSize, levels int) Gas {

@@ -42,10 +42,15 @@ func (d Deployment) VaultClaim(v Vault, p BitcoinProof) (Call, error) {
 	return Call{To: d.VaultManager.Address, Entry: entryVaultClaim, Calldata: w, Gas: gasVaultClaim.plus(proofGas(len(stripped), len(p.Merkle.Hashes)))}, nil
 }
 
-// Batches cuts claims of a vault into transactions.
+// Batches cuts claims of a vault into transactions: as many as the protocol puts into
+// one, and as the public sequencers take the bounds of, which is fewer.
 func Batches(claims []Call) (transactions [][]Call) {
 	for len(claims) > 0 {
-		n := min(len(claims), MaxVaultClaims)
+		n, gas := 1, claims[0].Gas.L2
+		for n < min(len(claims), MaxVaultClaims) && gas+claims[n].Gas.L2 <= maxTxGas {
+			gas += claims[n].Gas.L2
+			n++
+		}
 		transactions = append(transactions, claims[:n:n])
 		claims = claims[n:]
 	}
