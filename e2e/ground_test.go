@@ -30,7 +30,7 @@ type ground interface {
 	tokenAt(ticker string) string
 	newcomer() string                    // an address that has nothing yet
 	holds(who, ticker string) *big.Int   // what an address has of a token
-	gasWorth() *big.Int                  // of the chain's own coin, worth 10 000 sats
+	gasWorth() *big.Int                  // of the chain's own coin, worth some 10 000 sats
 	payGas(to string, n *big.Int) string // from the user, in a transaction whose id is returned
 	branch(depth, length int)            // replaces the newest blocks by a branch of any length, as undo does
 	height() uint64

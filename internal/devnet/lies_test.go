@@ -133,6 +133,7 @@ var notHere = map[client.Check]string{
 func TestEveryLieIsNamed(t *testing.T) {
 	t.Run("quotes", liesOfQuotes)
 	t.Run("quotes on Solana", liesOnSolana)
+	t.Run("quotes on Starknet", liesOnStarknet)
 	t.Run("vaults without funds", vaultsWithoutFunds)
 	t.Run("vaults that wait long", vaultsThatWaitLong)
 	t.Run("trusted gas swap", liesOfGas)

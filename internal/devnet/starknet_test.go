@@ -1,0 +1,55 @@
+package devnet
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	client "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// One LP serves all chains, each by its own key, and the clock moves all.
+func TestStarknetBesideEVM(t *testing.T) {
+	k := newKit(t, Options{Starknet: true, Solana: "v2", LPs: 2, Watchtower: true})
+	for i, l := range k.LPs {
+		info := must[client.Info](t)(k.client.Info(k.ctx, l.URL()))
+		if len(info.Chains) != 3 {
+			t.Fatalf("%+v", info.Chains)
+		}
+		for _, c := range info.Chains {
+			if c.Chain != "STARKNET" {
+				continue
+			}
+			if (c.Address == wire.Hex64(k.Starknet.LP.Address)) != (i == 0) || c.Version != "v1" {
+				t.Errorf("LP %d: %+v", i, c)
+			}
+			account := must[wire.Felt](t)(wire.ParseAddress(c.Address, true))
+			q := must[wire.SignatureCheck](t)(k.Starknet.Network().CheckData(account, info.Envelope, c.Signature))
+			if answer := must[[]wire.Felt](t)(k.Starknet.Call(account, "is_valid_signature", q.Calldata()...)); !must[bool](t)(wire.ReadSignatureAnswer(answer)) {
+				t.Errorf("LP %d did not sign what it says of itself", i)
+			}
+		}
+		for _, s := range []client.Service{client.ToBTC, client.ToBTCLN, client.SPVFromBTC, client.FromBTCLNAuto} {
+			if !slices.ContainsFunc(info.Services[s].Chains, func(c client.ChainTokens) bool { return c.Chain == "STARKNET" && len(c.Tokens) == 3 }) {
+				t.Errorf("LP %d does not offer %s: %+v", i, s, info.Services[s].Chains)
+			}
+		}
+	}
+	before := k.Starknet.Time()
+	k.ok(k.Advance(time.Hour))
+	if now := k.Starknet.Time(); now.Sub(before) < 59*time.Minute {
+		t.Errorf("moved by %v", now.Sub(before))
+	}
+	k.ok(k.Mine(3))
+	k.ok(k.SyncRelays(k.ctx))
+	if at, tip := must[uint32](t)(k.Starknet.RelayHeight()), func() uint32 { h, _ := k.Bitcoin.Tip(); return h }(); at != tip {
+		t.Errorf("the relay is at %d, Bitcoin at %d", at, tip)
+	}
+	d := k.Describe()
+	if d.Starknet == nil || d.Starknet.RPC == "" || d.Starknet.Tokens["WBTC"] != wire.Hex64(starknet.WBTC) || len(d.Starknet.Network.Deployments) != 1 ||
+		d.Users.Starknet.Address != wire.Hex64(k.Starknet.User.Address) || d.Users.Starknet.Key == "" {
+		t.Errorf("%+v", d.Starknet)
+	}
+}
