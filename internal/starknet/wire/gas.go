@@ -94,11 +94,11 @@ const (
 const maxTxGas = 1_200_000_000
 
 // proofGas is what a proof of a Bitcoin transaction without witnesses needs on top of what
-// the protocol allows, a tenth more than it takes.
+// the protocol allows: a tenth more than it takes, as far as sequencers take it.
 func proofGas(txSize, levels int) Gas {
 	blocks := uint64(txSize+9+63)/64 + 1 // hashed twice
 	need := gasProofRest + gasTxByte*uint64(txSize) + gasShaBlock*(blocks+3*uint64(levels))
-	need += need / 10
+	need = min(need+need/10, maxTxGas-gasClaimPayOut.L2)
 	return Gas{L2: max(need, gasByBitcoin.L2) - gasByBitcoin.L2}
 }
 

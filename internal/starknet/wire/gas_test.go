@@ -17,4 +17,7 @@ func TestGasOfLargeProofs(t *testing.T) {
 	if a, b := proofGas(4_000, 12), proofGas(8_000, 12); b.L2 <= a.L2 {
 		t.Errorf("%d for twice the size of %d", b.L2, a.L2)
 	}
+	if all := gasClaimPayOut.plus(gasByBitcoin, proofGas(1<<20, 20)); all.L2 > maxTxGas {
+		t.Errorf("%d L2 gas are refused", all.L2)
+	}
 }
