@@ -1,5 +1,5 @@
-// Command quickstart swaps in eight directions on a network of its own: from Bitcoin and
-// from Lightning to Citrea, an EVM chain, and to Solana, and back. It needs no internet
+// Command quickstart swaps in twelve directions on a network of its own: from Bitcoin and
+// from Lightning to Citrea, an EVM chain, to Solana and to Starknet, and back. It needs no internet
 // and no keys. Everything is real but the money: blocks, contracts, payments, a
 // liquidity provider, and a store on disk.
 package main
@@ -32,8 +32,8 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 
-	fmt.Fprintln(out, "Starting Bitcoin, Lightning, Citrea, Solana, a liquidity provider and a watchtower ...")
-	network, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond, Solana: swappertest.SolanaOptions{Version: "v1"}})
+	fmt.Fprintln(out, "Starting Bitcoin, Lightning, Citrea, Solana, Starknet, a liquidity provider and a watchtower ...")
+	network, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond, Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ func TestEveryDirectionSettles(t *testing.T) {
 	if err := run(t.Context(), &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	if n := bytes.Count(out.Bytes(), []byte("quote:")); n != 8 {
+	if n := bytes.Count(out.Bytes(), []byte("quote:")); n != 12 {
 		t.Fatalf("%d swaps\n%s", n, out.String())
 	}
 }

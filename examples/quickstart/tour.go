@@ -42,7 +42,7 @@ func (t *tour) directions() ([]direction, error) {
 		return nil, err
 	}
 	payer := t.network.User
-	from, onSolana := payer.Address("CITREA"), payer.Address("SOLANA")
+	from, onSolana, onStarknet := payer.Address("CITREA"), payer.Address("SOLANA"), payer.Address("STARKNET")
 	return []direction{
 		{title: "Bitcoin to Citrea", recipient: to,
 			in: swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(500_000), AmountType: swapper.ExactIn, DstAddress: to.Address("CITREA")}},
@@ -61,6 +61,14 @@ func (t *tour) directions() ([]direction, error) {
 			in: swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "SOLANA-USDC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: onSolana}},
 		{title: "Solana to Lightning", recipient: to,
 			in: swapper.CreateSwapInput{SrcToken: "SOLANA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(75_000), AmountType: swapper.ExactOut, SrcAddress: onSolana, DstAddress: to.Invoice(75_000)}},
+		{title: "Bitcoin to Starknet", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "STARKNET-WBTC", Amount: big.NewInt(500_000), AmountType: swapper.ExactIn, DstAddress: to.Address("STARKNET")}},
+		{title: "Starknet to Bitcoin", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "STARKNET-USDC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactOut, SrcAddress: onStarknet, DstAddress: to.Address("BITCOIN")}},
+		{title: "Lightning to Starknet", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "STARKNET-USDC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: to.Address("STARKNET")}},
+		{title: "Starknet to Lightning", recipient: to,
+			in: swapper.CreateSwapInput{SrcToken: "STARKNET-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(75_000), AmountType: swapper.ExactOut, SrcAddress: onStarknet, DstAddress: to.Invoice(75_000)}},
 	}, nil
 }
 
