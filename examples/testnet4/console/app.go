@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	flags.StringVar(&o.Token, "token", "", "the token on the smart chain, by its ticker (default: the chain's own)")
 	flags.Int64Var(&o.Sats, "sats", 20_000, "the amount on Bitcoin or Lightning, in sats")
 	flags.StringVar(&o.To, "to", "", "who is paid: an address, an invoice or a Lightning address (default: this wallet); swaps to the smart chain always pay this wallet")
-	flags.StringVar(&dir, "dir", "", "where the key and the swaps are kept (default: swapper-testnet4 in the user's configuration folder)")
+	flags.StringVar(&dir, "dir", "", "where the key and the swaps are kept (default: swapper-testnet4 in the user's configuration folder; for a local network, nowhere)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.BoolVar(&o.refund, "refund", false, "get back what can be refunded, and make no new swap")
 	flags.BoolVar(&o.recover, "recover", false, "find this wallet's swaps on the chains, after the folder was lost")
@@ -112,6 +112,12 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 			}
 			defer func() { err = errors.Join(err, network.Close()) }()
 			c.Network = Local(network)
+			if dir == "" { // swaps of a network that ends with this process are worth nothing after it
+				if dir, err = os.MkdirTemp("", "swapper-local"); err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir)
+			}
 		default:
 			return fmt.Errorf("-network must be testnet4 or local, not %q", name)
 		}
