@@ -28,6 +28,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -94,7 +96,7 @@ func read(args []string, out io.Writer) (o options, err error) {
 	flags.StringVar(&o.store, "store", "", "file of the store to import into, made if it is missing")
 	flags.BoolVar(&o.dry, "dry-run", false, "judge every record, store none")
 	flags.StringVar(&o.chain, "chain", "", "chain of the records, as CITREA; that of the file's name if not given")
-	flags.StringVar(&o.rpc, "rpc", "", "URL of a node of the chain; a public one if not given")
+	flags.StringVar(&o.rpc, "rpc", "", "URL of a node of the chain; for the EVM chains a public one if not given")
 	network := flags.String("network", "", "Bitcoin network, as mainnet or testnet4; that of the file's name if not given")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -130,16 +132,45 @@ func origin(file string) (n bitcoin.Network, chain string, ok bool) {
 	return n, chain, isPrefixed && isSQLite && isWhole && chain != "" && err == nil && n.Valid()
 }
 
+// factory is the chain of the records.
+func (o options) factory() (chains.Factory, error) {
+	var rpc []string
+	if o.rpc != "" {
+		rpc = []string{o.rpc}
+	}
+	onEVM := func(of func(evm.Options) chains.Factory) func() chains.Factory {
+		return func() chains.Factory { return of(evm.Options{RPC: rpc}) }
+	}
+	known := map[string]func() chains.Factory{
+		evm.ChainCitrea: onEVM(evm.Citrea), evm.ChainBotanix: onEVM(evm.Botanix), evm.ChainAlpen: onEVM(evm.Alpen), evm.ChainGoat: onEVM(evm.Goat),
+		solana.ChainID: func() chains.Factory {
+			if o.network == bitcoin.Mainnet {
+				return solana.Mainnet(solana.Options{RPC: rpc})
+			}
+			return solana.Devnet(solana.Options{RPC: rpc})
+		},
+		starknet.ChainID: func() chains.Factory {
+			if o.network == bitcoin.Mainnet {
+				return starknet.Mainnet(starknet.Options{RPC: rpc})
+			}
+			return starknet.Sepolia(starknet.Options{RPC: rpc})
+		},
+	}
+	of, ok := known[o.chain]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("chain %s is not supported", o.chain)
+	case rpc == nil && (o.chain == solana.ChainID || o.chain == starknet.ChainID):
+		return nil, fmt.Errorf("-rpc is required for %s: no public node is built in", o.chain)
+	}
+	return of(), nil
+}
+
 // client opens a client on the store, or on an empty one that is deleted.
 func (o options) client(ctx context.Context) (_ *swapper.Client, shut func(), err error) {
-	factories := map[string]func(evm.Options) chains.Factory{evm.ChainCitrea: evm.Citrea, evm.ChainBotanix: evm.Botanix, evm.ChainAlpen: evm.Alpen, evm.ChainGoat: evm.Goat}
-	factory, ok := factories[o.chain]
-	if !ok {
-		return nil, nil, fmt.Errorf("chain %s is not supported", o.chain)
-	}
-	var settings evm.Options
-	if o.rpc != "" {
-		settings.RPC = []string{o.rpc}
+	factory, err := o.factory()
+	if err != nil {
+		return nil, nil, err
 	}
 	clean := func() {}
 	if o.store == "" {
@@ -155,7 +186,7 @@ func (o options) client(ctx context.Context) (_ *swapper.Client, shut func(), er
 		clean()
 		return nil, nil, err
 	}
-	client, err := swapper.Open(ctx, swapper.Config{Network: o.network, Store: store, Chains: []chains.Factory{factory(settings)}})
+	client, err := swapper.Open(ctx, swapper.Config{Network: o.network, Store: store, Chains: []chains.Factory{factory}})
 	if err != nil {
 		store.Close()
 		clean()

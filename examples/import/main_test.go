@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,9 +50,9 @@ func write(t *testing.T, file string, all map[string]json.RawMessage) {
 	}
 }
 
-// vectorRecords are the records of Citrea: vault swaps, and escrow swaps of
-// contracts that are not Citrea's.
-func vectorRecords(t *testing.T) (vaults, escrows map[string]json.RawMessage) {
+// vectorRecords are the records of a chain: vault swaps, and escrow swaps, which on
+// Citrea are of contracts that are not its own.
+func vectorRecords(t *testing.T, chain string) (vaults, escrows map[string]json.RawMessage) {
 	t.Helper()
 	vaults, escrows = map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	id := func(data json.RawMessage) string {
@@ -66,14 +67,14 @@ func vectorRecords(t *testing.T) (vaults, escrows map[string]json.RawMessage) {
 		var want struct{ Record json.RawMessage }
 		c.Input(t, &in)
 		c.Expected(t, &want)
-		if in.Chain == "CITREA" {
+		if in.Chain == chain {
 			vaults[id(want.Record)] = want.Record
 		}
 	}
 	var all map[string]json.RawMessage
 	vectors.Load(t, "swap-flows-escrow", "record_reading").Member(t, "records", &all)
 	for name, data := range all {
-		if strings.HasSuffix(name, "/CITREA") {
+		if strings.HasSuffix(name, "/"+chain) {
 			escrows[id(data)] = data
 		}
 	}
@@ -81,7 +82,7 @@ func vectorRecords(t *testing.T) (vaults, escrows map[string]json.RawMessage) {
 }
 
 func TestImport(t *testing.T) {
-	vaults, escrows := vectorRecords(t)
+	vaults, escrows := vectorRecords(t, "CITREA")
 	if len(vaults) != 8 || len(escrows) != 2 {
 		t.Fatalf("%d and %d records", len(vaults), len(escrows))
 	}
@@ -128,6 +129,22 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// Chains that are not EVM chains have files too. Two of Starknet's records are of
+// contracts that are not its own.
+func TestImportOther(t *testing.T) {
+	for chain, want := range map[string]string{"SOLANA": "4 can be imported, 0 already present, 0 refused", "STARKNET": "8 can be imported, 0 already present, 2 refused"} {
+		all, escrows := vectorRecords(t, chain)
+		maps.Copy(all, escrows)
+		file := filepath.Join(t.TempDir(), "CHAIN_atomiqsdk-0-"+chain+".sqlite3")
+		write(t, file, all)
+		var out bytes.Buffer
+		err := run(t.Context(), []string{"-rpc", "http://127.0.0.1:1", "-dry-run", file}, &out)
+		if !strings.HasSuffix(out.String(), want+"\n") || (err != nil) != strings.HasSuffix(want, "2 refused") {
+			t.Errorf("%s: %v\n%s", chain, err, out.String())
+		}
+	}
+}
+
 func TestWrongArguments(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "CHAIN_atomiqsdk-0-CITREA.sqlite3")
@@ -139,6 +156,7 @@ func TestWrongArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
+	other := written(t, dir)
 	for _, c := range []struct {
 		says string
 		args []string
@@ -147,7 +165,8 @@ func TestWrongArguments(t *testing.T) {
 		{"-store is required", []string{empty}},
 		{"no such file", []string{"-dry-run", filepath.Join(dir, "CHAIN_atomiqsdk-0-ALPEN.sqlite3")}},
 		{"not a swap file", []string{"-dry-run", empty}},
-		{"chain SOLANA is not supported", []string{"-dry-run", "-chain", "SOLANA", written(t, dir)}},
+		{"-rpc is required for SOLANA", []string{"-dry-run", other}},
+		{"chain TRON is not supported", []string{"-dry-run", "-chain", "TRON", other}},
 	} {
 		var out bytes.Buffer
 		if err := run(context.Background(), c.args, &out); err == nil || !strings.Contains(err.Error(), c.says) {
