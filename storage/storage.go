@@ -2,8 +2,9 @@
 // opaque bodies, found by id and by index keys, changed only by
 // compare-and-set.
 //
-// Package storage/bolt keeps a [Store] in one file; package storagetest holds
-// the conformance suite that every implementation passes unchanged.
+// Package storage/bolt keeps a [Store] in one file, storage/postgres in a
+// PostgreSQL database; package storagetest holds the conformance suite that
+// every implementation passes unchanged.
 package storage
 
 import (
@@ -168,4 +169,12 @@ func (q Query) Position(e Entry) (Position, bool) {
 		}
 	}
 	return Position{}, false
+}
+
+// Note is a note as a store lists it: the stores of this module have, beside the
+// contract, Entries and Notes, which yield all that they keep.
+type Note struct {
+	Name    string // 1 to MaxName bytes
+	Version uint64 // the stored version
+	Data    []byte // at most MaxBody bytes
 }
