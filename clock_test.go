@@ -22,6 +22,7 @@ var systemClock = map[string]string{
 	"internal/lp/client.go":                 "the default",
 	"lnurl/client.go":                       "the default",
 	"storage/bolt/commit.go":                "measures how long a commit takes",
+	"storage/postgres/attempt.go":           "measures how long a lost connection is tried anew",
 	"chains/bitcoin/mempoolspace/health.go": "on the wire: how long a server rests",
 	"chains/bitcoin/mempoolspace/source.go": "on the wire: how long a server asks to be left alone",
 	"chains/bitcoin/mempoolspace/aged.go":   "on the wire: how old an answer is",
@@ -55,7 +56,7 @@ func TestClock(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (slices.Contains([]string{"examples", "e2e", "tools", "internal/devnet", "internal/vectors", "internal/flowtest", "storage/storagetest", "chains/chaintest",
+		case d.IsDir() && (slices.Contains([]string{"examples", "e2e", "tools", "internal/devnet", "internal/vectors", "internal/flowtest", "storage/storagetest", "internal/pgtest", "chains/chaintest",
 			"chains/bitcoin/backendtest", "swappertest"}, path) || d.Name() == "testdata" || path != "." && strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
