@@ -1,9 +1,9 @@
 // Package swappertest runs the whole swap network inside a test, as package
 // httptest runs a server: Bitcoin, an EVM chain with the swap contracts, on request
-// Solana with the swap programs and Starknet with the swap contracts, Lightning, liquidity providers with real funds, a watchtower, a price market and LNURL
-// services, all on loopback sockets. Nothing needs the internet, a key or an
-// installed program. Blocks, contracts, payments and signatures are real; only the
-// money has no value.
+// Solana with the swap programs and Starknet with the swap contracts, Lightning,
+// liquidity providers with real funds, a watchtower, a price market and LNURL services,
+// all on loopback sockets. Nothing needs the internet, a key or an installed program.
+// Blocks, contracts, payments and signatures are real; only the money has no value.
 //
 //	func TestCheckout(t *testing.T) {
 //		network := swappertest.Start(t)

@@ -138,6 +138,30 @@ func TestSolana(t *testing.T) {
 	}
 }
 
+// What the user signs as a wallet would, by the action alone, is taken on every chain.
+func TestSignOnEveryChain(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	client := open(t, n.Config())
+	for _, token := range []string{"CITREA-WBTC", "SOLANA-WBTC", "STARKNET-WBTC"} {
+		chain, _, _ := strings.Cut(token, "-")
+		swap, err := client.CreateSwap(t.Context(), in(token, "BITCOIN-BTC", 200_000, swapper.ExactOut, n.User.Address(chain), n.User.Address("BITCOIN")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: swap.SwapID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed, err := n.User.Sign(status.CurrentAction)
+		if err != nil {
+			t.Fatalf("%s: %v", chain, err)
+		}
+		if sent, err := client.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: swap.SwapID, SignedTxs: signed}); err != nil || len(sent.TxHashes) != len(signed) {
+			t.Errorf("%s: %v, %v", chain, sent, err)
+		}
+	}
+}
+
 // A wallet with keys of its own is given money.
 func TestMoney(t *testing.T) {
 	n := swappertest.Start(t)

@@ -127,7 +127,7 @@ func (u *User) pay(invoice string) error {
 func (u *User) Sign(a *swapper.Action) ([]string, error) {
 	switch {
 	case a != nil && a.SignSmartChainTransaction != nil:
-		if id := a.SignSmartChainTransaction.Chain; id != u.network.evm() && !u.network.isSolana(id) {
+		if id := a.SignSmartChainTransaction.Chain; id != u.network.evm() && !u.network.isSolana(id) && !u.network.isStarknet(id) {
 			return nil, fmt.Errorf("the user has no key on %s", id)
 		}
 		return u.wallet.Sign(a.SignSmartChainTransaction)

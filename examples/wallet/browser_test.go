@@ -44,7 +44,7 @@ func chromium(t *testing.T) string {
 func tab(t *testing.T, screen ...chromedp.Action) (context.Context, *swappertest.Network, string) {
 	t.Helper()
 	path := chromium(t)
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client, err := swapper.Open(t.Context(), n.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +127,8 @@ func TestEveryDirection(t *testing.T) {
 		{"CITREA-WBTC", "BITCOIN-BTC", "", "0.002"},
 		{"LIGHTNING-BTC", "SOLANA-WBTC", "0.0005", ""},
 		{"SOLANA-WBTC", "BITCOIN-BTC", "", "0.002"},
+		{"LIGHTNING-BTC", "STARKNET-WBTC", "0.0005", ""},
+		{"STARKNET-WBTC", "BITCOIN-BTC", "", "0.002"},
 	} {
 		t.Run(d.from+" to "+d.to, func(t *testing.T) {
 			ctx, _, _ := tab(t)

@@ -1,6 +1,6 @@
 // Command wallet serves a page on which swaps are made, with a local network behind it:
-// Bitcoin, Lightning, Citrea, Solana, a liquidity provider and a watchtower, all in this
-// process and without internet.
+// Bitcoin, Lightning, Citrea, Solana, Starknet, a liquidity provider and a watchtower, all
+// in this process and without internet.
 //
 //	go run ./examples/wallet        # then open http://127.0.0.1:8080
 //
@@ -41,7 +41,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, listen string) (err error) {
-	network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	if err != nil {
 		return err
 	}

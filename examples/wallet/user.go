@@ -38,7 +38,7 @@ func (u *user) handler() http.Handler {
 func (u *user) who(w http.ResponseWriter, r *http.Request) {
 	me := u.network.User
 	addresses := make(map[string]string)
-	for _, chain := range []string{"BITCOIN", "CITREA", "SOLANA"} {
+	for _, chain := range []string{"BITCOIN", "CITREA", "SOLANA", "STARKNET"} {
 		addresses[chain] = me.Address(chain)
 	}
 	answer(w, map[string]any{"addresses": addresses, "bitcoinPublicKey": me.BitcoinPublicKey(), "rpc": u.network.URL("CITREA")})

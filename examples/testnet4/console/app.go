@@ -84,7 +84,7 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	var o Options
 	name, dir := "", ""
 	flags.StringVar(&name, "network", "testnet4", "testnet4: the public test networks; local: one that runs in this process, without internet")
-	flags.StringVar(&o.Chain, "chain", "CITREA", "the smart chain: "+strings.Join(chainsOf(c.Network), " or "))
+	flags.StringVar(&o.Chain, "chain", "CITREA", "the smart chain: "+anyChain())
 	flags.StringVar(&o.Token, "token", "", "the token on the smart chain, by its ticker (default: the chain's own)")
 	flags.Int64Var(&o.Sats, "sats", 20_000, "the amount on Bitcoin or Lightning, in sats")
 	flags.StringVar(&o.To, "to", "", "who is paid: an address, an invoice or a Lightning address (default: this wallet); swaps to the smart chain always pay this wallet")
@@ -106,7 +106,7 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 		case "testnet4":
 			c.Network = Testnet4()
 		case "local":
-			network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+			network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 			if err != nil {
 				return err
 			}
@@ -122,8 +122,8 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 			return fmt.Errorf("-network must be testnet4 or local, not %q", name)
 		}
 	}
-	if !slices.Contains(chainsOf(c.Network), o.Chain) {
-		return fmt.Errorf("-chain must be %s, not %q", strings.Join(chainsOf(c.Network), " or "), o.Chain)
+	if !slices.Contains(smartChains, o.Chain) {
+		return fmt.Errorf("-chain must be %s, not %q", anyChain(), o.Chain)
 	}
 	if dir == "" {
 		parent, err := os.UserConfigDir()
@@ -165,7 +165,7 @@ func run(ctx context.Context, c Command, o Options, dir string, p Program) error
 	o.Token = o.Chain + "-" + o.Token
 	a := &App{Options: o, Client: client, Keys: keys, Network: c.Network, out: c.Out, in: bufio.NewReader(c.In)}
 	a.say("Wallet on %s (its secret is in %s):", c.Network.Name(), keys.Where)
-	for _, chain := range append([]string{"BITCOIN"}, chainsOf(c.Network)...) {
+	for _, chain := range append([]string{"BITCOIN"}, smartChains...) {
 		a.say("  %-8s %s", chain, keys.Address(chain))
 	}
 	switch {
@@ -181,8 +181,11 @@ func run(ctx context.Context, c Command, o Options, dir string, p Program) error
 	return err
 }
 
-// chainsOf are the smart chains that a network and the wallet have in common.
-func chainsOf(Network) []string { return []string{"CITREA", "SOLANA"} }
+// anyChain lists the smart chains for users.
+func anyChain() string {
+	last := len(smartChains) - 1
+	return strings.Join(smartChains[:last], ", ") + " or " + smartChains[last]
+}
 
 func (a *App) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 

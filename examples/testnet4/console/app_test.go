@@ -44,7 +44,7 @@ func TestOffline(t *testing.T) {
 	if err == nil || !strings.Contains(explain(err), "Is this machine online?") {
 		t.Errorf("offline: %v", err)
 	}
-	for _, part := range []string{"Wallet on testnet4", "BITCOIN  tb1q", "CITREA   0x"} {
+	for _, part := range []string{"Wallet on testnet4", "BITCOIN  tb1q", "CITREA   0x", "STARKNET 0x"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("%q does not have %q", out, part)
 		}
@@ -54,10 +54,10 @@ func TestOffline(t *testing.T) {
 // Flags that mean nothing are refused before anything is done.
 func TestFlags(t *testing.T) {
 	for say, args := range map[string][]string{
-		`"now" is not a flag`:              {"now"},
-		"-sats must be above 0, not 0":     {"-sats", "0"},
-		"-chain must be CITREA or SOLANA,": {"-chain", "ethereum"},
-		"flag provided but not defined":    {"-amount", "1"},
+		`"now" is not a flag`:                        {"now"},
+		"-sats must be above 0, not 0":               {"-sats", "0"},
+		"-chain must be CITREA, SOLANA or STARKNET,": {"-chain", "ethereum"},
+		"flag provided but not defined":              {"-amount", "1"},
 	} {
 		if _, err := (offline{}).run(t, args...); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v", args, err)

@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/NethermindEth/juno/core/felt"
+	"github.com/NethermindEth/starknet.go/contracts"
+	"github.com/NethermindEth/starknet.go/curve"
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcutil"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -32,7 +36,26 @@ type Keys struct {
 
 	bitcoin *btcec.PrivateKey // of EVM chains too
 	solana  solana.PrivateKey
+	stark   starkKey
 	address string // on Bitcoin
+}
+
+// starkKey is a key of Starknet's curve, and the account that it has there.
+type starkKey struct {
+	secret, public, account *felt.Felt // the public key is its x coordinate
+}
+
+// class is OpenZeppelin's account, whose constructor takes the public key. The account's
+// first transaction comes with its deployment; its address is known before.
+var class = felt.UnsafeFromString[felt.Felt]("0x00261c293c8084cd79086214176b33e5911677cec55104fddc8d25b0b736dcad")
+
+func newStarkKey(secret []byte) starkKey {
+	n := new(big.Int).SetBytes(secret)
+	n.Rsh(n, 6).Add(n, big.NewInt(1)) // from 1 to 2^250, which is below the order of the curve
+	x, _ := curve.PrivateKeyToPoint(n)
+	k := starkKey{secret: new(felt.Felt).SetBigInt(n), public: new(felt.Felt).SetBigInt(x)}
+	k.account = contracts.PrecomputeAddress(&felt.Zero, k.public, &class, []*felt.Felt{k.public})
+	return k
 }
 
 // OpenKeys returns the wallet whose secret is in the environment, or in a file that only
@@ -87,7 +110,11 @@ func newKeys(secret []byte, where string, network bitcoin.Network) (*Keys, error
 	if err != nil {
 		return nil, err
 	}
-	k := &Keys{Where: where, solana: solana.PrivateKey(ed25519.NewKeyFromSeed(eddsa))}
+	stark, err := derive(secret, "stark")
+	if err != nil {
+		return nil, err
+	}
+	k := &Keys{Where: where, stark: newStarkKey(stark), solana: solana.PrivateKey(ed25519.NewKeyFromSeed(eddsa))}
 	k.bitcoin, _ = btcec.PrivKeyFromBytes(ecdsa)
 	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, btcutil.Hash160(k.bitcoin.PubKey().SerializeCompressed()), network)
 	if err != nil {
@@ -110,6 +137,9 @@ func (k *Keys) Address(chain string) string {
 		return k.address
 	case "SOLANA":
 		return k.solana.PublicKey().String()
+	case "STARKNET":
+		b := k.stark.account.Bytes()
+		return "0x" + hex.EncodeToString(b[:])
 	case "CITREA":
 		return crypto.PubkeyToAddress(k.bitcoin.ToECDSA().PublicKey).Hex()
 	}

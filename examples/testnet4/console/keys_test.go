@@ -29,7 +29,7 @@ func TestKeyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, chain := range []string{"BITCOIN", "CITREA", "SOLANA"} {
+	for _, chain := range []string{"BITCOIN", "CITREA", "SOLANA", "STARKNET"} {
 		if a := made.Address(chain); a == "" || a != again.Address(chain) || a != given.Address(chain) {
 			t.Errorf("%s: %s, %s, %s", chain, a, again.Address(chain), given.Address(chain))
 		}

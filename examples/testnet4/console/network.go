@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper"
@@ -11,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -38,6 +40,9 @@ type testnet struct{}
 // Testnet4 returns the public test networks.
 func Testnet4() Network { return testnet{} }
 
+// smartChains are those that the wallet has keys for.
+var smartChains = []string{"CITREA", "SOLANA", "STARKNET"}
+
 // publicTestnets are the smart chains, by their identifiers. A node that many people share
 // is slow and limits requests; name your own in a service.
 var publicTestnets = map[string]struct {
@@ -50,13 +55,16 @@ var publicTestnets = map[string]struct {
 		"https://rpc.testnet.citrea.xyz", "https://citrea.xyz/faucet", "https://explorer.testnet.citrea.xyz/tx/%s"},
 	"SOLANA": {func(rpc ...string) chains.Factory { return solana.Devnet(solana.Options{RPC: rpc}) },
 		"https://api.devnet.solana.com", "https://faucet.solana.com", "https://explorer.solana.com/tx/%s?cluster=devnet"},
+	// The path says that the node speaks version 0.9 of Starknet's JSON-RPC; it needs no key.
+	"STARKNET": {func(rpc ...string) chains.Factory { return starknet.Sepolia(starknet.Options{RPC: rpc}) },
+		"https://api.cartridge.gg/x/starknet/sepolia/rpc/v0_9", "https://faucet.starknet.io", "https://sepolia.voyager.online/tx/%s"},
 }
 
 func (testnet) Name() string { return "testnet4" }
 
 func (testnet) Config() swapper.Config {
 	c := swapper.Config{Network: bitcoin.Testnet4}
-	for _, id := range []string{"CITREA", "SOLANA"} {
+	for _, id := range smartChains {
 		n := publicTestnets[id]
 		c.Chains = append(c.Chains, n.factory(n.rpc))
 	}
@@ -103,7 +111,7 @@ func (local) Name() string { return "local" }
 func (l local) Config() swapper.Config { return l.network.Config() }
 
 func (l local) Fund(ctx context.Context, k *Keys, chain string) (string, error) {
-	sent := map[string]int64{}
+	var sent []string // tokens and amounts
 	switch chain {
 	case "BITCOIN":
 		if _, err := l.network.SendBitcoin(k.Address(chain), 10_000_000); err != nil {
@@ -111,12 +119,15 @@ func (l local) Fund(ctx context.Context, k *Keys, chain string) (string, error) 
 		}
 		return "0.1 BTC were sent to " + k.Address(chain), l.network.Mine(1)
 	case "CITREA":
-		sent["CITREA-CBTC"], sent["CITREA-WBTC"] = 1e18, 1e8
+		sent = []string{"CITREA-CBTC", "1000000000000000000", "CITREA-WBTC", "100000000"}
 	case "SOLANA":
-		sent["SOLANA-SOL"], sent["SOLANA-WBTC"] = 100e9, 1e8
+		sent = []string{"SOLANA-SOL", "100000000000", "SOLANA-WBTC", "100000000"}
+	case "STARKNET":
+		sent = []string{"STARKNET-STRK", "10000000000000000000000", "STARKNET-WBTC", "100000000"}
 	}
-	for token, amount := range sent {
-		if err := l.network.SendTokens(ctx, token, k.Address(chain), big.NewInt(amount)); err != nil {
+	for s := range slices.Chunk(sent, 2) {
+		amount, _ := new(big.Int).SetString(s[1], 10)
+		if err := l.network.SendTokens(ctx, s[0], k.Address(chain), amount); err != nil {
 			return "", err
 		}
 	}

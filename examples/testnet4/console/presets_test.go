@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/tokens"
@@ -92,9 +94,31 @@ func TestPresetsAreThoseOfThePages(t *testing.T) {
 		same("relay "+d.Version, d.BtcRelay, row[2])
 	}
 
+	stark, err := starknet.Preset(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starknetPage := page(t, "chain-starknet.md")
+	if stark.ChainID != "SN_SEPOLIA" || !strings.Contains(starknetPage, "| TESTNET3 and TESTNET4 | Sepolia, `"+stark.ChainID+"` |") || len(stark.Deployments) != 1 {
+		t.Errorf("Starknet is %s with %d deployments", stark.ChainID, len(stark.Deployments))
+	}
+	on4 := stark.Deployments[0]
+	for row, got := range map[string]string{"Claim: HTLC (hashlock)": on4.ClaimHandlers[0], "Claim: CHAIN (output)": on4.ClaimHandlers[1], "Claim: CHAIN_NONCED": on4.ClaimHandlers[2],
+		"Claim: CHAIN_TXID": on4.ClaimHandlers[3], "Refund: timelock": on4.RefundHandler} {
+		same(row, got, cell(t, starknetPage, "Sepolia", row))
+	}
+	for row, got := range map[string]starknet.Contract{"Escrow manager": on4.EscrowManager, "SPV vault manager": on4.VaultManager} {
+		same(row, fmt.Sprintf("%s` (%d)", got.Address, got.Height), cell(t, starknetPage, "Sepolia", row))
+	}
+	same("BTC relay", on4.BtcRelay.Address, cell(t, starknetPage, "address", "TESTNET4"))
+	same("BTC relay's height", strconv.FormatUint(on4.BtcRelay.Height, 10), cell(t, starknetPage, "height", "TESTNET4"))
+	if !strings.Contains(starknetPage, "OpenZeppelin account class `0x00"+strings.TrimPrefix(class.String(), "0x")+"`, constructor calldata [public key x], salt = public key") {
+		t.Errorf("accounts are of the class %s", class.String())
+	}
+
 	// Tokens have the same addresses on every network.
-	pages := evmPage + solanaPage
-	for _, chain := range []string{"CITREA", "SOLANA"} {
+	pages := evmPage + solanaPage + starknetPage
+	for _, chain := range smartChains {
 		for _, token := range tokens.Known(chain) {
 			if !strings.Contains(strings.ToLower(pages), strings.ToLower(token.Address)) {
 				t.Errorf("%s: the pages do not name %s", token.ID(), token.Address)

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/NethermindEth/juno/core/felt"
+	"github.com/NethermindEth/starknet.go/curve"
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/txscript"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -15,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 )
 
 // Sign signs what an action asks for: transactions of a smart chain, or the inputs of a
@@ -29,8 +32,11 @@ func (k *Keys) Sign(a *swapper.Action) ([]string, error) {
 		if own := k.Address(s.Chain); s.RequiredSigner != own {
 			return nil, fmt.Errorf("%s has to be signed by %s; this wallet is %s", s.Name, s.RequiredSigner, own)
 		}
-		if s.Chain == solana.ChainID {
+		switch s.Chain {
+		case solana.ChainID:
 			return each(s.Txs, k.signSolana)
+		case starknet.ChainID:
+			return each(s.Txs, k.signStarknet)
 		}
 		return each(s.Txs, k.signEVM)
 	}
@@ -77,6 +83,25 @@ func (k *Keys) signSolana(text string) (string, error) {
 	}
 	raw, err := tx.MarshalBinary()
 	return hex.EncodeToString(raw), err
+}
+
+func (k *Keys) signStarknet(text string) (string, error) {
+	tx, err := starknet.UnsignedTransaction(text)
+	if err != nil {
+		return "", err
+	}
+	if d := tx.Deploy; d != nil { // of this account, whose class only its wallet knows
+		d.ClassHash, d.ContractAddressSalt, d.ConstructorCalldata = &class, k.stark.public, []*felt.Felt{k.stark.public}
+	}
+	hash, err := tx.Hash()
+	if err != nil {
+		return "", err
+	}
+	r, s, err := curve.SignFelts(hash, k.stark.secret)
+	if err != nil {
+		return "", err
+	}
+	return tx.Sign(r, s)
 }
 
 func (k *Keys) signPSBT(funded swapper.FundedPSBT) (string, error) {

@@ -3,6 +3,7 @@
 //
 //	go run ./examples/testnet4/frombtc                      # to cBTC on Citrea's testnet
 //	go run ./examples/testnet4/frombtc -chain SOLANA -sats 50000
+//	go run ./examples/testnet4/frombtc -chain STARKNET -token WBTC
 //	go run ./examples/testnet4/frombtc -network local -yes  # without internet
 package main
 

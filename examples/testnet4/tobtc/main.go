@@ -3,6 +3,7 @@
 //
 //	go run ./examples/testnet4/tobtc                        # cBTC on Citrea's testnet to this wallet's own address
 //	go run ./examples/testnet4/tobtc -chain SOLANA -to tb1q...
+//	go run ./examples/testnet4/tobtc -chain STARKNET        # the first swap deploys the wallet's account
 //	go run ./examples/testnet4/tobtc -network local -yes    # without internet
 package main
 

@@ -28,7 +28,7 @@ type Place struct {
 
 // New returns a machine on which nothing was run.
 func New(t *testing.T, p console.Program) *Place {
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	return &Place{Network: n, Program: p, Dir: t.TempDir(), local: console.Local(n)}
 }
 
@@ -50,7 +50,7 @@ func (p *Place) Run(t *testing.T, typed string, flags ...string) (string, error)
 // Settles has the program swap on each chain, then interrupts one in each of the given
 // states and has another run go on with it.
 func Settles(t *testing.T, program console.Program, interrupts ...string) {
-	for _, chain := range []string{"CITREA", "SOLANA"} {
+	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
 		t.Run(chain, func(t *testing.T) {
 			t.Parallel()
 			p := New(t, program)
