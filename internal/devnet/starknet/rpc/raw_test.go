@@ -153,7 +153,8 @@ func TestErrors(t *testing.T) {
 	}
 	k.fails("", "addInvokeTransaction", add(with(func(b *wire.Bounds) { b.L2.MaxPrice.SetInt64(1) })), 53)
 	k.fails("", "addInvokeTransaction", add(with(func(b *wire.Bounds) { b.L2.MaxAmount = 100 })), 53)
-	k.fails("", "addInvokeTransaction", add(with(func(b *wire.Bounds) { b.L2.MaxAmount = 1 << 50 })), 54)
+	k.fails("", "addInvokeTransaction", add(with(func(b *wire.Bounds) { b.L2.MaxPrice.Set(strk(1)) })), 54)
+	k.fails("", "addInvokeTransaction", add(with(func(b *wire.Bounds) { b.L2.MaxAmount = 1 << 40 })), 63)
 	other := network.NewInvoke(bob.Address(), 0, rate(), []wire.Call{{To: wire.STRK, Entry: "approve", Gas: wire.Gas{L2: 1 << 24, L1Data: 1000}}})
 	k.must(bob.SignTransaction(other))
 	k.fails("", "addInvokeTransaction", add(other), 55)

@@ -181,6 +181,9 @@ func (c *Chain) admit(tx *Tx) *Refusal {
 	case tx.NonceMode != wire.DAModeL1, tx.FeeMode != wire.DAModeL1, len(tx.PaymasterData) > 0, len(tx.AccountDeploymentData) > 0:
 		return refuse(Unsupported, "The data availability modes must be L1, the paymaster data and the account deployment data empty.")
 	}
+	if most := tx.Bounds.L2.MaxAmount; most > mostGas {
+		return refuse(Unsupported, "Max gas amount is too high: max_gas_amount: %d, max_max_gas_amount: %d.", most, mostGas)
+	}
 	block := c.peek()
 	on := c.top()
 	account := on.nonceOf(tx.Sender)

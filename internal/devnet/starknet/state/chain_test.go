@@ -119,9 +119,12 @@ func TestRefused(t *testing.T) {
 	small := call
 	small.Gas.L2 = 900_000 // less than the validation takes
 	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, rate(), []wire.Call{small})), state.ValidationFailed)
+	dear := rate()
+	dear.L2 = strk(1)
+	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, dear, []wire.Call{call})), state.InsufficientBalance)
 	large := call
-	large.Gas.L2 = 1 << 50
-	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, rate(), []wire.Call{large})), state.InsufficientBalance)
+	large.Gas.L2 = 1_210_000_001
+	k.refused(k.signed(alice, network.NewInvoke(alice.Address(), 0, rate(), []wire.Call{large})), state.Unsupported)
 	k.refused(k.transfer(carol, 0, one), state.ValidationFailed)
 	coin := network.NewInvoke(wire.STRK, 0, rate(), nil)
 	coin.Bounds = rate().Bounds(wire.Gas{L2: 10_000_000, L1Data: 1000})

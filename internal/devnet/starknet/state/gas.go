@@ -25,6 +25,9 @@ const (
 	gasClass  = 32      // l1 data gas for each contract that gets a class
 )
 
+// mostGas is the l2 gas up to which the bounds of a transaction are taken.
+const mostGas = 1_210_000_000
+
 // unlimited is the l2 gas of what nobody pays for.
 const unlimited = 1 << 40
 
