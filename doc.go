@@ -26,11 +26,12 @@
 //	status, err := client.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: quote.SwapID})
 //	// status.CurrentAction says what is to be done now
 //
-// Solana is another element of Chains, solana.Mainnet or solana.Devnet, and the calls
-// are the same.
+// Solana and Starknet are further elements of Chains, such as solana.Mainnet or
+// starknet.Sepolia, and the calls are the same.
 //
 // To see it work, run go run ./examples/quickstart: it starts a whole network on
-// your machine and settles a swap in each direction, on an EVM chain and on Solana.
+// your machine and settles a swap in each direction, on an EVM chain, on Solana
+// and on Starknet.
 //
 // # Operations
 //
