@@ -103,7 +103,7 @@ func newStage(t *testing.T, f flow) *stage {
 				if f.blocks {
 					s.net.Mine(1)
 				}
-				if f.noTower && blocks%50 == 0 { // who settles brings the rest, which costs more than a swap if it is very much
+				if f.on == starknetName && f.noTower && blocks%10 == 0 { // who settles brings the rest, which costs more than a swap if it is very much
 					s.net.SyncRelays(t.Context())
 				}
 			}
