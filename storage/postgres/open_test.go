@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// exec runs a statement beside the store.
-func exec(t *testing.T, dsn, text string) {
+// execute runs a statement beside the store.
+func execute(t *testing.T, dsn, text string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestOpenHalfMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			schema := pgtest.Schema(t, dsn)
-			exec(t, dsn, strings.ReplaceAll(half, "SCHEMA", schema))
+			execute(t, dsn, strings.ReplaceAll(half, "SCHEMA", schema))
 			s := openTest(t, dsn, Options{Schema: schema})
 			if err := s.Create(t.Context(), entryAt("a", 0)); err != nil {
 				t.Error(err)
@@ -87,14 +87,14 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	schema := pgtest.Schema(t, dsn)
 	refused(Options{Schema: schema, ReadOnly: true}, ErrMissing)
-	exec(t, dsn, `create schema `+schema+`; create table `+schema+`.head (name text)`)
+	execute(t, dsn, `create schema `+schema+`; create table `+schema+`.head (name text)`)
 	refused(Options{Schema: schema}, ErrForeign)
 
 	schema = pgtest.Schema(t, dsn)
 	openTest(t, dsn, Options{Schema: schema})
-	exec(t, dsn, `update `+schema+`.head set number = 2`)
+	execute(t, dsn, `update `+schema+`.head set number = 2`)
 	refused(Options{Schema: schema}, ErrSchema)
-	exec(t, dsn, `update `+schema+`.head set number = 1, format = 'ledger'`)
+	execute(t, dsn, `update `+schema+`.head set number = 1, format = 'ledger'`)
 	refused(Options{Schema: schema}, ErrForeign)
 
 	for _, name := range []string{"Upper", "1st", "a-b", `a"b`, "a.b", strings.Repeat("a", 64)} {
@@ -119,7 +119,7 @@ func TestOpenWithoutRights(t *testing.T) {
 	schema := pgtest.Schema(t, dsn)
 	openTest(t, dsn, Options{Schema: schema})
 	role := schema + "_role"
-	exec(t, dsn, `create role `+role+`; grant usage on schema `+schema+` to `+role+`; grant select, insert, update, delete on all tables in schema `+schema+` to `+role)
+	execute(t, dsn, `create role `+role+`; grant usage on schema `+schema+` to `+role+`; grant select, insert, update, delete on all tables in schema `+schema+` to `+role)
 	t.Cleanup(func() {
 		c, err := pgx.Connect(context.Background(), dsn)
 		if err != nil {
@@ -282,7 +282,7 @@ func TestDamage(t *testing.T) {
 			if err := s.Verify(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			exec(t, dsn, strings.ReplaceAll(damage, "SCHEMA", s.schema))
+			execute(t, dsn, strings.ReplaceAll(damage, "SCHEMA", s.schema))
 			n := 0
 			for e, err := range s.Find(t.Context(), storage.Query{Index: "i", Value: "v"}) {
 				if n++; e.ID != "a" || !errors.Is(err, storage.ErrCorrupt) {

@@ -1,0 +1,92 @@
+// Command move copies a store from one kind to another: one file (package
+// storage/bolt) to a PostgreSQL database (package storage/postgres), back, or
+// from one schema to another:
+//
+//	go run ./examples/move -from swaps.db -to postgres://swapper@db.internal/swaps?sslmode=verify-full
+//	go run ./examples/move -from postgres://swapper@db.internal/swaps?sslmode=verify-full -to swaps.db
+//
+// Stop the services on both first: the source is opened for reading only and never
+// changed, and a file that a service has open is refused, but a database cannot
+// know. Interrupted, the same command goes on where it was. At the end both stores
+// are read whole, side by side: each entry must be the same with its version, body
+// and keys, each note with its data, neither store may have more, and the indexes
+// of both must fit. The exit status is 0 only then. Notes begin at version 1.
+//
+// Passwords belong into ~/.pgpass or $PGPASSWORD, not on the command line. Who stops
+// using the source should keep it aside: it holds preimages.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/storage/postgres"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "move:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("move", flag.ContinueOnError)
+	flags.SetOutput(out)
+	from := flags.String("from", "", "the store to copy: the path of a file, or a postgres:// URL")
+	fromSchema := flags.String("from-schema", postgres.DefaultSchema, "the schema of the store to copy, if it is in a database")
+	to := flags.String("to", "", "the store to fill: empty, or one that an earlier call has begun to fill")
+	toSchema := flags.String("to-schema", postgres.DefaultSchema, "the schema of the store to fill, if it is in a database")
+	check := flags.Bool("check", false, "copy nothing, only compare")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *from == "" || *to == "" || flags.NArg() > 0 {
+		return fmt.Errorf("-from and -to must each name a store, and nothing else may follow")
+	}
+	source, err := open(ctx, *from, *fromSchema, true)
+	if err != nil {
+		return fmt.Errorf("-from: %w", err)
+	}
+	defer source.Close()
+	target, err := open(ctx, *to, *toSchema, *check)
+	if err != nil {
+		return fmt.Errorf("-to: %w", err)
+	}
+	defer func() {
+		if closed := target.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if !*check {
+		done, err := copyAll(ctx, source, target, func(p progress) {
+			fmt.Fprintf(out, "%d entries and %d notes so far\n", p.entries, p.notes)
+		})
+		if err != nil {
+			return fmt.Errorf("after %d entries and %d notes: %w; the same command goes on from there", done.entries, done.notes, err)
+		}
+		fmt.Fprintf(out, "copied: %d entries and %d notes, of which %d were there\n", done.entries, done.notes, done.there)
+	}
+	same, err := compare(ctx, source, target)
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	fmt.Fprintf(out, "verified: %d entries and %d notes are the same in both\n", same.entries, same.notes)
+	return nil
+}
+
+// open opens a store by its name. A file to be read must be there.
+func open(ctx context.Context, name, schema string, readOnly bool) (whole, error) {
+	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
+		return postgres.Open(ctx, name, postgres.Options{Schema: schema, ReadOnly: readOnly})
+	}
+	return bolt.Open(ctx, name, bolt.Options{ReadOnly: readOnly})
+}
