@@ -228,12 +228,21 @@ func (s *Server) Kill() error {
 	if err := syscall.Kill(master, syscall.SIGSTOP); err != nil { // it starts no other
 		return err
 	}
+	if err := until(master, "T"); err != nil {
+		return err
+	}
 	children, err := childrenOf(master)
 	if err != nil {
 		return err
 	}
-	for _, pid := range append(children, master) {
+	all := append(children, master)
+	for _, pid := range all {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	for _, pid := range all { // a server does not start while one of an earlier one has its memory
+		if err := until(pid, "Z"); err != nil {
 			return err
 		}
 	}
@@ -245,28 +254,46 @@ func (s *Server) Kill() error {
 // Restart starts the server again after Kill.
 func (s *Server) Restart() error { return s.run() }
 
-// childrenOf lists the processes that another has started, from /proc.
+// state returns the state of a process and its parent, from /proc: pid (name) state parent ...
+func state(pid int) (is string, parent int, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", 0, false
+	}
+	f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(f) < 2 {
+		return "", 0, false
+	}
+	parent, err = strconv.Atoi(f[1])
+	return f[0], parent, err == nil
+}
+
+// until waits until a process is in a state, or is not there.
+func until(pid int, want string) error {
+	for range 2000 {
+		if is, _, ok := state(pid); !ok || is == want {
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return fmt.Errorf("process %d does not come to state %s", pid, want)
+}
+
+// childrenOf lists the processes that another has started.
 func childrenOf(parent int) ([]int, error) {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
 	}
 	var children []int
-	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		// pid (name) state parent ...
-		f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(f) < 2 || f[1] != strconv.Itoa(parent) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(filepath.Base(folder))
 		if err != nil {
 			return nil, err
 		}
-		children = append(children, pid)
+		if _, of, ok := state(pid); ok && of == parent {
+			children = append(children, pid)
+		}
 	}
 	return children, nil
 }
