@@ -113,7 +113,8 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	return s.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		err := s.migrate(ctx, c)
-		if code(err) == "23505" || code(err) == "42P06" || code(err) == "42P07" { // another process makes the same just now
+		switch code(err) {
+		case "23505", "42P06", "42P07", "42710": // another process makes the same just now
 			return again{err}
 		}
 		return err
