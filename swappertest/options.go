@@ -48,8 +48,8 @@ type StarknetOptions struct {
 	// on Sepolia, whose chain id it has.
 	On bool
 	// BlockTime is how often a block is closed, as on the public networks every few seconds;
-	// until then transactions are pre-confirmed, which settles nothing. 0: a block is closed
-	// with each transaction.
+	// until then transactions are pre-confirmed, which settles nothing. The network takes
+	// about eight blocks longer to start. 0: a block is closed with each transaction.
 	BlockTime time.Duration
 }
 
