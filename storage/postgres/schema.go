@@ -114,7 +114,8 @@ func (s *Store) prepare(ctx context.Context) error {
 	return s.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		err := s.migrate(ctx, c)
 		switch code(err) {
-		case "23505", "42P06", "42P07", "42710": // another process makes the same just now
+		case "23505", "42P06", "42P07", "42710", // another process makes the same just now,
+			"3F000", "42P01", "XX000": // or has made it, and the server's caches or catalogue lag behind
 			return again{err}
 		}
 		return err
