@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 func sideBySide() {
 	given := slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), "test.parallel") })
 	if f := flag.Lookup("test.parallel"); f != nil && !given {
-		_ = f.Value.Set("6") // a number, so it is taken
+		_ = f.Value.Set("8") // a number, so it is taken
 	}
 }
 
