@@ -52,7 +52,7 @@ func (c *config) local() error {
 		Clock string
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
-		return fmt.Errorf("%s: %w", c.Local, err)
+		return fmt.Errorf("%s: is not the whole of what examples/devnet prints: wait until it has started (%w)", c.Local, err)
 	}
 	if d.EVM.Chain == "" || d.Bitcoin.REST == "" || len(d.LPs) == 0 {
 		return errors.New(c.Local + ": is not what examples/devnet prints")

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -314,6 +315,12 @@ func TestLocalTakesThePlaceOfANetwork(t *testing.T) {
 	settings := map[string]any{"local": "local.json", "auth": []any{map[string]string{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 10}}
 	if _, err := load(v.write("config.yaml", settings), nil); err == nil {
 		t.Error("a file that describes no network")
+	}
+	if err := os.WriteFile(filepath.Join(v.dir, "local.json"), []byte(`{"evm": {`), 0o600); err != nil { // the network is still starting
+		t.Fatal(err)
+	}
+	if _, err := load(v.write("config.yaml", settings), nil); err == nil || !strings.Contains(err.Error(), "wait until it has started") {
+		t.Errorf("half a file: %v", err)
 	}
 	settings["bitcoinNetwork"] = "TESTNET4"
 	if _, err := load(v.write("config.yaml", settings), nil); err == nil {
