@@ -261,6 +261,24 @@ func (r *reader) want(swap, state string) sse {
 	panic("unreachable")
 }
 
+// wantEach waits for one event of each swap, in any order: only those of one swap come in
+// order.
+func (r *reader) wantEach(state string, swaps ...string) {
+	r.t.Helper()
+	for missing := slices.Clone(swaps); len(missing) > 0; {
+		select {
+		case e, ok := <-r.events:
+			at := slices.Index(missing, e.status.SwapID)
+			if !ok || at < 0 || e.status.State.Name != state {
+				r.t.Fatalf("%+v %v, want one of %v in %s", e, ok, missing, state)
+			}
+			missing = slices.Delete(missing, at, at+1)
+		case <-time.After(10 * time.Second):
+			r.t.Fatalf("no event; want %v in %s", missing, state)
+		}
+	}
+}
+
 // silent fails the test if something comes.
 func (r *reader) silent(how time.Duration) {
 	r.t.Helper()

@@ -127,10 +127,9 @@ func TestSigner(t *testing.T) {
 	for i := range 5 {
 		s.put(fmt.Sprint(i), "CLAIMED", finished)
 	}
+	r.wantEach("CLAIMED", "0", "1", "2", "3", "4") // none is on its way any more
 	back := connect(t, url+"signer=alice", at.id)
-	for i := 2; i < 5; i++ { // the latest three changes
-		back.want(fmt.Sprint(i), "CLAIMED")
-	}
+	back.wantEach("CLAIMED", "2", "3", "4") // the latest three changes
 }
 
 // A change that comes while a stream begins is not lost.
