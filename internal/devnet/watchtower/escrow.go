@@ -101,7 +101,9 @@ func (t *Tower) claimEscrows(ctx context.Context, b Behaviour) error {
 		default:
 			t.forget(hash)
 			t.mu.Lock()
-			delete(t.escrows, hash)
+			if t.escrows[hash] == known[i] { // no message came since
+				delete(t.escrows, hash)
+			}
 			t.mu.Unlock()
 		}
 	}

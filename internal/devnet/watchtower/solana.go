@@ -117,7 +117,9 @@ func (t *Tower) claimSecrets(ctx context.Context, b Behaviour) (failed error) {
 		default:
 			t.forget(hash)
 			t.mu.Lock()
-			delete(s.secrets, hash)
+			if s.secrets[hash] == known[i] { // no message came since
+				delete(s.secrets, hash)
+			}
 			t.mu.Unlock()
 		}
 	}

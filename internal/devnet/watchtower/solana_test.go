@@ -46,9 +46,7 @@ func newSolana(t *testing.T, version string) *solana {
 	s.tower = must[*watchtower.Tower](t)(watchtower.Start(s.ctx, watchtower.Options{Relays: []string{s.relay.URL()}, Every: 10 * time.Millisecond,
 		Solana: &party.Party{Net: s.net, Account: s.net.Watchtower, Programs: s.programs}}))
 	t.Cleanup(func() { s.tower.Close() })
-	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{Network: btc.Regtest, Relays: []string{s.relay.URL()}}))
-	t.Cleanup(func() { m.Close() })
-	s.messenger = m
+	s.messenger = publisher(t, s.relay)
 	s.wallet = must[*bitcoin.Wallet](t)(s.net.Bitcoin().NewWallet(btc.P2WPKH))
 	if _, err := s.net.Bitcoin().Faucet(s.wallet.Address, 10_000_000); err != nil {
 		t.Fatal(err)

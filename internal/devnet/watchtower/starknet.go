@@ -16,7 +16,7 @@ import (
 // starknet is what the watchtower knows of Starknet.
 type starknet struct {
 	*party.Party
-	secrets map[wire.Felt]starknetSecret // that a good message told of, by escrow hash; under the tower's mutex
+	secrets map[wire.Felt]*starknetSecret // that a good message told of, by escrow hash; under the tower's mutex
 
 	seen [2]string // heads of both chains at which there was nothing left to do; of the working goroutine
 }
@@ -51,7 +51,7 @@ func (t *Tower) takeStarknet(data json.RawMessage, preimage [32]byte) bool {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if !t.behaviour.Deaf && len(t.starknet.secrets) < maxEscrows {
-			t.starknet.secrets[hash] = starknetSecret{d, preimage}
+			t.starknet.secrets[hash] = &starknetSecret{d, preimage}
 		}
 	}
 	return true
@@ -61,7 +61,7 @@ func (t *Tower) takeStarknet(data json.RawMessage, preimage [32]byte) bool {
 func (t *Tower) claimStarknetSecrets(ctx context.Context, b Behaviour) (failed error) {
 	s := t.starknet
 	t.mu.Lock()
-	var known []starknetSecret
+	var known []*starknetSecret
 	var hashes []wire.Felt
 	for hash, e := range s.secrets {
 		hashes, known = append(hashes, hash), append(known, e)
@@ -87,7 +87,9 @@ func (t *Tower) claimStarknetSecrets(ctx context.Context, b Behaviour) (failed e
 		default:
 			t.forget(hash)
 			t.mu.Lock()
-			delete(s.secrets, hash)
+			if s.secrets[hash] == known[i] { // no message came since
+				delete(s.secrets, hash)
+			}
 			t.mu.Unlock()
 		}
 	}

@@ -44,9 +44,7 @@ func newStarknet(t *testing.T) *starknet {
 	t.Cleanup(func() { s.relay.Close() })
 	s.tower = must[*watchtower.Tower](t)(watchtower.Start(s.ctx, watchtower.Options{Relays: []string{s.relay.URL()}, Every: 10 * time.Millisecond, Starknet: s.watch}))
 	t.Cleanup(func() { s.tower.Close() })
-	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{Network: btc.Regtest, Relays: []string{s.relay.URL()}}))
-	t.Cleanup(func() { m.Close() })
-	s.messenger = m
+	s.messenger = publisher(t, s.relay)
 	return s
 }
 
@@ -96,6 +94,7 @@ func TestClaimsOnStarknetForAPreimage(t *testing.T) {
 	s.open(d)
 	s.eventually("claimed", func() bool { return s.state(d) == chains.EscrowClaimed })
 	s.eventually("noted", func() bool { return len(s.tower.Claims()) == 1 })
+	s.never("claimed twice", func() bool { return len(s.tower.Claims()) > 1 }) // and by then the watchtower has forgotten it
 	hash := must[starkwire.Felt](t)(d.EscrowHash())
 	if c := s.tower.Claims()[0]; c.Escrow != hash.Bytes() || c.Tx == "" {
 		t.Errorf("%+v", c)

@@ -89,7 +89,7 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 		t.solana = newSolana(o.Solana)
 	}
 	if o.Starknet != nil {
-		t.starknet = &starknet{Party: o.Starknet, secrets: map[wire.Felt]starknetSecret{}}
+		t.starknet = &starknet{Party: o.Starknet, secrets: map[wire.Felt]*starknetSecret{}}
 	}
 	if err := t.start(ctx); err != nil {
 		return nil, errors.Join(err, t.Close())

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math/big"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,10 +43,21 @@ func newKit(t *testing.T) *kit {
 	t.Cleanup(func() { _ = k.relay.Close() })
 	k.tower = must[*watchtower.Tower](t)(watchtower.Start(k.ctx, watchtower.Options{EVM: k.Net, Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
 	t.Cleanup(func() { _ = k.tower.Close() })
-	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{Network: btc.Regtest, Relays: []string{k.relay.URL()}}))
-	t.Cleanup(func() { _ = m.Close() })
-	k.messenger = m
+	k.messenger = publisher(t, k.relay)
 	return k
+}
+
+// publisher is a messenger whose messages are never the same one: a relay passes a
+// second one of the same text, key and second on to nobody.
+func publisher(t *testing.T, relay *relays.Relay) *pub.Nostr {
+	t.Helper()
+	var sent atomic.Int64
+	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{
+		Network: btc.Regtest, Relays: []string{relay.URL()},
+		Now: func() time.Time { return time.Now().Add(time.Duration(sent.Add(1)) * time.Second) },
+	}))
+	t.Cleanup(func() { _ = m.Close() })
+	return m
 }
 
 func must[T any](t *testing.T) func(T, error) T {
