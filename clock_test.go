@@ -20,6 +20,7 @@ var systemClock = map[string]string{
 	"internal/nostr/messenger.go":           "the default",
 	"internal/lp/directory.go":              "the default",
 	"internal/lp/client.go":                 "the default",
+	"internal/fleet/fleet.go":               "the default; leases are real time",
 	"lnurl/client.go":                       "the default",
 	"storage/bolt/commit.go":                "measures how long a commit takes",
 	"storage/postgres/attempt.go":           "measures how long a lost connection is tried anew",

@@ -1,0 +1,310 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/storagetest"
+)
+
+// process is one that runs in a test.
+type process struct {
+	*Fleet
+	leaser *link
+	kill   func() // without leaving
+	end    func() // and wait
+}
+
+// link is a process's connection to the store.
+type link struct {
+	storage.Leaser
+	mu     sync.Mutex
+	fails  error
+	writes int
+}
+
+func (l *link) err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fails
+}
+
+func (l *link) cut(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fails = err
+}
+
+func (l *link) Lease(ctx context.Context, owner string, ttl time.Duration, names ...string) ([]string, error) {
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	l.writes++
+	l.mu.Unlock()
+	return l.Leaser.Lease(ctx, owner, ttl, names...)
+}
+
+func (l *link) Release(ctx context.Context, owner string, names ...string) error {
+	if err := l.err(); err != nil {
+		return err
+	}
+	return l.Leaser.Release(ctx, owner, names...)
+}
+
+func (l *link) Leases(ctx context.Context, prefix string) (map[string]string, error) {
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	return l.Leaser.Leases(ctx, prefix)
+}
+
+func start(t *testing.T, store storage.Leaser, name string) process {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &link{Leaser: store}
+	f := New(Options{Leaser: l, Owner: name})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}()
+	end := func() { cancel(); <-done }
+	t.Cleanup(end)
+	return process{Fleet: f, leaser: l, end: end, kill: func() { l.cut(errors.New("killed")); end() }}
+}
+
+// divided demands that each shard is exactly one's, and that nobody has none.
+func divided(t *testing.T, all ...process) {
+	t.Helper()
+	owners := make([]int, shard.Count)
+	for _, p := range all {
+		for _, n := range p.Shards() {
+			owners[n]++
+		}
+		if len(p.Shards()) == 0 {
+			t.Errorf("%s has nothing to do", p.Owner())
+		}
+		if p.Members() != len(all) {
+			t.Errorf("%s knows of %d processes, not %d", p.Owner(), p.Members(), len(all))
+		}
+	}
+	for n, owners := range owners {
+		if owners != 1 {
+			t.Errorf("shard %d is followed by %d", n, owners)
+		}
+	}
+}
+
+func TestOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, &storagetest.Leases{}, "a")
+		synctest.Wait()
+		divided(t, p)
+		for range 600 { // ten minutes
+			time.Sleep(time.Second)
+			if len(p.Shards()) != shard.Count {
+				t.Fatal("what nobody else wants was lost")
+			}
+		}
+		if p.leaser.writes > 125 {
+			t.Errorf("renewed %d times in ten minutes", p.leaser.writes)
+		}
+	})
+}
+
+// Nobody follows a swap only after a death, and then no longer than a lease and a round.
+func TestComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &storagetest.Leases{}
+		a := start(t, store, "a")
+		synctest.Wait()
+		b := start(t, store, "b")
+		time.Sleep(4 * time.Second)
+		divided(t, a, b)
+		c := start(t, store, "c")
+		time.Sleep(4 * time.Second)
+		divided(t, a, b, c)
+
+		b.end() // it gives up what it has
+		time.Sleep(2 * time.Second)
+		divided(t, a, c)
+
+		before := a.Shards()
+		c.kill()
+		time.Sleep(DefaultTTL/2 - time.Second)
+		if !slices.Equal(before, a.Shards()) {
+			t.Error("work of a process was taken whose lease has not ended")
+		}
+		time.Sleep(DefaultTTL/2 + 2*time.Second)
+		divided(t, a)
+
+		d := start(t, store, "d")
+		time.Sleep(4 * time.Second)
+		divided(t, a, d)
+	})
+}
+
+// A process without the store lets go before another takes over, and comes back.
+func TestCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &storagetest.Leases{}
+		a, b := start(t, store, "a"), start(t, store, "b")
+		time.Sleep(4 * time.Second)
+		divided(t, a, b)
+		changed := a.Changed()
+		a.leaser.cut(errors.New("no route to host"))
+		for range 200 {
+			time.Sleep(100 * time.Millisecond)
+			for _, n := range a.Shards() {
+				if b.HoldsShard(n) {
+					t.Fatalf("two have shard %d", n)
+				}
+			}
+		}
+		select {
+		case <-changed:
+		default:
+			t.Error("nobody was told that the work is lost")
+		}
+		divided(t, b)
+		a.leaser.cut(nil)
+		time.Sleep(4 * time.Second)
+		divided(t, a, b)
+	})
+}
+
+// What is held is judged by the clocks of the process: one that was paused does not believe in
+// its leases when it goes on, nor one whose machine slept and whose monotonic clock
+// stood still, nor one whose clock was set back.
+func TestPaused(t *testing.T) {
+	base := time.Now()
+	f := New(Options{Leaser: &storagetest.Leases{}, Owner: "a", Now: func() time.Time { return base }})
+	var r rounds
+	if err := f.round(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	wall := func(d time.Duration) time.Time { return base.Round(0).Add(d) } // without a monotonic reading
+	for name, c := range map[string]struct {
+		now  time.Time
+		want bool
+	}{
+		"at once":               {base, true},
+		"before its end":        {base.Add(f.trust() - 1), true},
+		"at its end":            {base.Add(f.trust()), false},
+		"asleep for a minute":   {wall(time.Minute), false},
+		"the clock was changed": {wall(-time.Hour), true},
+	} {
+		f.now = func() time.Time { return c.now }
+		if got := f.HoldsShard(3); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &storagetest.Leases{}
+		a, b := start(t, store, "a"), start(t, store, "b")
+		time.Sleep(4 * time.Second)
+		var mu sync.Mutex
+		var log []string
+		say := func(s string) { mu.Lock(); log = append(log, s); mu.Unlock() }
+		logged := func(want string) {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			if got := strings.Join(log, ", "); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			log = nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		job := func(p process) {
+			all.Go(func() {
+				p.Job(ctx, "listen", func(ctx context.Context) {
+					say("begin " + p.Owner())
+					<-ctx.Done()
+					say("end " + p.Owner())
+				})
+			})
+		}
+		job(a)
+		synctest.Wait()
+		logged("begin a")
+		job(b)
+		time.Sleep(time.Minute)
+		logged("")
+		a.leaser.cut(errors.New("no route to host"))
+		time.Sleep(DefaultTTL + 2*time.Second)
+		logged("end a, begin b")
+		a.leaser.cut(nil)
+		time.Sleep(time.Minute)
+		logged("")
+		cancel()
+		all.Wait()
+		logged("end b")
+
+		time.Sleep(2 * time.Second)
+		if live, err := store.Leases(t.Context(), jobPrefix); len(live) != 0 || err != nil {
+			t.Errorf("leases of jobs that nobody does: %v, %v", live, err)
+		}
+		n := 0
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		a.Job(ended, "listen", func(context.Context) { n++ })
+		if n != 0 {
+			t.Error("a job was begun after its end")
+		}
+	})
+}
+
+// A Fleet of one's own store needs nothing.
+func TestNil(t *testing.T) {
+	f := New(Options{})
+	if f != nil || !f.Mine("id") || !f.HoldsJob("any") || f.Members() != 1 || len(f.Shards()) != shard.Count || f.Owner() != "" || f.TTL() != 0 || f.Changed() != nil {
+		t.Error("not everything is its own")
+	}
+	n := 0
+	f.Job(t.Context(), "any", func(context.Context) { n++ })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Run(ctx); n != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// Only the shards of a process that goes move, and each has about its share.
+func TestShares(t *testing.T) {
+	for members := 2; members <= 8; members++ {
+		var names []string
+		for i := range members {
+			names = append(names, fmt.Sprint("process ", i))
+		}
+		count := map[string]int{}
+		for n := range shard.Count {
+			name := shardName(n)
+			w := winner(name, names)
+			count[w]++
+			if w != names[0] && winner(name, names[1:]) != w {
+				t.Errorf("shard %d moves from %s, although another went", n, w)
+			}
+		}
+		for _, name := range names {
+			if fair := shard.Count / members; count[name] < fair/3 || count[name] > 2*fair+2 {
+				t.Errorf("of %d %s has %d shards", members, name, count[name])
+			}
+		}
+	}
+}
