@@ -130,7 +130,7 @@ func TestToldWithoutSecrets(t *testing.T) {
 		s, _ := o.last(claimed)
 		return manually(&s)
 	}
-	for end := time.Now().Add(20 * time.Second); !withClaim(reader) || !withClaim(endpoint); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !withClaim(reader) || !withClaim(endpoint); time.Sleep(20 * time.Millisecond) {
 		if _, err := w.client.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: claimed}); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestToldWithoutSecrets(t *testing.T) {
 	secrets := map[string]string{"the endpoint's secret": strings.TrimPrefix(secret, "whsec_"), "the withdrawal link": faucet.LNURL, "the success action": "voucher 88-17"}
 	for _, id := range []string{claimed, linked, bought, vault, out} {
 		for _, o := range []*told{reader, endpoint} {
-			deadline := time.Now().Add(20 * time.Second)
+			deadline := time.Now().Add(time.Minute)
 			for s, _ := o.last(id); !s.IsFinished || !s.IsSuccess; s, _ = o.last(id) {
 				if time.Now().After(deadline) {
 					t.Fatalf("%s was not told the end of %s: %s", o.name, s.SwapType, s.State.Name)

@@ -133,7 +133,7 @@ func (s *scene) status(c chains.Chain, tx chains.Signed) chains.TxStatus {
 
 func (s *scene) settle(tx chains.Signed, want chains.TxState) {
 	s.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		switch got := s.status(s.chain, tx); {
 		case got.State == want:
 			return

@@ -71,7 +71,7 @@ func TestRefusals(t *testing.T) {
 	}
 	// Sent all the same, it is executed without effect, and says why.
 	s.must(s.chain.Send(t.Context(), txs[0]))
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		got := s.status(s.chain, txs[0])
 		if got.State == chains.TxReverted {
 			if got.Reason == "" || got.Block.Hash == "" {

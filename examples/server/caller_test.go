@@ -119,7 +119,7 @@ func TestProcessReplacesItsCertificate(t *testing.T) {
 	eventually := func(want string) {
 		t.Helper()
 		got := ""
-		for late := time.Now().Add(20 * time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+		for late := time.Now().Add(time.Minute); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
 			client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 			answer, err := client.Get("https://" + address + "/healthz")
 			if err != nil {

@@ -263,7 +263,7 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	}
 	t.Cleanup(stop)
 	// A sender tells what changes from its first moment on.
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		begun := true
 		for _, e := range to {
 			_, version, err := store.Note(t.Context(), "webhook/"+e.Name)

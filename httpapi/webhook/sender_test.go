@@ -114,7 +114,7 @@ func TestDownForDays(t *testing.T) {
 	}
 	down.answers(nil)
 	last := map[string]string{}
-	for end := time.Now().Add(20 * time.Second); len(last) < swaps; {
+	for end := time.Now().Add(time.Minute); len(last) < swaps; {
 		s.advance(30 * time.Minute)
 		select {
 		case g := <-down.all:

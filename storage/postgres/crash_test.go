@@ -96,7 +96,7 @@ func disturbed(t *testing.T, s *Store, disturb func(round int) error) {
 	}
 	last := int64(-1)
 	for round := range rounds {
-		for deadline := time.Now().Add(20 * time.Second); acknowledged.Load() < last+20; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); acknowledged.Load() < last+20; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("round %d: the writers do not go on; %d writes so far", round, acknowledged.Load())
 			}

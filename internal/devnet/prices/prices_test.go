@@ -101,7 +101,7 @@ func TestCloseTwice(t *testing.T) {
 		_, err := s.Sources(price.Options{Timeout: time.Minute})[0].Price(context.Background(), token("SOL"))
 		asked <- err
 	}()
-	for deadline := time.Now().Add(5 * time.Second); s.Requests(prices.Binance) == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); s.Requests(prices.Binance) == 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	if diff := cmp.Diff([]error{nil, nil}, []error{s.Close(), s.Close()}); diff != "" {

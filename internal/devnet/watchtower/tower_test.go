@@ -120,7 +120,7 @@ func (k *kit) balance(of, token common.Address) *big.Int {
 
 func (k *kit) eventually(what string, is func() bool) {
 	k.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			k.Fatalf("never: %s", what)
 		}
