@@ -108,7 +108,7 @@ func divided(t *testing.T, all ...process) {
 
 func TestOneAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, &storagetest.Leases{}, "a")
+		p := start(t, &storagetest.MemoryLeases{}, "a")
 		synctest.Wait()
 		divided(t, p)
 		for range 600 { // ten minutes
@@ -117,6 +117,7 @@ func TestOneAlone(t *testing.T) {
 				t.Fatal("what nobody else wants was lost")
 			}
 		}
+		p.end()
 		if p.leaser.writes > 125 {
 			t.Errorf("renewed %d times in ten minutes", p.leaser.writes)
 		}
@@ -126,7 +127,7 @@ func TestOneAlone(t *testing.T) {
 // Nobody follows a swap only after a death, and then no longer than a lease and a round.
 func TestComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &storagetest.Leases{}
+		store := &storagetest.MemoryLeases{}
 		a := start(t, store, "a")
 		synctest.Wait()
 		b := start(t, store, "b")
@@ -158,7 +159,7 @@ func TestComeAndGo(t *testing.T) {
 // A process without the store lets go before another takes over, and comes back.
 func TestCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &storagetest.Leases{}
+		store := &storagetest.MemoryLeases{}
 		a, b := start(t, store, "a"), start(t, store, "b")
 		time.Sleep(4 * time.Second)
 		divided(t, a, b)
@@ -189,7 +190,7 @@ func TestCutOff(t *testing.T) {
 // stood still, nor one whose clock was set back.
 func TestPaused(t *testing.T) {
 	base := time.Now()
-	f := New(Options{Leaser: &storagetest.Leases{}, Owner: "a", Now: func() time.Time { return base }})
+	f := New(Options{Leaser: &storagetest.MemoryLeases{}, Owner: "a", Now: func() time.Time { return base }})
 	var r rounds
 	if err := f.round(t.Context(), &r); err != nil {
 		t.Fatal(err)
@@ -214,7 +215,7 @@ func TestPaused(t *testing.T) {
 
 func TestJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &storagetest.Leases{}
+		store := &storagetest.MemoryLeases{}
 		a, b := start(t, store, "a"), start(t, store, "b")
 		time.Sleep(4 * time.Second)
 		var mu sync.Mutex

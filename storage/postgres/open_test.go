@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -96,9 +97,10 @@ func TestOpenRefuses(t *testing.T) {
 
 	schema = pgtest.Schema(t, dsn)
 	openTest(t, dsn, Options{Schema: schema})
-	execute(t, dsn, `update `+schema+`.head set number = 2`)
+	execute(t, dsn, fmt.Sprintf(`update %s.head set number = %d`, schema, schemaNumber+1)) // of a later version
 	refused(Options{Schema: schema}, ErrSchema)
-	execute(t, dsn, `update `+schema+`.head set number = 1, format = 'ledger'`)
+	refused(Options{Schema: schema, ReadOnly: true}, ErrSchema)
+	execute(t, dsn, fmt.Sprintf(`update %s.head set number = %d, format = 'ledger'`, schema, schemaNumber))
 	refused(Options{Schema: schema}, ErrForeign)
 
 	for _, name := range []string{"Upper", "1st", "a-b", `a"b`, "a.b", strings.Repeat("a", 64)} {
@@ -124,17 +126,7 @@ func TestOpenWithoutRights(t *testing.T) {
 	openTest(t, dsn, Options{Schema: schema})
 	role := schema + "_role"
 	execute(t, dsn, `create role `+role+`; grant usage on schema `+schema+` to `+role+`; grant select, insert, update, delete on all tables in schema `+schema+` to `+role)
-	t.Cleanup(func() {
-		c, err := pgx.Connect(context.Background(), dsn)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer c.Close(context.Background())
-		if _, err := c.Exec(context.Background(), `drop owned by `+role+`; drop role `+role); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { dropRole(t, dsn, role) })
 	s := openTest(t, dsn+" role="+role, Options{Schema: schema})
 	if err := s.Create(t.Context(), entryAt("a", 0)); err != nil {
 		t.Error(err)
@@ -172,12 +164,15 @@ func TestReadOnly(t *testing.T) {
 	for name, err := range map[string]error{
 		"create": s.Create(t.Context(), storage.Entry{ID: "b"}), "update": s.Update(t.Context(), storage.Entry{ID: "a", Version: 1}),
 		"delete": s.Delete(t.Context(), "a", 1), "set note": s.SetNote(t.Context(), "n", nil, 0),
+		"lease": leased(s.Lease(t.Context(), "owner", time.Minute, "x")), "release": s.Release(t.Context(), "owner", "x"),
 	} {
 		if !errors.Is(err, storage.ErrReadOnly) {
 			t.Errorf("%s: got %v, want ErrReadOnly", name, err)
 		}
 	}
 }
+
+func leased(_ []string, err error) error { return err }
 
 func TestClosed(t *testing.T) {
 	dsn := pgtest.DSN(t)
@@ -187,9 +182,11 @@ func TestClosed(t *testing.T) {
 	}
 	_, getErr := s.Get(t.Context(), "a")
 	_, _, noteErr := s.Note(t.Context(), "n")
+	_, listErr := s.Leases(t.Context(), "")
 	for name, err := range map[string]error{
 		"get": getErr, "note": noteErr, "create": s.Create(t.Context(), storage.Entry{ID: "a"}), "update": s.Update(t.Context(), storage.Entry{ID: "a"}),
 		"delete": s.Delete(t.Context(), "a", 1), "set note": s.SetNote(t.Context(), "n", nil, 0), "verify": s.Verify(t.Context()), "close": s.Close(),
+		"lease": leased(s.Lease(t.Context(), "owner", time.Minute, "x")), "release": s.Release(t.Context(), "owner", "x"), "leases": listErr,
 	} {
 		if !errors.Is(err, storage.ErrClosed) {
 			t.Errorf("%s: got %v, want ErrClosed", name, err)

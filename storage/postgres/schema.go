@@ -11,7 +11,7 @@ import (
 
 const (
 	formatName   = "swapper"
-	schemaNumber = 1
+	schemaNumber = 2
 )
 
 // migrations bring the tables from the number of their place to the next one.
@@ -44,6 +44,12 @@ var migrations = [schemaNumber][]string{{
 		version bigint not null,
 		data bytea not null
 	)`,
+}, {
+	`create table if not exists SCHEMA.leases (
+		name bytea primary key,
+		owner bytea not null,
+		until timestamptz not null
+	)`,
 }}
 
 // statements are the texts of a schema, made once.
@@ -55,6 +61,7 @@ type statements struct {
 	insertKeys, deleteKey, holder       string
 	firstNote, nextNote                 string
 	ascending, descending               string // of a page; the limit is filled in
+	lease, unlease, forget, leases      string
 	entries, notes, keyThere, countKeys string
 }
 
@@ -89,6 +96,14 @@ func statementsOf(schema string) statements {
 		nextNote:   in(`update SCHEMA.notes set version = $2, data = $3 where name = $1 and version = $4`),
 		ascending:  strings.NewReplacer("DIRECTION", "asc", "COMPARE", ">", "BOUND", "<=").Replace(in(page)),
 		descending: strings.NewReplacer("DIRECTION", "desc", "COMPARE", "<", "BOUND", ">=").Replace(in(page)),
+		// In the order of the names, so that two seldom wait for each other.
+		lease: in(`insert into SCHEMA.leases (name, owner, until) select n, $2::bytea, now() + $3::bigint * interval '1 millisecond' from unnest($1::bytea[]) as l (n) order by n
+			on conflict (name) do update set owner = excluded.owner, until = excluded.until
+			where leases.owner = excluded.owner or leases.until <= now()
+			returning name`),
+		unlease: in(`delete from SCHEMA.leases where owner = $1 and name = any($2::bytea[])`),
+		forget:  in(`delete from SCHEMA.leases where until < now() - interval '1 hour'`),
+		leases:  in(`select name, owner from SCHEMA.leases where until > now() and substring(name from 1 for $2) = $1`),
 		entries: in(`select id, version, keys, body from (
 			select id, version, keys, body,
 				coalesce(sum(octet_length(body)) over (order by id rows between unbounded preceding and 1 preceding), 0) as before
@@ -100,17 +115,26 @@ func statementsOf(schema string) statements {
 	}
 }
 
-// prepare makes the tables, or brings them up to date, if they are not as this version has them.
+// prepare makes the tables, or brings them up to date, if they are not as this version has
+// them. It fails if a role that may write the older tables has no right to a newer one.
 func (s *Store) prepare(ctx context.Context) error {
 	current, err := s.current(ctx)
 	switch {
 	case err != nil:
 		return err
-	case current:
-		return nil
-	case s.readOnly:
+	case s.readOnly && !current:
 		return ErrMissing
+	case s.readOnly:
+		return nil
+	case !current:
+		if err := s.make(ctx); err != nil {
+			return err
+		}
 	}
+	return s.forgetLeases(ctx)
+}
+
+func (s *Store) make(ctx context.Context) error {
 	return s.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		err := s.migrate(ctx, c)
 		switch code(err) {

@@ -49,3 +49,10 @@ func suite(t *testing.T, begin string) {
 		return s
 	})
 }
+
+func TestLeases(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	storagetest.RunLeases(t, func(t *testing.T) storage.Leaser {
+		return openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
+	})
+}

@@ -10,3 +10,16 @@ import (
 func TestMemory(t *testing.T) {
 	storagetest.Run(t, func(*testing.T) storage.Store { return new(storagetest.Memory) })
 }
+
+func TestLeasesInMemory(t *testing.T) {
+	storagetest.RunLeases(t, func(*testing.T) storage.Leaser { return new(storagetest.MemoryLeases) })
+}
+
+// Side by side they are a store that several clients share.
+var _ interface {
+	storage.Store
+	storage.Leaser
+} = (*struct {
+	storagetest.Memory
+	storagetest.MemoryLeases
+})(nil)

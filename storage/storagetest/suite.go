@@ -1,6 +1,6 @@
 // Package storagetest is the conformance suite of [storage.Store]: [Run] passes
-// for every implementation that fulfils the contract. It also has [Memory], the
-// simplest such implementation.
+// for every implementation that fulfils the contract, and [RunLeases] for one that is
+// a [storage.Leaser]. It also has [Memory] and [MemoryLeases], the simplest such implementations.
 package storagetest
 
 import (

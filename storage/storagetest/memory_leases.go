@@ -11,9 +11,9 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Leases is a [storage.Leaser] in memory. Embedded beside a [Memory] it makes a store
+// MemoryLeases is a [storage.Leaser] in memory. Embedded beside a [Memory] it makes a store
 // that several clients of one process share in a test. The zero value has no leases.
-type Leases struct {
+type MemoryLeases struct {
 	mu   sync.Mutex
 	held map[string]lease
 }
@@ -23,10 +23,10 @@ type lease struct {
 	until time.Time
 }
 
-var _ storage.Leaser = (*Leases)(nil)
+var _ storage.Leaser = (*MemoryLeases)(nil)
 
 // Lease implements [storage.Leaser].
-func (l *Leases) Lease(ctx context.Context, owner string, ttl time.Duration, names ...string) ([]string, error) {
+func (l *MemoryLeases) Lease(ctx context.Context, owner string, ttl time.Duration, names ...string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (l *Leases) Lease(ctx context.Context, owner string, ttl time.Duration, nam
 }
 
 // Release implements [storage.Leaser].
-func (l *Leases) Release(ctx context.Context, owner string, names ...string) error {
+func (l *MemoryLeases) Release(ctx context.Context, owner string, names ...string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (l *Leases) Release(ctx context.Context, owner string, names ...string) err
 }
 
 // Leases implements [storage.Leaser].
-func (l *Leases) Leases(ctx context.Context, prefix string) (map[string]string, error) {
+func (l *MemoryLeases) Leases(ctx context.Context, prefix string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (l *Leases) Leases(ctx context.Context, prefix string) (map[string]string, 
 }
 
 // drop forgets what has ended. l.mu is held.
-func (l *Leases) drop() {
+func (l *MemoryLeases) drop() {
 	now := time.Now()
 	maps.DeleteFunc(l.held, func(_ string, held lease) bool { return !now.Before(held.until) })
 }
