@@ -57,8 +57,8 @@ type Env struct {
 	Now     func() time.Time
 	Rand    io.Reader         // cryptographically secure
 	HTTP    http.RoundTripper // for RPC requests; deadlines are the chain's own
-	Log     *slog.Logger
-	Notes   Notes // the chain's own small durable blobs
+	Log     *slog.Logger      // its lines already carry the chain's id
+	Notes   Notes             // the chain's own small durable blobs
 }
 
 // Notes are small durable blobs with compare-and-set, private to one chain: scan

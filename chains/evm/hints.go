@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // eventPoll is how often new logs are asked for (protocol: chain-evm.md §1.4).
@@ -32,34 +33,24 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 			return fmt.Errorf("cursor: %w", err)
 		}
 	}
-	pause := eventPoll
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for tip := uint64(0); ; {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timer.C:
-		}
+	tip := uint64(0)
+	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
 		hints, next, seen, err := c.poll(ctx, at, tip)
-		switch {
-		case err == nil:
-			if len(hints) > 0 || !maps.Equal(at, next) {
-				text, err := json.Marshal(next)
-				if err != nil {
-					return err
-				}
-				if err := deliver(hints, text); err != nil {
-					return err
-				}
-			}
-			at, tip, pause = next, seen, eventPoll
-		case ctx.Err() == nil:
-			c.env.Log.Warn("reading contract events failed", "chain", c.net.Chain, "err", err)
-			pause = min(2*pause, 2*time.Minute)
+		if err != nil {
+			return err, nil
 		}
-		timer.Reset(pause)
-	}
+		if len(hints) > 0 || !maps.Equal(at, next) {
+			text, err := json.Marshal(next)
+			if err == nil {
+				err = deliver(hints, text)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		at, tip = next, seen
+		return nil, nil
+	}, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
 }
 
 // feed is one contract whose logs are read.

@@ -162,7 +162,7 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	for i, l := range unread {
 		e, err := k.opening(l, frames[i], traces[i])
 		if err != nil {
-			k.chain.env.Log.Info("an opened escrow is unreadable", "chain", k.chain.net.Chain, "tx", l.TxHash.Hex(), "err", err)
+			k.chain.env.Log.Info("an opened escrow is unreadable", "tx", l.TxHash.Hex(), "err", err)
 			continue
 		}
 		k.memory.escrows.Add(l.Topics[3], e)

@@ -143,7 +143,7 @@ func (c *chain) greet(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		c.env.Log.Warn("chain opened although its nodes are not responding", "chain", ChainID, "err", err)
+		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
 		return nil
 	}
 	c.noteHashes(&p)

@@ -57,14 +57,14 @@ func (c *chain) changeDataAccounts(ctx context.Context, change func([]dataAccoun
 			return
 		}
 	}
-	c.env.Log.Info("data accounts are not noted", "chain", ChainID, "err", err)
+	c.env.Log.Info("data accounts are not noted", "err", err)
 }
 
 // addLeftovers asks for the data accounts that the signer has from before.
 func (b *building) addLeftovers(ctx context.Context, pr *proof) {
 	all, _, err := b.k.chain.dataAccounts(ctx)
 	if err != nil {
-		b.k.chain.env.Log.Info("data accounts are not looked at", "chain", ChainID, "err", err)
+		b.k.chain.env.Log.Info("data accounts are not looked at", "err", err)
 		return
 	}
 	for _, a := range all {

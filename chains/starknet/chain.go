@@ -127,7 +127,7 @@ func (c *chain) greet(ctx context.Context) error {
 		return foreign
 	}
 	if err != nil {
-		c.env.Log.Warn("chain opened although its nodes are not responding", "chain", ChainID, "err", err)
+		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
 		return nil
 	}
 	for i, a := range at {

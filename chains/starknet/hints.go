@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/starknet/starkread"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -21,39 +22,19 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 	if err != nil {
 		return err
 	}
-	pause := eventPoll
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timer.C:
-		}
-		var refused error
-		err := c.ledger.Poll(ctx, c.readers(), at, func(news []starkread.News, next starkread.Cursor) error {
-			text, err := json.Marshal(next)
-			if err == nil {
-				err = deliver(hints(news), text)
+	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
+		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []starkread.News, next starkread.Cursor) error {
+			var text []byte
+			if text, refused = json.Marshal(next); refused == nil {
+				refused = deliver(hints(news), text)
 			}
-			if err != nil {
-				refused = err
-				return err
+			if refused == nil {
+				at = next
 			}
-			at = next
-			return nil
-		})
-		switch {
-		case refused != nil:
 			return refused
-		case err == nil:
-			pause = eventPoll
-		case ctx.Err() == nil:
-			c.env.Log.Warn("reading contract events failed", "chain", ChainID, "err", err)
-			pause = min(2*pause, 2*time.Minute)
-		}
-		timer.Reset(pause)
-	}
+		})
+		return failure, refused
+	}, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
 }
 
 func (c *chain) readers() []*starkread.Reader {
