@@ -145,7 +145,7 @@ func (x *runner) begin(id string, e swap.Effect) (r *swap.Record, now swap.Effec
 		if r, now, err = x.still(ctx, id, e); err != nil {
 			return nil, e, err
 		}
-		if !now.Mark && !(now.Reveals && r.Lightning.Revealed == 0) {
+		if !Marks(r, now) {
 			return r, now, nil
 		}
 		marked, err := x.mark(ctx, r, now)
@@ -173,36 +173,17 @@ func (g *Engine) stillDue(ctx context.Context, id string, e swap.Effect) (*swap.
 	if err != nil {
 		return nil, e, err
 	}
-	f := g.Flows[res.Record.Type]
-	if f == nil || f.Effects == nil {
+	now := g.Now()
+	due, ok := StillDue(g.Flows[res.Record.Type], res, e, now, func(due swap.Effect) bool { return g.absences.due(res.Record, due, now) })
+	if !ok {
 		return nil, e, errNotDue
 	}
-	now := g.Now()
-	for _, due := range f.Effects(swap.In{R: res.Record, Obs: res.Observation, Now: now}) {
-		if due.Key() == e.Key() && placeOf(due) == placeOf(e) && g.absences.due(res.Record, due, now) {
-			return res.Record, due, nil
-		}
-	}
-	return nil, e, errNotDue
+	return res.Record, due, nil
 }
 
 // markStarted stores that an effect begins. It fails if the record has changed.
 func (g *Engine) markStarted(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error) {
-	next := r.Clone()
-	if next.Tried == nil {
-		next.Tried = map[string]swap.Try{}
-	}
-	try, now := next.Tried[e.Key()], swap.At(g.Now())
-	switch {
-	case try.Started == 0:
-		try.Started = now
-	case e.Mark && try.Attempts == 0: // begun by a process that died: the answer was lost
-		try.Attempts = 1
-	}
-	if e.Reveals && next.Lightning.Revealed == 0 {
-		next.Lightning.Revealed, try.Started = now, now
-	}
-	next.Tried[e.Key()] = try
+	next := Begun(r, e, g.Now())
 	if err := g.write(ctx, r, next, nil); err != nil {
 		return nil, err
 	}

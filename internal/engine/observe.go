@@ -43,15 +43,6 @@ type passReader struct {
 // maxRounds bounds how often one pass asks. No type needs more than three.
 const maxRounds = 4
 
-// observe asks until the flow knows enough, each round in parallel.
-func observe(ctx context.Context, w passReader, f *swap.Flow, in swap.In) {
-	for range maxRounds {
-		if !answer(ctx, w, in, f.Ask(in)) {
-			return
-		}
-	}
-}
-
 // answer puts one round of answers into in.Obs and reports whether anything was asked.
 func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 	r, obs := in.R, in.Obs

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -119,11 +117,7 @@ func (g *Engine) View(res *Result) swap.View {
 	if f == nil {
 		return swap.View{}
 	}
-	v := f.View(swap.In{R: res.Record, Obs: res.Observation, Now: res.At})
-	if f.Over(res.Record, res.At) {
-		v.End()
-	}
-	return v
+	return ViewOf(f, res)
 }
 
 // StoredView returns how a record is shown without asking anybody.
@@ -268,77 +262,26 @@ func (g *Engine) guarded(id string, input swap.Input) (res *Result, err error) {
 }
 
 func (g *Engine) pass(ctx context.Context, id string, input swap.Input) (*Result, error) {
-	r, err := g.Load(ctx, id)
+	asking, cancel := context.WithTimeout(ctx, g.passTimeout)
+	defer cancel()
+	res, due, err := Turn{
+		Flow:    func(t swap.Type) *swap.Flow { return g.Flows[t] },
+		Now:     g.Now,
+		Load:    func() (*swap.Record, error) { return g.Load(ctx, id) },
+		Observe: func(f *swap.Flow, in swap.In) { Observe(asking, g.reader, g.Rival, f, in) },
+		Write: func(r, next *swap.Record, move *swap.Move) error {
+			if err := g.write(ctx, r, next, move); err != nil {
+				return err
+			}
+			if move != nil && r.State != next.State {
+				g.log.Info("swap moved", "swap", storage.Label(next.ID), "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
+			}
+			return nil
+		},
+	}.Pass(input)
 	if err != nil {
 		return nil, err
 	}
-	asking, cancel := context.WithTimeout(ctx, g.passTimeout)
-	defer cancel()
-	obs, conflicts, taken := &swap.Observation{}, 0, input == nil
-	for range maxSteps {
-		f := g.Flows[r.Type]
-		in := swap.In{R: r, Obs: obs, Input: input, Now: g.Now()}
-		if f == nil {
-			break // of a type that is not configured: shown, and left alone
-		}
-		observe(asking, passReader{g.reader, g.Rival}, f, in)
-		next, move := f.Step(in)
-		changed, err := g.save(ctx, r, next, move)
-		if errors.Is(err, storage.ErrConflict) && conflicts < maxConflicts {
-			conflicts++
-			if r, err = g.Load(ctx, id); err != nil {
-				return nil, err
-			}
-			obs = &swap.Observation{}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if changed {
-			r = next
-		}
-		if input != nil && (input.Kind() >= swap.OnOutcome || move != nil && move.On == input.Kind()) {
-			taken, input = true, nil
-		}
-		if !changed {
-			break
-		}
-	}
-	if !taken {
-		return nil, errNotTaken
-	}
-	// Only now, when nothing more is written: an effect that has to be marked
-	// would lose against a later step of its own pass.
-	if f := g.Flows[r.Type]; f != nil && f.Effects != nil {
-		now := g.Now()
-		g.Effects.start(r, f.Effects(swap.In{R: r, Obs: obs, Now: now}), now)
-	}
-	return &Result{Record: r, Observation: obs, At: g.Now()}, nil
-}
-
-// save writes what one step changed, if anything, and tells subscribers.
-func (g *Engine) save(ctx context.Context, r, next *swap.Record, move *swap.Move) (changed bool, err error) {
-	before, err := r.Encode()
-	if err != nil {
-		return false, err
-	}
-	after, err := next.Encode()
-	if err != nil {
-		return false, err
-	}
-	if bytes.Equal(before, after) {
-		return false, nil
-	}
-	now := g.Now()
-	if next.Due = next.NextMoment(now); next.Due == 0 && move != nil {
-		next.Due = swap.At(now) // more may be possible at once: a restart in between must not put it off
-	}
-	if err := g.write(ctx, r, next, move); err != nil {
-		return false, err
-	}
-	if move != nil && r.State != next.State {
-		g.log.Info("swap moved", "swap", storage.Label(next.ID), "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)
-	}
-	return true, nil
+	g.Effects.start(res.Record, due, g.Now())
+	return res, nil
 }

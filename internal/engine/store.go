@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
@@ -12,51 +11,13 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// write stores next over r by compare-and-set and tells subscribers. Then next
-// carries its new version.
-//
-// What happened can always be stored: a unique key that another swap holds
-// becomes a plain one, and next.Shared names its index. Only a submission, which
-// has not happened yet, is refused for a key that it would claim: it would pay
-// for the same thing twice.
+// write stores next over r by compare-and-set (see [Write]) and tells subscribers.
 func (g *Engine) write(ctx context.Context, r, next *swap.Record, move *swap.Move) error {
-	put := func(e storage.Entry) error {
-		e.Version = r.Version
-		return g.Store.Update(ctx, e)
+	if err := Write(g.Flows[r.Type], g.Now(), r, next, move, func(e storage.Entry) error { return g.Store.Update(ctx, e) }); err != nil {
+		return err
 	}
-	if err := g.put(next, put, func(taken *storage.KeyTakenError) bool {
-		return move == nil || move.On != swap.OnSubmit || slices.ContainsFunc(g.keys(r), func(k storage.Key) bool {
-			return k.Index == taken.Index && k.Value == taken.Value
-		})
-	}); err != nil {
-		return stored("write", r.ID, err)
-	}
-	next.Version = r.Version + 1
 	g.feed.publish(Change{Record: next, From: r.State})
 	return nil
-}
-
-// put writes a record, dated, with plain keys in the place of unique ones that another
-// swap holds, as far as share allows it. Each key is tried as a unique one again
-// with every write: the other swap may have given it up.
-func (g *Engine) put(r *swap.Record, write func(storage.Entry) error, share func(*storage.KeyTakenError) bool) error {
-	r.Shared = nil
-	r.Changed = max(r.Changed, swap.At(g.Now()))
-	for {
-		body, err := r.Encode()
-		if err != nil {
-			return fmt.Errorf("encode swap %s: %w", storage.Label(r.ID), err)
-		}
-		err = write(storage.Entry{ID: r.ID, Version: r.Version, Body: body, Keys: g.keys(r)})
-		taken, ok := errors.AsType[*storage.KeyTakenError](err)
-		switch {
-		case !ok || slices.Contains(r.Shared, taken.Index):
-			return err
-		case !share(taken):
-			return swap.ErrTaken(taken.Index, err)
-		}
-		r.Shared = append(r.Shared, taken.Index)
-	}
 }
 
 // stored says which write failed; a refusal speaks for itself.
@@ -65,20 +26,6 @@ func stored(what, id string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s swap %s: %w", what, storage.Label(id), err)
-}
-
-func (g *Engine) keys(r *swap.Record) []storage.Key {
-	var row swap.StateRow
-	if f := g.Flows[r.Type]; f != nil {
-		row, _ = f.State(r.State)
-		row.Pending = row.Pending && !f.Over(r, g.Now())
-	}
-	own := r.Keys(row)
-	ks := make([]storage.Key, len(own))
-	for i, k := range own {
-		ks[i] = storage.Key(k)
-	}
-	return ks
 }
 
 // Create stores a new record. It is durable when Create returns, so that what
@@ -99,7 +46,7 @@ func (g *Engine) Restore(ctx context.Context, r *swap.Record) error {
 func (g *Engine) insert(ctx context.Context, r *swap.Record, share func(*storage.KeyTakenError) bool) error {
 	r.Due = r.NextMoment(g.Now())
 	version := r.Version
-	if err := g.put(r, func(e storage.Entry) error { return g.Store.Create(ctx, e) }, share); err != nil {
+	if err := store(g.Flows[r.Type], g.Now(), r, func(e storage.Entry) error { return g.Store.Create(ctx, e) }, share); err != nil {
 		return stored("store", r.ID, err)
 	}
 	r.Version = version + 1
