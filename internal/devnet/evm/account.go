@@ -136,7 +136,7 @@ func (n *Net) Wait(ctx context.Context, id common.Hash) (*types.Receipt, error) 
 	err := waitFor(ctx, receiptTime, func() bool {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if receipt, last = client.TransactionReceipt(ctx, id); last != nil && n.manual {
+		if receipt, last = client.TransactionReceipt(ctx, id); last != nil && n.manual && n.paced == 0 {
 			last = errors.Join(last, n.mine())
 		}
 		return last == nil

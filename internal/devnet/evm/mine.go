@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/core"
@@ -32,6 +33,37 @@ func (n *Net) SetMining(automatic bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.manual = !automatic
+}
+
+// Pace leaves the mining to a ticker, also of what somebody waits for: a block at most
+// that often holds whatever came in between. Blocks are a second apart at least, so
+// that very many of them in a short time would carry the chain's time away from the
+// clock. It lasts until stop is called, which mines as before.
+func (n *Net) Pace(every time.Duration) (stop func()) {
+	n.mu.Lock()
+	n.paced++
+	n.mu.Unlock()
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				_ = n.Mine(1) // the next tick tries again
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(ended)
+		<-done
+		n.mu.Lock()
+		n.paced--
+		n.mu.Unlock()
+	})
 }
 
 // Advance mines one block whose time is d, of a second or more, after the newest
@@ -152,7 +184,7 @@ func (n *Net) mineWaiting(came []*types.Transaction) {
 	if !slices.ContainsFunc(came, func(tx *types.Transaction) bool { return !n.returned[tx.Hash()] }) {
 		return
 	}
-	for !n.manual {
+	for !n.manual && n.paced == 0 {
 		if waiting, _ := n.node.eth.TxPool().Stats(); waiting == 0 {
 			return
 		}

@@ -59,6 +59,7 @@ type Net struct {
 
 	mu       sync.Mutex // held while blocks are made
 	manual   bool
+	paced    int           // holders of Pace
 	offset   time.Duration // of chain time to the clock
 	accounts uint64
 	servers  []*Server

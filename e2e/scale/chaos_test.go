@@ -1,0 +1,558 @@
+//go:build unix
+
+package scale
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/storage/postgres"
+)
+
+// lease is how long a process's share of the swaps stays its own after it was lost
+// (internal/fleet).
+const lease = 30 * time.Second
+
+// Three processes share the swaps of one database. Again and again one of them is
+// killed, one is paused beyond its lease, one is cut off from the database, and the
+// database is killed. Every swap ends as it should, everybody has what was agreed on,
+// nothing outside is done twice unless what came of the first time was lost with its
+// process, and no swap is left unwatched for longer than a lease and its rhythm.
+func TestChaos(t *testing.T) {
+	server := pgtest.Start(t)
+	n := swapsOf(t, 12, 10_000)
+	full := *scale == "full"
+	began := time.Now()
+	g := newGround(t, sized(t, 1, 8), full, full, sized(t, 300*time.Millisecond, 2*time.Second))
+	g.hold()
+	c := newCluster(t, g, server, 3)
+	d := newDriver(t, g, c, sized(t, 5, 64))
+	t.Logf("the network, three processes and %d accounts are there after %s", len(d.all), time.Since(began).Round(time.Second))
+
+	ctx, cancel := context.WithTimeoutCause(t.Context(), sized(t, 8*time.Minute, 150*time.Minute), errors.New("the swaps do not come to their ends"))
+	defer cancel()
+	harming, calm := context.WithCancel(ctx)
+	defer calm()
+	var harm sync.WaitGroup
+	harm.Go(func() {
+		c.chaos(harming, sized(t, 2*time.Second, 45*time.Second), sized(t, 500*time.Millisecond, 5*time.Second))
+	})
+	stopped := false
+	end := func() {
+		if !stopped {
+			calm()
+			harm.Wait()
+			stopped = true
+		}
+	}
+	defer end()
+
+	d.beginAll(ctx, t, n, sized(t, 8, 48))
+	if t.Failed() {
+		return
+	}
+	t.Logf("%d swaps are begun after %s, %d live at once", len(d.made), time.Since(began).Round(time.Second), c.tracker.live())
+	g.release()
+	left := d.finish(ctx, fromInvoice, fromVoucher) // before blocks time their payments out
+	defer g.mine(sized(t, 200*time.Millisecond, time.Second))()
+	left += d.finish(ctx, toInvoice, toBitcoin, fromBitcoin)
+	end()
+	t.Logf("they are over after %s; harm done: %v", time.Since(began).Round(time.Second), c.sums())
+	if left > 0 {
+		t.Errorf("%d of %d swaps are not over: %v", left, len(d.made), context.Cause(ctx))
+	}
+	d.checkEnds(t)
+	d.checkBalances(t)
+	c.checkOnce(t)
+	c.checkWatched(t)
+	if t.Failed() {
+		for _, p := range c.members {
+			p.mu.Lock()
+			if p.process != nil {
+				t.Logf("%s: %s", p.told.Name, p.process.log)
+			}
+			p.mu.Unlock()
+		}
+	}
+}
+
+// newDriver opens accounts on every land.
+func newDriver(t testing.TB, g *ground, c *cluster, accounts int) *driver {
+	t.Helper()
+	d := &driver{ground: g, tracker: c.tracker, services: c.any, accounts: map[string]chan *account{}}
+	var err error
+	if d.paidTo, err = g.Bitcoin.NewWallet(bitcoin.P2WPKH); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range g.lands {
+		l := &g.lands[i]
+		d.accounts[l.chain] = make(chan *account, accounts)
+		for range accounts {
+			all.Go(func() {
+				w, address, err := l.open(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				a := &account{w, l, address}
+				d.accounts[l.chain] <- a
+				d.mu.Lock()
+				d.all = append(d.all, a)
+				d.mu.Unlock()
+			})
+		}
+	}
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return d
+}
+
+// beginAll makes swaps of every kind on every land, some at a time. A vault serves one
+// after the other, so there are few of those; they go first, because the blocks that
+// they need would time out what is paid over Lightning.
+func (d *driver) beginAll(ctx context.Context, t *testing.T, n, atOnce int) {
+	kinds := []string{toInvoice, fromInvoice, toInvoice, fromVoucher, toBitcoin, fromInvoice, toInvoice, fromInvoice}
+	work := make(chan func(), n)
+	vaults := min(1+n/100, 20)
+	for i := range n - vaults {
+		kind, l := kinds[i%len(kinds)], &d.lands[(i/len(kinds))%len(d.lands)]
+		work <- func() {
+			if err := d.begin(ctx, kind, l); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	close(work)
+	for range vaults {
+		if err := d.begin(ctx, fromBitcoin, &d.lands[0]); err != nil {
+			t.Error(err)
+			return
+		}
+		if err := d.Mine(3); err != nil {
+			t.Error(err)
+			return
+		}
+		time.Sleep(time.Second) // the LP looks
+	}
+	var all sync.WaitGroup
+	for range atOnce {
+		all.Go(func() {
+			for one := range work {
+				if ctx.Err() != nil || t.Failed() {
+					return
+				}
+				one()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// finish waits until all swaps of some kinds are over. One that has not moved for long is asked about,
+// as its user would.
+func (d *driver) finish(ctx context.Context, kinds ...string) (left int) {
+	asked := map[string]time.Time{}
+	for {
+		left = 0
+		for _, j := range d.made {
+			r, row := d.tracker.record(j.id)
+			if r != nil && row.Finished || !slices.Contains(kinds, j.kind) {
+				continue
+			}
+			left++
+			if r == nil || ctx.Err() != nil {
+				continue
+			}
+			still := time.Since(r.Changed.Time())
+			if last, ok := asked[j.id]; still > 3*time.Minute && (!ok || time.Since(last) > 3*time.Minute) {
+				asked[j.id] = time.Now()
+				d.mu.Lock()
+				d.nudged++
+				d.mu.Unlock()
+				go func() { _ = d.act(ctx, j) }() // what is left shows in the end
+			}
+		}
+		if left == 0 || ctx.Err() != nil {
+			return left
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// checkEnds: every swap was successful.
+func (d *driver) checkEnds(t *testing.T) {
+	t.Helper()
+	ends := map[string]int{}
+	for _, j := range d.made {
+		r, row := d.tracker.record(j.id)
+		if r == nil {
+			t.Errorf("%s: the swap %s is not in the store", j.kind, j.id)
+			continue
+		}
+		ends[fmt.Sprintf("%s %s", r.Type, row.Name)]++
+		if !row.Success {
+			t.Errorf("%s on %s: the swap ended as %s (%s)", j.kind, j.land.chain, row.Name, r.Problem)
+		}
+	}
+	t.Logf("ends: %v; %d were made anew because their quotes were over, %d were asked about once more", ends, d.renewed, d.nudged)
+}
+
+// checkBalances: what everybody has changed by what was agreed on, once.
+func (d *driver) checkBalances(t *testing.T) {
+	t.Helper()
+	want := map[string]*big.Int{}
+	for _, a := range d.all {
+		want[a.address] = big.NewInt(startTokens)
+	}
+	var invoices, vouchers, paidOut, onChain int64
+	for _, j := range d.made {
+		in, out := j.quote.InputAmount.RawAmount, j.quote.OutputAmount.RawAmount
+		switch j.kind {
+		case toInvoice:
+			want[j.by.address].Sub(want[j.by.address], in)
+			paidOut += out.Int64()
+		case toBitcoin:
+			want[j.by.address].Sub(want[j.by.address], in)
+			onChain += out.Int64()
+		case fromInvoice:
+			want[j.by.address].Add(want[j.by.address], out)
+			invoices += in.Int64()
+		case fromVoucher:
+			want[j.by.address].Add(want[j.by.address], out)
+			vouchers += in.Int64()
+		case fromBitcoin:
+			want[j.by.address].Add(want[j.by.address], out)
+			if spent := 1_000_000 - j.wallet.Balance() - in.Int64(); spent < 0 || spent > 20_000 {
+				t.Errorf("the user of swap %s paid %d sats of fees", j.id, spent)
+			}
+		}
+	}
+	check := func() (wrong []error) {
+		for _, a := range d.all {
+			if has, err := a.land.balance(t.Context(), a.address); err != nil || has.Cmp(want[a.address]) != 0 {
+				wrong = append(wrong, fmt.Errorf("%s on %s has %d base units instead of %d: %w", a.address, a.land.chain, has, want[a.address], err))
+			}
+		}
+		for name, c := range map[string][2]int64{
+			"the payer of invoices has":    {d.payer.BalanceSats(), startSats - invoices},
+			"the payer of withdrawals has": {d.voucher.BalanceSats(), startSats - vouchers},
+			"over Lightning arrived":       {d.payee.BalanceSats(), paidOut},
+			"on Bitcoin arrived":           {d.paidTo.Balance(), onChain},
+		} {
+			if c[0] != c[1] {
+				wrong = append(wrong, fmt.Errorf("%s %d sats instead of %d", name, c[0], c[1]))
+			}
+		}
+		return wrong
+	}
+	var wrong []error
+	for patience := time.Now().Add(time.Minute); time.Now().Before(patience); time.Sleep(200 * time.Millisecond) {
+		if wrong = check(); wrong == nil { // what the LPs have left to do takes a moment
+			t.Logf("all balances are right: %d sats from invoices, %d from withdrawals, %d to invoices, %d to bitcoin", invoices, vouchers, paidOut, onChain)
+			return
+		}
+	}
+	t.Error(errors.Join(wrong[:min(len(wrong), 20)]...))
+}
+
+// cluster is the processes, and what is done to them.
+type cluster struct {
+	t       testing.TB
+	server  *pgtest.Server
+	counter *counter
+	tracker *tracker
+	members []*member
+
+	mu    sync.Mutex
+	harms []harm
+}
+
+// member is one of the processes, which is another one after it was killed.
+type member struct {
+	told child
+	wire *wire
+
+	mu      sync.Mutex
+	process *process
+	busy    bool // something is done to it
+}
+
+// harm is what was done to a process, or to the database if that is "".
+type harm struct {
+	kind, to    string
+	begin, over time.Time // over: everything is as before again
+}
+
+func newCluster(t testing.TB, g *ground, server *pgtest.Server, processes int) *cluster {
+	t.Helper()
+	const schema = "scale"
+	store, err := postgres.Open(t.Context(), server.DSN(), postgres.Options{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	c := &cluster{t: t, server: server, counter: g.counter, tracker: newTracker(store)}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); c.tracker.follow(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	for i := range processes {
+		w := newWire(t, "unix", server.Socket())
+		told := g.tell()
+		told.Name, told.Schema = fmt.Sprintf("process %d", i), schema
+		told.DSN = fmt.Sprintf("host=127.0.0.1 port=%d user=test dbname=postgres sslmode=disable connect_timeout=5", w.port())
+		m := &member{told: told, wire: w}
+		if m.process, err = spawn(t.Context(), told, c.tracker.looked); err != nil {
+			t.Fatal(err)
+		}
+		c.members = append(c.members, m)
+	}
+	t.Cleanup(c.stop)
+	return c
+}
+
+func (c *cluster) stop() {
+	for _, m := range c.members {
+		m.mu.Lock()
+		if p := m.process; p != nil {
+			if c.t.Failed() {
+				p.kill()
+			} else if err := p.stop(); err != nil {
+				c.t.Error(err)
+			}
+		}
+		m.mu.Unlock()
+	}
+}
+
+// any returns one of the services that are up, nil if none is.
+func (c *cluster) any() swapper.Service {
+	for _, i := range rand.Perm(len(c.members)) {
+		m := c.members[i]
+		m.mu.Lock()
+		p := m.process
+		m.mu.Unlock()
+		if p != nil && !p.isGone() {
+			return p.Service
+		}
+	}
+	return nil
+}
+
+// take picks a process to which nothing is done, as long as another one is left to which
+// nothing is done either.
+func (c *cluster) take() *member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var free []*member
+	for _, m := range c.members {
+		if !m.busy {
+			free = append(free, m)
+		}
+	}
+	if len(free) < 2 {
+		return nil
+	}
+	m := free[rand.IntN(len(free))]
+	m.busy = true
+	return m
+}
+
+func (c *cluster) give(m *member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m.busy = false
+}
+
+// note notes a harm, and returns what says that it is over.
+func (c *cluster) note(kind, to string) (over func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := len(c.harms)
+	c.harms = append(c.harms, harm{kind: kind, to: to, begin: time.Now()})
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.harms[i].over = time.Now()
+	}
+}
+
+// chaos harms processes and the database until ctx ends: the kinds in turn, side by side
+// as long as one process is left alone. away is how long a process is paused or cut off.
+func (c *cluster) chaos(ctx context.Context, away, pause time.Duration) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	kinds := []func(context.Context, *member, time.Duration){c.kill, c.hold, c.kill, c.kill, c.cut, c.kill}
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))):
+		}
+		if i%12 == 6 {
+			if err := c.restart(); err != nil {
+				c.t.Errorf("restart of the database: %v", err)
+				return
+			}
+			continue
+		}
+		m := c.take()
+		if m == nil {
+			continue
+		}
+		do := kinds[i%len(kinds)]
+		all.Go(func() {
+			defer c.give(m)
+			do(ctx, m, away)
+		})
+	}
+}
+
+func (c *cluster) kill(ctx context.Context, m *member, _ time.Duration) {
+	defer c.note("killed", m.told.Name)()
+	m.mu.Lock()
+	m.process.kill()
+	m.process = nil
+	m.mu.Unlock()
+	for began := time.Now(); ; {
+		p, err := spawn(context.WithoutCancel(ctx), m.told, c.tracker.looked)
+		if err == nil {
+			m.mu.Lock()
+			m.process = p
+			m.mu.Unlock()
+			return
+		}
+		if time.Since(began) > 2*time.Minute { // the database may be away meanwhile
+			c.t.Errorf("a killed process does not come back: %v", err)
+			return
+		}
+	}
+}
+
+func (c *cluster) hold(ctx context.Context, m *member, away time.Duration) {
+	defer c.note("paused", m.told.Name)()
+	if err := m.process.pause(); err != nil {
+		c.t.Error(err)
+	}
+	wait(ctx, away)
+	if err := m.process.goOn(); err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *cluster) cut(ctx context.Context, m *member, away time.Duration) {
+	defer c.note("cut off", m.told.Name)()
+	m.wire.cut()
+	wait(ctx, away)
+	m.wire.mend()
+}
+
+func (c *cluster) restart() error {
+	defer c.note("database killed", "")()
+	if err := c.server.Kill(); err != nil {
+		return err
+	}
+	return c.server.Restart()
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// sums are how often each kind of harm was done.
+func (c *cluster) sums() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[string]int{}
+	for _, h := range c.harms {
+		all[h.kind]++
+	}
+	return all
+}
+
+// harmed returns what was done to a process or the database within a time; process ""
+// is any.
+func (c *cluster) harmed(process string, from, to time.Time) (all []harm) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.harms {
+		if (process == "" || h.to == "" || h.to == process) && h.begin.Before(to) && (h.over.IsZero() || h.over.After(from)) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// recordTime is how long a process may take to store what came of a call.
+const recordTime = 10 * time.Second
+
+// checkOnce: no PSBT was posted twice and no withdrawal called twice. A PSBT may be
+// posted again only by the rule that what came of the time before was lost: its process
+// was killed, paused, cut off from the database or without one around the call. A
+// withdrawal may not even then.
+func (c *cluster) checkOnce(t *testing.T) {
+	t.Helper()
+	allowed := 0
+	for _, pair := range c.counter.twice() {
+		before, again := pair[0], pair[1]
+		lost := c.harmed(before.by, before.from, before.to.Add(recordTime))
+		if before.kind == "post" && len(lost) > 0 {
+			allowed++
+			t.Logf("posted again %s after the first time: %s was %s", again.from.Sub(before.from).Round(time.Millisecond), before.by, lost[0].kind)
+			continue
+		}
+		t.Errorf("%s %s: called by %s, and again by %s %s later, though nothing was done to it", before.kind, before.about[:8], before.by, again.by, again.from.Sub(before.from).Round(time.Millisecond))
+	}
+	t.Logf("%d PSBTs posted, %d of them again because the answer was lost; %d withdrawals called", c.counter.number("post"), allowed, c.counter.number("withdraw"))
+}
+
+// checkWatched: a swap is looked at again within its rhythm, the lease of who had it, and
+// the time in which another one takes it over and comes to it.
+func (c *cluster) checkWatched(t *testing.T) {
+	t.Helper()
+	late := c.tracker.gaps()
+	if len(late) == 0 {
+		t.Error("no swap was left alone")
+		return
+	}
+	at := func(part float64) time.Duration {
+		return late[int(part*float64(len(late)-1))].Round(10 * time.Millisecond)
+	}
+	t.Logf("later than its rhythm a swap was looked at by: median %s, 99 of 100 %s, at most %s", at(0.5), at(0.99), at(1))
+	c.tracker.mu.Lock()
+	defer c.tracker.mu.Unlock()
+	wrong := 0
+	for id, s := range c.tracker.swaps {
+		// Another process sees that the lease is over within a third of it, and comes to the swap within its rhythm.
+		most := s.every + lease + lease/3 + s.every + 10*time.Second
+		for _, h := range c.harmed("", s.when.Add(-s.worst), s.when) {
+			if h.to == "" && !h.over.IsZero() {
+				most += h.over.Sub(h.begin) + 10*time.Second // nobody could look
+			}
+		}
+		if s.worst > most {
+			if wrong++; wrong <= 10 {
+				t.Errorf("swap %s… was looked at by nobody for %s, until %s; its rhythm was %s", id[:8], s.worst, s.when.Format(time.TimeOnly), s.every)
+			}
+		}
+	}
+	if wrong > 10 {
+		t.Errorf("and %d others", wrong-10)
+	}
+}

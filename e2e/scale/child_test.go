@@ -1,0 +1,200 @@
+//go:build unix
+
+package scale
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/postgres"
+	"github.com/swapper-go/swapper/tokens"
+	"github.com/swapper-go/swapper/watchtower"
+)
+
+// childEnv makes this test binary a process of the service. Its value is a [child] in JSON.
+const childEnv = "SWAPPER_TEST_SCALE_CHILD"
+
+// What such a process says, one thing a line.
+const (
+	sayReady = "ready " // and the URL of its service
+	sayLook  = "look "  // and the id of a swap whose pass has begun
+)
+
+// byHeader names the process that makes a request, for who counts requests.
+const byHeader = "X-Test-Process"
+
+// child is what such a process is told: which one it is, its database, and the network.
+type child struct {
+	Name          string
+	DSN, Schema   string
+	REST, Relay   string
+	LPs           []string
+	EVM           node[evm.Network]
+	Solana        *node[solana.Network]
+	Starknet      *node[starknet.Network]
+	SolanaVersion string
+}
+
+// node is a chain as a process is told of it.
+type node[T any] struct {
+	RPC     string
+	Network T
+	Tokens  []tokens.Token
+}
+
+// live is the process. It ends when its standard input does, as it does when its
+// parent is gone.
+func live(text string) error {
+	var o child
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	opened, err := postgres.Open(ctx, o.DSN, postgres.Options{Schema: o.Schema, Timeout: 5 * time.Second})
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	said := newSayer()
+	defer said.close()
+	client, closeAll, err := o.client(ctx, telling(opened, said))
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	httpapi.Mount(mux, "", client)
+	server := &http.Server{Handler: mux}
+	defer server.Close()
+	go server.Serve(listener)
+	said.say(sayReady + "http://" + listener.Addr().String())
+	if err := client.Run(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func (o child) client(ctx context.Context, store storage.Store) (*swapper.Client, func(), error) {
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{o.REST}})
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := watchtower.NewNostr(watchtower.NostrOptions{Relays: []string{o.Relay}, Network: bitcoin.Regtest})
+	if err != nil {
+		return nil, nil, err
+	}
+	all := []chains.Factory{evm.Custom(evm.Options{RPC: []string{o.EVM.RPC}, Network: &o.EVM.Network, Tokens: o.EVM.Tokens})}
+	if n := o.Solana; n != nil {
+		all = append(all, solana.Custom(solana.Options{RPC: []string{n.RPC}, Version: o.SolanaVersion, Network: &n.Network, Tokens: n.Tokens}))
+	}
+	if n := o.Starknet; n != nil {
+		all = append(all, starknet.Custom(starknet.Options{RPC: []string{n.RPC}, Network: &n.Network, Tokens: n.Tokens}))
+	}
+	client, err := swapper.Open(ctx, swapper.Config{
+		Network: bitcoin.Regtest, Store: store, Bitcoin: backend, Chains: all,
+		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: signing{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), o.Name}},
+		Prices:    prices,
+		LNURL:     swapper.LNURLOptions{AllowLocal: true, Transport: signing{&http.Transport{DisableKeepAlives: true}, o.Name}},
+		Messenger: m,
+		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, m.Close())
+	}
+	return client, func() { client.Close(); _ = m.Close() }, nil
+}
+
+// signing adds to each request who makes it.
+type signing struct {
+	http.RoundTripper
+	name string
+}
+
+func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(byHeader, s.name)
+	return s.RoundTripper.RoundTrip(r)
+}
+
+// sayer writes lines to the standard output, many at once.
+type sayer struct {
+	mu    sync.Mutex
+	out   *bufio.Writer
+	ended chan struct{}
+}
+
+func newSayer() *sayer {
+	s := &sayer{out: bufio.NewWriterSize(os.Stdout, 1<<16), ended: make(chan struct{})}
+	go func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-s.ended:
+				return
+			case <-tick.C:
+				s.flush()
+			}
+		}
+	}()
+	return s
+}
+
+func (s *sayer) say(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintln(s.out, line)
+}
+
+func (s *sayer) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.out.Flush() // the parent notices what is missing
+}
+
+func (s *sayer) close() { close(s.ended); s.flush() }
+
+// tellingStore says which swaps are read: each pass begins with that.
+type tellingStore struct {
+	*postgres.Store
+	said *sayer
+}
+
+func telling(s *postgres.Store, said *sayer) storage.Store { return tellingStore{s, said} }
+
+func (s tellingStore) Get(ctx context.Context, id string) (storage.Entry, error) {
+	e, err := s.Store.Get(ctx, id)
+	if err == nil {
+		s.said.say(sayLook + id)
+	}
+	return e, err
+}

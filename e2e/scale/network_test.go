@@ -1,0 +1,189 @@
+//go:build unix
+
+package scale
+
+import (
+	"context"
+	"math/big"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains/evm"
+	chainsolana "github.com/swapper-go/swapper/chains/solana"
+	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/internal/devnet"
+	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// What each account begins with, in base units of WBTC, and those who pay over Lightning, in sats.
+const (
+	startTokens int64 = 1_000_000_000_000
+	startSats   int64 = 100_000_000_000
+)
+
+// ground is the local network of the chaos, and those who swap on it.
+type ground struct {
+	*devnet.Net
+	counter *counter
+	lps     []string // behind the counter
+	link    string   // of the LNURL services, behind the counter
+	shop    *devlnurl.Server
+
+	payer   *lightning.Node // pays the invoices of swaps from Lightning
+	voucher *lightning.Node // pays them for LNURL-withdraw
+	payee   *lightning.Node // is paid by swaps to Lightning
+	lands   []land
+}
+
+// land is a smart chain, and what a test does on it.
+type land struct {
+	chain   string
+	open    func(ctx context.Context) (*wallet.Wallet, string, error) // an account with money
+	balance func(ctx context.Context, address string) (*big.Int, error)
+}
+
+func (l land) wbtc() string { return l.chain + "-WBTC" }
+
+// newGround starts the network with a number of LPs, and the other chains if all is set.
+// Swaps are held up until release.
+func newGround(t testing.TB, providers int, all, paced bool, delay time.Duration) *ground {
+	t.Helper()
+	g := &ground{counter: &counter{delay: delay}}
+	o := devnet.Options{LPs: providers, Watchtower: true, LP: func(_ int, o *lp.Options) {
+		o.Poll = 200 * time.Millisecond
+		o.Limits.Inflight = 1 << 20
+	}}
+	if all {
+		o.Solana, o.Starknet = solwire.V2, true
+	}
+	var err error
+	if g.Net, err = devnet.Start(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	if paced {
+		t.Cleanup(g.EVM.Pace(time.Second))
+	}
+	for _, u := range g.LPURLs() {
+		g.lps = append(g.lps, g.counter.before(t, u))
+	}
+	for name, of := range map[string]**lightning.Node{"scale payer": &g.payer, "scale voucher": &g.voucher, "scale payee": &g.payee} {
+		sats := startSats
+		if of == &g.payee {
+			sats = 0
+		}
+		if *of, err = g.Lightning.NewNode(name, sats); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if g.shop, err = devlnurl.Start(devlnurl.Options{Node: g.voucher, Now: g.Clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.shop.Close() })
+	g.link = g.counter.before(t, g.shop.URL())
+	g.lands = append(g.lands, g.onEVM())
+	if all {
+		g.lands = append(g.lands, g.onSolana(), g.onStarknet())
+	}
+	return g
+}
+
+// hold keeps swaps from their ends, so that they are all under way at once.
+func (g *ground) hold() {
+	for _, l := range g.LPs {
+		l.Misbehave(lp.Fault{NeverPay: true})
+	}
+	g.Tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})
+}
+
+func (g *ground) release() {
+	for _, l := range g.LPs {
+		l.Misbehave(lp.Fault{})
+	}
+	g.Tower.Behave(watchtower.Behaviour{})
+}
+
+// mine makes Bitcoin blocks until stop is called.
+func (g *ground) mine(every time.Duration) (stop func()) {
+	ended := make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(every):
+				_ = g.Mine(1) // the next one tries again
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(ended); done.Wait() })
+}
+
+// tell is what a process needs to know of the network.
+func (g *ground) tell() child {
+	c := child{REST: g.Bitcoin.URL(), Relay: g.Nostr.URL(), LPs: g.lps, EVM: node[evm.Network]{g.EVM.URL(), g.EVM.Config(), g.Tokens()}}
+	if g.Solana != nil {
+		c.Solana, c.SolanaVersion = &node[chainsolana.Network]{g.Solana.URL(), g.SolanaConfig(), g.SolanaTokens()}, solwire.V2
+	}
+	if g.Starknet != nil {
+		c.Starknet = &node[chainstarknet.Network]{g.Starknet.URL(), g.StarknetConfig(), g.StarknetTokens()}
+	}
+	return c
+}
+
+func (g *ground) onEVM() land {
+	return land{chain: g.EVM.Network().Chain, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+		a, err := g.EVM.NewAccount()
+		if err != nil {
+			return nil, "", err
+		}
+		if err := g.EVM.Fund(ctx, a.Address, devevm.Coins(100)); err != nil {
+			return nil, "", err
+		}
+		return &wallet.Wallet{EVM: a}, a.Address.Hex(), g.EVM.Mint(ctx, g.EVM.Contracts().Token, a.Address, big.NewInt(startTokens))
+	}, balance: func(ctx context.Context, address string) (*big.Int, error) {
+		return g.EVM.Balance(ctx, g.EVM.Contracts().Token, common.HexToAddress(address))
+	}}
+}
+
+func (g *ground) onSolana() land {
+	return land{chain: "SOLANA", open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+		a := g.Solana.NewAccount()
+		if err := g.Solana.Fund(ctx, a.Address, solana.SOL(1000)); err != nil {
+			return nil, "", err
+		}
+		return &wallet.Wallet{Solana: a}, a.Address.String(), g.Solana.Mint(ctx, solana.WBTC, a.Address, uint64(startTokens))
+	}, balance: func(_ context.Context, address string) (*big.Int, error) {
+		owner, err := solwire.ParseKey(address)
+		return new(big.Int).SetUint64(g.Solana.Tokens(solana.WBTC, owner)), err
+	}}
+}
+
+func (g *ground) onStarknet() land {
+	return land{chain: "STARKNET", open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+		a := g.Starknet.NewAccount()
+		if err := g.Starknet.Fund(ctx, a.Address, starknet.STRK(1000)); err != nil {
+			return nil, "", err
+		}
+		return &wallet.Wallet{Starknet: &a.Key}, starkwire.Hex64(a.Address), g.Starknet.Mint(ctx, starknet.WBTC, a.Address, big.NewInt(startTokens))
+	}, balance: func(_ context.Context, address string) (*big.Int, error) {
+		at, err := starkwire.ParseAddress(address, true)
+		if err != nil {
+			return nil, err
+		}
+		return g.Starknet.Balance(starknet.WBTC, at)
+	}}
+}
