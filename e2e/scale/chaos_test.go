@@ -62,6 +62,7 @@ func TestChaos(t *testing.T) {
 		return
 	}
 	t.Logf("%d swaps are begun after %s, %d live at once", len(d.made), time.Since(began).Round(time.Second), c.tracker.live())
+	wait(ctx, timeOf(t, 0, 10*time.Minute)) // all are under way
 	g.release()
 	left := d.finish(ctx, fromInvoice, fromVoucher) // before blocks time their payments out
 	defer g.mine(sized(t, 200*time.Millisecond, time.Second))()
