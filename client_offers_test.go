@@ -3,6 +3,7 @@ package swapper
 import (
 	"errors"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
@@ -170,5 +171,30 @@ func (h *honest) shownLimitsAreAccepted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Whom a client has caught at lying another one leaves alone that is opened on the same
+// store, after a restart for instance.
+func TestLiarsAreRemembered(t *testing.T) {
+	t.Parallel()
+	h := newHonest(t, one())
+	liar := h.net.LPURLs()[0]
+	h.offers.Punish(liar, client.Pair{}, client.Lie("it is %d", 5))
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(t.Context(), h.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	s, err := next.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(s.Providers, func(p ProviderStats) bool { return p.URL == liar })
+	if i < 0 || s.Providers[i].Strikes != 1 || !s.Providers[i].Excluded.After(h.net.Clock.Now()) {
+		t.Errorf("%+v", s.Providers)
 	}
 }

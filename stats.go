@@ -47,7 +47,8 @@ type EffectCount struct {
 	Waiting int // attempted without success so far, and attempted again
 }
 
-// ProviderStats is how a liquidity provider behaves. Counts begin with the client.
+// ProviderStats is how a liquidity provider behaves. Counts of calls begin with the client;
+// Strikes and Excluded are kept in the store, and are those of all processes that share it.
 type ProviderStats struct {
 	URL      string
 	Loaded   bool      // it answered when providers were last loaded

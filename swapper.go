@@ -122,7 +122,7 @@ func (c *Client) open(ctx context.Context) error {
 		verifiers[i] = ch
 	}
 	c.offers = lp.NewDirectory(lp.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
-		Now: c.config.Now, Log: c.config.Logger})
+		Notes: notes{c.config.Store, "lp/"}, Now: c.config.Now, Log: c.config.Logger})
 	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = engine.New(engine.Config{
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Knock: c.lps.Knock,
@@ -131,6 +131,27 @@ func (c *Client) open(ctx context.Context) error {
 	})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
 		Policy: lp.Policy(c.config.Policy), Rand: c.config.Rand}
+	return c.remember(ctx)
+}
+
+// remember reads which providers are in the penalty box, and keeps that up to date until the
+// client is closed. Without the store's answer it begins with nothing, and is tried again.
+func (c *Client) remember(ctx context.Context) error {
+	if err := c.offers.Recall(ctx); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		c.config.Logger.Warn("reading what is stored of liquidity providers failed", "err", err)
+	}
+	ctx, end, err := c.life.begin(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	_, shared := c.config.Store.(storage.Leaser)
+	go func() {
+		defer end(new(error))
+		c.offers.Keep(ctx, shared)
+	}()
 	return nil
 }
 
@@ -146,8 +167,9 @@ type addressForm struct{ chains.Chain }
 
 func (f addressForm) ID() string { return f.Info().ID }
 
-// notes are the part of the store's notes that belongs to one chain.
-// The store is a named field, so that a chain cannot reach the swaps through it.
+// notes are the part of the store's notes that belongs to one chain, or to what is known
+// of liquidity providers. The store is a named field, so that nobody can reach the swaps
+// through it.
 type notes struct {
 	store  storage.Store
 	prefix string

@@ -34,6 +34,8 @@ type Setup struct {
 	LoadTimeout time.Duration // of a whole load; 0: 20 s
 	Grace       time.Duration // how long a load waits for others once one LP is there; 0: 5 s
 
+	Notes chains.Notes // keeps the penalties; nil: they end with the process
+
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: silent
 }
@@ -73,7 +75,11 @@ func NewDirectory(s Setup) *Directory {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Directory{s: s, learned: map[boundsKey]Bounds{}}
+	d := &Directory{s: s, learned: map[boundsKey]Bounds{}}
+	if s.Notes != nil {
+		d.penalties.stored.told = make(chan struct{}, 1)
+	}
+	return d
 }
 
 // LPs returns the LPs that are loaded, those in the penalty box too. The values

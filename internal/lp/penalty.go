@@ -25,12 +25,13 @@ type Pair struct {
 func (q Query) Pair() Pair { return Pair{q.Service, q.Chain, q.Token} }
 
 // penalties says which LPs are left alone for what, and until when. Unlike a
-// removal from the list it ends by itself, and a reload does not end it
+// removal from the list it ends by itself, and neither a reload nor a restart ends it
 // (protocol: lp-protocol.md §9 no. 14).
 type penalties struct {
 	mu      sync.Mutex
 	boxes   map[box]penalty
-	strikes map[string]int // since the start, by URL
+	strikes map[string]int // that are remembered, by URL
+	stored  stored
 }
 
 type box struct {
@@ -45,34 +46,48 @@ type penalty struct {
 	reason  string
 }
 
+// offence is a lie that was told.
+type offence struct {
+	box    box
+	reason string
+	at     time.Time
+}
+
 // punish notes a lie and returns the end of the penalty.
 func (p *penalties) punish(b box, reason string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	l := offence{b, reason, now}
+	p.stored.add(l)
+	return p.add(l)
+}
+
+// add counts a lie. p.mu is held.
+func (p *penalties) add(l offence) time.Time {
 	for b, x := range p.boxes { // entries expire
-		if now.Sub(x.last) > forgiveness && now.After(x.until) {
+		if l.at.Sub(x.last) > forgiveness && l.at.After(x.until) {
 			delete(p.boxes, b)
 		}
 	}
-	x := p.boxes[b]
+	x := p.boxes[l.box]
 	length := mostPenalty
 	if x.strikes < 9 { // 2^9 minutes are beyond the longest
 		length = min(firstPenalty<<x.strikes, mostPenalty)
 	}
 	x.strikes++
-	if p.strikes == nil || len(p.strikes) >= mostStruck && p.strikes[b.url] == 0 {
+	if p.strikes == nil || len(p.strikes) >= mostStruck && p.strikes[l.box.url] == 0 {
 		p.strikes = map[string]int{} // a crowd of false names must not fill the memory
 	}
-	p.strikes[b.url]++
-	x.last, x.until, x.reason = now, now.Add(length), reason
+	p.strikes[l.box.url]++
+	x.last, x.until, x.reason = l.at, l.at.Add(length), l.reason
 	if p.boxes == nil {
 		p.boxes = map[box]penalty{}
 	}
-	p.boxes[b] = x
+	p.boxes[l.box] = x
 	return x.until
 }
 
-// struck returns how many lies an LP was punished for since the start.
+// struck returns how many lies of an LP are remembered.
 func (p *penalties) struck(url string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -63,7 +63,7 @@ func (c *Client) Calls(base string) Calls {
 type Standing struct {
 	URL     string
 	Loaded  bool      // it answered the last time that the LPs were loaded
-	Strikes int       // lies since the start
+	Strikes int       // lies that are remembered
 	Boxed   time.Time // end of its longest penalty; zero: none
 	Calls   Calls
 }
