@@ -85,6 +85,8 @@ type docSchema struct {
 	AllOf       []docSchema       `json:"allOf"`
 	Items       *docSchema        `json:"items"`
 	Pattern     string            `json:"pattern"`
+	MinLength   int               `json:"minLength"`
+	MinItems    int               `json:"minItems"`
 	Description string            `json:"description"`
 	Properties  *ordered          `json:"properties"`
 	Required    []string          `json:"required"`
@@ -228,9 +230,16 @@ func (s docSchema) text() string {
 	case s.AllOf != nil:
 		return list(s.AllOf, " with ")
 	case s.Items != nil:
-		return "list of " + s.Items.text()
+		return "list of " + s.Items.text() + notEmpty(s.MinItems)
 	case s.Pattern != "":
 		return s.Type + " matching `" + s.Pattern + "`"
 	}
-	return s.Type
+	return s.Type + notEmpty(s.MinLength)
+}
+
+func notEmpty(least int) string {
+	if least > 0 {
+		return ", not empty"
+	}
+	return ""
 }

@@ -142,7 +142,8 @@ func readDocument(t *testing.T) document {
 }
 
 // flat returns a schema in the form of the vectors: inheritance resolved, words for
-// people left out.
+// people left out, and so what the reference refuses without a word in its document:
+// texts and lists that are empty, lists that are too long.
 func (d document) flat(schema any) any {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -161,7 +162,7 @@ func (d document) flat(schema any) any {
 	out := map[string]any{}
 	for k, v := range s {
 		switch k {
-		case "description":
+		case "description", "minLength", "minItems", "maxItems":
 		case "properties":
 			props := map[string]any{}
 			for name, p := range v.(map[string]any) {

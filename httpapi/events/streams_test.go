@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers/legacy"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
@@ -432,8 +435,15 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
+// gone is the context of a reader who has left.
+func gone(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 func TestDocument(t *testing.T) {
-	url, _ := serve(t, newSource(), events.Options{})
+	url, streams := serve(t, newSource(), events.Options{})
 	response, err := http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json")
 	if err != nil {
 		t.Fatal(err)
@@ -451,8 +461,32 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	get := doc.Paths.Find("/subscribe").Get
-	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 5 {
+	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 3 {
 		t.Errorf("%+v", get)
+	}
+	doc.Servers = nil
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, valid := range map[string]bool{
+		"swapId=one": true, "signer=0x1": true, "signer=0x1&chainId=CITREA": true, "swapId=one&lastEventId=1.2.3": true,
+		"": false, "swapId=": false, "signer=": false, "chainId=CITREA": false, "lastEventId=1.2.3": false, "swapId=one&signer=0x1": false,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/subscribe?"+query, nil)
+		route, params, err := router.FindRoute(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = openapi3filter.ValidateRequest(t.Context(), &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params})
+		if (err == nil) != valid {
+			t.Errorf("%q by the document: %v", query, err)
+		}
+		w := httptest.NewRecorder()
+		streams.ServeHTTP(w, r.WithContext(gone(t)))
+		if (w.Code == http.StatusBadRequest) == valid {
+			t.Errorf("%q by the handler: %d %s", query, w.Code, w.Body)
+		}
 	}
 }
 
