@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers/legacy"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
@@ -464,22 +462,17 @@ func TestDocument(t *testing.T) {
 	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 3 {
 		t.Errorf("%+v", get)
 	}
-	doc.Servers = nil
-	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := get.Parameters.GetByInAndName("query", "of") // whose members are the parameters: style form, exploded
 	for query, valid := range map[string]bool{
-		"swapId=one": true, "signer=0x1": true, "signer=0x1&chainId=CITREA": true, "swapId=one&lastEventId=1.2.3": true,
-		"": false, "swapId=": false, "signer=": false, "chainId=CITREA": false, "lastEventId=1.2.3": false, "swapId=one&signer=0x1": false,
+		"swapId=one": true, "signer=0x1": true, "signer=0x1&chainId=CITREA": true,
+		"": false, "swapId=": false, "signer=": false, "chainId=CITREA": false, "swapId=one&signer=0x1": false, "swapId=one&chainId=CITREA": false,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/subscribe?"+query, nil)
-		route, params, err := router.FindRoute(r)
-		if err != nil {
-			t.Fatal(err)
+		members := map[string]any{}
+		for name, values := range r.URL.Query() {
+			members[name] = values[0]
 		}
-		err = openapi3filter.ValidateRequest(t.Context(), &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params})
-		if (err == nil) != valid {
+		if err := of.Schema.Value.VisitJSON(members); (err == nil) != valid {
 			t.Errorf("%q by the document: %v", query, err)
 		}
 		w := httptest.NewRecorder()
