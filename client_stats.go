@@ -25,7 +25,7 @@ func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &Stats{Parts: c.askParts(ctx)}
+	s := &Stats{Instances: c.fleet.Members(), Shards: len(c.fleet.Shards()), Parts: c.askParts(ctx)}
 	if c.life.over() {
 		return nil, ErrClosed
 	}
@@ -52,6 +52,11 @@ func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
 	}
 	return s, nil
 }
+
+// Instances returns how many processes share the work on the store: those whose Run is active, as
+// this one knows them while its own is, and at least 1. It asks nobody. What each of them
+// may do of something, such as requests, is its part of what all may do.
+func (c *Client) Instances() int { return c.fleet.Members() }
 
 // askParts asks everything that swaps depend on whether it responds.
 func (c *Client) askParts(ctx context.Context) map[string]PartStats {

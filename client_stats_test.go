@@ -43,6 +43,9 @@ func TestStats(t *testing.T) {
 			t.Errorf("%s: %+v", part, p)
 		}
 	}
+	if first.Instances != 1 || client.Instances() != 1 || first.Shards != 64 { // of a file
+		t.Errorf("%d instances, %d shards", first.Instances, first.Shards)
+	}
 	if len(first.Swaps) != 0 || len(first.UnderWay) != 0 || len(first.Providers) == 0 || !first.Providers[0].Loaded || first.Providers[0].Answered == 0 {
 		t.Errorf("%+v", first)
 	}

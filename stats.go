@@ -8,6 +8,12 @@ import (
 // Stats is what a client has under way, and how what it depends on responds: for
 // metrics and status pages. It holds no swap's id, address or secret.
 type Stats struct {
+	// Instances is how many processes share the work on the store, as [Client.Instances] says.
+	Instances int
+	// Shards is how many of the 64 parts of the swaps this process follows while Run is
+	// active: all, if the store is its own. Over all processes they are 64, but for the
+	// moments in which one is taken over.
+	Shards int
 	// Swaps are the swaps that Run follows, by type, chain and state: all that are not
 	// settled, unused quotes and the last checks of ended swaps included. They
 	// are loaded while Run starts; without Run there are none.

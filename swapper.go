@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/executor"
+	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/lnurl"
@@ -24,10 +25,11 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Client creates and tracks swaps. Open one per store; its methods are safe for
-// concurrent use. Operations work without [Client.Run], which adds the
+// Client creates and tracks swaps. Open one per store and process; its methods are safe
+// for concurrent use. Operations work without [Client.Run], which adds the
 // background work: following swaps, listening to the chains, deleting old
-// quotes.
+// quotes. Clients of several processes on one store, which must then be a
+// [storage.Leaser], share that work, and take it over from one that dies.
 type Client struct {
 	config   Config
 	chains   []chains.Chain // in the caller's order
@@ -39,6 +41,7 @@ type Client struct {
 	offers   *lp.Directory
 	reader   *chainreader.Reader
 	engine   *engine.Engine
+	fleet    *fleet.Fleet // nil: the store is this process's alone
 	quoter   *quote.Quoter
 	probes   probes
 	ours     []io.Closer // opened here, so closed here
@@ -123,6 +126,8 @@ func (c *Client) open(ctx context.Context) error {
 	}
 	c.offers = lp.NewDirectory(lp.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
 		Notes: notes{c.config.Store, "lp/"}, Now: c.config.Now, Log: c.config.Logger})
+	leaser, shared := c.config.Store.(storage.Leaser)
+	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
 	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
 	c.engine = engine.New(engine.Config{
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Knock: c.lps.Knock,
@@ -131,12 +136,12 @@ func (c *Client) open(ctx context.Context) error {
 	})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
 		Policy: lp.Policy(c.config.Policy), Rand: c.config.Rand}
-	return c.remember(ctx)
+	return c.remember(ctx, shared)
 }
 
 // remember reads which providers are in the penalty box, and keeps that up to date until the
 // client is closed. Without the store's answer it begins with nothing, and is tried again.
-func (c *Client) remember(ctx context.Context) error {
+func (c *Client) remember(ctx context.Context, shared bool) error {
 	if err := c.offers.Recall(ctx); err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -147,7 +152,6 @@ func (c *Client) remember(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, shared := c.config.Store.(storage.Leaser)
 	go func() {
 		defer end(new(error))
 		c.offers.Keep(ctx, shared)
@@ -213,6 +217,7 @@ func (c *Client) Run(ctx context.Context) (err error) {
 	}
 	defer end(&err)
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.fleet.Run(ctx) })
 	g.Go(func() error { return c.engine.Run(ctx) })
 	g.Go(func() error { return c.reload(ctx) })
 	for _, ch := range c.chains {

@@ -23,6 +23,16 @@ type Rate struct {
 
 func (r Rate) unlimited() bool { return r.Requests <= 0 || r.Window <= 0 }
 
+// Share returns the part of the rate that each of several processes allows, so that
+// together they keep to it: an equal one, of one request at least. A balancer before them
+// must spread a sender's requests evenly. swapper.Client.Instances says how many there are.
+func (r Rate) Share(instances int) Rate {
+	if !r.unlimited() && instances > 1 {
+		r.Requests = max(1, r.Requests/int64(instances))
+	}
+	return r
+}
+
 // maxBuckets bounds the memory that strangers can make us take: 10 MB or so.
 const maxBuckets = 100_000
 

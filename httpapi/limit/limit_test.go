@@ -144,3 +144,23 @@ func TestInFlight(t *testing.T) {
 		t.Errorf("places are lost: %d", got)
 	}
 }
+
+// Several processes together allow what one would, or one request each.
+func TestShare(t *testing.T) {
+	for _, c := range []struct{ requests, instances, want int64 }{{100, 0, 100}, {100, 1, 100}, {100, 3, 33}, {100, 100, 1}, {100, 1000, 1}, {0, 3, 0}, {-1, 3, -1}} {
+		if got := (Rate{Requests: c.requests, Window: time.Second}).Share(int(c.instances)); got != (Rate{Requests: c.want, Window: time.Second}) {
+			t.Errorf("%d among %d: %d, want %d", c.requests, c.instances, got.Requests, c.want)
+		}
+	}
+	l, at := New(nil), Rate{Requests: 6, Window: time.Hour}
+	for i := range 4 {
+		if ok, _ := l.Allow("a", at.Share(2)); ok != (i < 3) {
+			t.Errorf("request %d of 3: %v", i+1, ok)
+		}
+	}
+	for i := range 4 { // the other process is gone
+		if ok, _ := l.Allow("a", at.Share(1)); ok != (i < 3) {
+			t.Errorf("request %d of the other 3: %v", i+1, ok)
+		}
+	}
+}

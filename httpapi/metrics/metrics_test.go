@@ -42,6 +42,7 @@ func (s *source) Subscribe(_ context.Context, deliver func(swapper.Change) bool)
 
 func full() *swapper.Stats {
 	return &swapper.Stats{
+		Instances: 3, Shards: 21,
 		Swaps:    []swapper.SwapCount{{Type: "TO_BTC", Chain: "CITREA", State: 1, Name: "COMMITTED", Count: 2}, {Type: "TO_BTC", Chain: "CITREA", State: 9, Name: "COMMITTED", Count: 1}},
 		UnderWay: []swapper.TokenTotal{{Token: "CITREA-CBTC", Amount: big.NewInt(1_500_000_000_000_000_000), Decimals: 18}},
 		Effects:  []swapper.EffectCount{{Kind: "send", Running: 1, Waiting: 2}},
@@ -80,7 +81,7 @@ func TestSnapshot(t *testing.T) {
 		`swapper_provider_calls_total{outcome="answered",provider="lp.example"} 5`, `swapper_provider_calls_total{outcome="refused",provider="lp.example"} 2`,
 		`swapper_provider_calls_total{outcome="failed",provider="lp.example"} 1`, `swapper_provider_call_seconds_total{provider="lp.example"} 1.5`,
 		`swapper_provider_strikes_total{provider="lp.example"} 3`, `swapper_provider_excluded{provider="liar.example"} 1`, `swapper_provider_up{provider="liar.example"} 0`,
-		`swapper_provider_last_answer_time_seconds{provider="lp.example"} 100`, `swapper_store_bytes 4096`, `# TYPE swapper_provider_calls_total counter`,
+		`swapper_provider_last_answer_time_seconds{provider="lp.example"} 100`, `swapper_store_bytes 4096`, `swapper_instances 3`, `swapper_shards 21`, `# TYPE swapper_provider_calls_total counter`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("lacks %s", line)

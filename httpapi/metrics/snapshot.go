@@ -43,6 +43,9 @@ var (
 	underWay = gauge("swapper_money_under_way", "What went into the swaps that are neither over nor unused quotes, in whole tokens.", "token")
 	effects  = gauge("swapper_effects", "What swaps need done in the outside world: running, or waiting to be tried again.", "kind", "phase")
 
+	instances = gauge("swapper_instances", "Processes that share the work on the store, this one included.")
+	shards    = gauge("swapper_shards", "Parts of the swaps that this process follows; 64 over all processes.")
+
 	calls    = gauge("swapper_provider_calls_total", "Calls to a liquidity provider, by outcome: answered, refused or failed.", "provider", "outcome")
 	took     = gauge("swapper_provider_call_seconds_total", "Time that the answered and refused calls took together.", "provider")
 	strikes  = gauge("swapper_provider_strikes_total", "False answers that a liquidity provider was excluded for.", "provider")
@@ -55,7 +58,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *snapshot) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partTime, swaps, underWay, effects, calls, took, strikes, excluded, loaded, heard, storeBytes} {
+	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partTime, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
 		to <- d
 	}
 }
@@ -87,6 +90,8 @@ func (s *snapshot) Collect(to chan<- prometheus.Metric) {
 			set(partTime, float64(p.Time.Unix()), name)
 		}
 	}
+	set(instances, float64(stats.Instances))
+	set(shards, float64(stats.Shards))
 	type state struct {
 		kind        swapper.SwapType
 		chain, name string
