@@ -53,7 +53,7 @@ func (c *Client) caller(r *swap.Record, in GetSwapStatusInput) (swap.Caller, err
 	if in.Signer != "" {
 		ch, ok := c.byID[r.Chain]
 		if !ok {
-			return caller, fault.New(fault.Unsupported, "chain %s is not configured", r.Chain)
+			return caller, fault.At("swapId", fault.New(fault.Unsupported, "chain %s is not configured", r.Chain))
 		}
 		a, err := ch.Address(in.Signer, false)
 		if err != nil {

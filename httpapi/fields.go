@@ -83,9 +83,13 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// shown truncates a name that came from outside for use in an error.
+// shown truncates a name that came from outside for use in an error, and puts quotes in
+// the place of one that is empty.
 func shown(name string) string {
 	const most = 64
+	if name == "" {
+		return `""`
+	}
 	if len(name) <= most {
 		return name
 	}

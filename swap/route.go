@@ -10,7 +10,7 @@ import (
 // Route returns the swap type for a pair of tokens. info returns a smart
 // chain's constants by its id. The chain's default contracts decide, not what
 // LPs offer. A pair that cannot be swapped is refused with the code
-// fault.Unsupported (protocol: swap-flows-spv-and-core.md C4).
+// fault.Unsupported, which names a token (protocol: swap-flows-spv-and-core.md C4).
 func Route(src, dst tokens.Token, info func(chain string) (chains.Info, bool)) (Type, error) {
 	bitcoin := func(t tokens.Token) bool { return t.Chain == tokens.Bitcoin || t.Chain == tokens.Lightning }
 	smart, other := src, dst
@@ -18,11 +18,15 @@ func Route(src, dst tokens.Token, info func(chain string) (chains.Info, bool)) (
 		smart, other = dst, src
 	}
 	if bitcoin(smart) || !bitcoin(other) {
-		return 0, fault.New(fault.Unsupported, "%s cannot be swapped for %s: one of them must be bitcoin on Bitcoin or Lightning, the other a token on a smart chain", src.ID(), dst.ID())
+		return 0, fault.At("dstToken", fault.New(fault.Unsupported, "%s cannot be swapped for %s: one of them must be bitcoin on Bitcoin or Lightning, the other a token on a smart chain", src.ID(), dst.ID()))
 	}
 	chain, ok := info(smart.Chain)
 	if !ok {
-		return 0, fault.New(fault.Unsupported, "chain %s is not supported by this service", smart.Chain)
+		field := "dstToken"
+		if smart == src {
+			field = "srcToken"
+		}
+		return 0, fault.At(field, fault.New(fault.Unsupported, "chain %s is not supported by this service", smart.Chain))
 	}
 	lightning := other.Chain == tokens.Lightning
 	switch {

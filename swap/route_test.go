@@ -2,6 +2,7 @@ package swap_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -73,7 +74,7 @@ func TestVectorsRouting(t *testing.T) {
 		}
 		got, err := swap.Route(src, dst, constants)
 		if want.SwapType == "" {
-			if fault.CodeOf(err) != fault.Unsupported {
+			if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != fault.Unsupported || refused.Field != "dstToken" {
 				t.Errorf("type %v, %v, want a refusal", got, err)
 			}
 			return
@@ -103,9 +104,10 @@ func TestVectorsSwapTypeInfo(t *testing.T) {
 
 func TestRouteNeedsAChain(t *testing.T) {
 	other := tokens.Token{Chain: "ELSEWHERE", Ticker: "X"}
-	for name, pair := range map[string][2]tokens.Token{"from": {tokens.BTC(), other}, "to": {other, tokens.LightningBTC()}} {
-		if _, err := swap.Route(pair[0], pair[1], constants); fault.CodeOf(err) != fault.Unsupported {
-			t.Errorf("%s: %v", name, err)
+	for field, pair := range map[string][2]tokens.Token{"dstToken": {tokens.BTC(), other}, "srcToken": {other, tokens.LightningBTC()}} {
+		_, err := swap.Route(pair[0], pair[1], constants)
+		if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != fault.Unsupported || refused.Field != field {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 	// With contracts that an LP can open alone, but no vaults, only Lightning takes the new way.

@@ -51,6 +51,9 @@ func parseQuery(raw, lastEventID string) (query, error) {
 		}
 	}
 	for name := range values {
+		if name == "" {
+			name = `""`
+		}
 		return query{}, fault.Invalid(fmt.Sprintf("%.64s", name), "is not a field of this operation")
 	}
 	switch {

@@ -30,7 +30,7 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string) (hash
 		return "", err
 	}
 	if r.Type != swap.FromBTCLNAuto && r.Type != swap.FromBTCLN {
-		return "", fault.New(fault.Unsupported, "swaps of type %s are not paid over Lightning", r.Type)
+		return "", fault.At("swapId", fault.New(fault.Unsupported, "swaps of type %s are not paid over Lightning", r.Type))
 	}
 	if r.State != 0 {
 		return "", fault.New(fault.InvalidState, "the swap is not awaiting payment")
