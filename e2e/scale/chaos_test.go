@@ -284,7 +284,7 @@ type cluster struct {
 // member is one of the processes, which is another one after it was killed.
 type member struct {
 	told child
-	wire *wire
+	wire *cable
 
 	mu      sync.Mutex
 	process *process
@@ -311,12 +311,12 @@ func newCluster(t testing.TB, g *ground, server *pgtest.Server, processes int) *
 	go func() { defer close(done); c.tracker.follow(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 	for i := range processes {
-		w := newWire(t, "unix", server.Socket())
+		w := newCable(t, "unix", server.Socket())
 		told := g.tell()
 		told.Name, told.Schema = fmt.Sprintf("process %d", i), schema
 		told.DSN = fmt.Sprintf("host=127.0.0.1 port=%d user=test dbname=postgres sslmode=disable connect_timeout=5", w.port())
 		m := &member{told: told, wire: w}
-		if m.process, err = spawn(t.Context(), told, c.tracker.looked); err != nil {
+		if m.process, err = spawn(t.Context(), told, c.tracker.looked, nil); err != nil {
 			t.Fatal(err)
 		}
 		c.members = append(c.members, m)
@@ -429,7 +429,7 @@ func (c *cluster) kill(ctx context.Context, m *member, _ time.Duration) {
 	m.process = nil
 	m.mu.Unlock()
 	for began := time.Now(); ; {
-		p, err := spawn(context.WithoutCancel(ctx), m.told, c.tracker.looked)
+		p, err := spawn(context.WithoutCancel(ctx), m.told, c.tracker.looked, nil)
 		if err == nil {
 			m.mu.Lock()
 			m.process = p

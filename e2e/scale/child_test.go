@@ -13,6 +13,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +30,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
@@ -38,6 +43,7 @@ const childEnv = "SWAPPER_TEST_SCALE_CHILD"
 const (
 	sayReady = "ready " // and the URL of its service
 	sayLook  = "look "  // and the id of a swap whose pass has begun
+	sayMuch  = "much "  // and its memory, a [memory] in JSON
 )
 
 // byHeader names the process that makes a request, for who counts requests.
@@ -46,14 +52,18 @@ const byHeader = "X-Test-Process"
 // child is what such a process is told: which one it is, its database, and the network.
 type child struct {
 	Name          string
+	Bolt          string // file; "": PostgreSQL
 	DSN, Schema   string
 	REST, Relay   string
 	LPs           []string
-	EVM           node[evm.Network]
+	EVM           node[evmNetwork]
 	Solana        *node[solana.Network]
 	Starknet      *node[starknet.Network]
 	SolanaVersion string
+	Quiet         bool // it says nothing of what it does
 }
+
+type evmNetwork = evm.Network
 
 // node is a chain as a process is told of it.
 type node[T any] struct {
@@ -75,14 +85,14 @@ func live(text string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	opened, err := postgres.Open(ctx, o.DSN, postgres.Options{Schema: o.Schema, Timeout: 5 * time.Second})
+	said := newSayer()
+	defer said.close()
+	store, closeStore, err := o.store(ctx, said)
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
-	said := newSayer()
-	defer said.close()
-	client, closeAll, err := o.client(ctx, telling(opened, said))
+	defer closeStore()
+	client, closeAll, err := o.client(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -96,6 +106,13 @@ func live(text string) error {
 	server := &http.Server{Handler: mux}
 	defer server.Close()
 	go server.Serve(listener)
+	go func() {
+		for tick := time.NewTicker(5 * time.Second); ; <-tick.C {
+			if text, err := json.Marshal(memoryNow()); err == nil {
+				said.say(sayMuch + string(text))
+			}
+		}
+	}()
 	said.say(sayReady + "http://" + listener.Addr().String())
 	if err := client.Run(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -119,13 +136,17 @@ func (o child) client(ctx context.Context, store storage.Store) (*swapper.Client
 	if n := o.Starknet; n != nil {
 		all = append(all, starknet.Custom(starknet.Options{RPC: []string{n.RPC}, Network: &n.Network, Tokens: n.Tokens}))
 	}
+	log := io.Writer(os.Stderr)
+	if o.Quiet {
+		log = io.Discard
+	}
 	client, err := swapper.Open(ctx, swapper.Config{
 		Network: bitcoin.Regtest, Store: store, Bitcoin: backend, Chains: all,
 		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: signing{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), o.Name}},
 		Prices:    prices,
 		LNURL:     swapper.LNURLOptions{AllowLocal: true, Transport: signing{&http.Transport{DisableKeepAlives: true}, o.Name}},
 		Messenger: m,
-		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		Logger:    slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
@@ -183,13 +204,42 @@ func (s *sayer) flush() {
 
 func (s *sayer) close() { close(s.ended); s.flush() }
 
+// store opens the store, which says what is read of it. Beside PostgreSQL's are methods
+// that a file has not, so each has its own type.
+func (o child) store(ctx context.Context, said *sayer) (storage.Store, func() error, error) {
+	if o.Bolt != "" {
+		s, err := bolt.Open(ctx, o.Bolt, bolt.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return tellingFile{s, said}, s.Close, nil
+	}
+	s, err := postgres.Open(ctx, o.DSN, postgres.Options{Schema: o.Schema, Timeout: 5 * time.Second})
+	if err != nil {
+		return nil, nil, err
+	}
+	return tellingStore{s, said}, s.Close, nil
+}
+
+// tellingFile is a tellingStore in one file.
+type tellingFile struct {
+	*bolt.Store
+	said *sayer
+}
+
+func (s tellingFile) Get(ctx context.Context, id string) (storage.Entry, error) {
+	e, err := s.Store.Get(ctx, id)
+	if err == nil {
+		s.said.say(sayLook + id)
+	}
+	return e, err
+}
+
 // tellingStore says which swaps are read: each pass begins with that.
 type tellingStore struct {
 	*postgres.Store
 	said *sayer
 }
-
-func telling(s *postgres.Store, said *sayer) storage.Store { return tellingStore{s, said} }
 
 func (s tellingStore) Get(ctx context.Context, id string) (storage.Entry, error) {
 	e, err := s.Store.Get(ctx, id)
@@ -197,4 +247,18 @@ func (s tellingStore) Get(ctx context.Context, id string) (storage.Entry, error)
 		s.said.say(sayLook + id)
 	}
 	return e, err
+}
+
+// memoryNow is what this process has in memory.
+func memoryNow() memory {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(live)
+	m := memory{At: time.Now(), Live: live[0].Value.Uint64(), Heap: live[1].Value.Uint64(), Goroutines: runtime.NumGoroutine()}
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil { // Linux has it
+		if f := strings.Fields(string(text)); len(f) > 1 {
+			pages, _ := strconv.ParseUint(f[1], 10, 64)
+			m.Resident = pages * uint64(os.Getpagesize())
+		}
+	}
+	return m
 }

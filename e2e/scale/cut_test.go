@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// wire is what lies between a process and the database: a TCP proxy that can be cut.
+// cable is what lies between a process and the database: a TCP proxy that can be cut.
 // While it is, nothing arrives, and nobody is told: connections stay open and are silent,
 // and new ones are accepted and silent too.
-type wire struct {
+type cable struct {
 	network, address string // of the server
 	listener         net.Listener
 	all              sync.WaitGroup
@@ -22,23 +22,23 @@ type wire struct {
 	ended chan struct{}
 }
 
-// newWire lays a wire to a server. It ends with the test.
-func newWire(t testing.TB, network, address string) *wire {
+// newCable lays one to a server. It ends with the test.
+func newCable(t testing.TB, network, address string) *cable {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{network: network, address: address, listener: listener, open: map[net.Conn]struct{}{}, whole: make(chan struct{}), ended: make(chan struct{})}
+	w := &cable{network: network, address: address, listener: listener, open: map[net.Conn]struct{}{}, whole: make(chan struct{}), ended: make(chan struct{})}
 	close(w.whole)
 	w.all.Go(w.accept)
 	t.Cleanup(w.close)
 	return w
 }
 
-func (w *wire) port() int { return w.listener.Addr().(*net.TCPAddr).Port }
+func (w *cable) port() int { return w.listener.Addr().(*net.TCPAddr).Port }
 
-func (w *wire) accept() {
+func (w *cable) accept() {
 	for {
 		near, err := w.listener.Accept()
 		if err != nil {
@@ -48,7 +48,7 @@ func (w *wire) accept() {
 	}
 }
 
-func (w *wire) serve(near net.Conn) {
+func (w *cable) serve(near net.Conn) {
 	defer near.Close()
 	if !w.keep(near) || !w.passes() {
 		return
@@ -70,7 +70,7 @@ func (w *wire) serve(near net.Conn) {
 }
 
 // pass carries what comes from one side to the other.
-func (w *wire) pass(to, from net.Conn) {
+func (w *cable) pass(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
 	buffer := make([]byte, 1<<15)
@@ -90,8 +90,8 @@ func (w *wire) pass(to, from net.Conn) {
 	}
 }
 
-// passes waits while the wire is cut, and reports false at the end.
-func (w *wire) passes() bool {
+// passes waits while it is cut, and reports false at the end.
+func (w *cable) passes() bool {
 	w.mu.Lock()
 	whole := w.whole
 	w.mu.Unlock()
@@ -103,7 +103,7 @@ func (w *wire) passes() bool {
 	}
 }
 
-func (w *wire) cut() {
+func (w *cable) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.whole = make(chan struct{})
@@ -111,7 +111,7 @@ func (w *wire) cut() {
 
 // mend lets connections through again; those that were there are lost, with what was on
 // its way in them.
-func (w *wire) mend() {
+func (w *cable) mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.open {
@@ -120,7 +120,7 @@ func (w *wire) mend() {
 	close(w.whole)
 }
 
-func (w *wire) keep(c net.Conn) bool {
+func (w *cable) keep(c net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
@@ -132,13 +132,13 @@ func (w *wire) keep(c net.Conn) bool {
 	return true
 }
 
-func (w *wire) drop(c net.Conn) {
+func (w *cable) drop(c net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.open, c)
 }
 
-func (w *wire) close() {
+func (w *cable) close() {
 	_ = w.listener.Close()
 	w.mu.Lock()
 	close(w.ended)

@@ -31,8 +31,9 @@ type process struct {
 	err             error         // how it ended, once ended is closed
 }
 
-// spawn starts a process and waits until it is ready or gone. looked hears of each pass.
-func spawn(ctx context.Context, o child, looked func(id string)) (*process, error) {
+// spawn starts a process and waits until it is ready or gone. looked hears of each pass,
+// remembered, which may be nil, of its memory.
+func spawn(ctx context.Context, o child, looked, remembered func(string)) (*process, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -55,6 +56,9 @@ func spawn(ctx context.Context, o child, looked func(id string)) (*process, erro
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if id, ok := strings.CutPrefix(lines.Text(), sayLook); ok {
 				looked(id)
+			}
+			if text, ok := strings.CutPrefix(lines.Text(), sayMuch); ok && remembered != nil {
+				remembered(text)
 			}
 			if url, ok := strings.CutPrefix(lines.Text(), sayReady); ok {
 				ready <- url
