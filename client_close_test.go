@@ -63,7 +63,7 @@ func TestEveryMethodSaysThatTheClientIsClosed(t *testing.T) {
 	client := reflect.TypeFor[*Client]()
 	for i := range client.NumMethod() {
 		m := client.Method(i)
-		if m.Name == "Close" {
+		if m.Name == "Close" || m.Name == "Instances" { // that one only counts
 			continue
 		}
 		in := []reflect.Value{reflect.ValueOf(c)}

@@ -73,12 +73,13 @@ func (l *life) over() bool {
 const (
 	PartProviders = "liquidity providers"
 	PartBitcoin   = "bitcoin"
+	PartStore     = "store"
 )
 
 // NotReady is the error of [Client.Ready]: which parts cannot be used now, and
 // why. Swaps that do not need them still work.
 type NotReady struct {
-	Parts map[string]error // by PartProviders, PartBitcoin or a chain's id
+	Parts map[string]error // by PartProviders, PartBitcoin, PartStore or a chain's id
 }
 
 func (e *NotReady) Error() string {
@@ -93,7 +94,7 @@ func (e *NotReady) Error() string {
 func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)) }
 
 // Ready reports whether swaps can be made now: at least one liquidity provider
-// can be asked for a quote, and the smart chains and the Bitcoin backend
+// can be asked for a quote, and the smart chains, the Bitcoin backend and the store
 // respond. All parts are asked in parallel, which takes one round trip;
 // providers are loaded first if none is known or none was reachable recently.
 // The error is a *[NotReady] that lists everything that is missing.

@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
-// Stats returns what is under way, and asks the chains, the Bitcoin backend and, if
-// none is known, the liquidity providers whether they respond: all in parallel,
+// Stats returns what is under way, and asks the chains, the Bitcoin backend, the store and,
+// if none is known, the liquidity providers whether they respond: all in parallel,
 // in one round trip. A part that does not respond within ctx is reported in
 // Parts. The error is [ErrClosed], or that of a ctx that ended before anything was asked.
 func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
@@ -67,6 +67,10 @@ func (c *Client) askParts(ctx context.Context) map[string]PartStats {
 			p.Height = uint64(height)
 			return err
 		},
+	}
+	parts[PartStore] = func(*PartStats) error {
+		_, _, err := c.config.Store.Note(ctx, "ready") // which nobody sets
+		return err
 	}
 	for _, ch := range c.chains {
 		parts[ch.Info().ID] = func(p *PartStats) error {

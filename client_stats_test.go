@@ -2,12 +2,14 @@ package swapper_test
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -38,8 +40,8 @@ func TestStats(t *testing.T) {
 		return s
 	}
 	first := stats()
-	for _, part := range []string{"CITREA", swapper.PartBitcoin, swapper.PartProviders} {
-		if p, ok := first.Parts[part]; !ok || p.Err != nil || part != swapper.PartProviders && p.Height == 0 {
+	for _, part := range []string{"CITREA", swapper.PartBitcoin, swapper.PartProviders, swapper.PartStore} {
+		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == swapper.PartBitcoin) && p.Height == 0 {
 			t.Errorf("%s: %+v", part, p)
 		}
 	}
@@ -93,3 +95,26 @@ func waitFor(t *testing.T, what string, done func() bool) {
 		}
 	}
 }
+
+// A client without its store is not ready, however well everything else responds.
+func TestReadyWithoutTheStore(t *testing.T) {
+	net := swappertest.Start(t)
+	config := net.Config()
+	config.Store = awayStore{config.Store}
+	client, err := swapper.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	missing, ok := errors.AsType[*swapper.NotReady](client.Ready(t.Context()))
+	if !ok || !errors.Is(missing.Parts[swapper.PartStore], errAway) || len(missing.Parts) != 1 {
+		t.Errorf("%v", missing)
+	}
+}
+
+var errAway = errors.New("no database")
+
+// awayStore is one that cannot be read.
+type awayStore struct{ storage.Store }
+
+func (awayStore) Note(context.Context, string) ([]byte, uint64, error) { return nil, 0, errAway }

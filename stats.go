@@ -26,7 +26,7 @@ type Stats struct {
 	Effects []EffectCount
 	// Providers are the liquidity providers that are loaded or excluded.
 	Providers []ProviderStats
-	// Parts are PartBitcoin, PartProviders and the chains by their ids.
+	// Parts are PartBitcoin, PartProviders, PartStore and the chains by their ids.
 	Parts map[string]PartStats
 }
 
@@ -70,6 +70,6 @@ type ProviderStats struct {
 type PartStats struct {
 	Err    error         // why it cannot be used now; nil: it responds
 	Took   time.Duration // of the question
-	Height uint64        // of the latest block; 0 for PartProviders, or if it does not respond
+	Height uint64        // of the latest block; 0 for PartProviders and PartStore, or if it does not respond
 	Time   time.Time     // of the latest block of a smart chain; else zero
 }

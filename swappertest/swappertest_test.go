@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -257,7 +258,9 @@ func TestFaults(t *testing.T) {
 		{"nothing", swappertest.BitcoinFault{}, toLightning(), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			client := open(t, c) // that has not learned from the fault before
+			fresh := c
+			fresh.Store = new(storagetest.Memory) // which has not learned from the fault before
+			client := open(t, fresh)
 			n.Misbehave(test.fault)
 			defer n.Misbehave()
 			_, err := client.CreateSwap(t.Context(), test.in)

@@ -25,6 +25,7 @@ type config struct {
 	Listen         string // address to listen on
 	BasePath       string // of the operations
 	Store          string // file of the swaps, beside the configuration unless absolute
+	Database       *databaseConfig
 	LogLevel       slog.Level
 	LogFormat      string   // json or text
 	StopGrace      duration // for requests in progress when the server ends
@@ -87,7 +88,7 @@ func load(path string, environ []string) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &config{Listen: ":3000", BasePath: "/api", Store: "swaps.db", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, folder: filepath.Dir(path)}
+	c := &config{Listen: ":3000", BasePath: "/api", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, folder: filepath.Dir(path)}
 	if err := parse(text, environ, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -111,6 +112,9 @@ func (c *config) check() error {
 		return errors.New("limits: must not be negative")
 	}
 	if err := c.RateLimit.check(); err != nil {
+		return err
+	}
+	if err := c.checkStore(); err != nil {
 		return err
 	}
 	if c.Local != "" {

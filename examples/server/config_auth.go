@@ -106,11 +106,13 @@ type admission struct {
 	rates  map[string]*rateConfig // by entry; nil: none
 	global rateConfig
 	client proxy.Trusted
+	// instances is how many servers share the database; each allows its part of a rate.
+	instances func() int
 }
 
 // admission makes the authenticators. path says where files lie.
 func (c *config) admission(log *slog.Logger) (*admission, error) {
-	a := &admission{rates: map[string]*rateConfig{}, global: c.RateLimit, client: c.TrustedProxies}
+	a := &admission{rates: map[string]*rateConfig{}, global: c.RateLimit, client: c.TrustedProxies, instances: func() int { return 1 }}
 	for i, e := range c.Auth {
 		who, err := e.authenticator(c.path, c.TrustedProxies, log)
 		if err == nil {
@@ -194,17 +196,20 @@ func (a *admission) allowed(r *http.Request) (string, limit.Rate) {
 		return "", limit.Rate{}
 	}
 	if at.Per == "caller" && id.Kind != auth.KindAnonymous {
-		return "caller\x00" + id.Owner(), at.rate()
+		return "caller\x00" + id.Owner(), a.share(at)
 	}
-	return a.address(id.Entry, r), at.rate()
+	return a.address(id.Entry, r), a.share(at)
 }
 
 // refused is the same for who could not log in: others may share his address, behind
 // one gateway or by a wrong key left in a script, so that what he does costs the
 // holder of a valid key nothing.
 func (a *admission) refused(r *http.Request) (string, limit.Rate) {
-	return "refused\x00" + limit.Address(a.client.Client(r)), a.global.rate()
+	return "refused\x00" + limit.Address(a.client.Client(r)), a.share(&a.global)
 }
+
+// share is what this server allows of a rate.
+func (a *admission) share(at *rateConfig) limit.Rate { return at.rate().Share(a.instances()) }
 
 // sender says whose request it is, for [limit.InFlight]: nobody's if his entry has no
 // limit.

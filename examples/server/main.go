@@ -35,7 +35,6 @@ import (
 	"github.com/swapper-go/swapper/httpapi/serve"
 	"github.com/swapper-go/swapper/httpapi/tracing"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/storage/bolt"
 )
 
 func main() {
@@ -137,13 +136,13 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		return nil
 	}
 
-	store, err := bolt.Open(ctx, c.path(c.Store), bolt.Options{})
+	store, file, err := c.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	last(store.Close)
 	swaps.Store = store
-	copies, err := c.backups(store, log)
+	copies, err := c.backups(file, log)
 	if err != nil {
 		return err
 	}
@@ -160,6 +159,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	}
 	last(client.Close)
 	source.Client = client
+	s.admission.instances = client.Instances
 	s.health = &health{ready: client.Ready, log: log}
 	for _, f := range swaps.Chains {
 		s.health.chains = append(s.health.chains, f.ID())

@@ -5,6 +5,8 @@ import (
 	"os"
 	"reflect"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // secrets returns every secret that a configuration holds, so that logs can be kept
@@ -50,6 +52,10 @@ func secretsIn(v reflect.Value, kind string, out *[]string) {
 			*out = append(*out, v.String())
 		case "url":
 			*out = append(*out, inAddress(v.String())...)
+		case "dsn":
+			if c, err := pgconn.ParseConfig(v.String()); err == nil && c.Password != "" {
+				*out = append(*out, c.Password, url.QueryEscape(c.Password), strings.Trim(url.UserPassword("", c.Password).String(), ":@"))
+			}
 		}
 	}
 }

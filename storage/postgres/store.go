@@ -56,7 +56,8 @@ type Options struct {
 }
 
 // Store is a [storage.Store] in one schema of a database. Any number of Stores,
-// in any number of processes, may have the same schema open.
+// in any number of processes, may have the same schema open; it is a [storage.Leaser],
+// by which they share the work.
 //
 // What the server acknowledges is as durable as it promises: fsync and
 // synchronous_commit must be on, as they are unless somebody turned them off.
