@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -15,9 +16,16 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// exercise opens a file that may be damaged anywhere and reads all of it. It
-// must not crash, hang or change the file, whatever it answers.
-func exercise(t testing.TB, path string) (opened bool) {
+// kept is entry i of a store of [small].
+func kept(i int) storage.Entry {
+	e := swap(i)
+	e.Version, e.Body = 1, e.Body[:200]
+	return e
+}
+
+// exercise opens a file that may be damaged anywhere, of a store with n swaps, and
+// reads all of it. It must not crash, hang or change the file, whatever it answers.
+func exercise(t testing.TB, path string, n int) (opened bool) {
 	t.Helper()
 	before := contents(t, path)
 	s, err := Open(context.Background(), path, Options{})
@@ -28,7 +36,7 @@ func exercise(t testing.TB, path string) (opened bool) {
 		unchanged(t, path, before)
 		return false
 	}
-	readAll(t, s)
+	readAll(t, s, n)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -36,20 +44,38 @@ func exercise(t testing.TB, path string) (opened bool) {
 	return true
 }
 
-// readAll calls all that reads; every error must be ErrCorrupt.
-func readAll(t testing.TB, s *Store) {
+// readAll calls all that reads a store with n swaps. Every error must be ErrCorrupt,
+// and whatever is read is what was stored. An entry that is not found is one that
+// Verify misses.
+func readAll(t testing.TB, s *Store, n int) {
 	t.Helper()
 	ctx := context.Background()
+	byID := map[string]storage.Entry{}
+	for i := range n {
+		e := kept(i)
+		byID[e.ID] = e
+	}
+	same := func(got storage.Entry) {
+		if want := byID[got.ID]; got.Version != want.Version || !bytes.Equal(got.Body, want.Body) || !slices.Equal(got.Keys, want.Keys) {
+			t.Errorf("read %s at version %d with %d bytes, stored were version %d and %d bytes", storage.Label(got.ID), got.Version, len(got.Body), want.Version, len(want.Body))
+		}
+	}
+	missing := 0
 	check := func(err error) {
 		if err != nil && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("got %v, want ErrCorrupt", err)
 		}
 	}
 	queries := []storage.Query{{Index: "watch"}, {Index: "watch", Descending: true}}
-	for i := range 60 {
-		e := swap(i)
-		_, err := s.Get(ctx, e.ID)
+	for i := range n {
+		e := kept(i)
+		got, err := s.Get(ctx, e.ID)
 		check(err)
+		if err == nil {
+			same(got)
+		} else if errors.Is(err, storage.ErrNotFound) {
+			missing++
+		}
 		queries = append(queries, storage.Query{Index: "signer", Value: e.Keys[0].Value}, storage.Query{Index: "event", Value: e.Keys[2].Value})
 	}
 	for _, q := range queries {
@@ -57,12 +83,23 @@ func readAll(t testing.TB, s *Store) {
 			check(err)
 			if e.ID == "" && err == nil {
 				t.Error("yielded an entry without an ID")
+			} else if err == nil {
+				same(e)
 			}
 		}
 	}
-	_, _, err := s.Note(ctx, "cursor")
+	cursor, version, err := s.Note(ctx, "cursor")
 	check(err)
-	check(s.Verify(ctx))
+	if err == nil && version != 0 && string(cursor) != "17" {
+		t.Errorf("the note is %q at version %d", cursor, version)
+	} else if err == nil && version == 0 {
+		missing++
+	}
+	err = s.Verify(ctx)
+	check(err)
+	if missing > 0 && err == nil {
+		t.Errorf("%d of %d are missing, and Verify finds nothing", missing, n)
+	}
 }
 
 func TestTruncatedFile(t *testing.T) {
@@ -81,7 +118,7 @@ func TestTruncatedFile(t *testing.T) {
 		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if exercise(t, path) {
+		if exercise(t, path, 60) {
 			t.Fatalf("a file of %d bytes of %d was opened", size, used)
 		}
 	}
@@ -145,6 +182,8 @@ func TestDamagedStructure(t *testing.T) {
 		{"type of a leaf", leaf*page + 8, put16(branchPage)},
 		{"leaf with too many elements", leaf*page + 10, put16(0xfff0)},
 		{"leaf that hides elements", leaf*page + 10, put16(0)},
+		{"leaf that hides its last element", leaf*page + 10, put16(native.Uint16(whole[leaf*page+10:]) - 1)},
+		{"branch that hides its last child", branch*page + 10, put16(native.Uint16(whole[branch*page+10:]) - 1)},
 		{"value outside of a leaf", leaf*page + pageHeader + 12, put32(1 << 31)},
 		{"bucket in a leaf", leaf*page + pageHeader, func(b []byte) { b[0] ^= bucketLeaf }},
 		{"type of the free list", m.freelist*page + 8, put16(leafPage)},
@@ -229,7 +268,7 @@ func TestDamageMetLater(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			readAll(t, s)
+			readAll(t, s, 60)
 			if err := s.Verify(t.Context()); !errors.Is(err, storage.ErrCorrupt) {
 				t.Errorf("verify: got %v, want ErrCorrupt", err)
 			}
@@ -255,7 +294,7 @@ func TestFileCutWhileOpen(t *testing.T) {
 		if err := os.Truncate(path, size); err != nil {
 			t.Fatal(err)
 		}
-		readAll(t, s)
+		readAll(t, s, 400)
 		if _, err := s.Get(t.Context(), swap(0).ID); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("cut to %d: get: got %v, want ErrCorrupt", size, err)
 		}
@@ -356,7 +395,7 @@ func TestVerifyFinds(t *testing.T) {
 			if err := s.Verify(t.Context()); !errors.Is(err, storage.ErrCorrupt) {
 				t.Errorf("got %v, want ErrCorrupt", err)
 			}
-			readAll(t, s)
+			readAll(t, s, 20)
 		})
 	}
 }
@@ -401,7 +440,7 @@ func TestRandomDamage(t *testing.T) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if exercise(t, path) {
+		if exercise(t, path, 120) {
 			opened++
 		}
 	}
@@ -429,6 +468,6 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		exercise(t, path)
+		exercise(t, path, 120)
 	})
 }

@@ -169,21 +169,36 @@ func (p page) item(i int) (item, error) {
 	return it, nil
 }
 
+// start is where in the page what an element holds begins, as its header says.
+func (p page) start(i int) int {
+	at := pageHeader + i*element
+	if p.flags == branchPage {
+		return at + int(native.Uint32(p.data[at:]))
+	}
+	return at + int(native.Uint32(p.data[at+4:]))
+}
+
 // items returns all elements, whose keys must ascend within [low, high); nil
-// bounds nothing.
+// bounds nothing. bbolt writes what they hold one after the other, from the end of
+// their headers on, so that an element which the page's count leaves out is noticed.
 func (p page) items(low, high []byte) ([]item, error) {
 	items := make([]item, p.count)
+	next := pageHeader + p.count*element
 	for i := range items {
 		it, err := p.item(i)
+		from := p.start(i)
+		end := from + len(it.key) + len(it.value)
 		switch {
 		case err != nil:
 			return nil, err
+		case from != next:
+			return nil, damaged("page %d: element %d is not where the one before ends", p.id, i)
 		case i > 0 && bytes.Compare(items[i-1].key, it.key) >= 0,
 			low != nil && bytes.Compare(it.key, low) < 0,
 			high != nil && bytes.Compare(it.key, high) >= 0:
 			return nil, damaged("page %d: keys are out of order", p.id)
 		}
-		items[i] = it
+		items[i], next = it, end
 	}
 	return items, nil
 }

@@ -1,0 +1,55 @@
+package bolt
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"testing"
+)
+
+// A bit is flipped in every page: in each byte of its header, of its first and last
+// elements' headers, and here and there in what they hold. Either the file is refused,
+// or all that can be read of it is what was stored.
+func TestFlippedBits(t *testing.T) {
+	const swaps = 60
+	path := small(t, swaps)
+	whole := contents(t, path)
+	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	opened, refused := 0, 0
+	for id := range int(m.pages) {
+		page := whole[id*int(m.pageSize):][:m.pageSize]
+		count := int(native.Uint16(page[10:]))
+		var at []int
+		for i := range pageHeader + element {
+			at = append(at, i)
+		}
+		if flags := native.Uint16(page[8:]); (flags == leafPage || flags == branchPage) && count > 1 && pageHeader+count*element < len(page) {
+			for i := range element {
+				at = append(at, pageHeader+(count-1)*element+i)
+			}
+		}
+		for range 6 {
+			at = append(at, r.IntN(len(page)))
+		}
+		for _, i := range at {
+			damaged := bytes.Clone(whole)
+			damaged[id*int(m.pageSize)+i] ^= 1 << r.IntN(8)
+			if err := os.WriteFile(path, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if exercise(t, path, swaps) {
+				opened++
+			} else {
+				refused++
+			}
+			if t.Failed() {
+				t.Fatalf("byte %d of page %d", i, id)
+			}
+		}
+	}
+	t.Logf("%d files refused, %d opened", refused, opened)
+}
