@@ -179,8 +179,8 @@ func (s *Store) apply(batch []*op, outcomes []error) error {
 		return nil
 	}
 	if committing && s.latest() != number-1 {
+		s.stop(fmt.Errorf("what became of a commit is unknown: %w", err)) // what is refused for that is known
 		err = fmt.Errorf("%w: %w", storage.ErrUnknown, err)
-		s.stop(err)
 	} else if met := (*damage)(nil); !committing || errors.As(err, &met) {
 		s.stop(err)
 	}

@@ -195,8 +195,11 @@ func TestUnknownOutcome(t *testing.T) {
 	if !errors.Is(err, storage.ErrUnknown) {
 		t.Errorf("got %v, want ErrUnknown", err)
 	}
-	if err := s.Create(t.Context(), storage.Entry{ID: "b"}); err == nil {
-		t.Error("the store goes on writing")
+	if err := s.Create(t.Context(), storage.Entry{ID: "b"}); err == nil || errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("got %v, want a refusal: the store goes on writing no more", err)
+	}
+	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	if _, err := s.Get(t.Context(), "a"); err != nil {
 		t.Errorf("got %v, want the entry", err)

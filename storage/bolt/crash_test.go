@@ -23,10 +23,12 @@ import (
 
 // The tests that need a process to lose run this test binary once more.
 const (
-	crashStore = "SWAPPER_TEST_CRASH_STORE"
-	crashRound = "SWAPPER_TEST_CRASH_ROUND"
-	fullStore  = "SWAPPER_TEST_FULL_STORE"
-	heldStore  = "SWAPPER_TEST_HELD_STORE"
+	crashStore  = "SWAPPER_TEST_CRASH_STORE"
+	crashRound  = "SWAPPER_TEST_CRASH_ROUND"
+	fullStore   = "SWAPPER_TEST_FULL_STORE"
+	heldStore   = "SWAPPER_TEST_HELD_STORE"
+	sharedStore = "SWAPPER_TEST_SHARED_STORE"
+	faultStore  = "SWAPPER_TEST_FAULT_STORE" // the path, a blank, and the name of the fault
 )
 
 func TestMain(m *testing.M) {
@@ -37,6 +39,10 @@ func TestMain(m *testing.M) {
 		fillDisk(os.Getenv(fullStore))
 	case os.Getenv(heldStore) != "":
 		holdStore(os.Getenv(heldStore))
+	case os.Getenv(faultStore) != "":
+		failingDisk(os.Getenv(faultStore))
+	case os.Getenv(sharedStore) != "":
+		shareStore(os.Getenv(sharedStore), os.Getenv(crashRound))
 	default:
 		os.Exit(m.Run())
 	}
@@ -81,6 +87,60 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	_ = command.Wait() // says that it was killed
 	if err := openTest(t, path, Options{}).Verify(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// shareStore is a process that opens the store again and again, for a few writes each time.
+func shareStore(path, name string) {
+	for i := range sharedTurns {
+		err := func() error {
+			s, err := Open(context.Background(), path, Options{LockTimeout: time.Minute})
+			if err != nil {
+				return err
+			}
+			_, version, err := s.Note(context.Background(), "turns")
+			return errors.Join(err, s.SetNote(context.Background(), "turns", []byte(name), version),
+				s.Create(context.Background(), crashEntry(fmt.Sprintf("%s-%d", name, i), 0)), s.Close())
+		}()
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+}
+
+const sharedTurns = 12
+
+// TestProcessesTakeTurns lets processes open one file, which is not there yet, again and
+// again: each has it alone, and what one has written the next one finds.
+func TestProcessesTakeTurns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "swaps")
+	const processes = 4
+	var group sync.WaitGroup
+	for i := range processes {
+		group.Go(func() {
+			command := exec.CommandContext(t.Context(), os.Args[0])
+			command.Env = append(os.Environ(), sharedStore+"="+path, fmt.Sprintf("%s=p%d", crashRound, i))
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Errorf("%v:\n%s", err, out)
+			}
+		})
+	}
+	group.Wait()
+	s := openTest(t, path, Options{})
+	if err := s.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, version, err := s.Note(t.Context(), "turns"); version != processes*sharedTurns || err != nil {
+		t.Errorf("%d turns, %v, want %d", version, err, processes*sharedTurns)
+	}
+	for p := range processes {
+		for i := range sharedTurns {
+			want := crashEntry(fmt.Sprintf("p%d-%d", p, i), 0)
+			if got, err := s.Get(t.Context(), want.ID); err != nil || !bytes.Equal(got.Body, want.Body) {
+				t.Errorf("%s: %v", want.ID, err)
+			}
+		}
 	}
 }
 

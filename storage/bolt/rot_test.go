@@ -11,7 +11,8 @@ import (
 // elements' headers, and here and there in what they hold. Either the file is refused,
 // or all that can be read of it is what was stored.
 func TestFlippedBits(t *testing.T) {
-	const swaps = 60
+	t.Parallel()
+	const swaps = 30
 	path := small(t, swaps)
 	whole := contents(t, path)
 	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))

@@ -79,6 +79,7 @@ func holding(t *testing.T, path string, past []state, states ...state) (which in
 // left by a disk that says that it has synced and has not is refused, or shows entries
 // as they were at some time, or is found damaged.
 func TestTornCommit(t *testing.T) {
+	t.Parallel()
 	const sector = 512
 	path := filepath.Join(t.TempDir(), "swaps")
 	torn := filepath.Join(t.TempDir(), "torn")
