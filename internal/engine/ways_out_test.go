@@ -151,6 +151,11 @@ func waysOut() []scenario {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	tx.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
+	return waysOutWith(tx, big.NewInt(5))
+}
+
+// waysOutWith has a user's Bitcoin transaction, and what a trusted provider pays out.
+func waysOutWith(tx *wire.MsgTx, paidOut *big.Int) []scenario {
 	raw, err := rawtx.Encode(tx)
 	if err != nil {
 		panic(err)
@@ -167,7 +172,7 @@ func waysOut() []scenario {
 	says := func(code int) *lp.Status {
 		return &lp.Status{Code: code, TxID: tx.TxHash().String(), PayoutTxID: "0x06"}
 	}
-	arrived := swap.GasFact{Status: chains.TxStatus{State: chains.TxConfirmed, Final: true}, Paid: big.NewInt(5)}
+	arrived := swap.GasFact{Status: chains.TxStatus{State: chains.TxConfirmed, Final: true}, Paid: paidOut}
 	claimed, refunded := chains.EscrowFact{State: chains.EscrowClaimed, Final: true}, chains.EscrowFact{State: chains.EscrowRefunded, Final: true}
 	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
 	spent := bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{9}}
