@@ -252,11 +252,18 @@ func (r *Record) Encode() ([]byte, error) {
 func Decode(id string, version uint64, body []byte) (*Record, error) {
 	var r Record
 	d := json.NewDecoder(bytes.NewReader(body))
-	if err := d.Decode(&r); err != nil {
-		return nil, fmt.Errorf("read record: %w", err)
+	err := d.Decode(&r)
+	if err != nil { // perhaps because a member has another form by now
+		var head struct{ Schema int }
+		if json.Unmarshal(body, &head) == nil {
+			r.Schema = head.Schema
+		}
 	}
 	if r.Schema > schema {
-		return nil, fmt.Errorf("read record: %w %d", errNewer, r.Schema)
+		return nil, fmt.Errorf("read record: %w: its schema is %d and this version reads up to %d; run the version that wrote it or a newer one, or go back to a copy of the store from before the upgrade", errNewer, r.Schema, schema)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read record: %w", err)
 	}
 	if r.ID != id || !r.Type.Valid() {
 		return nil, errors.New("read record: the record belongs to a different swap")

@@ -108,7 +108,7 @@ func TestDecodeRefuses(t *testing.T) {
 	if got, err := Decode("a", 7, body); err != nil || got.Version != 7 || got.Schema != schema {
 		t.Errorf("%+v, %v", got, err)
 	}
-	changed := func(member string, v any) []byte {
+	changed := func(body []byte, member string, v any) []byte {
 		var m map[string]any
 		if err := json.Unmarshal(body, &m); err != nil {
 			t.Fatal(err)
@@ -123,9 +123,14 @@ func TestDecodeRefuses(t *testing.T) {
 		}
 		return text
 	}
-	for name, text := range map[string][]byte{"not JSON": []byte("{"), "of another version": changed("schema", schema+1), "of no type": changed("type", 99)} {
-		if got, err := Decode("a", 7, text); err == nil || errors.Is(err, errNewer) != (name == "of another version") {
+	newer := changed(body, "schema", schema+1)
+	for name, text := range map[string][]byte{"not JSON": []byte("{"), "of no type": changed(body, "type", 99), "of a form that is not known": changed(body, "terms", []int{}),
+		"newer": newer, "newer, of a form that is not known": changed(newer, "terms", []int{}), "newer, of a type that is not known": changed(newer, "type", 99)} {
+		got, err := Decode("a", 7, text)
+		if err == nil || errors.Is(err, errNewer) != strings.HasPrefix(name, "newer") {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		} else if errors.Is(err, errNewer) && !strings.Contains(err.Error(), "run the version that wrote it or a newer one") {
+			t.Errorf("%s: %v does not say what to do", name, err)
 		}
 	}
 	if got, err := Decode("secret id", 7, body); err == nil || strings.Contains(err.Error(), "secret") {

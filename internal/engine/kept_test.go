@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,7 +205,9 @@ func canBe(r *swap.Record, is truth) bool {
 func keptEngine(t *testing.T, s storage.Store, w *liar) *Engine {
 	t.Helper()
 	g := New(Config{Store: s, Reader: w, Flows: swap.Flows(), Now: func() time.Time { return w.now }, Log: quiet,
-		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Reason: "no answer"} })})
+		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
+			return swap.Outcome{Reason: "no answer"}
+		})})
 	t.Cleanup(g.Close)
 	return g
 }
@@ -262,6 +265,71 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 			}
 		}
 		t.Logf("%d lives ended", ends)
+	})
+}
+
+// Records of a version that is not there yet are refused with what to do, whatever is
+// done with them, and stay as they are: an older program beside a newer one, or after it,
+// neither moves nor deletes its swaps.
+func TestNewerRecordsAreLeftAlone(t *testing.T) {
+	everyVersion(t, func(t *testing.T, folder string) {
+		s, w := new(storagetest.Memory), &liar{truth: &truth{}}
+		var newer []storage.Entry
+		signers := map[[2]string]bool{}
+		for _, e := range keptEntries(t, folder) {
+			var members map[string]any
+			if err := json.Unmarshal(e.Body, &members); err != nil {
+				t.Fatal(err)
+			}
+			signers[[2]string{members["chain"].(string), members["signer"].(string)}] = true
+			members["schema"], members["terms"] = 1000, []string{"in another form"}
+			var err error
+			if e.Body, err = json.Marshal(members); err != nil {
+				t.Fatal(err)
+			}
+			e.Version--
+			if err := s.Create(t.Context(), e); errors.Is(err, storage.ErrExists) {
+				continue // an earlier moment of it is there
+			} else if _, taken := errors.AsType[*storage.KeyTakenError](err); taken {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			e.Version++
+			newer = append(newer, e)
+			if k := slices.IndexFunc(e.Keys, func(k storage.Key) bool { return k.Index == swap.ByPurge }); k >= 0 {
+				w.now = time.UnixMilli(e.Keys[k].Order).Add(100 * 24 * time.Hour)
+			}
+		}
+		g := keptEngine(t, s, w)
+		says := func(what string, err error) {
+			t.Helper()
+			if err == nil || !strings.Contains(err.Error(), "its schema is 1000") || !strings.Contains(err.Error(), "run the version that wrote it or a newer one") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		listed := 0
+		for _, e := range newer {
+			_, err := g.Advance(t.Context(), e.ID, nil)
+			says("a pass", err)
+			_, err = g.Advance(t.Context(), e.ID, swap.Look{})
+			says("a look", err)
+		}
+		for at := range signers {
+			for _, err := range g.List(t.Context(), at[0], at[1], false) {
+				says("a list", err)
+				listed++
+			}
+		}
+		g.Purge(t.Context())
+		if len(newer) < 20 || listed < len(newer)/2 || w.now.IsZero() {
+			t.Fatalf("%d records, listed %d times", len(newer), listed)
+		}
+		for _, e := range newer {
+			if got, err := s.Get(t.Context(), e.ID); err != nil || got.Version != e.Version || !bytes.Equal(got.Body, e.Body) {
+				t.Errorf("a record is changed: version %d after %d, %v", got.Version, e.Version, err)
+			}
+		}
 	})
 }
 

@@ -78,8 +78,10 @@ func (c *checker) identify() ([][]byte, error) {
 	}
 	if schema := []byte(head[string(schemaKey)]); len(schema) != 8 {
 		return nil, damaged("schema number has %d bytes", len(schema))
-	} else if n := binary.BigEndian.Uint64(schema); n != schemaNumber {
-		return nil, fmt.Errorf("%w: schema %d, expected %d", ErrSchema, n, schemaNumber)
+	} else if n := binary.BigEndian.Uint64(schema); n > schemaNumber {
+		return nil, fmt.Errorf("%w: its layout is %d and this version reads up to %d; open it with the version that wrote it or a newer one, or go back to a copy from before the upgrade", ErrSchema, n, schemaNumber)
+	} else if n != schemaNumber {
+		return nil, fmt.Errorf("%w: its layout is %d and this version reads %d", ErrSchema, n, schemaNumber)
 	}
 	var values [][]byte
 	for _, name := range dataBuckets {

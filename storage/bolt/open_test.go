@@ -322,6 +322,13 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 			refused(t, path, c.want)
 		})
 	}
+	path := filepath.Join(t.TempDir(), "swaps")
+	if err := bolt(head(formatName, number(7), dataBuckets...))(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "its layout is 7 and this version reads up to 1; open it with the version that wrote it or a newer one") {
+		t.Errorf("got %v, which does not say what to do", err)
+	}
 	if _, err := Open(t.Context(), t.TempDir(), Options{}); !errors.Is(err, ErrForeign) {
 		t.Errorf("directory: got %v, want ErrForeign", err)
 	}

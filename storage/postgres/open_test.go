@@ -119,6 +119,42 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// Tables of a newer version are refused with what to do, by those that write and those
+// that read, and stay as they are.
+func TestOpenRefusesNewerTables(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	schema := pgtest.Schema(t, dsn)
+	if err := openTest(t, dsn, Options{Schema: schema}).Create(t.Context(), storage.Entry{ID: "a", Body: []byte("body")}); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, dsn, `update `+schema+`.head set number = 7; alter table `+schema+`.entries add column more text; alter table `+schema+`.notes rename to letters`)
+	columns := func() (text string) {
+		c, err := pgx.Connect(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(t.Context())
+		if err := c.QueryRow(t.Context(), `select string_agg(table_name || '.' || column_name, ' ' order by table_name, column_name) || (select ' ' || number from `+schema+`.head) || (select ' ' || count(*) from `+schema+`.entries)
+			from information_schema.columns where table_schema = $1`, schema).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	before := columns()
+	for _, readOnly := range []bool{false, true} {
+		s, err := Open(t.Context(), dsn, Options{Schema: schema, ReadOnly: readOnly})
+		if err == nil {
+			s.Close()
+		}
+		if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "their layout is 7 and this version reads up to 1; open them with the version that made them or a newer one") {
+			t.Errorf("read only %v: %v", readOnly, err)
+		}
+	}
+	if after := columns(); after != before {
+		t.Errorf("%s, before %s", after, before)
+	}
+}
+
 // A role without the right to create anything uses tables that another has made.
 func TestOpenWithoutRights(t *testing.T) {
 	dsn := pgtest.DSN(t)

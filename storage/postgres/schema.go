@@ -163,11 +163,15 @@ func (s *Store) current(ctx context.Context) (bool, error) {
 	case format != formatName:
 		return false, ErrForeign
 	case number > schemaNumber:
-		return false, fmt.Errorf("%w: layout %d, this version knows up to %d", ErrSchema, number, schemaNumber)
+		return false, errLayout(number)
 	case number < schemaNumber && number > 0 && s.readOnly:
 		return false, fmt.Errorf("%w: layout %d, to be brought to %d by a process that writes", ErrSchema, number, schemaNumber)
 	}
 	return number == schemaNumber, nil
+}
+
+func errLayout(number int64) error {
+	return fmt.Errorf("%w: their layout is %d and this version reads up to %d; open them with the version that made them or a newer one, or go back to a copy from before the upgrade", ErrSchema, number, schemaNumber)
 }
 
 // migrate has the row of the head locked while it changes tables, so that one process does it.
@@ -201,7 +205,7 @@ func (s *Store) migrate(ctx context.Context, c *pgx.Conn) error {
 		return err
 	}
 	if number < 0 || number > schemaNumber {
-		return fmt.Errorf("%w: layout %d, this version knows up to %d", ErrSchema, number, schemaNumber)
+		return errLayout(number)
 	}
 	for _, step := range migrations[number:] {
 		for _, text := range step {
