@@ -80,7 +80,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 			t.Errorf("%v: other side %+v", pair, other)
 		}
 	}
-	for e, err := range store.Find(t.Context(), storage.Query{Index: "watch"}) {
+	for e, err := range store.Find(t.Context(), storage.Query{Index: "change"}) {
 		t.Errorf("a trial was stored: %+v, %v", e, err)
 	}
 

@@ -59,6 +59,7 @@ type Outcome struct {
 	Reason  string // else it is not known whether it was done
 	Step    int    // send: which transaction
 	Tx      string // send: its id
+	By      string // the process that made the attempt
 }
 
 // Look is a hint: it requests a pass that begins now.
@@ -86,7 +87,10 @@ func (in In) noteOutcome(next *Record) {
 	}
 	try := next.Tried[key]
 	uncertain := try.Attempts > 0 && try.Outcome == "" // an earlier attempt ended without an answer
-	if o.Effect == Publish && o.Refused && !uncertain && try.Outcome != Done && next.Lightning.Revealed == try.Started {
+	if o.By == try.By {
+		try.By, try.Busy = "", 0
+	}
+	if o.Effect == Publish && o.Refused && !uncertain && try.Outcome != Done && next.Lightning.Revealed == try.Started && !next.Submission.reveals() {
 		next.Lightning.Revealed, try.Started = 0, 0 // nothing left: the preimage is as secret as before
 	}
 	try.Attempts++
@@ -114,7 +118,7 @@ func askAgain(next *Record, kind EffectKind) {
 	case try.Outcome == Refused:
 		delete(next.Tried, string(kind))
 	default:
-		next.Tried[string(kind)] = Try{Attempts: max(try.Attempts, 1)}
+		next.Tried[string(kind)] = Try{Attempts: max(try.Attempts, 1), By: try.By, Busy: try.Busy}
 	}
 }
 

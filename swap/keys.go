@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
@@ -11,7 +12,7 @@ import (
 const (
 	BySigner  = "signer"  // chain and canonical signer; by creation
 	ByPending = "pending" // the same, while the state is in the list of pending swaps
-	ByWatch   = "watch"   // "", while the engine looks at the swap; by Due
+	ByWatch   = "watch"   // shard of the id, while the engine looks at the swap; by Due. "" in records of before there were shards
 	ByEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
 	ByPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
 	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a trusted gas swap; unique
@@ -52,7 +53,7 @@ func (r *Record) Keys(row StateRow) []Key {
 		ks = append(ks, Key{Index: ByPending, Value: SignerValue(r.Chain, r.Signer), Order: created})
 	}
 	if row.Watched && !r.Settled {
-		ks = append(ks, Key{Index: ByWatch, Order: int64(r.Due)})
+		ks = append(ks, Key{Index: ByWatch, Value: shard.Value(shard.Of(r.ID)), Order: int64(r.Due)})
 	}
 	if r.Changed != 0 {
 		ks = append(ks, Key{Index: ByChange, Order: int64(r.Changed)}, Key{Index: ByChange, Value: SignerValue(r.Chain, r.Signer), Order: int64(r.Changed)})

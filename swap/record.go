@@ -227,6 +227,8 @@ type Try struct {
 	Started   Millis `json:"started,omitempty"` // the first attempt began: it may have happened
 	Attempts  int    `json:"attempts,omitempty"`
 	NotBefore Millis `json:"notBefore,omitempty"`
+	By        string `json:"by,omitempty"`      // the process that made the last attempt, while its answer has not been stored
+	Busy      Millis `json:"busy,omitempty"`    // until when that process may be making it
 	Outcome   string `json:"outcome,omitempty"` // "" not known, "done", "refused"
 	Reason    string `json:"reason,omitempty"`
 }

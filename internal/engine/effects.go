@@ -31,6 +31,10 @@ type Executor interface {
 // effectTimeout bounds one attempt.
 const effectTimeout = 60 * time.Second
 
+// effectGrace is what an attempt that must not happen twice gets beyond that before another
+// process takes it for lost: for a write of the store, and clocks that differ.
+const effectGrace = 30 * time.Second
+
 // placesOfAKind is how many effects of one kind may be in progress at a time.
 const placesOfAKind = 64
 
@@ -42,6 +46,8 @@ type runner struct {
 	mark     func(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error)
 	report   func(ctx context.Context, id string, o swap.Outcome)
 	absent   *absences
+	owner    string
+	shared   bool // others may be making attempts too
 	base     context.Context
 	log      *slog.Logger
 	now      func() time.Time
@@ -56,6 +62,9 @@ type effectKey struct{ id, effect string }
 // start begins the effects that are due and not yet in progress. It does not wait.
 func (x *runner) start(r *swap.Record, effects []swap.Effect, now time.Time) {
 	for _, e := range effects {
+		if x.elsewhere(r, e, now) {
+			continue
+		}
 		if !x.absent.due(r, e, now) {
 			if e.ToLP() {
 				x.absent.await(r)
@@ -101,7 +110,7 @@ func (x *runner) execute(r *swap.Record, e swap.Effect) (o swap.Outcome, done bo
 	defer func() {
 		if p := recover(); p != nil {
 			x.log.Error("effect panicked", "swap", storage.Label(r.ID), "effect", e.Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			o, done = swap.Outcome{Effect: e.Kind, Reason: "internal error", Step: e.Step}, true
+			o, done = swap.Outcome{Effect: e.Kind, Reason: "internal error", Step: e.Step, By: x.owner}, true
 		}
 	}()
 	r, e, err := x.begin(r.ID, e)
@@ -112,10 +121,13 @@ func (x *runner) execute(r *swap.Record, e swap.Effect) (o swap.Outcome, done bo
 	if !e.Until.IsZero() {
 		patience = min(patience, e.Until.Sub(x.now()))
 	}
+	if busy := r.Tried[e.Key()].Busy; busy != 0 { // a process that was paused must not act when another takes over
+		patience = min(patience, busy.Time().Add(-effectGrace/2).Sub(x.now()))
+	}
 	ctx, cancel := context.WithTimeout(x.base, patience)
 	defer cancel()
 	o = x.executor.Execute(ctx, r, e)
-	o.Effect, o.Step = e.Kind, e.Step
+	o.Effect, o.Step, o.By = e.Kind, e.Step, x.owner
 	return o, true
 }
 
@@ -145,7 +157,7 @@ func (x *runner) begin(id string, e swap.Effect) (r *swap.Record, now swap.Effec
 		if r, now, err = x.still(ctx, id, e); err != nil {
 			return nil, e, err
 		}
-		if !Marks(r, now) {
+		if !r.Marks(now) {
 			return r, now, nil
 		}
 		marked, err := x.mark(ctx, r, now)
@@ -157,6 +169,12 @@ func (x *runner) begin(id string, e swap.Effect) (r *swap.Record, now swap.Effec
 		}
 	} // somebody else started it, or the swap moves all the time: a later pass decides again
 	return nil, e, errNotDue
+}
+
+// elsewhere reports whether another process on the same store is making an attempt. On a
+// store of our own that process has died.
+func (x *runner) elsewhere(r *swap.Record, e swap.Effect, now time.Time) bool {
+	return x.shared && r.Elsewhere(e, x.owner, now)
 }
 
 // Wait returns when no effect is in progress. Cancel the base context first.
@@ -174,7 +192,9 @@ func (g *Engine) stillDue(ctx context.Context, id string, e swap.Effect) (*swap.
 		return nil, e, err
 	}
 	now := g.Now()
-	due, ok := StillDue(g.Flows[res.Record.Type], res, e, now, func(due swap.Effect) bool { return g.absences.due(res.Record, due, now) })
+	due, ok := StillDue(g.Flows[res.Record.Type], res, e, now, func(due swap.Effect) bool {
+		return !g.Effects.elsewhere(res.Record, due, now) && g.absences.due(res.Record, due, now)
+	})
 	if !ok {
 		return nil, e, errNotDue
 	}
@@ -183,11 +203,12 @@ func (g *Engine) stillDue(ctx context.Context, id string, e swap.Effect) (*swap.
 
 // markStarted stores that an effect begins. It fails if the record has changed.
 func (g *Engine) markStarted(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error) {
-	next := Begun(r, e, g.Now())
+	now := g.Now()
+	next := r.Begin(e, g.Effects.owner, now, now.Add(effectTimeout+effectGrace))
+	defer g.forget(r.ID) // also when another process was faster: the facts of the last pass do not hold any more
 	if err := g.write(ctx, r, next, nil); err != nil {
 		return nil, err
 	}
-	g.forget(r.ID)
 	return next, nil
 }
 

@@ -34,12 +34,14 @@ type subscription struct {
 // Subscribe calls deliver with every change until ctx ends, deliver returns
 // false, or the engine is closed, and returns ctx's cause, nil or [ErrClosed].
 // Changes of one swap that come faster than deliver returns are merged: the last
-// is kept, From is the state before the first.
+// is kept, From is the state before the first. Those that other processes make in the same
+// store come some seconds later, and those that come close together are merged too.
 func (g *Engine) Subscribe(ctx context.Context, deliver func(Change) bool) error {
 	s := g.feed.add()
 	if s == nil {
 		return ErrClosed
 	}
+	defer g.listen()()
 	enough := false
 	g.deliver(ctx, s, func(c Change) bool {
 		enough = !deliver(c)
@@ -133,17 +135,12 @@ func (f *feed) take(s *subscription) []Change {
 }
 
 // Changes yields the swaps that were stored at since or later, the oldest change first,
-// each as it is now: what a reader of [Engine.Subscribe] missed while it was away, and
-// what other processes on the same store have written. With a chain only those of its
+// each as it is now: what a reader of [Engine.Subscribe] missed while it was away. With a chain only those of its
 // signer. A record that cannot be read is yielded as an error that wraps
 // [ErrUnreadable], and the iteration goes on; any other error ends it.
 func (g *Engine) Changes(ctx context.Context, chain, signer string, since swap.Millis) iter.Seq2[*swap.Record, error] {
-	q := storage.Query{Index: swap.ByChange, Range: &storage.Range{Min: int64(since), Max: math.MaxInt64}}
-	if chain != "" {
-		q.Value = swap.SignerValue(chain, signer)
-	}
 	return func(yield func(*swap.Record, error) bool) {
-		for e, err := range g.Store.Find(ctx, q) {
+		for e, err := range g.Store.Find(ctx, changes(chain, signer, since)) {
 			if err != nil && e.ID == "" {
 				yield(nil, fmt.Errorf("find the changed swaps: %w", err))
 				return
@@ -155,4 +152,12 @@ func (g *Engine) Changes(ctx context.Context, chain, signer string, since swap.M
 			}
 		}
 	}
+}
+
+func changes(chain, signer string, since swap.Millis) storage.Query {
+	q := storage.Query{Index: swap.ByChange, Range: &storage.Range{Min: int64(since), Max: math.MaxInt64}}
+	if chain != "" {
+		q.Value = swap.SignerValue(chain, signer)
+	}
+	return q
 }

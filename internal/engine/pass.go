@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -9,13 +10,14 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Config is what an [Engine] is made of. All fields but LPAt and Knock are needed.
+// Config is what an [Engine] is made of. All fields but LPAt, Knock and Fleet are needed.
 type Config struct {
 	Store    storage.Store
 	Reader   Reader
@@ -32,6 +34,10 @@ type Config struct {
 	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
 	// anything. Nil: an LP that was away is found to be back by other calls alone.
 	Knock func(ctx context.Context, url string) error
+
+	// Fleet divides the work of Run among the processes that share the store. Nil: all of it is
+	// done here.
+	Fleet *fleet.Fleet
 
 	PassTimeout time.Duration // for the questions of one pass; 0 is 30 s
 	KeepExpired time.Duration // how long an expired quote stays in the store; 0 is 24 h
@@ -54,6 +60,9 @@ type Engine struct {
 	feed        feed
 	hints       hints
 	census      census
+	others      others
+	fleet       *fleet.Fleet
+	shared      bool // other processes use the store too
 	absences    *absences
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
 	spared      *lru.Cache[string, time.Time]    // quotes that could not be deleted, until when
@@ -69,11 +78,15 @@ type Engine struct {
 // has begun.
 func New(c Config) *Engine {
 	base, stop := context.WithCancel(context.Background())
+	_, shared := c.Store.(storage.Leaser)
 	g := &Engine{
 		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
 		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
-		spared: lru.New[string, time.Time](sparedKept),
+		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
+	}
+	if shared {
+		g.others.heard = lru.New[string, heard](heardKept)
 	}
 	if g.passTimeout <= 0 {
 		g.passTimeout = 30 * time.Second
@@ -87,7 +100,10 @@ func New(c Config) *Engine {
 	g.absences = &absences{knock: c.Knock, base: base, now: c.Now}
 	g.Effects = &runner{
 		executor: c.Executor, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, absent: g.absences, base: base,
-		log: c.Log, now: c.Now, running: map[effectKey]bool{},
+		log: c.Log, now: c.Now, running: map[effectKey]bool{}, owner: c.Fleet.Owner(), shared: shared,
+	}
+	if g.Effects.owner == "" {
+		g.Effects.owner = rand.Text()
 	}
 	return g
 }
@@ -98,6 +114,7 @@ func (g *Engine) Close() {
 	g.mu.Lock() // every pass either begins before or sees that the engine is closed
 	g.stop()
 	g.mu.Unlock()
+	g.others.wait()
 	g.Effects.Wait()
 	g.passes.Wait()
 	g.absences.wait()

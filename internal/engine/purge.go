@@ -25,6 +25,9 @@ func (g *Engine) Purge(ctx context.Context) {
 	before := swap.At(g.Now().Add(-g.keepExpired))
 	q := storage.Query{Index: swap.ByPurge, Range: &storage.Range{Min: math.MinInt64, Max: int64(before)}}
 	for e, err := range g.Store.Find(ctx, q) {
+		if err == nil && !g.fleet.Mine(e.ID) {
+			continue
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				g.log.Warn("expired swap is unreadable; not deleted", "swap", storage.Label(e.ID), "err", err)

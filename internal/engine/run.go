@@ -3,7 +3,6 @@ package engine
 import (
 	"container/heap"
 	"context"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,8 @@ const parallelPasses = 50
 // Run follows all watched swaps until ctx ends: it looks at each one as often as
 // its state asks for (more slowly as it grows old, and after failures), when its
 // Due moment comes, and when Look asks for it; it deletes quotes that are long
-// expired. Time is the engine's clock, looked at every tick of real time. Run
+// expired. Of a store that several processes share it does so for its part of the
+// swaps. Time is the engine's clock, looked at every tick of real time. Run
 // must not be called twice at once.
 func (g *Engine) Run(ctx context.Context) error {
 	s := &schedule{at: map[string]*turn{}}
@@ -35,7 +35,8 @@ func (g *Engine) Run(ctx context.Context) error {
 		return ErrClosed
 	}
 	all.Go(func() { g.deliver(ctx, sub, func(c Change) bool { g.reschedule(s, c.Record, 0); return true }) })
-	all.Go(func() { g.loadWatched(ctx, s) })
+	all.Go(func() { g.divide(ctx, s) })
+	defer g.listen()()
 
 	slots := make(chan struct{}, parallelPasses)
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -78,34 +79,6 @@ func (g *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// loadWatched puts every watched swap on the schedule, page by page, spread over
-// its own interval so that a restart does not ask about all at once.
-func (g *Engine) loadWatched(ctx context.Context, s *schedule) {
-	for ctx.Err() == nil {
-		failed := false
-		for e, err := range g.Store.Find(ctx, storage.Query{Index: swap.ByWatch}) {
-			if err != nil {
-				g.log.Error("watched swap is unreadable", "swap", storage.Label(e.ID), "err", err)
-				failed = e.ID == "" // one bad entry is skipped, a failed store is asked again
-				continue
-			}
-			r, err := decode(e)
-			if err != nil {
-				g.log.Error("watched swap is unreadable", "swap", storage.Label(e.ID), "err", err)
-				continue
-			}
-			g.reschedule(s, r, rand.Float64())
-		}
-		if !failed {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(5 * time.Second):
-		}
-	}
-}
-
 // reschedule sets a swap's next turn from its record. at is the part of the
 // interval to wait, 0 for all of it. With a part, after a restart, a moment that
 // has passed meanwhile makes even an old swap's turn come soon.
@@ -115,7 +88,7 @@ func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
 		return
 	}
 	row, ok := f.State(r.State)
-	if !ok || !row.Watched || r.Settled {
+	if !ok || !row.Watched || r.Settled || !g.fleet.Mine(r.ID) {
 		s.drop(r.ID)
 		g.census.drop(r.ID)
 		return
@@ -158,12 +131,13 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	ctx, cancel := context.WithTimeout(ctx, g.passTimeout+time.Second)
 	defer cancel()
 	input := g.hints.input(t.id)
+	if input == nil && !g.fleet.Mine(t.id) {
+		g.unfollow(s, t)
+		return
+	}
 	res, err := g.Advance(ctx, t.id, input)
 	if fault.CodeOf(err) == fault.NotFound { // deleted, by Purge or by another process
-		if s.gone(t) {
-			g.hints.paid(t.id)
-			g.census.drop(t.id)
-		}
+		g.unfollow(s, t)
 		return
 	}
 	if err != nil {
@@ -179,6 +153,14 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 		g.hints.paid(t.id)
 	}
 	g.reschedule(s, res.Record, 0)
+}
+
+// unfollow takes a swap off the schedule that was deleted, or is another process's.
+func (g *Engine) unfollow(s *schedule, t *turn) {
+	if s.gone(t) {
+		g.hints.paid(t.id)
+		g.census.drop(t.id)
+	}
 }
 
 // schedule knows whose turn is next. Safe for concurrent use.
@@ -270,6 +252,25 @@ func (s *schedule) drop(id string) {
 	if t.index >= 0 {
 		heap.Remove(&s.queue, t.index)
 	}
+}
+
+// has reports whether a swap is on the schedule.
+func (s *schedule) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at[id] != nil
+}
+
+// ids are the swaps on the schedule of which some is true.
+func (s *schedule) ids(some func(id string) bool) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.at {
+		if some(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // next takes the turn whose time has come, if there is one.

@@ -16,7 +16,7 @@ func (g *Engine) write(ctx context.Context, r, next *swap.Record, move *swap.Mov
 	if err := Write(g.Flows[r.Type], g.Now(), r, next, move, func(e storage.Entry) error { return g.Store.Update(ctx, e) }); err != nil {
 		return err
 	}
-	g.feed.publish(Change{Record: next, From: r.State})
+	g.publish(Change{Record: next, From: r.State})
 	return nil
 }
 
@@ -50,7 +50,7 @@ func (g *Engine) insert(ctx context.Context, r *swap.Record, share func(*storage
 		return stored("store", r.ID, err)
 	}
 	r.Version = version + 1
-	g.feed.publish(Change{Record: r, From: r.State})
+	g.publish(Change{Record: r, From: r.State})
 	return nil
 }
 

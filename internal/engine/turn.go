@@ -121,31 +121,6 @@ func StillDue(f *swap.Flow, res *Result, e swap.Effect, now time.Time, ready fun
 	return e, false
 }
 
-// Marks reports whether that an effect begins has to be durable before it does.
-func Marks(r *swap.Record, e swap.Effect) bool {
-	return e.Mark || e.Reveals && r.Lightning.Revealed == 0
-}
-
-// Begun returns a copy of r that says that an effect begins.
-func Begun(r *swap.Record, e swap.Effect, at time.Time) *swap.Record {
-	next := r.Clone()
-	if next.Tried == nil {
-		next.Tried = map[string]swap.Try{}
-	}
-	try, now := next.Tried[e.Key()], swap.At(at)
-	switch {
-	case try.Started == 0:
-		try.Started = now
-	case e.Mark && try.Attempts == 0: // begun by a process that died: the answer was lost
-		try.Attempts = 1
-	}
-	if e.Reveals && next.Lightning.Revealed == 0 {
-		next.Lightning.Revealed, try.Started = now, now
-	}
-	next.Tried[e.Key()] = try
-	return next
-}
-
 // ViewOf is how a swap is shown, by the facts of a pass.
 func ViewOf(f *swap.Flow, res *Result) swap.View {
 	v := f.View(swap.In{R: res.Record, Obs: res.Observation, Now: res.At})
