@@ -133,6 +133,7 @@ func (c *Client) open(ctx context.Context) error {
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Knock: c.lps.Knock,
 		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:    swap.Flows(),
+		Fleet:    c.fleet,
 	})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
 		Policy: lp.Policy(c.config.Policy), Rand: c.config.Rand}
@@ -221,7 +222,10 @@ func (c *Client) Run(ctx context.Context) (err error) {
 	g.Go(func() error { return c.engine.Run(ctx) })
 	g.Go(func() error { return c.reload(ctx) })
 	for _, ch := range c.chains {
-		g.Go(func() error { return c.listen(ctx, ch) })
+		g.Go(func() error {
+			c.fleet.Job(ctx, "events/"+ch.Info().ID, func(ctx context.Context) { c.listen(ctx, ch) })
+			return ctx.Err()
+		})
 	}
 	return g.Wait()
 }
@@ -245,8 +249,8 @@ func (c *Client) reload(ctx context.Context) error {
 
 // listen looks at the swaps that a chain's events are about. The place to
 // continue from is stored only after that, so that an event may come twice, but
-// is never lost.
-func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
+// is never lost. One process of those on a store does so.
+func (c *Client) listen(ctx context.Context, ch chains.Chain) {
 	id := ch.Info().ID
 	log := c.config.Logger.With("chain", id)
 	own := notes{c.config.Store, "chain/" + id + "/"}
@@ -268,12 +272,12 @@ func (c *Client) listen(ctx context.Context, ch chains.Chain) error {
 			})
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
 		log.Warn("chain event stream ended; restarting", "err", err)
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		case <-time.After(5 * time.Second):
 		}
 	}

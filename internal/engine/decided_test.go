@@ -205,7 +205,7 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 			{swap.Effect{Kind: swap.PostPSBT, Mark: true}, swap.Try{Started: 5, Attempts: 3}, 0, swap.Try{Started: 5, Attempts: 3}, 0},
 			{swap.Effect{Kind: swap.PostPSBT, Mark: true}, swap.Try{Started: 5, By: "another", Busy: 7}, 0, swap.Try{Started: 5, Attempts: 1}, 0},
 			{swap.Effect{Kind: swap.Publish, Reveals: true}, swap.Try{}, 0, swap.Try{Started: now}, now},
-			{swap.Effect{Kind: swap.Publish, Reveals: true}, swap.Try{Started: now, Attempts: 1}, now},
+			{swap.Effect{Kind: swap.Publish, Reveals: true}, swap.Try{Started: 5}, 0, swap.Try{Started: now, Attempts: 1}, now},
 			{swap.Effect{Kind: swap.Publish, Reveals: true}, swap.Try{Started: 5}, 6, swap.Try{Started: 5, Attempts: 1}, 6},
 			{swap.Effect{Kind: swap.Publish, Reveals: true}, swap.Try{Started: 5, Attempts: 2, Outcome: swap.Refused, Busy: 7}, 5, swap.Try{Started: 5, Attempts: 2}, 5},
 			{swap.Effect{Kind: swap.Publish, Reveals: true}, swap.Try{Started: 5, Attempts: 2, Outcome: swap.Done, Busy: 7}, 5, swap.Try{Started: 5, Attempts: 2, Outcome: swap.Done}, 5},

@@ -112,7 +112,7 @@ func (g *Engine) listening(ctx context.Context) {
 		if now.Sub(wide) >= wideEvery {
 			back = wideBack
 		}
-		err := g.hear(ctx, swap.At(from.Add(-back)), swap.At(began))
+		err := g.hear(ctx, swap.At(from.Add(-back)), swap.At(began.Add(-lookBack)))
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -133,8 +133,8 @@ func (g *Engine) listening(ctx context.Context) {
 	}
 }
 
-// hear publishes what was stored at since or later and is not known yet. What was stored
-// before the process listened is known from now on.
+// hear publishes what was stored at since or later and is not known yet. What was dated
+// before began, when the process listened at the earliest, is known from now on.
 func (g *Engine) hear(ctx context.Context, since, began swap.Millis) error {
 	for e, err := range g.Store.Find(ctx, changes("", "", since)) {
 		switch {
