@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/prices"
@@ -31,6 +32,9 @@ type Options struct {
 	LPs        int     // liquidity providers; 0: one
 	Version    Version // of the LPs
 	Watchtower bool    // somebody claims for users who are not there
+
+	// Network is where all servers listen; nil: loopback sockets.
+	Network *loopback.Network
 
 	// Solana adds a Solana network, which the LPs and the watchtower serve beside the
 	// EVM chain. The version is that of the swap program that the LPs use; "" is none.
@@ -95,7 +99,7 @@ func Start(ctx context.Context, o Options) (*Net, error) {
 }
 
 func (n *Net) start(ctx context.Context, o Options) (err error) {
-	onBitcoin := bitcoin.Options{Now: n.Clock.Now}
+	onBitcoin := bitcoin.Options{Now: n.Clock.Now, Network: o.Network}
 	if o.Bitcoin != nil {
 		o.Bitcoin(&onBitcoin)
 	}
@@ -106,7 +110,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 	if err := n.fundBitcoin(); err != nil {
 		return err
 	}
-	onEVM := evm.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin}
+	onEVM := evm.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
 	if o.EVM != nil {
 		o.EVM(&onEVM)
 	}
@@ -115,7 +119,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 	}
 	n.closers = append(n.closers, n.EVM)
 	if n.version = o.Solana; n.version != "" {
-		onSolana := solana.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin}
+		onSolana := solana.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
 		if o.OnSolana != nil {
 			o.OnSolana(&onSolana)
 		}
@@ -125,7 +129,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		n.closers = append(n.closers, n.Solana)
 	}
 	if o.Starknet {
-		onStarknet := starknet.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin}
+		onStarknet := starknet.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
 		if o.OnStarknet != nil {
 			o.OnStarknet(&onStarknet)
 		}
@@ -141,15 +145,15 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 	if n.Recipient, err = n.Lightning.NewNode("recipient", 0); err != nil {
 		return err
 	}
-	if n.Prices, err = prices.Start(""); err != nil {
+	if n.Prices, err = prices.StartOn(o.Network, ""); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.Prices)
-	if n.Nostr, err = nostr.Start(""); err != nil {
+	if n.Nostr, err = nostr.StartOn(o.Network, ""); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.Nostr)
-	if err := n.startLNURL(); err != nil {
+	if err := n.startLNURL(o.Network); err != nil {
 		return err
 	}
 	for i := range max(o.LPs, 1) {
@@ -161,7 +165,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Watchtower {
-		tower := watchtower.Options{EVM: n.EVM, Starknet: n.WatchtowerOnStarknet(), Relays: []string{n.Nostr.URL()}}
+		tower := watchtower.Options{EVM: n.EVM, Starknet: n.WatchtowerOnStarknet(), Relays: []string{n.Nostr.URL()}, Network: o.Network}
 		if tower.Solana, err = n.WatchtowerOnSolana(); err != nil {
 			return err
 		}
@@ -199,12 +203,12 @@ func (n *Net) fundBitcoin() (err error) {
 }
 
 // startLNURL opens a shop that has 10 000 000 sats.
-func (n *Net) startLNURL() error {
+func (n *Net) startLNURL(network *loopback.Network) error {
 	shop, err := n.Lightning.NewNode("shop", 10_000_000)
 	if err != nil {
 		return err
 	}
-	if n.LNURL, err = lnurl.Start(lnurl.Options{Node: shop, Now: n.Clock.Now}); err != nil {
+	if n.LNURL, err = lnurl.Start(lnurl.Options{Node: shop, Now: n.Clock.Now, Network: network}); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.LNURL)
@@ -230,7 +234,7 @@ func (n *Net) startLP(ctx context.Context, i int, net Options) error {
 		return err
 	}
 	n.Bitcoin.SetLightningNode(btc.NodeLiquidity{PublicKey: node.ID(), Capacity: 200_000_000, Channels: 8})
-	o := lp.Options{EVM: n.EVM, Lightning: node, Now: n.Clock.Now, Next: net.Version == Newer}
+	o := lp.Options{EVM: n.EVM, Network: net.Network, Lightning: node, Now: n.Clock.Now, Next: net.Version == Newer}
 	if i > 0 {
 		if o.Account, err = n.newRich(ctx); err != nil {
 			return err

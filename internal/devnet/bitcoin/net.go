@@ -16,20 +16,23 @@ import (
 	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // Options of a network. The zero value is good for tests.
 type Options struct {
-	Now     func() time.Time // the network's clock; nil: time.Now
-	Blocks  int              // blocks mined at the start; 0 means 110: ten spendable rewards of 50 BTC for the faucet
-	Dir     string           // an empty folder for the chain, kept after Close; "" means a temporary one
-	Strict  bool             // regtest's own parameters, so that a real node accepts the blocks: see [StrictBlocks]; rewards halve every 150 blocks
-	Address string           // listen address of the first REST server; "" means a free port of 127.0.0.1
+	Now     func() time.Time  // the network's clock; nil: time.Now
+	Blocks  int               // blocks mined at the start; 0 means 110: ten spendable rewards of 50 BTC for the faucet
+	Dir     string            // an empty folder for the chain, kept after Close; "" means a temporary one
+	Strict  bool              // regtest's own parameters, so that a real node accepts the blocks: see [StrictBlocks]; rewards halve every 150 blocks
+	Address string            // listen address of the first REST server; "" means a free port of 127.0.0.1
+	Network *loopback.Network // where the servers listen; nil: loopback sockets
 }
 
 // Net is a running network. Its methods are safe for concurrent use.
 type Net struct {
 	now     func() time.Time
+	network *loopback.Network
 	params  *chaincfg.Params
 	dir     string
 	temp    bool
@@ -55,12 +58,13 @@ type Fees struct{ Fastest, HalfHour, Hour, Economy, Minimum float64 }
 // Start starts a network with one REST server in front of it.
 func Start(o Options) (*Net, error) {
 	n := &Net{
-		now:    o.Now,
-		params: params(o.Strict),
-		dir:    o.Dir,
-		ledger: newLedger(),
-		fees:   Fees{2, 2, 1, 1, 1},
-		nodes:  make(map[string]bitcoin.NodeLiquidity),
+		now:     o.Now,
+		network: o.Network,
+		params:  params(o.Strict),
+		dir:     o.Dir,
+		ledger:  newLedger(),
+		fees:    Fees{2, 2, 1, 1, 1},
+		nodes:   make(map[string]bitcoin.NodeLiquidity),
 	}
 	if n.now == nil {
 		n.now = time.Now

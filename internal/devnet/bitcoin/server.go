@@ -49,7 +49,7 @@ func (n *Net) Serve(address string) (*Server, error) {
 	s := &Server{net: n}
 	s.fault.Store(new(Fault))
 	var err error
-	if s.http, err = loopback.Serve(address, s.handler()); err != nil {
+	if s.http, err = n.network.Serve(address, s.handler()); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()

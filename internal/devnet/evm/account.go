@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum"
@@ -18,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/ethclient"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
@@ -28,7 +28,7 @@ type Account struct {
 	Address common.Address
 	Key     *ecdsa.PrivateKey
 	net     *Net
-	mu      sync.Mutex
+	mu      loopback.Mutex
 }
 
 // NewAccount makes an account without funds. The n-th account of a network has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/http"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
@@ -35,7 +37,8 @@ type Options struct {
 
 	// How many blocks below the head the tags safe and finalized are.
 	SafeDepth, FinalDepth uint64
-	Address               string // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Address               string            // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Network               *loopback.Network // where the servers listen; nil: loopback sockets
 }
 
 // Net is a running network. Its methods are safe for concurrent use.
@@ -55,9 +58,9 @@ type Net struct {
 	closing    sync.Once
 	stop       context.CancelFunc // ends the miner
 	stopped    sync.WaitGroup
-	relaying   sync.Mutex // held while the relay is brought up to date
+	relaying   loopback.Mutex // held while the relay is brought up to date
 
-	mu       sync.Mutex // held while blocks are made
+	mu       loopback.Mutex // held while blocks are made
 	manual   bool
 	paced    int           // holders of Pace
 	offset   time.Duration // of chain time to the clock
@@ -92,7 +95,7 @@ func (n *Net) start() (err error) {
 	n.stop = cancel
 	o := &n.options
 	if o.Bitcoin == nil {
-		if o.Bitcoin, err = bitcoin.Start(bitcoin.Options{Now: o.Now}); err != nil {
+		if o.Bitcoin, err = bitcoin.Start(bitcoin.Options{Now: o.Now, Network: o.Network}); err != nil {
 			return err
 		}
 		n.ownBitcoin = true
@@ -155,6 +158,9 @@ func (n *Net) URL() string { return n.first.URL() }
 
 // Server returns the first JSON-RPC server.
 func (n *Net) Server() *Server { return n.first }
+
+// Transport returns a transport that reaches the servers.
+func (n *Net) Transport() *http.Transport { return n.options.Network.Transport() }
 
 // Bitcoin returns the Bitcoin network that the relay follows.
 func (n *Net) Bitcoin() *bitcoin.Net { return n.options.Bitcoin }

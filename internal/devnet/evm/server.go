@@ -48,7 +48,7 @@ func (n *Net) Serve(address string) (*Server, error) {
 	s := &Server{net: n}
 	s.fault.Store(new(Fault))
 	var err error
-	if s.http, err = loopback.Serve(address, http.HandlerFunc(s.serve)); err != nil {
+	if s.http, err = n.options.Network.Serve(address, http.HandlerFunc(s.serve)); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()

@@ -22,9 +22,10 @@ const Domain = "lnurl.example"
 
 // Options of the services.
 type Options struct {
-	Node    *lightning.Node  // makes the invoices and pays the withdrawals
-	Now     func() time.Time // the clock of the network; nil: time.Now
-	Address string           // listen address of the http side; "": a free port of 127.0.0.1
+	Node    *lightning.Node   // makes the invoices and pays the withdrawals
+	Now     func() time.Time  // the clock of the network; nil: time.Now
+	Address string            // listen address of the http side; "": a free port of 127.0.0.1
+	Network *loopback.Network // where the servers listen; nil: loopback sockets
 }
 
 // Pay is an LNURL-pay service.
@@ -109,13 +110,13 @@ func Start(o Options) (*Server, error) {
 	mux.HandleFunc("GET /withdraw/{name}", s.details(s.withdrawDetails))
 	mux.HandleFunc("GET /withdraw/{name}/pay", s.callback(s.withdraw))
 	var err error
-	if s.Server, err = loopback.Serve(o.Address, mux); err != nil {
+	if s.Server, err = o.Network.Serve(o.Address, mux); err != nil {
 		return nil, err
 	}
 	var certificate tls.Certificate
 	if certificate, s.trust, err = selfSigned(); err == nil {
 		s.certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})
-		s.secure, err = loopback.ServeTLS("", mux, certificate)
+		s.secure, err = o.Network.ServeTLS("", mux, certificate)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Server.Close())
@@ -124,7 +125,7 @@ func Start(o Options) (*Server, error) {
 		if host, _, err := net.SplitHostPort(address); err == nil && host == Domain {
 			address = s.secure.Host()
 		}
-		return new(net.Dialer).DialContext(ctx, network, address)
+		return o.Network.DialContext(ctx, network, address)
 	}}
 	return s, nil
 }

@@ -4,7 +4,6 @@ package loopback
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,17 +25,17 @@ type Server struct {
 }
 
 // Serve starts a server; address is host:port, "" for a free port of 127.0.0.1.
-func Serve(address string, h http.Handler) (*Server, error) {
-	listener, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
+func (n *Network) Serve(address string, h http.Handler) (*Server, error) {
+	listener, err := n.Listen(address)
 	if err != nil {
 		return nil, err
 	}
 	return serve(listener, h), nil
 }
 
-// ServeTLS is [Serve] over TLS, to be reached by [Server.Host].
-func ServeTLS(address string, h http.Handler, certificate tls.Certificate) (*Server, error) {
-	listener, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
+// ServeTLS is [Network.Serve] over TLS, to be reached by [Server.Host].
+func (n *Network) ServeTLS(address string, h http.Handler, certificate tls.Certificate) (*Server, error) {
+	listener, err := n.Listen(address)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"math/big"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 )
 
@@ -22,7 +22,7 @@ type fromBTCLN struct {
 	terms       chains.Spec // but for the expiry
 	feeRate     string
 
-	promising sync.Mutex              // held while the escrow is built and signed, which happens once
+	promising loopback.Mutex          // held while the escrow is built and signed, which happens once
 	promised  atomic.Pointer[promise] // nil until then
 	since     time.Time               // when the payment was first seen held; of the goroutine that follows the chains
 

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
@@ -64,8 +65,9 @@ type Options struct {
 	// tokens of 18 decimals. The token is as its chain writes it.
 	VaultUnit func(token string) int64
 
-	Address string        // listen address; "": a free port of 127.0.0.1
-	Poll    time.Duration // how often the LP looks at the chains; 0: 20 ms
+	Address string            // listen address; "": a free port of 127.0.0.1
+	Network *loopback.Network // where it listens; nil: loopback sockets
+	Poll    time.Duration     // how often the LP looks at the chains; 0: 20 ms
 }
 
 // DefaultTokens are the tokens of a network: native coin and Token are worth a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"net/http"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/rpc"
@@ -17,9 +18,10 @@ import (
 // chainReader reads the EVM network over a JSON-RPC server of the LP's own, so that
 // the faults of other servers do not concern it.
 type chainReader struct {
-	net    *devnet.Net
-	server *devnet.Server
-	client *rpc.Client
+	net       *devnet.Net
+	server    *devnet.Server
+	transport *http.Transport
+	client    *rpc.Client
 }
 
 func newChainReader(n *devnet.Net) (*chainReader, error) {
@@ -27,15 +29,17 @@ func newChainReader(n *devnet.Net) (*chainReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := rpc.Dial(server.URL())
+	transport := n.Transport()
+	client, err := rpc.DialOptions(context.Background(), server.URL(), rpc.WithHTTPClient(&http.Client{Transport: transport}))
 	if err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	return &chainReader{n, server, client}, nil
+	return &chainReader{n, server, transport, client}, nil
 }
 
 func (c *chainReader) close() error {
 	c.client.Close()
+	c.transport.CloseIdleConnections()
 	return c.server.Close()
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"time"
 
@@ -13,11 +12,7 @@ import (
 )
 
 func (l *LP) listen() error {
-	address := l.o.Address
-	if address == "" {
-		address = "127.0.0.1:0"
-	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := l.o.Network.Listen(l.o.Address)
 	if err != nil {
 		return err
 	}

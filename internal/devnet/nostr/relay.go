@@ -1,7 +1,6 @@
 package nostr
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
@@ -57,8 +57,11 @@ type Relay struct {
 const maxEvents = 10_000
 
 // Start starts a relay; address is host:port, "" for a free port of 127.0.0.1.
-func Start(address string) (*Relay, error) {
-	listener, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
+func Start(address string) (*Relay, error) { return StartOn(nil, address) }
+
+// StartOn is [Start] on another network than loopback sockets.
+func StartOn(network *loopback.Network, address string) (*Relay, error) {
+	listener, err := network.Listen(address)
 	if err != nil {
 		return nil, err
 	}

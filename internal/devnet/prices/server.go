@@ -44,7 +44,10 @@ type Server struct {
 // Start starts a market; address is host:port, "" for a free port of 127.0.0.1.
 // A bitcoin is worth 100 000 US dollars, stable coins one, others something near
 // what they have been.
-func Start(address string) (*Server, error) {
+func Start(address string) (*Server, error) { return StartOn(nil, address) }
+
+// StartOn is [Start] on another network than loopback sockets.
+func StartOn(network *loopback.Network, address string) (*Server, error) {
 	s := &Server{faults: map[Service]Fault{}, requests: map[Service]int{}, worth: map[string]*big.Rat{"BTC": big.NewRat(1e14, 1)}}
 	for ticker, microSats := range map[string]int64{
 		"USD": 1e9, "USDC": 1e9, "USDT": 1e9, "WBTC": 1e14, "TBTC": 1e14, "ETH": 35e11, "SOL": 16e10, "STRK": 13e7, "BONK": 20_000,
@@ -58,7 +61,7 @@ func Start(address string) (*Server, error) {
 	mux.HandleFunc("GET /coinpaprika/tickers/{id}", s.service(CoinPaprika, s.coinPaprika))
 	mux.HandleFunc("GET /kraken/public/Ticker", s.service(Kraken, s.kraken))
 	var err error
-	s.Server, err = loopback.Serve(address, mux)
+	s.Server, err = network.Serve(address, mux)
 	return s, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/solana/programs"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
@@ -28,7 +29,8 @@ type Options struct {
 	// How many blocks below the head the newest confirmed and the newest finalized
 	// block are.
 	ConfirmedLag, FinalizedLag int
-	Address                    string // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Address                    string            // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Network                    *loopback.Network // where the servers listen; nil: loopback sockets
 }
 
 // Net is a running network. Its methods are safe for concurrent use.
@@ -43,7 +45,7 @@ type Net struct {
 	faucet     *Account
 	first      *rpc.Server
 	relayFirst wire.StoredHeader // that the relays were started with
-	relaying   sync.Mutex        // held while the relays are brought up to date
+	relaying   loopback.Mutex    // held while the relays are brought up to date
 	closing    sync.Once
 
 	mu       sync.Mutex
@@ -117,7 +119,7 @@ func (n *Net) Close() error {
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port
 // of 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*rpc.Server, error) {
-	s, err := rpc.Serve(rpc.Options{Bank: n.bank, Address: address, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
+	s, err := rpc.Serve(rpc.Options{Bank: n.bank, Address: address, Network: n.options.Network, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
 		return n.faucet.submit(wire.Transfer(n.faucet.Address, to, lamports))
 	}})
 	if err != nil {

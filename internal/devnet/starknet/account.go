@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"sync"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
@@ -19,7 +19,7 @@ type Account struct {
 	Address wire.Felt
 	Key     key.Key
 	net     *Net
-	mu      sync.Mutex // held while a transaction gets its nonce and is sent
+	mu      loopback.Mutex // held while a transaction gets its nonce and is sent
 }
 
 var _ party.Account = (*Account)(nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
@@ -32,8 +33,9 @@ type Options struct {
 	ChainID    string           // "": SN_SEPOLIA
 	Deployment *wire.Deployment // where the contracts stand; nil: where they do on Sepolia, with the relay of Bitcoin's Testnet4
 
-	Address string      // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
-	Version rpc.Version // of the node interface's specification that servers speak; 0: 0.9.0
+	Address string            // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
+	Network *loopback.Network // where the servers listen; nil: loopback sockets
+	Version rpc.Version       // of the node interface's specification that servers speak; 0: 0.9.0
 }
 
 // Net is a running network. Its methods are safe for concurrent use.
@@ -48,7 +50,7 @@ type Net struct {
 	chain      *state.Chain
 	faucet     *Account
 	relayFirst wire.StoredHeader // that the relay was started with
-	relaying   sync.Mutex        // held while the relay is brought up to date
+	relaying   loopback.Mutex    // held while the relay is brought up to date
 	first      *rpc.Server
 	closing    sync.Once
 
@@ -213,7 +215,7 @@ func (n *Net) Close() (err error) {
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port of
 // 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*rpc.Server, error) {
-	s, err := rpc.Serve(rpc.Options{Chain: n.chain, Address: address, Version: n.options.Version})
+	s, err := rpc.Serve(rpc.Options{Chain: n.chain, Address: address, Network: n.options.Network, Version: n.options.Version})
 	if err != nil {
 		return nil, err
 	}

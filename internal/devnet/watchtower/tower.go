@@ -7,16 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/ethclient"
+	"github.com/ethereum/go-ethereum/rpc"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/nostr"
@@ -32,6 +35,7 @@ type Options struct {
 	Account  *evm.Account      // that pays for claims on EVM and earns; nil: the network's Watchtower
 	Every    time.Duration     // how often it looks; 0: 50 ms
 	Log      *slog.Logger      // nil: silence
+	Network  *loopback.Network // that leads to the servers and the relays; nil: loopback sockets
 }
 
 // Behaviour is what a watchtower leaves undone. The zero value is a good one.
@@ -52,13 +56,14 @@ type Claim struct {
 
 // Tower is a running watchtower. Its methods are safe for concurrent use.
 type Tower struct {
-	options Options
-	node    *ethclient.Client
-	bitcoin bitcoin.Backend
-	close   []func()
-	cancel  context.CancelFunc
-	working sync.WaitGroup
-	once    sync.Once
+	options   Options
+	node      *ethclient.Client
+	bitcoin   bitcoin.Backend
+	transport *http.Transport
+	close     []func()
+	cancel    context.CancelFunc
+	working   sync.WaitGroup
+	once      sync.Once
 
 	mu        sync.Mutex
 	behaviour Behaviour
@@ -84,7 +89,7 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &Tower{options: o, escrows: map[common.Hash]*escrow{}, due: map[any]time.Time{}, sent: map[any]common.Hash{}, gone: map[common.Hash]time.Time{}, vaults: &vaults{}}
+	t := &Tower{options: o, escrows: map[common.Hash]*escrow{}, due: map[any]time.Time{}, transport: o.Network.Transport(), sent: map[any]common.Hash{}, gone: map[common.Hash]time.Time{}, vaults: &vaults{}}
 	if o.Solana != nil {
 		t.solana = newSolana(o.Solana)
 	}
@@ -124,7 +129,7 @@ func (t *Tower) dial(ctx context.Context) error {
 			return err
 		}
 		t.close = append(t.close, func() { _ = chain.Close() })
-		if t.node, err = ethclient.DialContext(ctx, chain.URL()); err != nil {
+		if t.node, err = dialEVM(ctx, chain.URL(), t.transport); err != nil {
 			return err
 		}
 		t.close = append(t.close, t.node.Close)
@@ -137,13 +142,21 @@ func (t *Tower) dial(ctx context.Context) error {
 		return err
 	}
 	t.close = append(t.close, func() { _ = rest.Close() })
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{rest.URL()}, TipAge: -1})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{rest.URL()}, TipAge: -1, HTTP: &http.Client{Transport: t.transport}})
 	if err != nil {
 		return err
 	}
 	t.bitcoin = backend
 	t.close = append(t.close, func() { _ = backend.Close() })
 	return nil
+}
+
+func dialEVM(ctx context.Context, url string, transport http.RoundTripper) (*ethclient.Client, error) {
+	client, err := rpc.DialOptions(ctx, url, rpc.WithHTTPClient(&http.Client{Transport: transport}))
+	if err != nil {
+		return nil, err
+	}
+	return ethclient.NewClient(client), nil
 }
 
 // listen subscribes to the relays and waits for the first.
@@ -172,7 +185,7 @@ func (t *Tower) listen(ctx, running context.Context) error {
 		}
 	}
 	receiver, err := nostr.NewReceiver(nostr.ReceiverOptions{
-		Network: bitcoin.Regtest, Relays: t.options.Relays, Pause: 100 * time.Millisecond, Types: types,
+		Network: bitcoin.Regtest, Relays: t.options.Relays, Pause: 100 * time.Millisecond, Types: types, HTTP: t.transport,
 		Status: func(_ string, err error) {
 			if err == nil {
 				select {
@@ -220,6 +233,7 @@ func (t *Tower) Close() error {
 		for i := len(t.close) - 1; i >= 0; i-- {
 			t.close[i]()
 		}
+		t.transport.CloseIdleConnections()
 	})
 	return nil
 }

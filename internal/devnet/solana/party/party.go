@@ -6,9 +6,9 @@ package party
 
 import (
 	"context"
-	"sync"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -20,7 +20,7 @@ type Party struct {
 	Account  *solana.Account
 	Programs wire.Programs // the version that the party uses
 
-	claiming sync.Mutex // held while a claim with a proof goes out, whose data account is written in several transactions
+	claiming loopback.Mutex // held while a claim with a proof goes out, whose data account is written in several transactions
 }
 
 // FeeRate is what parties offer.

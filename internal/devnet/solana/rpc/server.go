@@ -58,6 +58,7 @@ type Options struct {
 	// Address is host:port; "" for a free port of 127.0.0.1, and port 0 for one of the host. Websockets are served
 	// there and, because clients add 1 to a port that a URL names, on the next port.
 	Address string
+	Network *loopback.Network // where it listens; nil: loopback sockets
 	// Airdrop carries requestAirdrop out; nil: the server has no such method.
 	Airdrop func(to wire.Key, lamports uint64) (wire.Signature, error)
 }
@@ -86,20 +87,20 @@ func Serve(o Options) (*Server, error) {
 	const attempts = 20 // to find two free ports in a row
 	var err error
 	for range attempts {
-		if err = s.listen(o.Address); err == nil || o.Address != "" && !strings.HasSuffix(o.Address, ":0") {
+		if err = s.listen(o.Network, o.Address); err == nil || o.Address != "" && !strings.HasSuffix(o.Address, ":0") {
 			break
 		}
 	}
 	return s, err
 }
 
-func (s *Server) listen(address string) (err error) {
-	if s.http, err = loopback.Serve(address, http.HandlerFunc(s.serve)); err != nil {
+func (s *Server) listen(network *loopback.Network, address string) (err error) {
+	if s.http, err = network.Serve(address, http.HandlerFunc(s.serve)); err != nil {
 		return err
 	}
 	next, err := nextPort(s.http.Host())
 	if err == nil {
-		s.sockets, err = loopback.Serve(next, http.HandlerFunc(s.serve))
+		s.sockets, err = network.Serve(next, http.HandlerFunc(s.serve))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen for websockets: %w", err), s.http.Close())

@@ -67,8 +67,9 @@ func (v Version) String() string {
 // Options of a server.
 type Options struct {
 	Chain   *state.Chain
-	Address string  // host:port; "" for a free port of 127.0.0.1
-	Version Version // of the specification; 0: [V9]
+	Address string            // host:port; "" for a free port of 127.0.0.1
+	Network *loopback.Network // where it listens; nil: loopback sockets
+	Version Version           // of the specification; 0: [V9]
 }
 
 // Server answers JSON-RPC for one chain.
@@ -95,7 +96,7 @@ func Serve(o Options) (*Server, error) {
 	s := &Server{chain: o.Chain, version: o.Version}
 	s.fault.Store(new(Fault))
 	var err error
-	s.http, err = loopback.Serve(o.Address, http.HandlerFunc(s.serve))
+	s.http, err = o.Network.Serve(o.Address, http.HandlerFunc(s.serve))
 	return s, err
 }
 

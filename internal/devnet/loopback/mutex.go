@@ -1,0 +1,35 @@
+package loopback
+
+import "sync"
+
+// Mutex is a sync.Mutex that may be held while its holder waits for time to pass: where
+// time is virtual (testing/synctest), it passes only while nobody waits for a
+// sync.Mutex. The zero value is unlocked.
+type Mutex struct {
+	mu   sync.Mutex
+	free sync.Cond // on mu
+	held bool
+}
+
+// Lock waits until the mutex is free and takes it.
+func (m *Mutex) Lock() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free.L = &m.mu
+	for m.held {
+		m.free.Wait()
+	}
+	m.held = true
+}
+
+// Unlock gives the mutex back.
+func (m *Mutex) Unlock() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.held {
+		panic("Unlock of a mutex that nobody holds")
+	}
+	m.held = false
+	m.free.L = &m.mu
+	m.free.Signal()
+}
