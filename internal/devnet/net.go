@@ -29,9 +29,10 @@ import (
 
 // Options of a network. The zero value is good for tests.
 type Options struct {
-	LPs        int     // liquidity providers; 0: one
-	Version    Version // of the LPs
-	Watchtower bool    // somebody claims for users who are not there
+	LPs        int           // liquidity providers; 0: one
+	Version    Version       // of the LPs
+	Watchtower bool          // somebody claims for users who are not there
+	TowerEvery time.Duration // how often the watchtower looks; 0: its own default
 
 	// Network is where all servers listen; nil: loopback sockets.
 	Network *loopback.Network
@@ -165,7 +166,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Watchtower {
-		tower := watchtower.Options{EVM: n.EVM, Starknet: n.WatchtowerOnStarknet(), Relays: []string{n.Nostr.URL()}, Network: o.Network}
+		tower := watchtower.Options{EVM: n.EVM, Starknet: n.WatchtowerOnStarknet(), Relays: []string{n.Nostr.URL()}, Network: o.Network, Every: o.TowerEvery}
 		if tower.Solana, err = n.WatchtowerOnSolana(); err != nil {
 			return err
 		}

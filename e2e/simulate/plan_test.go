@@ -1,0 +1,133 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet"
+)
+
+// plan is all that a seed decides before anything runs: who wants what, and what
+// happens to whom at which moment.
+type plan struct {
+	seed    uint64
+	version devnet.Version // of the LPs
+	shared  bool           // two processes on the store, else one
+	orders  []order
+	events  []event
+	calm    time.Duration // from then on the world is fair
+}
+
+// order is one user with one swap.
+type order struct {
+	at      time.Duration
+	kind    string
+	amount  int64
+	hasty   bool            // signs and hands in everything twice
+	stays   bool            // looks at the swap all the time
+	pauses  []time.Duration // how long the user is away after each thing done, one after the other
+	forgets bool            // never pays
+}
+
+// event is something that happens, for a while or at once.
+type event struct {
+	at, lasts time.Duration
+	what      string
+	who       int // process or LP
+	n         int // depth, number, strength
+}
+
+func (e event) String() string {
+	return fmt.Sprintf("%v %s who=%d n=%d for %v", e.at, e.what, e.who, e.n, e.lasts)
+}
+
+// The kinds of swaps.
+var kinds = []string{"TO_BTC", "TO_BTCLN", "TO_BTCLN link", "FROM_BTCLN_AUTO", "FROM_BTCLN_AUTO own hash", "FROM_BTCLN_AUTO voucher", "SPV_VAULT_FROM_BTC", "TRUSTED_FROM_BTCLN", "TRUSTED_FROM_BTC"}
+
+// What happens. The ones that last have an end.
+var troubles = map[string]int{ // with their weights
+	"bitcoin reorganised": 3, "chain reorganised": 4, "chain drops what waits": 2,
+	"bitcoin node": 6, "chain node": 8, "nostr relay": 4, "watchtower": 4,
+	"wire": 10, "disk": 5, "killed": 10, "killed at": 14, "stopped": 4,
+	"LP": 14, "lightning": 2,
+}
+
+const lps = 3 // the first is honest
+
+func newPlan(seed uint64) plan {
+	r := rand.New(rand.NewPCG(seed, 0))
+	between := func(least, most time.Duration) time.Duration {
+		return (least + rand64(r, most-least)).Round(time.Millisecond)
+	}
+	p := plan{seed: seed, version: devnet.Versions[r.IntN(2)], shared: r.IntN(3) == 0, calm: between(2*time.Hour, 6*time.Hour)}
+	quiet := seed == 0 // nothing goes wrong
+	if quiet {
+		p.shared = false
+	}
+	for i := range 4 + r.IntN(6) {
+		o := order{at: between(0, p.calm*2/3), kind: kinds[r.IntN(len(kinds))], amount: 20_000 + r.Int64N(60_000), hasty: r.IntN(5) == 0, stays: r.IntN(2) == 0, forgets: r.IntN(10) == 0}
+		for range 6 {
+			pause := between(5*time.Second, 40*time.Second)
+			if r.IntN(5) == 0 {
+				pause = between(time.Minute, 40*time.Minute)
+			}
+			o.pauses = append(o.pauses, pause)
+		}
+		if quiet {
+			o.hasty, o.stays, o.forgets = false, true, false
+		}
+		p.orders = append(p.orders, o)
+		_ = i
+	}
+	if quiet { // each kind once
+		p.orders = nil
+		for i, kind := range kinds {
+			p.orders = append(p.orders, order{at: time.Duration(i) * 10 * time.Minute, kind: kind, amount: 50_000, stays: true})
+		}
+		p.calm = time.Duration(len(kinds)) * 10 * time.Minute
+		return p
+	}
+	var names []string
+	for name, weight := range troubles {
+		for range weight {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for range 10 + r.IntN(30) {
+		e := event{at: between(0, p.calm), what: names[r.IntN(len(names))], n: r.IntN(1 << 20)}
+		switch e.what {
+		case "LP":
+			e.who, e.lasts = 1+r.IntN(lps-1), between(5*time.Minute, 3*time.Hour)
+		case "wire", "disk", "killed", "killed at", "stopped":
+			if p.shared {
+				e.who = r.IntN(2)
+			}
+			e.lasts = between(time.Second, 15*time.Minute)
+		default:
+			e.lasts = between(10*time.Second, 20*time.Minute)
+		}
+		e.lasts = min(e.lasts, p.calm-e.at)
+		p.events = append(p.events, e)
+	}
+	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
+	return p
+}
+
+func rand64(r *rand.Rand, n time.Duration) time.Duration { return time.Duration(r.Int64N(int64(n))) }
+
+// String is the whole plan, one thing a line.
+func (p plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.version, p.shared, p.calm)
+	for i, o := range p.orders {
+		fmt.Fprintf(&b, "swap %d: %+v\n", i, o)
+	}
+	for _, e := range p.events {
+		fmt.Fprintln(&b, e)
+	}
+	return b.String()
+}

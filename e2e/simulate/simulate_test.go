@@ -1,0 +1,171 @@
+package simulate
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/ethereum/go-ethereum/core"
+)
+
+var (
+	length  = flag.Duration("simulate.for", 0, "run seeds for so long")
+	oneSeed = flag.Uint64("simulate.seed", 0, "run this seed alone, from 1 on")
+	first   = flag.Uint64("simulate.first", 1, "the first seed of those that are run")
+	verbose = flag.Bool("simulate.log", false, "show the logs of the processes")
+)
+
+// TestMain starts what is made once for a process and would else belong to the first
+// bubble that needs it.
+func TestMain(m *testing.M) {
+	core.SenderCacher()
+	os.Exit(m.Run())
+}
+
+// result is what became of a world.
+type result struct {
+	plan     plan
+	failures []string
+	happened []string
+	faults   []string
+	lasted   time.Duration // of virtual time
+	swaps    int
+	ends     map[string]int
+}
+
+// simulate runs a seed's world to its end.
+func simulate(t *testing.T, seed uint64) (r result) {
+	t.Helper()
+	r.plan = newPlan(seed)
+	t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, seed)
+		synctest.Test(t, func(t *testing.T) {
+			w, err := newWorld(t.Context(), r.plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.live()
+			if err := w.close(); err != nil {
+				t.Error(err)
+			}
+			r.failures, r.happened, r.faults, r.lasted, r.swaps, r.ends = w.failures, w.happened, w.faults, time.Since(epoch), len(w.users), map[string]int{}
+			for _, u := range w.users {
+				r.ends[u.order.kind+" "+u.state()]++
+			}
+		})
+	})
+	return r
+}
+
+// live lets everybody live until all swaps are over.
+func (w *world) live() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer w.busy.Wait()
+	defer stop()
+	w.began = time.Now()
+	w.mine(ctx)
+	keeping, leave := context.WithCancel(ctx)
+	defer leave()
+	for _, at := range w.places {
+		w.busy.Go(func() { w.keep(keeping, at) })
+	}
+	for _, u := range w.users {
+		w.busy.Go(func() { u.live(ctx) })
+	}
+	w.fate(ctx)
+	sleep(ctx, w.plan.calm)
+	for _, at := range w.places {
+		at.deadly.Store(0)
+	}
+	w.note("the world is fair from now on")
+	w.settled(2 * time.Hour)
+	// What waits for its time alone: days pass while nobody is there.
+	for day := 0; day < 12 && w.left() > 0; day++ {
+		for _, at := range w.places {
+			at.down.Store(true)
+			w.stop(at)
+		}
+		sleep(ctx, 24*time.Hour)
+		for _, at := range w.places {
+			at.down.Store(false)
+		}
+		w.settled(30 * time.Minute)
+	}
+	sleep(ctx, 10*time.Minute)
+	for _, u := range w.users {
+		if !u.over() {
+			w.broken("user %d: %s %.8s never ends: %v, action %+v", u.n, u.order.kind, u.id, u.states, u.last)
+		}
+	}
+	w.promises.settle(ctx)
+}
+
+func (w *world) left() (n int) {
+	for _, u := range w.users {
+		if !u.over() {
+			n++
+		}
+	}
+	return n
+}
+
+// settled waits until all swaps are over, so long at most.
+func (w *world) settled(most time.Duration) {
+	for end := time.Now().Add(most); w.left() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Minute)
+	}
+}
+
+func (r result) report(t *testing.T) {
+	t.Helper()
+	if len(r.failures) == 0 {
+		return
+	}
+	t.Errorf("seed %d:\n%s\n\nplan:\n%s\nstory:\n%s", r.plan.seed, strings.Join(r.failures, "\n"), r.plan, strings.Join(r.happened, "\n"))
+}
+
+func TestSimulate(t *testing.T) {
+	if *oneSeed != 0 {
+		r := simulate(t, *oneSeed)
+		r.report(t)
+		t.Logf("%v, %v\n%s", r.lasted, r.ends, strings.Join(r.happened, "\n"))
+		return
+	}
+	began := time.Now()
+	var failed []uint64
+	var days time.Duration
+	swaps, ends, seeds := 0, map[string]int{}, 0
+	for seed := *first; seed < *first+few || time.Since(began) < *length; seed++ {
+		if *length > 0 && time.Since(began) >= *length {
+			break
+		}
+		r := simulate(t, seed)
+		r.report(t)
+		if len(r.failures) > 0 {
+			failed = append(failed, seed)
+		}
+		seeds++
+		days += r.lasted
+		swaps += r.swaps
+		for end, n := range r.ends {
+			ends[end] += n
+		}
+	}
+	t.Logf("%d seeds, %.1f days, %d swaps in %v; ends %v; failed: %v", seeds, days.Hours()/24, swaps, time.Since(began), ends, failed)
+}
+
+// few is how many seeds are run where nobody says for how long.
+const few = 3
+
+// With no fault at all each kind of swap succeeds.
+func TestFairWeather(t *testing.T) {
+	r := simulate(t, 0)
+	r.report(t)
+	t.Logf("%v, %v\n%s", r.lasted, r.ends, strings.Join(r.happened, "\n"))
+}

@@ -1,0 +1,78 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// wire is how a process reaches everybody else: messages take time, and while there is
+// trouble they are late, lost on the way there or back, cut short, or come twice.
+type wire struct {
+	p    *process
+	next http.RoundTripper
+	to   string // what is at the other end, for the promises
+}
+
+var errLost = errors.New("lost on the way")
+
+func (x wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	what := x.to + " " + req.Method + " " + req.URL.Path
+	x.p.w.promises.called(x.p, req)
+	d := x.p.w.dice("wire", req.URL.Host, req.URL.Path)
+	trouble := int(x.p.wireTrouble.Load())
+	late := time.Duration(1+d.IntN(60)) * time.Millisecond
+	if d.IntN(100) < trouble {
+		late += time.Duration(d.IntN(20_000)) * time.Millisecond
+	}
+	x.p.point(what + " before")
+	if !x.p.rest(req, late) {
+		return nil, fmt.Errorf("%s: %w", what, errLost)
+	}
+	if d.IntN(100) < trouble {
+		return nil, fmt.Errorf("%s: %w", what, errLost)
+	}
+	if d.IntN(100) < trouble && req.Method == http.MethodGet {
+		if resp, err := x.next.RoundTrip(req.Clone(req.Context())); err == nil { // the first copy
+			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
+			resp.Body.Close()
+		}
+	}
+	resp, err := x.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	x.p.point(what + " after")
+	lost := !x.p.rest(req, time.Duration(1+d.IntN(60))*time.Millisecond)
+	if lost || d.IntN(100) < trouble {
+		resp.Body.Close()
+		return nil, fmt.Errorf("%s: the answer was %w", what, errLost)
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols && d.IntN(100) < trouble {
+		resp.Body = cutShort{io.LimitReader(resp.Body, int64(d.IntN(200))), resp.Body}
+	}
+	return resp, nil
+}
+
+// cutShort is a body whose connection is cut within.
+type cutShort struct {
+	io.Reader
+	io.Closer
+}
+
+func (c cutShort) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// once is what must be asked for once: a call that may carry money, by what it is about.
+func once(req *http.Request) (string, bool) {
+	path := req.URL.Path
+	return path, strings.Contains(path, "/withdraw/") && strings.HasSuffix(path, "/pay") || strings.HasSuffix(path, "/frombtc_spv/postQuote")
+}

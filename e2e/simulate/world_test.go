@@ -1,0 +1,225 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet"
+	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/price"
+)
+
+// prices are the local network's: the native coin and WBTC are worth a bitcoin.
+var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001}
+
+// epoch is when worlds begin: after Bitcoin's first block.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// world is everything in one bubble.
+type world struct {
+	plan     plan
+	network  *loopback.Network
+	net      *devnet.Net
+	disk     *disk
+	places   []*place
+	users    []*user
+	promises *promises
+	start    time.Time
+	began    time.Time // of the plan's time
+
+	burying sync.WaitGroup // processes that end
+	busy    sync.WaitGroup // of everybody else
+
+	mu       sync.Mutex
+	happened []string
+	faults   []string // what the plan did, with its moments
+	failures []string
+	nth      map[string]int
+	nthAt    time.Duration
+}
+
+func newWorld(ctx context.Context, p plan) (*world, error) {
+	time.Sleep(time.Until(epoch))
+	w := &world{plan: p, network: new(loopback.Network), disk: new(disk), nth: map[string]int{}}
+	w.promises = newPromises(w)
+	slow := func(o *lp.Options) { o.Poll = 5 * time.Second }
+	var err error
+	w.net, err = devnet.Start(ctx, devnet.Options{LPs: lps, Version: p.version, Watchtower: true, TowerEvery: 5 * time.Second, Network: w.network,
+		EVM: func(o *devevm.Options) { o.SafeDepth, o.FinalDepth = 3, 6 },
+		LP:  func(_ int, o *lp.Options) { slow(o) }})
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.orders {
+		u, err := w.newUser(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		w.users = append(w.users, u)
+	}
+	for i := range 2 {
+		if i == 0 || p.shared {
+			w.places = append(w.places, &place{number: i})
+		}
+	}
+	return w, nil
+}
+
+// at is the plan's time.
+func (w *world) at() time.Duration { return time.Since(w.began) }
+
+// note says what happened, for the story of a failure.
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.happened = append(w.happened, fmt.Sprintf("%v %s", w.at().Round(time.Millisecond), fmt.Sprintf(format, args...)))
+}
+
+// broken says that a promise was broken.
+func (w *world) broken(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.note("BROKEN: %s", text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.Contains(w.failures, text) {
+		w.failures = append(w.failures, text)
+	}
+}
+
+// dice decides what happens to one message or write: the same thing at the same moment
+// of the same seed has the same fate.
+func (w *world) dice(parts ...string) *rand.Rand {
+	key := fmt.Sprint(parts)
+	w.mu.Lock()
+	if at := w.at().Truncate(time.Millisecond); at != w.nthAt {
+		w.nthAt = at
+		clear(w.nth)
+	}
+	w.nth[key]++
+	h := fnv.New64a()
+	fmt.Fprint(h, key, w.nthAt, w.nth[key])
+	w.mu.Unlock()
+	return rand.New(rand.NewPCG(w.plan.seed, h.Sum64()))
+}
+
+// mine finds Bitcoin blocks at random moments, ten minutes apart in the mean, and the
+// chain's every few seconds, which take what waits.
+func (w *world) mine(ctx context.Context) {
+	w.busy.Go(func() {
+		r := rand.New(rand.NewPCG(w.plan.seed, 1))
+		for ctx.Err() == nil {
+			sleep(ctx, max(time.Duration(r.ExpFloat64()*float64(10*time.Minute)), time.Second).Round(time.Millisecond))
+			if err := w.net.Mine(1); err != nil {
+				w.broken("Bitcoin: %v", err)
+			}
+		}
+	})
+	stop := w.net.EVM.Pace(blockTime)
+	w.busy.Go(func() { <-ctx.Done(); stop() })
+}
+
+const blockTime = 10 * time.Second
+
+// fate carries the plan's events out.
+func (w *world) fate(ctx context.Context) {
+	for _, e := range w.plan.events {
+		w.busy.Go(func() {
+			sleep(ctx, e.at-w.at())
+			end := w.do(e)
+			w.mu.Lock()
+			w.faults = append(w.faults, fmt.Sprintf("%v: %v", w.at(), e))
+			w.mu.Unlock()
+			w.note("%v", e)
+			if end != nil {
+				sleep(ctx, e.lasts)
+				end()
+			}
+		})
+	}
+}
+
+// do carries an event out. What it returns ends it.
+func (w *world) do(e event) (end func()) {
+	pick := func(n int) int { return e.n % n }
+	strength := int64(e.n%30 + 2)
+	switch e.what {
+	case "bitcoin reorganised":
+		if err := w.net.Bitcoin.Reorg(1 + pick(2)); err != nil {
+			w.broken("Bitcoin's reorganisation: %v", err)
+		}
+	case "chain reorganised":
+		if err := w.net.EVM.Reorg(uint64(1 + pick(2))); err != nil {
+			w.broken("the chain's reorganisation: %v", err)
+		}
+	case "chain drops what waits":
+		w.net.EVM.DropPending()
+	case "bitcoin node":
+		w.net.Bitcoin.Server().Misbehave([]devbitcoin.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 4 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true},
+			{Behind: 1}, {Behind: 2}, {LyingHeaders: true}, {LyingTxs: true}, {LyingProofs: true}, {LoseAnswer: true}, {Plain: true}}[pick(13)])
+		return func() { w.net.Bitcoin.Server().Misbehave(devbitcoin.Fault{}) }
+	case "chain node":
+		w.net.EVM.Server().Misbehave([]devevm.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true},
+			{Behind: 1}, {Behind: 5}, {Behind: 40}, {LogRange: 10}, {MaxBatch: 1}, {Fail: []string{"eth_getLogs"}}, {Fail: []string{"eth_call"}}, {Refuse: []string{"debug_traceTransaction"}}}[pick(15)])
+		return func() { w.net.EVM.Server().Misbehave(devevm.Fault{}) }
+	case "nostr relay":
+		w.net.Nostr.Misbehave(relayFaults[pick(len(relayFaults))])
+		return func() { w.net.Nostr.Misbehave(relayFaults[0]) }
+	case "watchtower":
+		w.net.Tower.Behave(towerFaults[pick(len(towerFaults))])
+		return func() { w.net.Tower.Behave(towerFaults[0]) }
+	case "wire":
+		w.places[e.who].wire.Store(strength)
+		return func() { w.places[e.who].wire.Store(0) }
+	case "disk":
+		w.places[e.who].disk.Store(strength)
+		return func() { w.places[e.who].disk.Store(0) }
+	case "killed":
+		at := w.places[e.who]
+		at.down.Store(true)
+		if p := at.now.Load(); p != nil {
+			p.die("killed")
+		}
+		return func() { at.down.Store(false) }
+	case "killed at":
+		w.places[e.who].deadly.Store(int64(1 + pick(60)))
+	case "stopped":
+		at := w.places[e.who]
+		at.down.Store(true)
+		w.stop(at)
+		return func() { at.down.Store(false) }
+	case "LP":
+		l := w.net.LPs[e.who]
+		l.Misbehave(lpFaults[pick(len(lpFaults))])
+		return func() { l.Misbehave(lp.Fault{}) }
+	case "lightning":
+		nodes := []int{0, 1, 2}
+		node := w.net.LPs[nodes[pick(3)]].Node()
+		node.SetBehaviour(lightningFaults[pick(len(lightningFaults))])
+		return func() { node.SetBehaviour(lightningFaults[0]) }
+	}
+	return nil
+}
+
+// close ends everything.
+func (w *world) close() error {
+	for _, at := range w.places {
+		at.down.Store(true)
+		w.stop(at)
+	}
+	w.burying.Wait()
+	for _, u := range w.users {
+		u.close()
+	}
+	err := w.net.Close()
+	time.Sleep(time.Minute) // until the databases have let go
+	return err
+}
