@@ -33,7 +33,6 @@ type world struct {
 	places   []*place
 	users    []*user
 	promises *promises
-	start    time.Time
 	began    time.Time // of the plan's time
 
 	burying sync.WaitGroup // processes that end
