@@ -19,7 +19,7 @@ var ErrUnreadable = errors.New("record is unreadable")
 // most of a long list, and what decoding costs. Some 4 kB each.
 const settledKept = 16_384
 
-// listAhead is how many records are decoded in parallel for a list.
+// listAhead is how many records are decoded in parallel for a list at most.
 const listAhead = 256
 
 // List yields the swaps of a signer on a chain, newest first: all, or only the
@@ -27,12 +27,13 @@ const listAhead = 256
 // as an error that wraps [ErrUnreadable] and names it, and the list continues;
 // any other error ends it.
 func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) iter.Seq2[*swap.Record, error] {
-	return g.ListAfter(ctx, chain, signer, pending, nil)
+	return g.ListAfter(ctx, chain, signer, pending, nil, 0)
 }
 
 // ListAfter is [Engine.List] from behind a record on, which need not be in the list
-// any more. nil is the whole list.
-func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bool, after *swap.Record) iter.Seq2[*swap.Record, error] {
+// any more; nil is the whole list. page is how many the caller takes at most, as far as
+// it knows, so that no more are decoded; 0: all.
+func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bool, after *swap.Record, page int) iter.Seq2[*swap.Record, error] {
 	var from *storage.Position
 	if after != nil {
 		from = &storage.Position{Order: int64(after.CreatedAt), ID: after.ID}
@@ -49,7 +50,11 @@ func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bo
 			}
 			return all(r, err)
 		}
-		some := make([]found, 0, listAhead)
+		ahead := listAhead
+		if page > 0 {
+			ahead = min(page, listAhead)
+		}
+		some := make([]found, 0, ahead)
 		for e, err := range g.Store.Find(ctx, storage.Query{Index: index, Value: swap.SignerValue(chain, signer), Descending: true, After: from}) {
 			if err != nil && e.ID == "" {
 				if g.yieldAll(some, yield) {
@@ -57,10 +62,11 @@ func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bo
 				}
 				return
 			}
-			if some = append(some, found{entry: e, err: err}); len(some) == listAhead {
+			if some = append(some, found{entry: e, err: err}); len(some) == ahead {
 				if !g.yieldAll(some, yield) {
 					return
 				}
+				ahead = min(2*ahead, listAhead) // some were not listed
 				some = some[:0]
 			}
 		}

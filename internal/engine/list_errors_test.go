@@ -138,3 +138,33 @@ func TestListHasTypesThatAreNotConfigured(t *testing.T) {
 		t.Errorf("%d swaps", n)
 	}
 }
+
+// Who takes a page has no more read and decoded for it, but for what is not listed.
+func TestAPageReadsNoMore(t *testing.T) {
+	mem := new(storagetest.Memory)
+	s := &scripted{Store: mem}
+	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
+	if err := g.Create(t.Context(), newToy("a")); err != nil {
+		t.Fatal(err)
+	}
+	e, err := mem.Get(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, listAhead}, {0, 3, listAhead}} {
+		read := 0
+		s.list = func(yield func(storage.Entry, error) bool) {
+			for read++; yield(e, nil); read++ {
+			}
+		}
+		taken := 0
+		for range g.ListAfter(t.Context(), "CITREA", "0x1", false, nil, test.page) {
+			if taken++; taken == test.take {
+				break
+			}
+		}
+		if read != test.read {
+			t.Errorf("page %d: %d entries were read for %d that were taken, want %d", test.page, read, test.take, test.read)
+		}
+	}
+}
