@@ -97,7 +97,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 		records[id] = r
 	}
 	list := func(after *swap.Record) (ids []string) {
-		for r, err := range g.ListAfter(t.Context(), "CITREA", "0x1", false, after) {
+		for r, err := range g.ListAfter(t.Context(), "CITREA", "0x1", false, after, 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
