@@ -34,9 +34,10 @@ type Change struct {
 // Subscribe calls deliver for every change of a swap until ctx ends, deliver
 // returns false, or the client is closed; it then returns ctx's cause, nil, or
 // [ErrClosed] respectively. Changes that arrive while deliver is running are
-// merged per swap: the latest one is never lost. What another process changes in the
-// same store, and what changed while nobody was subscribed, is found by
-// [Client.Changes].
+// merged per swap: the latest one is never lost. What other processes change in the same
+// store, which is then a storage.Leaser, is delivered about a second later, and at the
+// latest half a minute later if their clocks are behind. What changed while nobody was
+// subscribed is found by [Client.Changes].
 func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
 	if c.life.over() {
 		return ErrClosed
