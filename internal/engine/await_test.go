@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,37 +163,49 @@ func TestSameSubmissionTwice(t *testing.T) {
 	})
 }
 
-// Places of swaps that nobody looks at are given up when there are many; those of
-// running and of fresh passes are kept.
+// Nothing is kept of swaps that nobody looks at; running and fresh passes are.
 func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
-		for _, id := range []string{"a", "b"} {
-			create(t, g, id)
-		}
+		w := &toyReader{}
+		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
 		look := func(id string) {
 			if _, err := g.Advance(t.Context(), id, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		now := time.Now()
-		special := map[string]*lane{
-			"running": {running: &passRun{}},
-			"fresh":   {last: &passRun{ended: now.Add(-snapshotLife + time.Nanosecond)}},
-			"old":     {last: &passRun{ended: now.Add(-snapshotLife)}},
-			"failed":  {last: &passRun{}},
+		left := func(when string, want ...string) {
+			t.Helper()
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if got := slices.Sorted(maps.Keys(g.lanes)); !slices.Equal(got, want) {
+				t.Errorf("%s: places %v are left, want %v", when, got, want)
+			}
 		}
-		maps.Copy(g.lanes, special)
-		for i := range 4096 - len(special) - 1 {
-			g.lanes[fmt.Sprint(i)] = &lane{}
+		for _, id := range []string{"a", "b", "c"} {
+			create(t, g, id)
+			look(id)
+			time.Sleep(snapshotLife / 4)
 		}
-		look("a")
-		if n := len(g.lanes); n != 4096 {
-			t.Fatalf("%d places, none is to be given up yet", n)
+		if _, err := g.Advance(t.Context(), "unknown", nil); err == nil {
+			t.Fatal("it is known")
 		}
-		look("b")
-		if left := slices.Sorted(maps.Keys(g.lanes)); !slices.Equal(left, []string{"a", "b", "fresh", "running"}) {
-			t.Errorf("%d places are left: %.10v", len(left), left)
+		left("while all are fresh", "a", "b", "c")
+		g.forget("b")
+		time.Sleep(snapshotLife / 4)
+		g.sweep()
+		left("when the first is not", "b", "c")
+		var all sync.WaitGroup
+		w.delay = time.Minute
+		all.Go(func() { _, _ = g.Advance(t.Context(), "c", swap.Look{}) })
+		time.Sleep(snapshotLife)
+		g.sweep()
+		left("while one is under way", "c")
+		all.Wait()
+		time.Sleep(snapshotLife)
+		g.sweep()
+		left("at rest")
+		if len(g.fresh) != 0 {
+			t.Errorf("%d passes are kept", len(g.fresh))
 		}
 		g.Close()
 	})

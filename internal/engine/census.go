@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math/big"
+	"strings"
 	"sync"
 
 	"github.com/swapper-go/swapper/swap"
@@ -9,17 +10,20 @@ import (
 )
 
 // census is what Run follows, counted without reading the store: one small value
-// for each swap on the schedule. Safe for concurrent use.
+// for each swap on the schedule, which holds nothing of its record. Safe for
+// concurrent use.
 type census struct {
-	mu    sync.Mutex
-	swaps map[string]sheet
+	mu     sync.Mutex
+	swaps  map[string]sheet
+	groups map[Group]*Group         // of sheets; there are few
+	tokens map[string]*tokens.Token // likewise, by id
 }
 
 // sheet is what is counted of one swap.
 type sheet struct {
-	group   Group
-	input   tokens.Amount
-	begun   bool // money may be under way
+	group   *Group
+	token   *tokens.Token // of the input, if money may be under way
+	raw     *big.Int
 	waiting []swap.EffectKind
 }
 
@@ -40,22 +44,37 @@ type Census struct {
 }
 
 func (c *census) set(r *swap.Record, row swap.StateRow) {
-	f := sheet{
-		group: Group{r.Type, r.Chain, r.State, row.Name},
-		input: r.Terms.Input,
-		begun: !row.Finished && !row.Expired && !r.MayPurge(),
-	}
+	var f sheet
 	for key, try := range r.Tried {
 		if try.Outcome == "" {
 			f.waiting = append(f.waiting, swap.KindOf(key))
 		}
 	}
+	begun := !row.Finished && !row.Expired && !r.MayPurge() // money may be under way
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.swaps == nil {
-		c.swaps = map[string]sheet{}
+		c.swaps, c.groups, c.tokens = map[string]sheet{}, map[Group]*Group{}, map[string]*tokens.Token{}
 	}
-	c.swaps[r.ID] = f
+	group := Group{r.Type, r.Chain, r.State, row.Name}
+	if f.group = c.groups[group]; f.group == nil {
+		f.group = &group
+		c.groups[group] = f.group
+	}
+	if in := r.Terms.Input; begun && in.Raw != nil {
+		id := in.Token.ID()
+		if f.token = c.tokens[id]; f.token == nil {
+			token := in.Token
+			f.token = &token
+			c.tokens[id] = f.token
+		}
+		f.raw = in.Raw
+	}
+	if _, ok := c.swaps[r.ID]; ok {
+		c.swaps[r.ID] = f // under the id that it has
+		return
+	}
+	c.swaps[strings.Clone(r.ID)] = f
 }
 
 func (c *census) drop(id string) {
@@ -66,7 +85,7 @@ func (c *census) drop(id string) {
 
 func (c *census) clear() {
 	c.mu.Lock()
-	clear(c.swaps)
+	c.swaps, c.groups, c.tokens = nil, nil, nil
 	c.mu.Unlock()
 }
 
@@ -74,26 +93,26 @@ func (c *census) clear() {
 // run. It takes no questions and does not read the store.
 func (g *Engine) Census() Census {
 	out := Census{Groups: map[Group]int{}, Waiting: map[swap.EffectKind]int{}, Running: map[swap.EffectKind]int{}}
-	sums := map[string]*tokens.Amount{}
+	sums := map[*tokens.Token]*big.Int{}
 	g.census.mu.Lock()
 	for _, f := range g.census.swaps {
-		out.Groups[f.group]++
+		out.Groups[*f.group]++
 		for _, kind := range f.waiting {
 			out.Waiting[kind]++
 		}
-		if !f.begun || f.input.Raw == nil {
+		if f.token == nil {
 			continue
 		}
-		sum := sums[f.input.Token.ID()]
+		sum := sums[f.token]
 		if sum == nil {
-			sum = &tokens.Amount{Raw: new(big.Int), Token: f.input.Token}
-			sums[f.input.Token.ID()] = sum
+			sum = new(big.Int)
+			sums[f.token] = sum
 		}
-		sum.Raw.Add(sum.Raw, f.input.Raw)
+		sum.Add(sum, f.raw)
 	}
 	g.census.mu.Unlock()
-	for _, sum := range sums {
-		out.UnderWay = append(out.UnderWay, *sum)
+	for token, sum := range sums {
+		out.UnderWay = append(out.UnderWay, tokens.Amount{Raw: sum, Token: *token})
 	}
 	g.Effects.mu.Lock()
 	defer g.Effects.mu.Unlock()

@@ -71,6 +71,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	lanes  map[string]*lane
+	fresh  []landed // the oldest first
 	passes sync.WaitGroup
 }
 
@@ -164,6 +165,12 @@ type lane struct {
 	last    *passRun // the one before, while it is fresh
 }
 
+// landed is a pass that ended well, and whose facts may still be fresh.
+type landed struct {
+	id   string
+	pass *passRun
+}
+
 // passRun is one pass. It outlives the callers that wait for it.
 type passRun struct {
 	*flight.Call[*Result]
@@ -201,7 +208,6 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 	l := g.lanes[id]
 	if l == nil {
 		l = &lane{}
-		g.sweep()
 		g.lanes[id] = l
 	}
 	if l.running != nil {
@@ -223,7 +229,7 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 // ErrClosed is the error of calls to an engine that was closed, or is closed under them.
 var ErrClosed error = fault.New(fault.Internal, "the client is closed")
 
-// endOf is when a pass ended well. g.mu is held.
+// endOf is when a pass ended. g.mu is held.
 func endOf(f *passRun) time.Time {
 	if f == nil {
 		return time.Time{}
@@ -240,28 +246,37 @@ func (g *Engine) forget(id string) {
 	g.mu.Unlock()
 }
 
-// sweep drops idle lanes when there are many. g.mu is held.
+// sweep gives up the lanes of swaps that nobody has looked at lately: what a pass has
+// decoded and found is not kept.
 func (g *Engine) sweep() {
-	if len(g.lanes) < 4096 {
-		return
-	}
-	now := g.Now()
-	for id, l := range g.lanes {
-		if l.running == nil && now.Sub(endOf(l.last)) >= snapshotLife {
-			delete(g.lanes, id)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, n := g.Now(), 0
+	for ; n < len(g.fresh); n++ {
+		old := &g.fresh[n]
+		if age := now.Sub(old.pass.ended); age >= 0 && age < snapshotLife {
+			break
 		}
+		if l := g.lanes[old.id]; l != nil && l.running == nil && (l.last == old.pass || l.last == nil) {
+			delete(g.lanes, old.id)
+		}
+		*old = landed{}
 	}
+	g.fresh = g.fresh[n:]
 }
 
 func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input) {
 	defer g.passes.Done()
 	res, err := g.guarded(id, input)
 	g.mu.Lock()
-	if err == nil {
-		f.ended = g.Now()
+	if l.running = nil; err == nil {
+		f.ended, l.last = g.Now(), f
+		g.fresh = append(g.fresh, landed{id, f})
+	} else {
+		delete(g.lanes, id)
 	}
-	l.running, l.last = nil, f
 	g.mu.Unlock()
+	g.sweep()
 	f.End(res, err)
 }
 

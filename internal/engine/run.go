@@ -3,6 +3,7 @@ package engine
 import (
 	"container/heap"
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,7 @@ func (g *Engine) Run(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
+		g.sweep()
 		now := g.Now()
 		g.hints.schedule(s, now)
 		g.absences.schedule(s, now)
@@ -182,8 +184,8 @@ func (s *schedule) set(id string, when time.Time) {
 	defer s.mu.Unlock()
 	t := s.at[id]
 	if t == nil {
-		t = &turn{id: id, index: -1}
-		s.at[id] = t
+		t = &turn{id: strings.Clone(id), index: -1} // of the id alone: it holds nothing that was read with it
+		s.at[t.id] = t
 	}
 	s.put(t, when)
 }
