@@ -1,0 +1,70 @@
+//go:build unix
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/storage/postgres"
+)
+
+// Three processes share the shards of a database; when it crashes they let go, and when it
+// is back they share them again, all by themselves.
+func TestDatabaseRestarts(t *testing.T) {
+	server := pgtest.Start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	fleets := make([]*Fleet, 3)
+	for i := range fleets {
+		store, err := postgres.Open(t.Context(), server.DSN(), postgres.Options{Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		fleets[i] = New(Options{Leaser: store, TTL: 3 * time.Second})
+		running.Go(func() {
+			if err := fleets[i].Run(ctx); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	defer running.Wait()
+	defer cancel()
+	held := func() (all, idle int) {
+		for _, f := range fleets {
+			n := len(f.Shards())
+			if all += n; n == 0 {
+				idle++
+			}
+		}
+		return all, idle
+	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for late := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(late) {
+				all, idle := held()
+				t.Fatalf("never: %s; %d shards are held, %d have none", what, all, idle)
+			}
+		}
+	}
+	shared := func() bool {
+		all, idle := held()
+		return all == shard.Count && idle == 0
+	}
+	until("all have their part", shared)
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	until("all let go", func() bool { _, idle := held(); return idle == len(fleets) })
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	until("all have their part again", shared)
+}
