@@ -1,0 +1,14 @@
+// Package explore holds tests alone: they take the tables of package swap through
+// everything that the world may do to a swap, within bounds, and check the promises in
+// every world that can be reached (docs/proof.md).
+//
+// A world is a small value: the chain, Bitcoin, the provider, the user, the clock. What
+// nature, the provider and strangers may do are its actions. A state is a world with
+// the stored record of the swap in it; states are visited breadth first and merged when
+// they differ in nothing that matters. The passes are those of the engine
+// ([engine.Turn]), with its record codec, its keys and its rules of what counts as an
+// answer.
+//
+//	go test ./swap/explore                                          a small bound, in seconds
+//	go test ./swap/explore -run TestExplore -explore 2 -timeout 4h  two surprises
+package explore

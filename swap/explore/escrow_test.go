@@ -1,0 +1,259 @@
+package explore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// The escrow of all stories, and the preimage behind it.
+var (
+	secret  = chains.Preimage{1, 2, 3}
+	payHash = sha256.Sum256(secret[:])
+)
+
+func expiry() time.Time { return zero.Add(12 * hour) }
+
+// authUntil is until when, in Unix seconds, the provider's authorisation to open is good.
+func authUntil() int64 { return zero.Add(10 * time.Minute).Unix() }
+
+func theEscrow() *chains.Escrow {
+	return &chains.Escrow{Version: "v1", Offerer: "me", Claimer: "lp", Amount: big.NewInt(1000), ClaimHash: payHash[:], Hash: []byte{7}, Expiry: expiry().Unix(), Data: []byte(`"agreed"`)}
+}
+
+// firstRecord is what all swaps begin with.
+func firstRecord(t swap.Type) *swap.Record {
+	amount := func(n int64) tokens.Amount { return tokens.Amount{Token: tokens.BTC(), Raw: big.NewInt(n)} }
+	return &swap.Record{
+		Head: swap.Head{ID: swapID, Type: t, Chain: "CITREA", Contract: "v1", Signer: "me", LP: swap.LP{URL: "https://lp", Address: "lp"},
+			CreatedAt: swap.At(zero), Expiry: swap.At(zero.Add(10 * time.Minute)), From: 90},
+		Terms: swap.Terms{Input: amount(1000), Output: amount(990), SwapFee: amount(10), Recipient: "me"},
+	}
+}
+
+// firstWorld is the world in which a quote has just been made.
+func firstWorld() world { return world{height: 100, btc: btcWorld{height: 100}} }
+
+func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+	if a.missing(aEscrow) && q.ClaimHash == nil || a.missing(aFound) && q.ClaimHash != nil {
+		return chains.EscrowFact{}, errSilent
+	}
+	head, h := a.s.head(a.o.lag)
+	state, since := a.s.w.escrowAt(h)
+	if wrong := chains.EscrowState(a.o.wrong - 1); a.o.wrong != 0 && wrong != state {
+		state, since = wrong, h
+	}
+	f := chains.EscrowFact{State: state, Head: head, Final: since+finalAfter <= h}
+	if state != chains.EscrowNone {
+		f.InitTx, f.Opened = "init", chains.Block{Height: uint64(max(a.s.w.opened, 1))}
+		if q.ClaimHash != nil {
+			f.Escrow = theEscrow()
+		}
+	}
+	if state == chains.EscrowOpen {
+		f.Opened.Height = uint64(since)
+	}
+	switch state {
+	case chains.EscrowClaimed:
+		f.ClaimTx, f.Result, f.Finished.Height = "claim", a.s.claimResult(), uint64(since)
+	case chains.EscrowRefunded:
+		f.RefundTx, f.Finished.Height = "refund", uint64(since)
+	}
+	if q.Auth != nil {
+		switch now := a.s.clock(a.o.skew).Unix(); {
+		case head.Time > authUntil():
+			f.Auth = chains.AuthOver
+		case authUntil()-now >= 30:
+			f.Auth = chains.AuthGood
+		default:
+			f.Auth = chains.AuthLate
+		}
+	}
+	return f, nil
+}
+
+func (a answer) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chains.TxStatus, error) {
+	if a.missing(aTxs) {
+		return nil, errSilent
+	}
+	_, h := a.s.head(a.o.lag)
+	all := make([]chains.TxStatus, len(txs))
+	for i := range a.s.w.txs {
+		for j, asked := range txs {
+			if asked.ID != txID(i) {
+				continue
+			}
+			t := a.s.w.txs[i]
+			st := chains.TxStatus{Block: chains.Block{Height: uint64(t.at)}, Final: t.at+finalAfter <= h}
+			switch {
+			case (t.state == mined || t.state == reverted) && t.at > h:
+				st = chains.TxStatus{State: chains.TxPending}
+			case t.state == mined:
+				st.State = chains.TxConfirmed
+			case t.state == reverted:
+				st.State, st.Reason = chains.TxReverted, "reverted"
+			case t.state == replaced:
+				st = chains.TxStatus{State: chains.TxReplaced, Reason: "replaced"}
+			case t.state == waiting:
+				st = chains.TxStatus{State: chains.TxPending}
+			default:
+				st = chains.TxStatus{}
+			}
+			all[j] = st
+		}
+	}
+	return all, nil
+}
+
+// looks returns all that can be wrong with one look of the process at the world.
+func looks(facts map[fact]string, wrong map[int8]string) []look {
+	all := []look{
+		{name: "the process dies before it does what is due", passOnly: true},
+		{name: "the process dies after its first write", o: opts{die: 1}, passOnly: true},
+		{name: "the process dies after its second write", o: opts{die: 2}, passOnly: true},
+		{name: "nobody answers", o: opts{miss: ^fact(0)}},
+		{name: "the nodes are three blocks behind", o: opts{lag: true}},
+		{name: "what is due is lost on its way", ends: lostBefore},
+		{name: "what is due is done, and the answer is lost", ends: lostAfter},
+		{name: "the process dies once it has noted what it begins", ends: diedBefore},
+		{name: "the process does what is due, and dies before it notes that", ends: diedAfter},
+		{name: "what is due is refused", ends: refused},
+	}
+	for f := fact(1); f != 0; f <<= 1 {
+		if name := facts[f]; name != "" {
+			all = append(all, look{name: "there is no answer about " + name, o: opts{miss: f}})
+		}
+	}
+	for n := int8(1); n < 8; n++ {
+		if name := wrong[n]; name != "" {
+			all = append(all, look{name: "a node says wrongly that " + name, o: opts{wrong: n}})
+		}
+	}
+	for _, h := range []int8{-3, 3} {
+		all = append(all,
+			look{name: fmt.Sprintf("its clock is off by %+d h", h), o: opts{skew: h}},
+			look{name: fmt.Sprintf("its clock is off by %+d h, and nobody answers", h), o: opts{skew: h, miss: ^fact(0)}})
+	}
+	return all
+}
+
+// process is what becomes of the process itself.
+func process(faults []look) []action {
+	all := []action{
+		{"the process looks", 0, func(s *sim) bool { return !s.w.asleep }},
+		{"the process stops", 1, func(s *sim) bool {
+			if s.w.asleep || s.w.fault != 0 {
+				return false
+			}
+			s.w.asleep = true
+			return true
+		}},
+		{"the process starts again", 0, func(s *sim) bool {
+			if !s.w.asleep {
+				return false
+			}
+			s.w.asleep = false
+			return true
+		}},
+	}
+	for i, f := range faults {
+		all = append(all, action{"[at the next look of the process, " + f.name + "]", 1, func(s *sim) bool {
+			if s.w.asleep || s.w.fault != 0 {
+				return false
+			}
+			s.w.fault, s.quiet = int8(i+1), true
+			return true
+		}})
+	}
+	return all
+}
+
+var wrongEscrow = map[int8]string{
+	1 + int8(chains.EscrowNone):     "the escrow was never opened",
+	1 + int8(chains.EscrowOpen):     "the escrow is open",
+	1 + int8(chains.EscrowClaimed):  "the escrow was claimed",
+	1 + int8(chains.EscrowRefunded): "the escrow was refunded",
+}
+
+// nature is what happens to the chain and to those who sign.
+func nature() []action {
+	all := []action{
+		{"the user signs what is asked for", 0, func(s *sim) bool { return !s.w.asleep && s.user(owner, opts{}) }},
+		{"a stranger signs what is asked for", 1, func(s *sim) bool { return !s.w.asleep && s.user(stranger, opts{}) }},
+		{"the user signs what is asked for, and the process dies when it is stored", 1, func(s *sim) bool {
+			s.quiet = true
+			return !s.w.asleep && s.user(owner, opts{die: 1})
+		}},
+		{"time passes", 0, func(s *sim) bool { return s.explored() && s.tick(false) }},
+		{"time passes, and no block is found", 1, func(s *sim) bool { return s.explored() && s.tick(true) }},
+	}
+	for i := range slots {
+		of := func(s *sim) *tx { return &s.w.txs[i] }
+		all = append(all,
+			action{fmt.Sprintf("transaction %d is mined", i), 0, func(s *sim) bool { return of(s).state == waiting && s.mine(i) }},
+			action{fmt.Sprintf("transaction %d, which the nodes had forgotten, is mined", i), 1, func(s *sim) bool { return of(s).state == dropped && s.mine(i) }},
+			action{fmt.Sprintf("transaction %d is mined without effect", i), 1, func(s *sim) bool {
+				if of(s).state != waiting {
+					return false
+				}
+				s.block()
+				of(s).state, of(s).at = reverted, s.w.height
+				if of(s).reveal {
+					s.w.public = true
+				}
+				return true
+			}},
+			action{fmt.Sprintf("the nodes forget transaction %d", i), 1, func(s *sim) bool {
+				if of(s).state != waiting {
+					return false
+				}
+				of(s).state = dropped
+				return true
+			}})
+	}
+	for d := int16(1); d <= finalAfter; d++ {
+		all = append(all,
+			action{fmt.Sprintf("a reorganisation takes back %d blocks", d), 1, func(s *sim) bool { return s.reorganise(d, false) }},
+			action{fmt.Sprintf("a reorganisation takes back %d blocks, and their transactions are forgotten", d), 1, func(s *sim) bool { return s.reorganise(d, true) }})
+	}
+	return all
+}
+
+// explored reports whether the time of the exploration goes on: what comes later is the
+// same for ever.
+func (s *sim) explored() bool { return int(s.w.now) < len(s.moments) }
+
+// speak sets what the provider says.
+func speak(name string, m mood, cost int8, when func(w *world) bool) action {
+	return action{name, cost, func(s *sim) bool {
+		if s.w.mood == m || when != nil && !when(&s.w) {
+			return false
+		}
+		s.w.mood = m
+		return true
+	}}
+}
+
+func (s *sim) settled(r *swap.Record, _ bool) bool {
+	row, _ := s.flow.State(r.State)
+	return r.Settled || row.Expired
+}
+
+func lpRefused() error { return errors.New("refused") }
+
+func hexHash() string { return hex.EncodeToString(payHash[:]) }
+
+var (
+	_ engine.Reader = answer{}
+	_               = lp.Status{}
+)
