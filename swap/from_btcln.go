@@ -120,7 +120,7 @@ func fromBTCLNAsk(in In) Ask {
 		a.Rival = q
 	}
 	_, hinted := in.Input.(Look)
-	if r.LP.URL != "" && !obs.LP.Asked && (hinted || r.State != swapstate.LnExpired) {
+	if r.LP.URL != "" && !obs.LP.Asked && (hinted || mayBePaid(in)) {
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoicePaymentAuth, ID: r.Lightning.Hash}
 	}
 	if !LPSays(lp.CodeDone)(in) || len(obs.LP.Value.Escrow) == 0 || obs.LP.Value.Auth == nil {

@@ -118,7 +118,7 @@ func autoAsk(in In) Ask {
 	if q := hashRival(r); q != nil && !obs.Rival.Asked {
 		a.Rival = q
 	}
-	if r.LP.URL != "" && !obs.LP.Asked && r.State != swapstate.LnExpired {
+	if r.LP.URL != "" && !obs.LP.Asked && mayBePaid(in) {
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	}
 	if autoSearch(in) && !obs.Found.Asked {

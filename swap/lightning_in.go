@@ -18,6 +18,13 @@ func lightningUnpaid(r *Record) bool {
 	return (r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired) && r.Problem == "" && !asked
 }
 
+// mayBePaid reports whether the LP may still come to hold a payment. A swap may have been
+// given up too early, by a clock that was ahead for a moment.
+func mayBePaid(in In) bool {
+	ends := in.R.Lightning.EndsAt
+	return in.R.State != swapstate.LnExpired || ends != 0 && !ends.Passed(in.Now)
+}
+
 // withdrawMove is the row by which the invoice is paid from an LNURL-withdraw link.
 func withdrawMove() Move {
 	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {

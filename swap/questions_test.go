@@ -179,9 +179,9 @@ func TestAutoQuestions(t *testing.T) {
 		{name: "the provider", pass: autoPass(swapstate.LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool {
 			return a.LP != nil && a.LP.Endpoint == lp.GetInvoiceStatus && a.LP.ID != ""
 		}, without: changes{
-			"it was asked": says(lp.CodeUnpaid), "there is none": noProvider, "it has expired": inState(swapstate.LnExpired), "the swap rests": rests,
+			"it was asked": says(lp.CodeUnpaid), "there is none": noProvider, "no payment can arrive any more": all(inState(swapstate.LnExpired), func(in *In) { in.R.Lightning.EndsAt = ago(time.Hour) }), "the swap rests": rests,
 			"the escrow is known": func(in *In) { in.R.Escrow.Real = &chains.Escrow{} },
-		}, with: changes{"the invoice has expired": inState(swapstate.LnSoftExpired)}},
+		}, with: changes{"the invoice has expired": inState(swapstate.LnSoftExpired), "it was given up too early": inState(swapstate.LnExpired)}},
 		{name: "whether another swap has its hash", pass: autoPass(swapstate.LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil }, without: changes{
 			"that was done": func(in *In) { in.Obs.Rival = known(false) }, "nothing is to be paid any more": inState(swapstate.LnSoftExpired), "it has none": func(in *In) { in.R.Lightning.Hash = "" },
 			"the escrow is known": func(in *In) { in.R.Escrow.Real = &chains.Escrow{} },

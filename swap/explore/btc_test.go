@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -15,4 +14,3 @@ func (s *sim) btcTick()                                           {}
 func (s *sim) btcMine() bool                                      { return false }
 func (s *sim) fund(*swap.Record, opts) bool                       { return false }
 func (s *sim) performMore(*swap.Record, swap.Effect) (bool, bool) { return false, false }
-func (s *sim) revealed(*swap.Record, *engine.Result)              {}

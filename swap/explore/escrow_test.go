@@ -25,7 +25,7 @@ var (
 func expiry() time.Time { return zero.Add(12 * hour) }
 
 // authUntil is until when, in Unix seconds, the provider's authorisation to open is good.
-func authUntil() int64 { return zero.Add(10 * time.Minute).Unix() }
+func (s *sim) authUntil() int64 { return zero.Add(s.authFor).Unix() }
 
 func theEscrow() *chains.Escrow {
 	return &chains.Escrow{Version: "v1", Offerer: "me", Claimer: "lp", Amount: big.NewInt(1000), ClaimHash: payHash[:], Hash: []byte{7}, Expiry: expiry().Unix(), Data: []byte(`"agreed"`)}
@@ -57,7 +57,7 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 	if state != chains.EscrowNone {
 		f.InitTx, f.Opened = "init", chains.Block{Height: uint64(max(a.s.w.opened, 1))}
 		if q.ClaimHash != nil {
-			f.Escrow = theEscrow()
+			f.Escrow = inEscrow()
 		}
 	}
 	if state == chains.EscrowOpen {
@@ -71,9 +71,9 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 	}
 	if q.Auth != nil {
 		switch now := a.s.clock(a.o.skew).Unix(); {
-		case head.Time > authUntil():
+		case head.Time > a.s.authUntil():
 			f.Auth = chains.AuthOver
-		case authUntil()-now >= 30:
+		case a.s.authUntil()-now >= 30:
 			f.Auth = chains.AuthGood
 		default:
 			f.Auth = chains.AuthLate
@@ -244,9 +244,9 @@ func speak(name string, m mood, cost int8, when func(w *world) bool) action {
 	}}
 }
 
-func (s *sim) settled(r *swap.Record, _ bool) bool {
+func (s *sim) settled(r *swap.Record, gone bool) bool {
 	row, _ := s.flow.State(r.State)
-	return r.Settled || row.Expired
+	return r.Settled || row.Expired || s.rests != nil && s.rests(s, r, gone)
 }
 
 func lpRefused() error { return errors.New("refused") }

@@ -79,7 +79,7 @@ func (s *sim) claimResult() []byte {
 	return secret[:]
 }
 
-func outStory(t swap.Type, small int) *story {
+func outStory(t swap.Type) *story {
 	pays := func(w *world) bool { return w.escrow() == chains.EscrowOpen && !w.paid }
 	claims := func(s *sim) bool {
 		if !s.w.paid || s.w.escrow() != chains.EscrowOpen {
@@ -92,12 +92,13 @@ func outStory(t swap.Type, small int) *story {
 		s.w.paid, s.w.mood = true, saysPaid
 		return true
 	}
+	const authFor = 10 * time.Minute
 	st := &story{
-		name: t.String(), flow: flowOf(t), small: small,
+		name: t.String(), flow: flowOf(t), authFor: authFor,
 		moments: []time.Duration{0, 4 * time.Minute, 12 * time.Minute, 40 * time.Minute, 12*hour - 5*time.Minute, 12*hour + 11*time.Minute, 12*hour + 30*time.Minute},
 		begin: func() []start {
 			r := firstRecord(t)
-			r.Escrow = &swap.EscrowPart{Real: theEscrow(), Expected: theEscrow(), Init: &chains.Auth{Prefix: "claim_initialize", Timeout: authUntil(), Signature: "0x1"}}
+			r.Escrow = &swap.EscrowPart{Real: theEscrow(), Expected: theEscrow(), Init: &chains.Auth{Prefix: "claim_initialize", Timeout: zero.Add(authFor).Unix(), Signature: "0x1"}}
 			if t == swap.ToBTCLN {
 				r.Lightning = &swap.LightningPart{Invoice: "lnbc1", Hash: hexHash()}
 			} else {
@@ -213,7 +214,7 @@ func outTruth(s *sim, was *swap.Record, res *engine.Result) string {
 		}
 	case chains.EscrowNone:
 		ok = in(swapstate.OutCreated, swapstate.OutSoftExpired, swapstate.OutExpired)
-		if in(swapstate.OutExpired) && s.chainTime() <= authUntil() {
+		if in(swapstate.OutExpired) && s.chainTime() <= s.authUntil() {
 			return "the quote counts as over, though its escrow can still be opened"
 		}
 	}
@@ -233,5 +234,5 @@ func flowOf(t swap.Type) *swap.Flow {
 }
 
 func stories() []*story {
-	return []*story{outStory(swap.ToBTCLN, 1), outStory(swap.ToBTC, 1)}
+	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN)}
 }

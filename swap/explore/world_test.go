@@ -35,7 +35,8 @@ type world struct {
 	auth   bool // the provider has authorised a refund
 	public bool // others than the user know the preimage
 	away   bool // the payment was returned
-	asked  int8 // how often the LNURL service was asked
+	asked  int8 // how often the user asked for the LNURL service
+	handed int8 // how often it was handed the invoice
 	own    bool // the user brought the payment hash
 
 	btc btcWorld
@@ -224,7 +225,7 @@ func (s *sim) execute(step chains.StepKind) bool {
 	open := w.escrow() == chains.EscrowOpen
 	switch step {
 	case chains.StepInit:
-		if w.opened != 0 || now > authUntil() {
+		if w.opened != 0 || now > s.authUntil() {
 			return false
 		}
 		w.opened = w.height
@@ -343,14 +344,21 @@ func (s *sim) user(as signer, o opts) bool {
 	}
 	switch a := engine.ViewOf(s.flow, res).Signable().(type) {
 	case *swap.Sign:
-		return s.sign(as, a, res.Record, o)
+		return s.sign(as, a, res, o)
 	case *swap.Fund:
 		return as == owner && s.fund(res.Record, o)
+	}
+	if v := engine.ViewOf(s.flow, res); as == owner && v.Reveal != nil && *v.Reveal {
+		if _, _, err := s.turn(swap.Reveal{Preimage: secret}, o); err != nil && !errors.Is(err, errDied) {
+			s.broken("the preimage is asked for, and refused: %v", err)
+		}
+		return true
 	}
 	return false
 }
 
-func (s *sim) sign(as signer, a *swap.Sign, r *swap.Record, o opts) bool {
+func (s *sim) sign(as signer, a *swap.Sign, res *engine.Result, o opts) bool {
+	r := res.Record
 	plan := a.PlanFor(swap.Caller{Signer: as.String()})
 	if plan.Signer != as.String() {
 		return false
@@ -364,6 +372,10 @@ func (s *sim) sign(as signer, a *swap.Sign, r *swap.Record, o opts) bool {
 		}
 	}
 	sub := swap.Submit{Action: a.For}
+	if as == stranger && a.For == "claim" && s.flow.Type == swap.FromBTCLNAuto { // who reads it can claim, or give it to the provider
+		s.o = o
+		s.revealed(res, r.Public())
+	}
 	for n, step := range plan.Steps {
 		i := s.slot(r)
 		if i < 0 {
@@ -417,7 +429,7 @@ func (s *sim) perform(r *swap.Record, res *engine.Result, e swap.Effect) (done, 
 				continue
 			}
 			if t.reveal {
-				s.revealed(r, res)
+				s.revealed(res, res.Record.Public())
 			}
 			switch t.state {
 			case signed, dropped:
@@ -429,8 +441,10 @@ func (s *sim) perform(r *swap.Record, res *engine.Result, e swap.Effect) (done, 
 		}
 		s.broken("a transaction is sent that was not signed")
 	case swap.Publish:
-		s.revealed(r, res)
+		s.revealed(res, res.Record.Public())
 		return true, false
+	case swap.CallWithdraw:
+		return s.performWithdraw()
 	default:
 		return s.performMore(r, e)
 	}
