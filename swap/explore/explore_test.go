@@ -268,7 +268,7 @@ func (s *sim) work(o opts, ends fate) bool {
 // effect begins an effect as the engine does, carries it out, and reports.
 func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 	now := s.clock(o.skew)
-	ready := func(e swap.Effect) bool { return e.Due(s.rec, now) }
+	ready := func(e swap.Effect) bool { return !s.rec.Elsewhere(e, s.w.process(), now) && e.Due(s.rec, now) }
 	if !ready(e) {
 		return false
 	}
@@ -281,8 +281,8 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 	if !ok {
 		return false
 	}
-	if engine.Marks(res.Record, e) {
-		if err := s.write(res.Record, engine.Begun(res.Record, e, now), nil, now); err != nil {
+	if res.Record.Marks(e) {
+		if err := s.write(res.Record, res.Record.Begin(e, s.w.process(), now, now.Add(90*time.Second)), nil, now); err != nil {
 			s.broken("the beginning of %s cannot be stored: %v", e.Kind, err)
 		}
 	}
@@ -293,6 +293,7 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 	}
 	switch ends {
 	case diedBefore:
+		s.w.restarted = !s.w.restarted
 		return true
 	case lostBefore:
 	case refused:
@@ -301,6 +302,7 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 		s.o = o
 		done, no := s.perform(r, res, e)
 		if ends == diedAfter {
+			s.w.restarted = !s.w.restarted
 			return true
 		}
 		if ends == asUsual {
@@ -435,6 +437,9 @@ func (s *sim) normalise(r *swap.Record) {
 			t.NotBefore = 0
 		} else {
 			t.NotBefore = 1
+		}
+		if t.Busy = min(t.Busy, 1); t.Busy != 0 && !r.Tried[k].Busy.Reached(s.clock(0)) {
+			t.Busy = 2
 		}
 		r.Tried[k] = t
 	}

@@ -199,6 +199,8 @@ func inStory(t swap.Type) *story {
 		switch {
 		case s.w.public && state != chains.EscrowClaimed:
 			return "the preimage is known, and the user has not got the tokens"
+		case state == chains.EscrowOpen && r.Escrow.Real == nil && s.chainTime() > expiry().Add(-chains.ClaimGrace).Unix():
+			// Announced too late to be claimed: the provider takes it back, and the payment is returned.
 		case state == chains.EscrowOpen && !s.rests(s, r, gone):
 			return "the escrow is still open"
 		case state == chains.EscrowClaimed && r.State != swapstate.LnClaimed, state == chains.EscrowRefunded && r.State != swapstate.LnFailed,

@@ -21,8 +21,9 @@ type world struct {
 	off    int8 // hours by which the times of blocks are off
 	rival  bool // another swap holds the payment
 
-	asleep bool // the process does not run
-	fault  int8 // what will be wrong with its next look, from 1
+	asleep    bool // the process does not run
+	fault     int8 // what will be wrong with its next look, from 1
+	restarted bool // it has another name than at first
 
 	// The smart chain.
 	height         int16
@@ -40,6 +41,14 @@ type world struct {
 	own    bool // the user brought the payment hash
 
 	btc btcWorld
+}
+
+// process is the name of the process that runs now.
+func (w *world) process() string {
+	if w.restarted {
+		return "second"
+	}
+	return "first"
 }
 
 // tx is a transaction on the smart chain that the user or a stranger signed.
