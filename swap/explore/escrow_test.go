@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/big"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -249,11 +246,4 @@ func (s *sim) settled(r *swap.Record, gone bool) bool {
 	return r.Settled || row.Expired || s.rests != nil && s.rests(s, r, gone)
 }
 
-func lpRefused() error { return errors.New("refused") }
-
 func hexHash() string { return hex.EncodeToString(payHash[:]) }
-
-var (
-	_ engine.Reader = answer{}
-	_               = lp.Status{}
-)

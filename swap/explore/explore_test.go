@@ -452,13 +452,29 @@ func (x *explorer) next(st *state, a *action) *sim {
 	}
 	s := &sim{story: x.story, x: x, w: st.w, rec: st.rec}
 	s.w.left -= a.cost
-	if !a.do(s) && s.bad == "" {
+	happened := s.safely(func() bool {
+		if !a.do(s) {
+			return false
+		}
+		if !s.quiet {
+			s.wake()
+		}
+		return true
+	})
+	if !happened && s.bad == "" {
 		return nil
 	}
-	if !s.quiet {
-		s.wake()
-	}
 	return s
+}
+
+// safely turns a panic of a pass into a broken promise.
+func (s *sim) safely(do func() bool) (did bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.broken("a pass panics: %v", p)
+		}
+	}()
+	return do()
 }
 
 // wake has the process look as often as there is something new, if it runs; only once
@@ -595,15 +611,12 @@ func (x *explorer) live(st *state) string {
 			}
 			path = append(path, k)
 			did := ""
-			switch {
-			case s.work(opts{}, asUsual):
-				did = "a pass"
-			case s.mineAll():
-				did = "a block is found"
-			case s.user(owner, opts{}):
-				did = "the user signs"
-			case s.fair(s, gone):
-				did = "the provider acts"
+			s.safely(func() bool {
+				did = s.fairly(gone)
+				return true
+			})
+			if s.bad != "" {
+				return fmt.Sprintf("%s\n     (in a fair world: %s)", s.bad, strings.Join(told, "; "))
 			}
 			if did == "" {
 				r := s.rec
@@ -622,13 +635,25 @@ func (x *explorer) live(st *state) string {
 				return "in a fair world the process finds no rest: " + strings.Join(told[max(0, len(told)-12):], "; ")
 			}
 			told = append(told, fmt.Sprintf("%s, state %d", did, s.rec.State))
-			if s.bad != "" {
-				return fmt.Sprintf("%s\n     (in a fair world: %s)", s.bad, strings.Join(told, "; "))
-			}
 		}
 		for _, k := range path {
 			x.good[i].Store(k, true)
 		}
+	}
+	return ""
+}
+
+// fairly does what happens next in a fair world, "" if only time passes.
+func (s *sim) fairly(gone bool) string {
+	switch {
+	case s.work(opts{}, asUsual):
+		return "a pass"
+	case s.mineAll():
+		return "a block is found"
+	case s.user(owner, opts{}):
+		return "the user signs"
+	case s.fair(s, gone):
+		return "the provider acts"
 	}
 	return ""
 }

@@ -1,0 +1,142 @@
+package explore
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/swapstate"
+	"github.com/swapper-go/swapper/swap"
+)
+
+var mutants = flag.Bool("explore.mutants", false, "try every mutant of every table, and say which are not noticed")
+
+// mutant is a table with one mistake in it.
+type mutant struct {
+	name string
+	make func(f *swap.Flow) *swap.Flow
+}
+
+// changed is a copy of a flow in which a row is changed.
+func changed(f *swap.Flow, i int, change func(m *swap.Move)) *swap.Flow {
+	c := *f
+	c.Moves = slices.Clone(f.Moves)
+	change(&c.Moves[i])
+	return &c
+}
+
+// without is a copy of a flow that lacks a row.
+func without(f *swap.Flow, i int) *swap.Flow {
+	c := *f
+	c.Moves = slices.Delete(slices.Clone(f.Moves), i, i+1)
+	return &c
+}
+
+func rowOf(f *swap.Flow, why string, on swap.InputKind) int {
+	return slices.IndexFunc(f.Moves, func(m swap.Move) bool { return m.Why == why && (on == 0 || m.On == on) })
+}
+
+// A mistake in a table is noticed: the exploration of a mutant tells a story.
+func TestMistakesAreNoticed(t *testing.T) {
+	lacks := func(why string) mutant {
+		return mutant{"without the row: " + why, func(f *swap.Flow) *swap.Flow { return without(f, rowOf(f, why, 0)) }}
+	}
+	always := func(why string) mutant {
+		return mutant{"without the guard of: " + why, func(f *swap.Flow) *swap.Flow {
+			return changed(f, rowOf(f, why, 0), func(m *swap.Move) { m.If = nil })
+		}}
+	}
+	for typ, all := range map[swap.Type][]mutant{
+		swap.ToBTCLN: {
+			lacks("the escrow was refunded"),
+			lacks("the escrow is open"),
+			lacks("the escrow has expired"),
+			always("the provider has proven its payment"),
+			always("the authorization expired and the escrow was never opened"),
+		},
+		swap.FromBTCLNAuto: {
+			lacks("no payment can arrive any more"),
+			lacks("a reorganisation removed the escrow"),
+			{"the preimage leaves as soon as the escrow is open", func(f *swap.Flow) *swap.Flow {
+				c := *f
+				c.Effects = func(in swap.In) []swap.Effect {
+					all := f.Effects(in)
+					if in.R.State == swapstate.LnCommitted && len(all) == 0 {
+						all = append(all, swap.Effect{Kind: swap.Publish, Reveals: true})
+					}
+					return all
+				}
+				return &c
+			}},
+			{"an LNURL service is asked again and again", func(f *swap.Flow) *swap.Flow {
+				c := *f
+				c.Effects = func(in swap.In) []swap.Effect {
+					all := f.Effects(in)
+					if w := in.R.Lightning.Withdraw; w != nil && in.R.State == swapstate.LnCreated {
+						return []swap.Effect{{Kind: swap.CallWithdraw, Mark: true}}
+					}
+					return all
+				}
+				return &c
+			}},
+		},
+		swap.FromBTCLN: {
+			always("the provider holds the payment and authorized the agreed escrow"),
+			lacks("the escrow is open"),
+		},
+	} {
+		for _, m := range all {
+			t.Run(fmt.Sprintf("%s/%s", typ, m.name), func(t *testing.T) {
+				st := storyOf(typ)
+				st.flow = m.make(st.flow)
+				x := newExplorer(st)
+				x.most = nearest
+				told := x.explore(1)
+				if told == "" {
+					t.Fatalf("nothing is noticed in %d states", len(x.nodes))
+				}
+				t.Log(told)
+			})
+		}
+	}
+}
+
+// Every row that is dropped or loses its guard, of every table: a command, which says
+// what is not noticed.
+func TestMutants(t *testing.T) {
+	if !*mutants {
+		t.Skip("a command: -explore.mutants")
+	}
+	for _, st := range stories() {
+		noticed, tried := 0, 0
+		try := func(what string, f *swap.Flow) {
+			tried++
+			m := storyOf(st.flow.Type)
+			m.flow = f
+			x := newExplorer(m)
+			x.most = 20 * nearest
+			if x.explore(1) != "" {
+				noticed++
+				return
+			}
+			t.Logf("%s: not noticed: %s", st.name, what)
+		}
+		for i, m := range st.flow.Moves {
+			try(fmt.Sprintf("without the row %q from %v", m.Why, m.From), without(st.flow, i))
+			if m.If != nil {
+				try(fmt.Sprintf("without the guard of %q from %v", m.Why, m.From), changed(st.flow, i, func(m *swap.Move) { m.If = nil }))
+			}
+		}
+		t.Logf("%s: %d of %d mutants are noticed", st.name, noticed, tried)
+	}
+}
+
+func storyOf(t swap.Type) *story {
+	for _, st := range stories() {
+		if st.flow.Type == t {
+			return st
+		}
+	}
+	panic("no such story")
+}
