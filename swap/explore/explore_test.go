@@ -47,7 +47,6 @@ type story struct {
 	// rests reports whether an unfinished swap stays as it is; nil: none does.
 	rests   func(s *sim, r *swap.Record, gone bool) bool
 	authFor time.Duration // how long the provider's authorisation to open is good
-	small   int           // surprises in ordinary tests
 }
 
 type start struct {
