@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -15,13 +16,13 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
-// lease is how long a process's share of the swaps stays its own after it was lost
-// (internal/fleet).
-const lease = 30 * time.Second
+// lease is how long a process's share of the swaps stays its own after it was lost.
+const lease = fleet.DefaultTTL
 
 // Three processes share the swaps of one database. Again and again one of them is
 // killed, one is paused beyond its lease, one is cut off from the database, and the
@@ -45,7 +46,7 @@ func TestChaos(t *testing.T) {
 	defer calm()
 	var harm sync.WaitGroup
 	harm.Go(func() {
-		c.chaos(harming, sized(t, 2*time.Second, 45*time.Second), sized(t, 500*time.Millisecond, 5*time.Second))
+		c.chaos(harming, sized(t, 2*time.Second, 2*lease), sized(t, 500*time.Millisecond, 4*time.Second), sized(t, 5, math.MaxInt))
 	})
 	stopped := false
 	end := func() {
@@ -391,19 +392,20 @@ func (c *cluster) note(kind, to string) (over func()) {
 	}
 }
 
-// chaos harms processes and the database until ctx ends: the kinds in turn, side by side
-// as long as one process is left alone. away is how long a process is paused or cut off.
-func (c *cluster) chaos(ctx context.Context, away, pause time.Duration) {
+// chaos harms processes and the database until ctx ends, at most so many times: the kinds
+// in turn, side by side as long as one process is left alone. away is how long a process
+// is paused or cut off.
+func (c *cluster) chaos(ctx context.Context, away, pause time.Duration, times int) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	kinds := []func(context.Context, *member, time.Duration){c.kill, c.hold, c.kill, c.kill, c.cut, c.kill}
-	for i := 0; ; i++ {
+	kinds := []func(context.Context, *member, time.Duration){c.kill, c.hold, c.kill, c.cut, c.kill, c.kill}
+	for i := 0; i < times; i++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))):
 		}
-		if i%12 == 6 {
+		if i%12 == 4 {
 			if err := c.restart(); err != nil {
 				c.t.Errorf("restart of the database: %v", err)
 				return
@@ -411,8 +413,11 @@ func (c *cluster) chaos(ctx context.Context, away, pause time.Duration) {
 			continue
 		}
 		m := c.take()
+		for ; m == nil && ctx.Err() == nil; m = c.take() {
+			wait(ctx, pause/4)
+		}
 		if m == nil {
-			continue
+			return
 		}
 		do := kinds[i%len(kinds)]
 		all.Go(func() {

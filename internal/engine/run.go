@@ -14,7 +14,7 @@ import (
 )
 
 // parallelPasses bounds the number of concurrent background passes.
-const parallelPasses = 50
+const parallelPasses = 512
 
 // Run follows all watched swaps until ctx ends: it looks at each one as often as
 // its state asks for (more slowly as it grows old, and after failures), when its
