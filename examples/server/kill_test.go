@@ -88,8 +88,11 @@ type delivery struct {
 	Data     swapper.GetSwapStatusOutput `json:"data"`
 }
 
-// shop is an endpoint of webhooks. While a swap is held, messages about its payment
-// arrive and are never answered.
+// paidOut is the state of a swap to Lightning whose provider has paid and not claimed.
+const paidOut = "SOFT_CLAIMED"
+
+// shop is an endpoint of webhooks. While a swap is held, the message that it is paid out
+// arrives and is never answered.
 type shop struct {
 	*testing.T
 	held chan delivery // what arrived and was not answered
@@ -111,7 +114,7 @@ func (s *shop) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.all = append(s.all, d)
-	hold := s.hold == d.Data.SwapID && d.Data.State.Number > 0
+	hold := s.hold == d.Data.SwapID && d.Data.State.Name == paidOut
 	s.mu.Unlock()
 	if hold {
 		s.held <- d
@@ -221,7 +224,7 @@ func (r *reader) last(id string) (data string, streams, resumed int) {
 	return r.data[id], r.streams, r.resumed
 }
 
-// Killed between payment and settlement, twice, the server goes on from its store: every
+// Killed between payment and settlement, again and again, the server goes on from its store: every
 // swap settles, a reader of the stream resumes by the id of its last event and is told
 // all, and the endpoint gets the message whose answer never came again, the same, and
 // those after it in order.
@@ -246,10 +249,8 @@ func TestKilled(t *testing.T) {
 	defer stop()
 	reading.Go(func() { follows.run(ctx, v.base+"/api/subscribe?signer="+url.QueryEscape(v.me())) })
 
-	// Three swaps are paid for. Nobody claims for the user, and the one who is paid over
-	// Lightning lets the payment hang.
-	hang := swappertest.LightningFault{Hang: true}
-	v.net.Misbehave(hang, swappertest.WatchtowerFault{Off: true})
+	// Three swaps are paid for. Nobody claims for the user, and the provider not for itself.
+	v.net.Misbehave(swappertest.LPFault{NeverClaim: true}, swappertest.WatchtowerFault{Off: true})
 	swaps := map[string]string{"from Lightning": v.create(v.fromLightning()).SwapID, "from Bitcoin": v.create(v.fromBitcoin()).SwapID}
 	for _, id := range swaps {
 		v.finish(id, func(s *swapper.GetSwapStatusOutput) bool {
@@ -259,7 +260,7 @@ func TestKilled(t *testing.T) {
 	out := v.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: v.fromLightning().Amount, AmountType: swapper.ExactIn, SrcAddress: v.me(), DstAddress: v.says.LNURL.Pay}).SwapID
 	swaps["to Lightning"] = out
 	told.keep(out)
-	v.finish(out, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Number > 0 })
+	v.finish(out, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == paidOut })
 
 	var first delivery
 	for kills := 0; ; kills++ {
@@ -277,15 +278,14 @@ func TestKilled(t *testing.T) {
 			break
 		}
 		kill()
-		v.net.Misbehave(hang) // the watchtower claims while nobody looks
 		kill = v.process(config, address)
 		v.advance(31 * time.Second) // for so long the process that died had the message for itself
 	}
 	told.keep("")
-	kill() // and once more: what was held is answered from now on
+	kill() // and once more: all is claimed and paid while nobody looks, and messages are answered
+	v.net.Misbehave()
 	kill = v.process(config, address)
 	v.advance(31 * time.Second)
-	v.net.Misbehave()
 
 	for name, id := range swaps {
 		if end := v.finish(id, nil); !end.IsSuccess {

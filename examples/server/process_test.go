@@ -377,5 +377,5 @@ func TestLoadAtTheLimits(t *testing.T) {
 
 // swapperFaults keep a payment under way.
 func swapperFaults() []swappertest.Fault {
-	return []swappertest.Fault{swappertest.LightningFault{Hang: true}}
+	return []swappertest.Fault{swappertest.LPFault{NeverClaim: true}}
 }
