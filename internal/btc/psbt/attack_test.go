@@ -321,3 +321,25 @@ func vaultSigned(t *testing.T, p *psbt.Packet, key *btcec.PrivateKey) bool {
 	}
 	return true
 }
+
+// What a wallet writes to the input of somebody else, the vault's, changes neither the
+// transaction nor the id by which it is known as one that was submitted before.
+func TestScriptOnTheVaultsInputChangesNoID(t *testing.T) {
+	p, a := handedOut(t, bitcoin.P2SH, true)
+	signWith(t, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
+	finishWith(t, p, len(a.Template.Inputs))
+	for _, script := range [][]byte{nil, p.Inputs[1].FinalScriptSig} {
+		p.Inputs[0].FinalScriptSig = script
+		u, err := decodePSBT(closePSBT(t, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := u.Check(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, known := u.TxID(nil); !known || id != s.ID {
+			t.Errorf("script of %d bytes: id %s before the check, %v, and %s after it", len(script), id, known, s.ID)
+		}
+	}
+}

@@ -269,6 +269,9 @@ func (u *Unchecked) TxID(prevouts map[bitcoin.OutPoint]*wire.TxOut) (bitcoin.Has
 		if err != nil {
 			return bitcoin.Hash{}, false
 		}
+		if txscript.IsWitnessProgram(prev.PkScript) {
+			continue // its script is empty, whatever the wallet has written there
+		}
 		if unlocks, err := u.finish(i, prev); err == nil {
 			in.SignatureScript = unlocks[0].script
 			continue
