@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/drawn"
 	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -87,53 +88,95 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(bytes.ReplaceAll(in.Response, []byte("NONCE"), []byte(strings.Repeat("0", 64))), false, true)
 	}
 	f.Add([]byte(`{"content":"W10="}`), false, true)
-	f.Fuzz(func(t *testing.T, data []byte, stream, ok bool) {
-		answer := canned{status: http.StatusBadRequest, body: data}
+	f.Fuzz(answerAll)
+}
+
+// FuzzBentAnswers takes answers of honest providers, as single answers and as frames of
+// a stream, with members left out, renamed, doubled, exchanged or made something odd.
+func FuzzBentAnswers(f *testing.F) {
+	var seeds [][]byte
+	for _, file := range []string{"responses", "responses-get"} {
+		for _, c := range vectors.Load(f, "lp-protocol", file).Cases {
+			var in struct{ Body string }
+			if c.Input(f, &in); json.Valid([]byte(in.Body)) {
+				seeds = append(seeds, []byte(in.Body))
+			}
+		}
+	}
+	for _, c := range vectors.Load(f, "lp-protocol", "node-info").Cases {
+		var in struct{ Response json.RawMessage }
+		c.Input(f, &in)
+		seeds = append(seeds, bytes.ReplaceAll(in.Response, []byte("NONCE"), []byte(strings.Repeat("0", 64))))
+	}
+	for i := range seeds {
+		f.Add([]byte{byte(i), 1, byte(i), 6, 2}, false)
+	}
+	f.Fuzz(func(t *testing.T, fields []byte, stream bool) {
+		d := drawn.Of(fields)
+		data := d.JSON(seeds[d.Int(len(seeds))])
+		ok := d.Int(4) > 0
 		if stream {
-			answer.contentType = streamType
-		}
-		if ok {
-			answer.status = http.StatusOK
-		}
-		c := NewClient(Options{Transport: answer, Rand: zeros{}, Limit: 4096, Retry: retry.Policy{Calls: 1, Sleep: quick().Sleep}})
-		one := big.NewInt(1)
-		ctx, base := t.Context(), "https://lp"
-		calls := map[string]func() (any, error){
-			"ToBTC": func() (any, error) {
-				return c.ToBTC(ctx, base, ToBTCRequest{Amount: one, FeeRate: Known("1")}, Early{})
-			},
-			"ToBTCLN":        func() (any, error) { return c.ToBTCLN(ctx, base, ToBTCLNRequest{MaxFee: one}, Early{}) },
-			"PrepareToBTCLN": func() (any, error) { return c.PrepareToBTCLN(ctx, base, PrepareToBTCLNRequest{}, Early{}) },
-			"ToBTCLNExactIn": func() (any, error) { return c.ToBTCLNExactIn(ctx, base, ToBTCLNExactInRequest{}, Early{}) },
-			"FromBTC":        func() (any, error) { return c.FromBTC(ctx, base, FromBTCRequest{}, Early{}) },
-			"FromBTCLN":      func() (any, error) { return c.FromBTCLN(ctx, base, FromBTCLNRequest{}, Early{}) },
-			"FromBTCLNAuto":  func() (any, error) { return c.FromBTCLNAuto(ctx, base, FromBTCLNAutoRequest{}, Early{}) },
-			"SPV":            func() (any, error) { return c.SPV(ctx, base, SPVRequest{}) },
-			"PostSPV":        func() (any, error) { return c.PostSPV(ctx, base, "C", "q", nil) },
-			"TrustedLN":      func() (any, error) { return c.TrustedLN(ctx, base, TrustedRequest{}) },
-			"TrustedBTC":     func() (any, error) { return c.TrustedBTC(ctx, base, TrustedRequest{}) },
-			"Status":         func() (any, error) { return c.Status(ctx, StatusQuery{URL: base, Endpoint: GetRefundAuthorization}) },
-			"SetRefund":      func() (any, error) { return c.SetRefundAddress(ctx, base, "00", one, "bc1") },
-			"Info":           func() (any, error) { return c.Info(ctx, base) },
-			"List":           func() (any, error) { return c.List(ctx, base) },
-		}
-		for name, call := range calls {
-			v, err := call()
-			if err != nil {
-				if len(err.Error()) > 4000 {
-					t.Errorf("%s: error of %d bytes", name, len(err.Error()))
+			var frames []byte
+			for range 1 + d.Int(2) {
+				var err error
+				if frames, err = appendFrame(frames, data); err != nil {
+					t.Skip(err)
 				}
-				if code := fault.CodeOf(err); name != "Info" && name != "List" && code != fault.Upstream && code != fault.AmountOutOfBounds {
-					t.Errorf("%s: %v has the code %s", name, err, code)
-				}
-				continue
+				data = d.JSON(data)
 			}
-			if !ok {
-				t.Errorf("%s accepts a status of 400: %+v", name, v)
-			}
-			plausible(t, name, reflect.ValueOf(v))
+			data = d.Bent(frames)
 		}
+		answerAll(t, data, stream, ok)
 	})
+}
+
+// answerAll gives one answer to every call.
+func answerAll(t *testing.T, data []byte, stream, ok bool) {
+	answer := canned{status: http.StatusBadRequest, body: data}
+	if stream {
+		answer.contentType = streamType
+	}
+	if ok {
+		answer.status = http.StatusOK
+	}
+	c := NewClient(Options{Transport: answer, Rand: zeros{}, Limit: 4096, Retry: retry.Policy{Calls: 1, Sleep: quick().Sleep}})
+	one := big.NewInt(1)
+	ctx, base := t.Context(), "https://lp"
+	calls := map[string]func() (any, error){
+		"ToBTC": func() (any, error) {
+			return c.ToBTC(ctx, base, ToBTCRequest{Amount: one, FeeRate: Known("1")}, Early{})
+		},
+		"ToBTCLN":        func() (any, error) { return c.ToBTCLN(ctx, base, ToBTCLNRequest{MaxFee: one}, Early{}) },
+		"PrepareToBTCLN": func() (any, error) { return c.PrepareToBTCLN(ctx, base, PrepareToBTCLNRequest{}, Early{}) },
+		"ToBTCLNExactIn": func() (any, error) { return c.ToBTCLNExactIn(ctx, base, ToBTCLNExactInRequest{}, Early{}) },
+		"FromBTC":        func() (any, error) { return c.FromBTC(ctx, base, FromBTCRequest{}, Early{}) },
+		"FromBTCLN":      func() (any, error) { return c.FromBTCLN(ctx, base, FromBTCLNRequest{}, Early{}) },
+		"FromBTCLNAuto":  func() (any, error) { return c.FromBTCLNAuto(ctx, base, FromBTCLNAutoRequest{}, Early{}) },
+		"SPV":            func() (any, error) { return c.SPV(ctx, base, SPVRequest{}) },
+		"PostSPV":        func() (any, error) { return c.PostSPV(ctx, base, "C", "q", nil) },
+		"TrustedLN":      func() (any, error) { return c.TrustedLN(ctx, base, TrustedRequest{}) },
+		"TrustedBTC":     func() (any, error) { return c.TrustedBTC(ctx, base, TrustedRequest{}) },
+		"Status":         func() (any, error) { return c.Status(ctx, StatusQuery{URL: base, Endpoint: GetRefundAuthorization}) },
+		"SetRefund":      func() (any, error) { return c.SetRefundAddress(ctx, base, "00", one, "bc1") },
+		"Info":           func() (any, error) { return c.Info(ctx, base) },
+		"List":           func() (any, error) { return c.List(ctx, base) },
+	}
+	for name, call := range calls {
+		v, err := call()
+		if err != nil {
+			if len(err.Error()) > 4000 {
+				t.Errorf("%s: error of %d bytes", name, len(err.Error()))
+			}
+			if code := fault.CodeOf(err); name != "Info" && name != "List" && code != fault.Upstream && code != fault.AmountOutOfBounds {
+				t.Errorf("%s: %v has the code %s", name, err, code)
+			}
+			continue
+		}
+		if !ok {
+			t.Errorf("%s accepts a status of 400: %+v", name, v)
+		}
+		plausible(t, name, reflect.ValueOf(v))
+	}
 }
 
 // plausible demands that amounts of an answer are there and not negative.
