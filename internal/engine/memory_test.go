@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swap"
+)
+
+// copies is a store of very many swaps that are like a few, and take no memory.
+type copies struct {
+	*storagetest.Memory
+	models []storage.Entry
+	count  int
+	bytes  int // of the bodies that were read; Run alone reads
+}
+
+func (s *copies) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Entry, error] {
+	if q.Index != swap.ByWatch || q.Value == "" {
+		return s.Memory.Find(ctx, q)
+	}
+	return func(yield func(storage.Entry, error) bool) {
+		for i := range s.count {
+			m := s.models[i%len(s.models)]
+			id := fmt.Sprintf("%0*x", len(m.ID), i)
+			if shard.Value(shard.Of(id)) != q.Value {
+				continue
+			}
+			e := storage.Entry{ID: id, Version: 1, Body: bytes.ReplaceAll(m.Body, []byte(m.ID), []byte(id))}
+			s.bytes += len(e.Body)
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestMemoryOfWaitingSwaps bounds what Run keeps of each swap whose turn is to come: that,
+// and what is counted of it. The records are those of real swaps under way.
+func TestMemoryOfWaitingSwaps(t *testing.T) {
+	const most = 1024 // bytes
+	folders, err := filepath.Glob("testdata/kept/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no records are kept: %v", err)
+	}
+	store := &copies{Memory: new(storagetest.Memory), count: 20_000}
+	g := New(Config{Store: store, Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: swap.Flows(), Log: quiet, Now: sync.OnceValue(time.Now)}) // turns never come
+	defer g.Close()
+	for _, e := range keptEntries(t, folders[0]) {
+		r, err := decode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row, _ := g.Flows[r.Type].State(r.State); row.Watched && !r.Settled {
+			store.models = append(store.models, e)
+		}
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		for range 3 {
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { _ = g.Run(ctx) })
+	defer func() { stop(); all.Wait() }()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		n := 0
+		for _, count := range g.Census().Groups {
+			n += count
+		}
+		if n == store.count {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d swaps are followed", n, store.count)
+		}
+	}
+	each := (int64(heap()) - int64(before)) / int64(store.count)
+	t.Logf("%d bytes for a waiting swap, of a record of %d", each, store.bytes/store.count)
+	if each > most || each <= 0 {
+		t.Errorf("%d bytes, want %d at most", each, most)
+	}
+	runtime.KeepAlive(store)
+}
