@@ -25,7 +25,7 @@ type Account struct {
 // Change is one change of a swap.
 type Change struct {
 	Swap    ListSwapOutput
-	From    int       // previous state number; equal to Swap's if only details changed
+	From    int       // previous state number, as far as this process knows; equal to Swap's if only details changed
 	Account Account   // whose swap it is
 	Version uint64    // of the stored swap: grows with every change, whichever process makes it
 	At      Timestamp // when the change was stored; 0 for a swap stored by a version that did not note it
