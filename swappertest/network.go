@@ -155,7 +155,8 @@ func (n *Network) Close() (err error) {
 
 // Config returns the configuration of a client of this network, complete for
 // [swapper.Open]. Its store is in memory and new with every call: put your own in its
-// place, or keep the configuration to open another client on the same swaps.
+// place, or keep the configuration to open another client on the same swaps, which
+// then also leaves alone the providers that have lied.
 // Everything else may be changed too.
 func (n *Network) Config() swapper.Config {
 	return swapper.Config{
