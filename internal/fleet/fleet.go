@@ -306,7 +306,12 @@ func (f *Fleet) tell() {
 type rounds struct {
 	renewed time.Time // when all leases were last renewed
 	members []string
+	idle    map[string]int  // how often in a row a shard of another was found to be nobody's
+	adopted map[string]bool // shards of another who does not take them: it may be dead, which its lease hides
 }
+
+// patience is how many rounds a process has to take a shard that is nobody's.
+const patience = 3
 
 // round looks who has what, gives up what is another's, takes what is free, and renews
 // what is held if it is time to.
@@ -326,9 +331,9 @@ func (f *Fleet) round(ctx context.Context, r *rounds) error {
 	slices.Sort(members)
 	if !slices.Equal(members, r.members) {
 		f.log.Info("processes on this store", "owner", f.owner, "members", len(members))
-		r.members = members
+		r.members, r.idle, r.adopted = members, map[string]int{}, map[string]bool{}
 	}
-	wanted, others, free := f.part(members, live)
+	wanted, others, free := f.part(members, live, r)
 	f.tell() // what is given up is not worked on any more when another takes it
 	if len(others) > 0 {
 		if err := f.leaser.Release(ctx, f.owner, others...); err != nil {
@@ -348,6 +353,7 @@ func (f *Fleet) round(ctx context.Context, r *rounds) error {
 	for _, name := range held {
 		f.begun[name] = begun
 	}
+	maps.DeleteFunc(r.adopted, func(name string, _ bool) bool { _, mine := f.begun[name]; return !mine }) // somebody was faster
 	f.mu.Unlock()
 	f.tell()
 	r.renewed = begun
@@ -356,12 +362,24 @@ func (f *Fleet) round(ctx context.Context, r *rounds) error {
 
 // part returns what this process should have, what of others' it gives up from now on, and
 // whether it could take something. Jobs are of whoever comes first, since some may be known
-// only here.
-func (f *Fleet) part(members []string, live map[string]string) (wanted, others []string, free bool) {
+// only here. A shard that another should have and does not take is this one's until the
+// members change.
+func (f *Fleet) part(members []string, live map[string]string, r *rounds) (wanted, others []string, free bool) {
 	wanted = []string{memberPrefix + f.owner}
 	for n := range shard.Count {
-		if name := shardName(n); winner(name, members) == f.owner {
+		name := shardName(n)
+		_, taken := live[name]
+		switch {
+		case winner(name, members) == f.owner, r.adopted[name]:
 			wanted = append(wanted, name)
+		case taken:
+			delete(r.idle, name)
+		default:
+			if r.idle[name]++; r.idle[name] > patience {
+				delete(r.idle, name)
+				r.adopted[name] = true
+				wanted = append(wanted, name)
+			}
 		}
 	}
 	f.mu.Lock()

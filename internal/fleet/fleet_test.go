@@ -156,6 +156,33 @@ func TestComeAndGo(t *testing.T) {
 	})
 }
 
+// Two that die one after the other: what the first one had is followed again once its lease is
+// over, though it should be the second one's, which nobody knows to be dead yet.
+func TestTwoDeaths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &storagetest.MemoryLeases{}
+		a, b, c := start(t, store, "a"), start(t, store, "b"), start(t, store, "c")
+		time.Sleep(4 * time.Second)
+		divided(t, a, b, c)
+		orphans := c.Shards()
+		c.kill()
+		time.Sleep(DefaultTTL / 3 * 2)
+		b.kill()
+		time.Sleep(DefaultTTL/3 + (patience+2)*a.tick())
+		if a.Members() != 2 {
+			t.Fatalf("%d processes are known, want the dead one too", a.Members())
+		}
+		for _, n := range orphans {
+			if !a.HoldsShard(n) {
+				t.Errorf("shard %d is followed by nobody", n)
+			}
+		}
+		d := start(t, store, "d")
+		time.Sleep(DefaultTTL + 4*time.Second)
+		divided(t, a, d)
+	})
+}
+
 // A process without the store lets go before another takes over, and comes back.
 func TestCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
