@@ -37,7 +37,7 @@ func TestChaos(t *testing.T) {
 	g := newGround(t, sized(t, 1, 8), full, full, sized(t, 300*time.Millisecond, 2*time.Second))
 	g.hold()
 	c := newCluster(t, g, server, 3)
-	d := newDriver(t, g, c, sized(t, 5, 64))
+	d := newDriver(t, g, c, sized(t, 5, min(64, 4+n/10)))
 	t.Logf("the network, three processes and %d accounts are there after %s", len(d.all), time.Since(began).Round(time.Second))
 
 	ctx, cancel := context.WithTimeoutCause(t.Context(), sized(t, 8*time.Minute, 150*time.Minute), errors.New("the swaps do not come to their ends"))
