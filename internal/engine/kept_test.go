@@ -393,8 +393,8 @@ func TestKeptStoresGoOn(t *testing.T) {
 					if _, err := g.Advance(t.Context(), id, nil); err != nil {
 						t.Fatal(err)
 					}
+					g.Effects.Wait() // before the world is another one
 				}
-				g.Effects.Wait()
 			}
 			for id := range watched {
 				r, err := g.Load(t.Context(), id)

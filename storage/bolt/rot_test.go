@@ -12,7 +12,7 @@ import (
 // or all that can be read of it is what was stored.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
-	const swaps = 30
+	const swaps = 16
 	path := small(t, swaps)
 	whole := contents(t, path)
 	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
