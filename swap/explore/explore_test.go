@@ -45,7 +45,9 @@ type story struct {
 	// ended says what is wrong with the world in which the swap has ended.
 	ended func(s *sim, r *swap.Record, gone bool) string
 	// rests reports whether an unfinished swap stays as it is; nil: none does.
-	rests   func(s *sim, r *swap.Record, gone bool) bool
+	rests func(s *sim, r *swap.Record, gone bool) bool
+	// pay is told when the user is asked for a payment, by the facts res.
+	pay     func(s *sim, res *engine.Result)
 	authFor time.Duration // how long the provider's authorisation to open is good
 }
 

@@ -234,5 +234,5 @@ func flowOf(t swap.Type) *swap.Flow {
 }
 
 func stories() []*story {
-	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN)}
+	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN), spvStory(), fromBTCStory()}
 }

@@ -159,7 +159,7 @@ func (w world) canonical(r *swap.Record) world {
 			}
 		}
 	}
-	w.btc = w.btc.canonical()
+	w.btc = w.btc.canonical(h)
 	w.height = 0
 	return w
 }
@@ -239,7 +239,7 @@ func (s *sim) execute(step chains.StepKind) bool {
 		}
 		w.opened = w.height
 	case chains.StepClaimSecret, chains.StepClaimBitcoin:
-		if !open {
+		if !open || step == chains.StepClaimBitcoin && s.provable() < 0 {
 			return false
 		}
 		w.closed, w.end = w.height, chains.EscrowClaimed
@@ -355,7 +355,13 @@ func (s *sim) user(as signer, o opts) bool {
 	case *swap.Sign:
 		return s.sign(as, a, res, o)
 	case *swap.Fund:
-		return as == owner && s.fund(res.Record, o)
+		if as == stranger {
+			return false
+		}
+		if s.pay != nil {
+			s.pay(s, res)
+		}
+		return s.fund(res.Record, o)
 	}
 	if v := engine.ViewOf(s.flow, res); as == owner && v.Reveal != nil && *v.Reveal {
 		if _, _, err := s.turn(swap.Reveal{Preimage: secret}, o); err != nil && !errors.Is(err, errDied) {
