@@ -118,11 +118,12 @@ func timeToOpen(in In) bool {
 	return in.R.Bitcoin.Confirmations != 0 && in.R.payUntil()-dutyTime(in.Obs.Escrow, in.Now).Unix() >= lp.MinSendWindow
 }
 
-// payable reports whether the user is to pay now: the escrow is open, Bitcoin shows
-// no payment, none is under way, and there is time. A second payment would be lost.
+// payable reports whether the user is to pay now: the escrow is open for good, Bitcoin shows
+// no payment, none is under way, and there is time. A second payment would be lost, and
+// so would one for an escrow that a reorganisation removes.
 func payable(in In) bool {
 	b := in.R.Bitcoin
-	return fromBTCStatus(in) == statusOpen && in.Obs.Received.Known() && isZero(b.TxID) && !in.R.Submission.Open() &&
+	return fromBTCStatus(in) == statusOpen && in.Obs.Escrow.Value.Final && in.Obs.Received.Known() && isZero(b.TxID) && !in.R.Submission.Open() &&
 		b.Address != "" && b.Sats != 0 && !tooLateToPay(in)
 }
 
@@ -255,6 +256,8 @@ func fromBTCView(in In) View {
 			v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay exactly this amount to the address, in one output.", Chain: onBitcoin, To: r.Bitcoin.Address,
 				Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
 				Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
+		case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
+			v.Action = &Wait{Name: "Escrow confirmation", Description: "The escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}
 		case pay.Status == shownAwaiting && !tooLateToPay(in) && r.Bitcoin.Address != "":
 			v.Blocked = fault.New(fault.Upstream, "the chain or the Bitcoin backend is not responding; do not pay until it is known that the escrow is open and was not paid yet")
 		}

@@ -66,6 +66,7 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 		"the time is over":          func(in *In) { in.Now = payBy(*in).Add(time.Millisecond) },
 		"the chain's clock is over": func(in *In) { in.Obs.Escrow.Value.Head.Time = payBy(*in).Unix() + 1 },
 		"the escrow is not open":    func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowNone },
+		"the escrow can vanish":     func(in *In) { in.Obs.Escrow.Value.Final = false },
 		"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"Bitcoin does not answer":   func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
 		"a payment was seen before": func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} },
@@ -152,5 +153,16 @@ func TestDepositIsKept(t *testing.T) {
 	failed := passOf(depositPass(swapstate.InFailed), func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(3, 1000)}) })()
 	if v := f.View(failed); v.Blocked == nil || v.Steps[1].Status != shownConfirmed || v.Steps[2].Status != shownExpired {
 		t.Errorf("paid too late: %v, %+v", v.Blocked, v.Steps)
+	}
+}
+
+// A reorganisation that removes the escrow after its authorisation has ended leaves a user
+// who has paid with nothing. Until the escrow is final, the user waits.
+func TestBitcoinIsPaidForAFinalEscrowAlone(t *testing.T) {
+	in := depositPass(swapstate.InCommitted)()
+	in.Obs.Escrow.Value.Final = false
+	v := newFromBTC().View(in)
+	if _, waits := v.Action.(*Wait); !waits || v.Blocked != nil {
+		t.Errorf("the user is shown %+v, %v", v.Action, v.Blocked)
 	}
 }

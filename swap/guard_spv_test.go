@@ -237,3 +237,25 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 		})
 	})
 }
+
+// A claim of a payment that Bitcoin does not show any more fails, and costs its fee each
+// time: after a reorganisation nobody is asked to sign one.
+func TestVaultIsClaimedWithAConfirmedPaymentAlone(t *testing.T) {
+	pass := passOf(spvPass(swapstate.SPVConfirmed), func(in *In) {
+		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
+		in.Obs.Payment = known(&bitcoin.Tx{ID: in.R.Bitcoin.TxID, Confirmations: 2})
+	})
+	claims := func(in In) bool { s, ok := newSPVFromBTC().View(in).Action.(*Sign); return ok && s.For == actionClaim }
+	without := changes{
+		"the payment is not found":  notFound,
+		"a confirmation is missing": func(in *In) { in.Obs.Payment.Value.Confirmations = 1 },
+	}
+	needs(t, pass, claims, without)
+	for name, change := range without {
+		in := pass()
+		change(&in)
+		if newSPVFromBTC().View(in).Blocked == nil {
+			t.Errorf("%s, and nobody is told", name)
+		}
+	}
+}

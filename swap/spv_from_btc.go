@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -313,6 +314,9 @@ func spvView(in In) View {
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		} else if in.blind() {
 			v.Action, v.Blocked = (&Sign{For: actionClaim}).Delayed(), errBlind
+		} else if n, _ := spvKnown(in); in.Obs.Payment.Known() && n < r.Bitcoin.Confirmations { // the claim would fail, and cost its fee
+			v.Action = (&Sign{For: actionClaim}).Delayed()
+			v.Blocked = fault.New(fault.Upstream, "the Bitcoin backend does not show the transaction with its confirmations at the moment")
 		} else if !in.busy() {
 			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: actionClaim, AnySigner: true,
 				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})

@@ -299,6 +299,10 @@ func (s *sim) performMore(r *swap.Record, e swap.Effect) (done, no bool) {
 		b.posted = true
 		return true, false
 	case swap.SetRefund:
+		if s.w.mood == silent {
+			return false, false
+		}
+		s.w.gas.told = true
 		return true, false
 	}
 	return false, false

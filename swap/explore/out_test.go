@@ -234,5 +234,6 @@ func flowOf(t swap.Type) *swap.Flow {
 }
 
 func stories() []*story {
-	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN), spvStory(), fromBTCStory()}
+	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN), spvStory(), fromBTCStory(),
+		trustedStory(swap.TrustedFromBTC), trustedStory(swap.TrustedFromBTCLN)}
 }

@@ -41,6 +41,7 @@ type world struct {
 	own    bool // the user brought the payment hash
 
 	btc btcWorld
+	gas gasWorld
 }
 
 // process is the name of the process that runs now.
@@ -158,6 +159,10 @@ func (w world) canonical(r *swap.Record) world {
 				w.txs[j].excl &^= 1 << i
 			}
 		}
+	}
+	w.gas.paidOut = h(w.gas.paidOut)
+	if w.gas.back != 0 {
+		w.gas.back = max(w.gas.back-w.btc.height, -6) + 100
 	}
 	w.btc = w.btc.canonical(h)
 	w.height = 0
