@@ -203,6 +203,7 @@ func inStory(t swap.Type) *story {
 			// Announced too late to be claimed: the provider takes it back, and the payment is returned.
 		case state == chains.EscrowOpen && !s.rests(s, r, gone):
 			return "the escrow is still open"
+		case state == chains.EscrowRefunded && r.State == swapstate.LnExpired && r.Escrow.Real == nil: // the same, later
 		case state == chains.EscrowClaimed && r.State != swapstate.LnClaimed, state == chains.EscrowRefunded && r.State != swapstate.LnFailed,
 			state == chains.EscrowNone && r.State != swapstate.LnExpired:
 			return fmt.Sprintf("it is shown as %s, but the escrow is %s", row(s.flow, r.State), state)

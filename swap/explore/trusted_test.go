@@ -163,11 +163,8 @@ func trustedStory(t swap.Type) *story {
 		return paysOut(false)(s) || names(s) || returns(s)
 	}
 	st.rests = func(s *sim, r *swap.Record, gone bool) bool {
-		if lightning {
-			return gone && r.State == swapstate.TrustedLNPaid && s.explored()
-		}
-		// The provider cannot be made to answer a refund address that it has lost, nor a block be made.
-		return false
+		// Who was paid too little is told so, for as long as the provider calls that the payout.
+		return s.w.gas.short && (r.State == swapstate.TrustedLNPaid && lightning || r.State == swapstate.TrustedBTCCreated && !lightning)
 	}
 	st.ended = func(s *sim, r *swap.Record, gone bool) string {
 		g := s.w.gas
@@ -180,7 +177,7 @@ func trustedStory(t swap.Type) *story {
 			return "it is shown as finished, and the payout is not there"
 		case r.State == refundedState && g.back == 0:
 			return "it is shown as refunded, and the refund is not there"
-		case !gone && g.paidOut != 0 && !g.short && r.State != finished:
+		case !gone && g.paidOut != 0 && !g.short && r.State != finished && s.clock(0).Before(zero.Add(14*24*hour)): // then it rests
 			return fmt.Sprintf("the payout is there, and it is shown as %s", row(s.flow, r.State))
 		}
 		return ""
