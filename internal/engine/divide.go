@@ -35,13 +35,14 @@ func (g *Engine) divide(ctx context.Context, s *schedule) {
 		changed := g.fleet.Changed()
 		var gained, lost []int
 		for n := range shard.Count {
-			switch mine := g.fleet.HoldsShard(n); {
+			mine := g.fleet.HoldsShard(n)
+			switch {
 			case mine && !have[n]:
 				gained = append(gained, n)
 			case !mine && have[n]:
 				lost = append(lost, n)
 			}
-			have[n] = g.fleet.HoldsShard(n)
+			have[n] = mine
 		}
 		if len(lost) > 0 {
 			for _, id := range s.ids(func(id string) bool { return slices.Contains(lost, shard.Of(id)) }) {
