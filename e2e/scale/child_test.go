@@ -121,7 +121,7 @@ func live(text string) error {
 }
 
 func (o child) client(ctx context.Context, store storage.Store) (*swapper.Client, func(), error) {
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{o.REST}})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{o.REST}, Concurrency: 64})
 	if err != nil {
 		return nil, nil, err
 	}

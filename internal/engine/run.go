@@ -13,8 +13,10 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// parallelPasses bounds the number of concurrent background passes.
-const parallelPasses = 512
+// parallelPasses bounds the number of concurrent background passes over swaps of one
+// type on one chain. They wait for others most of the time: for seconds, where nodes
+// or providers fail. Those who wait for one chain or for Bitcoin hold up no others.
+const parallelPasses = 256
 
 // Run follows all watched swaps until ctx ends: it looks at each one as often as
 // its state asks for (more slowly as it grows old, and after failures), when its
@@ -39,7 +41,6 @@ func (g *Engine) Run(ctx context.Context) error {
 	all.Go(func() { g.divide(ctx, s) })
 	defer g.listen()()
 
-	slots := make(chan struct{}, parallelPasses)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	purged := time.Time{}
@@ -59,14 +60,16 @@ func (g *Engine) Run(ctx context.Context) error {
 			if t == nil {
 				break
 			}
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return ctx.Err()
+			l := s.enter(t)
+			if l == nil {
+				continue
 			}
 			all.Go(func() {
-				defer func() { <-slots }()
-				g.follow(ctx, s, t)
+				for ; t != nil; t = s.leave(l) {
+					if ctx.Err() == nil {
+						g.follow(ctx, s, t)
+					}
+				}
 			})
 		}
 		if now.Sub(purged) >= time.Minute {
@@ -113,6 +116,7 @@ func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
 		next = r.Due.Time()
 	}
 	s.set(r.ID, next)
+	s.assign(r)
 }
 
 // interval is how long to wait between looks: Every at first, a hundredth of
@@ -170,13 +174,81 @@ type schedule struct {
 	mu    sync.Mutex
 	at    map[string]*turn
 	queue turns
+	lines map[lineKey]*line
 }
 
 type turn struct {
 	id       string
 	when     time.Time
-	index    int // in the queue, -1 while a pass runs
+	index    int // in the queue, -1 while a pass runs or its place is waited for
 	failures int
+	line     *line // nil: it is not known yet what the swap is
+}
+
+// line is the turns that were taken of swaps of one type on one chain.
+type line struct {
+	running int
+	waiting []*turn // for a place, first come first
+}
+
+type lineKey struct {
+	typ   swap.Type
+	chain string
+}
+
+// lineOf returns the line of a type and chain. s.mu is held.
+func (s *schedule) lineOf(k lineKey) *line {
+	if s.lines == nil {
+		s.lines = map[lineKey]*line{}
+	}
+	l := s.lines[k]
+	if l == nil {
+		l = &line{}
+		s.lines[k] = l
+	}
+	return l
+}
+
+// assign puts a swap that is on the schedule into its line.
+func (s *schedule) assign(r *swap.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.at[r.ID]; t != nil && t.line == nil {
+		t.line = s.lineOf(lineKey{r.Type, r.Chain})
+	}
+}
+
+// enter takes a place for a turn and returns its line; nil if there is none: then the turn
+// waits, and is given out by leave.
+func (s *schedule) enter(t *turn) *line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := t.line
+	if l == nil {
+		l = s.lineOf(lineKey{})
+	}
+	if l.running >= parallelPasses {
+		l.waiting = append(l.waiting, t)
+		return nil
+	}
+	l.running++
+	return l
+}
+
+// leave gives a place to the next turn that waits for it, and returns that, or nil.
+func (s *schedule) leave(l *line) *turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(l.waiting) > 0 {
+		t := l.waiting[0]
+		l.waiting[0] = nil
+		l.waiting = l.waiting[1:]
+		if s.at[t.id] == t { // it was not dropped meanwhile
+			return t
+		}
+	}
+	l.running--
+	return nil
 }
 
 func (s *schedule) set(id string, when time.Time) {

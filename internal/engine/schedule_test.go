@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -397,5 +398,49 @@ func TestRunPurgesOnceAMinute(t *testing.T) {
 				t.Errorf("the watched swaps were read %d times, want %d", store.watched, want)
 			}
 		})
+	}
+}
+
+// Turns of one type on one chain wait for each other when there are very many, in their
+// order, and hold up no others; those that were dropped meanwhile have none.
+func TestLinesHoldUpNoOthers(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	s := &schedule{at: map[string]*turn{}}
+	of := func(id, chain string) *turn {
+		r := newToy(id)
+		r.Chain = chain
+		s.set(id, now)
+		s.assign(r)
+		return s.next(now)
+	}
+	var full *line
+	for i := range parallelPasses {
+		if full = s.enter(of(strconv.Itoa(i), "CITREA")); full == nil {
+			t.Fatalf("turn %d has no place", i)
+		}
+	}
+	for _, id := range []string{"late", "dropped", "later"} {
+		if s.enter(of(id, "CITREA")) != nil {
+			t.Fatal("there are more places than there should be")
+		}
+	}
+	s.drop("dropped")
+	if s.enter(of("elsewhere", "SOLANA")) == nil {
+		t.Error("a full line holds up another chain's")
+	}
+	s.set("unknown", now)
+	if s.enter(s.next(now)) == nil {
+		t.Error("a full line holds up a swap of which nothing is known yet")
+	}
+	for _, want := range []string{"late", "later"} {
+		if next := s.leave(full); next == nil || next.id != want {
+			t.Fatalf("the place is given to %+v, want %s", next, want)
+		}
+	}
+	if next := s.leave(full); next != nil {
+		t.Errorf("the place is given to %+v, want nobody", next)
+	}
+	if s.enter(of("again", "CITREA")) != full {
+		t.Error("a free place is not taken")
 	}
 }
