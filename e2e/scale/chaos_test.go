@@ -65,9 +65,9 @@ func TestChaos(t *testing.T) {
 	t.Logf("%d swaps are begun after %s, %d live at once", len(d.made), time.Since(began).Round(time.Second), c.tracker.live())
 	wait(ctx, timeOf(t, 0, 10*time.Minute)) // all are under way
 	g.release()
-	left := d.finish(ctx, fromInvoice, fromVoucher) // before blocks time their payments out
+	left := d.finish(ctx, t, fromInvoice, fromVoucher) // before blocks time their payments out
 	defer g.mine(sized(t, 200*time.Millisecond, time.Second))()
-	left += d.finish(ctx, toInvoice, toBitcoin, fromBitcoin)
+	left += d.finish(ctx, t, toInvoice, toBitcoin, fromBitcoin)
 	end()
 	t.Logf("they are over after %s; harm done: %v", time.Since(began).Round(time.Second), c.sums())
 	if left > 0 {
@@ -165,16 +165,18 @@ func (d *driver) beginAll(ctx context.Context, t *testing.T, n, atOnce int) {
 
 // finish waits until all swaps of some kinds are over. One that has not moved for long is asked about,
 // as its user would.
-func (d *driver) finish(ctx context.Context, kinds ...string) (left int) {
-	asked := map[string]time.Time{}
+func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (left int) {
+	asked, told := map[string]time.Time{}, time.Now()
 	for {
 		left = 0
+		open := map[string]int{}
 		for _, j := range d.made {
 			r, row := d.tracker.record(j.id)
 			if r != nil && row.Finished || !slices.Contains(kinds, j.kind) {
 				continue
 			}
 			left++
+			open[fmt.Sprintf("%s on %s: %s", j.kind, j.land.chain, row.Name)]++
 			if r == nil || ctx.Err() != nil {
 				continue
 			}
@@ -189,6 +191,10 @@ func (d *driver) finish(ctx context.Context, kinds ...string) (left int) {
 		}
 		if left == 0 || ctx.Err() != nil {
 			return left
+		}
+		if time.Since(told) > time.Minute {
+			told = time.Now()
+			t.Logf("%d are not over: %v", left, open)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
