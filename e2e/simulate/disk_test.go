@@ -68,10 +68,12 @@ func (h handle) write(ctx context.Context, what, id string, do func(context.Cont
 }
 
 func (h handle) Create(ctx context.Context, e storage.Entry) error {
+	h.p.w.promises.stored(e)
 	return h.write(ctx, "create", e.ID, func(ctx context.Context) error { return h.disk.Create(ctx, e) })
 }
 
 func (h handle) Update(ctx context.Context, e storage.Entry) error {
+	h.p.w.promises.stored(e)
 	return h.write(ctx, "update", e.ID, func(ctx context.Context) error { return h.disk.Update(ctx, e) })
 }
 

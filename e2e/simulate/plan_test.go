@@ -62,13 +62,13 @@ func newPlan(seed uint64) plan {
 	between := func(least, most time.Duration) time.Duration {
 		return (least + rand64(r, most-least)).Round(time.Millisecond)
 	}
-	p := plan{seed: seed, version: devnet.Versions[r.IntN(2)], shared: r.IntN(3) == 0, calm: between(2*time.Hour, 6*time.Hour)}
+	p := plan{seed: seed, version: devnet.Versions[r.IntN(2)], shared: r.IntN(3) == 0, calm: between(90*time.Minute, 4*time.Hour)}
 	quiet := seed == 0 // nothing goes wrong
 	if quiet {
 		p.shared = false
 	}
-	for i := range 4 + r.IntN(6) {
-		o := order{at: between(0, p.calm*2/3), kind: kinds[r.IntN(len(kinds))], amount: 20_000 + r.Int64N(60_000), hasty: r.IntN(5) == 0, stays: r.IntN(2) == 0, forgets: r.IntN(10) == 0}
+	for range 6 + r.IntN(8) {
+		o := order{at: between(0, p.calm*2/3), kind: kinds[min(r.IntN(len(kinds)*2), r.IntN(len(kinds)))], amount: 20_000 + r.Int64N(60_000), hasty: r.IntN(5) == 0, stays: r.IntN(2) == 0, forgets: r.IntN(10) == 0}
 		for range 6 {
 			pause := between(5*time.Second, 40*time.Second)
 			if r.IntN(5) == 0 {
@@ -80,7 +80,6 @@ func newPlan(seed uint64) plan {
 			o.hasty, o.stays, o.forgets = false, true, false
 		}
 		p.orders = append(p.orders, o)
-		_ = i
 	}
 	if quiet { // each kind once
 		p.orders = nil
@@ -97,8 +96,11 @@ func newPlan(seed uint64) plan {
 		}
 	}
 	slices.Sort(names)
-	for range 10 + r.IntN(30) {
+	for range 15 + r.IntN(40) {
 		e := event{at: between(0, p.calm), what: names[r.IntN(len(names))], n: r.IntN(1 << 20)}
+		if r.IntN(3) > 0 { // most happens where somebody is to be hit
+			e.at = min(p.orders[r.IntN(len(p.orders))].at+between(0, 3*time.Minute), p.calm-time.Second)
+		}
 		switch e.what {
 		case "LP":
 			e.who, e.lasts = 1+r.IntN(lps-1), between(5*time.Minute, 3*time.Hour)

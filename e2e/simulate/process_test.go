@@ -34,6 +34,7 @@ type process struct {
 	w         *world
 	client    *swapper.Client
 	transport *http.Transport
+	nostr     *watchtower.Nostr
 	ctx       context.Context
 	cancel    context.CancelFunc
 	opened    chan struct{} // closed once client is set, or never will be
@@ -66,6 +67,7 @@ func (p *process) die(where string) {
 func (p *process) bury() {
 	if <-p.opened; p.client != nil {
 		_ = p.client.Close()
+		_ = p.nostr.Close()
 	}
 	p.transport.CloseIdleConnections()
 }
@@ -103,26 +105,26 @@ func (w *world) run(at *place) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	messenger, err := watchtower.NewNostr(watchtower.NostrOptions{Relays: []string{w.net.Nostr.URL()}, Network: bitcoin.Regtest, HTTP: via("nostr")})
+	nostr, err := watchtower.NewNostr(watchtower.NostrOptions{Relays: []string{w.net.Nostr.URL()}, Network: bitcoin.Regtest, HTTP: via("nostr")})
 	if err != nil {
 		return nil, err
 	}
 	config := swapper.Config{
 		Network: bitcoin.Regtest, Store: handle{w.disk, p}, Bitcoin: backend, Chains: []chains.Factory{w.net.Chain()}, HTTP: via("chain"),
 		LPs:    swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true, AllowLocal: true, Transport: via("LP")},
-		Prices: prices, LNURL: swapper.LNURLOptions{AllowLocal: true, Transport: via("lnurl")}, Messenger: messenger,
+		Prices: prices, LNURL: swapper.LNURLOptions{AllowLocal: true, Transport: via("lnurl")}, Messenger: messenger{nostr, p},
 		Logger: slog.New(slog.NewTextHandler(log, nil)).With("process", at.number),
 	}
 	if w.plan.shared {
 		config.Store = sharedHandle{handle{w.disk, p}}
 	}
 	client, err := swapper.Open(p.ctx, config)
-	p.client = client
+	p.client, p.nostr = client, nostr
 	close(p.opened)
 	if err != nil || p.dead() {
 		p.cancel()
 		p.transport.CloseIdleConnections()
-		return nil, errors.Join(err, messenger.Close())
+		return nil, errors.Join(err, nostr.Close())
 	}
 	at.now.Store(p)
 	if p.dead() {
@@ -161,6 +163,7 @@ func (w *world) stop(at *place) {
 			w.note("process %d is closed: %v", at.number, err)
 		}
 		close(p.died)
+		_ = p.nostr.Close()
 		p.transport.CloseIdleConnections()
 	})
 }

@@ -3,15 +3,22 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"errors"
 	"io"
 	"math/big"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // promises are looked after while the world goes on.
@@ -19,20 +26,93 @@ type promises struct {
 	w  *world
 	mu sync.Mutex
 
-	calls map[string]int // of what must be called once, by what it is about
+	calls   map[string]int          // of what must be called once, by what it is about
+	secrets map[string]*swap.Record // by preimages, as hexadecimal digits, that are to be kept until the escrow is open
+	leaked  map[string]bool         // in time, so that it may be seen from then on
 }
 
-func newPromises(w *world) *promises { return &promises{w: w, calls: map[string]int{}} }
+func newPromises(w *world) *promises {
+	return &promises{w: w, calls: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
+}
 
-// called sees each request of a process before anything happens to it.
-func (p *promises) called(by *process, req *http.Request) {
-	what, is := once(req)
-	if !is || by.dead() {
+// stored sees each record before it is written.
+func (p *promises) stored(e storage.Entry) {
+	r, err := swap.Decode(e.ID, e.Version, e.Body)
+	if err != nil || r.Type != swap.FromBTCLNAuto || r.Lightning == nil || r.Lightning.Preimage == (chains.Preimage{}) {
 		return
 	}
-	if strings.HasSuffix(what, "/postQuote") && req.Body != nil {
-		body, _ := io.ReadAll(req.Body)
-		req.Body = io.NopCloser(bytes.NewReader(body))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.secrets[hex.EncodeToString(r.Lightning.Preimage[:])] = r
+}
+
+// told sees everything that a process tells somebody. A preimage may be among it once its
+// escrow is open and can still be claimed, and to the LP never.
+func (p *promises) told(to string, what []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for secret, r := range p.secrets {
+		if !bytes.Contains(what, []byte(secret)) {
+			continue
+		}
+		if to == "LP" {
+			p.w.broken("the preimage of %.8s is told to the LP", r.ID)
+		}
+		if p.leaked[secret] {
+			continue
+		}
+		p.leaked[secret] = true
+		if state, left, err := p.w.escrow(r); err != nil || state == chains.EscrowNone || state == chains.EscrowOpen && left < 10*time.Minute {
+			p.w.broken("the preimage of %.8s is told to %s while its escrow is in state %v, %v before its expiry (%v)", r.ID, to, state, left, err)
+		}
+	}
+}
+
+// escrow returns how the chain has a swap's escrow, and how long until it expires.
+func (w *world) escrow(r *swap.Record) (chains.EscrowState, time.Duration, error) {
+	if r.Escrow == nil || r.Escrow.Real == nil {
+		return chains.EscrowNone, 0, errors.New("there is no escrow")
+	}
+	s, err := evmwire.SwapDataOf(*r.Escrow.Real)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	hash, err := s.EscrowHash()
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	data, err := evmwire.StateCall([]common.Hash{hash})
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	answer, err := w.net.EVM.Read(context.Background(), w.net.EVM.User.Address, evmwire.Call{To: w.net.EVM.Contracts().EscrowManager.Address, Data: data})
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	states, err := evmwire.DecodeStates(answer, 1)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	return chains.EscrowState(states[0].State), time.Unix(s.Expiry(), 0).Sub(w.net.EVM.Time()), nil
+}
+
+// called sees each request of a process before anything happens to it.
+func (p *promises) called(by *process, to string, req *http.Request) {
+	if by.dead() {
+		return
+	}
+	var body []byte
+	if req.GetBody != nil { // what is not streamed
+		if copied, err := req.GetBody(); err == nil {
+			body, _ = io.ReadAll(copied)
+		}
+	}
+	p.told(to, append([]byte(req.URL.String()), body...))
+	what, is := once(req)
+	if !is {
+		return
+	}
+	if strings.Contains(what, "/postQuote") {
 		what += string(body)
 	}
 	p.mu.Lock()
@@ -47,11 +127,9 @@ func (p *promises) called(by *process, req *http.Request) {
 func (p *promises) settle(ctx context.Context) {
 	w := p.w
 	n := w.net
-	hanging := n.Lightning.TotalMsat()
 	for _, u := range w.users {
 		p.account(ctx, u)
 	}
-	_ = hanging
 	// No escrow is left open, and no token is nobody's.
 	c := n.EVM.Contracts()
 	call, err := evm.CallOf("TestToken", c.Token, "totalSupply")

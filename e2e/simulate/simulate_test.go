@@ -91,7 +91,9 @@ func (w *world) live() {
 			at.down.Store(true)
 			w.stop(at)
 		}
+		w.pace(10 * time.Minute)
 		sleep(ctx, 24*time.Hour)
+		w.pace(blockTime)
 		for _, at := range w.places {
 			at.down.Store(false)
 		}

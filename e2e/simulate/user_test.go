@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	invoice "github.com/swapper-go/swapper/internal/lightning"
 )
 
 // What each user begins with.
@@ -53,6 +54,8 @@ type user struct {
 	last   *swapper.GetSwapStatusOutput
 	states []string
 	paid   bool
+	acted  bool      // did something that may cost money
+	hash   [32]byte  // of the user's Lightning payment
 	odd    time.Time // since when there is neither an action nor a wait
 	gone   bool      // no swap could be made
 }
@@ -248,9 +251,10 @@ func (u *user) step(ctx context.Context) bool {
 		u.revealed = true
 	}
 	a := s.CurrentAction
-	if a == nil || a.Wait != nil || u.order.forgets && !u.paid {
+	if a == nil || a.Wait != nil || u.order.forgets && !u.acted {
 		return false
 	}
+	u.acts(a)
 	switch {
 	case a.SendToAddress != nil && strings.HasSuffix(u.order.kind, "voucher"):
 		link := u.link
@@ -271,6 +275,20 @@ func (u *user) step(ctx context.Context) bool {
 	}
 	u.w.note("user %d: %s: %v", u.n, a.Type(), err)
 	return err == nil
+}
+
+// acts notes that the user is about to do something.
+func (u *user) acts(a *swapper.Action) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.acted = true
+	if a.SendToAddress != nil {
+		for _, tx := range a.SendToAddress.Txs {
+			if inv, err := invoice.Decode(tx.Address); err == nil {
+				u.hash = inv.PaymentHash
+			}
+		}
+	}
 }
 
 func (u *user) sign(ctx context.Context, p *process, a *swapper.Action) (err error) {
@@ -303,7 +321,7 @@ func (u *user) saw(s *swapper.GetSwapStatusOutput) {
 	}
 	u.last = s
 	switch {
-	case s.IsFinished || s.CurrentAction != nil || s.ActionError != nil:
+	case s.IsFinished || s.CurrentAction != nil || s.ActionError != nil || !u.acted && strings.Contains(s.State.Name, "EXPIRED"):
 		u.odd = time.Time{}
 	case u.odd.IsZero():
 		u.odd = time.Now()
@@ -330,5 +348,21 @@ func (u *user) forgotten() bool {
 func (u *user) over() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.gone || u.last != nil && u.last.IsFinished
+	if u.gone || u.last == nil {
+		return u.gone
+	}
+	if u.pending() {
+		return false
+	}
+	return u.last.IsFinished || u.idle()
+}
+
+// idle reports whether the user did nothing for a quote that has expired: its record is kept
+// for a day or so.
+func (u *user) idle() bool { return !u.acted && strings.Contains(u.last.State.Name, "SOFT_EXPIRED") }
+
+// pending reports whether the user's Lightning payment is on its way.
+func (u *user) pending() bool {
+	p, ok := u.Lightning.Payment(u.hash)
+	return ok && p.State == lightning.Pending
 }

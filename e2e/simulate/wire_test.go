@@ -1,12 +1,16 @@
 package simulate
 
 import (
+	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // wire is how a process reaches everybody else: messages take time, and while there is
@@ -20,8 +24,8 @@ type wire struct {
 var errLost = errors.New("lost on the way")
 
 func (x wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	what := x.to + " " + req.Method + " " + req.URL.Path
-	x.p.w.promises.called(x.p, req)
+	what := strings.TrimRight(x.to+" "+req.Method+" "+req.URL.Path, " ")
+	x.p.w.promises.called(x.p, x.to, req)
 	d := x.p.w.dice("wire", req.URL.Host, req.URL.Path)
 	trouble := int(x.p.wireTrouble.Load())
 	late := time.Duration(1+d.IntN(60)) * time.Millisecond
@@ -71,8 +75,25 @@ func (c cutShort) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// messenger passes preimages on, under the eyes of the promises.
+type messenger struct {
+	watchtower.Messenger
+	p *process
+}
+
+func (m messenger) Publish(ctx context.Context, msg watchtower.Message) error {
+	m.p.point("publish before")
+	if m.p.dead() {
+		return errDead
+	}
+	m.p.w.promises.told("watchtowers", []byte(hex.EncodeToString(msg.Preimage[:])))
+	err := m.Messenger.Publish(ctx, msg)
+	m.p.point("publish after")
+	return err
+}
+
 // once is what must be asked for once: a call that may carry money, by what it is about.
 func once(req *http.Request) (string, bool) {
 	path := req.URL.Path
-	return path, strings.Contains(path, "/withdraw/") && strings.HasSuffix(path, "/pay") || strings.HasSuffix(path, "/frombtc_spv/postQuote")
+	return req.URL.Host + path + "?" + req.URL.Query().Get("k1"), strings.Contains(path, "/withdraw/") && strings.HasSuffix(path, "/pay") || strings.HasSuffix(path, "/frombtc_spv/postQuote")
 }

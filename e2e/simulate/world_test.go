@@ -35,6 +35,7 @@ type world struct {
 	promises *promises
 	began    time.Time // of the plan's time
 
+	unpace  func()         // ends the chain's pace
 	burying sync.WaitGroup // processes that end
 	busy    sync.WaitGroup // of everybody else
 
@@ -50,11 +51,20 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 	time.Sleep(time.Until(epoch))
 	w := &world{plan: p, network: new(loopback.Network), disk: new(disk), nth: map[string]int{}}
 	w.promises = newPromises(w)
-	slow := func(o *lp.Options) { o.Poll = 5 * time.Second }
+	r := rand.New(rand.NewPCG(p.seed, 2))
+	slow := func(i int, o *lp.Options) {
+		o.Poll = 15 * time.Second
+		if cheaper := r.Int64N(4); i > 0 && cheaper > 0 { // than the honest one: people come
+			o.Terms = map[string]lp.Terms{}
+			for _, name := range []string{"TO_BTC", "FROM_BTC_SPV", "TO_BTCLN", "FROM_BTCLN_AUTO"} {
+				o.Terms[name] = lp.Terms{Base: 5, PPM: 3000 - 500*cheaper, Min: 1000, Max: 5_000_000}
+			}
+		}
+	}
 	var err error
-	w.net, err = devnet.Start(ctx, devnet.Options{LPs: lps, Version: p.version, Watchtower: true, TowerEvery: 5 * time.Second, Network: w.network,
+	w.net, err = devnet.Start(ctx, devnet.Options{LPs: lps, Version: p.version, Watchtower: true, TowerEvery: 20 * time.Second, Network: w.network,
 		EVM: func(o *devevm.Options) { o.SafeDepth, o.FinalDepth = 3, 6 },
-		LP:  func(_ int, o *lp.Options) { slow(o) }})
+		LP:  slow})
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +96,14 @@ func (w *world) note(format string, args ...any) {
 // broken says that a promise was broken.
 func (w *world) broken(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	w.note("BROKEN: %s", text)
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !slices.Contains(w.failures, text) {
+	known := slices.Contains(w.failures, text)
+	if !known {
 		w.failures = append(w.failures, text)
+	}
+	w.mu.Unlock()
+	if !known {
+		w.note("BROKEN: %s", text)
 	}
 }
 
@@ -122,11 +135,22 @@ func (w *world) mine(ctx context.Context) {
 			}
 		}
 	})
-	stop := w.net.EVM.Pace(blockTime)
-	w.busy.Go(func() { <-ctx.Done(); stop() })
+	w.pace(blockTime)
+	w.busy.Go(func() { <-ctx.Done(); w.pace(0) })
 }
 
-const blockTime = 10 * time.Second
+// pace says how often the chain has a block; 0: when there is something for it.
+func (w *world) pace(every time.Duration) {
+	if w.unpace != nil {
+		w.unpace()
+		w.unpace = nil
+	}
+	if every > 0 {
+		w.unpace = w.net.EVM.Pace(every)
+	}
+}
+
+const blockTime = 15 * time.Second
 
 // fate carries the plan's events out.
 func (w *world) fate(ctx context.Context) {
