@@ -84,9 +84,9 @@ func newPlan(seed uint64) plan {
 	if quiet { // each kind once
 		p.orders = nil
 		for i, kind := range kinds {
-			p.orders = append(p.orders, order{at: time.Duration(i) * 10 * time.Minute, kind: kind, amount: 50_000, stays: true})
+			p.orders = append(p.orders, order{at: time.Duration(i) * 2 * time.Minute, kind: kind, amount: 50_000, stays: true})
 		}
-		p.calm = time.Duration(len(kinds)) * 10 * time.Minute
+		p.calm = time.Duration(len(kinds)) * 2 * time.Minute
 		return p
 	}
 	var names []string
@@ -116,6 +116,20 @@ func newPlan(seed uint64) plan {
 		p.events = append(p.events, e)
 	}
 	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
+	return p
+}
+
+// brief is the beginning of a plan.
+func (p plan) brief(calm time.Duration, orders int) plan {
+	p.calm, p.orders = calm, p.orders[:orders]
+	for i := range p.orders {
+		p.orders[i].at = time.Duration(i) * time.Minute
+	}
+	for i := range p.events {
+		e := &p.events[i]
+		e.at %= calm
+		e.lasts = min(e.lasts, calm-e.at)
+	}
 	return p
 }
 

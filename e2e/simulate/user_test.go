@@ -311,6 +311,10 @@ func (u *user) sign(ctx context.Context, p *process, a *swapper.Action) (err err
 	return err
 }
 
+// silent are the states in which the published interface shows no action: the user has nothing to
+// do, and what may still come is not known to be on its way, or is there already.
+var silent = map[string]bool{"QUOTE_SOFT_EXPIRED": true, "SOFT_CLAIMED": true}
+
 // saw checks what a status says.
 func (u *user) saw(s *swapper.GetSwapStatusOutput) {
 	u.mu.Lock()
@@ -321,7 +325,7 @@ func (u *user) saw(s *swapper.GetSwapStatusOutput) {
 	}
 	u.last = s
 	switch {
-	case s.IsFinished || s.CurrentAction != nil || s.ActionError != nil || !u.acted && strings.Contains(s.State.Name, "EXPIRED"):
+	case s.IsFinished || s.CurrentAction != nil || s.ActionError != nil || silent[s.State.Name]:
 		u.odd = time.Time{}
 	case u.odd.IsZero():
 		u.odd = time.Now()
@@ -357,9 +361,19 @@ func (u *user) over() bool {
 	return u.last.IsFinished || u.idle()
 }
 
-// idle reports whether the user did nothing for a quote that has expired: its record is kept
-// for a day or so.
-func (u *user) idle() bool { return !u.acted && strings.Contains(u.last.State.Name, "SOFT_EXPIRED") }
+// idle reports whether nothing has left the user for a quote that has expired: it is followed for
+// a day or so, and shows no action.
+func (u *user) idle() bool {
+	return u.untouched() && strings.Contains(u.last.State.Name, "SOFT_EXPIRED")
+}
+
+// untouched reports whether nothing has left the user for the swap.
+func (u *user) untouched() bool {
+	if strings.Contains(u.order.kind, "FROM_BTCLN") {
+		return u.Lightning.BalanceMsat() == startSats*1000
+	}
+	return !u.acted
+}
 
 // pending reports whether the user's Lightning payment is on its way.
 func (u *user) pending() bool {

@@ -39,7 +39,7 @@ func (x wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if d.IntN(100) < trouble {
 		return nil, fmt.Errorf("%s: %w", what, errLost)
 	}
-	if d.IntN(100) < trouble && req.Method == http.MethodGet {
+	if d.IntN(100) < trouble && req.Method == http.MethodGet && req.Header.Get("Upgrade") == "" {
 		if resp, err := x.next.RoundTrip(req.Clone(req.Context())); err == nil { // the first copy
 			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
 			resp.Body.Close()
