@@ -73,6 +73,9 @@ func (o outgoing) moves() []Move {
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
 		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutExpired, Why: "the chain has not shown the escrow for long", If: func(in In) bool {
+			return is(statusExpired)(in) && rested(in)
+		}},
 		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the escrow has expired", If: func(in In) bool {
 			s := o.status(in)
 			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
@@ -213,6 +216,8 @@ func (o outgoing) view(in In) View {
 		switch v.Action = o.refundAction(in); {
 		case in.blind():
 			v.Blocked = errBlind
+		case in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone:
+			v.Blocked = errNotShown
 		case v.Action == nil && !in.busy():
 			v.Blocked = fault.New(fault.Upstream, "the provider has not authorized an early refund; without it, the refund is possible from %s",
 				time.Unix(r.Escrow.Real.Expiry, 0).Add(chains.RefundGrace).UTC().Format(time.RFC3339))

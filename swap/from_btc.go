@@ -258,6 +258,8 @@ func fromBTCView(in In) View {
 				Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 		case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
 			v.Action = &Wait{Name: "Escrow confirmation", Description: "The escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}
+		case in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone:
+			v.Blocked = errNotShown
 		case pay.Status == shownAwaiting && !tooLateToPay(in) && r.Bitcoin.Address != "":
 			v.Blocked = fault.New(fault.Upstream, "the chain or the Bitcoin backend is not responding; do not pay until it is known that the escrow is open and was not paid yet")
 		}

@@ -2,6 +2,7 @@ package swap
 
 import (
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // What the types share in which the user's transaction opens the escrow with the LP's
@@ -97,3 +98,7 @@ func initPlan(r *Record) chains.Plan {
 	}
 	return chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, FeeRate: r.Escrow.FeeRate, Steps: []chains.Step{step}}
 }
+
+// errNotShown is shown for a swap whose record says that its escrow is open, as an imported
+// one may, while the chain says that it never was.
+var errNotShown = fault.New(fault.Upstream, "the chain does not show the escrow; as long as it does not, there is nothing to pay for and nothing to refund")

@@ -164,7 +164,7 @@ func trustedStory(t swap.Type) *story {
 	}
 	st.rests = func(s *sim, r *swap.Record, gone bool) bool {
 		// Who was paid too little is told so, for as long as the provider calls that the payout.
-		return s.w.gas.short && (r.State == swapstate.TrustedLNPaid && lightning || r.State == swapstate.TrustedBTCCreated && !lightning)
+		return s.w.gas.short && (lightning && (r.State == swapstate.TrustedLNPaid || r.State == swapstate.TrustedLNCreated) || r.State == swapstate.TrustedBTCCreated && !lightning)
 	}
 	st.ended = func(s *sim, r *swap.Record, gone bool) string {
 		g := s.w.gas
@@ -177,7 +177,7 @@ func trustedStory(t swap.Type) *story {
 			return "it is shown as finished, and the payout is not there"
 		case r.State == refundedState && g.back == 0:
 			return "it is shown as refunded, and the refund is not there"
-		case !gone && g.paidOut != 0 && !g.short && r.State != finished && s.clock(0).Before(zero.Add(14*24*hour)): // then it rests
+		case !gone && has(s) && g.paidOut != 0 && !g.short && r.State != finished && s.clock(0).Before(zero.Add(14*24*hour)): // then it rests
 			return fmt.Sprintf("the payout is there, and it is shown as %s", row(s.flow, r.State))
 		}
 		return ""
