@@ -17,12 +17,19 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// copies is a store of very many swaps that are like a few, and take no memory.
+// copies is a store of many swaps that are like a few, and take no memory.
 type copies struct {
 	*storagetest.Memory
 	models []storage.Entry
 	count  int
+	shards map[string][]int
 	bytes  int // of the bodies that were read; Run alone reads
+}
+
+// of returns what the swap with a number is like, and its id.
+func (s *copies) of(i int) (model storage.Entry, id string) {
+	model = s.models[i%len(s.models)]
+	return model, fmt.Sprintf("%0*x", len(model.ID), i)
 }
 
 func (s *copies) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Entry, error] {
@@ -30,12 +37,8 @@ func (s *copies) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.En
 		return s.Memory.Find(ctx, q)
 	}
 	return func(yield func(storage.Entry, error) bool) {
-		for i := range s.count {
-			m := s.models[i%len(s.models)]
-			id := fmt.Sprintf("%0*x", len(m.ID), i)
-			if shard.Value(shard.Of(id)) != q.Value {
-				continue
-			}
+		for _, i := range s.shards[q.Value] {
+			m, id := s.of(i)
 			e := storage.Entry{ID: id, Version: 1, Body: bytes.ReplaceAll(m.Body, []byte(m.ID), []byte(id))}
 			s.bytes += len(e.Body)
 			if !yield(e, nil) {
@@ -53,7 +56,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no records are kept: %v", err)
 	}
-	store := &copies{Memory: new(storagetest.Memory), count: 20_000}
+	store := &copies{Memory: new(storagetest.Memory), count: 5_000, shards: map[string][]int{}}
 	g := New(Config{Store: store, Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: swap.Flows(), Log: quiet, Now: sync.OnceValue(time.Now)}) // turns never come
 	defer g.Close()
 	for _, e := range keptEntries(t, folders[0]) {
@@ -64,6 +67,11 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 		if row, _ := g.Flows[r.Type].State(r.State); row.Watched && !r.Settled {
 			store.models = append(store.models, e)
 		}
+	}
+	for i := range store.count {
+		_, id := store.of(i)
+		value := shard.Value(shard.Of(id))
+		store.shards[value] = append(store.shards[value], i)
 	}
 	heap := func() uint64 {
 		var m runtime.MemStats
