@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,7 +45,7 @@ func chromium(t *testing.T) string {
 // tab opens the page, on a network of its own, in a browser of its own.
 func tab(t *testing.T, screen ...chromedp.Action) (context.Context, *swappertest.Network, string) {
 	t.Helper()
-	path := chromium(t)
+	chromium(t) // or the test is skipped
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client, err := swapper.Open(t.Context(), n.Config())
 	if err != nil {
@@ -57,15 +59,21 @@ func tab(t *testing.T, screen ...chromedp.Action) (context.Context, *swappertest
 	t.Cleanup(server.Close)
 	t.Cleanup(streams.Close)
 
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	return browse(t, server.URL, screen...), n, server.URL
+}
+
+// browse opens a page in a browser of its own.
+func browse(t *testing.T, url string, screen ...chromedp.Action) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox)
 	browser, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(browser)
 	t.Cleanup(closeTab)
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	t.Cleanup(cancel)
-	do(t, ctx, append(screen, chromedp.Navigate(server.URL), chromedp.WaitReady(`body[data-ready="true"]`))...)
-	return ctx, n, server.URL
+	do(t, ctx, append(screen, chromedp.Navigate(url), chromedp.WaitReady(`body[data-ready="true"]`))...)
+	return ctx
 }
 
 func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
@@ -215,6 +223,52 @@ func TestScreenReader(t *testing.T) {
 			t.Errorf("%d of role %s, want at least %d", used[role], role, least)
 		}
 	}
+}
+
+// A page that is open while the service ends and starts again, on the same store, goes
+// on by itself with the payment that was under way.
+func TestRestart(t *testing.T) {
+	chromium(t)
+	n := swappertest.Start(t)
+	config := n.Config()
+	var address string
+	serve := func() (end func()) {
+		t.Helper()
+		client, err := swapper.Open(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = client.Run(context.Background()) }()
+		streams := events.New(client, events.Options{})
+		if address == "" {
+			address = "127.0.0.1:0"
+		}
+		socket, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address = socket.Addr().String()
+		server := &http.Server{Handler: handler(n, client, streams)}
+		go func() { _ = server.Serve(socket) }()
+		return sync.OnceFunc(func() {
+			_ = server.Close() // cuts every connection
+			streams.Close()
+			client.Close()
+			<-ended
+		})
+	}
+	end := serve()
+	defer func() { end() }()
+	ctx := browse(t, "http://"+address)
+	n.Misbehave(swappertest.WatchtowerFault{Off: true})
+	do(t, ctx, choose("LIGHTNING-BTC", "CITREA-WBTC"), write("#pay", "0.0005"), chromedp.Click("#ask", chromedp.ByID), chromedp.WaitVisible("#go", chromedp.ByID),
+		chromedp.Click("#go", chromedp.ByID), chromedp.Poll(`document.getElementById('steps').textContent.includes('awaiting automatic')`, nil))
+	end()
+	do(t, ctx, chromedp.Poll(`document.getElementById('fault').textContent.includes('cannot be reached')`, nil))
+	n.Misbehave()
+	end = serve()
+	do(t, ctx, chromedp.Poll(`document.getElementById('state').textContent.startsWith('Done:') && document.getElementById('fault').textContent === ''`, nil))
 }
 
 // What cannot be swapped is said in words, beside the form.

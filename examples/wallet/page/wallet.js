@@ -3,7 +3,7 @@ import { connect, send } from './browser-wallet.js';
 
 const $ = (id) => document.getElementById(id);
 const tokens = new Map(); // by identifier
-let user, browser = null, swap = null, stream = null, last = 'pay', paid = '';
+let user, browser = null, swap = null, stream = null, last = 'pay', paid = '', looking = false, lost = false;
 
 // call calls an operation: with a body by POST, else by GET. Errors are those of the service.
 async function call(path, query, body) {
@@ -80,9 +80,32 @@ function open(s) {
   $('quote').hidden = $('progress').hidden = false;
   $('quote-title').focus();
   countdown();
+  follow();
+}
+
+function follow() {
   stream?.close();
-  stream = new EventSource(`api/subscribe?swapId=${s.swapId}`);
+  stream = new EventSource(`api/subscribe?swapId=${swap.swapId}`);
   stream.addEventListener('swap', (e) => render(JSON.parse(e.data)));
+}
+
+// look asks for the status while somebody watches: then the service looks at chains and
+// providers at once, where it does so every few seconds by itself. What it finds comes by
+// the stream, which is opened again if the service refused it while it started.
+async function look() {
+  if (!swap || swap.isFinished || document.hidden || looking) return;
+  looking = true;
+  try {
+    await call('api/getSwapStatus', { swapId: swap.swapId });
+    if (lost) $('fault').textContent = '';
+    lost = false;
+    if (stream.readyState === EventSource.CLOSED) follow();
+  } catch (e) {
+    lost = true;
+    $('fault').textContent = e.code ? e.message : `The service cannot be reached: ${e.message}. The page goes on when it can.`;
+  } finally {
+    looking = false;
+  }
 }
 
 const done = ['completed', 'received', 'confirmed', 'settled', 'soft_settled', 'refunded'];
@@ -189,6 +212,7 @@ async function start() {
     await terms();
   }));
   setInterval(countdown, 1000);
+  setInterval(look, 2000);
   if (location.hash.length > 1) open(await call('api/getSwapStatus', { swapId: location.hash.slice(1) }));
   document.body.dataset.ready = 'true';
 }
