@@ -42,6 +42,7 @@ type account struct {
 // driver makes and pays swaps, and leaves them alone then.
 type driver struct {
 	*ground
+	cluster  *cluster
 	tracker  *tracker
 	services func() swapper.Service // any of the processes
 
