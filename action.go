@@ -191,21 +191,26 @@ const (
 )
 
 // MarshalJSON implements [json.Marshaler].
-func (p FundedPSBT) MarshalJSON() ([]byte, error) {
+func (p FundedPSBT) MarshalJSON() ([]byte, error) { return marshal(p.typed()) }
+
+// typed are the members of a PSBT, which have no method of their own to be written by.
+func (p FundedPSBT) typed() any {
 	type plain FundedPSBT
-	return marshal(struct {
+	return struct {
 		Type string `json:"type"`
 		plain
-	}{fundedPSBT, plain(p)})
+	}{fundedPSBT, plain(p)}
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (p RawPSBT) MarshalJSON() ([]byte, error) {
+func (p RawPSBT) MarshalJSON() ([]byte, error) { return marshal(p.typed()) }
+
+func (p RawPSBT) typed() any {
 	type plain RawPSBT
-	return marshal(struct {
+	return struct {
 		Type string `json:"type"`
 		plain
-	}{rawPSBT, plain(p)})
+	}{rawPSBT, plain(p)}
 }
 
 type signPSBTJSON[T any] struct {
@@ -216,12 +221,21 @@ type signPSBTJSON[T any] struct {
 	Txs         []T        `json:"txs"`
 }
 
+// typed lists PSBTs so that they are written as a part of the action, at one go.
+func typed[T interface{ typed() any }](all []T) []any {
+	out := make([]any, len(all))
+	for i, p := range all {
+		out[i] = p.typed()
+	}
+	return out
+}
+
 func (s *SignPSBT) marshal() ([]byte, error) {
 	switch {
 	case len(s.Funded) > 0 && len(s.Raw) == 0:
-		return marshal(signPSBTJSON[FundedPSBT]{ActionSignPSBT, s.Name, s.Description, s.Chain, s.Funded})
+		return marshal(signPSBTJSON[any]{ActionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Funded)})
 	case len(s.Raw) > 0 && len(s.Funded) == 0:
-		return marshal(signPSBTJSON[RawPSBT]{ActionSignPSBT, s.Name, s.Description, s.Chain, s.Raw})
+		return marshal(signPSBTJSON[any]{ActionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Raw)})
 	}
 	return nil, fmt.Errorf("action has both funded and raw transactions (%d and %d)", len(s.Funded), len(s.Raw))
 }

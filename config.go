@@ -149,6 +149,18 @@ func NewLPAuth(certificate, privateKey string) (*LPAuth, error) {
 	return lp.NewAuth(certificate, privateKey)
 }
 
+// transport is [http.DefaultTransport] with as many kept connections to a node as are
+// used at once, unless a program has put another in its place.
+func transport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = 8
+	return t
+}
+
 // fill replaces zero fields with their defaults.
 func (c Config) fill() (Config, error) {
 	if !c.Network.Valid() {
@@ -158,7 +170,7 @@ func (c Config) fill() (Config, error) {
 		return c, fault.Invalid("store", "is required")
 	}
 	if c.HTTP == nil {
-		c.HTTP = http.DefaultTransport
+		c.HTTP = transport()
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -11,7 +11,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
@@ -104,7 +103,7 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 		}
 		return k.vaultClaims(ctx, *step.Vault, signer)
 	}
-	s, err := evmwire.SwapDataOf(step.Escrow)
+	s, err := k.memory.swapDataOf(step.Escrow)
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +156,12 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		granted[allowanceKey(*c.Allowance)] = answer
 		requests = append(requests, evmrpc.CallRequest(c.Allowance.Token, data, "latest", answer))
 	}
-	states := planStates{manager: k.EscrowManager.Address}
+	states := planStates{manager: k.EscrowManager.Address, read: k.memory.swapDataOf}
 	if err := states.ask(plan, &requests); err != nil {
 		return nil, err
 	}
 	needed := len(requests)
-	estimates := estimateRequests(calls, signer)
+	estimates, known := k.chain.estimates(calls, signer)
 	for _, e := range estimates {
 		requests = append(requests, e.request)
 	}
@@ -183,10 +182,11 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		calls[i].Gas += largeDataGas(calls[i].Data)
 	}
 	for n, e := range estimates {
-		if requests[needed+n].Err == nil {
-			// A tenth more than the estimate: the state may be dearer when it is mined.
-			calls[e.call].Gas = max(calls[e.call].Gas, min(uint64(*e.gas), evmwire.MaxGas)*11/10)
-		}
+		known[e.call] = k.chain.noteGas(signer, calls[e.call], uint64(*e.gas), requests[needed+n].Err)
+	}
+	for i, gas := range known {
+		// A tenth more than the estimate: the state may be dearer when it is mined.
+		calls[i].Gas = max(calls[i].Gas, gas*11/10)
 	}
 	calls = evmwire.WithoutApproved(calls, func(a evmwire.Allowance) *big.Int {
 		if answer := granted[allowanceKey(a)]; answer != nil {
@@ -207,36 +207,6 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		rate = replaced{sent}.above(rate)
 	}
 	return k.chain.net.Serialize(calls, first, rate)
-}
-
-// estimate is the gas of one call as the node sees it.
-type estimate struct {
-	call    int
-	gas     *hexutil.Uint64
-	request evmrpc.Request
-}
-
-// estimateRequests asks for the gas of the calls that can run before the others:
-// the first one, and the first that is not an approval, in case the approvals
-// were granted before. The constants of the protocol are the floor; an estimate
-// that fails says nothing, since what the call depends on may not be there yet.
-func estimateRequests(calls []evmwire.Call, signer common.Address) []estimate {
-	var estimates []estimate
-	ask := func(i int) {
-		gas := new(hexutil.Uint64)
-		estimates = append(estimates, estimate{i, gas, evmrpc.Request{Method: "eth_estimateGas", Params: []any{map[string]any{
-			"from": signer, "to": calls[i].To, "data": hexutil.Bytes(calls[i].Data), "value": (*hexutil.Big)(bigs.OrZero(calls[i].Value)),
-		}}, Result: gas}})
-	}
-	for i, c := range calls {
-		if i == 0 || c.Role != evmwire.RoleApproval {
-			ask(i)
-		}
-		if c.Role != evmwire.RoleApproval {
-			break
-		}
-	}
-	return estimates
 }
 
 // largeDataGas is what a limit needs on top for call data beyond what the

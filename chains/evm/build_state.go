@@ -18,6 +18,7 @@ import (
 // chain-evm.md §7.4, §13.8, §13.10).
 type planStates struct {
 	manager common.Address
+	read    func(chains.Escrow) (evmwire.SwapData, error)
 	steps   []stepState
 }
 
@@ -36,7 +37,7 @@ func (p *planStates) ask(plan chains.Plan, requests *[]evmrpc.Request) error {
 		if step.Kind == chains.StepVaultClaim {
 			continue
 		}
-		s, err := evmwire.SwapDataOf(step.Escrow)
+		s, err := p.read(step.Escrow)
 		if err != nil {
 			return err
 		}

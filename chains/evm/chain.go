@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -81,7 +82,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs()}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs(), gas: lru.New[gasKey, measured](4096)}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()})
 	}
@@ -143,6 +144,7 @@ type chain struct {
 	native    tokens.Token
 	contracts []*contracts
 	nonces    *sentTxs
+	gas       *lru.Cache[gasKey, measured]
 	latest    latest
 }
 

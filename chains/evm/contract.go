@@ -64,7 +64,7 @@ func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
 func (k *contracts) ClaimHashText(hash []byte) string { return evmwire.ClaimHashText(hash) }
 
 func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
-	s, err := evmwire.SwapDataOf(e)
+	s, err := k.memory.swapDataOf(e)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 // seconds, for example by FeeRate, else one. By our own clock the authorisation
 // must also be valid for at least [chains.AuthGrace] longer.
 func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
-	s, err := evmwire.SwapDataOf(e)
+	s, err := k.memory.swapDataOf(e)
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +103,7 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 
 // VerifyRefund takes no round trip.
 func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains.Auth) error {
-	s, err := evmwire.SwapDataOf(e)
+	s, err := k.memory.swapDataOf(e)
 	if err != nil {
 		return err
 	}

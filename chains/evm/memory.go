@@ -22,6 +22,7 @@ const buried = 64
 type memory struct {
 	params      *lru.Cache[common.Hash, evmwire.VaultParams]   // by commitment, which is their hash
 	escrows     *lru.Cache[common.Hash, *chains.Escrow]        // by escrow hash, which is theirs
+	parsed      *lru.Cache[string, evmwire.SwapData]           // by their whole text
 	opened      *lru.Cache[common.Hash, evmread.Opening]       // by escrow hash
 	ended       *lru.Cache[common.Hash, chains.EscrowFact]     // by escrow hash
 	likely      *lru.Cache[common.Hash, evmread.Blocks]        // by escrow hash; not believed, but worth asking about at once
@@ -35,11 +36,32 @@ func newMemory() memory {
 	const entries = 16384
 	return memory{
 		likely: lru.New[common.Hash, evmread.Blocks](entries),
+		parsed: lru.New[string, evmwire.SwapData](2048),
 		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
 		opened: lru.New[common.Hash, evmread.Opening](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
 		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: lru.New[string, uint64](entries),
 		withdrawals: lru.New[string, chains.WithdrawalFact](entries), unpaid: lru.New[string, uint64](entries),
 	}
+}
+
+// parsedLen is the longest text of an escrow that is kept; usual ones have about 1 kB.
+const parsedLen = 2048
+
+// swapDataOf is [evmwire.SwapDataOf] for an escrow that is looked at many times. Only its
+// Data counts, and is what it is kept by.
+func (m *memory) swapDataOf(e chains.Escrow) (evmwire.SwapData, error) {
+	if len(e.Data) > parsedLen {
+		return evmwire.SwapDataOf(e)
+	}
+	text := string(e.Data)
+	if s, ok := m.parsed.Get(text); ok {
+		return s, nil
+	}
+	s, err := evmwire.SwapDataOf(e)
+	if err == nil {
+		m.parsed.Add(text, s)
+	}
+	return s, err
 }
 
 // isBuried reports whether what happened at a height can be remembered.

@@ -18,8 +18,8 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -45,26 +45,43 @@ type bed struct {
 // start starts a network and a client on an empty store.
 func start(tb testing.TB) *bed { return startOn(tb, "") }
 
+// startNear starts a network without a client, and nothing before its parts.
+func startNear(tb testing.TB) *bed {
+	tb.Helper()
+	b := &bed{tb: tb}
+	b.startNet()
+	return b
+}
+
+// startNet starts the network and its user.
+func (b *bed) startNet() {
+	b.tb.Helper()
+	var err error
+	if b.net, err = devnet.Start(b.tb.Context(), devnet.Options{Solana: b.version, LP: func(_ int, o *lp.Options) { o.Limits.Inflight = 1_000_000 }}); err != nil {
+		b.tb.Fatal(err)
+	}
+	b.tb.Cleanup(func() { b.net.Close() })
+	b.user = &wallet.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
+	if b.version != "" {
+		b.user.Solana = b.net.Solana.User
+	}
+}
+
 // startOn is start with the EVM chain, or with Solana and a version of its program in
 // its place.
 func startOn(tb testing.TB, version string) *bed {
 	tb.Helper()
 	b := &bed{tb: tb, far: new(distance), version: version}
-	var err error
-	if b.net, err = devnet.Start(tb.Context(), devnet.Options{Solana: version}); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { b.net.Close() })
+	b.startNet()
 	b.urls.bitcoin = b.far.before(tb, b.net.Bitcoin.URL())
 	b.urls.evm = b.far.before(tb, b.net.EVM.URL())
 	for _, u := range b.net.LPURLs() {
 		b.urls.lps = append(b.urls.lps, b.far.before(tb, u))
 	}
-	b.user = &wallet.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
 	if version != "" {
 		b.urls.solana = b.far.before(tb, b.net.Solana.URL())
-		b.user.Solana = b.net.Solana.User
 	}
+	var err error
 	if b.store, err = bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}); err != nil {
 		tb.Fatal(err)
 	}
@@ -93,8 +110,7 @@ func (b *bed) open() {
 		Network: bitcoin.Regtest, Store: b.store, Bitcoin: backend, Now: b.net.Clock.Now, HTTP: transport,
 		Chains: []chains.Factory{chain},
 		LPs:    swapper.LPs{URLs: b.urls.lps, AllowHTTP: true},
-		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
-			"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9)}, USD: 0.001},
+		Prices: prices(),
 	})
 	if err != nil {
 		b.tb.Fatal(err)

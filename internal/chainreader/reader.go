@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	shared "github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/swap"
 	"sync"
 	"time"
@@ -29,7 +30,8 @@ type Reader struct {
 	stop    context.CancelFunc
 
 	building  shared.Group
-	Unpayable func() map[string]string // addresses that cannot be recipients, and what each is
+	raws      *lru.Cache[string, madeRaw] // by swap
+	Unpayable func() map[string]string    // addresses that cannot be recipients, and what each is
 
 	mu     sync.Mutex
 	asking map[contractKey]*questions
@@ -54,7 +56,8 @@ const (
 // New returns a reader of the given chains, by id. Close it.
 func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Reader {
 	base, stop := context.WithCancel(context.Background())
-	w := &Reader{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop, asking: map[contractKey]*questions{}}
+	w := &Reader{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop,
+		raws: lru.New[string, madeRaw](rawsKept), asking: map[contractKey]*questions{}}
 	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
 		return backend.Txs(ctx, ids), nil
 	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })

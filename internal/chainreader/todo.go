@@ -3,6 +3,7 @@ package chainreader
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/btcsuite/btcd/wire"
 	"golang.org/x/sync/errgroup"
@@ -32,6 +33,9 @@ func (rd *Reader) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swa
 	case *swap.Sign:
 		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toSign(ctx, r, a, c) })
 	case *swap.Fund:
+		if c.Wallet == nil {
+			return rd.raw(r, a)
+		}
 		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toFund(ctx, r, a, c) })
 	}
 	return swap.Todo{}, nil
@@ -129,24 +133,69 @@ func (rd *Reader) vaultTerms(r *swap.Record) (psbt.VaultTerms, error) {
 	}, nil
 }
 
+// rawTerms are all that a raw transaction follows from.
+type rawTerms struct {
+	chain, contract, recipient string
+	seed                       chains.Seed
+	vault                      swap.VaultPart
+	bitcoin                    swap.BitcoinPart
+	gas                        swap.GasPart
+	fund                       swap.Fund
+}
+
+// madeRaw is a raw transaction that was built, and what for.
+type madeRaw struct {
+	of rawTerms
+	tx swap.RawPSBT
+}
+
+// rawsKept is how many raw transactions are kept.
+const rawsKept = 2048
+
+// raw returns a transaction that the caller completes with inputs of its own. It is built
+// once, and again for other terms. Nobody is asked.
+func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
+	of := rawTerms{r.Chain, r.Contract, r.Terms.Recipient, r.Seed, part(r.Vault), part(r.Bitcoin), part(r.Gas), *a}
+	made, ok := rd.raws.Get(r.ID)
+	if !ok || !reflect.DeepEqual(made.of, of) {
+		t, err := rd.Template(r, a)
+		if err != nil {
+			return swap.Todo{}, err
+		}
+		text, err := t.Raw()
+		if err != nil {
+			return swap.Todo{}, err
+		}
+		made = madeRaw{of, swap.RawPSBT{PSBT: text, Sequence: t.Sequence, FeeRate: leastRate(r, a)}}
+		rd.raws.Add(r.ID, made)
+	}
+	return swap.Todo{Fund: a, Raw: &made.tx}, nil
+}
+
+func part[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// leastRate is the fee rate in sat/vB that the payee demands or recommends.
+func leastRate(r *swap.Record, a *swap.Fund) float64 {
+	switch {
+	case a.Vault:
+		return r.Vault.MinFeeRate
+	case r.Gas != nil:
+		return r.Gas.FeeRate
+	}
+	return 0
+}
+
 func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (swap.Todo, error) {
 	t, err := rd.Template(r, a)
 	if err != nil {
 		return swap.Todo{}, err
 	}
-	var least float64
-	if a.Vault {
-		least = r.Vault.MinFeeRate
-	} else if r.Gas != nil {
-		least = r.Gas.FeeRate
-	}
-	if c.Wallet == nil {
-		psbt, err := t.Raw()
-		if err != nil {
-			return swap.Todo{}, err
-		}
-		return swap.Todo{Fund: a, Raw: &swap.RawPSBT{PSBT: psbt, Sequence: t.Sequence, FeeRate: least}}, nil
-	}
+	least := leastRate(r, a)
 	if err := c.Wallet.CanFund(a.Vault); err != nil {
 		return swap.Todo{}, fault.At("bitcoinAddress", err)
 	}

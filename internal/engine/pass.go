@@ -65,6 +65,7 @@ type Engine struct {
 	shared      bool // other processes use the store too
 	absences    *absences
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
+	read        *lru.Cache[string, read]         // by id
 	spared      *lru.Cache[string, time.Time]    // quotes that could not be deleted, until when
 	base        context.Context
 	stop        context.CancelFunc
@@ -84,6 +85,7 @@ func New(c Config) *Engine {
 		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
 		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
+		read:   lru.New[string, read](readKept),
 		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
 	}
 	if shared {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,11 +72,36 @@ func (g *Engine) Load(ctx context.Context, id string) (*swap.Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read swap %s: %w", storage.Label(id), err)
 	}
-	r, err := decode(e)
+	r, err := g.decodeOnce(e)
 	if err == nil && r.LP.URL == "" && g.lpAt != nil {
 		r.LP.URL = g.lpAt(r.Chain, r.LP.Address)
 	}
 	return r, err
+}
+
+// read is a record that was decoded, and what from.
+type read struct {
+	version uint64
+	body    []byte
+	record  *swap.Record // never changed
+}
+
+// readKept is how many swaps that were asked for stay decoded: a status reads its record
+// twice, and whoever waits asks again and again.
+const readKept = 2048
+
+// decodeOnce is [decode] for a swap that may be read again soon. The record is the
+// caller's own.
+func (g *Engine) decodeOnce(e storage.Entry) (*swap.Record, error) {
+	if known, ok := g.read.Get(e.ID); ok && known.version == e.Version && bytes.Equal(known.body, e.Body) {
+		return known.record.Clone(), nil
+	}
+	r, err := decode(e)
+	if err != nil {
+		return nil, err
+	}
+	g.read.Add(e.ID, read{e.Version, e.Body, r.Clone()})
+	return r, nil
 }
 
 // decode reads an entry; its error names the swap by a label.

@@ -33,6 +33,7 @@ type endpoint struct {
 	foreign  string    // what it said last of the other network that it serves; "" if it did not
 	down     time.Time // when it last failed; zero if it is up
 	most     int       // calls that it takes in one request
+	waiting  []*part   // for a place, see [endpoint.together]
 }
 
 // answer is what a node says to one call.
@@ -267,37 +268,58 @@ func (e *endpoint) send(ctx context.Context, calls []Request, which []int, answe
 	return e.exchange(ctx, calls, again, answers)
 }
 
-// request is one HTTP request. The replies are in the order of which; nil where
-// there is none.
+// request is one HTTP request, or a part of one that others share. The replies are in
+// the order of which; nil where there is none.
 func (e *endpoint) request(ctx context.Context, calls []Request, which []int) ([]*reply, error) {
-	select {
-	case e.places <- struct{}{}:
-		defer func() { <-e.places }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 	e.mu.Lock()
 	version := e.version
 	e.mu.Unlock()
-	out := make([]call, len(which))
+	texts := make([]string, len(which))
+	light := e.dialect.Light != nil
 	for n, i := range which {
-		out[n] = call{"2.0", n + 1, calls[i].Method, calls[i].params(version)}
+		params, err := json.Marshal(calls[i].params(version))
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		texts[n] = fmt.Sprintf(`"method":%q,"params":%s}`, calls[i].Method, params)
+		light = light && e.dialect.Light(calls[i])
 	}
+	if !light {
+		return e.alone(ctx, texts)
+	}
+	replies, err := e.together(ctx, texts)
+	if errors.Is(err, errAlone) {
+		return e.alone(ctx, texts)
+	}
+	return replies, err
+}
+
+// alone sends calls in a request of their own, once there is a place for it.
+func (e *endpoint) alone(ctx context.Context, texts []string) ([]*reply, error) {
+	select {
+	case e.places <- struct{}{}:
+		defer e.leave()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return e.post(ctx, texts)
+}
+
+// post is one HTTP request with calls, without their beginnings.
+func (e *endpoint) post(ctx context.Context, texts []string) ([]*reply, error) {
 	var body []byte
-	var err error
-	if len(out) == 1 {
-		body, err = json.Marshal(out[0])
-	} else {
-		body, err = json.Marshal(out)
+	for n, text := range texts {
+		body = append(body, ',')
+		body = fmt.Appendf(body, `{"jsonrpc":"2.0","id":%d,%s`, n+1, text)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("encode the request: %w", err)
+	if body = body[1:]; len(texts) > 1 {
+		body = append(append([]byte{'['}, body...), ']')
 	}
 	data, err := e.http.Raw(ctx, http.MethodPost, e.url, body)
 	if err != nil {
 		return nil, err
 	}
-	return parseReplies(data, len(out))
+	return parseReplies(data, len(texts))
 }
 
 // parseReplies reads the body of a response to n calls with the ids 1 to n.

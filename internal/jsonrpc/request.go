@@ -46,14 +46,6 @@ func AskAll(ctx context.Context, node Node, requests []Request) error {
 	return nil
 }
 
-// call is a request as it goes over the wire.
-type call struct {
-	Version string `json:"jsonrpc"`
-	ID      int    `json:"id"`
-	Method  string `json:"method"`
-	Params  any    `json:"params"`
-}
-
 // params are the parameters for a node that speaks a version of the interface.
 func (r *Request) params(version int) any {
 	switch {

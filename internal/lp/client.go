@@ -118,7 +118,7 @@ func NewTransport(o TransportOptions) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           128,
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 16 << 10,

@@ -34,7 +34,8 @@ func Dial(chainID uint64, urls []string, transport http.RoundTripper, now func()
 			}
 			return uint64(head.Number), time.Unix(int64(head.Timestamp), 0).Before(now().Add(-behind)), true
 		},
-		Unit: "block",
+		Light: light,
+		Unit:  "block",
 	}, urls, transport, now)
 	if err != nil {
 		return nil, err
@@ -68,6 +69,26 @@ func (n *Nodes) Batch(ctx context.Context, requests []Request) error {
 		return err
 	}
 	return n.narrow(ctx, requests)
+}
+
+// light names the calls that a node answers from what it has at hand. A search of logs is
+// one if it is about a single block.
+func light(r Request) bool {
+	switch r.Method {
+	case "eth_chainId", "eth_call", "eth_getBlockByNumber", "eth_getTransactionCount", "eth_getBalance", "eth_getTransactionReceipt", "eth_getTransactionByHash":
+		return true
+	case "eth_getLogs":
+		f, ok := first(r.Params).(LogFilter)
+		return ok && f.FromBlock == f.ToBlock
+	}
+	return false
+}
+
+func first(params []any) any {
+	if len(params) == 0 {
+		return nil
+	}
+	return params[0]
 }
 
 // judge tells answers from troubles of the node (protocol: chain-evm.md §1.4).

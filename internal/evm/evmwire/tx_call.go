@@ -30,6 +30,10 @@ type Call struct {
 	// for large Bitcoin transactions, more must be given (protocol: chain-evm.md §13.20).
 	Gas uint64
 
+	// Alike names what the call's use of gas follows from, beside its sender. The zero
+	// value: no other call is known to use as much.
+	Alike Alike
+
 	Allowance *Allowance // with RoleApproval
 	Reveals   bool       // publishes a preimage
 }
@@ -39,6 +43,28 @@ type Allowance struct {
 	Token   common.Address
 	Spender common.Address
 	Amount  *big.Int
+}
+
+// Alike are the parts of a call from which its use of gas follows: of two calls of one
+// sender that are alike, one uses as much as the other but for the zeros in their data
+// and for slots that are written for the first time, which the constants of the protocol
+// allow for.
+type Alike struct {
+	Method                        string
+	To, Offerer, Claimer          common.Address
+	Token, DepositToken           common.Address
+	ClaimHandler, RefundHandler   common.Address
+	PayIn, PayOut, Reputation     bool
+	HasDeposit, HasBounty, Excess bool // deposit, bounty, and which of them is larger
+	Len                           int  // of the data
+}
+
+// alike describes a call about an escrow.
+func (s SwapData) alike(method string, to common.Address, data []byte) Alike {
+	deposit, bounty := bigs.OrZero(s.SecurityDeposit), bigs.OrZero(s.ClaimerBounty)
+	return Alike{Method: method, To: to, Offerer: s.Offerer, Claimer: s.Claimer, Token: s.Token, DepositToken: s.DepositToken,
+		ClaimHandler: s.ClaimHandler, RefundHandler: s.RefundHandler, PayIn: s.PayIn, PayOut: s.PayOut, Reputation: s.Reputation,
+		HasDeposit: deposit.Sign() > 0, HasBounty: bounty.Sign() > 0, Excess: deposit.Cmp(bounty) > 0, Len: len(data)}
 }
 
 // value never is nil.

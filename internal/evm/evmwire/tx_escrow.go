@@ -72,7 +72,7 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth chains.Auth) ([
 	if err != nil {
 		return nil, err
 	}
-	return append(calls, Call{To: d.EscrowManager.Address, Value: value, Data: data, Gas: initGas(s)}), nil
+	return append(calls, Call{To: d.EscrowManager.Address, Value: value, Data: data, Gas: initGas(s), Alike: s.alike("initialize", d.EscrowManager.Address, data)}), nil
 }
 
 // ClaimBySecret builds the claim of a hash lock. It publishes the secret: never
@@ -86,7 +86,7 @@ func (d Deployment) ClaimBySecret(s SwapData, secret [32]byte) (Call, error) {
 		return Call{}, fault.Invalid("secret", "does not match the payment hash")
 	}
 	call, err := d.claim(s, chains.HTLC, secret[:])
-	call.Reveals = true
+	call.Reveals, call.Alike = true, s.alike("claim", call.To, call.Data)
 	return call, err
 }
 
@@ -122,7 +122,7 @@ func (d Deployment) Refund(s SwapData, now time.Time) (Call, error) {
 		return Call{}, fault.New(fault.InvalidState, "the escrow has not expired yet")
 	}
 	data, err := EscrowABI().Pack("refund", s.tuple(), []byte{})
-	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s) + gasTimelock}, err
+	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s) + gasTimelock, Alike: s.alike("refund", d.EscrowManager.Address, data)}, err
 }
 
 // RefundAuthorized builds the refund with the claimer's authorisation, which
@@ -139,7 +139,7 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 		return Call{}, fault.Invalid("timeout", "must not be negative")
 	}
 	data, err := EscrowABI().Pack("cooperativeRefund", s.tuple(), signature, big.NewInt(auth.Timeout))
-	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s)}, err
+	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s), Alike: s.alike("cooperativeRefund", d.EscrowManager.Address, data)}, err
 }
 
 // CheckRefundable reports why an open escrow cannot be refunded yet, in the

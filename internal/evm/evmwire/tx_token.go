@@ -83,7 +83,8 @@ func (a allowances) calls(spender common.Address) ([]Call, error) {
 		if err != nil {
 			return nil, err
 		}
-		calls = append(calls, Call{Role: RoleApproval, To: need.Token, Data: data, Gas: gasTransfer, Allowance: &need})
+		calls = append(calls, Call{Role: RoleApproval, To: need.Token, Data: data, Gas: gasTransfer,
+			Alike: Alike{Method: "approve", To: need.Token, Claimer: spender, Len: len(data)}, Allowance: &need})
 	}
 	return calls, nil
 }
