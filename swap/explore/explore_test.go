@@ -23,6 +23,8 @@ import (
 
 var surprises = flag.Int("explore", -1, "visit all worlds with so many surprises at most; -1: the nearest worlds with one")
 
+var most = flag.Int("explore.most", 0, "visit so many worlds of each type at most, those with the shortest stories first; 0: all")
+
 // nearest is how many states of each type ordinary tests visit: those with the shortest
 // stories.
 const nearest = 1500
@@ -682,13 +684,13 @@ func TestExplore(t *testing.T) {
 			began := time.Now()
 			x := newExplorer(st)
 			left := *surprises
-			if left < 0 {
+			if x.most = *most; left < 0 {
 				left, x.most = 1, nearest
 			}
 			if bad := x.explore(int8(left)); bad != "" {
 				t.Fatal(bad)
 			}
-			t.Logf("%d states with %d surprises in %s", len(x.nodes), left, time.Since(began).Round(time.Millisecond))
+			t.Logf("%d states with %d surprises in %s; all: %v", len(x.nodes), left, time.Since(began).Round(time.Millisecond), !x.cut)
 			for _, r := range x.unused() {
 				if left > 1 && !x.cut {
 					t.Errorf("no world takes the row %s", r)
@@ -715,6 +717,14 @@ func TestRowsOfManySurprises(t *testing.T) {
 			"the user signs what is asked for", "the provider sends the transaction", "the user's Bitcoin transaction is mined", "a Bitcoin block is found",
 			"somebody advances the payout", "the process hears of an event of the vault", "the process stops", "a reorganisation takes back 1 blocks",
 			"the vault closes over the transaction", "the process starts again",
+		}},
+		{swap.TrustedFromBTC, "a reorganisation undid the refund", []string{
+			"the user pays from another wallet", "the payment from the user's other wallet is mined", "the provider cannot use the payment",
+			"the user says where a refund is to go", "the provider returns the payment", "a reorganisation of Bitcoin takes back the refund",
+		}},
+		{swap.TrustedFromBTC, "the provider reports no payment, and none is found", []string{
+			"the user pays from another wallet", "the payment from the user's other wallet is mined", "the provider cannot use the payment",
+			"a reorganisation of Bitcoin takes back 1 blocks, and their transactions are forgotten", "time passes", "time passes",
 		}},
 		{swap.TrustedFromBTC, "a payment was seen after all", []string{
 			"the user pays from another wallet", "Bitcoin nodes forget the payment from the user's other wallet", "time passes", "time passes",
