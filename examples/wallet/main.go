@@ -32,8 +32,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	listen := flag.String("listen", "127.0.0.1:8080", "address of the page; anybody who reaches it moves the local network's money")
-	flag.Parse()
+	flags := flag.NewFlagSet("wallet", flag.ExitOnError) // of its own: the local network's packages have some of their tests
+	listen := flags.String("listen", "127.0.0.1:8080", "address of the page; anybody who reaches it moves the local network's money")
+	_ = flags.Parse(os.Args[1:]) // ends the process on errors
 	if err := run(ctx, os.Stdout, *listen); err != nil {
 		fmt.Fprintln(os.Stderr, "wallet:", err)
 		os.Exit(1)
