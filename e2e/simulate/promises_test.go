@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"math/big"
@@ -26,13 +27,14 @@ type promises struct {
 	w  *world
 	mu sync.Mutex
 
+	posts   map[string]string       // PSBTs by their quotes
 	calls   map[string]int          // of what must be called once, by what it is about
 	secrets map[string]*swap.Record // by preimages, as hexadecimal digits, that are to be kept until the escrow is open
 	leaked  map[string]bool         // in time, so that it may be seen from then on
 }
 
 func newPromises(w *world) *promises {
-	return &promises{w: w, calls: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
+	return &promises{w: w, posts: map[string]string{}, calls: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
 }
 
 // stored sees each record before it is written.
@@ -108,12 +110,12 @@ func (p *promises) called(by *process, to string, req *http.Request) {
 		}
 	}
 	p.told(to, append([]byte(req.URL.String()), body...))
+	if strings.HasSuffix(req.URL.Path, "/frombtc_spv/postQuote") {
+		p.posted(body)
+	}
 	what, is := once(req)
 	if !is {
 		return
-	}
-	if strings.Contains(what, "/postQuote") {
-		what += string(body)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,6 +123,22 @@ func (p *promises) called(by *process, to string, req *http.Request) {
 	if p.calls[what] > 1 {
 		p.w.broken("%.200s is called %d times", what, p.calls[what])
 	}
+}
+
+// posted sees a PSBT on its way to an LP: the same one may be handed in again when it is not known
+// what became of it, another one for the same quote never.
+func (p *promises) posted(body []byte) {
+	var post struct{ QuoteID, PSBTHex string }
+	if err := json.Unmarshal(body, &post); err != nil || post.QuoteID == "" || post.PSBTHex == "" {
+		p.w.broken("a post is not understood: %v", err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if other, ok := p.posts[post.QuoteID]; ok && other != post.PSBTHex {
+		p.w.broken("two PSBTs are posted for the quote %.8s", post.QuoteID)
+	}
+	p.posts[post.QuoteID] = post.PSBTHex
 }
 
 // settle compares what everybody has at the end with what was agreed.

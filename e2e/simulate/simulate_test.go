@@ -96,6 +96,9 @@ func (w *world) live() {
 		}
 		w.pace(10 * time.Minute)
 		sleep(ctx, 24*time.Hour)
+		for _, u := range w.users {
+			u.takeBack()
+		}
 		w.pace(blockTime)
 		for _, at := range w.places {
 			at.down.Store(false)

@@ -375,6 +375,26 @@ func (u *user) untouched() bool {
 	return !u.acted
 }
 
+// takeBack spends the coins that a provider neither uses nor gives up, as somebody does who has
+// waited for a day.
+func (u *user) takeBack() {
+	u.mu.Lock()
+	bound := u.order.kind == "SPV_VAULT_FROM_BTC" && u.last != nil && u.last.State.Name == "QUOTE_SOFT_EXPIRED"
+	u.mu.Unlock()
+	if !bound {
+		return
+	}
+	var coins []bitcoin.OutPoint
+	for _, c := range u.Bitcoin.Coins() {
+		coins = append(coins, c.OutPoint)
+	}
+	tx, err := u.Bitcoin.Spend(20, coins)
+	if err == nil {
+		_, err = u.w.net.Bitcoin.Send(tx)
+	}
+	u.w.note("user %d takes the coins back: %v", u.n, err)
+}
+
 // pending reports whether the user's Lightning payment is on its way.
 func (u *user) pending() bool {
 	p, ok := u.Lightning.Payment(u.hash)

@@ -95,5 +95,5 @@ func (m messenger) Publish(ctx context.Context, msg watchtower.Message) error {
 // once is what must be asked for once: a call that may carry money, by what it is about.
 func once(req *http.Request) (string, bool) {
 	path := req.URL.Path
-	return req.URL.Host + path + "?" + req.URL.Query().Get("k1"), strings.Contains(path, "/withdraw/") && strings.HasSuffix(path, "/pay") || strings.HasSuffix(path, "/frombtc_spv/postQuote")
+	return req.URL.Host + path + "?" + req.URL.Query().Get("k1"), strings.Contains(path, "/withdraw/") && strings.HasSuffix(path, "/pay")
 }
