@@ -32,6 +32,7 @@ const lease = fleet.DefaultTTL
 // nothing outside is done twice unless what came of the first time was lost with its
 // process, and no swap is left unwatched for longer than a lease and its rhythm.
 func TestChaos(t *testing.T) {
+	beside(t)
 	server := pgtest.Start(t)
 	n := swapsOf(t, 12, 10_000)
 	full := *scale == "full"

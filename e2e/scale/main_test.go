@@ -44,6 +44,13 @@ func sized[T any](t testing.TB, small, full T) T {
 	return small
 }
 
+// beside lets small tests run side by side: they wait more than they compute.
+func beside(t *testing.T) {
+	if *scale == "small" {
+		t.Parallel()
+	}
+}
+
 // swapsOf is how many swaps a test has.
 func swapsOf(t testing.TB, small, full int) int {
 	t.Helper()

@@ -27,7 +27,9 @@ import (
 // A page of a list takes the same few milliseconds wherever it is, whosever it is and
 // whatever is settled, with very many swaps in the store, of which half are one signer's.
 func TestPages(t *testing.T) {
+	beside(t)
 	t.Run("bolt", func(t *testing.T) {
+		beside(t)
 		s, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -36,6 +38,7 @@ func TestPages(t *testing.T) {
 		pages(t, s, 5*time.Millisecond)
 	})
 	t.Run("postgres", func(t *testing.T) {
+		beside(t)
 		dsn := pgtest.DSN(t)
 		s, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)})
 		if err != nil {

@@ -34,7 +34,9 @@ import (
 // and liquidity providers fail a third of the time. Its memory stays where it is once all
 // are loaded, and each swap is looked at in its rhythm.
 func TestSoak(t *testing.T) {
+	beside(t)
 	t.Run("bolt", func(t *testing.T) {
+		beside(t)
 		path := filepath.Join(t.TempDir(), "swaps.db")
 		soak(t, child{Bolt: path}, func() (storage.Store, func() error) {
 			s, err := bolt.Open(t.Context(), path, bolt.Options{})
@@ -45,6 +47,7 @@ func TestSoak(t *testing.T) {
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {
+		beside(t)
 		dsn := pgtest.DSN(t)
 		schema := pgtest.Schema(t, dsn)
 		soak(t, child{DSN: dsn, Schema: schema}, func() (storage.Store, func() error) {
