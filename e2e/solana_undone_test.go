@@ -16,14 +16,15 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 		t.Run("opening and claim of a swap from Bitcoin", func(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
-			s := w.opened()
+			s := w.openedButNotFinal()
 			w.closed(s.SwapID)
 			w.undo(1)
 			w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name != "CLAIM_COMMITED" })
 			w.only(w.since(before), map[string]int64{})
 			w.redo(1)
-			w.reached(s.SwapID, "CLAIM_COMMITED")
+			w.watch(s.SwapID, asksToWaitForTheEscrow)
 			w.redo(safeDepth)
+			w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return nameOf(s.CurrentAction) == "Deposit on Bitcoin" })
 			w.act(s.SwapID)
 			w.mine(2)
 			w.ended(s.SwapID, "CLAIM_CLAIMED")
@@ -38,7 +39,7 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 		t.Run("opening of a swap from Bitcoin, for ever", func(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
-			s := w.opened()
+			s := w.openedButNotFinal()
 			w.closed(s.SwapID)
 			if err := w.net.Solana.Forget(1); err != nil {
 				t.Fatal(err)
@@ -80,4 +81,19 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 			w.only(w.since(before), map[string]int64{"user msat": -100_000_000, "LP msat": 100_000_000, "LP WBTC": -out, "user WBTC": out})
 		})
 	})
+}
+
+// openedButNotFinal is a swap from Bitcoin whose escrow is open, in a slot that can still be
+// undone: its bitcoin is not asked for yet.
+func (w *world) openedButNotFinal() *swapper.CreateSwapOutput {
+	w.t.Helper()
+	s := w.legacy("BITCOIN")
+	w.act(s.SwapID)
+	w.watch(s.SwapID, asksToWaitForTheEscrow)
+	return s
+}
+
+// asksToWaitForTheEscrow reports whether a swap from Bitcoin is open and must not be paid yet.
+func asksToWaitForTheEscrow(s *swapper.GetSwapStatusOutput) bool {
+	return is("CLAIM_COMMITED")(s) && nameOf(s.CurrentAction) == "Escrow confirmation"
 }

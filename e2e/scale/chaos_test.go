@@ -173,6 +173,7 @@ func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (lef
 	for {
 		left = 0
 		open := map[string]int{}
+		var calls []swap.Try
 		for _, j := range d.made {
 			r, row := d.tracker.record(j.id)
 			if r != nil && row.Finished || !slices.Contains(kinds, j.kind) || d.unasked(j) {
@@ -180,6 +181,9 @@ func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (lef
 			}
 			left++
 			open[fmt.Sprintf("%s on %s: %s", j.kind, j.land.chain, row.Name)]++
+			if r != nil && j.kind == fromVoucher && len(calls) < 5 {
+				calls = append(calls, r.Tried[string(swap.CallWithdraw)])
+			}
 			if r == nil || ctx.Err() != nil {
 				continue
 			}
@@ -197,7 +201,7 @@ func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (lef
 		}
 		if time.Since(told) > time.Minute {
 			told = time.Now()
-			t.Logf("%d are not over: %v", left, open)
+			t.Logf("%d are not over: %v; calls of LNURL-withdraw among them: %v", left, open, calls)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -212,7 +216,7 @@ func (d *driver) unasked(j *job) bool {
 	}
 	try := r.Tried[string(swap.CallWithdraw)]
 	began := try.Started.Time()
-	return try.Started != 0 && try.Outcome == "" && len(d.cluster.harmed("", began.Add(-time.Second), began.Add(recordTime))) > 0
+	return try.Started != 0 && try.Outcome == "" && try.By != "" && len(d.cluster.harmed("", began.Add(-time.Second), began.Add(attemptTime+recordTime))) > 0
 }
 
 // checkEnds: every swap was successful.
@@ -533,6 +537,9 @@ func (c *cluster) harmed(process string, from, to time.Time) (all []harm) {
 
 // recordTime is how long a process may take to store what came of a call.
 const recordTime = 10 * time.Second
+
+// attemptTime is how long a call may take before that.
+const attemptTime = time.Minute
 
 // checkOnce: no PSBT was posted twice and no withdrawal called twice. A PSBT may be
 // posted again only by the rule that what came of the time before was lost: its process
