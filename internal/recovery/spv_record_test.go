@@ -225,6 +225,8 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		obs := &swap.Observation{Payment: swap.Fact[*bitcoin.Tx]{Asked: true}}
 		if n := in.BitcoinTxConfirmations; n != nil {
 			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: *n}
+		} else if in.State == swapstate.SPVConfirmed { // which the reference takes the state's word for
+			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: in.RequiredConfirmations}
 		}
 		if n := in.BitcoinTxConfirmations; n != nil && *n < in.RequiredConfirmations && in.ConfirmationDelayMS != nil { // asked for nothing else
 			obs.Wait = swap.Fact[int]{Asked: true, Value: int(math.Floor(*in.ConfirmationDelayMS / 1000))}
@@ -477,6 +479,9 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 			if in.State != swapstate.SPVSigned || !slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID) {
 				r.Tried = map[string]swap.Try{string(swap.PostPSBT): {Attempts: 1, Outcome: swap.Done}}
 			}
+		}
+		if handed && in.State == swapstate.SPVConfirmed { // which the reference takes the state's word for
+			s.World.Txs[r.Bitcoin.TxID] = &bitcoin.Tx{ID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
 		if err := st.Engine.Create(t.Context(), r); err != nil {
 			t.Fatal(err)

@@ -146,7 +146,7 @@ func TestOpenRefusesNewerTables(t *testing.T) {
 		if err == nil {
 			s.Close()
 		}
-		if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "their layout is 7 and this version reads up to 1; open them with the version that made them or a newer one") {
+		if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "their layout is 7 and this version reads up to 2; open them with the version that made them or a newer one") {
 			t.Errorf("read only %v: %v", readOnly, err)
 		}
 	}
