@@ -44,8 +44,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("nobody is known", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		h.offers = client.NewDirectory(client.Setup{Client: h.lps, Tokens: h.registry})
-		h.quoter.Offers = h.offers
+		h.deal(t, client.NewDirectory(client.Setup{Client: h.lps, Tokens: h.registry}))
 		h.nobodyOffers(t)
 	})
 	t.Run("all lied", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package swapper
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"math/big"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +36,29 @@ type honest struct {
 	net   *devnet.Net
 	world world
 	spent []string // payment hashes that were used
+	begun sync.Once
+}
+
+// deal replaces the client's list of LPs. The client keeps what it remembers of the first
+// one in a goroutine of its own, which has taken that list once it stores a lie.
+func (h *honest) deal(t interface {
+	Context() context.Context
+	Fatal(...any)
+}, d *client.Directory) {
+	h.begun.Do(func() {
+		h.offers.Punish("http://127.0.0.1:1", client.Pair{}, client.Lie("it is %d", 5))
+		for {
+			data, _, err := h.config.Store.Note(t.Context(), "lp/penalties")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) > 0 {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	h.offers, h.quoter.Offers = d, d
 }
 
 // world is what tokens are worth, and how LPs have set up their business.
@@ -361,8 +386,7 @@ func (h *honest) meet(t *rapid.T) {
 	for i, ch := range h.chains {
 		verifiers[i] = ch
 	}
-	h.offers = client.NewDirectory(client.Setup{Client: h.lps, Chains: verifiers, Tokens: h.registry, URLs: h.config.LPs.URLs, Now: h.config.Now})
-	h.quoter.Offers = h.offers
+	h.deal(t, client.NewDirectory(client.Setup{Client: h.lps, Chains: verifiers, Tokens: h.registry, URLs: h.config.LPs.URLs, Now: h.config.Now}))
 	if err := h.offers.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
