@@ -284,8 +284,10 @@ func TestFaultyServers(t *testing.T) {
 	}
 	secret := [32]byte{5}
 	var queries []chains.EscrowQuery
+	var locks []wire.SwapData
 	for i := range uint64(3) {
 		s := g.hashLock(secret, i)
+		locks = append(locks, s)
 		id := need[wire.Felt](g)(g.net.Party(g.net.LP).Open(s, g.net.Time().Unix()+3600))
 		if err := g.net.Wait(ctx, id); err != nil {
 			g.Fatal(err)
@@ -294,7 +296,7 @@ func TestFaultyServers(t *testing.T) {
 		e := need[chains.Escrow](g)(g.net.Deployment().Escrow(s))
 		queries = append(queries, chains.EscrowQuery{Escrow: &e})
 	}
-	claimed := need[wire.Felt](g)(g.net.Party(g.net.User).ClaimSecret(ctx, g.hashLock(secret, 1), secret))
+	claimed := need[wire.Felt](g)(g.net.Party(g.net.User).ClaimSecret(ctx, locks[1], secret))
 	faulty := need[*rpc.Server](g)(g.net.Serve(""))
 	for name, c := range map[string]struct {
 		fault rpc.Fault
