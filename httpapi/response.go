@@ -45,7 +45,9 @@ func writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) err
 			buffers.Put(b)
 		}
 	}()
-	if err := b.encoder.Encode(body); err != nil {
+	if text, ok := appendSwaps(b.AvailableBuffer(), body); ok {
+		b.Write(append(text, '\n'))
+	} else if err := b.encoder.Encode(body); err != nil {
 		return fmt.Errorf("encode the response: %w", err)
 	}
 	write(w, r, status, b.Bytes())
