@@ -30,8 +30,8 @@ type Reader struct {
 	stop    context.CancelFunc
 
 	building  shared.Group
-	raws      *lru.Cache[string, madeRaw] // by swap
-	Unpayable func() map[string]string    // addresses that cannot be recipients, and what each is
+	raws      *lru.Cache[string, *madeRaw] // by swap
+	Unpayable func() map[string]string     // addresses that cannot be recipients, and what each is
 
 	mu     sync.Mutex
 	asking map[contractKey]*questions
@@ -57,7 +57,7 @@ const (
 func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Reader {
 	base, stop := context.WithCancel(context.Background())
 	w := &Reader{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop,
-		raws: lru.New[string, madeRaw](rawsKept), asking: map[contractKey]*questions{}}
+		raws: lru.New[string, *madeRaw](rawsKept), asking: map[contractKey]*questions{}}
 	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
 		return backend.Txs(ctx, ids), nil
 	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })

@@ -145,7 +145,7 @@ type rawTerms struct {
 
 // madeRaw is a raw transaction that was built, and what for.
 type madeRaw struct {
-	of rawTerms
+	of *rawTerms
 	tx swap.RawPSBT
 }
 
@@ -155,7 +155,7 @@ const rawsKept = 2048
 // raw returns a transaction that the caller completes with inputs of its own. It is built
 // once, and again for other terms. Nobody is asked.
 func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
-	of := rawTerms{r.Chain, r.Contract, r.Terms.Recipient, r.Seed, part(r.Vault), part(r.Bitcoin), part(r.Gas), *a}
+	of := &rawTerms{r.Chain, r.Contract, r.Terms.Recipient, r.Seed, part(r.Vault), part(r.Bitcoin), part(r.Gas), *a}
 	made, ok := rd.raws.Get(r.ID)
 	if !ok || !reflect.DeepEqual(made.of, of) {
 		t, err := rd.Template(r, a)
@@ -166,10 +166,11 @@ func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
 		if err != nil {
 			return swap.Todo{}, err
 		}
-		made = madeRaw{of, swap.RawPSBT{PSBT: text, Sequence: t.Sequence, FeeRate: leastRate(r, a)}}
+		made = &madeRaw{of, swap.RawPSBT{PSBT: text, Sequence: t.Sequence, FeeRate: leastRate(r, a)}}
 		rd.raws.Add(r.ID, made)
 	}
-	return swap.Todo{Fund: a, Raw: &made.tx}, nil
+	tx := made.tx // the caller's own
+	return swap.Todo{Fund: a, Raw: &tx}, nil
 }
 
 func part[T any](p *T) (v T) {

@@ -39,7 +39,7 @@ func beginAhead(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c
 	if !asksToBuild(a, c) {
 		return p
 	}
-	ctx, p.drop = context.WithCancel(ctx)
+	ctx, p.drop = context.WithTimeoutCause(ctx, patience, errSilent)
 	p.done = make(chan struct{})
 	go func() {
 		defer close(p.done)
@@ -49,13 +49,18 @@ func beginAhead(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c
 }
 
 // Todo returns the action of the record as it is now: what was built ahead if
-// that is the same, else what is built for it.
+// that is the same, else what is built for it. Either takes no longer than patience.
 func (p *ahead) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swap.Todo, error) {
-	if p.done == nil || r.Version != p.record.Version || !reflect.DeepEqual(a, p.action) {
-		return p.build.Todo(ctx, r, a, p.caller)
+	if p.done != nil && r.Version == p.record.Version && reflect.DeepEqual(a, p.action) {
+		<-p.done // it ends with the caller's context
+		return p.todo, p.err
 	}
-	<-p.done // it ends with the caller's context
-	return p.todo, p.err
+	if sign, ok := a.(*swap.Sign); ok && reveals(sign) || asksToBuild(a, p.caller) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, patience, errSilent)
+		defer cancel()
+	}
+	return p.build.Todo(ctx, r, a, p.caller)
 }
 
 // asksToBuild reports whether an action takes questions to build, and may be

@@ -215,7 +215,7 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 	if l.running != nil {
 		return l.running, input == nil, nil
 	}
-	if age := g.Now().Sub(endOf(l.last)); input == nil && age >= 0 && age < snapshotLife {
+	if input == nil && g.isFresh(l.last) {
 		return l.last, true, nil
 	}
 	if g.base.Err() != nil {
@@ -231,12 +231,32 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 // ErrClosed is the error of calls to an engine that was closed, or is closed under them.
 var ErrClosed error = fault.New(fault.Internal, "the client is closed")
 
-// endOf is when a pass ended. g.mu is held.
-func endOf(f *passRun) time.Time {
+// isFresh reports whether the facts of a pass, nil for none, serve callers without input
+// still. g.mu is held.
+func (g *Engine) isFresh(f *passRun) bool {
 	if f == nil {
-		return time.Time{}
+		return false
 	}
-	return f.ended
+	age := g.Now().Sub(f.ended)
+	return age >= 0 && age < snapshotLife
+}
+
+// recent returns the record that Advance would answer a caller without input with, if it
+// has it at hand, else nil. It must not be changed.
+func (g *Engine) recent(id string) *swap.Record {
+	g.mu.Lock()
+	l := g.lanes[id]
+	if l == nil || l.running != nil || !g.isFresh(l.last) {
+		g.mu.Unlock()
+		return nil
+	}
+	f := l.last
+	g.mu.Unlock()
+	res, err := f.Wait(g.base) // it has ended
+	if err != nil {
+		return nil
+	}
+	return res.Record
 }
 
 // forget drops the fresh result of a swap that was written beside a pass.

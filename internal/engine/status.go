@@ -44,9 +44,12 @@ type Status struct {
 // Errors: fault.NotFound for an unknown id; fault.InvalidInput for another swap's
 // preimage, and for a wallet or fee rate for which the action cannot be built.
 func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Status, error) {
-	r, err := g.Load(ctx, q.ID)
-	if err != nil {
-		return nil, err
+	r := g.recent(q.ID)
+	if r == nil || q.Preimage != nil {
+		var err error
+		if r, err = g.Load(ctx, q.ID); err != nil {
+			return nil, err
+		}
 	}
 	caller, err := q.Caller(r)
 	if err != nil {
@@ -60,18 +63,14 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 	if q.Discreet {
 		b = discreet{b}
 	}
-	early, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
-	defer cancel()
-	ahead := beginAhead(early, b, r, g.StoredView(r).Action, caller)
+	ahead := beginAhead(ctx, b, r, g.StoredView(r).Action, caller)
 	defer ahead.drop()
 	res, err := g.latest(ctx, q.ID)
 	if err != nil {
 		return nil, err
 	}
 	v := g.View(res)
-	late, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
-	defer cancel()
-	todo, err := ahead.Todo(late, res.Record, v.Action)
+	todo, err := ahead.Todo(ctx, res.Record, v.Action)
 	switch {
 	case err == nil:
 		return &Status{Record: res.Record, View: v, Todo: todo, Problem: v.Blocked}, nil

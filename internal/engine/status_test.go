@@ -141,3 +141,53 @@ func TestStatusOfASilentWorld(t *testing.T) {
 		g.Close()
 	})
 }
+
+// Who asks again within the moment that a pass serves does not make the store read; what
+// was written beside the pass, and a preimage, does.
+func TestStatusAskedAgainReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		preimage := chains.Preimage{1}
+		hash := sha256.Sum256(preimage[:])
+		g := engineOn(t, newLedger(), done)
+		quoted(t, g, swap.FromBTCLNAuto, "a", hex.EncodeToString(hash[:]))
+		reads := 0
+		g.Store = &failing{Store: g.Store, get: func(string) error { reads++; return nil }}
+		ask := func(id string, p *chains.Preimage) error {
+			t.Helper()
+			reads = 0
+			s, err := g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: id, Preimage: p, Caller: anybody})
+			if err == nil && s.Record.ID != id {
+				t.Errorf("the status of %s", s.Record.ID)
+			}
+			return err
+		}
+		if err := ask("a", nil); err != nil || reads == 0 {
+			t.Errorf("the first time: %v, %d reads", err, reads)
+		}
+		time.Sleep(snapshotLife - time.Millisecond)
+		if err := ask("a", nil); err != nil || reads != 0 {
+			t.Errorf("again: %v, %d reads", err, reads)
+		}
+		if err := ask("b", nil); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("another swap: %v", err)
+		}
+		g.forget("a")
+		if err := ask("a", nil); err != nil || reads == 0 {
+			t.Errorf("after a write beside the pass: %v, %d reads", err, reads)
+		}
+		if err := ask("a", &preimage); err != nil || reads == 0 {
+			t.Errorf("with a preimage: %v, %d reads", err, reads)
+		}
+		if err := ask("a", nil); err != nil || reads != 0 {
+			t.Errorf("after the preimage: %v, %d reads", err, reads)
+		}
+		if s, err := g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: anybody}); err != nil || s.Record.Lightning.Preimage != preimage {
+			t.Errorf("after the preimage: %+v, %v", s, err)
+		}
+		time.Sleep(snapshotLife)
+		if err := ask("a", nil); err != nil || reads == 0 {
+			t.Errorf("a moment later: %v, %d reads", err, reads)
+		}
+		g.Close()
+	})
+}
