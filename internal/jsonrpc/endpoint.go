@@ -228,10 +228,6 @@ func (e *endpoint) exchange(ctx context.Context, calls []Request, which []int, a
 // smaller requests from then on; what it left out is asked again.
 func (e *endpoint) send(ctx context.Context, calls []Request, which []int, answers []answer) error {
 	replies, err := e.request(ctx, calls, which)
-	smaller := len(which) / 2
-	if refused, ok := errors.AsType[*batchRefused](err); ok && refused.any {
-		smaller = 1
-	}
 	if err != nil && (len(which) == 1 || !tooMany(err)) {
 		return brief(err)
 	}
@@ -263,7 +259,7 @@ func (e *endpoint) send(ctx context.Context, calls []Request, which []int, answe
 		return nil
 	}
 	e.mu.Lock()
-	e.most = max(1, min(e.most, smaller))
+	e.most = max(1, min(e.most, smaller(err, len(which))))
 	e.mu.Unlock()
 	return e.exchange(ctx, calls, again, answers)
 }
@@ -371,6 +367,15 @@ func (e *batchRefused) Error() string {
 	return "the batch was refused"
 }
 
+// smaller is how many calls a request may have after one with n was refused, or answered
+// in part.
+func smaller(err error, n int) int {
+	if refused, ok := errors.AsType[*batchRefused](err); ok && refused.any {
+		return 1
+	}
+	return n / 2
+}
+
 // refusesAny reports whether a server speaks of batches and not of their size.
 func refusesAny(text string) bool {
 	return Says(text, "batch") && !Says(text, "large", "big", "size", "limit", "many", "exceed", "max", "up to", "at most")
@@ -388,6 +393,9 @@ func tooMany(err error) bool {
 
 // codeInvalidParams says that a node does not know a form of parameters.
 const codeInvalidParams = -32602
+
+// isLeftOut reports whether a call got no answer because of those that it came with.
+func isLeftOut(r *reply) bool { return r == nil || r.Error != nil && leftOut(r.Error) }
 
 // leftOut reports whether a node answered a part of a batch only.
 func leftOut(err *Error) bool {

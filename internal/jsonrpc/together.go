@@ -116,17 +116,21 @@ func (e *endpoint) share(parts []*part, texts []string) {
 		cancel()
 	}()
 	replies, err := e.post(ctx, texts)
-	if len(parts) > 1 && err != nil && tooMany(err) {
-		e.mu.Lock()
-		e.most = max(1, min(e.most, len(texts)/2))
-		e.mu.Unlock()
-		err = errAlone
-	}
+	refused, partly := len(parts) > 1 && err != nil && tooMany(err), false
 	at := map[string]*reply{}
 	for i, t := range texts {
 		if err == nil {
 			at[t] = replies[i]
+			partly = partly || isLeftOut(replies[i])
 		}
+	}
+	if refused || partly && len(texts) > 1 {
+		e.mu.Lock()
+		e.most = max(1, min(e.most, smaller(err, len(texts))))
+		e.mu.Unlock()
+	}
+	if refused {
+		err = errAlone
 	}
 	for _, p := range parts {
 		p.err = err
@@ -135,7 +139,7 @@ func (e *endpoint) share(parts []*part, texts []string) {
 				break
 			}
 			r := at[t]
-			if len(parts) > 1 && (r == nil || r.Error != nil && leftOut(r.Error)) {
+			if len(parts) > 1 && isLeftOut(r) {
 				p.replies, p.err = nil, errAlone
 				break
 			}

@@ -127,6 +127,9 @@ func TestSharedRequestsThatAreRefused(t *testing.T) {
 		"one object": func(calls []rpctest.Call) any {
 			return rpctest.Refusal(rpctest.Call{ID: []byte("null")}, -32600, "batch too large")
 		},
+		"no batches": func([]rpctest.Call) any {
+			return rpctest.Refusal(rpctest.Call{ID: []byte("null")}, -32600, "batch requests are not supported")
+		},
 		"HTTP 413":              func([]rpctest.Call) any { return http.StatusRequestEntityTooLarge },
 		"a part of the answers": func(calls []rpctest.Call) any { return echo(calls[:1]) },
 		"left out": func(calls []rpctest.Call) any {
@@ -150,6 +153,9 @@ func TestSharedRequestsThatAreRefused(t *testing.T) {
 				if err != nil {
 					t.Errorf("caller %d: %v", i, err)
 				}
+			}
+			if most := n.all[0].most; most >= batchCalls || name == "no batches" && most != 1 {
+				t.Errorf("the node is sent %d calls at a time from then on", most)
 			}
 		})
 	}

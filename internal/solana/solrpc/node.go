@@ -48,8 +48,18 @@ func Dial(genesis func(hash string) error, urls []string, transport http.RoundTr
 		},
 		Judge: judge,
 		Head:  heard.read,
+		Light: light,
 		Unit:  "slot",
 	}, urls, transport, now)
+}
+
+// light names the calls that a node answers from what it has at hand.
+func light(r Request) bool {
+	switch r.Method {
+	case "getGenesisHash", "getMultipleAccounts", "getSlot", "getLatestBlockhash", "isBlockhashValid", "getSignatureStatuses", "getTransaction":
+		return true
+	}
+	return false
 }
 
 // newest is the newest slot that a node has told of.

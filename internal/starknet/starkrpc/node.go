@@ -54,6 +54,18 @@ func Dial(network func(chainID wire.Felt) error, urls []string, transport http.R
 			}
 			return head.Height, time.Unix(head.Time, 0).Before(now().Add(-behind)), true
 		},
-		Unit: "block",
+		Light: light,
+		Unit:  "block",
 	}, urls, transport, now)
+}
+
+// light names the calls that a node answers from what it has at hand. A block comes with
+// the hashes of its transactions, not with them.
+func light(r Request) bool {
+	switch r.Method {
+	case "starknet_chainId", "starknet_specVersion", "starknet_call", "starknet_getBlockWithTxHashes", "starknet_getNonce", "starknet_getClassHashAt",
+		"starknet_getTransactionReceipt", "starknet_getTransactionStatus":
+		return true
+	}
+	return false
 }
