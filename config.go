@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/price"
@@ -49,7 +50,11 @@ type Config struct {
 	Graph  bitcoin.LightningGraph
 	Prices price.Source // nil: the median of public services, see [price.Market]
 	LNURL  LNURLOptions
-	HTTP   http.RoundTripper
+	// HTTP carries the requests to the nodes of chains. nil: [http.DefaultTransport]
+	// with 8 kept connections to a node. Up to five requests to a node are under way at
+	// once; one of your own should keep as many connections (MaxIdleConnsPerHost is 2
+	// by default), or a busy client connects anew for most of them.
+	HTTP http.RoundTripper
 
 	// Policy says how strictly quotes are checked and what a swap may cost. By
 	// default, LP fees and watchtower fees may be up to 5 % each (or 1000 sats,
@@ -149,18 +154,6 @@ func NewLPAuth(certificate, privateKey string) (*LPAuth, error) {
 	return lp.NewAuth(certificate, privateKey)
 }
 
-// transport is [http.DefaultTransport] with as many kept connections to a node as are
-// used at once, unless a program has put another in its place.
-func transport() http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = 8
-	return t
-}
-
 // fill replaces zero fields with their defaults.
 func (c Config) fill() (Config, error) {
 	if !c.Network.Valid() {
@@ -170,7 +163,7 @@ func (c Config) fill() (Config, error) {
 		return c, fault.Invalid("store", "is required")
 	}
 	if c.HTTP == nil {
-		c.HTTP = transport()
+		c.HTTP = httpx.Transport(8)
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -105,7 +105,7 @@ type nodes struct {
 }
 
 func (n nodes) transport(part string) http.RoundTripper {
-	out := http.DefaultTransport
+	out := kept()
 	if n.metrics != nil {
 		out = n.metrics.Transport(part, out)
 	}
@@ -113,4 +113,16 @@ func (n nodes) transport(part string) http.RoundTripper {
 		out = n.tracer.Transport(part, out)
 	}
 	return out
+}
+
+// kept is the default transport that keeps the connections to a node that are used at
+// once: the default keeps two of them, and a busy service would connect anew all the time.
+func kept() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 64
+	return t
 }

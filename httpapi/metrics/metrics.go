@@ -27,6 +27,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/internal/recorder"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Source is the part of a [swapper.Client] that metrics are made of.
@@ -162,11 +163,11 @@ func chainOf(s swapper.ListSwapOutput) string {
 }
 
 // Transport measures requests to the nodes of a part, such as chains or bitcoin. next
-// nil is [http.DefaultTransport]. Only the host of a URL becomes a label: paths may
+// nil is [http.DefaultTransport], with more kept connections. Only the host of a URL becomes a label: paths may
 // hold access keys.
 func (m *Metrics) Transport(part string, next http.RoundTripper) http.RoundTripper {
 	if next == nil {
-		next = http.DefaultTransport
+		next = httpx.Transport(64)
 	}
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		began := time.Now()

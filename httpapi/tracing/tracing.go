@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/swapper-go/swapper/httpapi/internal/recorder"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // scope is the name of what makes the spans.
@@ -79,11 +80,11 @@ func known(method string) string {
 }
 
 // Transport makes a span of each request to the nodes of a part, such as chains or
-// bitcoin. next nil is [http.DefaultTransport]. Trace headers are not sent: who runs the
+// bitcoin. next nil is [http.DefaultTransport], with more kept connections. Trace headers are not sent: who runs the
 // nodes has no part in the trace.
 func (t *Tracer) Transport(part string, next http.RoundTripper) http.RoundTripper {
 	if next == nil {
-		next = http.DefaultTransport
+		next = httpx.Transport(64)
 	}
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		ctx, span := t.tracer.Start(r.Context(), part+" "+known(r.Method), trace.WithSpanKind(trace.SpanKindClient),

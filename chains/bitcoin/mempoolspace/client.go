@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/recent"
 )
@@ -148,13 +149,10 @@ func setDefaults(o *Options) {
 }
 
 func transport(perHost int) http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
+	t := httpx.Transport(perHost)
+	if t, ok := t.(*http.Transport); ok {
+		t.MaxResponseHeaderBytes = 64 << 10
 	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = perHost
-	t.MaxResponseHeaderBytes = 64 << 10
 	return t
 }
 
