@@ -15,6 +15,7 @@ import (
 type plan struct {
 	seed    uint64
 	version devnet.Version // of the LPs
+	lands   []string       // the smart chains
 	shared  bool           // two processes on the store, else one
 	orders  []order
 	events  []event
@@ -24,6 +25,7 @@ type plan struct {
 // order is one user with one swap.
 type order struct {
 	at      time.Duration
+	land    string
 	kind    string
 	amount  int64
 	hasty   bool            // signs and hands in everything twice
@@ -36,16 +38,13 @@ type order struct {
 type event struct {
 	at, lasts time.Duration
 	what      string
-	who       int // process or LP
+	who       int // process, LP or chain
 	n         int // depth, number, strength
 }
 
 func (e event) String() string {
 	return fmt.Sprintf("%v %s who=%d n=%d for %v", e.at, e.what, e.who, e.n, e.lasts)
 }
-
-// The kinds of swaps.
-var kinds = []string{"TO_BTC", "TO_BTCLN", "TO_BTCLN link", "FROM_BTCLN_AUTO", "FROM_BTCLN_AUTO own hash", "FROM_BTCLN_AUTO voucher", "SPV_VAULT_FROM_BTC", "TRUSTED_FROM_BTCLN", "TRUSTED_FROM_BTC"}
 
 // What happens. The ones that last have an end.
 var troubles = map[string]int{ // with their weights
@@ -63,12 +62,11 @@ func newPlan(seed uint64) plan {
 		return (least + rand64(r, most-least)).Round(time.Millisecond)
 	}
 	p := plan{seed: seed, version: devnet.Versions[r.IntN(2)], shared: r.IntN(3) == 0, calm: between(90*time.Minute, 4*time.Hour)}
-	quiet := seed == 0 // nothing goes wrong
-	if quiet {
-		p.shared = false
-	}
+	p.lands = [][]string{{citrea}, {citrea, solanaV1}, {citrea, solanaV2}, {citrea, starknet}, {citrea, solanaV1, starknet}, {citrea, solanaV2, starknet}}[r.IntN(6)]
 	for range 6 + r.IntN(8) {
-		o := order{at: between(0, p.calm*2/3), kind: kinds[min(r.IntN(len(kinds)*2), r.IntN(len(kinds)))], amount: 20_000 + r.Int64N(60_000), hasty: r.IntN(5) == 0, stays: r.IntN(2) == 0, forgets: r.IntN(10) == 0}
+		on := p.lands[r.IntN(len(p.lands))]
+		kinds := kindsOf(on)
+		o := order{at: between(0, p.calm*2/3), land: on, kind: kinds[min(r.IntN(len(kinds)*2), r.IntN(len(kinds)))], amount: 20_000 + r.Int64N(60_000), hasty: r.IntN(5) == 0, stays: r.IntN(2) == 0, forgets: r.IntN(10) == 0}
 		for range 6 {
 			pause := between(5*time.Second, 40*time.Second)
 			if r.IntN(5) == 0 {
@@ -76,18 +74,7 @@ func newPlan(seed uint64) plan {
 			}
 			o.pauses = append(o.pauses, pause)
 		}
-		if quiet {
-			o.hasty, o.stays, o.forgets = false, true, false
-		}
 		p.orders = append(p.orders, o)
-	}
-	if quiet { // each kind once
-		p.orders = nil
-		for i, kind := range kinds {
-			p.orders = append(p.orders, order{at: time.Duration(i) * 2 * time.Minute, kind: kind, amount: 50_000, stays: true})
-		}
-		p.calm = time.Duration(len(kinds)) * 2 * time.Minute
-		return p
 	}
 	var names []string
 	for name, weight := range troubles {
@@ -109,6 +96,8 @@ func newPlan(seed uint64) plan {
 				e.who = r.IntN(2)
 			}
 			e.lasts = between(time.Second, 15*time.Minute)
+		case "chain reorganised", "chain drops what waits", "chain node":
+			e.who, e.lasts = r.IntN(len(p.lands)), between(10*time.Second, 20*time.Minute)
 		default:
 			e.lasts = between(10*time.Second, 20*time.Minute)
 		}
@@ -116,6 +105,18 @@ func newPlan(seed uint64) plan {
 		p.events = append(p.events, e)
 	}
 	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
+	return p
+}
+
+// quiet is a plan of which nothing goes wrong, with each kind of swap once on each chain.
+func quiet(lands ...string) plan {
+	p := plan{lands: lands}
+	for _, on := range lands {
+		for _, kind := range kindsOf(on) {
+			p.orders = append(p.orders, order{at: p.calm, land: on, kind: kind, amount: 50_000, stays: true})
+			p.calm += time.Minute
+		}
+	}
 	return p
 }
 
@@ -138,7 +139,7 @@ func rand64(r *rand.Rand, n time.Duration) time.Duration { return time.Duration(
 // String is the whole plan, one thing a line.
 func (p plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.version, p.shared, p.calm)
+	fmt.Fprintf(&b, "seed %d: %v, LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.lands, p.version, p.shared, p.calm)
 	for i, o := range p.orders {
 		fmt.Fprintf(&b, "swap %d: %+v\n", i, o)
 	}

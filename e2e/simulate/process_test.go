@@ -110,7 +110,7 @@ func (w *world) run(at *place) (*process, error) {
 		return nil, err
 	}
 	config := swapper.Config{
-		Network: bitcoin.Regtest, Store: handle{w.disk, p}, Bitcoin: backend, Chains: []chains.Factory{w.net.Chain()}, HTTP: via("chain"),
+		Network: bitcoin.Regtest, Store: handle{w.disk, p}, Bitcoin: backend, Chains: w.factories(), HTTP: via("chain"),
 		LPs:    swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true, AllowLocal: true, Transport: via("LP")},
 		Prices: prices, LNURL: swapper.LNURLOptions{AllowLocal: true, Transport: via("lnurl")}, Messenger: messenger{nostr, p},
 		Logger: slog.New(slog.NewTextHandler(log, nil)).With("process", at.number),
@@ -137,6 +137,13 @@ func (w *world) run(at *place) (*process, error) {
 		}
 	})
 	return p, nil
+}
+
+func (w *world) factories() (all []chains.Factory) {
+	for _, g := range w.lands {
+		all = append(all, g.factory())
+	}
+	return all
 }
 
 // keep runs processes at a place, a new one whenever none runs.

@@ -2,22 +2,16 @@ package simulate
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
-	"math/big"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -40,7 +34,7 @@ func newPromises(w *world) *promises {
 // stored sees each record before it is written.
 func (p *promises) stored(e storage.Entry) {
 	r, err := swap.Decode(e.ID, e.Version, e.Body)
-	if err != nil || r.Type != swap.FromBTCLNAuto || r.Lightning == nil || r.Lightning.Preimage == (chains.Preimage{}) {
+	if err != nil || r.Type != swap.FromBTCLNAuto && r.Type != swap.FromBTCLN || r.Lightning == nil || r.Lightning.Preimage == (chains.Preimage{}) {
 		return
 	}
 	p.mu.Lock()
@@ -75,27 +69,12 @@ func (w *world) escrow(r *swap.Record) (chains.EscrowState, time.Duration, error
 	if r.Escrow == nil || r.Escrow.Real == nil {
 		return chains.EscrowNone, 0, errors.New("there is no escrow")
 	}
-	s, err := evmwire.SwapDataOf(*r.Escrow.Real)
-	if err != nil {
-		return chains.EscrowNone, 0, err
+	for _, g := range w.lands {
+		if g.chain() == r.Chain {
+			return g.escrow(*r.Escrow.Real)
+		}
 	}
-	hash, err := s.EscrowHash()
-	if err != nil {
-		return chains.EscrowNone, 0, err
-	}
-	data, err := evmwire.StateCall([]common.Hash{hash})
-	if err != nil {
-		return chains.EscrowNone, 0, err
-	}
-	answer, err := w.net.EVM.Read(context.Background(), w.net.EVM.User.Address, evmwire.Call{To: w.net.EVM.Contracts().EscrowManager.Address, Data: data})
-	if err != nil {
-		return chains.EscrowNone, 0, err
-	}
-	states, err := evmwire.DecodeStates(answer, 1)
-	if err != nil {
-		return chains.EscrowNone, 0, err
-	}
-	return chains.EscrowState(states[0].State), time.Unix(s.Expiry(), 0).Sub(w.net.EVM.Time()), nil
+	return chains.EscrowNone, 0, errors.New("there is no such chain")
 }
 
 // called sees each request of a process before anything happens to it.
@@ -107,6 +86,11 @@ func (p *promises) called(by *process, to string, req *http.Request) {
 	if req.GetBody != nil { // what is not streamed
 		if copied, err := req.GetBody(); err == nil {
 			body, _ = io.ReadAll(copied)
+		}
+	}
+	if to == "chain" {
+		for _, g := range by.w.lands {
+			body = g.tells(body)
 		}
 	}
 	p.told(to, append([]byte(req.URL.String()), body...))
@@ -142,65 +126,37 @@ func (p *promises) posted(body []byte) {
 }
 
 // settle compares what everybody has at the end with what was agreed.
-func (p *promises) settle(ctx context.Context) {
+func (p *promises) settle() {
 	w := p.w
-	n := w.net
 	for _, u := range w.users {
-		p.account(ctx, u)
+		p.account(u)
 	}
-	// No escrow is left open, and no token is nobody's.
-	c := n.EVM.Contracts()
-	call, err := evm.CallOf("TestToken", c.Token, "totalSupply")
-	if err != nil {
-		w.broken("supply: %v", err)
-		return
+	for _, g := range w.lands {
+		w.books(g)
 	}
-	raw, err := n.EVM.Read(ctx, c.Token, call)
-	if err != nil {
-		w.broken("supply: %v", err)
-		return
-	}
-	missing := new(big.Int).SetBytes(raw)
-	owners := []common.Address{c.EscrowManager.Address, c.VaultManager.Address, n.EVM.Watchtower.Address, n.EVM.User.Address, n.EVM.LP.Address}
-	for _, l := range n.LPs[1:] {
-		owners = append(owners, l.Account().Address)
-	}
-	for _, u := range w.users {
-		owners = append(owners, u.EVM.Address)
-	}
-	for _, a := range owners {
-		missing.Sub(missing, w.tokens(ctx, a))
-	}
-	if missing.Sign() != 0 {
-		w.broken("%d tokens are nobody's", missing)
-	}
-}
-
-func (w *world) tokens(ctx context.Context, of common.Address) *big.Int {
-	has, err := w.net.EVM.Balance(ctx, w.net.EVM.Contracts().Token, of)
-	if err != nil {
-		w.broken("balance: %v", err)
-		return new(big.Int)
-	}
-	return has
 }
 
 // account compares what a user paid and got with what was agreed on.
-func (p *promises) account(ctx context.Context, u *user) {
+func (p *promises) account(u *user) {
 	w := p.w
-	token := w.tokens(ctx, u.EVM.Address).Int64() - startTokens
+	has, err := u.land.balance(u.land.address(u))
+	if err != nil {
+		w.broken("user %d: balance: %v", u.n, err)
+		return
+	}
+	token := has.Int64() - startTokens
 	msat := u.Lightning.BalanceMsat() - startSats*1000
 	sats := u.Bitcoin.Balance() - startSats
 	shop, payee := u.shop.BalanceMsat(), u.payee.Balance()
 	success := u.last != nil && u.last.IsSuccess
-	w.note("user %d %s ends as %s: tokens %+d, msat %+d, sats %+d; the shop %d msat, the payee %d sats", u.n, u.order.kind, u.state(), token, msat, sats, shop, payee)
+	w.note("user %d %s on %s ends as %s: tokens %+d, msat %+d, sats %+d; the shop %d msat, the payee %d sats", u.n, u.order.kind, u.order.land, u.state(), token, msat, sats, shop, payee)
 	const fees = 10_000 // sats for the user's own Bitcoin transactions
 	in, out := int64(0), int64(0)
 	if u.id != "" {
 		in, out = u.quote.InputAmount.RawAmount.Int64(), u.quote.OutputAmount.RawAmount.Int64()
 	}
 	fail := func(text string) {
-		w.broken("user %d, %s, %.8s, ended as %s (%v): %s: agreed on %d for %d; tokens %+d, msat %+d, sats %+d, shop %d msat, payee %d sats", u.n, u.order.kind, u.id, u.state(), u.states, text, in, out, token, msat, sats, shop, payee)
+		w.broken("user %d, %s on %s, %.8s, ended as %s (%v): %s: agreed on %d for %d; tokens %+d, msat %+d, sats %+d, shop %d msat, payee %d sats", u.n, u.order.kind, u.order.land, u.id, u.state(), u.states, text, in, out, token, msat, sats, shop, payee)
 	}
 	switch kind := u.order.kind; {
 	case kind == "TO_BTC" || strings.HasPrefix(kind, "TO_BTCLN"):
@@ -216,7 +172,7 @@ func (p *promises) account(ctx context.Context, u *user) {
 		case success != (got >= out && out > 0):
 			fail("the outcome is not what is told")
 		}
-	case strings.HasPrefix(kind, "FROM_BTCLN_AUTO"):
+	case strings.HasPrefix(kind, "FROM_BTCLN"):
 		switch {
 		case msat != 0 && msat != -in*1000:
 			fail("another amount was paid")
@@ -225,7 +181,7 @@ func (p *promises) account(ctx context.Context, u *user) {
 		case success != (token >= out && out > 0):
 			fail("the outcome is not what is told")
 		}
-	case kind == "SPV_VAULT_FROM_BTC":
+	case kind == "SPV_VAULT_FROM_BTC", kind == "FROM_BTC":
 		switch {
 		case sats < -in-fees:
 			fail("more was paid than agreed")

@@ -59,7 +59,7 @@ func simulate(t *testing.T, p plan) (r result) {
 			}
 			r.failures, r.happened, r.faults, r.lasted, r.swaps, r.ends = w.failures, w.happened, w.faults, time.Since(epoch), len(w.users), map[string]int{}
 			for _, u := range w.users {
-				r.ends[u.order.kind+" "+u.state()]++
+				r.ends[u.order.land+" "+u.order.kind+" "+u.state()]++
 			}
 		})
 	})
@@ -94,12 +94,12 @@ func (w *world) live() {
 			at.down.Store(true)
 			w.stop(at)
 		}
-		w.pace(10 * time.Minute)
+		w.pace(land.quiet)
 		sleep(ctx, 24*time.Hour)
 		for _, u := range w.users {
 			u.takeBack()
 		}
-		w.pace(blockTime)
+		w.pace(land.pace)
 		for _, at := range w.places {
 			at.down.Store(false)
 		}
@@ -111,7 +111,7 @@ func (w *world) live() {
 			w.broken("user %d: %s %.8s never ends: %v, action %+v", u.n, u.order.kind, u.id, u.states, u.last)
 		}
 	}
-	w.promises.settle(ctx)
+	w.promises.settle()
 }
 
 func (w *world) left() (n int) {
@@ -199,7 +199,14 @@ func TestReplay(t *testing.T) {
 
 // With no fault at all each kind of swap succeeds.
 func TestFairWeather(t *testing.T) {
-	r := simulate(t, newPlan(0))
-	r.report(t)
-	t.Logf("%v, %v\n%s", r.lasted, r.ends, strings.Join(r.happened, "\n"))
+	for _, lands := range [][]string{{citrea, solanaV1}, {solanaV2, starknet}} {
+		r := simulate(t, quiet(lands...))
+		r.report(t)
+		for end := range r.ends {
+			if !strings.HasSuffix(end, "CLAIMED") && !strings.HasSuffix(end, "FINISHED") {
+				t.Errorf("%s", end)
+			}
+		}
+		t.Logf("%v, %v\n%s", r.lasted, r.ends, strings.Join(r.happened, "\n"))
+	}
 }

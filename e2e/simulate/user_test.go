@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
@@ -26,15 +24,13 @@ import (
 const (
 	startTokens int64 = 1_000_000 // base units of WBTC
 	startSats   int64 = 1_000_000 // on Bitcoin and over Lightning each
-	gasWei      int64 = 1e14      // that a gas swap brings
 )
-
-var startWei = evm.Coins(1)
 
 // user wants one swap, and does what it asks for.
 type user struct {
 	wallet.Wallet
 	w     *world
+	land  land
 	order order
 	n     int
 	r     *rand.Rand
@@ -64,10 +60,8 @@ func (w *world) newUser(ctx context.Context, i int) (*user, error) {
 	u := &user{w: w, order: w.plan.orders[i], n: i, r: rand.New(rand.NewPCG(w.plan.seed, uint64(1000+i)))}
 	n := w.net
 	var err error
-	if u.EVM, err = n.EVM.NewAccount(); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(n.EVM.Fund(ctx, u.EVM.Address, startWei), n.EVM.Mint(ctx, n.EVM.Contracts().Token, u.EVM.Address, big.NewInt(startTokens))); err != nil {
+	u.land = w.landOf(u.order.land)
+	if err := u.land.equip(ctx, u); err != nil {
 		return nil, err
 	}
 	if u.Lightning, err = n.Lightning.NewNode(fmt.Sprint("user ", i), startSats); err != nil {
@@ -105,13 +99,13 @@ func (u *user) serve(node *lightning.Node) (err error) {
 
 // request makes the request for the swap.
 func (u *user) request() error {
-	const token = "CITREA-WBTC"
+	token := u.land.chain() + "-WBTC"
 	o := u.order
 	in := swapper.CreateSwapInput{Amount: big.NewInt(o.amount), AmountType: swapper.ExactIn, IdempotencyKey: fmt.Sprint("user ", u.n)}
 	if strings.HasPrefix(o.kind, "TO_") {
-		in.SrcToken, in.SrcAddress = token, u.EVM.Address.Hex()
+		in.SrcToken, in.SrcAddress = token, u.land.address(u)
 	} else {
-		in.DstToken, in.DstAddress = token, u.EVM.Address.Hex()
+		in.DstToken, in.DstAddress = token, u.land.address(u)
 	}
 	switch {
 	case o.kind == "TO_BTC":
@@ -132,7 +126,7 @@ func (u *user) request() error {
 			return err
 		}
 		in.DstToken, in.AmountType, in.DstAddress = "LIGHTNING-BTC", swapper.ExactOut, invoice
-	case strings.HasPrefix(o.kind, "FROM_BTCLN_AUTO"):
+	case strings.HasPrefix(o.kind, "FROM_BTCLN"):
 		in.SrcToken = "LIGHTNING-BTC"
 		if strings.HasSuffix(o.kind, "voucher") {
 			if err := u.serve(u.Lightning); err != nil {
@@ -147,7 +141,7 @@ func (u *user) request() error {
 				in.SrcAddress, u.link = u.link, ""
 			}
 		}
-	case o.kind == "SPV_VAULT_FROM_BTC":
+	case o.kind == "SPV_VAULT_FROM_BTC", o.kind == "FROM_BTC":
 		in.SrcToken, in.Amount = "BITCOIN-BTC", big.NewInt(o.amount+100_000)
 	}
 	u.in = in
@@ -171,7 +165,7 @@ func (u *user) create(ctx context.Context, p *process) (*swapper.CreateSwapOutpu
 		return p.client.CreateSwap(ctx, u.in)
 	}
 	source := map[string]string{"TRUSTED_FROM_BTC": "BITCOIN-BTC", "TRUSTED_FROM_BTCLN": "LIGHTNING-BTC"}[u.order.kind]
-	return p.client.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: source, ChainID: "CITREA", Amount: big.NewInt(gasWei), DstAddress: u.EVM.Address.Hex(),
+	return p.client.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: source, ChainID: u.land.chain(), Amount: u.land.drop(), DstAddress: u.land.address(u),
 		RefundAddress: map[bool]string{true: u.Bitcoin.Address.String()}[source == "BITCOIN-BTC"], LP: u.w.net.LPURLs()[0], IdempotencyKey: u.in.IdempotencyKey})
 }
 

@@ -15,11 +15,17 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/price"
 )
 
 // prices are the local network's: the native coin and WBTC are worth a bitcoin.
-var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9)}, USD: 0.001}
+var prices = price.Fixed{Prices: map[string]*big.Int{
+	"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
+	"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9),
+	"STARKNET-STRK": big.NewInt(13e7), "STARKNET-WBTC": big.NewInt(1e14), "STARKNET-USDC": big.NewInt(1e9),
+}, USD: 0.001}
 
 // epoch is when worlds begin: after Bitcoin's first block.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -30,12 +36,13 @@ type world struct {
 	network  *loopback.Network
 	net      *devnet.Net
 	disk     *disk
+	lands    []land // in the order of the plan
 	places   []*place
 	users    []*user
 	promises *promises
 	began    time.Time // of the plan's time
 
-	unpace  func()         // ends the chain's pace
+	unpace  []func()       // ends the chains' pace
 	burying sync.WaitGroup // processes that end
 	busy    sync.WaitGroup // of everybody else
 
@@ -56,17 +63,28 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 		o.Poll = 15 * time.Second
 		if cheaper := r.Int64N(4); i > 0 && cheaper > 0 { // than the honest one: people come
 			o.Terms = map[string]lp.Terms{}
-			for _, name := range []string{"TO_BTC", "FROM_BTC_SPV", "TO_BTCLN", "FROM_BTCLN_AUTO"} {
+			for _, name := range []string{"TO_BTC", "FROM_BTC_SPV", "TO_BTCLN", "FROM_BTCLN_AUTO", "FROM_BTC", "FROM_BTCLN"} {
 				o.Terms[name] = lp.Terms{Base: 5, PPM: 3000 - 500*cheaper, Min: 1000, Max: 5_000_000}
 			}
 		}
 	}
 	var err error
-	w.net, err = devnet.Start(ctx, devnet.Options{LPs: lps, Version: p.version, Watchtower: true, TowerEvery: 20 * time.Second, Network: w.network,
+	solana := ""
+	switch {
+	case slices.Contains(p.lands, solanaV1):
+		solana = solwire.V1
+	case slices.Contains(p.lands, solanaV2):
+		solana = solwire.V2
+	}
+	w.net, err = devnet.Start(ctx, devnet.Options{Solana: solana, Starknet: slices.Contains(p.lands, starknet), OnSolana: func(o *devsolana.Options) { o.ConfirmedLag, o.FinalizedLag = 2, 31 },
+		LPs: lps, Version: p.version, Watchtower: true, TowerEvery: 20 * time.Second, Network: w.network,
 		EVM: func(o *devevm.Options) { o.SafeDepth, o.FinalDepth = 3, 6 },
 		LP:  slow})
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range p.lands {
+		w.lands = append(w.lands, w.landOf(name))
 	}
 	for i := range p.orders {
 		u, err := w.newUser(ctx, i)
@@ -135,22 +153,22 @@ func (w *world) mine(ctx context.Context) {
 			}
 		}
 	})
-	w.pace(blockTime)
-	w.busy.Go(func() { <-ctx.Done(); w.pace(0) })
+	w.pace(land.pace)
+	w.busy.Go(func() { <-ctx.Done(); w.pace(nil) })
 }
 
-// pace says how often the chain has a block; 0: when there is something for it.
-func (w *world) pace(every time.Duration) {
-	if w.unpace != nil {
-		w.unpace()
-		w.unpace = nil
+// pace says when the chains have blocks; nil: when there is something for them.
+func (w *world) pace(how func(land) (stop func())) {
+	for _, stop := range w.unpace {
+		stop()
 	}
-	if every > 0 {
-		w.unpace = w.net.EVM.Pace(every)
+	w.unpace = nil
+	if how != nil {
+		for _, g := range w.lands {
+			w.unpace = append(w.unpace, how(g))
+		}
 	}
 }
-
-const blockTime = 15 * time.Second
 
 // fate carries the plan's events out.
 func (w *world) fate(ctx context.Context) {
@@ -180,19 +198,18 @@ func (w *world) do(e event) (end func()) {
 			w.broken("Bitcoin's reorganisation: %v", err)
 		}
 	case "chain reorganised":
-		if err := w.net.EVM.Reorg(uint64(1 + pick(2))); err != nil {
+		if err := w.lands[e.who].undo(1 + pick(2)); err != nil {
 			w.broken("the chain's reorganisation: %v", err)
 		}
 	case "chain drops what waits":
-		w.net.EVM.DropPending()
+		w.lands[e.who].dropWaiting()
 	case "bitcoin node":
 		w.net.Bitcoin.Server().Misbehave([]devbitcoin.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 4 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true},
 			{Behind: 1}, {Behind: 2}, {LyingHeaders: true}, {LyingTxs: true}, {LyingProofs: true}, {LoseAnswer: true}, {Plain: true}}[pick(13)])
 		return func() { w.net.Bitcoin.Server().Misbehave(devbitcoin.Fault{}) }
 	case "chain node":
-		w.net.EVM.Server().Misbehave([]devevm.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true},
-			{Behind: 1}, {Behind: 5}, {Behind: 40}, {LogRange: 10}, {MaxBatch: 1}, {Fail: []string{"eth_getLogs"}}, {Fail: []string{"eth_call"}}, {Refuse: []string{"debug_traceTransaction"}}}[pick(15)])
-		return func() { w.net.EVM.Server().Misbehave(devevm.Fault{}) }
+		w.lands[e.who].fault(e.n)
+		return w.lands[e.who].heal
 	case "nostr relay":
 		w.net.Nostr.Misbehave(relayFaults[pick(len(relayFaults))])
 		return func() { w.net.Nostr.Misbehave(relayFaults[0]) }

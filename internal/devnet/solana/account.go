@@ -132,7 +132,7 @@ func (n *Net) Wait(ctx context.Context, id wire.Signature) (*bank.Executed, erro
 		tx := n.find(id)
 		if tx == nil {
 			n.mu.Lock()
-			if n.manual {
+			if n.manual && n.paced == 0 {
 				n.bank.Produce(1)
 			}
 			n.mu.Unlock()

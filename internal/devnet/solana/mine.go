@@ -1,6 +1,8 @@
 package solana
 
 import (
+	"context"
+	"sync"
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
@@ -21,7 +23,40 @@ func (n *Net) SetMining(automatic bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.manual = !automatic
-	n.bank.SetAutomatic(automatic)
+	n.bank.SetAutomatic(automatic && n.paced == 0)
+}
+
+// Pace leaves the making of blocks to a ticker, also of what somebody waits for: a block
+// that often holds whatever came in between. It lasts until stop is called, which makes
+// blocks as before.
+func (n *Net) Pace(every time.Duration) (stop func()) {
+	n.mu.Lock()
+	n.paced++
+	n.bank.SetAutomatic(false)
+	n.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	var ticking sync.WaitGroup
+	ticking.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				n.bank.Produce(1)
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		cancel()
+		ticking.Wait()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.paced--; n.paced == 0 {
+			n.bank.SetAutomatic(!n.manual)
+		}
+	})
 }
 
 // Advance moves the chain's time by d, of a second or more, and with it slots and

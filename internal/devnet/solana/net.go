@@ -50,6 +50,7 @@ type Net struct {
 
 	mu       sync.Mutex
 	manual   bool
+	paced    int // tickers that make blocks
 	accounts uint64
 	servers  []*rpc.Server
 }

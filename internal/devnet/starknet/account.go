@@ -129,7 +129,7 @@ func (n *Net) Wait(ctx context.Context, id wire.Felt) error {
 		tx := n.accepted(id)
 		if tx == nil {
 			n.mu.Lock()
-			if n.manual && n.options.BlockTime == 0 {
+			if n.manual && n.paced == 0 && n.options.BlockTime == 0 {
 				n.chain.Produce(1)
 			}
 			n.mu.Unlock()

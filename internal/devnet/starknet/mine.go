@@ -1,6 +1,10 @@
 package starknet
 
-import "time"
+import (
+	"context"
+	"sync"
+	"time"
+)
 
 // Mine closes count blocks; the first takes what waits.
 func (n *Net) Mine(count int) { n.chain.Produce(count) }
@@ -11,7 +15,39 @@ func (n *Net) SetMining(automatic bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.manual = !automatic
-	n.chain.SetAutomatic(automatic)
+	n.chain.SetAutomatic(automatic && n.paced == 0)
+}
+
+// Pace leaves the closing of blocks to a ticker, also of what somebody waits for. It
+// lasts until stop is called, which closes blocks as before.
+func (n *Net) Pace(every time.Duration) (stop func()) {
+	n.mu.Lock()
+	n.paced++
+	n.chain.SetAutomatic(false)
+	n.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	var ticking sync.WaitGroup
+	ticking.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				n.chain.Produce(1)
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		cancel()
+		ticking.Wait()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.paced--; n.paced == 0 {
+			n.chain.SetAutomatic(!n.manual)
+		}
+	})
 }
 
 // Hold says whether transactions wait, as received, until the next block is made.

@@ -56,6 +56,7 @@ type Net struct {
 
 	mu       sync.Mutex
 	manual   bool
+	paced    int // tickers that close blocks
 	accounts uint64
 	servers  []*rpc.Server
 }

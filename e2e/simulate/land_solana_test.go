@@ -1,0 +1,109 @@
+package simulate
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+)
+
+type solanaLand struct{ net *devnet.Net }
+
+func (g solanaLand) chain() string           { return "SOLANA" }
+func (g solanaLand) factory() chains.Factory { return g.net.SolanaChain() }
+func (g solanaLand) drop() *big.Int          { return big.NewInt(62_500_000) }
+func (g solanaLand) address(u *user) string  { return u.Solana.Address.String() }
+
+func (g solanaLand) equip(ctx context.Context, u *user) error {
+	n := g.net.Solana
+	u.Solana = n.NewAccount()
+	if err := n.Fund(ctx, u.Solana.Address, solana.SOL(10)); err != nil {
+		return err
+	}
+	return n.Mint(ctx, solana.WBTC, u.Solana.Address, uint64(startTokens))
+}
+
+func (g solanaLand) balance(of string) (*big.Int, error) {
+	owner, err := solwire.ParseKey(of)
+	return new(big.Int).SetUint64(g.net.Solana.Tokens(solana.WBTC, owner)), err
+}
+
+func (g solanaLand) holdings() (contracts, supply *big.Int, others []string, err error) {
+	contracts = new(big.Int)
+	g.net.Solana.Bank().Read(bank.Processed, 0, func(v *bank.View) {
+		for _, p := range g.net.Solana.Programs() {
+			t, _ := v.Token(p.Vault(solana.WBTC))
+			contracts.Add(contracts, new(big.Int).SetUint64(t.Amount))
+		}
+		m, _ := v.Mint(solana.WBTC)
+		supply = new(big.Int).SetUint64(m.Supply)
+	})
+	others = []string{g.net.Solana.Watchtower.Address.String(), g.net.Solana.User.Address.String()}
+	for _, l := range g.net.LPs {
+		others = append(others, l.Solana().Address().String())
+	}
+	return contracts, supply, others, nil
+}
+
+func (g solanaLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration, error) {
+	d, err := solwire.ParseSwapData(e.Data)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	expiry, err := d.ExpiryTime()
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	f := party.Facts(g.net.Solana.Bank(), g.net.LPs[0].Solana().Programs, []*solwire.SwapData{d})[0]
+	return f.State, time.Unix(expiry, 0).Sub(g.net.Solana.Time()), f.Err
+}
+
+// tells adds the transactions, which are base64.
+func (g solanaLand) tells(body []byte) []byte {
+	var calls []struct{ Params []json.RawMessage }
+	if json.Unmarshal(body, &calls) != nil {
+		calls = slices.Grow(calls[:0], 1)[:1]
+		if json.Unmarshal(body, &calls[0]) != nil {
+			return body
+		}
+	}
+	for _, q := range calls {
+		var text string
+		if len(q.Params) == 0 || json.Unmarshal(q.Params[0], &text) != nil {
+			continue
+		}
+		if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+			body = hex.AppendEncode(append(slices.Clip(body), ' '), raw)
+		}
+	}
+	return body
+}
+
+func (g solanaLand) pace() (stop func()) { return g.net.Solana.Pace(solwire.SlotTime) }
+
+// quiet lets the slots go by that nobody looks at.
+func (g solanaLand) quiet() (stop func()) {
+	return every(time.Hour, func() { g.net.Solana.Elapse(time.Hour) })
+}
+
+func (g solanaLand) undo(blocks int) error { return g.net.Solana.Reorg(blocks * 8) }
+func (g solanaLand) dropWaiting()          { g.net.Solana.DropPending() }
+func (g solanaLand) heal()                 { g.net.Solana.Server().Misbehave(rpc.Fault{}) }
+
+func (g solanaLand) fault(n int) {
+	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
+		{Behind: 5}, {Behind: 60}, {Behind: 1500}, {Unhealthy: true, Behind: 200}, {MaxBatch: 1}, {Fail: []string{"getMultipleAccounts"}}, {Fail: []string{"getSignaturesForAddress"}}, {Refuse: []string{"simulateTransaction"}}, {Stall: true}}
+	g.net.Solana.Server().Misbehave(all[n%len(all)])
+}

@@ -1,0 +1,121 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"math/big"
+	"net/http"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet"
+	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+type starknetLand struct{ net *devnet.Net }
+
+const starknetBlockTime = 6 * time.Second
+
+func (g starknetLand) chain() string           { return "STARKNET" }
+func (g starknetLand) factory() chains.Factory { return g.net.StarknetChain() }
+func (g starknetLand) drop() *big.Int          { return devstarknet.STRK(100) }
+func (g starknetLand) address(u *user) string  { return starkwire.Hex64(u.Starknet.Address()) }
+
+// equip leaves the account to be deployed with the user's first transaction.
+func (g starknetLand) equip(ctx context.Context, u *user) error {
+	n := g.net.Starknet
+	a := n.NewAccount()
+	u.Starknet = &a.Key
+	if err := n.Fund(ctx, a.Address, devstarknet.STRK(10)); err != nil {
+		return err
+	}
+	return n.Mint(ctx, devstarknet.WBTC, a.Address, big.NewInt(startTokens))
+}
+
+func (g starknetLand) balance(of string) (*big.Int, error) {
+	at, err := starkwire.ParseAddress(of, true)
+	if err != nil {
+		return nil, err
+	}
+	return g.net.Starknet.Balance(devstarknet.WBTC, at)
+}
+
+func (g starknetLand) holdings() (contracts, supply *big.Int, others []string, err error) {
+	n := g.net.Starknet
+	d := n.Deployment()
+	contracts = new(big.Int)
+	for _, at := range []starkwire.Felt{d.EscrowManager.Address, d.VaultManager.Address} {
+		has, err := n.Balance(devstarknet.WBTC, at)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		contracts.Add(contracts, has)
+	}
+	answer, err := n.Call(devstarknet.WBTC, "total_supply")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	supply, err = starkwire.ReadU256(answer)
+	others = []string{starkwire.Hex64(n.Watchtower.Address), starkwire.Hex64(n.User.Address)}
+	for _, l := range g.net.LPs {
+		others = append(others, starkwire.Hex64(l.Starknet().Address()))
+	}
+	return contracts, supply, others, err
+}
+
+func (g starknetLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration, error) {
+	s, err := starkwire.SwapDataOf(e)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	hash, err := s.EscrowHash()
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	facts, err := g.net.LPs[0].Starknet().Facts(hash)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	return facts[0].State, time.Unix(s.Expiry(), 0).Sub(g.net.Starknet.Time()), facts[0].Err
+}
+
+// tells adds preimages, which are eight words in a row, as digits in a row.
+func (g starknetLand) tells(body []byte) []byte {
+	var words bytes.Buffer
+	for _, text := range bytes.Split(body, []byte{'"'}) {
+		digits, ok := bytes.CutPrefix(text, []byte("0x"))
+		if !ok {
+			continue
+		}
+		if len(digits) <= 8 {
+			words.Write(bytes.Repeat([]byte{'0'}, 8-len(digits)))
+			words.Write(digits)
+		} else {
+			words.WriteByte(' ')
+		}
+	}
+	return append(append(body[:len(body):len(body)], ' '), words.Bytes()...)
+}
+
+func (g starknetLand) pace() (stop func()) { return g.net.Starknet.Pace(starknetBlockTime) }
+
+func (g starknetLand) quiet() (stop func()) {
+	return every(10*time.Minute, func() { g.net.Starknet.Mine(1) })
+}
+
+// undo takes away what was seen before it was in a block: blocks of Starknet are final.
+func (g starknetLand) undo(int) error {
+	g.net.Starknet.DropPreConfirmed()
+	return nil
+}
+
+func (g starknetLand) dropWaiting() { g.net.Starknet.DropPending() }
+func (g starknetLand) heal()        { g.net.Starknet.Server().Misbehave(rpc.Fault{}) }
+
+func (g starknetLand) fault(n int) {
+	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
+		{Behind: 1}, {Behind: 5}, {Behind: 100}, {NoOpenBlock: true}, {NoEvents: true}, {MaxBatch: 1}, {PageBlocks: 10}, {PerSecond: 2}, {Fail: []string{"starknet_getEvents"}}, {Fail: []string{"starknet_call"}}, {NoTraces: true}}
+	g.net.Starknet.Server().Misbehave(all[n%len(all)])
+}

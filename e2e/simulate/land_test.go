@@ -1,0 +1,208 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"net/http"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet"
+	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+)
+
+// land is a smart chain of a world.
+type land interface {
+	chain() string // its identifier
+	factory() chains.Factory
+	drop() *big.Int // what a gas swap brings
+
+	equip(ctx context.Context, u *user) error // gives a user an account with money
+	address(u *user) string                   // the account's
+	balance(address string) (*big.Int, error) // WBTC in base units
+	// holdings are what the contracts hold, which is everybody's and no account's, what
+	// there is of WBTC, and the accounts of others than users.
+	holdings() (contracts, supply *big.Int, others []string, err error)
+
+	// escrow returns how the chain has an escrow, and how long until it expires.
+	escrow(e chains.Escrow) (chains.EscrowState, time.Duration, error)
+	// tells returns a message to a node with what is written in it otherwise than in
+	// hexadecimal digits.
+	tells(body []byte) []byte
+
+	// pace makes blocks by the clock; quiet makes them for what waits and else rarely.
+	// Each lasts until stop is called.
+	pace() (stop func())
+	quiet() (stop func())
+	undo(blocks int) error // replaces the newest blocks
+	dropWaiting()
+	fault(n int)
+	heal()
+}
+
+// kindsOf are the kinds of swaps that a chain has.
+func kindsOf(chain string) []string {
+	legacy := []string{"FROM_BTCLN", "FROM_BTCLN own hash", "FROM_BTCLN voucher", "FROM_BTC"}
+	auto := []string{"FROM_BTCLN_AUTO", "FROM_BTCLN_AUTO own hash", "FROM_BTCLN_AUTO voucher"}
+	all := []string{"TO_BTC", "TO_BTCLN", "TO_BTCLN link"}
+	switch chain {
+	case solanaV1:
+		all = append(all, legacy...)
+	case solanaV2:
+		all = append(append(all, auto...), "FROM_BTC")
+	default:
+		all = append(append(all, auto...), "SPV_VAULT_FROM_BTC")
+	}
+	return append(all, "TRUSTED_FROM_BTCLN", "TRUSTED_FROM_BTC")
+}
+
+// The chains of a world. A world has Solana once, with one version of its program for new swaps.
+const (
+	citrea   = "CITREA"
+	solanaV1 = "SOLANA v1"
+	solanaV2 = "SOLANA v2"
+	starknet = "STARKNET"
+)
+
+func (w *world) landOf(name string) land {
+	switch name {
+	case solanaV1, solanaV2:
+		return solanaLand{w.net}
+	case starknet:
+		return starknetLand{w.net}
+	}
+	return evmLand{w.net}
+}
+
+// every calls something by the clock until stop is called.
+func every(d time.Duration, do func()) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if sleep(ctx, d); ctx.Err() != nil {
+				return
+			}
+			do()
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+type evmLand struct{ net *devnet.Net }
+
+const evmBlockTime = 15 * time.Second
+
+func (g evmLand) chain() string           { return g.net.EVM.Network().Chain }
+func (g evmLand) factory() chains.Factory { return g.net.Chain() }
+func (g evmLand) drop() *big.Int          { return big.NewInt(1e14) }
+func (g evmLand) address(u *user) string  { return u.EVM.Address.Hex() }
+func (g evmLand) tells(body []byte) []byte {
+	return body // hexadecimal digits
+}
+
+func (g evmLand) equip(ctx context.Context, u *user) (err error) {
+	n := g.net.EVM
+	if u.EVM, err = n.NewAccount(); err != nil {
+		return err
+	}
+	return errors.Join(n.Fund(ctx, u.EVM.Address, devevm.Coins(1)), n.Mint(ctx, n.Contracts().Token, u.EVM.Address, big.NewInt(startTokens)))
+}
+
+func (g evmLand) balance(of string) (*big.Int, error) {
+	return g.net.EVM.Balance(context.Background(), g.net.EVM.Contracts().Token, common.HexToAddress(of))
+}
+
+func (g evmLand) holdings() (contracts, supply *big.Int, others []string, err error) {
+	n := g.net.EVM
+	c := n.Contracts()
+	contracts = new(big.Int)
+	for _, at := range []common.Address{c.EscrowManager.Address, c.VaultManager.Address} {
+		has, err := g.balance(at.Hex())
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		contracts.Add(contracts, has)
+	}
+	call, err := devevm.CallOf("TestToken", c.Token, "totalSupply")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	raw, err := n.Read(context.Background(), c.Token, call)
+	others = []string{n.Watchtower.Address.Hex(), n.User.Address.Hex()}
+	for _, l := range g.net.LPs {
+		others = append(others, l.Account().Address.Hex())
+	}
+	return contracts, new(big.Int).SetBytes(raw), others, err
+}
+
+func (g evmLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration, error) {
+	s, err := evmwire.SwapDataOf(e)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	hash, err := s.EscrowHash()
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	data, err := evmwire.StateCall([]common.Hash{hash})
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	n := g.net.EVM
+	answer, err := n.Read(context.Background(), n.User.Address, evmwire.Call{To: n.Contracts().EscrowManager.Address, Data: data})
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	states, err := evmwire.DecodeStates(answer, 1)
+	if err != nil {
+		return chains.EscrowNone, 0, err
+	}
+	return chains.EscrowState(states[0].State), time.Unix(s.Expiry(), 0).Sub(n.Time()), nil
+}
+
+func (g evmLand) pace() (stop func())   { return g.net.EVM.Pace(evmBlockTime) }
+func (g evmLand) quiet() (stop func())  { return g.net.EVM.Pace(10 * time.Minute) }
+func (g evmLand) undo(blocks int) error { return g.net.EVM.Reorg(uint64(blocks)) }
+func (g evmLand) dropWaiting()          { g.net.EVM.DropPending() }
+func (g evmLand) heal()                 { g.net.EVM.Server().Misbehave(devevm.Fault{}) }
+
+func (g evmLand) fault(n int) {
+	all := []devevm.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true},
+		{Behind: 1}, {Behind: 5}, {Behind: 40}, {LogRange: 10}, {MaxBatch: 1}, {Fail: []string{"eth_getLogs"}}, {Fail: []string{"eth_call"}}, {Refuse: []string{"debug_traceTransaction"}}}
+	g.net.EVM.Server().Misbehave(all[n%len(all)])
+}
+
+// books compares what there is of WBTC with what everybody has.
+func (w *world) books(g land) {
+	contracts, missing, owners, err := g.holdings()
+	if err != nil {
+		w.broken("holdings on %s: %v", g.chain(), err)
+		return
+	}
+	for _, u := range w.users {
+		if u.land.chain() == g.chain() {
+			owners = append(owners, g.address(u))
+		}
+	}
+	missing.Sub(missing, contracts)
+	for _, a := range owners {
+		has, err := g.balance(a)
+		if err != nil {
+			w.broken("balance on %s: %v", g.chain(), err)
+			return
+		}
+		missing.Sub(missing, has)
+	}
+	if missing.Sign() != 0 {
+		w.broken("%d tokens on %s are nobody's", missing, g.chain())
+	}
+}
