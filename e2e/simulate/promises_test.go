@@ -22,13 +22,14 @@ type promises struct {
 	mu sync.Mutex
 
 	posts   map[string]string       // PSBTs by their quotes
+	posted  map[string]int          // how often
 	calls   map[string]int          // of what must be called once, by what it is about
 	secrets map[string]*swap.Record // by preimages, as hexadecimal digits, that are to be kept until the escrow is open
 	leaked  map[string]bool         // in time, so that it may be seen from then on
 }
 
 func newPromises(w *world) *promises {
-	return &promises{w: w, posts: map[string]string{}, calls: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
+	return &promises{w: w, posts: map[string]string{}, posted: map[string]int{}, calls: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
 }
 
 // stored sees each record before it is written.
@@ -95,7 +96,7 @@ func (p *promises) called(by *process, to string, req *http.Request) {
 	}
 	p.told(to, append([]byte(req.URL.String()), body...))
 	if strings.HasSuffix(req.URL.Path, "/frombtc_spv/postQuote") {
-		p.posted(body)
+		p.post(body)
 	}
 	what, is := once(req)
 	if !is {
@@ -109,9 +110,13 @@ func (p *promises) called(by *process, to string, req *http.Request) {
 	}
 }
 
-// posted sees a PSBT on its way to an LP: the same one may be handed in again when it is not known
+// mostPosts is how often one PSBT may be posted: with pauses that grow up to a minute, for the ten minutes
+// or so of a quote, by two processes that die now and then.
+const mostPosts = 40
+
+// post sees a PSBT on its way to an LP: the same one may be handed in again when it is not known
 // what became of it, another one for the same quote never.
-func (p *promises) posted(body []byte) {
+func (p *promises) post(body []byte) {
 	var post struct{ QuoteID, PSBTHex string }
 	if err := json.Unmarshal(body, &post); err != nil || post.QuoteID == "" || post.PSBTHex == "" {
 		p.w.broken("a post is not understood: %v", err)
@@ -123,6 +128,9 @@ func (p *promises) posted(body []byte) {
 		p.w.broken("two PSBTs are posted for the quote %.8s", post.QuoteID)
 	}
 	p.posts[post.QuoteID] = post.PSBTHex
+	if p.posted[post.QuoteID]++; p.posted[post.QuoteID] > mostPosts {
+		p.w.broken("the PSBT for the quote %.8s is posted more than %d times", post.QuoteID, mostPosts)
+	}
 }
 
 // settle compares what everybody has at the end with what was agreed.

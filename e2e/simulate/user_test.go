@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -305,9 +306,12 @@ func (u *user) sign(ctx context.Context, p *process, a *swapper.Action) (err err
 	return err
 }
 
-// silent are the states in which the published interface shows no action: the user has nothing to
-// do, and what may still come is not known to be on its way, or is there already.
-var silent = map[string]bool{"QUOTE_SOFT_EXPIRED": true, "SOFT_CLAIMED": true}
+// told reports whether a status says what goes on: what to do, what is waited for, what is wrong, or
+// by its steps that the user has been paid, or that it is too late and something may still come.
+func told(s *swapper.GetSwapStatusOutput) bool {
+	return s.IsFinished || s.CurrentAction != nil || s.ActionError != nil ||
+		slices.ContainsFunc(s.Steps, func(x swapper.Step) bool { return x.Status == "soft_settled" || x.Status == "soft_expired" })
+}
 
 // saw checks what a status says.
 func (u *user) saw(s *swapper.GetSwapStatusOutput) {
@@ -319,12 +323,12 @@ func (u *user) saw(s *swapper.GetSwapStatusOutput) {
 	}
 	u.last = s
 	switch {
-	case s.IsFinished || s.CurrentAction != nil || s.ActionError != nil || silent[s.State.Name]:
+	case told(s):
 		u.odd = time.Time{}
 	case u.odd.IsZero():
 		u.odd = time.Now()
 	case time.Since(u.odd) > 30*time.Minute:
-		u.w.broken("user %d: %s in state %s shows neither an action nor a wait", u.n, s.SwapType, s.State.Name)
+		u.w.broken("user %d: %s in state %s says neither what to do nor what is waited for", u.n, s.SwapType, s.State.Name)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // absences are the LPs for which effects wait after a failure. The pause of an
 // effect doubles with each failure, so that an LP that is gone is left alone; but
 // one that answers anything at all is there again, and whatever waits for it goes
-// on. Since a swap may be all that anybody wants of an LP, it is asked for a sign
+// on. What it does not take then has a pause that doubles too, though it stays short. Since a swap may be all that anybody wants of an LP, it is asked for a sign
 // of life meanwhile: once for all its swaps. Safe for concurrent use.
 type absences struct {
 	knock func(ctx context.Context, url string) error // nil if the LP answers; not set: LPs are not asked
@@ -28,14 +28,16 @@ type absences struct {
 
 // absence is guarded by absences.mu.
 type absence struct {
-	heard   time.Time       // when the LP last answered; the engine's clock
-	waiting map[string]bool // swaps, by id
-	back    chan struct{}   // closed when the LP answers; nil: the LP is not being probed
+	heard   time.Time         // when the LP last answered; the engine's clock
+	waiting map[string]bool   // swaps, by id
+	back    chan struct{}     // closed when the LP answers; nil: the LP is not being probed
+	vain    map[effectKey]int // attempts of an effect that were made before the LP was there again
 }
 
 // Bounds of absences.
 const (
-	lpPause      = 5 * time.Second // between attempts with an LP that answers other calls
+	lpPause      = 5 * time.Second // before the first attempt with an LP that answers other calls
+	longestPause = time.Minute     // between later ones
 	firstKnock   = 3 * time.Second // after a failure; later a tenth of the time that has passed
 	lastKnock    = 5 * time.Minute
 	knockTime    = 5 * time.Second // for an answer
@@ -56,7 +58,28 @@ func (a *absences) due(r *swap.Record, e swap.Effect, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.lps[lp.Host(r.LP.URL)]
-	return x != nil && x.heard.After(failed) && now.Sub(failed) >= lpPause
+	return x != nil && x.heard.After(failed) && now.Sub(failed) >= x.pause(effectKey{r.ID, e.Key()}, try.Attempts)
+}
+
+// pause is how long an effect waits after its last attempt while the LP answers other calls.
+func (x *absence) pause(of effectKey, attempts int) time.Duration {
+	before, ok := x.vain[of]
+	if !ok {
+		if x.vain == nil || len(x.vain) >= mostAbsences {
+			x.vain = map[effectKey]int{}
+		}
+		before, x.vain[of] = attempts, attempts
+	}
+	return min(lpPause<<min(max(attempts-before, 0), 10), longestPause)
+}
+
+// silent notes that an LP did not answer: once it does, what waits for it goes on at once.
+func (a *absences) silent(url string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if x := a.lps[lp.Host(url)]; x != nil {
+		clear(x.vain)
+	}
 }
 
 // await has the LP of a swap asked for a sign of life.
@@ -106,6 +129,8 @@ func (a *absences) knocking(url string, back <-chan struct{}) {
 		cancel()
 		if err == nil {
 			a.heard(url)
+		} else {
+			a.silent(url)
 		}
 	}
 }
