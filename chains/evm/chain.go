@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -146,6 +147,7 @@ type chain struct {
 	nonces    *sentTxs
 	gas       *lru.Cache[gasKey, measured]
 	latest    latest
+	sharing   flight.Group
 }
 
 var _ chains.Chain = (*chain)(nil)
@@ -266,9 +268,9 @@ func (c *chain) noteFees(h *feeHead) {
 	}
 }
 
-// FeeRate takes one round trip.
+// FeeRate takes one round trip, which those share who ask while it lasts.
 func (c *chain) FeeRate(ctx context.Context) (string, error) {
-	rate, err := c.currentRate(ctx)
+	rate, err := flight.Do(ctx, &c.sharing, "fee rate", c.currentRate)
 	if err != nil {
 		return "", err
 	}

@@ -29,11 +29,24 @@ func (k *contracts) Expect(spec chains.Spec) (chains.Escrow, error) {
 	if err != nil {
 		return chains.Escrow{}, err
 	}
-	return k.Deployment.Escrow(s)
+	return k.neutral(s)
 }
 
-// Decode also demands the configured handlers, whatever kind the data claims to be.
+// neutral is an escrow's neutral view, whose text need not be read again.
+func (k *contracts) neutral(s evmwire.SwapData) (chains.Escrow, error) {
+	e, err := k.Deployment.Escrow(s)
+	if err == nil {
+		k.memory.noteText(e.Data, s)
+	}
+	return e, err
+}
+
+// Decode also demands the configured handlers, whatever kind the data claims to be. The
+// same text is read once.
 func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
+	if e, ok := k.memory.decoded.Get(string(data)); ok {
+		return e, nil
+	}
 	s, err := evmwire.ParseSwapData(data)
 	if err != nil {
 		return chains.Escrow{}, err
@@ -41,15 +54,19 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 	if err := k.CheckSwapData(s); err != nil {
 		return chains.Escrow{}, err
 	}
-	return k.Deployment.Escrow(s)
+	e, err := k.neutral(s)
+	if err == nil && len(data) <= parsedLen {
+		k.memory.decoded.Add(string(data), e)
+	}
+	return e, err
 }
 
 func (k *contracts) Diff(want, got chains.Escrow, may ...chains.Field) error {
-	a, err := evmwire.SwapDataOf(want)
+	a, err := k.memory.swapDataOf(want)
 	if err != nil {
 		return err
 	}
-	b, err := evmwire.SwapDataOf(got)
+	b, err := k.memory.swapDataOf(got)
 	if err != nil {
 		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
 	}

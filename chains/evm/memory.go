@@ -23,6 +23,7 @@ type memory struct {
 	params      *lru.Cache[common.Hash, evmwire.VaultParams]   // by commitment, which is their hash
 	escrows     *lru.Cache[common.Hash, *chains.Escrow]        // by escrow hash, which is theirs
 	parsed      *lru.Cache[string, evmwire.SwapData]           // by their whole text
+	decoded     *lru.Cache[string, chains.Escrow]              // by the whole text of an LP
 	opened      *lru.Cache[common.Hash, evmread.Opening]       // by escrow hash
 	ended       *lru.Cache[common.Hash, chains.EscrowFact]     // by escrow hash
 	likely      *lru.Cache[common.Hash, evmread.Blocks]        // by escrow hash; not believed, but worth asking about at once
@@ -36,7 +37,7 @@ func newMemory() memory {
 	const entries = 16384
 	return memory{
 		likely: lru.New[common.Hash, evmread.Blocks](entries),
-		parsed: lru.New[string, evmwire.SwapData](2048),
+		parsed: lru.New[string, evmwire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
 		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
 		opened: lru.New[common.Hash, evmread.Opening](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
 		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: lru.New[string, uint64](entries),
@@ -62,6 +63,13 @@ func (m *memory) swapDataOf(e chains.Escrow) (evmwire.SwapData, error) {
 		m.parsed.Add(text, s)
 	}
 	return s, err
+}
+
+// noteText keeps the escrow that was written as a text.
+func (m *memory) noteText(text []byte, s evmwire.SwapData) {
+	if len(text) <= parsedLen {
+		m.parsed.Add(string(text), s)
+	}
 }
 
 // isBuried reports whether what happened at a height can be remembered.

@@ -84,6 +84,9 @@ const (
 	ParallelCalls    = 5
 )
 
+// self is the head within whatever embeds it.
+func (b *BlockHead) self() *BlockHead { return b }
+
 func (b *BlockHead) Block() chains.Block {
 	return chains.Block{Height: uint64(b.Number), Hash: b.Hash.Hex(), Time: int64(b.Timestamp)}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -27,8 +28,8 @@ func Dial(chainID uint64, urls []string, transport http.RoundTripper, now func()
 		Identity: "eth_chainId",
 		Check:    func(answer json.RawMessage) error { return checkChain(chainID, answer) },
 		Judge:    judge,
-		Head: func(r Request, answer json.RawMessage, _ any) (height uint64, late, ok bool) {
-			head := headIn(r, answer)
+		Head: func(r Request, answer json.RawMessage, result any) (height uint64, late, ok bool) {
+			head := headIn(r, answer, result)
 			if head == nil {
 				return 0, false, false
 			}
@@ -55,9 +56,18 @@ func checkChain(want uint64, answer json.RawMessage) error {
 	return nil
 }
 
-// headIn is the newest block, if it was asked for.
-func headIn(r Request, answer json.RawMessage) (head *BlockHead) {
-	if r.Method != "eth_getBlockByNumber" || len(r.Params) == 0 || r.Params[0] != "latest" || json.Unmarshal(answer, &head) != nil {
+// headIn is the newest block, if it was asked for: in what the answer was decoded to where
+// that is a pointer to a pointer to a [BlockHead], or to what embeds one.
+func headIn(r Request, answer json.RawMessage, result any) (head *BlockHead) {
+	if r.Method != "eth_getBlockByNumber" || len(r.Params) == 0 || r.Params[0] != "latest" {
+		return nil
+	}
+	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Pointer && !v.Elem().IsNil() {
+		if h, ok := v.Elem().Interface().(interface{ self() *BlockHead }); ok {
+			return h.self()
+		}
+	}
+	if json.Unmarshal(answer, &head) != nil {
 		return nil
 	}
 	return head

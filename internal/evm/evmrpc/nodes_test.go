@@ -186,3 +186,37 @@ func TestNodesOfOtherChainsAndBehind(t *testing.T) {
 		t.Errorf("alone and behind: %d, %v", got, err)
 	}
 }
+
+// The newest block is found in what its answer was decoded to, and in the answer where
+// that was decoded to something else.
+func TestHeadOfAnAnswer(t *testing.T) {
+	type fees struct {
+		BlockHead
+		BaseFee *hexutil.Big
+	}
+	answer := json.RawMessage(`{"number":"0x5","timestamp":"0x6"}`)
+	latest := Request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}}
+	head, embedded, none := &BlockHead{Number: 7}, &fees{BlockHead: BlockHead{Number: 8}}, (*BlockHead)(nil)
+	for name, c := range map[string]struct {
+		request Request
+		result  any
+		height  uint64 // 0: none
+	}{
+		"a head":            {latest, &head, 7},
+		"what embeds one":   {latest, &embedded, 8},
+		"none":              {latest, &none, 5},
+		"something else":    {latest, new(map[string]string), 5},
+		"no pointer":        {latest, nil, 5},
+		"another block":     {Request{Method: "eth_getBlockByNumber", Params: []any{"safe", false}}, &head, 0},
+		"another question":  {Request{Method: "eth_call", Params: []any{"latest"}}, &head, 0},
+		"without questions": {Request{Method: "eth_getBlockByNumber"}, &head, 0},
+	} {
+		got := headIn(c.request, answer, c.result)
+		if got == nil && c.height != 0 || got != nil && uint64(got.Number) != c.height {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := headIn(latest, json.RawMessage(`null`), &none); got != nil {
+		t.Errorf("of no block: %+v", got)
+	}
+}

@@ -123,6 +123,36 @@ func TestParseSwapDataStrict(t *testing.T) {
 	}
 }
 
+// Texts that JSON escapes are read as what they stand for, and what they stand for is
+// judged like any other.
+func TestParseSwapDataEscaped(t *testing.T) {
+	d := deploymentOf(t, "CITREA/MAINNET")
+	want := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
+	text := string(mustJSON(t, want))
+	for _, c := range []struct {
+		old, new string
+		good     bool
+	}{
+		{`"type":"evm"`, `"type":"\u0065vm"`, true},
+		{`"offerer":"0x1000`, `"offerer":"\u0030x1000`, true},
+		{`"claimData":"0x`, `"claimData":"0\u0078`, true},
+		{`"amount":"1000000"`, `"amount":"1\u00300000\u0030"`, true},
+		{`"payIn":true`, `"payIn" : true `, true},
+		{`"type":"evm"`, `"type":"\u0045vm"`, false},
+		{`"amount":"1000000"`, `"amount":"1000000\n"`, false},
+		{`"amount":"1000000"`, `"amount":"１000000"`, false},
+	} {
+		changed := strings.Replace(text, c.old, c.new, 1)
+		if changed == text {
+			t.Fatalf("%s: nothing replaced", c.old)
+		}
+		got, err := ParseSwapData([]byte(changed))
+		if c.good && (err != nil || Diff(want, got) != nil) || !c.good && err == nil {
+			t.Errorf("%s: %+v, %v", c.new, got, err)
+		}
+	}
+}
+
 // A node that shows another transaction, or one that opens several escrows,
 // cannot make us take the wrong data.
 func TestFindSwapData(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -169,12 +170,40 @@ func (r *memberReader) decode(name string, v any) bool {
 	return true
 }
 
-func (r *memberReader) text(name string) (s string) {
-	r.decode(name, &s)
+func (r *memberReader) text(name string) string {
+	s, _ := r.string(name)
 	return s
 }
 
+func (r *memberReader) string(name string) (s string, ok bool) {
+	if s, ok := plainText(r.fields[name]); ok {
+		return s, true
+	}
+	ok = r.decode(name, &s)
+	return s, ok
+}
+
+// plainText is the content of a JSON string in which nothing is escaped.
+func plainText(raw json.RawMessage) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	content := raw[1 : len(raw)-1]
+	for _, c := range content {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return "", false
+		}
+	}
+	return string(content), true
+}
+
 func (r *memberReader) flag(name string) (b bool) {
+	switch string(r.fields[name]) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
 	r.decode(name, &b)
 	return b
 }
@@ -188,8 +217,8 @@ func (r *memberReader) kind(name string) chains.Kind {
 }
 
 func (r *memberReader) address(name string) common.Address {
-	var s string
-	if !r.decode(name, &s) {
+	s, ok := r.string(name)
+	if !ok {
 		return common.Address{}
 	}
 	a, err := parseAddress(s)
@@ -200,8 +229,8 @@ func (r *memberReader) address(name string) common.Address {
 }
 
 func (r *memberReader) hash(name string) common.Hash {
-	var s string
-	if !r.decode(name, &s) {
+	s, ok := r.string(name)
+	if !ok {
 		return common.Hash{}
 	}
 	b, err := hexBytes(s, 32)
@@ -213,8 +242,8 @@ func (r *memberReader) hash(name string) common.Hash {
 }
 
 func (r *memberReader) bytes(name string) []byte {
-	var s string
-	if !r.decode(name, &s) {
+	s, ok := r.string(name)
+	if !ok {
 		return nil
 	}
 	b, err := hex.DecodeString(s)
@@ -231,9 +260,8 @@ func (r *memberReader) number(name string) *big.Int {
 		return nil
 	}
 	raw := string(r.fields[name])
-	var s string
 	if raw[0] == '"' {
-		r.decode(name, &s)
+		s, _ := r.string(name)
 		n, err := parseNumber(s)
 		if err != nil {
 			r.fail(name, "%w", err)

@@ -1,0 +1,75 @@
+package evm
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/evm/evmread"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+)
+
+// What is remembered of an escrow's text is what reading it gives, for that text alone.
+func TestEscrowsAreReadOnce(t *testing.T) {
+	d := deploymentOf(t, "CITREA/MAINNET")
+	k := &contracts{Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()}
+	data := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
+	for name, extra := range map[string][]byte{"without hints": nil, "with hints": bytes.Repeat([]byte{7}, 42)} {
+		s := data
+		if s.ExtraData = extra; extra != nil {
+			s.Kind = chains.Onchain
+			s.ClaimHandler = d.ClaimHandlers[chains.Onchain]
+		}
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := k.Decode(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		parsed, err := evmwire.ParseSwapData(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := d.Escrow(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := k.Decode(bytes.Clone(text))
+		if err != nil || !reflect.DeepEqual(first, want) || !reflect.DeepEqual(again, want) {
+			t.Errorf("%s: read as %+v, then %+v, %v; it is %+v", name, first, again, err, want)
+		}
+		kept, ok := k.memory.parsed.Get(string(first.Data))
+		if read, err := evmwire.SwapDataOf(first); err != nil || !ok || !reflect.DeepEqual(kept, read) {
+			t.Errorf("%s: its text is kept as %+v, and is %+v, %v", name, kept, read, err)
+		}
+		other := bytes.Replace(text, []byte(`"amount":"1000000"`), []byte(`"amount":"1000001"`), 1)
+		if e, err := k.Decode(other); err != nil || e.Amount.Int64() != 1_000_001 {
+			t.Errorf("%s: another text: %+v, %v", name, e, err)
+		} else if k.Diff(first, e) == nil || k.Diff(first, again) != nil {
+			t.Errorf("%s: compared wrongly", name)
+		}
+		for range 2 { // a refusal is no escrow the second time either
+			if _, err := k.Decode(bytes.Replace(text, []byte(`"amount":"1000000"`), []byte(`"amount":"-1"`), 1)); err == nil {
+				t.Errorf("%s: a negative amount", name)
+			}
+		}
+		long := []byte(strings.Repeat(" ", parsedLen) + string(text))
+		if e, err := k.Decode(long); err != nil || !reflect.DeepEqual(e, want) {
+			t.Errorf("%s: a long text: %+v, %v", name, e, err)
+		} else if _, ok := k.memory.decoded.Get(string(long)); ok {
+			t.Errorf("%s: a long text is kept", name)
+		}
+	}
+	foreign := &contracts{Contracts: evmread.Contracts{Deployment: deploymentOf(t, "CITREA/TESTNET4")}, memory: newMemory()}
+	text, _ := json.Marshal(data)
+	if _, err := foreign.Decode(text); err == nil {
+		t.Error("the text of another deployment")
+	}
+}
