@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -79,6 +80,9 @@ func (t Turn) Pass(input swap.Input) (res *Result, due []swap.Effect, err error)
 
 // save writes what one step changed, if anything.
 func (t Turn) save(r, next *swap.Record, move *swap.Move) (changed bool, err error) {
+	if reflect.DeepEqual(r, next) { // most often; what differs may still be stored alike
+		return false, nil
+	}
 	before, err := r.Encode()
 	if err != nil {
 		return false, err

@@ -2,16 +2,10 @@ package explore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"hash/maphash"
-	"runtime"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,9 +139,6 @@ func (s *sim) broken(format string, args ...any) {
 	}
 }
 
-// begun is the swap as it was at first.
-func (s *sim) begun() *swap.Record { return s.begin()[0].r }
-
 // turn is one pass of the process.
 func (s *sim) turn(input swap.Input, o opts) (*engine.Result, []swap.Effect, error) {
 	writes := int8(0)
@@ -180,7 +171,7 @@ func (s *sim) write(r, next *swap.Record, move *swap.Move, now time.Time) error 
 				return &storage.KeyTakenError{Index: k.Index, Value: k.Value}
 			}
 		}
-		s.rec = stored(e.Body)
+		s.rec = s.x.records.of(e.Body)
 		return nil
 	})
 }
@@ -319,334 +310,6 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 	return true
 }
 
-// node of the exploration: how a state was reached.
-type node struct {
-	parent int32
-	what   string
-}
-
-type state struct {
-	at  int32 // node
-	w   world
-	rec *swap.Record
-}
-
-type key [2]uint64
-
-type explorer struct {
-	*story
-	seeds [2]maphash.Seed
-	taken []atomic.Bool // rows of the table
-	nodes []node
-	seen  map[key]bool
-	good  [2]sync.Map // states from which a fair world ends well: with the provider, and without
-	most  int         // states; 0: no bound
-	cut   bool        // more states there were
-}
-
-// take notes that a row of the table was taken.
-func (x *explorer) take(m *swap.Move) {
-	for i := range x.flow.Moves {
-		if &x.flow.Moves[i] == m {
-			x.taken[i].Store(true)
-		}
-	}
-}
-
-func newExplorer(st *story) *explorer {
-	return &explorer{story: st, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, taken: make([]atomic.Bool, len(st.flow.Moves)), seen: map[key]bool{}}
-}
-
-func (x *explorer) key(s *sim) key {
-	r := s.rec.Clone()
-	w := s.w.canonical(r)
-	s.normalise(r)
-	body, err := json.Marshal(r)
-	if err != nil {
-		panic(err)
-	}
-	var k key
-	for i, seed := range x.seeds {
-		var h maphash.Hash
-		h.SetSeed(seed)
-		maphash.WriteComparable(&h, w)
-		h.Write(body)
-		k[i] = h.Sum64()
-	}
-	return k
-}
-
-// normalise leaves of a record what decides: heights count from the newest block, and
-// times by how many moments ago they were.
-func (s *sim) normalise(r *swap.Record) {
-	r.Changed, r.Due = 0, 0
-	height := func(h uint64) uint64 {
-		switch {
-		case h == 0:
-			return 0
-		case h+finalAfter < uint64(s.w.height):
-			return 1
-		}
-		return 100 + h - uint64(s.w.height)
-	}
-	ago := func(m swap.Millis) swap.Millis {
-		if m == 0 {
-			return 0
-		}
-		for n := int8(0); n < 2; n++ {
-			if s.w.now < n {
-				break
-			}
-			switch d := m - swap.At(s.moment(s.w.now-n)); {
-			case d > 60_000:
-				return 1 + 10*swap.Millis(n)
-			case d >= 0:
-				return 2 + 10*swap.Millis(n)
-			}
-		}
-		return 3
-	}
-	r.Seen.Chain, r.Seen.At = height(r.Seen.Chain), ago(r.Seen.At)
-	r.Ended = ago(r.Ended)
-	if p := r.Problem; p != "" {
-		r.Problem = "a problem"
-	}
-	if e := r.Escrow; e != nil {
-		e.OpenedAt = ago(e.OpenedAt)
-	}
-	if l := r.Lightning; l != nil {
-		l.Revealed = min(l.Revealed, 1)
-	}
-	if b := r.Bitcoin; b != nil {
-		b.ConfirmedAt = ago(b.ConfirmedAt)
-	}
-	if sub := r.Submission; sub != nil {
-		sub.Block = height(sub.Block)
-		sub.Since, sub.Moved, sub.Missing = ago(sub.Since), ago(sub.Moved), ago(sub.Missing)
-		if sub.Reason != "" {
-			sub.Reason = "a reason"
-		}
-		if sub.Closed && len(sub.Txs) > 0 { // which they were is history
-			sub.Txs = sub.Txs[:1]
-			sub.Txs[0].ID = "closed"
-		}
-	}
-	now := swap.At(s.clock(0))
-	for k, t := range r.Tried {
-		t.Attempts, t.Started, t.Reason = min(t.Attempts, 3), min(t.Started, 1), ""
-		if swap.KindOf(k) == swap.SendTx {
-			t.Attempts = min(t.Attempts, 1)
-		}
-		if t.NotBefore <= now {
-			t.NotBefore = 0
-		} else {
-			t.NotBefore = 1
-		}
-		if t.Busy = min(t.Busy, 1); t.Busy != 0 && !r.Tried[k].Busy.Reached(s.clock(0)) {
-			t.Busy = 2
-		}
-		r.Tried[k] = t
-	}
-}
-
-// next is what one action makes of a state; nil if it cannot happen or changes nothing.
-func (x *explorer) next(st *state, a *action) *sim {
-	if st.w.left < a.cost {
-		return nil
-	}
-	s := &sim{story: x.story, x: x, w: st.w, rec: st.rec}
-	s.w.left -= a.cost
-	happened := s.safely(func() bool {
-		if !a.do(s) {
-			return false
-		}
-		if !s.quiet {
-			s.wake()
-		}
-		return true
-	})
-	if !happened && s.bad == "" {
-		return nil
-	}
-	return s
-}
-
-// safely turns a panic of a pass into a broken promise.
-func (s *sim) safely(do func() bool) (did bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.broken("a pass panics: %v", p)
-		}
-	}()
-	return do()
-}
-
-// wake has the process look as often as there is something new, if it runs; only once
-// if something is wrong with that look.
-func (s *sim) wake() {
-	switch {
-	case s.w.asleep:
-	case s.w.fault != 0:
-		f := s.faults[s.w.fault-1]
-		s.w.fault = 0
-		if f.passOnly {
-			s.pass(f.o)
-		} else {
-			s.work(f.o, f.ends)
-		}
-	default:
-		for n := 0; s.bad == "" && s.work(opts{}, asUsual); n++ {
-			if n == 10 {
-				s.broken("the process finds something to do again and again")
-			}
-		}
-	}
-}
-
-// explore visits every state and returns the story of the first promise that is
-// broken, "" if none is.
-func (x *explorer) explore(left int8) string {
-	var level []*state
-	for _, b := range x.begin() {
-		s := &sim{story: x.story, x: x, w: b.w, rec: stored(encoded(b.r))}
-		s.wake()
-		if s.w.left = left - b.cost; s.w.left < 0 {
-			continue
-		}
-		x.seen[x.key(s)] = true
-		x.nodes = append(x.nodes, node{-1, b.w.variant()})
-		level = append(level, &state{int32(len(x.nodes) - 1), s.w, s.rec})
-	}
-	type found struct {
-		*state
-		key  key
-		what string
-		bad  string
-	}
-	for len(level) > 0 {
-		results := make([][]found, len(level))
-		var at atomic.Int64
-		var stop atomic.Bool
-		var workers sync.WaitGroup
-		for range runtime.GOMAXPROCS(0) {
-			workers.Go(func() {
-				for !stop.Load() {
-					i := int(at.Add(1)) - 1
-					if i >= len(level) {
-						return
-					}
-					st := level[i]
-					if bad := x.live(st); bad != "" {
-						results[i] = []found{{what: "", bad: bad, state: st}}
-						stop.Store(true)
-						return
-					}
-					for a := range x.actions {
-						s := x.next(st, &x.actions[a])
-						if s == nil {
-							continue
-						}
-						results[i] = append(results[i], found{&state{st.at, s.w, s.rec}, x.key(s), x.actions[a].name, s.bad})
-						if s.bad != "" {
-							stop.Store(true)
-						}
-					}
-				}
-			})
-		}
-		workers.Wait()
-		var following []*state
-		for _, fs := range results {
-			for _, f := range fs {
-				if f.bad != "" {
-					return x.tell(f.at, f.what, f.bad)
-				}
-				if x.seen[f.key] {
-					continue
-				}
-				if x.most > 0 && len(x.nodes) >= x.most {
-					x.cut = true
-					return ""
-				}
-				x.seen[f.key] = true
-				x.nodes = append(x.nodes, node{f.at, f.what})
-				f.state.at = int32(len(x.nodes) - 1)
-				following = append(following, f.state)
-			}
-		}
-		level = following
-	}
-	return ""
-}
-
-// tell prints a path as a story.
-func (x *explorer) tell(at int32, last, bad string) string {
-	var lines []string
-	if last != "" {
-		lines = append(lines, last)
-	}
-	for ; at >= 0; at = x.nodes[at].parent {
-		lines = append(lines, x.nodes[at].what)
-	}
-	slices.Reverse(lines)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: a promise is broken\n", x.name)
-	for i, l := range lines {
-		fmt.Fprintf(&b, "  %2d. %s\n", i+1, l)
-	}
-	fmt.Fprintf(&b, "  => %s\n", bad)
-	return b.String()
-}
-
-// fairRounds bounds how long a fair world may take to end a swap.
-const fairRounds = 120
-
-// live says what is wrong if the world is fair from now on; "" if the swap ends well.
-func (x *explorer) live(st *state) string {
-	for i, gone := range []bool{false, true} {
-		var path []key
-		var told []string
-		s := &sim{story: x.story, x: x, w: st.w, rec: st.rec}
-		s.w.left, s.w.asleep, s.w.fault = 0, false, 0
-		for round := 0; ; round++ {
-			k := x.key(s)
-			if _, ok := x.good[i].Load(k); ok {
-				break
-			}
-			path = append(path, k)
-			did := ""
-			s.safely(func() bool {
-				did = s.fairly(gone)
-				return true
-			})
-			if s.bad != "" {
-				return fmt.Sprintf("%s\n     (in a fair world: %s)", s.bad, strings.Join(told, "; "))
-			}
-			if did == "" {
-				r := s.rec
-				if s.settled(r, gone) {
-					if bad := s.ended(s, r, gone); bad != "" {
-						return fmt.Sprintf("the swap has ended, and %s\n     (from here on in a fair world: %s)", bad, strings.Join(told, "; "))
-					}
-					break
-				}
-				if round >= fairRounds || !s.tick(false) {
-					return fmt.Sprintf("in a fair world (provider gone: %v) the swap does not end; it stays in state %s\n     (%s)", gone, row(x.flow, r.State), strings.Join(told[max(0, len(told)-12):], "; "))
-				}
-				did = "time passes"
-			}
-			if round > 2*fairRounds {
-				return "in a fair world the process finds no rest: " + strings.Join(told[max(0, len(told)-12):], "; ")
-			}
-			told = append(told, fmt.Sprintf("%s, state %d", did, s.rec.State))
-		}
-		for _, k := range path {
-			x.good[i].Store(k, true)
-		}
-	}
-	return ""
-}
-
 // fairly does what happens next in a fair world, "" if only time passes.
 func (s *sim) fairly(gone bool) string {
 	switch {
@@ -690,7 +353,7 @@ func TestExplore(t *testing.T) {
 			if bad := x.explore(int8(left)); bad != "" {
 				t.Fatal(bad)
 			}
-			t.Logf("%d states with %d surprises in %s; all: %v", len(x.nodes), left, time.Since(began).Round(time.Millisecond), !x.cut)
+			t.Logf("%d worlds with %d surprises, the farthest %d steps away, in %s; all: %v", len(x.seen), left, x.longest(), time.Since(began).Round(time.Millisecond), !x.cut)
 			for _, r := range x.unused() {
 				if left > 1 && !x.cut {
 					t.Errorf("no world takes the row %s", r)
@@ -733,16 +396,16 @@ func TestRowsOfManySurprises(t *testing.T) {
 	} {
 		t.Run(c.typ.String()+"/"+c.row, func(t *testing.T) {
 			x := newExplorer(storyOf(c.typ))
-			b := x.begin()[0]
-			at := &state{w: b.w, rec: stored(encoded(b.r))}
+			b := x.first[0]
+			at := &state{w: b.w, rec: x.records.of(encoded(b.r))}
 			at.w.left = 9
 			for _, name := range c.story {
 				i := slices.IndexFunc(x.actions, func(a action) bool { return a.name == name })
 				if i < 0 {
 					t.Fatalf("there is no action %q", name)
 				}
-				s := x.next(at, &x.actions[i])
-				if s == nil || s.bad != "" {
+				s := &sim{}
+				if !x.next(at, &x.actions[i], s) || s.bad != "" {
 					t.Fatalf("%q: it cannot happen, or breaks a promise: %+v", name, s)
 				}
 				at = &state{w: s.w, rec: s.rec}
@@ -750,7 +413,7 @@ func TestRowsOfManySurprises(t *testing.T) {
 			if !x.taken[rowOf(x.flow, c.row, 0)].Load() {
 				t.Errorf("the story ends in %s, and the row is not taken", row(x.flow, at.rec.State))
 			}
-			if bad := x.live(at); bad != "" {
+			if bad := x.live(at, &sim{}); bad != "" {
 				t.Error(bad)
 			}
 		})
@@ -772,9 +435,9 @@ func TestImportedSwapsOfUnknownEscrowsEnd(t *testing.T) {
 		st := storyOf(typ)
 		st.truth = func(*sim, *swap.Record, *engine.Result) string { return "" } // what was imported is believed for long
 		x := newExplorer(st)
-		b := x.begin()[0]
+		b := x.first[0]
 		b.r.State, b.r.Escrow.Init = c.state, nil
-		if bad := x.live(&state{w: b.w, rec: stored(encoded(b.r))}); bad != "" {
+		if bad := x.live(&state{w: b.w, rec: x.records.of(encoded(b.r))}, &sim{}); bad != "" {
 			t.Errorf("%s: %s", typ, bad)
 		}
 		if !x.taken[rowOf(x.flow, c.row, 0)].Load() {

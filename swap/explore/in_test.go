@@ -47,7 +47,7 @@ func (a inAnswer) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
 		return lp.Status{Code: lp.CodeSettled}, nil
 	case w.paid:
 		return done(`"agreed"`)
-	case w.away || a.s.clock(0).After(a.s.begun().Expiry.Time()):
+	case w.away || a.s.clock(0).After(a.s.x.first[0].r.Expiry.Time()):
 		return lp.Status{Code: lp.CodeExpired}, nil
 	}
 	return lp.Status{Code: lp.CodeUnpaid}, nil

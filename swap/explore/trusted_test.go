@@ -67,7 +67,7 @@ func (a gasAnswer) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) 
 		return code(lp.CodeGasRefundable)
 	case got:
 		return code(lp.CodeGasReceived)
-	case w.away || a.s.clock(0).After(a.s.begun().Expiry.Time()):
+	case w.away || a.s.clock(0).After(a.s.x.first[0].r.Expiry.Time()):
 		return code(lp.CodeExpired)
 	}
 	return code(lp.CodeGasUnpaid)

@@ -352,6 +352,9 @@ func (s *sim) slot(r *swap.Record) int {
 // user does what the swap's action asks for: somebody signs, and hands it in.
 func (s *sim) user(as signer, o opts) bool {
 	res, _, err := s.turn(nil, o)
+	if errors.Is(err, errDied) { // before it could show anything
+		return true
+	}
 	if err != nil {
 		s.broken("a pass failed: %v", err)
 		return true
