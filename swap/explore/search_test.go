@@ -49,8 +49,8 @@ func newExplorer(st *story) *explorer {
 	return &explorer{story: st, first: st.begin(), taken: make([]atomic.Bool, len(st.flow.Moves)), seen: map[key]int8{}, records: &records{}}
 }
 
-// take notes that a row of the table was taken.
-func (x *explorer) take(m *swap.Move) {
+// taking notes that a row of the table was taken.
+func (x *explorer) taking(m *swap.Move) {
 	for i := range x.flow.Moves {
 		if &x.flow.Moves[i] == m {
 			x.taken[i].Store(true)
@@ -219,7 +219,7 @@ func (x *explorer) next(st *state, a *action, s *sim) bool {
 	if st.w.left < a.cost {
 		return false
 	}
-	*s = sim{story: x.story, x: x, w: st.w, rec: st.rec}
+	*s = sim{story: x.story, x: x, w: st.w, rec: st.rec, rest: s.rest}
 	s.w.left -= a.cost
 	happened := s.safely(func() bool {
 		if !a.do(s) {
@@ -338,7 +338,7 @@ func (x *explorer) expand(level []state) [][]found {
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			s := &sim{}
+			s := &sim{rest: &rest{map[atRest]passed{}}}
 			for !stop.Load() {
 				i := int(at.Add(1)) - 1
 				if i >= len(level) {
@@ -424,7 +424,7 @@ func (x *explorer) live(st *state, s *sim) string {
 			}
 			return strings.Join(b, "; ")
 		}
-		*s = sim{story: x.story, x: x, w: st.w, rec: st.rec}
+		*s = sim{story: x.story, x: x, w: st.w, rec: st.rec, rest: s.rest}
 		s.w.left, s.w.asleep, s.w.fault = 0, false, 0
 		for round := 0; ; round++ {
 			k := x.key(s)
