@@ -404,7 +404,9 @@ func spvStory() *story {
 		rests: func(s *sim, r *swap.Record, gone bool) bool { // what nobody sends stays valid, and is not spent
 			b := &s.w.btc
 			t := b.txs[0].state
-			return r.State == swapstate.SPVDeclined && t != mined && t != waiting || gone && t == dropped && s.clock(0).Sub(deadline) > 20*24*hour
+			head, _ := s.head(false)
+			return r.State == swapstate.SPVDeclined && t != mined && t != waiting ||
+				gone && t == dropped && r.Seen.Reached(head) && s.clock(0).Sub(deadline) > 20*24*hour
 		},
 	}
 	sends := func(s *sim) bool {
@@ -445,6 +447,8 @@ func spvStory() *story {
 			return "the user has signed twice"
 		case b.txs[0].state == mined && state == chains.WithdrawalNone:
 			return fmt.Sprintf("the user has paid, and the vault has not; shown as %s", row(s.flow, r.State))
+		case b.txs[0].state != mined && state != chains.WithdrawalNone && r.Posted():
+			// A reorganisation of Bitcoin took back what the vault had paid for: the user has both.
 		case state == chains.WithdrawalClaimed && r.State != swapstate.SPVClaimed && r.State != swapstate.SPVFronted,
 			state == chains.WithdrawalClosed && r.State != swapstate.SPVClosed && r.State != swapstate.SPVFronted,
 			state == chains.WithdrawalNone && (r.State == swapstate.SPVClaimed || r.State == swapstate.SPVFronted || r.State == swapstate.SPVClosed):

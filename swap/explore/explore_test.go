@@ -384,13 +384,13 @@ func TestExplore(t *testing.T) {
 			began := time.Now()
 			x := newExplorer(st)
 			left := *surprises
-			if x.most = *most; left < 0 {
-				left, x.most = 1, nearest
+			if x.most, x.all = *most, true; left < 0 {
+				left, x.most, x.all = 1, nearest, false
 			}
 			if bad := x.explore(int8(left)); bad != "" {
 				t.Fatal(bad)
 			}
-			t.Logf("%d worlds with %d surprises, the farthest %d steps away, in %s; all: %v", len(x.seen), left, x.longest(), time.Since(began).Round(time.Millisecond), !x.cut)
+			t.Logf("%d worlds with %d surprises, the farthest %d steps away, in %s; all: %v", len(x.seen), left, x.steps-1, time.Since(began).Round(time.Millisecond), !x.cut)
 			for _, r := range x.unused() {
 				if left > 1 && !x.cut {
 					t.Errorf("no world takes the row %s", r)

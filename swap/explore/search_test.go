@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/swapper-go/swapper/swap"
 )
@@ -17,7 +18,6 @@ import (
 type node struct {
 	parent int32
 	what   int16 // the action; of a first world its place among them
-	depth  int16
 }
 
 // state is a world that is to be looked at.
@@ -41,8 +41,10 @@ type explorer struct {
 	good    [2]set[key]  // worlds from which a fair one ends well: with the provider, and without
 	records *records     // each stored form once
 	normal  memo[form, key]
-	most    int  // worlds, those with the shortest stories; 0: all, those with the fewest surprises first
+	most    int  // worlds; 0: no bound
 	cut     bool // more worlds there were
+	all     bool // goes on after a broken promise
+	steps   int  // of the longest of the shortest stories
 }
 
 func newExplorer(st *story) *explorer {
@@ -65,15 +67,17 @@ func hashed(body []byte) key {
 }
 
 // memo keeps what was computed, for many at once.
-type memo[K comparable, V any] struct {
-	parts [256]struct {
-		sync.Mutex
-		all map[K]V
-	}
+type memo[K comparable, V any] struct{ parts [256]part[K, V] }
+
+type part[K comparable, V any] struct {
+	sync.Mutex
+	all map[K]V
 }
 
+func (m *memo[K, V]) part(k K) *part[K, V] { return &m.parts[uint8(maphash.Comparable(seeds[0], k))] }
+
 func (m *memo[K, V]) of(k K, make_ func() V) V {
-	p := &m.parts[uint8(maphash.Comparable(seeds[0], k))]
+	p := m.part(k)
 	p.Lock()
 	v, ok := p.all[k]
 	p.Unlock()
@@ -98,18 +102,39 @@ type set[K comparable] struct{ memo[K, struct{}] }
 func (s *set[K]) add(k K) { s.of(k, func() struct{} { return struct{}{} }) }
 
 func (s *set[K]) has(k K) bool {
-	p := &s.parts[uint8(maphash.Comparable(seeds[0], k))]
+	p := s.part(k)
 	p.Lock()
 	defer p.Unlock()
 	_, ok := p.all[k]
 	return ok
 }
 
-// records has each record that is stored once, as it is read from the store.
-type records struct{ memo[key, *swap.Record] }
+// clear forgets all; nobody else may be at it.
+func (m *memo[K, V]) clear() {
+	for i := range m.parts {
+		clear(m.parts[i].all)
+	}
+}
+
+// records has each record that is in use once, as it is read from the store.
+type records struct {
+	memo[key, weak.Pointer[swap.Record]]
+}
 
 func (r *records) of(body []byte) *swap.Record {
-	return r.memo.of(hashed(body), func() *swap.Record { return stored(body) })
+	k := hashed(body)
+	p := r.part(k)
+	p.Lock()
+	defer p.Unlock()
+	rec := p.all[k].Value()
+	if rec == nil {
+		if p.all == nil {
+			p.all = map[key]weak.Pointer[swap.Record]{}
+		}
+		rec = stored(body)
+		p.all[k] = weak.Make(rec)
+	}
+	return rec
 }
 
 // form is what a record's normal form depends on.
@@ -272,62 +297,57 @@ type found struct {
 	bad  string
 }
 
-// explore visits every world and returns the story of the first promise that is broken,
-// "" if none is.
+// explore visits every world, those with the shortest stories first, and returns the
+// story of the first promise that is broken, "" if none is; with x.all, of each kind.
 func (x *explorer) explore(left int8) string {
-	pending := make([][]state, left+1) // by the surprises that are left; together if the nearest come first
-	place := func(l int8) int8 {
-		if x.most > 0 {
-			return left
-		}
-		return l
-	}
-	add := func(f found) bool {
+	var level []state
+	full := func() bool { return x.most > 0 && len(x.seen) >= x.most }
+	add := func(f found) {
 		if x.seen[f.key] > f.w.left {
-			return true
+			return
 		}
-		if x.most > 0 && len(x.seen) >= x.most {
+		if full() {
 			x.cut = true
-			return false
+			return
 		}
 		x.seen[f.key] = f.w.left + 1
-		depth := int16(0)
-		if f.at >= 0 {
-			depth = x.nodes[f.at].depth + 1
-		}
-		x.nodes = append(x.nodes, node{f.at, f.what, depth})
+		x.nodes = append(x.nodes, node{f.at, f.what})
 		f.at = int32(len(x.nodes) - 1)
-		p := place(f.w.left)
-		pending[p] = append(pending[p], f.state)
-		return true
+		level = append(level, f.state)
 	}
 	for i, b := range x.first {
 		s := &sim{story: x.story, x: x, w: b.w, rec: x.records.of(encoded(b.r))}
 		s.wake()
-		if s.w.left = left - b.cost; s.w.left < 0 {
-			continue
+		if s.w.left = left - b.cost; s.w.left >= 0 {
+			add(found{state{-1, s.w, s.rec, x.key(s)}, int16(i), ""})
 		}
-		add(found{state{-1, s.w, s.rec, x.key(s)}, int16(i), ""})
 	}
-	for l := left; l >= 0; l-- {
-		for len(pending[l]) > 0 {
-			level := pending[l]
-			pending[l] = nil
-			for some := range slices.Chunk(level, 1<<15) {
-				for _, fs := range x.expand(some) {
-					for _, f := range fs {
-						if f.bad != "" {
-							return x.tell(f.at, f.what, f.bad)
-						}
-						if !add(f) {
-							return ""
-						}
+	var told []string
+	kinds := map[string]bool{}
+	for len(level) > 0 && !x.cut {
+		now := level
+		level = nil
+		x.steps++
+		for some := range slices.Chunk(now, 1<<15) {
+			for _, fs := range x.expand(some) {
+				for _, f := range fs {
+					if f.bad == "" {
+						add(f)
+						continue
+					}
+					if kind, _, _ := strings.Cut(f.bad, "\n"); !kinds[kind] {
+						kinds[kind] = true
+						told = append(told, x.tell(f.at, f.what, f.bad))
+					}
+					if !x.all || len(told) == 20 {
+						return strings.Join(told, "")
 					}
 				}
 			}
+			x.normal.clear()
 		}
 	}
-	return ""
+	return strings.Join(told, "")
 }
 
 // expand looks at worlds, and returns for each what may come of it that is new.
@@ -350,8 +370,8 @@ func (x *explorer) expand(level []state) [][]found {
 				}
 				if bad := x.live(st, s); bad != "" {
 					results[i] = []found{{state: *st, what: -1, bad: bad}}
-					stop.Store(true)
-					return
+					stop.Store(!x.all)
+					continue
 				}
 				for a := range x.actions {
 					if !x.next(st, &x.actions[a], s) {
@@ -362,7 +382,7 @@ func (x *explorer) expand(level []state) [][]found {
 						continue
 					}
 					results[i] = append(results[i], found{state{st.at, s.w, s.rec, k}, int16(a), s.bad})
-					if s.bad != "" {
+					if s.bad != "" && !x.all {
 						stop.Store(true)
 					}
 				}
@@ -394,15 +414,6 @@ func (x *explorer) tell(at int32, last int16, bad string) string {
 	}
 	fmt.Fprintf(&b, "  => %s\n", bad)
 	return b.String()
-}
-
-// longest is how many actions the longest of the shortest stories has.
-func (x *explorer) longest() int {
-	most := int16(0)
-	for _, n := range x.nodes {
-		most = max(most, n.depth)
-	}
-	return int(most)
 }
 
 // fairRounds bounds how long a fair world may take to end a swap.
