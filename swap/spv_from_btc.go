@@ -148,9 +148,16 @@ func spvMoves() []Move {
 		}},
 		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
-			return sub.Action == actionClaim && in.takes(sub)
+			return sub.Action == actionClaim && in.takes(sub) && !spvUnproven(in)
 		}, Do: accept},
 	}
+}
+
+// spvUnproven reports whether a claim would fail, and cost its fee: Bitcoin does not show
+// the transaction with its confirmations.
+func spvUnproven(in In) bool {
+	n, _ := spvKnown(in)
+	return in.Obs.Payment.Known() && n < in.R.Bitcoin.Confirmations
 }
 
 func spvAsk(in In) Ask {
@@ -314,7 +321,7 @@ func spvView(in In) View {
 			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
 		} else if in.blind() {
 			v.Action, v.Blocked = (&Sign{For: actionClaim}).Delayed(), errBlind
-		} else if n, _ := spvKnown(in); in.Obs.Payment.Known() && n < r.Bitcoin.Confirmations { // the claim would fail, and cost its fee
+		} else if spvUnproven(in) {
 			v.Action = (&Sign{For: actionClaim}).Delayed()
 			v.Blocked = fault.New(fault.Upstream, "the Bitcoin backend does not show the transaction with its confirmations at the moment")
 		} else if !in.busy() {

@@ -191,6 +191,7 @@ func nature() []action {
 			s.quiet = true
 			return !s.w.asleep && s.user(owner, opts{die: 1})
 		}},
+		handsIn(),
 		{"time passes", 0, func(s *sim) bool { return s.explored() && s.tick(false) }},
 		{"time passes, and no block is found", 1, func(s *sim) bool { return s.explored() && s.tick(true) }},
 	}

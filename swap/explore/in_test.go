@@ -249,11 +249,23 @@ func (s *sim) withdraw() bool {
 	if s.w.asked >= 2 || s.rec.Lightning.Invoice == "" {
 		return false
 	}
+	res, _, err := s.turn(nil, opts{})
+	if err != nil {
+		s.broken("a pass failed: %v", err)
+		return true
+	}
 	use := swap.UseWithdraw{}
 	if s.rec.Lightning.Withdraw == nil {
 		use = swap.UseWithdraw{Link: "lnurl1", With: &swap.Withdraw{}}
 	}
-	if _, _, err := s.turn(use, opts{}); err != nil {
+	_, _, err = s.turn(use, opts{})
+	switch waits := res.Record.State == swapstate.LnCreated; {
+	case err != nil && waits && !s.w.rival:
+		s.broken("the invoice waits to be paid, and no LNURL service can be asked to: %v", err)
+	case err == nil && s.w.rival:
+		s.broken("an LNURL service is asked to pay an invoice whose hash another swap has too")
+	}
+	if err != nil {
 		return false
 	}
 	s.w.asked++
@@ -298,7 +310,7 @@ func inTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	if !ok {
 		return fmt.Sprintf("the swap is %s, and the escrow is %s", row(s.flow, r.State), state)
 	}
-	return ""
+	return inInTime(s, was, r)
 }
 
 func laterOf(a, b time.Time) time.Time {

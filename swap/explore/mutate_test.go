@@ -109,27 +109,39 @@ func TestMutants(t *testing.T) {
 		t.Skip("a command: -explore.mutants")
 	}
 	for _, st := range stories() {
-		noticed, tried := 0, 0
-		try := func(what string, f *swap.Flow) {
-			tried++
-			m := storyOf(st.flow.Type)
-			m.flow = f
-			x := newExplorer(m)
-			x.most = 20 * nearest
-			if x.explore(1) != "" {
-				noticed++
-				return
+		t.Run(st.name, func(t *testing.T) {
+			noticed, tried := 0, 0
+			try := func(what string, f *swap.Flow) {
+				tried++
+				m := storyOf(st.flow.Type)
+				m.flow = f
+				x := newExplorer(m)
+				x.most = 20 * nearest
+				if told := x.notices(); told != "" {
+					noticed++
+					return
+				}
+				t.Logf("not noticed: %s", what)
 			}
-			t.Logf("%s: not noticed: %s", st.name, what)
-		}
-		for i, m := range st.flow.Moves {
-			try(fmt.Sprintf("without the row %q from %v", m.Why, m.From), without(st.flow, i))
-			if m.If != nil {
-				try(fmt.Sprintf("without the guard of %q from %v", m.Why, m.From), changed(st.flow, i, func(m *swap.Move) { m.If = nil }))
+			for i, m := range st.flow.Moves {
+				try(fmt.Sprintf("without the row %q from %v", m.Why, m.From), without(st.flow, i))
+				if m.If != nil {
+					try(fmt.Sprintf("without the guard of %q from %v", m.Why, m.From), changed(st.flow, i, func(m *swap.Move) { m.If = nil }))
+				}
 			}
-		}
-		t.Logf("%s: %d of %d mutants are noticed", st.name, noticed, tried)
+			t.Logf("%d of %d mutants are noticed", noticed, tried)
+		})
 	}
+}
+
+// notices explores a mutant with one surprise.
+func (x *explorer) notices() (told string) {
+	defer func() {
+		if p := recover(); p != nil { // before anything has happened
+			told = fmt.Sprintf("it panics at once: %v", p)
+		}
+	}()
+	return x.explore(1)
 }
 
 func storyOf(t swap.Type) *story {

@@ -221,7 +221,7 @@ func outTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	if !ok {
 		return fmt.Sprintf("the swap is %s, and the escrow is %s", row(s.flow, r.State), state)
 	}
-	return ""
+	return outInTime(s, was, r)
 }
 
 func flowOf(t swap.Type) *swap.Flow {

@@ -226,6 +226,7 @@ func trustedStory(t swap.Type) *story {
 		}})
 	} else {
 		st.actions = append(append(st.actions, bitcoinNature(2)...),
+			handsIn(),
 			action{"the user signs what is asked for", 0, func(s *sim) bool { return !s.w.asleep && s.user(owner, opts{}) }},
 			action{"the user pays from another wallet", 0, (*sim).payElsewhere},
 			action{"the provider cannot use the payment", 1, func(s *sim) bool {
