@@ -464,8 +464,14 @@ func spvStory() *story {
 			return false
 		}
 		was := s.rec
-		if _, _, err := s.turn(swap.Look{}, opts{}); err != nil {
+		res, _, err := s.turn(swap.Look{}, opts{})
+		if err != nil {
 			s.broken("a hint is not taken: %v", err)
+			return true
+		}
+		head, _ := s.head(false)
+		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && was.Seen.Reached(head) && res.Record.State != swapstate.SPVFronted && !res.Record.Settled {
+			s.broken("the payout was advanced, the process has heard of it, and the swap is %s", row(s.flow, res.Record.State))
 		}
 		return was != s.rec
 	}
@@ -515,12 +521,14 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 		if in(swapstate.SPVExpired) && !r.Vault.Deadline.Passed(s.clock(0)) && s.w.off == 0 && was.State != swapstate.SPVExpired {
 			ok = false
 		}
-	case in(swapstate.SPVFronted) && (b.fronted != 0 || state != chains.WithdrawalNone):
+	case in(swapstate.SPVFronted):
+		ok = state == chains.WithdrawalFronted || state == chains.WithdrawalClosed && b.fronted != 0
 	case state == chains.WithdrawalClaimed && b.txs[0].state == mined:
 		ok = in(swapstate.SPVClaimed)
 	case state == chains.WithdrawalClosed && b.txs[0].state == mined:
 		ok = in(swapstate.SPVClosed)
-	case state != chains.WithdrawalNone:
+	case state != chains.WithdrawalNone: // advanced: the process hears of that by an event
+		ok = state != chains.WithdrawalFronted || !in(swapstate.SPVClaimed, swapstate.SPVClosed)
 	case n >= 2:
 		ok = in(swapstate.SPVConfirmed)
 	case b.txs[0].state == mined || b.txs[0].state == waiting:
@@ -533,5 +541,5 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	if !ok {
 		return fmt.Sprintf("the swap is %s; the Bitcoin transaction is %d with %d confirmations, the vault's withdrawal %d", row(s.flow, r.State), b.txs[0].state, n, state)
 	}
-	return ""
+	return spvInTime(s, was, r)
 }

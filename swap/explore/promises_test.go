@@ -22,6 +22,9 @@ func handsIn() action {
 			s.broken("a pass failed: %v", err)
 			return true
 		}
+		if head, _ := s.head(false); !res.Record.Seen.Reached(head) { // what the chain shows does not count yet
+			return false
+		}
 		for _, name := range []string{swap.ActionInit, swap.ActionRefund, "claim", swap.ActionFund} {
 			harm := s.harm(res.Record, name)
 			if harm == "" {
@@ -143,6 +146,22 @@ func inInTime(s *sim, was, r *swap.Record) string {
 		return "the swap is given up while its escrow can be opened"
 	case r.State == swapstate.LnHTLCExpired && !late:
 		return "it counts as too late to claim, and there is time"
+	}
+	return ""
+}
+
+// spvInTime holds what only time may bring to a swap that a vault pays out.
+func spvInTime(s *sim, was, r *swap.Record) string {
+	now := s.clock(0)
+	over := r.Vault.Deadline.Passed(now)
+	if r.State == swapstate.SPVSoftExpired && was.State != swapstate.SPVSoftExpired && !over {
+		switch was.State {
+		case swapstate.SPVCreated, swapstate.SPVSigned:
+			over = was.Expiry.Passed(now)
+		}
+		if !over {
+			return "the quote counts as expired before its time"
+		}
 	}
 	return ""
 }
