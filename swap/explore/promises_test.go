@@ -1,10 +1,12 @@
 package explore
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -37,6 +39,12 @@ func handsIn() action {
 			in := swap.In{R: res.Record, Obs: res.Observation, Input: sub, Now: s.clock(0)}
 			if _, move := s.flow.Step(in); move != nil && move.On == swap.OnSubmit {
 				s.broken("%s is accepted: %s", name, harm)
+			}
+		}
+		if g := res.Record.Gas; g != nil && g.RefundTo != "" {
+			in := swap.In{R: res.Record, Obs: res.Observation, Input: swap.RefundTo{Address: "bc1qanother"}, Now: s.clock(0)}
+			if next, _ := s.flow.Step(in); next.Gas.RefundTo != g.RefundTo {
+				s.broken("the provider was told one address for the refund, and another is taken")
 			}
 		}
 		return false
@@ -162,6 +170,61 @@ func spvInTime(s *sim, was, r *swap.Record) string {
 		if !over {
 			return "the quote counts as expired before its time"
 		}
+	}
+	return ""
+}
+
+// gasInTime holds what only time, Bitcoin or the provider may bring to a trusted swap.
+func gasInTime(s *sim, was, r *swap.Record) string {
+	said, err := gasAnswer{answer{s: s}}.LPStatus(context.Background(), lp.StatusQuery{})
+	silence := err != nil
+	says := func(codes ...int) bool { return !silence && slices.Contains(codes, said.Code) }
+	has := says(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)
+	nonsense := says(424_242)
+	now := s.clock(0)
+	if s.flow.Type == swap.TrustedFromBTCLN {
+		became := func(state int) bool { return r.State == state && was.State != state }
+		open := r.State == swapstate.TrustedLNCreated || r.State == swapstate.TrustedLNPaid
+		switch {
+		case says(lp.CodeGasReceived) && r.State != swapstate.TrustedLNPaid && r.State != swapstate.TrustedLNFinished:
+			return "the provider has the payment and says so, and the swap does not show it"
+		case became(swapstate.TrustedLNPaid) && was.State != swapstate.TrustedLNFinished && !has:
+			return "the payment counts as arrived, and the provider does not say so"
+		case r.State == swapstate.TrustedLNFailed && says(lp.CodeGasUnpaid) && !r.Expiry.Passed(now):
+			return "the invoice can be paid, and counts as failed"
+		case became(swapstate.TrustedLNCreated) && (!says(lp.CodeGasUnpaid) || r.Expiry.Passed(now)):
+			return "the invoice counts as payable again without a reason"
+		case open && nonsense:
+			return "the provider says what means nothing, and the swap goes on"
+		case became(swapstate.TrustedLNExpired) && !(says(lp.CodeExpired) && r.Expiry.Passed(now) || silence && r.Lightning.EndsAt.Passed(now)):
+			return "the invoice counts as expired before its time"
+		case became(swapstate.TrustedLNFailed) && !nonsense && !says(lp.CodeExpired) && !(silence && now.Sub(zero) > 14*24*hour):
+			return "the swap counts as failed without a reason"
+		}
+		return ""
+	}
+	became := func(state int) bool { return r.State == state && was.State != state }
+	open := r.State == swapstate.TrustedBTCCreated || r.State == swapstate.TrustedBTCRefundable
+	paid := s.deposited()
+	switch {
+	case open && says(lp.CodeGasDoubleSpent):
+		return "the provider says that the payment was double-spent, and the swap goes on"
+	case open && paid && says(lp.CodeExpired):
+		return "the provider says that the paid swap is over, and it goes on"
+	case open && nonsense:
+		return "the provider says what means nothing, and the swap goes on"
+	case became(swapstate.TrustedBTCFailed) && !nonsense && !says(lp.CodeGasDoubleSpent) && !(paid && says(lp.CodeExpired)) && !(silence && now.Sub(zero) > 14*24*hour):
+		return "the swap counts as failed without a reason"
+	case r.State == swapstate.TrustedBTCRefundable && says(lp.CodeExpired):
+		return "there is nothing to be returned, and the swap waits for it"
+	case became(swapstate.TrustedBTCExpired) && (paid || !(says(lp.CodeExpired) && (was.State == swapstate.TrustedBTCRefundable || r.Expiry.Passed(now)) || silence && now.Sub(r.Expiry.Time()) > 24*hour)):
+		return "the quote counts as expired without a reason"
+	case r.State == swapstate.TrustedBTCExpired && paid:
+		return "a payment can be seen, and the swap counts as unpaid"
+	case r.State == swapstate.TrustedBTCFailed && paid && has:
+		return "the provider has the payment, and the swap counts as failed"
+	case r.State != swapstate.TrustedBTCRefundable && r.State != swapstate.TrustedBTCFinished && r.State != swapstate.TrustedBTCRefunded && says(lp.CodeGasRefundable):
+		return "the provider cannot use the payment, and the swap does not show it"
 	}
 	return ""
 }

@@ -201,7 +201,10 @@ func trustedStory(t swap.Type) *story {
 		case s.w.mood == working && g.paidOut != 0 && !g.short && has(s) && r.State != finished && !r.Settled && was.State != swapstate.TrustedBTCRefunded:
 			return fmt.Sprintf("the payout is there, the provider says so, and it is shown as %s", row(s.flow, r.State))
 		}
-		return ""
+		if r.Settled {
+			return ""
+		}
+		return gasInTime(s, was, r)
 	}
 	st.pay = func(*sim, *engine.Result) {}
 	st.faults = looks(map[fact]string{aLP: "the provider's view", aGas: "payouts and refunds", aPayment: "payments", aSpends: "the inputs of a payment"}, nil)

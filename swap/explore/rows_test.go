@@ -1,0 +1,85 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swapper-go/swapper/swap"
+)
+
+// far is a row that needs more surprises than all worlds can be visited with, and a
+// story that takes it.
+type far struct {
+	typ   swap.Type
+	row   string
+	story []string
+	first int // which of the first worlds
+}
+
+var farRows = []far{
+	{typ: swap.FromBTCLNAuto, row: "there is still time to claim the escrow once it is opened", first: 2, story: []string{ // block times are an hour behind
+		"the payment reaches the provider", "time passes", "time passes", "time passes", "time passes", "time passes", "the provider opens the escrow, very late",
+		"a reorganisation takes back 1 blocks", "[at the next look of the process, its clock is off by -3 h]", "the process looks",
+	}},
+	{typ: swap.FromBTCLN, row: "there is still time to claim the escrow once it is opened", story: []string{
+		"the payment reaches the provider", "time passes", "the user signs what is asked for", "transaction 0 is mined", "time passes, and no block is found", "time passes, and no block is found",
+		"time passes, and no block is found", "time passes, and no block is found", "a reorganisation takes back 1 blocks",
+		"[at the next look of the process, its clock is off by -3 h]", "the process looks",
+	}},
+	{typ: swap.SPVFromBTC, row: "a reorganisation brought the transaction back", story: []string{
+		"the user signs what is asked for", "the provider sends the transaction", "another transaction spends an input of the user's Bitcoin transaction",
+		"a reorganisation of Bitcoin takes back 1 blocks",
+	}},
+	{typ: swap.SPVFromBTC, row: "the vault closed, and the payout was not advanced", story: []string{
+		"the user signs what is asked for", "the provider sends the transaction", "the user's Bitcoin transaction is mined", "a Bitcoin block is found",
+		"somebody advances the payout", "the process hears of an event of the vault", "the process stops", "a reorganisation takes back 1 blocks",
+		"the vault closes over the transaction", "the process starts again",
+	}},
+	{typ: swap.TrustedFromBTC, row: "a reorganisation undid the refund", story: []string{
+		"the user pays from another wallet", "the payment from the user's other wallet is mined", "the provider cannot use the payment",
+		"the user says where a refund is to go", "the provider returns the payment", "a reorganisation of Bitcoin takes back the refund",
+	}},
+	{typ: swap.TrustedFromBTC, row: "the provider reports no payment, and none is found", story: []string{
+		"the user pays from another wallet", "the payment from the user's other wallet is mined", "the provider cannot use the payment",
+		"a reorganisation of Bitcoin takes back 1 blocks, and their transactions are forgotten", "time passes", "time passes",
+	}},
+	{typ: swap.TrustedFromBTC, row: "a payment was seen after all", story: []string{
+		"the user pays from another wallet", "Bitcoin nodes forget the payment from the user's other wallet", "time passes", "time passes",
+		"the payment from the user's other wallet, which was forgotten, is mined",
+	}},
+}
+
+// play has a story happen, and the world be fair after it. It says what is wrong, "" if
+// nothing is.
+func (x *explorer) play(f far) string {
+	b := x.first[f.first]
+	at := &state{w: b.w, rec: x.records.of(encoded(b.r))}
+	at.w.left = 9
+	for _, name := range f.story {
+		i := slices.IndexFunc(x.actions, func(a action) bool { return a.name == name })
+		if i < 0 {
+			return fmt.Sprintf("there is no action %q", name)
+		}
+		s := &sim{}
+		if !x.next(at, &x.actions[i], s) || s.bad != "" {
+			return fmt.Sprintf("%q: it cannot happen, or breaks a promise: %s", name, s.bad)
+		}
+		at = &state{w: s.w, rec: s.rec}
+	}
+	return x.live(at, &sim{})
+}
+
+func TestRowsOfManySurprises(t *testing.T) {
+	for _, f := range farRows {
+		t.Run(f.typ.String()+"/"+f.row, func(t *testing.T) {
+			x := newExplorer(storyOf(f.typ))
+			if bad := x.play(f); bad != "" {
+				t.Error(bad)
+			}
+			if !x.taken[rowOf(x.flow, f.row, 0)].Load() {
+				t.Error("the row is not taken")
+			}
+		})
+	}
+}
