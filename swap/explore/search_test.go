@@ -317,7 +317,9 @@ func (x *explorer) explore(left int8) string {
 	}
 	for i, b := range x.first {
 		s := &sim{story: x.story, x: x, w: b.w, rec: x.records.of(encoded(b.r))}
-		s.wake()
+		if s.safely(func() bool { s.wake(); return true }); s.bad != "" {
+			return fmt.Sprintf("%s: a promise is broken\n   1. %s\n  => %s\n", x.name, b.w.variant(), s.bad)
+		}
 		if s.w.left = left - b.cost; s.w.left >= 0 {
 			add(found{state{-1, s.w, s.rec, x.key(s)}, int16(i), ""})
 		}
