@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -399,31 +398,5 @@ func TestExplore(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// An imported swap whose record says that its escrow is open, and whose chain has never
-// shown it, ends too.
-func TestImportedSwapsOfUnknownEscrowsEnd(t *testing.T) {
-	const notShown = "the chain has not shown the escrow for long"
-	for typ, c := range map[swap.Type]struct {
-		state int
-		row   string
-	}{
-		swap.FromBTC: {swapstate.InCommitted, notShown},
-		swap.ToBTC:   {swapstate.OutRefundable, notShown},
-		swap.ToBTCLN: {swapstate.OutCommitted, notShown},
-	} {
-		st := storyOf(typ)
-		st.truth = func(*sim, *swap.Record, *engine.Result) string { return "" } // what was imported is believed for long
-		x := newExplorer(st)
-		b := x.first[0]
-		b.r.State, b.r.Escrow.Init = c.state, nil
-		if bad := x.live(&state{w: b.w, rec: x.records.of(encoded(b.r))}, &sim{}); bad != "" {
-			t.Errorf("%s: %s", typ, bad)
-		}
-		if !x.taken[rowOf(x.flow, c.row, 0)].Load() {
-			t.Errorf("%s: the row %q is not taken", typ, c.row)
-		}
 	}
 }

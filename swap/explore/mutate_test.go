@@ -149,7 +149,8 @@ func notices(st *story) (told string) {
 			}
 		}
 	}
-	return ""
+	told, _ = importing(st)
+	return told
 }
 
 func storyOf(t swap.Type) *story {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -81,5 +83,38 @@ func TestRowsOfManySurprises(t *testing.T) {
 				t.Error("the row is not taken")
 			}
 		})
+	}
+}
+
+// imported are swaps whose records say that their escrow is open, while their chain has
+// never shown it: the states that they are imported in.
+var imported = map[swap.Type]int{swap.FromBTC: swapstate.InCommitted, swap.ToBTC: swapstate.OutRefundable, swap.ToBTCLN: swapstate.OutCommitted}
+
+// importing has a swap imported so, and the world be fair. It says what is wrong, "" if
+// nothing is, and whether the swap was given up for that.
+func importing(st *story) (told string, givenUp bool) {
+	at, ok := imported[st.flow.Type]
+	if !ok {
+		return "", false
+	}
+	st.truth = func(*sim, *swap.Record, *engine.Result) string { return "" } // what was imported is believed for long
+	x := newExplorer(st)
+	b := x.first[0]
+	b.r.State, b.r.Escrow.Init = at, nil
+	told = x.live(&state{w: b.w, rec: x.records.of(encoded(b.r))}, &sim{})
+	i := rowOf(x.flow, "the chain has not shown the escrow for long", 0)
+	return told, i >= 0 && x.taken[i].Load()
+}
+
+// They end too.
+func TestImportedSwapsOfUnknownEscrowsEnd(t *testing.T) {
+	for typ := range imported {
+		told, givenUp := importing(storyOf(typ))
+		if told != "" {
+			t.Errorf("%s: %s", typ, told)
+		}
+		if !givenUp {
+			t.Errorf("%s: the swap is not given up", typ)
+		}
 	}
 }
