@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -148,6 +150,9 @@ type chain struct {
 	gas       *lru.Cache[gasKey, measured]
 	latest    latest
 	sharing   flight.Group
+
+	described sync.Once
+	info      chains.Info
 }
 
 var _ chains.Chain = (*chain)(nil)
@@ -156,6 +161,13 @@ var _ chains.Chain = (*chain)(nil)
 func (c *chain) Close() error { c.closeNode(); return nil }
 
 func (c *chain) Info() chains.Info {
+	c.described.Do(func() { c.info = c.describe() })
+	info := c.info
+	info.Versions, info.Contracts = slices.Clone(info.Versions), slices.Clone(info.Contracts)
+	return info
+}
+
+func (c *chain) describe() chains.Info {
 	info := chains.Info{ID: c.net.Chain, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), PollSeconds: int(eventPoll / time.Second)}
 	for _, k := range c.contracts {
 		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})

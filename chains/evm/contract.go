@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -11,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/flight"
 )
 
 // contracts is one deployment as a [chains.VaultContract].
@@ -241,7 +243,7 @@ func (k *contracts) authState(a chains.Auth, heads chains.Heads, safeTime int64)
 // IDs takes no round trip.
 func (k *contracts) IDs(signed []string) ([]string, error) { return evmwire.IDs(signed) }
 
-// Liquidity takes one round trip.
+// Liquidity takes one round trip, which those share who ask the same while it lasts.
 func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPFunds, error) {
 	who, err := account("lp", lp)
 	if err != nil {
@@ -251,7 +253,9 @@ func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPF
 	if err != nil {
 		return chains.LPFunds{}, err
 	}
-	return k.ReadFunds(ctx, k.chain.node, who, of)
+	return flight.Do(ctx, &k.chain.sharing, fmt.Sprintf("funds %s %s %s", k.EscrowManager.Address, who, of), func(ctx context.Context) (chains.LPFunds, error) {
+		return k.ReadFunds(ctx, k.chain.node, who, of)
+	})
 }
 
 // Estimate takes no round trip with a fee rate, one without. What watchtowers are
