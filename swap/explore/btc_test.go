@@ -526,7 +526,7 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	case state == chains.WithdrawalClaimed && b.txs[0].state == mined:
 		ok = in(swapstate.SPVClaimed)
 	case state == chains.WithdrawalClosed && b.txs[0].state == mined:
-		ok = in(swapstate.SPVClosed)
+		ok = in(swapstate.SPVClosed) && (was.State != swapstate.SPVFronted || b.fronted == 0)
 	case state != chains.WithdrawalNone: // advanced: the process hears of that by an event
 		ok = state != chains.WithdrawalFronted || !in(swapstate.SPVClaimed, swapstate.SPVClosed)
 	case n >= 2:
@@ -536,7 +536,7 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	case b.txs[0].state == replaced:
 		ok = in(swapstate.SPVExpired, swapstate.SPVFailed)
 	default:
-		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed)
+		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed, swapstate.SPVExpired, swapstate.SPVFailed)
 	}
 	if !ok {
 		return fmt.Sprintf("the swap is %s; the Bitcoin transaction is %d with %d confirmations, the vault's withdrawal %d", row(s.flow, r.State), b.txs[0].state, n, state)

@@ -117,7 +117,7 @@ func fromBTCStory() *story {
 		if !ok {
 			return fmt.Sprintf("the swap is %s, the escrow is %s, and payment %d can be proven", row(s.flow, r.State), state, s.provable())
 		}
-		return ""
+		return fromBTCInTime(s, was, r)
 	}
 	st.pay = func(s *sim, res *engine.Result) {
 		now := laterOf(s.clock(0), time.Unix(s.chainTime(), 0))

@@ -113,9 +113,7 @@ func TestMutants(t *testing.T) {
 			noticed, tried := 0, 0
 			try := func(what string, f *swap.Flow) {
 				tried++
-				m := storyOf(st.flow.Type)
-				m.flow = f
-				if told := notices(m); told != "" {
+				if notices(f) != "" {
 					noticed++
 					return
 				}
@@ -132,25 +130,29 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// notices explores a mutant, and plays the stories of rows that need more surprises. It
-// returns what breaks a promise.
-func notices(st *story) (told string) {
-	x := newExplorer(st)
-	if x.most = *most; x.most == 0 {
-		x.most = 20 * nearest
+// notices plays the stories of rows that need more surprises with a mutant, and explores
+// it. It returns what breaks a promise.
+func notices(f *swap.Flow) (told string) {
+	story := func() *story {
+		st := storyOf(f.Type)
+		st.flow = f
+		return st
 	}
-	if told = x.explore(int8(max(1, *surprises))); told != "" {
-		return told
-	}
-	for _, f := range farRows {
-		if f.typ == st.flow.Type {
-			if told = x.play(f); told != "" {
-				return f.row + ": " + told
+	for _, far := range farRows {
+		if far.typ == f.Type {
+			if told, _ = far.play(story()); told != "" {
+				return far.row + ": " + told
 			}
 		}
 	}
-	told, _ = importing(st)
-	return told
+	if told, _ = importing(story()); told != "" {
+		return told
+	}
+	x := newExplorer(story())
+	if x.most = *most; x.most == 0 {
+		x.most = 20 * nearest
+	}
+	return x.explore(int8(max(1, *surprises)))
 }
 
 func storyOf(t swap.Type) *story {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -133,7 +134,7 @@ func outInTime(s *sim, was, r *swap.Record) string {
 		return "the provider has authorised a refund, and none is offered"
 	case open && w.paid && w.mood == saysPaid && in(swapstate.OutCommitted):
 		return "the provider has paid and proves it, and the swap does not show it"
-	case in(swapstate.OutCreated) && r.Expiry.Passed(now) && s.chainTime() > s.authUntil():
+	case in(swapstate.OutCreated) && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
 		return "the quote is over, and still counts as good"
 	}
 	return ""
@@ -152,8 +153,29 @@ func inInTime(s *sim, was, r *swap.Record) string {
 		return "the swap is given up while a payment can arrive"
 	case was.State != swapstate.LnExpired && r.State == swapstate.LnExpired && r.Escrow.Real != nil && s.flow.Type == swap.FromBTCLN && s.chainTime() <= s.authUntil():
 		return "the swap is given up while its escrow can be opened"
+	case r.State == swapstate.LnCreated && r.Expiry.Passed(now):
+		return "the invoice has expired, and still counts as good"
+	case r.State == swapstate.LnPaid && s.flow.Type == swap.FromBTCLN && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
+		return "the authorisation has expired, and still counts as good"
 	case r.State == swapstate.LnHTLCExpired && !late:
 		return "it counts as too late to claim, and there is time"
+	}
+	return ""
+}
+
+// fromBTCInTime holds what only time may bring to a swap that is paid on Bitcoin.
+func fromBTCInTime(s *sim, was, r *swap.Record) string {
+	now := s.clock(0)
+	late := laterOf(now, time.Unix(s.headTime(), 0)).After(payUntil())
+	switch {
+	case was.State == swapstate.InCreated && r.State == swapstate.InSoftExpired && !was.Expiry.Passed(now):
+		return "the quote counts as expired before its time"
+	case r.State == swapstate.InCreated && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
+		return "the quote is over, and still counts as good"
+	case r.State == swapstate.InExpired && !late:
+		return "it counts as too late to pay, and there is time"
+	case r.State == swapstate.InCommitted && late:
+		return "it is too late to pay, and the swap does not show it"
 	}
 	return ""
 }
@@ -166,10 +188,16 @@ func spvInTime(s *sim, was, r *swap.Record) string {
 		switch was.State {
 		case swapstate.SPVCreated, swapstate.SPVSigned:
 			over = was.Expiry.Passed(now)
+		case swapstate.SPVFailed, swapstate.SPVExpired: // what the provider has is watched as after the quote
+			over = r.Posted()
 		}
 		if !over {
 			return "the quote counts as expired before its time"
 		}
+	}
+	switch said := r.Tried[string(swap.PostPSBT)].Outcome; {
+	case r.State == swapstate.SPVPosted && said != swap.Done, r.State == swapstate.SPVDeclined && said != swap.Refused, r.State == swapstate.SPVSigned && said != "":
+		return fmt.Sprintf("the provider's word on the transaction is %q, and the swap is %s", said, row(s.flow, r.State))
 	}
 	return ""
 }
