@@ -59,7 +59,8 @@ func deposited(in In) bool {
 
 // fillDeposit keeps the payment. One that was seen is not forgotten because a node does
 // not show it, for whoever is asked to pay again then pays twice: only if it can
-// never be mined.
+// never be mined. Should a reorganisation take back what keeps it from that, it counts
+// again.
 func fillDeposit(in In, next *Record) {
 	if !in.Obs.Received.Known() {
 		return
@@ -71,18 +72,41 @@ func fillDeposit(in In, next *Record) {
 		if raw, err := rawtx.Encode(tx.Msg); err == nil && b.TxID != tx.ID {
 			b.Tx = raw
 		}
-		b.TxID, b.Vout = tx.ID, vout
+		b.TxID, b.Vout, b.Void = tx.ID, vout, nil
 		if len(tx.Prevouts) > 0 && tx.Prevouts[0] != nil {
 			b.SenderScript = tx.Prevouts[0].PkScript
 		}
 		return
 	}
 	s := next.Submission
+	if isZero(b.TxID) && len(b.Void) > 0 {
+		if id, again := revived(in, b.Void); again {
+			b.TxID, b.Tx, b.Void = id, b.Void, nil
+			if s != nil && s.PSBT == id {
+				s.Closed, s.Reason = false, ""
+			}
+		}
+		return
+	}
 	refused := s != nil && s.Closed && s.Reason != "" && s.PSBT == b.TxID
 	dead := in.Obs.Spends.Known() && outlook.Conflict(b.TxID, in.Obs.Spends.Value) == outlook.Dead
 	if !isZero(b.TxID) && (refused || dead) {
+		if b.Void = nil; dead {
+			b.Void = b.Tx
+		}
 		b.TxID, b.Vout, b.Tx, b.SenderScript = bitcoin.Hash{}, 0, nil, nil
 	}
+}
+
+// revived reports whether a transaction that could not be mined any more can be again.
+func revived(in In, raw []byte) (id bitcoin.Hash, again bool) {
+	tx, err := rawtx.Decode(raw)
+	if err != nil || !in.Obs.Spends.Known() {
+		return id, false
+	}
+	id = bitcoin.Hash(tx.TxHash())
+	p := outlook.Conflict(id, in.Obs.Spends.Value)
+	return id, p != outlook.Dead && p != outlook.Unknown
 }
 
 // clocksDiffer is by how much a block's time may be before ours.

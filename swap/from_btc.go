@@ -158,6 +158,8 @@ func fromBTCAsk(in In) Ask {
 	switch {
 	case obs.Received.Known() && tx == nil && len(b.Tx) > 0 && !obs.Spends.Asked:
 		a.Spends = inputsOf(b.Tx)
+	case obs.Received.Known() && tx == nil && isZero(b.TxID) && len(b.Void) > 0 && !obs.Spends.Asked:
+		a.Spends = inputsOf(b.Void)
 	case obs.Wait.Asked || !waits:
 	case tx != nil && tx.Confirmations < b.required():
 		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: b.required()}

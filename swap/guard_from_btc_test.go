@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -165,4 +167,52 @@ func TestBitcoinIsPaidForAFinalEscrowAlone(t *testing.T) {
 	if _, waits := v.Action.(*Wait); !waits || v.Blocked != nil {
 		t.Errorf("the user is shown %+v, %v", v.Action, v.Blocked)
 	}
+}
+
+// A payment that a double spend keeps from being mined is forgotten, so that the user may
+// pay again, and counts again once a reorganisation has taken back what spent its inputs:
+// whoever pays beside it pays twice.
+func TestVoidPaymentCountsAgain(t *testing.T) {
+	f := newFromBTC()
+	raw, err := rawtx.Encode(depositTx(0, 1000).Msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := depositTx(0, 1000).ID
+	spent := func(s bitcoin.Spend) func(*In) { return func(in *In) { in.Obs.Spends = known([]bitcoin.Spend{s}) } }
+	byAnother := spent(bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}})
+
+	in := passOf(depositPass(swapstate.InCommitted), func(in *In) {
+		in.R.Bitcoin.TxID, in.R.Bitcoin.Tx, in.R.Submission = id, raw, &Submission{PSBT: id}
+		byAnother(in)
+	})()
+	void, _ := f.Step(in)
+	if b := void.Bitcoin; !bytes.Equal(b.Void, raw) || len(b.Tx) != 0 || !isZero(b.TxID) || void.Submission.Open() {
+		t.Fatalf("the payment that cannot be mined is kept as %+v, submission %+v", b, void.Submission)
+	}
+	pass := func() In {
+		in := depositPass(swapstate.InCommitted)()
+		in.R = void.Clone()
+		return in
+	}
+	if ask := f.Ask(pass()); len(ask.Spends) != 1 {
+		t.Fatalf("nobody asks what spends the inputs of the void payment: %+v", ask)
+	}
+	counts := func(in In) bool {
+		next, _ := f.Step(in)
+		b := next.Bitcoin
+		pays := f.View(In{R: next, Obs: in.Obs, Now: in.Now}).Action
+		_, asked := pays.(*Pay)
+		again := bytes.Equal(b.Tx, raw) && b.TxID == id && b.Void == nil && next.Submission.Open()
+		if again == asked {
+			t.Errorf("counts again: %v; the user is asked to pay: %v", again, asked)
+		}
+		return again
+	}
+	needs(t, passOf(pass, spent(bitcoin.Spend{State: bitcoin.Unspent})), counts, changes{
+		"another one is still in a block":           byAnother,
+		"nothing is known of what spends the input": spent(bitcoin.Spend{}),
+		"Bitcoin does not answer":                   func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+	})
+	allows(t, pass, counts, changes{"another one waits": spent(bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{8}})})
 }

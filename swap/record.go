@@ -167,6 +167,7 @@ type BitcoinPart struct {
 	Tx            []byte       `json:"tx,omitempty"`           // the user's transaction, once it is fixed
 	PSBT          []byte       `json:"psbt,omitempty"`         // as posted to the LP
 	Posted        bool         `json:"posted,omitempty"`       // may have left for the LP
+	Void          []byte       `json:"void,omitempty"`         // an earlier transaction, of which another one in a block spends an input
 }
 
 // VaultPart belongs to SPV_VAULT_FROM_BTC.

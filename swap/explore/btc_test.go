@@ -251,6 +251,9 @@ func bitcoinNature(slots int) []action {
 func (s *sim) fund(r *swap.Record, o opts) bool {
 	b := &s.w.btc
 	s.paysAgain(0)
+	if len(r.Bitcoin.Void) > 0 { // a second transaction of this wallet would be another one
+		return false
+	}
 	sub := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: paymentIDs[0], Tx: rawPayment(0), Posted: []byte{1}}}
 	switch b.txs[0].state {
 	case absent, signed, replaced:
