@@ -11,28 +11,41 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-type solanaLand struct{ net *devnet.Net }
+type solanaLand struct {
+	net     *devnet.Net
+	nodes   []*rpc.Server
+	version string // of the program
+}
 
-func (g solanaLand) chain() string           { return "SOLANA" }
-func (g solanaLand) factory() chains.Factory { return g.net.SolanaChain() }
-func (g solanaLand) drop() *big.Int          { return big.NewInt(62_500_000) }
-func (g solanaLand) address(u *user) string  { return u.Solana.Address.String() }
+func (g solanaLand) chain() string                    { return "SOLANA" }
+func (g solanaLand) drop() (*big.Int, int64)          { return big.NewInt(62_500_000), 10_000 }
+func (g solanaLand) address(of *wallet.Wallet) string { return of.Solana.Address.String() }
+func (g solanaLand) token() string                    { return solana.WBTC.String() }
+func (g solanaLand) lp(l *lp.LP) string               { return l.Solana().Address().String() }
 
-func (g solanaLand) equip(ctx context.Context, u *user) error {
+func (g solanaLand) native(of string) (*big.Int, error) {
+	owner, err := solwire.ParseKey(of)
+	return new(big.Int).SetUint64(g.net.Solana.Lamports(owner)), err
+}
+
+func (g solanaLand) equip(ctx context.Context, of *wallet.Wallet) error {
 	n := g.net.Solana
-	u.Solana = n.NewAccount()
-	if err := n.Fund(ctx, u.Solana.Address, solana.SOL(10)); err != nil {
+	of.Solana = n.NewAccount()
+	if err := n.Fund(ctx, of.Solana.Address, solana.SOL(10)); err != nil {
 		return err
 	}
-	return n.Mint(ctx, solana.WBTC, u.Solana.Address, uint64(startTokens))
+	return n.Mint(ctx, solana.WBTC, of.Solana.Address, uint64(startTokens))
 }
 
 func (g solanaLand) balance(of string) (*big.Int, error) {
@@ -91,6 +104,17 @@ func (g solanaLand) tells(body []byte) []byte {
 	return body
 }
 
+func (g solanaLand) factory() chains.Factory {
+	network := g.net.SolanaConfig()
+	return chainsolana.Custom(chainsolana.Options{RPC: urls(g.nodes), Version: g.version, Network: &network, Tokens: g.net.SolanaTokens()})
+}
+
+func (g solanaLand) heal() {
+	for _, s := range g.nodes {
+		s.Misbehave(rpc.Fault{})
+	}
+}
+
 func (g solanaLand) pace() (stop func()) { return g.net.Solana.Pace(solwire.SlotTime) }
 
 // quiet lets the slots go by that nobody looks at.
@@ -100,10 +124,23 @@ func (g solanaLand) quiet() (stop func()) {
 
 func (g solanaLand) undo(blocks int) error { return g.net.Solana.Reorg(blocks * 8) }
 func (g solanaLand) dropWaiting()          { g.net.Solana.DropPending() }
-func (g solanaLand) heal()                 { g.net.Solana.Server().Misbehave(rpc.Fault{}) }
 
 func (g solanaLand) fault(n int) {
 	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
 		{Behind: 5}, {Behind: 60}, {Behind: 1500}, {Unhealthy: true, Behind: 200}, {MaxBatch: 1}, {Fail: []string{"getMultipleAccounts"}}, {Fail: []string{"getSignaturesForAddress"}}, {Refuse: []string{"simulateTransaction"}}, {Stall: true}}
-	g.net.Solana.Server().Misbehave(all[n%len(all)])
+	if len(g.nodes) > 1 {
+		lie := rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+			switch method {
+			case "getSignatureStatuses":
+				return json.RawMessage(`{"context":{"slot":1},"value":[null]}`)
+			case "getSignaturesForAddress":
+				return json.RawMessage("[]")
+			case "getTransaction":
+				return json.RawMessage("null")
+			}
+			return result
+		}}
+		all = append(all, lie, lie, lie, lie)
+	}
+	node(g.nodes, n).Misbehave(all[n%len(all)])
 }

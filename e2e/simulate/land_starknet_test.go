@@ -3,31 +3,49 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"math/big"
 	"net/http"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-type starknetLand struct{ net *devnet.Net }
+type starknetLand struct {
+	net   *devnet.Net
+	nodes []*rpc.Server
+}
 
 const starknetBlockTime = 6 * time.Second
 
 func (g starknetLand) chain() string           { return "STARKNET" }
-func (g starknetLand) factory() chains.Factory { return g.net.StarknetChain() }
-func (g starknetLand) drop() *big.Int          { return devstarknet.STRK(100) }
-func (g starknetLand) address(u *user) string  { return starkwire.Hex64(u.Starknet.Address()) }
+func (g starknetLand) drop() (*big.Int, int64) { return devstarknet.STRK(100), 13_000 }
+func (g starknetLand) address(of *wallet.Wallet) string {
+	return starkwire.Hex64(of.Starknet.Address())
+}
+func (g starknetLand) token() string      { return starkwire.Hex64(devstarknet.WBTC) }
+func (g starknetLand) lp(l *lp.LP) string { return starkwire.Hex64(l.Starknet().Address()) }
+
+func (g starknetLand) native(of string) (*big.Int, error) {
+	at, err := starkwire.ParseAddress(of, true)
+	if err != nil {
+		return nil, err
+	}
+	return g.net.Starknet.Balance(starkwire.STRK, at)
+}
 
 // equip leaves the account to be deployed with the user's first transaction.
-func (g starknetLand) equip(ctx context.Context, u *user) error {
+func (g starknetLand) equip(ctx context.Context, of *wallet.Wallet) error {
 	n := g.net.Starknet
 	a := n.NewAccount()
-	u.Starknet = &a.Key
+	of.Starknet = &a.Key
 	if err := n.Fund(ctx, a.Address, devstarknet.STRK(10)); err != nil {
 		return err
 	}
@@ -99,6 +117,17 @@ func (g starknetLand) tells(body []byte) []byte {
 	return append(append(body[:len(body):len(body)], ' '), words.Bytes()...)
 }
 
+func (g starknetLand) factory() chains.Factory {
+	network := g.net.StarknetConfig()
+	return chainstarknet.Custom(chainstarknet.Options{RPC: urls(g.nodes), Network: &network, Tokens: g.net.StarknetTokens()})
+}
+
+func (g starknetLand) heal() {
+	for _, s := range g.nodes {
+		s.Misbehave(rpc.Fault{})
+	}
+}
+
 func (g starknetLand) pace() (stop func()) { return g.net.Starknet.Pace(starknetBlockTime) }
 
 func (g starknetLand) quiet() (stop func()) {
@@ -112,10 +141,18 @@ func (g starknetLand) undo(int) error {
 }
 
 func (g starknetLand) dropWaiting() { g.net.Starknet.DropPending() }
-func (g starknetLand) heal()        { g.net.Starknet.Server().Misbehave(rpc.Fault{}) }
 
 func (g starknetLand) fault(n int) {
 	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
 		{Behind: 1}, {Behind: 5}, {Behind: 100}, {NoOpenBlock: true}, {NoEvents: true}, {MaxBatch: 1}, {PageBlocks: 10}, {PerSecond: 2}, {Fail: []string{"starknet_getEvents"}}, {Fail: []string{"starknet_call"}}, {NoTraces: true}}
-	g.net.Starknet.Server().Misbehave(all[n%len(all)])
+	if len(g.nodes) > 1 {
+		lie := rpc.Fault{NoEvents: true, Rewrite: func(method string, _ map[string]json.RawMessage, result json.RawMessage) json.RawMessage {
+			if method == "starknet_call" {
+				return nothing(bytes.Clone(result))
+			}
+			return result
+		}}
+		all = append(all, lie, lie, lie, lie)
+	}
+	node(g.nodes, n).Misbehave(all[n%len(all)])
 }

@@ -1,17 +1,23 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/big"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
@@ -19,11 +25,14 @@ import (
 type land interface {
 	chain() string // its identifier
 	factory() chains.Factory
-	drop() *big.Int // what a gas swap brings
+	drop() (amount *big.Int, sats int64) // what a gas swap brings, and what it is worth
 
-	equip(ctx context.Context, u *user) error // gives a user an account with money
-	address(u *user) string                   // the account's
-	balance(address string) (*big.Int, error) // WBTC in base units
+	equip(ctx context.Context, of *wallet.Wallet) error // gives a wallet an account with money
+	address(of *wallet.Wallet) string                   // the account's
+	native(address string) (*big.Int, error)            // coins that gas is paid with
+	lp(l *lp.LP) string                                 // an LP's account
+	token() string                                      // WBTC's address
+	balance(address string) (*big.Int, error)           // WBTC in base units
 	// holdings are what the contracts hold, which is everybody's and no account's, what
 	// there is of WBTC, and the accounts of others than users.
 	holdings() (contracts, supply *big.Int, others []string, err error)
@@ -68,14 +77,48 @@ const (
 	starknet = "STARKNET"
 )
 
-func (w *world) landOf(name string) land {
-	switch name {
+// newLand takes a chain of the network into the world, with another node if there are two of each.
+func (w *world) newLand(name string) (land, error) {
+	switch n := w.net; name {
 	case solanaV1, solanaV2:
-		return solanaLand{w.net}
+		nodes, err := nodes(n.Solana.Server(), n.Solana.Serve, w.plan.twins)
+		return solanaLand{n, nodes, strings.TrimPrefix(name, "SOLANA ")}, err
 	case starknet:
-		return starknetLand{w.net}
+		nodes, err := nodes(n.Starknet.Server(), n.Starknet.Serve, w.plan.twins)
+		return starknetLand{n, nodes}, err
+	default:
+		nodes, err := nodes(n.EVM.Server(), n.EVM.Serve, w.plan.twins)
+		return evmLand{n, nodes}, err
 	}
-	return evmLand{w.net}
+}
+
+// nodes are one or two of a chain.
+func nodes[S any](first S, serve func(address string) (S, error), two bool) ([]S, error) {
+	if !two {
+		return []S{first}, nil
+	}
+	second, err := serve("")
+	return []S{first, second}, err
+}
+
+// node chooses which node is hit.
+func node[S any](all []S, n int) S { return all[n>>10%len(all)] }
+
+func urls[S interface{ URL() string }](of []S) (all []string) {
+	for _, s := range of {
+		all = append(all, s.URL())
+	}
+	return all
+}
+
+// nothing is a result of the same shape that says that nothing is there.
+func nothing(result json.RawMessage) json.RawMessage {
+	for i, c := range result {
+		if at := result[:i]; (c >= '1' && c <= '9' || c >= 'a' && c <= 'f') && bytes.Contains(at, []byte("0x")) {
+			result[i] = '0'
+		}
+	}
+	return result
 }
 
 // every calls something by the clock until stop is called.
@@ -97,24 +140,33 @@ func every(d time.Duration, do func()) (stop func()) {
 	}
 }
 
-type evmLand struct{ net *devnet.Net }
+type evmLand struct {
+	net   *devnet.Net
+	nodes []*devevm.Server
+}
 
 const evmBlockTime = 15 * time.Second
 
-func (g evmLand) chain() string           { return g.net.EVM.Network().Chain }
-func (g evmLand) factory() chains.Factory { return g.net.Chain() }
-func (g evmLand) drop() *big.Int          { return big.NewInt(1e14) }
-func (g evmLand) address(u *user) string  { return u.EVM.Address.Hex() }
+func (g evmLand) chain() string                    { return g.net.EVM.Network().Chain }
+func (g evmLand) drop() (*big.Int, int64)          { return big.NewInt(1e14), 10_000 }
+func (g evmLand) address(of *wallet.Wallet) string { return of.EVM.Address.Hex() }
+func (g evmLand) token() string                    { return g.net.EVM.Contracts().Token.Hex() }
+func (g evmLand) lp(l *lp.LP) string               { return l.Account().Address.Hex() }
+
+func (g evmLand) native(of string) (*big.Int, error) {
+	return g.net.EVM.Balance(context.Background(), devevm.Native, common.HexToAddress(of))
+}
+
 func (g evmLand) tells(body []byte) []byte {
 	return body // hexadecimal digits
 }
 
-func (g evmLand) equip(ctx context.Context, u *user) (err error) {
+func (g evmLand) equip(ctx context.Context, of *wallet.Wallet) (err error) {
 	n := g.net.EVM
-	if u.EVM, err = n.NewAccount(); err != nil {
+	if of.EVM, err = n.NewAccount(); err != nil {
 		return err
 	}
-	return errors.Join(n.Fund(ctx, u.EVM.Address, devevm.Coins(1)), n.Mint(ctx, n.Contracts().Token, u.EVM.Address, big.NewInt(startTokens)))
+	return errors.Join(n.Fund(ctx, of.EVM.Address, devevm.Coins(1)), n.Mint(ctx, n.Contracts().Token, of.EVM.Address, big.NewInt(startTokens)))
 }
 
 func (g evmLand) balance(of string) (*big.Int, error) {
@@ -169,16 +221,40 @@ func (g evmLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration, err
 	return chains.EscrowState(states[0].State), time.Unix(s.Expiry(), 0).Sub(n.Time()), nil
 }
 
+func (g evmLand) factory() chains.Factory {
+	network := g.net.EVM.Config()
+	return chainevm.Custom(chainevm.Options{RPC: urls(g.nodes), Network: &network, Tokens: g.net.Tokens()})
+}
+
+func (g evmLand) heal() {
+	for _, s := range g.nodes {
+		s.Misbehave(devevm.Fault{})
+	}
+}
+
 func (g evmLand) pace() (stop func())   { return g.net.EVM.Pace(evmBlockTime) }
 func (g evmLand) quiet() (stop func())  { return g.net.EVM.Pace(10 * time.Minute) }
 func (g evmLand) undo(blocks int) error { return g.net.EVM.Reorg(uint64(blocks)) }
 func (g evmLand) dropWaiting()          { g.net.EVM.DropPending() }
-func (g evmLand) heal()                 { g.net.EVM.Server().Misbehave(devevm.Fault{}) }
 
 func (g evmLand) fault(n int) {
 	all := []devevm.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true},
 		{Behind: 1}, {Behind: 5}, {Behind: 40}, {LogRange: 10}, {MaxBatch: 1}, {Fail: []string{"eth_getLogs"}}, {Fail: []string{"eth_call"}}, {Refuse: []string{"debug_traceTransaction"}}}
-	g.net.EVM.Server().Misbehave(all[n%len(all)])
+	if len(g.nodes) > 1 {
+		lie := devevm.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+			switch method {
+			case "eth_call":
+				return nothing(bytes.Clone(result))
+			case "eth_getLogs":
+				return json.RawMessage("[]")
+			case "eth_getTransactionReceipt", "eth_getTransactionByHash":
+				return nil
+			}
+			return result
+		}}
+		all = append(all, lie, lie, lie, lie)
+	}
+	node(g.nodes, n).Misbehave(all[n%len(all)])
 }
 
 // books compares what there is of WBTC with what everybody has.
@@ -190,9 +266,10 @@ func (w *world) books(g land) {
 	}
 	for _, u := range w.users {
 		if u.land.chain() == g.chain() {
-			owners = append(owners, g.address(u))
+			owners = append(owners, g.address(&u.Wallet))
 		}
 	}
+	owners = append(owners, g.address(&w.stranger.Wallet))
 	missing.Sub(missing, contracts)
 	for _, a := range owners {
 		has, err := g.balance(a)

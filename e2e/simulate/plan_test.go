@@ -13,13 +13,17 @@ import (
 // plan is all that a seed decides before anything runs: who wants what, and what
 // happens to whom at which moment.
 type plan struct {
-	seed    uint64
-	version devnet.Version // of the LPs
-	lands   []string       // the smart chains
-	shared  bool           // two processes on the store, else one
-	orders  []order
-	events  []event
-	calm    time.Duration // from then on the world is fair
+	seed     uint64
+	version  devnet.Version           // of the LPs
+	lands    []string                 // the smart chains
+	shared   bool                     // two processes on the store, else one
+	clocks   [2]time.Duration         // how far those of the processes are ahead
+	twins    bool                     // two nodes of each chain, of which one at a time is in trouble; else one
+	times    map[string]time.Duration // and those by which blocks are dated, by chain
+	meddling time.Duration            // between two deeds of the stranger in the mean; 0: there are none
+	orders   []order
+	events   []event
+	calm     time.Duration // from then on the world is fair
 }
 
 // order is one user with one swap.
@@ -49,7 +53,7 @@ func (e event) String() string {
 // What happens. The ones that last have an end.
 var troubles = map[string]int{ // with their weights
 	"bitcoin reorganised": 3, "chain reorganised": 4, "chain drops what waits": 2,
-	"bitcoin node": 6, "chain node": 8, "nostr relay": 4, "watchtower": 4,
+	"clock": 6, "bitcoin node": 6, "chain node": 8, "nostr relay": 4, "watchtower": 4,
 	"wire": 10, "disk": 5, "killed": 10, "killed at": 14, "stopped": 4,
 	"LP": 14, "lightning": 2,
 }
@@ -63,6 +67,13 @@ func newPlan(seed uint64) plan {
 	}
 	p := plan{seed: seed, version: devnet.Versions[r.IntN(2)], shared: r.IntN(3) == 0, calm: between(90*time.Minute, 4*time.Hour)}
 	p.lands = [][]string{{citrea}, {citrea, solanaV1}, {citrea, solanaV2}, {citrea, starknet}, {citrea, solanaV1, starknet}, {citrea, solanaV2, starknet}}[r.IntN(6)]
+	for i := range p.clocks {
+		off := []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second, 2 * time.Second, time.Minute, time.Minute, 10 * time.Minute, 3 * time.Hour}[r.IntN(8)]
+		p.clocks[i] = between(-off, off)
+	}
+	p.twins = r.IntN(3) == 0
+	p.meddling = []time.Duration{0, 0, 3 * time.Second, 15 * time.Second, time.Minute}[r.IntN(5)]
+	p.times = map[string]time.Duration{"BITCOIN": between(-30*time.Minute, 30*time.Minute), "CITREA": between(-time.Minute, 15*time.Second), "SOLANA": between(-time.Minute, 15*time.Second), "STARKNET": between(-time.Minute, 15*time.Second)}
 	for range 6 + r.IntN(8) {
 		on := p.lands[r.IntN(len(p.lands))]
 		kinds := kindsOf(on)
@@ -91,7 +102,7 @@ func newPlan(seed uint64) plan {
 		switch e.what {
 		case "LP":
 			e.who, e.lasts = 1+r.IntN(lps-1), between(5*time.Minute, 3*time.Hour)
-		case "wire", "disk", "killed", "killed at", "stopped":
+		case "wire", "disk", "killed", "killed at", "stopped", "clock":
 			if p.shared {
 				e.who = r.IntN(2)
 			}
@@ -140,6 +151,7 @@ func rand64(r *rand.Rand, n time.Duration) time.Duration { return time.Duration(
 func (p plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %v, LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.lands, p.version, p.shared, p.calm)
+	fmt.Fprintf(&b, "clocks %v, block times %v, a stranger every %v, two nodes each %v\n", p.clocks, p.times, p.meddling, p.twins)
 	for i, o := range p.orders {
 		fmt.Fprintf(&b, "swap %d: %+v\n", i, o)
 	}

@@ -24,6 +24,8 @@ type place struct {
 	now    atomic.Pointer[process] // nil while nobody runs
 	wire   atomic.Int64            // trouble in percent, for whoever runs
 	disk   atomic.Int64
+	ahead  atomic.Int64 // nanoseconds that the clock is off
+	leap   atomic.Int64 // and those for a while
 	deadly atomic.Int64 // the process dies after so many more points; 0: it does not
 	down   atomic.Bool  // nobody is to be started
 }
@@ -42,6 +44,11 @@ type process struct {
 	dying     sync.Once
 
 	wireTrouble, diskTrouble *atomic.Int64
+}
+
+// time is what the clock at the place says.
+func (at *place) time() time.Time {
+	return time.Now().Add(time.Duration(at.ahead.Load() + at.leap.Load()))
 }
 
 func (p *process) dead() bool {
@@ -101,7 +108,7 @@ func (w *world) run(at *place) (*process, error) {
 	if *verbose {
 		log = os.Stderr
 	}
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{w.net.Bitcoin.URL()}, TipAge: -1, HTTP: &http.Client{Transport: via("bitcoin")}})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: urls(w.bitcoins), TipAge: -1, HTTP: &http.Client{Transport: via("bitcoin")}})
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +120,7 @@ func (w *world) run(at *place) (*process, error) {
 		Network: bitcoin.Regtest, Store: handle{w.disk, p}, Bitcoin: backend, Chains: w.factories(), HTTP: via("chain"),
 		LPs:    swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true, AllowLocal: true, Transport: via("LP")},
 		Prices: prices, LNURL: swapper.LNURLOptions{AllowLocal: true, Transport: via("lnurl")}, Messenger: messenger{nostr, p},
+		Now:    at.time,
 		Logger: slog.New(slog.NewTextHandler(log, nil)).With("process", at.number),
 	}
 	if w.plan.shared {

@@ -81,10 +81,12 @@ func (w *world) live() {
 	for _, u := range w.users {
 		w.busy.Go(func() { u.live(ctx) })
 	}
+	w.busy.Go(func() { w.stranger.live(ctx) })
 	w.fate(ctx)
 	sleep(ctx, w.plan.calm)
 	for _, at := range w.places {
 		at.deadly.Store(0)
+		at.ahead.Store(min(max(at.ahead.Load(), -int64(time.Minute)), int64(time.Minute))) // as clocks are that somebody looks after
 	}
 	w.note("the world is fair from now on")
 	w.settled(2 * time.Hour)

@@ -55,14 +55,19 @@ type user struct {
 	hash   [32]byte  // of the user's Lightning payment
 	odd    time.Time // since when there is neither an action nor a wait
 	gone   bool      // no swap could be made
+	gift   int64     // msat with which a stranger has paid the shop
+	coins  *big.Int  // for gas, at first
 }
 
 func (w *world) newUser(ctx context.Context, i int) (*user, error) {
 	u := &user{w: w, order: w.plan.orders[i], n: i, r: rand.New(rand.NewPCG(w.plan.seed, uint64(1000+i)))}
 	n := w.net
-	var err error
-	u.land = w.landOf(u.order.land)
-	if err := u.land.equip(ctx, u); err != nil {
+	u.land = w.lands[slices.Index(w.plan.lands, u.order.land)]
+	err := u.land.equip(ctx, &u.Wallet)
+	if err != nil {
+		return nil, err
+	}
+	if u.coins, err = u.land.native(u.land.address(&u.Wallet)); err != nil {
 		return nil, err
 	}
 	if u.Lightning, err = n.Lightning.NewNode(fmt.Sprint("user ", i), startSats); err != nil {
@@ -104,9 +109,9 @@ func (u *user) request() error {
 	o := u.order
 	in := swapper.CreateSwapInput{Amount: big.NewInt(o.amount), AmountType: swapper.ExactIn, IdempotencyKey: fmt.Sprint("user ", u.n)}
 	if strings.HasPrefix(o.kind, "TO_") {
-		in.SrcToken, in.SrcAddress = token, u.land.address(u)
+		in.SrcToken, in.SrcAddress = token, u.land.address(&u.Wallet)
 	} else {
-		in.DstToken, in.DstAddress = token, u.land.address(u)
+		in.DstToken, in.DstAddress = token, u.land.address(&u.Wallet)
 	}
 	switch {
 	case o.kind == "TO_BTC":
@@ -165,8 +170,9 @@ func (u *user) create(ctx context.Context, p *process) (*swapper.CreateSwapOutpu
 	if !u.gas() {
 		return p.client.CreateSwap(ctx, u.in)
 	}
+	amount, _ := u.land.drop()
 	source := map[string]string{"TRUSTED_FROM_BTC": "BITCOIN-BTC", "TRUSTED_FROM_BTCLN": "LIGHTNING-BTC"}[u.order.kind]
-	return p.client.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: source, ChainID: u.land.chain(), Amount: u.land.drop(), DstAddress: u.land.address(u),
+	return p.client.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: source, ChainID: u.land.chain(), Amount: amount, DstAddress: u.land.address(&u.Wallet),
 		RefundAddress: map[bool]string{true: u.Bitcoin.Address.String()}[source == "BITCOIN-BTC"], LP: u.w.net.LPURLs()[0], IdempotencyKey: u.in.IdempotencyKey})
 }
 
@@ -256,6 +262,7 @@ func (u *user) step(ctx context.Context) bool {
 		if s.LNURL != nil && s.LNURL.Withdraw != "" {
 			link = ""
 		}
+		u.w.promises.wants(u.service.Host())
 		_, err = p.client.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: u.id, LnurlWithdraw: link})
 	case a.SendToAddress != nil && !u.paid:
 		if err = u.Do(ctx, u.id, a); err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
+	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/price"
 )
@@ -37,8 +38,11 @@ type world struct {
 	net      *devnet.Net
 	disk     *disk
 	lands    []land // in the order of the plan
+	bitcoins []*devbitcoin.Server
 	places   []*place
 	users    []*user
+	stranger *stranger
+	wealthy  *big.Int // what the honest provider had at first, in sats
 	promises *promises
 	began    time.Time // of the plan's time
 
@@ -76,15 +80,28 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 	case slices.Contains(p.lands, solanaV2):
 		solana = solwire.V2
 	}
-	w.net, err = devnet.Start(ctx, devnet.Options{Solana: solana, Starknet: slices.Contains(p.lands, starknet), OnSolana: func(o *devsolana.Options) { o.ConfirmedLag, o.FinalizedLag = 2, 31 },
+	w.net, err = devnet.Start(ctx, devnet.Options{Solana: solana, Starknet: slices.Contains(p.lands, starknet),
+		Bitcoin: func(o *devbitcoin.Options) { o.Now = dated(o.Now, p.times["BITCOIN"]) },
+		OnSolana: func(o *devsolana.Options) {
+			o.Now, o.ConfirmedLag, o.FinalizedLag = dated(o.Now, p.times["SOLANA"]), 2, 31
+		},
+		OnStarknet: func(o *devstarknet.Options) { o.Now = dated(o.Now, p.times["STARKNET"]) },
+
 		LPs: lps, Version: p.version, Watchtower: true, TowerEvery: 20 * time.Second, Network: w.network,
-		EVM: func(o *devevm.Options) { o.SafeDepth, o.FinalDepth = 3, 6 },
+		EVM: func(o *devevm.Options) { o.Now, o.SafeDepth, o.FinalDepth = dated(o.Now, p.times["CITREA"]), 3, 6 },
 		LP:  slow})
 	if err != nil {
 		return nil, err
 	}
+	if w.bitcoins, err = nodes(w.net.Bitcoin.Server(), w.net.Bitcoin.Serve, p.twins); err != nil {
+		return nil, err
+	}
 	for _, name := range p.lands {
-		w.lands = append(w.lands, w.landOf(name))
+		g, err := w.newLand(name)
+		if err != nil {
+			return nil, err
+		}
+		w.lands = append(w.lands, g)
 	}
 	for i := range p.orders {
 		u, err := w.newUser(ctx, i)
@@ -93,12 +110,25 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 		}
 		w.users = append(w.users, u)
 	}
+	if w.stranger, err = w.newStranger(ctx); err != nil {
+		return nil, err
+	}
+	if w.wealthy, err = w.wealth(); err != nil {
+		return nil, err
+	}
 	for i := range 2 {
 		if i == 0 || p.shared {
-			w.places = append(w.places, &place{number: i})
+			at := &place{number: i}
+			at.ahead.Store(int64(p.clocks[i]))
+			w.places = append(w.places, at)
 		}
 	}
 	return w, nil
+}
+
+// dated is a clock by which blocks are dated.
+func dated(now func() time.Time, ahead time.Duration) func() time.Time {
+	return func() time.Time { return now().Add(ahead) }
 }
 
 // at is the plan's time.
@@ -204,9 +234,9 @@ func (w *world) do(e event) (end func()) {
 	case "chain drops what waits":
 		w.lands[e.who].dropWaiting()
 	case "bitcoin node":
-		w.net.Bitcoin.Server().Misbehave([]devbitcoin.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 4 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true},
+		node(w.bitcoins, e.n).Misbehave([]devbitcoin.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 4 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true},
 			{Behind: 1}, {Behind: 2}, {LyingHeaders: true}, {LyingTxs: true}, {LyingProofs: true}, {LoseAnswer: true}, {Plain: true}}[pick(13)])
-		return func() { w.net.Bitcoin.Server().Misbehave(devbitcoin.Fault{}) }
+		return func() { node(w.bitcoins, e.n).Misbehave(devbitcoin.Fault{}) }
 	case "chain node":
 		w.lands[e.who].fault(e.n)
 		return w.lands[e.who].heal
@@ -229,6 +259,11 @@ func (w *world) do(e event) (end func()) {
 			p.die("killed")
 		}
 		return func() { at.down.Store(false) }
+	case "clock":
+		at := w.places[e.who]
+		off := int64([]time.Duration{-12 * time.Hour, -3 * time.Hour, -time.Hour, -5 * time.Minute, -20 * time.Second, 20 * time.Second, 5 * time.Minute, time.Hour, 3 * time.Hour, 12 * time.Hour}[pick(10)])
+		at.leap.Add(off)
+		return func() { at.leap.Add(-off) }
 	case "killed at":
 		w.places[e.who].deadly.Store(int64(1 + pick(60)))
 	case "stopped":

@@ -121,6 +121,9 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 	if len(result) == 0 {
 		result = json.RawMessage("null")
 	}
+	if f.Rewrite != nil {
+		result = f.Rewrite(q.Method, q.Params, result)
+	}
 	return rpcAnswer{Version: "2.0", ID: q.ID, Result: v.withL1Fee(q.Method, result)}
 }
 

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"encoding/json"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,10 @@ type Fault struct {
 	MaxBatch   int           // batches of more calls are refused; 0: any number
 	Refuse     []string      // methods that the server says it does not have, as in debug_traceTransaction
 	Fail       []string      // methods that are answered with an internal error, code -32603
+
+	// Rewrite replaces results: what it returns is sent. It must be safe for
+	// concurrent use.
+	Rewrite func(method string, params []json.RawMessage, result json.RawMessage) json.RawMessage
 }
 
 // transport is the part that any HTTP server can get wrong.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	btc "github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 const (
@@ -82,7 +81,7 @@ func (l *LP) quoteFromBTC(r *reader, early func(object) error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	wallet, err := l.btc.NewWallet(btc.P2WPKH)
+	wallet, err := l.purse()
 	if err != nil {
 		return nil, err
 	}

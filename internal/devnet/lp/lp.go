@@ -137,7 +137,8 @@ type LP struct {
 	prepared map[string]prepared
 	vaults   []*vault
 	quotes   map[string]*spvQuote
-	problems []error // of the last pass
+	purses   []*bitcoin.Wallet // that single swaps were paid to
+	problems []error           // of the last pass
 }
 
 // Start starts an LP: it puts its funds into the contracts, opens a vault for each
@@ -279,6 +280,39 @@ func (l *LP) Node() *lightning.Node { return l.node }
 
 // Wallet returns the wallet that pays and receives bitcoin.
 func (l *LP) Wallet() *bitcoin.Wallet { return l.hot }
+
+// Sats returns what the LP has on Bitcoin: in its wallet, and where swaps were paid.
+func (l *LP) Sats() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum := l.hot.Balance()
+	for _, w := range l.purses {
+		sum += w.Balance()
+	}
+	return sum
+}
+
+// purse makes the wallet that one swap is paid to.
+func (l *LP) purse() (*bitcoin.Wallet, error) {
+	w, err := l.btc.NewWallet(btc.P2WPKH)
+	if err == nil {
+		l.mu.Lock()
+		l.purses = append(l.purses, w)
+		l.mu.Unlock()
+	}
+	return w, err
+}
+
+// Funds returns what the LP has of a token, as its chain writes it, in the contract out of
+// which it pays escrows, in base units.
+func (l *LP) Funds(ctx context.Context, chain, token string) (*big.Int, error) {
+	for _, s := range l.sides {
+		if s.chain() == chain {
+			return s.funds(ctx, token)
+		}
+	}
+	return nil, fmt.Errorf("the LP does not serve %s", chain)
+}
 
 // SetFeeRate changes what the LP's wallet takes for the right fee rate, in sat/vB.
 func (l *LP) SetFeeRate(rate float64) {

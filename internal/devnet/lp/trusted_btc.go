@@ -68,7 +68,7 @@ func (l *LP) quoteTrustedBTC(r *reader) (object, error) {
 			return nil, badBody("refundAddress")
 		}
 	}
-	if d.wallet, err = l.btc.NewWallet(btc.P2WPKH); err != nil {
+	if d.wallet, err = l.purse(); err != nil {
 		return nil, err
 	}
 	address := d.wallet.Address.String()
