@@ -256,7 +256,8 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 }
 
 // A claim of a payment that Bitcoin does not show any more fails, and costs its fee each
-// time: after a reorganisation nobody is asked to sign one.
+// time: after a reorganisation nobody is asked to sign one, and one that was signed before
+// is not taken.
 func TestVaultIsClaimedWithAConfirmedPaymentAlone(t *testing.T) {
 	pass := passOf(spvPass(swapstate.SPVConfirmed), func(in *In) {
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
@@ -275,4 +276,5 @@ func TestVaultIsClaimedWithAConfirmedPaymentAlone(t *testing.T) {
 			t.Errorf("%s, and nobody is told", name)
 		}
 	}
+	needs(t, submits(pass, signed(actionClaim)), takesRow(newSPVFromBTC(), "the user signed the claim"), without)
 }

@@ -117,7 +117,7 @@ func TestMutants(t *testing.T) {
 					noticed++
 					return
 				}
-				t.Logf("not noticed: %s", what)
+				t.Errorf("not noticed: %s", what)
 			}
 			for i, m := range st.flow.Moves {
 				try(fmt.Sprintf("without the row %q from %v", m.Why, m.From), without(st.flow, i))

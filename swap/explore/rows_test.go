@@ -49,6 +49,15 @@ var farRows = []far{
 		"somebody advances the payout", "the process hears of an event of the vault", "the process stops", "a reorganisation takes back 1 blocks",
 		"the vault closes over the transaction", "the process starts again",
 	}},
+	{typ: swap.FromBTCLN, row: "the escrow was refunded, not claimed", story: []string{
+		"the payment reaches the provider", "the user signs what is asked for", "transaction 0 is mined", "the process stops",
+		"time passes", "time passes", "time passes", "time passes", "time passes", "time passes", "the process starts again",
+		"[at the next look of the process, a node says wrongly that the escrow was claimed]", "the provider takes the escrow back", "the process looks",
+	}},
+	{typ: swap.FromBTCLN, row: "the escrow is open, and about to time out", story: []string{ // one surprise, but a long way
+		"the payment reaches the provider", "the user signs what is asked for", "the process stops", "transaction 0 is mined",
+		"time passes", "time passes", "time passes", "time passes", "time passes", "the process starts again",
+	}},
 	{typ: swap.SPVFromBTC, row: "a reorganisation took back what spent its input", story: []string{
 		"the user signs what is asked for", "the provider sends the transaction", "another transaction spends an input of the user's Bitcoin transaction",
 		"a reorganisation of Bitcoin takes back 1 blocks, and their transactions are forgotten",
