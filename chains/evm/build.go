@@ -113,7 +113,7 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 	one := func(c evmwire.Call, err error) ([]evmwire.Call, error) { return []evmwire.Call{c}, err }
 	switch step.Kind {
 	case chains.StepInit:
-		return k.Init(s, signer, step.Auth)
+		return k.initCalls(step.Escrow, s, signer, step.Auth)
 	case chains.StepClaimSecret:
 		return one(k.ClaimBySecret(s, step.Preimage))
 	case chains.StepClaimBitcoin:

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,11 +84,18 @@ func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
 func (k *contracts) ClaimHashText(hash []byte) string { return evmwire.ClaimHashText(hash) }
 
 func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
+	if text, ok := k.memory.shown.Get(string(e.Data)); ok {
+		return bytes.Clone(text), nil
+	}
 	s, err := k.memory.swapDataOf(e)
 	if err != nil {
 		return nil, err
 	}
-	return s.Public()
+	text, err := s.Public()
+	if err == nil && len(e.Data) <= parsedLen {
+		k.memory.shown.Add(string(e.Data), bytes.Clone(text))
+	}
+	return text, err
 }
 
 // VerifyInit takes no round trip if the newest block was read in the last ten

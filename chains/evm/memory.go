@@ -1,7 +1,9 @@
 package evm
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -24,6 +26,8 @@ type memory struct {
 	escrows     *lru.Cache[common.Hash, *chains.Escrow]        // by escrow hash, which is theirs
 	parsed      *lru.Cache[string, evmwire.SwapData]           // by their whole text
 	decoded     *lru.Cache[string, chains.Escrow]              // by the whole text of an LP
+	shown       *lru.Cache[string, json.RawMessage]            // what the API shows of it, by its whole text
+	inits       *lru.Cache[initKey, []evmwire.Call]            // never changed
 	opened      *lru.Cache[common.Hash, evmread.Opening]       // by escrow hash
 	ended       *lru.Cache[common.Hash, chains.EscrowFact]     // by escrow hash
 	likely      *lru.Cache[common.Hash, evmread.Blocks]        // by escrow hash; not believed, but worth asking about at once
@@ -38,6 +42,7 @@ func newMemory() memory {
 	return memory{
 		likely: lru.New[common.Hash, evmread.Blocks](entries),
 		parsed: lru.New[string, evmwire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
+		shown: lru.New[string, json.RawMessage](2048), inits: lru.New[initKey, []evmwire.Call](2048),
 		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
 		opened: lru.New[common.Hash, evmread.Opening](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
 		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: lru.New[string, uint64](entries),
@@ -70,6 +75,30 @@ func (m *memory) noteText(text []byte, s evmwire.SwapData) {
 	if len(text) <= parsedLen {
 		m.parsed.Add(string(text), s)
 	}
+}
+
+// initKey is all that the calls follow from that open an escrow.
+type initKey struct {
+	escrow string // its whole text
+	sender common.Address
+	auth   chains.Auth
+}
+
+// initCalls is [evmwire.Deployment.Init] for an escrow that is shown many times before it is
+// opened. s is what its text says.
+func (k *contracts) initCalls(e chains.Escrow, s evmwire.SwapData, sender common.Address, auth chains.Auth) ([]evmwire.Call, error) {
+	if len(e.Data) > parsedLen {
+		return k.Init(s, sender, auth)
+	}
+	key := initKey{string(e.Data), sender, auth}
+	if calls, ok := k.memory.inits.Get(key); ok {
+		return slices.Clone(calls), nil
+	}
+	calls, err := k.Init(s, sender, auth)
+	if err == nil {
+		k.memory.inits.Add(key, slices.Clone(calls))
+	}
+	return calls, err
 }
 
 // isBuried reports whether what happened at a height can be remembered.

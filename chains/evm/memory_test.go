@@ -73,3 +73,71 @@ func TestEscrowsAreReadOnce(t *testing.T) {
 		t.Error("the text of another deployment")
 	}
 }
+
+// What is shown of an escrow, and what opens it, is made once for everything that it
+// follows from; what a caller does with it is the caller's own.
+func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
+	d := deploymentOf(t, "CITREA/MAINNET")
+	k := &contracts{chain: &chain{}, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()}
+	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
+	s := payInSwap(t, d, user)
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := k.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.Public()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		got, err := k.Public(e)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("shown as %s, %v", got, err)
+		}
+		clear(got)
+	}
+	other := e
+	other.Data = bytes.Replace(e.Data, []byte(`"amount":"1000000"`), []byte(`"amount":"1000001"`), 1)
+	if got, err := k.Public(other); err != nil || bytes.Equal(got, want) {
+		t.Errorf("another escrow is shown as %s, %v", got, err)
+	}
+
+	auth := chains.Auth{Timeout: 1_900_000_000, Signature: "0x" + strings.Repeat("11", 65)}
+	of := func(e chains.Escrow, sender common.Address, auth chains.Auth) []evmwire.Call {
+		t.Helper()
+		calls, err := k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, sender, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := evmwire.SwapDataOf(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := d.Init(s, sender, auth); err != nil || !reflect.DeepEqual(calls, plain) {
+			t.Errorf("opened by %+v, not %+v, %v", calls, plain, err)
+		}
+		return calls
+	}
+	of(e, user, auth)[0] = evmwire.Call{Gas: 1}
+	first := of(e, user, auth)
+	later := auth
+	later.Timeout++
+	signed := auth
+	signed.Signature = "0x" + strings.Repeat("22", 65)
+	for name, calls := range map[string][]evmwire.Call{
+		"another escrow": of(other, user, auth), "a later end": of(e, user, later), "another signature": of(e, user, signed), "another sender": of(e, s.Claimer, auth),
+	} {
+		if reflect.DeepEqual(calls, first) {
+			t.Errorf("%s: the same calls", name)
+		}
+	}
+	for range 2 {
+		if _, err := k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, common.Address{7}, true); err == nil {
+			t.Error("a stranger opens it")
+		}
+	}
+}
