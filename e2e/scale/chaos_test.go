@@ -4,6 +4,7 @@ package scale
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -14,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -37,10 +38,10 @@ func TestChaos(t *testing.T) {
 	n := swapsOf(t, 12, 10_000)
 	full := *scale == "full"
 	began := time.Now()
-	g := newGround(t, sized(t, 1, 8), full, full, sized(t, 300*time.Millisecond, 2*time.Second))
+	g := newGround(t, sized(t, 1, 3), sized(t, 1, 16), full, full, sized(t, 300*time.Millisecond, 2*time.Second))
 	g.hold()
 	c := newCluster(t, g, server, 3)
-	d := newDriver(t, g, c, sized(t, 5, min(64, 4+n/10)))
+	d := newDriver(t, g, c, sized(t, 5, min(128, 4+n/10)))
 	t.Logf("the network, three processes and %d accounts are there after %s", len(d.all), time.Since(began).Round(time.Second))
 
 	ctx, cancel := context.WithTimeoutCause(t.Context(), sized(t, 8*time.Minute, 150*time.Minute), errors.New("the swaps do not come to their ends"))
@@ -61,16 +62,16 @@ func TestChaos(t *testing.T) {
 	}
 	defer end()
 
-	d.beginAll(ctx, t, n, sized(t, 8, 48))
+	d.beginAll(ctx, t, n, sized(t, 8, 256))
 	if t.Failed() {
 		return
 	}
 	t.Logf("%d swaps are begun after %s, %d live at once", len(d.made), time.Since(began).Round(time.Second), c.tracker.live())
-	wait(ctx, timeOf(t, 0, 10*time.Minute)) // all are under way
+	wait(ctx, timeOf(t, 0, time.Minute)) // all are under way
 	g.release()
-	left := d.finish(ctx, t, fromInvoice, fromVoucher) // before blocks time their payments out
+	left := d.finish(ctx, t, fromInvoice, fromVoucher, gasLightning) // before blocks time their payments out
 	defer g.mine(sized(t, 200*time.Millisecond, time.Second))()
-	left += d.finish(ctx, t, toInvoice, toBitcoin, fromBitcoin)
+	left += d.finish(ctx, t, toInvoice, toLink, toBitcoin, fromBitcoin, gasBitcoin)
 	end()
 	t.Logf("they are over after %s; harm done: %v", time.Since(began).Round(time.Second), c.sums())
 	if left > 0 {
@@ -94,7 +95,7 @@ func TestChaos(t *testing.T) {
 // newDriver opens accounts on every land.
 func newDriver(t testing.TB, g *ground, c *cluster, accounts int) *driver {
 	t.Helper()
-	d := &driver{ground: g, cluster: c, tracker: c.tracker, services: c.any, accounts: map[string]chan *account{}}
+	d := &driver{ground: g, cluster: c, tracker: c.tracker, logf: t.Logf, accounts: map[string]chan *account{}}
 	var err error
 	if d.paidTo, err = g.Bitcoin.NewWallet(bitcoin.P2WPKH); err != nil {
 		t.Fatal(err)
@@ -125,33 +126,51 @@ func newDriver(t testing.TB, g *ground, c *cluster, accounts int) *driver {
 	return d
 }
 
-// beginAll makes swaps of every kind on every land, some at a time. A vault serves one
-// after the other, so there are few of those; they go first, because the blocks that
-// they need would time out what is paid over Lightning.
+// How many of a hundred swaps are of a kind. Blocks time out what is paid over Lightning,
+// and the escrows that LPs open for such payments last three quarters of an hour: those swaps
+// begin last, when no more blocks are needed.
+var (
+	withBlocks        = []share{{fromBitcoin, 8}, {gasBitcoin, 2}}
+	paidOnChain       = []share{{toInvoice, 30}, {toBitcoin, 8}, {toLink, 7}}
+	paidOverLightning = []share{{fromInvoice, 27}, {fromVoucher, 16}, {gasLightning, 2}}
+)
+
+type share struct {
+	kind    string
+	percent int
+}
+
+// beginAll makes swaps of every kind on every land, some at a time.
 func (d *driver) beginAll(ctx context.Context, t *testing.T, n, atOnce int) {
-	kinds := []string{toInvoice, fromInvoice, toInvoice, fromVoucher, toBitcoin, fromInvoice, toInvoice, fromInvoice}
-	work := make(chan func(), n)
-	vaults := min(1+n/100, 20)
-	for i := range n - vaults {
-		kind, l := kinds[i%len(kinds)], &d.lands[(i/len(kinds))%len(d.lands)]
-		work <- func() {
-			if err := d.begin(ctx, kind, l); err != nil {
-				t.Error(err)
+	defer d.tell(ctx, t)()
+	few := max(1, min(24, atOnce/4)) // two who are offered one vault at once get in each other's way
+	var first, second sync.WaitGroup
+	first.Go(func() {
+		defer d.mine(sized(t, 200*time.Millisecond, 3*time.Second))()
+		d.beginSome(ctx, t, n, few, withBlocks)
+	})
+	second.Go(func() { d.beginSome(ctx, t, n, atOnce-few, paidOnChain) })
+	first.Wait()
+	d.beginSome(ctx, t, n, atOnce-few, paidOverLightning)
+	second.Wait()
+}
+
+func (d *driver) beginSome(ctx context.Context, t *testing.T, n, atOnce int, shares []share) {
+	work := make(chan func(), n+len(shares))
+	for _, s := range shares {
+		if len(d.lands) == 1 && (s.kind == gasLightning || s.kind == gasBitcoin) {
+			continue // nothing tells of their payments, so that they are looked at after half a minute
+		}
+		for k := range max(1, n*s.percent/100) {
+			l := &d.lands[k%len(d.lands)]
+			work <- func() {
+				if err := d.begin(ctx, s.kind, l); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}
 	close(work)
-	for range vaults {
-		if err := d.begin(ctx, fromBitcoin, &d.lands[0]); err != nil {
-			t.Error(err)
-			return
-		}
-		if err := d.Mine(3); err != nil {
-			t.Error(err)
-			return
-		}
-		time.Sleep(time.Second) // the LP looks
-	}
 	var all sync.WaitGroup
 	for range atOnce {
 		all.Go(func() {
@@ -164,6 +183,24 @@ func (d *driver) beginAll(ctx context.Context, t *testing.T, n, atOnce int) {
 		})
 	}
 	all.Wait()
+}
+
+// tell says now and then how far it is.
+func (d *driver) tell(ctx context.Context, t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for began := time.Now(); ; {
+			if wait(ctx, 30*time.Second); ctx.Err() != nil {
+				return
+			}
+			d.mu.Lock()
+			made, renewed := len(d.made), d.renewed
+			d.mu.Unlock()
+			t.Logf("after %s: %d begun, %d live, %d made anew", time.Since(began).Round(time.Second), made, d.tracker.live(), renewed)
+		}
+	})
+	return func() { cancel(); done.Wait() }
 }
 
 // finish waits until all swaps of some kinds are over. One that has not moved for long is asked about,
@@ -207,16 +244,38 @@ func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (lef
 	}
 }
 
-// unasked reports whether a swap was never paid because the call of its LNURL-withdraw
-// was lost with its process: that is not done again, and the quote expires unused.
+// unasked reports whether a swap was never paid because its LNURL-withdraw service was
+// not called in the 90 seconds that an invoice lasts, or the call was lost with the
+// process that made it: that is not done again, and the quote expires unused. The
+// local network must know of no payment.
 func (d *driver) unasked(j *job) bool {
 	r, row := d.tracker.record(j.id)
 	if j.kind != fromVoucher || r == nil || r.Escrow != nil && r.Escrow.Real != nil || !row.Expired && r.State != swapstate.LnSoftExpired {
 		return false
 	}
-	try := r.Tried[string(swap.CallWithdraw)]
-	began := try.Started.Time()
-	return try.Started != 0 && try.Outcome == "" && try.By != "" && len(d.cluster.harmed("", began.Add(-time.Second), began.Add(attemptTime+recordTime))) > 0
+	hash, err := hex.DecodeString(r.Lightning.Hash)
+	if err != nil || len(hash) != 32 {
+		return false
+	}
+	if p, ok := d.voucher.Payment([32]byte(hash)); ok && p.State != lightning.Failed {
+		return false
+	}
+	expiry := r.Expiry.Time()
+	began := r.Tried[string(swap.CallWithdraw)].Started
+	call, called := d.counter.call("withdraw", j.voucher)
+	switch {
+	case called && call.answered: // the service took the invoice for expired, as it was
+		return call.to.After(expiry)
+	case called: // it did not reach the service
+		return len(d.cluster.harmed(call.by, call.from, call.to.Add(time.Second))) > 0
+	case began != 0:
+		return len(d.cluster.harmed("", began.Time().Add(-time.Second), began.Time().Add(attemptTime+recordTime))) > 0
+	default: // nobody came to it in time
+		d.tracker.mu.Lock()
+		taken := d.tracker.taken(j.id, j.asked, expiry)
+		d.tracker.mu.Unlock()
+		return expiry.Sub(j.asked) < d.cluster.unwatched(5*time.Second, j.asked, expiry, taken)
+	}
 }
 
 // checkEnds: every swap was successful.
@@ -236,7 +295,7 @@ func (d *driver) checkEnds(t *testing.T) {
 			t.Errorf("%s on %s: the swap ended as %s (%s)", j.kind, j.land.chain, row.Name, r.Problem)
 		}
 	}
-	t.Logf("ends: %v; %d were made anew because their quotes were over, %d were asked about once more; of %d the call of LNURL-withdraw was lost with its process, and they expired unpaid", ends, d.renewed, d.nudged, unasked)
+	t.Logf("ends: %v; %d were made anew because their quotes were over, %d of them because their PSBT was lost with the process that was to post it, %d were asked about once more; of %d the call of LNURL-withdraw was lost with its process, and they expired unpaid", ends, d.renewed, d.unsent, d.nudged, unasked)
 }
 
 // checkBalances: what everybody has changed by what was agreed on, once.
@@ -246,7 +305,7 @@ func (d *driver) checkBalances(t *testing.T) {
 	for _, a := range d.all {
 		want[a.address] = big.NewInt(startTokens)
 	}
-	var invoices, vouchers, paidOut, onChain int64
+	var invoices, vouchers, paidOut, byLink, onChain int64
 	for _, j := range d.made {
 		if d.unasked(j) {
 			continue
@@ -256,6 +315,9 @@ func (d *driver) checkBalances(t *testing.T) {
 		case toInvoice:
 			want[j.by.address].Sub(want[j.by.address], in)
 			paidOut += out.Int64()
+		case toLink:
+			want[j.by.address].Sub(want[j.by.address], in)
+			byLink += out.Int64()
 		case toBitcoin:
 			want[j.by.address].Sub(want[j.by.address], in)
 			onChain += out.Int64()
@@ -267,7 +329,11 @@ func (d *driver) checkBalances(t *testing.T) {
 			vouchers += in.Int64()
 		case fromBitcoin:
 			want[j.by.address].Add(want[j.by.address], out)
-			if spent := 1_000_000 - j.wallet.Balance() - in.Int64(); spent < 0 || spent > 20_000 {
+		case gasLightning:
+			invoices += in.Int64()
+		}
+		if j.wallet != nil {
+			if spent := coinSats - j.wallet.Balance() - in.Int64(); spent < 0 || spent > 20_000 {
 				t.Errorf("the user of swap %s paid %d sats of fees", j.id, spent)
 			}
 		}
@@ -278,9 +344,17 @@ func (d *driver) checkBalances(t *testing.T) {
 				wrong = append(wrong, fmt.Errorf("%s on %s has %d base units instead of %d: %w", a.address, a.land.chain, has, want[a.address], err))
 			}
 		}
+		for _, j := range d.made {
+			if j.gasTo == "" {
+				continue
+			}
+			if has, err := j.land.gas(t.Context(), j.gasTo); err != nil || has.Cmp(j.quote.OutputAmount.RawAmount) != 0 {
+				wrong = append(wrong, fmt.Errorf("who bought gas on %s has %d base units instead of %d: %w", j.land.chain, has, j.quote.OutputAmount.RawAmount, err))
+			}
+		}
 		for name, c := range map[string][2]int64{
 			"the payer of invoices has":    {d.payer.BalanceSats(), startSats - invoices},
-			"the payer of withdrawals has": {d.voucher.BalanceSats(), startSats - vouchers},
+			"the payer of withdrawals has": {d.voucher.BalanceSats(), startSats - vouchers + byLink},
 			"over Lightning arrived":       {d.payee.BalanceSats(), paidOut},
 			"on Bitcoin arrived":           {d.paidTo.Balance(), onChain},
 		} {
@@ -293,7 +367,7 @@ func (d *driver) checkBalances(t *testing.T) {
 	var wrong []error
 	for patience := time.Now().Add(time.Minute); time.Now().Before(patience); time.Sleep(200 * time.Millisecond) {
 		if wrong = check(); wrong == nil { // what the LPs have left to do takes a moment
-			t.Logf("all balances are right: %d sats from invoices, %d from withdrawals, %d to invoices, %d to bitcoin", invoices, vouchers, paidOut, onChain)
+			t.Logf("all balances are right: %d sats from invoices, %d from withdrawals, %d to invoices, %d to a link, %d to bitcoin", invoices, vouchers, paidOut, byLink, onChain)
 			return
 		}
 	}
@@ -319,7 +393,8 @@ type member struct {
 
 	mu      sync.Mutex
 	process *process
-	busy    bool // something is done to it
+	avoided time.Time // until then: it does not answer
+	busy    bool      // something is done to it
 }
 
 // harm is what was done to a process, or to the database if that is "".
@@ -370,18 +445,30 @@ func (c *cluster) stop() {
 	}
 }
 
-// any returns one of the services that are up, nil if none is.
-func (c *cluster) any() swapper.Service {
+// any returns one of the processes that are up, nil if none is: one that has answered
+// lately, if there is such.
+func (c *cluster) any() (who *member, up *process) {
 	for _, i := range rand.Perm(len(c.members)) {
 		m := c.members[i]
 		m.mu.Lock()
-		p := m.process
+		p, silent := m.process, time.Now().Before(m.avoided)
 		m.mu.Unlock()
-		if p != nil && !p.isGone() {
-			return p.Service
+		switch {
+		case p == nil || p.isGone():
+		case !silent:
+			return m, p
+		default:
+			who, up = m, p
 		}
 	}
-	return nil
+	return who, up
+}
+
+// avoid notes that a process does not answer.
+func (m *member) avoid() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.avoided = time.Now().Add(10 * time.Second)
 }
 
 // take picks a process to which nothing is done, as long as another one is left to which
@@ -561,6 +648,20 @@ func (c *cluster) checkOnce(t *testing.T) {
 	t.Logf("%d PSBTs posted, %d of them again because the answer was lost; %d withdrawals called", c.counter.number("post"), allowed, c.counter.number("withdraw"))
 }
 
+// unwatched is for how long a swap may be looked at by nobody within a time in which others took
+// it over so many times: another process sees that a lease is over within a third of it, and
+// comes to the swap within its rhythm, unless something is done to that one before;
+// while the database is away nobody can look.
+func (c *cluster) unwatched(every time.Duration, from, to time.Time, taken int) time.Duration {
+	most := every + time.Duration(max(1, taken))*(lease+lease/3+every) + 10*time.Second
+	for _, h := range c.harmed("", from, to) {
+		if h.to == "" && !h.over.IsZero() {
+			most += h.over.Sub(h.begin) + 10*time.Second
+		}
+	}
+	return most
+}
+
 // checkWatched: a swap is looked at again within its rhythm, the lease of who had it, and
 // the time in which another one takes it over and comes to it.
 func (c *cluster) checkWatched(t *testing.T) {
@@ -576,21 +677,17 @@ func (c *cluster) checkWatched(t *testing.T) {
 	t.Logf("later than its rhythm a swap was looked at by: median %s, 99 of 100 %s, at most %s", at(0.5), at(0.99), at(1))
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
-	wrong := 0
+	wrong, often := 0, map[int]int{}
 	for id, s := range c.tracker.swaps {
-		// Another process sees that the lease is over within a third of it, and comes to the swap within its rhythm.
-		most := s.every + lease + lease/3 + s.every + 10*time.Second
-		for _, h := range c.harmed("", s.when.Add(-s.worst), s.when) {
-			if h.to == "" && !h.over.IsZero() {
-				most += h.over.Sub(h.begin) + 10*time.Second // nobody could look
-			}
-		}
-		if s.worst > most {
+		if s.worst > c.unwatched(s.every, s.when.Add(-s.worst), s.when, c.tracker.taken(id, s.when.Add(-s.worst), s.when)) {
 			if wrong++; wrong <= 10 {
-				t.Errorf("swap %s… was looked at by nobody for %s, until %s; its rhythm was %s", id[:8], s.worst, s.when.Format(time.TimeOnly), s.every)
+				t.Errorf("swap %s… was looked at by nobody for %s, until %s; its rhythm was %s, and it was taken over %d times", id[:8], s.worst, s.when.Format(time.TimeOnly), s.every,
+					c.tracker.taken(id, s.when.Add(-s.worst), s.when))
 			}
 		}
+		often[c.tracker.taken(id, s.when.Add(-s.worst), s.when)]++
 	}
+	t.Logf("while it was looked at by nobody for longest, swaps were taken over so many times: %v", often)
 	if wrong > 10 {
 		t.Errorf("and %d others", wrong-10)
 	}

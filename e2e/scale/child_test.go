@@ -46,6 +46,9 @@ const (
 	sayMuch  = "much "  // and its memory, a [memory] in JSON
 )
 
+// gasPath is where a process makes gas swaps, for which the interface has no operation.
+const gasPath = "/gas/create"
+
 // byHeader names the process that makes a request, for who counts requests.
 const byHeader = "X-Test-Process"
 
@@ -103,6 +106,19 @@ func live(text string) error {
 	}
 	mux := http.NewServeMux()
 	httpapi.Mount(mux, "", client)
+	mux.HandleFunc("POST "+gasPath, func(w http.ResponseWriter, r *http.Request) {
+		var in swapper.CreateGasSwapInput
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		out, err := client.CreateGasSwap(r.Context(), in)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(out) // the caller notices what is missing
+	})
 	server := &http.Server{Handler: mux}
 	defer server.Close()
 	go server.Serve(listener)

@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ import (
 
 // once is what must not be done twice: a call to somebody outside, by what it is about.
 type once struct {
-	kind, about string // "post" and the quote; "withdraw" and the service's k1
+	kind, about string // "post" and the quote; "withdraw" and the service's name
 	by          string // the process
 	from, to    time.Time
 	answered    bool // whole, as far as the counter can tell
@@ -80,7 +81,7 @@ func (c *counter) note(r *http.Request) (call *once, body *heard) {
 			io.Closer
 		}{io.TeeReader(r.Body, body), r.Body}
 	case strings.HasPrefix(r.URL.Path, "/withdraw/") && strings.HasSuffix(r.URL.Path, "/pay"):
-		call = &once{kind: "withdraw", about: r.FormValue("k1")}
+		call = &once{kind: "withdraw", about: strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/withdraw/"), "/pay")}
 	default:
 		return nil, nil
 	}
@@ -122,6 +123,18 @@ func (c *counter) twice() (pairs [][2]*once) {
 		last[key] = call
 	}
 	return pairs
+}
+
+// call returns the last call about something.
+func (c *counter) call(kind, about string) (call once, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range slices.Backward(c.calls) {
+		if one.kind == kind && one.about == about {
+			return *one, true
+		}
+	}
+	return once{}, false
 }
 
 func (c *counter) number(kind string) (n int) {

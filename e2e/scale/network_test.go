@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/big"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ type ground struct {
 	counter *counter
 	lps     []string // behind the counter
 	link    string   // of the LNURL services, behind the counter
+	till    string   // the link by which the payer of withdrawals is paid
 	shop    *devlnurl.Server
 
 	payer   *lightning.Node // pays the invoices of swaps from Lightning
@@ -52,27 +54,43 @@ type land struct {
 	chain   string
 	open    func(ctx context.Context) (*wallet.Wallet, string, error) // an account with money
 	balance func(ctx context.Context, address string) (*big.Int, error)
+	opens   bool // users open the escrows that the LPs pay out
+
+	gasWorth *big.Int                                                    // of the chain's own coin, worth some 10,000 sats
+	newcomer func() (string, error)                                      // an address that has nothing
+	gas      func(ctx context.Context, address string) (*big.Int, error) // of the chain's own coin
 }
 
 func (l land) wbtc() string { return l.chain + "-WBTC" }
 
 // newGround starts the network with a number of LPs, and the other chains if all is set.
 // Swaps are held up until release.
-func newGround(t testing.TB, providers int, all, paced bool, delay time.Duration) *ground {
+func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.Duration) *ground {
 	t.Helper()
 	g := &ground{counter: &counter{delay: delay}}
 	o := devnet.Options{LPs: providers, Watchtower: true, LP: func(_ int, o *lp.Options) {
 		o.Poll = 200 * time.Millisecond
 		o.Limits.Inflight = 1 << 20
+		o.Vaults, o.Unclaimed = vaults, 1<<20 // which the watchtower claims
+		o.Deposit = 500_000_000
 	}}
+	// The first blocks come faster than one a second, which their times cannot: their
+	// clock is behind, so that the chain is not ahead of everybody once it is there.
+	var behind atomic.Int64
+	behind.Store(int64(time.Hour))
+	o.EVM = func(o *devevm.Options) {
+		now := o.Now
+		o.Now = func() time.Time { return now().Add(-time.Duration(behind.Load())) }
+	}
 	if all {
-		o.Solana, o.Starknet = solwire.V2, true
+		o.Solana, o.Starknet = solwire.V1, true // of which users open the escrows that the LPs pay out
 	}
 	var err error
 	if g.Net, err = devnet.Start(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Close() })
+	behind.Store(0)
 	if paced {
 		t.Cleanup(g.EVM.Pace(time.Second))
 	}
@@ -92,6 +110,11 @@ func newGround(t testing.TB, providers int, all, paced bool, delay time.Duration
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.shop.Close() })
+	links, err := g.shop.AddPay(devlnurl.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.till = links.LNURL
 	g.link = g.counter.before(t, g.shop.URL())
 	g.lands = append(g.lands, g.onEVM())
 	if all {
@@ -105,7 +128,7 @@ func (g *ground) hold() {
 	for _, l := range g.LPs {
 		l.Misbehave(lp.Fault{NeverPay: true})
 	}
-	g.Tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})
+	g.Tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true, NoProofs: true})
 }
 
 func (g *ground) release() {
@@ -136,7 +159,7 @@ func (g *ground) mine(every time.Duration) (stop func()) {
 func (g *ground) tell() child {
 	c := child{REST: g.Bitcoin.URL(), Relay: g.Nostr.URL(), LPs: g.lps, EVM: node[evm.Network]{g.EVM.URL(), g.EVM.Config(), g.Tokens()}}
 	if g.Solana != nil {
-		c.Solana, c.SolanaVersion = &node[chainsolana.Network]{g.Solana.URL(), g.SolanaConfig(), g.SolanaTokens()}, solwire.V2
+		c.Solana, c.SolanaVersion = &node[chainsolana.Network]{g.Solana.URL(), g.SolanaConfig(), g.SolanaTokens()}, solwire.V1
 	}
 	if g.Starknet != nil {
 		c.Starknet = &node[chainstarknet.Network]{g.Starknet.URL(), g.StarknetConfig(), g.StarknetTokens()}
@@ -145,7 +168,15 @@ func (g *ground) tell() child {
 }
 
 func (g *ground) onEVM() land {
-	return land{chain: g.EVM.Network().Chain, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+	return land{chain: g.EVM.Network().Chain, gasWorth: big.NewInt(1e14), newcomer: func() (string, error) {
+		a, err := g.EVM.NewAccount()
+		if err != nil {
+			return "", err
+		}
+		return a.Address.Hex(), nil
+	}, gas: func(ctx context.Context, address string) (*big.Int, error) {
+		return g.EVM.Balance(ctx, devevm.Native, common.HexToAddress(address))
+	}, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
 		a, err := g.EVM.NewAccount()
 		if err != nil {
 			return nil, "", err
@@ -160,7 +191,12 @@ func (g *ground) onEVM() land {
 }
 
 func (g *ground) onSolana() land {
-	return land{chain: "SOLANA", open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+	return land{chain: "SOLANA", opens: true, gasWorth: big.NewInt(62_500_000), newcomer: func() (string, error) {
+		return g.Solana.NewAccount().Address.String(), nil
+	}, gas: func(_ context.Context, address string) (*big.Int, error) {
+		owner, err := solwire.ParseKey(address)
+		return new(big.Int).SetUint64(g.Solana.Lamports(owner)), err
+	}, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
 		a := g.Solana.NewAccount()
 		if err := g.Solana.Fund(ctx, a.Address, solana.SOL(1000)); err != nil {
 			return nil, "", err
@@ -173,7 +209,15 @@ func (g *ground) onSolana() land {
 }
 
 func (g *ground) onStarknet() land {
-	return land{chain: "STARKNET", open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+	return land{chain: "STARKNET", gasWorth: starknet.STRK(100), newcomer: func() (string, error) {
+		return starkwire.Hex64(g.Starknet.NewAccount().Address), nil
+	}, gas: func(_ context.Context, address string) (*big.Int, error) {
+		at, err := starkwire.ParseAddress(address, true)
+		if err != nil {
+			return nil, err
+		}
+		return g.Starknet.Balance(starkwire.STRK, at)
+	}, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
 		a := g.Starknet.NewAccount()
 		if err := g.Starknet.Fund(ctx, a.Address, starknet.STRK(1000)); err != nil {
 			return nil, "", err

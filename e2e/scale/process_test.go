@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -24,6 +25,7 @@ import (
 // process is one of the processes that share the swaps.
 type process struct {
 	swapper.Service // of its service
+	url             string
 	cmd             *exec.Cmd
 	stdin           io.Closer
 	log             *tail
@@ -68,14 +70,37 @@ func spawn(ctx context.Context, o child, looked, remembered func(string)) (*proc
 		close(p.ended)
 	}()
 	select {
-	case url := <-ready:
-		p.Service, err = httpapi.NewClient(url)
+	case p.url = <-ready:
+		p.Service, err = httpapi.NewClient(p.url)
 		return p, err
 	case <-p.ended:
 		return nil, fmt.Errorf("the process did not start: %w\n%s", p.err, p.log)
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), p.stop())
 	}
+}
+
+// createGas makes a gas swap.
+func (p *process) createGas(ctx context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+gasPath, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		reason, err := io.ReadAll(answer.Body)
+		return nil, errors.Join(fmt.Errorf("createGasSwap: %s", reason), err)
+	}
+	out := new(swapper.CreateSwapOutput)
+	return out, json.NewDecoder(answer.Body).Decode(out)
 }
 
 // kill ends the process as a crash would, and waits for it.

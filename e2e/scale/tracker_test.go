@@ -9,19 +9,31 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/postgres"
 	"github.com/swapper-go/swapper/swap"
 )
 
 // tracker knows from the store how swaps stand, and from the processes when each was
 // looked at: nobody is asked, so that nothing moves because of it.
 type tracker struct {
-	store storage.Store
+	store interface {
+		storage.Store
+		storage.Leaser
+	}
 	flows map[swap.Type]*swap.Flow
 
 	mu    sync.Mutex
 	swaps map[string]*tracked
-	since int64 // the changes that were read
+	since int64             // the changes that were read
+	hands map[string][]hand // of each shard of the swaps, by its lease's name, in order
+}
+
+// hand is who has a shard from some time on.
+type hand struct {
+	owner string
+	since time.Time
 }
 
 // tracked is one swap.
@@ -35,8 +47,8 @@ type tracked struct {
 	over   time.Time     // when it was seen finished
 }
 
-func newTracker(store storage.Store) *tracker {
-	k := &tracker{store: store, flows: map[swap.Type]*swap.Flow{}, swaps: map[string]*tracked{}}
+func newTracker(store *postgres.Store) *tracker {
+	k := &tracker{store: store, flows: map[swap.Type]*swap.Flow{}, swaps: map[string]*tracked{}, hands: map[string][]hand{}}
 	for _, f := range swap.Flows() {
 		k.flows[f.Type] = f
 	}
@@ -57,6 +69,7 @@ func (k *tracker) of(id string) *tracked {
 func (k *tracker) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		k.read(ctx)
+		k.lookAtHands(ctx)
 		select {
 		case <-ctx.Done():
 		case <-time.After(500 * time.Millisecond):
@@ -91,6 +104,33 @@ func (k *tracker) read(ctx context.Context) {
 	}
 }
 
+const shardPrefix = "swaps/"
+
+// lookAtHands notes which shards have come into other hands.
+func (k *tracker) lookAtHands(ctx context.Context) {
+	leases, err := k.store.Leases(ctx, shardPrefix)
+	if err != nil {
+		return // the next time
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for name, owner := range leases {
+		if all := k.hands[name]; len(all) == 0 || all[len(all)-1].owner != owner {
+			k.hands[name] = append(all, hand{owner, time.Now()})
+		}
+	}
+}
+
+// taken counts how often a swap came into other hands within a time. k.mu is held.
+func (k *tracker) taken(id string, from, to time.Time) (n int) {
+	for _, h := range k.hands[shardPrefix+shard.Value(shard.Of(id))] {
+		if h.since.After(from) && h.since.Before(to) {
+			n++
+		}
+	}
+	return n
+}
+
 // looked notes that a pass of a swap has begun in some process.
 func (k *tracker) looked(id string) {
 	k.mu.Lock()
@@ -110,14 +150,24 @@ func (k *tracker) gap(s *tracked, now time.Time) {
 	if since.Before(s.alone) {
 		since = s.alone
 	}
-	row, _ := k.flows[s.record.Type].State(s.record.State)
-	every := rhythm(row.Every, now.Sub(s.record.CreatedAt.Time()))
+	every := k.rhythm(s.record, now)
 	if d := now.Sub(since); d-every > s.worst-s.every {
 		s.worst, s.when, s.every = d, now, every
 	}
 }
 
-// rhythm is how often a swap of an age is looked at (internal/engine: interval).
+// rhythm is how often a swap is looked at while nothing is heard of it (internal/engine:
+// interval and idleInterval).
+func (k *tracker) rhythm(r *swap.Record, now time.Time) time.Duration {
+	f, age := k.flows[r.Type], now.Sub(r.CreatedAt.Time())
+	row, _ := f.State(r.State)
+	if row.Expired || f.IsUnpaid(r) {
+		return max(30*time.Second, age)
+	}
+	return rhythm(row.Every, age)
+}
+
+// rhythm is that of a swap of an age that may be paid.
 func rhythm(every, age time.Duration) time.Duration {
 	return max(every, min(age/100, every+10*time.Minute))
 }
@@ -127,6 +177,13 @@ func (k *tracker) leave(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.of(id).alone = time.Now()
+}
+
+// forget notes that a swap is given up: another one is made in its place.
+func (k *tracker) forget(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.of(id).alone = time.Time{}
 }
 
 // record returns a swap as it was stored last, and whether it is finished; nil if it was not seen yet.

@@ -61,6 +61,9 @@ type Options struct {
 	// LP claims them itself; 0: 5.
 	Unclaimed          int
 	VaultConfirmations int64 // that withdrawals need; 0: 2
+	// Vaults is how many vaults the LP opens for each token; 0: one. Of several it offers
+	// the one that it has offered least recently, not the one with the least that is enough.
+	Vaults int
 	// VaultUnit is what vaults count a token in, base units; nil: 1, and 10^10 for
 	// tokens of 18 decimals. The token is as its chain writes it.
 	VaultUnit func(token string) int64
@@ -137,6 +140,7 @@ type LP struct {
 	prepared map[string]prepared
 	vaults   []*vault
 	quotes   map[string]*spvQuote
+	offers   uint64            // of vaults, so far
 	purses   []*bitcoin.Wallet // that single swaps were paid to
 	problems []error           // of the last pass
 }

@@ -34,8 +34,9 @@ type vault struct {
 	side    *side
 	onchain chains.Vault // as it stood at the last look
 	pending []pendingWithdrawal
-	spent   bool // the output went elsewhere: the vault is lost
-	replace bool // and another one is to be opened in its place
+	spent   bool   // the output went elsewhere: the vault is lost
+	replace bool   // and another one is to be opened in its place
+	offered uint64 // the number of its last offer
 }
 
 // pendingWithdrawal is one that was broadcast and not claimed yet.
@@ -80,7 +81,7 @@ func (l *LP) openVaults(ctx context.Context) error {
 }
 
 func (l *LP) openVaultsOn(ctx context.Context, s *side) error {
-	utxos := make([]btc.OutPoint, len(s.tokens))
+	utxos := make([]btc.OutPoint, len(s.tokens)*max(1, l.o.Vaults))
 	for i := range utxos {
 		var err error
 		if utxos[i], err = l.btc.Faucet(l.vaultKey.Address, vaultSats); err != nil {
@@ -90,8 +91,8 @@ func (l *LP) openVaultsOn(ctx context.Context, s *side) error {
 	if _, err := l.btc.Mine(int(l.o.VaultConfirmations)); err != nil {
 		return err
 	}
-	for i, t := range s.tokens {
-		v, err := l.openVault(ctx, s, int64(i+1), t, utxos[i])
+	for i, utxo := range utxos {
+		v, err := l.openVault(ctx, s, int64(i+1), s.tokens[i%len(s.tokens)], utxo)
 		if err != nil {
 			return err
 		}
@@ -204,13 +205,19 @@ func (l *LP) chooseVault(s *side, token string, raw func(chains.Vault) ([2]uint6
 		if !f.UnsureVault && (left.Raw[0] < need[0] || left.Raw[1] < need[1]) {
 			continue
 		}
-		if best == nil || left.Raw[0] < least {
-			best, least = v, left.Raw[0]
+		rank := left.Raw[0]
+		if l.o.Vaults > 1 {
+			rank = v.offered
+		}
+		if best == nil || rank < least {
+			best, least = v, rank
 		}
 	}
 	if best == nil {
 		return nil, refuse(20301, "No suitable swap vault found!")
 	}
+	l.offers++
+	best.offered = l.offers
 	if f.SpentVault && !best.spent {
 		return best, l.spend(best)
 	}

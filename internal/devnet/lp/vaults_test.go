@@ -1,0 +1,34 @@
+package lp_test
+
+import (
+	"math/big"
+	"testing"
+
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+	client "github.com/swapper-go/swapper/internal/lp"
+)
+
+// An LP with several vaults for a token offers them in turn, so that several users
+// at once get different ones.
+func TestVaultsAreOfferedInTurn(t *testing.T) {
+	const vaults = 3
+	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = vaults, 500_000_000 })
+	var first []string
+	for i := range 2 * vaults {
+		q := must[client.SPVQuote](t)(k.client.SPV(k.ctx, k.lp.URL(), client.SPVRequest{Chain: k.evm.Network().Chain, Address: k.evm.User.Address.Hex(), Amount: client.Known(big.NewInt(200_000)),
+			Token: k.evm.Contracts().Token.Hex(), GasToken: devnet.Native.Hex(), CallerFeeRate: client.Known(big.NewInt(1000))}))
+		id := q.VaultID.String()
+		switch {
+		case i < vaults:
+			for _, before := range first {
+				if id == before {
+					t.Errorf("vault %s is offered again before the others", id)
+				}
+			}
+			first = append(first, id)
+		case id != first[i-vaults]:
+			t.Errorf("vault %s is offered when it is the turn of %s", id, first[i-vaults])
+		}
+	}
+}
