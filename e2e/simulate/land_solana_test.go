@@ -123,7 +123,15 @@ func (g solanaLand) quiet() (stop func()) {
 }
 
 func (g solanaLand) undo(blocks int) error { return g.net.Solana.Reorg(blocks * 8) }
-func (g solanaLand) dropWaiting()          { g.net.Solana.DropPending() }
+
+func (g solanaLand) unsettle(blocks int, lost bool) error {
+	if lost {
+		return g.net.Solana.Forget(31 + 20*blocks)
+	}
+	return g.net.Solana.Reorg(31 + 20*blocks)
+}
+
+func (g solanaLand) dropWaiting() { g.net.Solana.DropPending() }
 
 func (g solanaLand) fault(n int) {
 	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},

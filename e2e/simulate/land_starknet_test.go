@@ -140,6 +140,13 @@ func (g starknetLand) undo(int) error {
 	return nil
 }
 
+func (g starknetLand) unsettle(blocks int, lost bool) error {
+	if lost {
+		return g.net.Starknet.Forget(blocks)
+	}
+	return g.net.Starknet.Reorg(blocks)
+}
+
 func (g starknetLand) dropWaiting() { g.net.Starknet.DropPending() }
 
 func (g starknetLand) fault(n int) {

@@ -47,7 +47,9 @@ type land interface {
 	// Each lasts until stop is called.
 	pace() (stop func())
 	quiet() (stop func())
-	undo(blocks int) error // replaces the newest blocks
+	undo(blocks int) error // replaces the newest blocks, none of which is final
+	// unsettle replaces more blocks than that, final ones too. What was in them may come again, or is lost.
+	unsettle(blocks int, lost bool) error
 	dropWaiting()
 	fault(n int)
 	heal()
@@ -235,7 +237,17 @@ func (g evmLand) heal() {
 func (g evmLand) pace() (stop func())   { return g.net.EVM.Pace(evmBlockTime) }
 func (g evmLand) quiet() (stop func())  { return g.net.EVM.Pace(10 * time.Minute) }
 func (g evmLand) undo(blocks int) error { return g.net.EVM.Reorg(uint64(blocks)) }
-func (g evmLand) dropWaiting()          { g.net.EVM.DropPending() }
+
+// unsettle brings the node of the network to a branch; what was lost is dropped before it is mined again.
+func (g evmLand) unsettle(blocks int, lost bool) error {
+	err := g.net.EVM.Reorg(uint64(6 + blocks))
+	if lost {
+		g.net.EVM.DropPending()
+	}
+	return err
+}
+
+func (g evmLand) dropWaiting() { g.net.EVM.DropPending() }
 
 func (g evmLand) fault(n int) {
 	all := []devevm.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true},

@@ -115,6 +115,11 @@ func newPlan(seed uint64) plan {
 		e.lasts = min(e.lasts, p.calm-e.at)
 		p.events = append(p.events, e)
 	}
+	if *deep {
+		for range 1 + r.IntN(4) {
+			p.events = append(p.events, event{at: max(min(p.orders[r.IntN(len(p.orders))].at+between(0, 15*time.Minute), p.calm-time.Second), 10*time.Minute), what: "unsettled", who: r.IntN(len(p.lands)+1) - 1, n: r.IntN(1 << 20)})
+		}
+	}
 	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
 	return p
 }

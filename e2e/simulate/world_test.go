@@ -45,6 +45,7 @@ type world struct {
 	wealthy  *big.Int // what the honest provider had at first, in sats
 	promises *promises
 	began    time.Time // of the plan's time
+	tip      uint32    // Bitcoin's then
 
 	unpace  []func()       // ends the chains' pace
 	burying sync.WaitGroup // processes that end
@@ -229,6 +230,18 @@ func (w *world) do(e event) (end func()) {
 		}
 	case "chain reorganised":
 		if err := w.lands[e.who].undo(1 + pick(2)); err != nil {
+			w.broken("the chain's reorganisation: %v", err)
+		}
+	case "unsettled":
+		depth, lost := 1+pick(12), e.n>>10%2 == 0
+		if e.who < 0 {
+			tip, _ := w.net.Bitcoin.Tip()
+			if depth = min(depth+2, int(tip-w.tip)); depth > 0 { // not below where the relays begin
+				if err := w.net.Bitcoin.Reorg(depth); err != nil {
+					w.broken("Bitcoin's reorganisation: %v", err)
+				}
+			}
+		} else if err := w.lands[e.who].unsettle(depth, lost); err != nil {
 			w.broken("the chain's reorganisation: %v", err)
 		}
 	case "chain drops what waits":

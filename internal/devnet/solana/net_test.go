@@ -3,10 +3,13 @@ package solana_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	client "github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -190,4 +193,33 @@ func TestServers(t *testing.T) {
 			return
 		}
 	}
+}
+
+// While blocks come by the clock nobody makes others, and afterwards each transaction has its own again.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // after Bitcoin's first block
+		network := new(loopback.Network)
+		coins, err := bitcoin.Start(bitcoin.Options{Network: network})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer coins.Close()
+		n := start(t, solana.Options{Bitcoin: coins, Network: network})
+		defer n.Close()
+		a, began, height := n.NewAccount(), time.Now(), n.Head().Height
+		stop := n.Pace(wire.SlotTime)
+		if err := n.Fund(t.Context(), a.Address, 1_000_000); err != nil || time.Since(began) != wire.SlotTime {
+			t.Errorf("executed after %v: %v", time.Since(began), err)
+		}
+		time.Sleep(time.Minute)
+		stop()
+		if got := n.Head().Height - height; got != 151 {
+			t.Errorf("%d blocks in 60.4 s", got)
+		}
+		began = time.Now()
+		if err := n.Fund(t.Context(), a.Address, 1_000_000); err != nil || time.Since(began) != 0 {
+			t.Errorf("executed after %v: %v", time.Since(began), err)
+		}
+	})
 }

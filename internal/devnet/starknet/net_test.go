@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
@@ -257,4 +260,33 @@ func TestAccountsAreDeployed(t *testing.T) {
 	if _, err := n.User.Send(t.Context(), transfer(t, wire.STRK, n.LP.Address, big.NewInt(1))); err != nil {
 		t.Error(err)
 	}
+}
+
+// While blocks come by the clock nobody makes others, and afterwards each transaction has its own again.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // after Bitcoin's first block
+		network := new(loopback.Network)
+		coins, err := bitcoin.Start(bitcoin.Options{Network: network})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer coins.Close()
+		n := start(t, starknet.Options{Bitcoin: coins, Network: network})
+		defer n.Close()
+		a, began, height := n.NewAccount(), time.Now(), n.Head().Height
+		stop := n.Pace(6 * time.Second)
+		if err := n.Fund(t.Context(), a.Address, big.NewInt(1)); err != nil || time.Since(began) != 6*time.Second {
+			t.Errorf("executed after %v: %v", time.Since(began), err)
+		}
+		time.Sleep(time.Minute)
+		stop()
+		if got := n.Head().Height - height; got != 11 {
+			t.Errorf("%d blocks in 66 s", got)
+		}
+		began = time.Now()
+		if err := n.Fund(t.Context(), a.Address, big.NewInt(1)); err != nil || time.Since(began) != 0 {
+			t.Errorf("executed after %v: %v", time.Since(began), err)
+		}
+	})
 }
