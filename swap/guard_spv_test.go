@@ -115,6 +115,10 @@ func TestSPVRows(t *testing.T) {
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(actionClaim),
 		}},
+		{why: "the payout was advanced", pass: passOf(spvPass(swapstate.SPVFailed), withdrawn(chains.WithdrawalFronted)), without: changes{
+			"the chain does not answer": func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+			"the vault has not moved":   withdrawn(chains.WithdrawalNone),
+		}},
 		{why: "a reorganisation took back what spent its input", pass: passOf(spvPass(swapstate.SPVFailed), unspent), with: changes{
 			"the quote expired before": func(in *In) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVExpired, true },
 			"another one that is not in a block waits": func(in *In) {

@@ -102,7 +102,7 @@ func spvMoves() []Move {
 		return known && n >= in.R.Bitcoin.Confirmations
 	}
 	under := []int{swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted}
-	after := []int{swapstate.SPVExpired, swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVBroadcasted, swapstate.SPVConfirmed}
+	after := []int{swapstate.SPVFailed, swapstate.SPVExpired, swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVBroadcasted, swapstate.SPVConfirmed}
 	return []Move{
 		{From: append([]int{swapstate.SPVFronted}, after...), To: swapstate.SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
 		{From: after, To: swapstate.SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
