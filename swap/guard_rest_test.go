@@ -74,8 +74,8 @@ func TestOutgoingOnlyOnAnAnswer(t *testing.T) {
 		"there is no id":            func(in *In) { in.Obs.Escrow.Value.Result = nil },
 	})
 	offers := func(in In) bool { return f.View(in).Action != nil }
-	allows(t, outPass(swapstate.OutCreated, chains.EscrowFact{}), offers, changes{"the authorisation was not asked for": func(*In) {}})
 	needs(t, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), offers, changes{
+		"the authorisation was not asked for":    func(in *In) { in.Obs.Escrow.Value.Auth = chains.AuthUnknown },
 		"the last good word of the chain is old": func(in *In) { in.Obs.Escrow, in.Now = failed(in.Obs.Escrow.Value), noon.Add(time.Hour) },
 	})
 	late := passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{}), func(in *In) {

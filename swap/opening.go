@@ -53,12 +53,13 @@ func mayOpen(in In) bool {
 }
 
 // openable reports whether the authorisation is good, as far as is known: by the
-// chain's word, or else by the quote's expiry.
+// chain's word, or else by the quote's expiry. A chain that was asked about the escrow
+// alone, as one that is open, has to be asked again before anything is offered.
 func openable(in In) bool {
 	if in.R.Escrow == nil || in.R.Escrow.Init == nil { // a recovered swap: nothing can be opened
 		return false
 	}
-	if f := in.Obs.Escrow; f.Known() && f.Value.Auth != chains.AuthUnknown {
+	if f := in.Obs.Escrow; f.Known() {
 		return f.Value.Auth == chains.AuthGood
 	}
 	return !in.R.Expiry.Passed(in.Now)

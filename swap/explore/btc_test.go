@@ -34,6 +34,7 @@ type btcWorld struct {
 type btx struct {
 	state txState
 	at    int16
+	known bool // the process had it, or was shown it
 }
 
 func (b btcWorld) canonical(h func(int16) int16) btcWorld {
@@ -156,7 +157,7 @@ func (s *sim) btcTick() {
 	b := &s.w.btc
 	for i := range b.txs {
 		if s.flow.Type != swap.SPVFromBTC && b.txs[i].state == waiting {
-			b.txs[i] = btx{mined, b.height + 1}
+			b.txs[i] = btx{mined, b.height + 1, b.txs[i].known}
 		}
 	}
 	b.height += finalAfter + 1
@@ -185,7 +186,7 @@ func (s *sim) mineBTC(i int) bool {
 		return false
 	}
 	b.height++
-	b.txs[i] = btx{mined, b.height}
+	b.txs[i] = btx{mined, b.height, b.txs[i].known}
 	return true
 }
 
@@ -212,13 +213,16 @@ func bitcoinNature(slots int) []action {
 				of(s).state = dropped
 				return true
 			}},
-			action{name + ", which was forgotten, is mined", 1, func(s *sim) bool { return of(s).state == dropped && s.mineBTC(i) }},
+			action{name + ", which was forgotten, is mined", 1, func(s *sim) bool {
+				late := s.flow.Type == swap.FromBTC && s.w.escrow() == chains.EscrowRefunded // what was paid in time is taken to be mined in time
+				return of(s).state == dropped && !late && s.mineBTC(i)
+			}},
 			action{"another transaction spends an input of " + name, 1, func(s *sim) bool {
 				if st := of(s).state; st == absent || st == mined || st == replaced {
 					return false
 				}
 				s.w.btc.height++
-				*of(s) = btx{replaced, s.w.btc.height}
+				*of(s) = btx{replaced, s.w.btc.height, of(s).known}
 				return true
 			}})
 	}
@@ -231,7 +235,7 @@ func bitcoinNature(slots int) []action {
 					continue
 				}
 				hit = true
-				if *t = (btx{state: waiting}); lost {
+				if *t = (btx{state: waiting, known: t.known}); lost {
 					t.state = dropped
 				}
 			}
@@ -257,7 +261,7 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 	sub := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: paymentIDs[0], Tx: rawPayment(0), Posted: []byte{1}}}
 	switch b.txs[0].state {
 	case absent, signed, replaced:
-		b.txs[0] = btx{state: signed}
+		b.txs[0] = btx{state: signed, known: true}
 	}
 	b.signs++
 	if _, _, err := s.turn(sub, o); err != nil && err != errDied {
@@ -270,7 +274,7 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 // able to be mined beside it.
 func (s *sim) paysAgain(i int) {
 	for j, t := range s.w.btc.txs {
-		forgotten := t.state == dropped && i != j && s.flow.Type == swap.FromBTC // a trusted provider says whether it has seen it
+		forgotten := t.state == dropped && t.known && i != j && s.flow.Type == swap.FromBTC // a trusted provider says whether it has seen it
 		if t.state == waiting || t.state == mined || forgotten {
 			s.broken("the user is asked for a payment, while another is on its way")
 		}

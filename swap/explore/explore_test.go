@@ -226,6 +226,10 @@ func (s *sim) check(was *swap.Record, res *engine.Result, o opts) {
 	if !o.clean() || s.bad != "" {
 		return
 	}
+	for i := range s.w.btc.txs {
+		t := &s.w.btc.txs[i]
+		t.known = t.known || res.Observation.Received.Known() && (t.state == waiting || t.state == mined)
+	}
 	if wrong := s.truth(s, was, res); wrong != "" {
 		s.broken("after a pass with true answers: %s", wrong)
 	}
