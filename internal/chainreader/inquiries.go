@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/routine"
 )
 
 // inquiries ask LPs for the status of swaps, independently of the passes: a pass
@@ -24,6 +25,7 @@ type inquiries struct {
 	mu    sync.Mutex
 	asked map[string]*inquiry // by question
 	slow  map[string]bool     // by host: let a pass wait in vain
+	busy  map[string]int      // by host: in progress
 	all   sync.WaitGroup
 }
 
@@ -44,13 +46,14 @@ const (
 	lpTime        = 60 * time.Second // for an answer, repetitions included
 	lpFresh       = 10 * time.Second // after which an unused answer is requested again
 	lpKept        = 20 * time.Minute // of such an answer: longer than the pauses between the passes of an old swap
-	mostInquiries = 4096             // in progress and kept; beyond that the oldest answers are dropped
+	mostInquiries = 32_768           // in progress and kept; beyond that the oldest answers are dropped
+	mostRoutine   = 64               // in progress with one LP, of which it is asked on behalf of nobody: it takes few at once
 )
 
 var errLPSilent = fault.New(fault.Upstream, "the liquidity provider is not responding")
 
 func newInquiries(base context.Context, reader StatusReader) *inquiries {
-	return &inquiries{reader: reader, base: base, asked: map[string]*inquiry{}, slow: map[string]bool{}}
+	return &inquiries{reader: reader, base: base, asked: map[string]*inquiry{}, slow: map[string]bool{}, busy: map[string]int{}}
 }
 
 // ask returns the answer to a question: one that came too late for the caller
@@ -58,7 +61,7 @@ func newInquiries(base context.Context, reader StatusReader) *inquiries {
 // only by who waits for it.
 func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + bigs.OrZero(q.Sequence).String()
-	i, patience := n.begin(key, q)
+	i, patience := n.begin(key, q, routine.Is(ctx))
 	if i == nil {
 		return lp.Status{}, errLPSilent
 	}
@@ -84,22 +87,31 @@ func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error
 }
 
 // begin returns the inquiry that answers a question, and how long it may be
-// waited for; nil if too many are in progress.
-func (n *inquiries) begin(key string, q lp.StatusQuery) (*inquiry, time.Duration) {
+// waited for; nil if too many are in progress. Those of one LP that is slow or asked much
+// leave room for the others', and its routine ones for those that somebody waits for.
+func (n *inquiries) begin(key string, q lp.StatusQuery, unhurried bool) (*inquiry, time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
+	host := lp.Host(q.URL)
 	i := n.asked[key]
 	if i == nil || !i.ended.IsZero() && now.Sub(i.ended) > lpFresh {
-		if len(n.asked) >= mostInquiries && !n.sweep() || n.base.Err() != nil {
+		if n.base.Err() != nil {
+			return nil, 0
+		}
+		if unhurried && n.busy[host] >= mostRoutine || len(n.asked) >= mostInquiries && !n.sweep() {
+			if i != nil && now.Sub(i.ended) <= lpKept {
+				return i, 0
+			}
 			return nil, 0
 		}
 		before := i
 		if before != nil && now.Sub(before.ended) > lpKept {
 			before = nil
 		}
-		i = &inquiry{host: lp.Host(q.URL), began: now, before: before, done: make(chan struct{})}
+		i = &inquiry{host: host, began: now, before: before, done: make(chan struct{})}
 		n.asked[key] = i
+		n.busy[host]++
 		n.all.Go(func() { n.run(key, i, q) })
 	}
 	if n.slow[i.host] {
@@ -117,6 +129,9 @@ func (n *inquiries) run(key string, i *inquiry, q lp.StatusQuery) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	i.status, i.err, i.ended = status, err, time.Now()
+	if n.busy[i.host]--; n.busy[i.host] == 0 {
+		delete(n.busy, i.host)
+	}
 	_, refused := errors.AsType[*lp.RequestError](err)
 	if (err == nil || refused) && i.ended.Sub(i.began) <= lpPatience {
 		delete(n.slow, i.host)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/routine"
 )
 
 // lpAt answers after a while, with codes that count up.
@@ -151,4 +152,57 @@ type statusReader func(context.Context, lp.StatusQuery) (lp.Status, error)
 
 func (f statusReader) Status(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	return f(ctx, q)
+}
+
+// What nobody waits for takes few places with an LP: one that is asked about very many
+// swaps and is slow holds up neither another LP's swaps nor a caller who asks about his.
+// An answer that is kept is given out also while there is no place.
+func TestRoutineInquiriesLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delay := 5 * time.Second
+		reader, calls := lpAt(func(q lp.StatusQuery) time.Duration {
+			if lp.Host(q.URL) == "slow" {
+				return delay
+			}
+			return 10 * time.Millisecond
+		})
+		w := New(nil, nil, reader)
+		ask := func(ctx context.Context, host string, i int) (lp.Status, error) {
+			return w.LPStatus(ctx, lp.StatusQuery{URL: "https://" + host + "/tobtc", Endpoint: lp.GetRefundAuthorization, ID: fmt.Sprint(i)})
+		}
+		unhurried := routine.Mark(t.Context())
+		if _, err := ask(unhurried, "slow", 0); !errors.Is(err, errLPSilent) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // the answer to that is kept, and old
+		for i := range 1000 {
+			if _, err := ask(unhurried, "slow", i+1); !errors.Is(err, errLPSilent) {
+				t.Fatalf("swap %d: %v", i+1, err)
+			}
+		}
+		synctest.Wait()
+		if n := calls.Load(); n != mostRoutine+1 {
+			t.Errorf("%d calls are under way, want %d", n-1, mostRoutine)
+		}
+		if s, err := ask(unhurried, "slow", 0); err != nil || s.Code != 1 {
+			t.Errorf("%+v, %v; want the answer that is kept", s, err)
+		}
+		if _, err := ask(unhurried, "well", 1); err != nil {
+			t.Errorf("another provider: %v", err)
+		}
+		delay = time.Second
+		before := calls.Load()
+		_, err := ask(t.Context(), "slow", 2000)
+		synctest.Wait()
+		if !errors.Is(err, errLPSilent) || calls.Load() != before+1 {
+			t.Errorf("%v, %d calls; a caller's question should be asked", err, calls.Load()-before)
+		}
+		time.Sleep(10 * time.Second)
+		for i := range mostRoutine { // places are given back
+			if _, err := ask(unhurried, "slow", 3000+i); err != nil {
+				t.Fatalf("swap %d: %v", 3000+i, err)
+			}
+		}
+		w.Close()
+	})
 }

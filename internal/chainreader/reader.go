@@ -47,10 +47,14 @@ type questions struct {
 	withdrawals *batch[chains.WithdrawalQuery, chains.WithdrawalFact]
 }
 
-// Bounds of one call.
+// Bounds of the calls for questions of one kind to one contract set or to Bitcoin.
 const (
-	mostQuestions   = 256
-	questionTimeout = 25 * time.Second
+	mostQuestions   = 256                    // in one call
+	mostCalls       = 8                      // at once
+	mostTxCalls     = 64                     // at once, to Bitcoin: all but a few answers of a call may be given out
+	spareCalls      = 2                      // of them: not for routine questions alone
+	gatherFor       = 200 * time.Millisecond // how long routine questions, or all while calls are in flight, are collected
+	questionTimeout = 25 * time.Second       // of a call
 )
 
 // New returns a reader of the given chains, by id. Close it.
@@ -58,9 +62,8 @@ func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader)
 	base, stop := context.WithCancel(context.Background())
 	w := &Reader{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop,
 		raws: lru.New[string, *madeRaw](rawsKept), asking: map[contractKey]*questions{}}
-	w.txs = newBatch(base, func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
-		return backend.Txs(ctx, ids), nil
-	}, func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
+	w.txs = newBatch(base, txsOf(backend), func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
+	w.txs.calls = mostTxCalls
 	w.Unpayable = sync.OnceValue(func() map[string]string { return unpayable(all) })
 	return w
 }
@@ -102,8 +105,24 @@ func (rd *Reader) Close() {
 	rd.txs.wait()
 }
 
-func newBatch[Q, A any](base context.Context, run func(context.Context, []Q) ([]A, error), failed func(error) A) *batch[Q, A] {
-	return &batch[Q, A]{run: run, failed: failed, most: mostQuestions, timeout: questionTimeout, base: base}
+func newBatch[Q, A any](base context.Context, run func(context.Context, []Q, func(int, A)) error, failed func(error) A) *batch[Q, A] {
+	return &batch[Q, A]{run: run, failed: failed, most: mostQuestions, calls: mostCalls, spare: spareCalls, gather: gatherFor, timeout: questionTimeout, base: base}
+}
+
+// txsOf asks a backend for transactions. One that asks for each by itself gives each answer
+// as it comes: the slowest, which may be repeated for seconds, holds up no other.
+func txsOf(backend bitcoin.Backend) func(context.Context, []bitcoin.Hash, func(int, bitcoin.Result[*bitcoin.Tx])) error {
+	if each, ok := backend.(interface {
+		EachTx(ctx context.Context, ids []bitcoin.Hash, answer func(i int, r bitcoin.Result[*bitcoin.Tx]))
+	}); ok {
+		return func(ctx context.Context, ids []bitcoin.Hash, answer func(int, bitcoin.Result[*bitcoin.Tx])) error {
+			each.EachTx(ctx, ids, answer)
+			return nil
+		}
+	}
+	return whole(func(ctx context.Context, ids []bitcoin.Hash) ([]bitcoin.Result[*bitcoin.Tx], error) {
+		return backend.Txs(ctx, ids), nil
+	})
 }
 
 // contract returns a contract set and its batches.
@@ -121,10 +140,10 @@ func (rd *Reader) contract(chain, version string) (chains.Contract, *questions, 
 	key := contractKey{chain, k.Version()}
 	q := rd.asking[key]
 	if q == nil {
-		q = &questions{escrows: newBatch(rd.base, k.Escrows, func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
+		q = &questions{escrows: newBatch(rd.base, whole(k.Escrows), func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
 		if v, ok := k.(chains.VaultContract); ok {
-			q.vaults = newBatch(rd.base, v.Vaults, func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
-			q.withdrawals = newBatch(rd.base, v.Withdrawals, func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
+			q.vaults = newBatch(rd.base, whole(v.Vaults), func(err error) chains.VaultFact { return chains.VaultFact{Err: err} })
+			q.withdrawals = newBatch(rd.base, whole(v.Withdrawals), func(err error) chains.WithdrawalFact { return chains.WithdrawalFact{Err: err} })
 		}
 		rd.asking[key] = q
 	}

@@ -29,12 +29,33 @@ func notFound(format string, args ...any) error {
 // the request (4xx). The error says how each one failed. protocol: bitcoin.md
 // §3.2 and §20 row 10.
 func ask[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
+	return repeat(ctx, c, what, func(ctx context.Context) (T, error) { return round(ctx, c, what, call) })
+}
+
+// askInTurn is ask for one of many questions that come at once. A round waits until fewer
+// are under way than one URL takes, so that none is believed slow because of our own queue;
+// what waits to be repeated holds no place. call asks nothing else in turn.
+func askInTurn[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
+	return repeat(ctx, c, what, func(ctx context.Context) (T, error) {
+		select {
+		case c.turns <- struct{}{}:
+			defer func() { <-c.turns }()
+		case <-ctx.Done():
+			var none T
+			return none, context.Cause(ctx)
+		}
+		return round(ctx, c, what, call)
+	})
+}
+
+// repeat has rounds made until one gives a final answer or the policy ends.
+func repeat[T any](ctx context.Context, c *Client, what string, one func(context.Context) (T, error)) (T, error) {
 	policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 	policy.Final = func(err error) bool {
 		_, final := errors.AsType[finalError](err)
 		return final
 	}
-	v, err := retry.Do(ctx, policy, func(ctx context.Context) (T, error) { return round(ctx, c, what, call) })
+	v, err := retry.Do(ctx, policy, one)
 	if final, ok := errors.AsType[finalError](err); ok {
 		return v, final.error
 	}
@@ -56,7 +77,10 @@ type outcome[T any] struct {
 
 func round[T any](ctx context.Context, c *Client, what string, call func(context.Context, *source) (T, error)) (T, error) {
 	var zero T
-	order := c.order()
+	order, err := c.awake(ctx)
+	if err != nil {
+		return zero, err
+	}
 	if len(order) == 0 {
 		return zero, c.allResting(what)
 	}

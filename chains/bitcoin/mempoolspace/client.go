@@ -78,6 +78,7 @@ type Client struct {
 	o       Options
 	sources []*source
 	log     *slog.Logger
+	turns   chan struct{} // see askInTurn
 
 	flight  flight.Group
 	tip     recent.Value[uint32]
@@ -132,6 +133,7 @@ func New(o Options) (*Client, error) {
 		}
 		c.sources = append(c.sources, newSource(c, base))
 	}
+	c.turns = make(chan struct{}, o.Concurrency)
 	return c, nil
 }
 

@@ -110,13 +110,13 @@ type projectedJSON struct {
 // CPFPs returns the effective fee rates of unconfirmed transactions. It sends
 // one request for each, in parallel. A plain Esplora server has no such data.
 func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
-	return together(c, ids, func(id bitcoin.Hash) (*bitcoin.CPFP, error) { return c.cpfp(ctx, id) })
+	return together(ids, func(id bitcoin.Hash) (*bitcoin.CPFP, error) { return c.cpfp(ctx, id) })
 }
 
 func (c *Client) cpfp(ctx context.Context, id bitcoin.Hash) (*bitcoin.CPFP, error) {
 	path := "v1/cpfp/" + id.String()
 	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.CPFP, error) {
-		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.CPFP, error) {
+		return askInTurn(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.CPFP, error) {
 			if s.isPlain() {
 				return nil, nil
 			}

@@ -1,6 +1,7 @@
 package mempoolspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,9 +17,10 @@ import (
 // health is what the last answers of a source say about the next one. The zero
 // value is a source that nothing is known about, which is as good as a well one.
 type health struct {
-	state state
-	until time.Time // when a source that is not well may be asked again like a well one
-	why   error     // the last failure, nil after an answer
+	state  state
+	until  time.Time // when a source that is not well may be asked again like a well one
+	why    error     // the last failure, nil after an answer
+	limits int       // how often it has limited us since its last answer
 }
 
 type state uint8
@@ -31,8 +33,14 @@ const (
 )
 
 // shortestRest is how long a source that limits its callers is left alone if it
-// does not say how long.
-const shortestRest = 5 * time.Second
+// does not say how long. The only one there is rests firstRest, and twice as long each time
+// it does so again without an answer in between, up to shortestRest: many that limit refuse
+// now and then what they take a moment later.
+const (
+	shortestRest = 5 * time.Second
+	firstRest    = 100 * time.Millisecond
+	shortRest    = time.Second // one that a question waits for
+)
 
 // order returns the sources to ask, best first: the well ones, and those whose
 // time has come, in the order of the options; then the slow and the down ones.
@@ -49,6 +57,33 @@ func (c *Client) order() []*source {
 		}
 	}
 	return slices.Concat(first, second)
+}
+
+// awake is order once a source may be asked: a short rest of all is waited for. None after
+// a longer one has begun.
+func (c *Client) awake(ctx context.Context) ([]*source, error) {
+	for {
+		order := c.order()
+		if len(order) > 0 {
+			return order, nil
+		}
+		rest := shortestRest
+		for _, s := range c.sources {
+			s.mu.Lock()
+			rest = min(rest, time.Until(s.health.until))
+			s.mu.Unlock()
+		}
+		if rest > shortRest {
+			return nil, nil
+		}
+		timer := time.NewTimer(max(rest, time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // condition returns the state for the next question. A source whose time has
@@ -82,7 +117,7 @@ func (s *source) outrun() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.health.state == well {
-		s.health = health{slow, time.Now().Add(s.client.o.Recheck), nil}
+		s.health = health{state: slow, until: time.Now().Add(s.client.o.Recheck)}
 	}
 }
 
@@ -91,15 +126,21 @@ func (s *source) failed(err error) {
 		s.succeeded()
 		return
 	}
-	rest, next := s.client.o.Recheck, down
+	rest, next, limits := s.client.o.Recheck, down, 0
 	if e, ok := errors.AsType[*statusError](err); ok && (e.status == http.StatusTooManyRequests || e.wait > 0) {
+		s.mu.Lock()
+		limits = s.health.limits + 1
+		s.mu.Unlock()
 		rest, next = max(e.wait, shortestRest), limited
+		if e.wait == 0 && len(s.client.sources) == 1 {
+			rest = min(firstRest<<min(limits-1, 10), shortestRest)
+		}
 	} else if _, ok := errors.AsType[*networkError](err); ok {
 		rest *= 10
 	}
 	s.mu.Lock()
 	before := s.health.state
-	s.health = health{next, time.Now().Add(rest), err}
+	s.health = health{next, time.Now().Add(rest), err, limits}
 	s.mu.Unlock()
 	if before != next {
 		s.client.log.Warn("Bitcoin server failed", "url", s.name(), "error", err, "rest", rest)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flight"
 )
@@ -27,8 +25,17 @@ func (c *Client) Txs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*
 	if len(ids) == 0 {
 		return nil
 	}
+	results := make([]bitcoin.Result[*bitcoin.Tx], len(ids))
+	c.EachTx(ctx, ids, func(i int, r bitcoin.Result[*bitcoin.Tx]) { results[i] = r })
+	return results
+}
+
+// EachTx is Txs that gives each answer as it comes, with the place of its id: one that
+// has to be repeated holds no other up. answer is called by several goroutines, once for
+// each id, and not any more once EachTx has returned.
+func (c *Client) EachTx(ctx context.Context, ids []bitcoin.Hash, answer func(i int, r bitcoin.Result[*bitcoin.Tx])) {
 	tip := c.tipBeside(ctx)
-	return together(c, ids, func(id bitcoin.Hash) (*bitcoin.Tx, error) {
+	each(ids, answer, func(id bitcoin.Hash) (*bitcoin.Tx, error) {
 		tx, err := c.tx(ctx, id)
 		if err != nil {
 			return nil, err
@@ -37,20 +44,23 @@ func (c *Client) Txs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*
 	})
 }
 
-// together answers each question in its own goroutine, as many at once as one
-// URL takes.
-func together[K, V any](c *Client, questions []K, answer func(K) (V, error)) []bitcoin.Result[V] {
+// together answers each question, and returns the answers.
+func together[K, V any](questions []K, answer func(K) (V, error)) []bitcoin.Result[V] {
 	results := make([]bitcoin.Result[V], len(questions))
-	var g errgroup.Group
-	g.SetLimit(c.o.Concurrency)
+	each(questions, func(i int, r bitcoin.Result[V]) { results[i] = r }, answer)
+	return results
+}
+
+// each answers each question in its own goroutine. Their requests are asked in turn.
+func each[K, V any](questions []K, give func(int, bitcoin.Result[V]), answer func(K) (V, error)) {
+	var g sync.WaitGroup
 	for i, q := range questions {
-		g.Go(func() error {
-			results[i].Value, results[i].Err = answer(q)
-			return nil
+		g.Go(func() {
+			v, err := answer(q)
+			give(i, bitcoin.Result[V]{Value: v, Err: err})
 		})
 	}
-	_ = g.Wait() // the errors are in the results
-	return results
+	g.Wait()
 }
 
 // tipBeside asks for the tip at once; the function returned waits for the answer.
@@ -75,7 +85,7 @@ func (c *Client) tx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 	}
 	path := "tx/" + id.String()
 	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.Tx, error) {
-		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.Tx, error) {
+		return askInTurn(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.Tx, error) {
 			return s.tx(ctx, id)
 		})
 	})
@@ -193,7 +203,7 @@ func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoi
 			ids = append(ids, op.Hash)
 		}
 	}
-	lists := together(c, ids, func(id bitcoin.Hash) ([]bitcoin.Spend, error) { return c.outspends(ctx, id) })
+	lists := together(ids, func(id bitcoin.Hash) ([]bitcoin.Spend, error) { return c.outspends(ctx, id) })
 	results := make([]bitcoin.Result[bitcoin.Spend], len(ops))
 	for i, op := range ops {
 		list := lists[at[op.Hash]]
@@ -209,7 +219,7 @@ func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoi
 func (c *Client) outspends(ctx context.Context, id bitcoin.Hash) ([]bitcoin.Spend, error) {
 	path := "tx/" + id.String() + "/outspends"
 	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.Spend, error) {
-		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([]bitcoin.Spend, error) {
+		return askInTurn(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([]bitcoin.Spend, error) {
 			var list []spendJSON
 			err := s.getJSON(ctx, path, txLimit, &list)
 			if says(err, noTx...) {
