@@ -160,7 +160,7 @@ func (a *absences) schedule(s *schedule, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id := range a.returned {
-		s.soon(id, now)
+		s.soon(id, now, true)
 	}
 	clear(a.returned)
 }

@@ -151,14 +151,14 @@ func TestCallsOfASwap(t *testing.T) {
 	minute := time.Minute
 	type cost struct{ abandoned, settled calls }
 	most := map[swap.Type]cost{
-		swap.ToBTC:            {calls{0, 16, 0}, calls{9, 25, 0}},
-		swap.ToBTCLN:          {calls{0, 16, 0}, calls{9, 25, 0}},
-		swap.FromBTC:          {calls{0, 16, 0}, calls{0, 110, 140}},
-		swap.FromBTCLN:        {calls{14, 0, 0}, calls{3, 80, 0}},
-		swap.FromBTCLNAuto:    {calls{13, 11, 0}, calls{3, 40, 0}},
-		swap.SPVFromBTC:       {calls{0, 0, 0}, calls{0, 75, 140}},
-		swap.TrustedFromBTCLN: {calls{15, 0, 0}, calls{9, 3, 0}},
-		swap.TrustedFromBTC:   {calls{8, 0, 16}, calls{50, 3, 95}},
+		swap.ToBTC:            {calls{0, 16, 0}, calls{10, 28, 0}},
+		swap.ToBTCLN:          {calls{0, 16, 0}, calls{10, 28, 0}},
+		swap.FromBTC:          {calls{0, 16, 0}, calls{0, 125, 92}},
+		swap.FromBTCLN:        {calls{14, 0, 0}, calls{3, 86, 0}},
+		swap.FromBTCLNAuto:    {calls{13, 11, 0}, calls{3, 42, 0}},
+		swap.SPVFromBTC:       {calls{0, 0, 0}, calls{0, 77, 76}},
+		swap.TrustedFromBTCLN: {calls{15, 0, 0}, calls{10, 3, 0}},
+		swap.TrustedFromBTC:   {calls{8, 0, 16}, calls{50, 3, 52}},
 	}
 	for _, c := range waysOut() {
 		typ := c.flow.Type

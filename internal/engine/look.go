@@ -16,7 +16,7 @@ import (
 
 // lookers bounds how many swaps one call of [Engine.Look] looks at together: a
 // block may concern many swaps, whose passes wait for chains and LPs, not for us.
-const lookers = 16
+const lookers = 128
 
 // Look brings forward the swaps that the hints are about and returns when each has
 // been looked at, so that the cursor behind the hints may be stored. Different swaps
@@ -102,7 +102,7 @@ func (h *hints) schedule(s *schedule, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range h.told {
-		s.soon(id, now.Add(swap.Backoff(0)))
+		s.soon(id, now.Add(swap.Backoff(0)), true)
 	}
 	h.told = nil
 }

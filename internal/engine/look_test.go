@@ -113,7 +113,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 		var all []chains.Hint
 		for i := range swaps {
 			hash := make([]byte, 32)
-			hash[0] = byte(i + 1)
+			hash[0], hash[1] = byte(i+1), byte((i+1)>>8)
 			r := &swap.Record{Head: swap.Head{ID: string(rune('a' + i)), Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
 				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
 			if err := g.Create(t.Context(), r); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/routine"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -176,7 +177,11 @@ type landed struct {
 // passRun is one pass. It outlives the callers that wait for it.
 type passRun struct {
 	*flight.Call[*Result]
-	ended time.Time // zero until it has ended well; Engine.mu guards it
+
+	// Engine.mu guards these.
+	ended   time.Time // zero until it has ended well
+	routine bool      // nobody wants to see what it finds
+	lean    bool      // it has left out what only who waits for it wants to know
 }
 
 // Advance runs a pass over a swap and returns what it found. A caller without
@@ -188,8 +193,23 @@ type passRun struct {
 // the table takes the input; what the store says. A failed question is no
 // error: it is a fact without an answer, and moves nothing.
 func (g *Engine) Advance(ctx context.Context, id string, input swap.Input) (*Result, error) {
+	return g.advance(ctx, id, input, forView)
+}
+
+// purpose is what a pass is for.
+type purpose int
+
+const (
+	forView   purpose = iota // somebody wants to see how the swap stands
+	forFacts                 // something is to be decided: what only a view shows is not needed
+	asRoutine                // as forFacts, and nobody waits: it may be asked together with what other swaps ask
+)
+
+// advance is Advance for a purpose. A routine pass does without what only a view shows, as
+// long as no caller has joined it who wants that.
+func (g *Engine) advance(ctx context.Context, id string, input swap.Input, why purpose) (*Result, error) {
 	for {
-		f, mine, err := g.board(id, input)
+		f, mine, err := g.board(id, input, why)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +224,7 @@ func (g *Engine) Advance(ctx context.Context, id string, input swap.Input) (*Res
 
 // board returns the pass that answers the caller, or, with mine false, one
 // that has to end first.
-func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err error) {
+func (g *Engine) board(id string, input swap.Input, why purpose) (f *passRun, mine bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.lanes[id]
@@ -212,19 +232,24 @@ func (g *Engine) board(id string, input swap.Input) (f *passRun, mine bool, err 
 		l = &lane{}
 		g.lanes[id] = l
 	}
-	if l.running != nil {
-		return l.running, input == nil, nil
+	enough := func(f *passRun) bool { return input == nil && (why != forView || !f.lean) }
+	if f = l.running; f != nil {
+		if enough(f) {
+			f.routine = f.routine && why != forView
+			return f, true, nil
+		}
+		return f, false, nil
 	}
-	if input == nil && g.isFresh(l.last) {
+	if g.isFresh(l.last) && enough(l.last) {
 		return l.last, true, nil
 	}
 	if g.base.Err() != nil {
 		return nil, false, ErrClosed
 	}
-	f = &passRun{Call: flight.NewCall[*Result]()}
+	f = &passRun{Call: flight.NewCall[*Result](), routine: why == asRoutine}
 	l.running = f
 	g.passes.Add(1)
-	go g.fly(id, l, f, input)
+	go g.fly(id, l, f, input, why == asRoutine)
 	return f, true, nil
 }
 
@@ -246,7 +271,7 @@ func (g *Engine) isFresh(f *passRun) bool {
 func (g *Engine) recent(id string) *swap.Record {
 	g.mu.Lock()
 	l := g.lanes[id]
-	if l == nil || l.running != nil || !g.isFresh(l.last) {
+	if l == nil || l.running != nil || !g.isFresh(l.last) || l.last.lean {
 		g.mu.Unlock()
 		return nil
 	}
@@ -287,9 +312,13 @@ func (g *Engine) sweep() {
 	g.fresh = g.fresh[n:]
 }
 
-func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input) {
+func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input, unhurried bool) {
 	defer g.passes.Done()
-	res, err := g.guarded(id, input)
+	reader, base := g.reader, g.base
+	if unhurried {
+		reader, base = lean{g.reader, g, f}, routine.Mark(g.base)
+	}
+	res, err := g.guarded(base, id, reader, input)
 	g.mu.Lock()
 	if l.running = nil; err == nil {
 		f.ended, l.last = g.Now(), f
@@ -303,8 +332,8 @@ func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input) {
 }
 
 // guarded keeps a pass that panics from harming anything but itself.
-func (g *Engine) guarded(id string, input swap.Input) (res *Result, err error) {
-	ctx, cancel := context.WithTimeout(g.base, g.passTimeout+writeTime)
+func (g *Engine) guarded(ctx context.Context, id string, reader Reader, input swap.Input) (res *Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, g.passTimeout+writeTime)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -312,17 +341,17 @@ func (g *Engine) guarded(id string, input swap.Input) (res *Result, err error) {
 			res, err = nil, fault.New(fault.Internal, "internal error while checking the swap")
 		}
 	}()
-	return g.pass(ctx, id, input)
+	return g.pass(ctx, id, reader, input)
 }
 
-func (g *Engine) pass(ctx context.Context, id string, input swap.Input) (*Result, error) {
+func (g *Engine) pass(ctx context.Context, id string, reader Reader, input swap.Input) (*Result, error) {
 	asking, cancel := context.WithTimeout(ctx, g.passTimeout)
 	defer cancel()
 	res, due, err := Turn{
 		Flow:    func(t swap.Type) *swap.Flow { return g.Flows[t] },
 		Now:     g.Now,
 		Load:    func() (*swap.Record, error) { return g.Load(ctx, id) },
-		Observe: func(f *swap.Flow, in swap.In) { Observe(asking, g.reader, g.Rival, f, in) },
+		Observe: func(f *swap.Flow, in swap.In) { Observe(asking, reader, g.Rival, f, in) },
 		Write: func(r, next *swap.Record, move *swap.Move) error {
 			if err := g.write(ctx, r, next, move); err != nil {
 				return err

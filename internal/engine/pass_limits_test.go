@@ -150,7 +150,7 @@ func TestTurnsComeInTheirOrder(t *testing.T) {
 			when := now.Add(time.Duration(random.IntN(1000)) * time.Second)
 			switch random.IntN(4) {
 			case 0:
-				if s.soon(id, when); want[id].IsZero() || when.Before(want[id]) {
+				if s.soon(id, when, false); want[id].IsZero() || when.Before(want[id]) {
 					want[id] = when
 				}
 			case 1:

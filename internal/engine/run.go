@@ -3,6 +3,7 @@ package engine
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,10 +14,15 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// parallelPasses bounds the number of concurrent background passes over swaps of one
-// type on one chain. They wait for others most of the time: for seconds, where nodes
-// or providers fail. Those who wait for one chain or for Bitcoin hold up no others.
-const parallelPasses = 256
+// Bounds of the concurrent background passes over swaps of one type on one chain. They
+// wait for others most of the time, for seconds where nodes or providers fail, and a place
+// is a goroutine and a decoded swap. Those who wait for one chain or for Bitcoin hold up no
+// others. Some places are kept for turns that were brought forward: what is known to
+// have happened to a swap does not wait behind routine looks.
+const (
+	parallelPasses = 2048
+	urgentPasses   = 256
+)
 
 // Run follows all watched swaps until ctx ends: it looks at each one as often as
 // its state asks for (more slowly as it grows old, and after failures), when its
@@ -88,6 +94,12 @@ func (g *Engine) Run(ctx context.Context) error {
 // interval to wait, 0 for all of it. With a part, after a restart, a moment that
 // has passed meanwhile makes even an old swap's turn come soon.
 func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
+	g.rescheduleFrom(s, r, at, g.Now())
+}
+
+// rescheduleFrom counts the interval from the moment that a look began: what it found
+// may be as old as that.
+func (g *Engine) rescheduleFrom(s *schedule, r *swap.Record, at float64, from time.Time) {
 	f := g.Flows[r.Type]
 	if f == nil {
 		return
@@ -100,10 +112,12 @@ func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
 	}
 	g.census.set(r, row)
 	now := g.Now()
-	age := now.Sub(r.CreatedAt.Time())
-	wait := interval(row.Every, age)
-	if row.Expired || f.IsUnpaid(r) {
-		wait = idleInterval(age)
+	wait := interval(row.Every, now.Sub(r.CreatedAt.Time()))
+	switch {
+	case idle(f, row, r):
+		wait = idleInterval(now.Sub(r.CreatedAt.Time()))
+	case !row.Finished:
+		wait -= min(wait/10, slack)
 	}
 	if at > 0 {
 		if r.Due.Reached(now) {
@@ -111,19 +125,31 @@ func (g *Engine) reschedule(s *schedule, r *swap.Record, at float64) {
 		}
 		wait = time.Duration(float64(wait) * at)
 	}
-	next := now.Add(wait)
+	next := from.Add(wait)
+	if soonest := now.Add(wait / 2); next.Before(soonest) { // the look lasted
+		next = soonest
+	}
 	if r.Due != 0 && r.Due.Time().Before(next) && r.Due.Time().After(now) {
 		next = r.Due.Time()
+		defer s.hurry(r.ID) // a deadline waits behind no routine looks
 	}
 	s.set(r.ID, next)
 	s.assign(r)
 }
+
+// slack is by how much a look at a swap under way comes earlier than its interval, or a
+// tenth of that if it is less: it takes its time to be answered, and the swap's status is
+// not to be older than the interval.
+const slack = 5 * time.Second
 
 // interval is how long to wait between looks: Every at first, a hundredth of
 // the swap's age later, at most ten minutes more.
 func interval(every, age time.Duration) time.Duration {
 	return max(every, min(age/100, every+10*time.Minute))
 }
+
+// idle reports whether nothing is under way in a swap, as far as is known.
+func idle(f *swap.Flow, row swap.StateRow, r *swap.Record) bool { return row.Expired || f.IsUnpaid(r) }
 
 // idleInterval is how long to wait between passes over an unused quote: its age,
 // so that a thousand of them cost little. A request for the swap, or an event on
@@ -141,7 +167,12 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 		g.unfollow(s, t)
 		return
 	}
-	res, err := g.Advance(ctx, t.id, input)
+	began, urgent := g.Now(), s.begin(t)
+	why := asRoutine
+	if input != nil || urgent {
+		why = forFacts
+	}
+	res, err := g.advance(ctx, t.id, input, why)
 	if fault.CodeOf(err) == fault.NotFound { // deleted, by Purge or by another process
 		g.unfollow(s, t)
 		return
@@ -154,12 +185,32 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 		s.retry(t, g.Now().Add(swap.Backoff(failures)))
 		return
 	}
-	s.ended(t, nil)
 	if input != nil {
 		g.hints.paid(t.id)
 	}
-	g.reschedule(s, res.Record, 0)
+	g.rescheduleFrom(s, res.Record, 0, began)
+	if !g.missed(res) {
+		s.ended(t, nil)
+		return
+	}
+	// Its place is given back, and it comes again soon.
+	if again := swap.Backoff(s.ended(t, errUnanswered) - 1); s.has(t.id) {
+		s.soon(t.id, g.Now().Add(again), urgent)
+	}
 }
+
+// missed reports whether a look has to be made again because it brought no answer.
+func (g *Engine) missed(res *Result) bool {
+	f := g.Flows[res.Record.Type]
+	if f == nil || !unanswered(res.Observation) {
+		return false
+	}
+	row, ok := f.State(res.Record.State)
+	return ok && !idle(f, row, res.Record)
+}
+
+// errUnanswered is what counts as the failure of a look that brought no answer.
+var errUnanswered = errors.New("the chains did not answer")
 
 // unfollow takes a swap off the schedule that was deleted, or is another process's.
 func (g *Engine) unfollow(s *schedule, t *turn) {
@@ -182,6 +233,7 @@ type turn struct {
 	when     time.Time
 	index    int // in the queue, -1 while a pass runs or its place is waited for
 	failures int
+	urgent   bool  // it was brought forward because something is known to have happened, or a moment has come
 	line     *line // nil: it is not known yet what the swap is
 }
 
@@ -189,6 +241,7 @@ type turn struct {
 type line struct {
 	running int
 	waiting []*turn // for a place, first come first
+	hurry   []*turn // as waiting: those that are urgent
 }
 
 type lineKey struct {
@@ -227,7 +280,11 @@ func (s *schedule) enter(t *turn) *line {
 	if l == nil {
 		l = s.lineOf(lineKey{})
 	}
-	if l.running >= parallelPasses {
+	switch {
+	case t.urgent && l.running >= parallelPasses+urgentPasses:
+		l.hurry = append(l.hurry, t)
+		return nil
+	case !t.urgent && l.running >= parallelPasses:
 		l.waiting = append(l.waiting, t)
 		return nil
 	}
@@ -235,19 +292,42 @@ func (s *schedule) enter(t *turn) *line {
 	return l
 }
 
-// leave gives a place to the next turn that waits for it, and returns that, or nil.
+// begin takes note that a turn begins, and reports whether it is urgent.
+func (s *schedule) begin(t *turn) (urgent bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	urgent, t.urgent = t.urgent, false
+	return urgent
+}
+
+// leave gives a place to the next turn that waits for it, urgent ones first, and returns
+// that, or nil.
 func (s *schedule) leave(l *line) *turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(l.waiting) > 0 {
-		t := l.waiting[0]
-		l.waiting[0] = nil
-		l.waiting = l.waiting[1:]
-		if s.at[t.id] == t { // it was not dropped meanwhile
+	if t := s.first(&l.hurry); t != nil {
+		return t
+	}
+	if l.running <= parallelPasses {
+		if t := s.first(&l.waiting); t != nil {
 			return t
 		}
 	}
 	l.running--
+	return nil
+}
+
+// first takes the first turn of a queue whose swap was not dropped meanwhile. s.mu is held.
+func (s *schedule) first(queue *[]*turn) *turn {
+	for len(*queue) > 0 {
+		t := (*queue)[0]
+		(*queue)[0] = nil
+		*queue = (*queue)[1:]
+		if s.at[t.id] == t {
+			return t
+		}
+	}
+	*queue = nil
 	return nil
 }
 
@@ -262,14 +342,26 @@ func (s *schedule) set(id string, when time.Time) {
 	s.put(t, when)
 }
 
-// soon sets a turn, unless one comes earlier.
-func (s *schedule) soon(id string, when time.Time) {
+// soon sets a turn, unless one comes earlier. One that is urgent stays so until it is taken.
+func (s *schedule) soon(id string, when time.Time, urgent bool) {
 	s.mu.Lock()
 	t := s.at[id]
 	later := t == nil || t.index < 0 || when.Before(t.when)
 	s.mu.Unlock()
 	if later {
 		s.set(id, when)
+	}
+	if urgent {
+		s.hurry(id)
+	}
+}
+
+// hurry makes a swap's next turn urgent.
+func (s *schedule) hurry(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.at[id]; t != nil {
+		t.urgent = true
 	}
 }
 

@@ -33,18 +33,18 @@ func TestTurnIsBroughtForward(t *testing.T) {
 		s := &schedule{at: map[string]*turn{}}
 		s.set("before", now) // so that the turn is not the first of the queue
 		s.set("a", now.Add(c.set))
-		s.soon("a", now.Add(c.soon))
+		s.soon("a", now.Add(c.soon), false)
 		if got := s.at["a"].when.Sub(now); got != c.want || len(s.queue) != 2 {
 			t.Errorf("%s: in %v, %d turns; want in %v, 2 turns", name, got, len(s.queue), c.want)
 		}
 	}
 	s := &schedule{at: map[string]*turn{}}
-	s.soon("a", now)
+	s.soon("a", now, false)
 	taken := s.next(now)
 	if taken == nil || taken.id != "a" {
 		t.Fatalf("a swap that was not on the schedule has no turn: %+v", taken)
 	}
-	s.soon("a", now.Add(time.Second))
+	s.soon("a", now.Add(time.Second), true)
 	if s.next(now) != nil {
 		t.Error("the turn comes too early")
 	}
