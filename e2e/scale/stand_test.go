@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,12 +27,13 @@ import (
 // stand stands before a part of the network, for very many swaps that are like a few
 // models: what they ask about theirs is asked about the model's, and the answer is made
 // theirs. Each swap has hashes of its own, so that nothing is saved that would not be
-// saved with as many real swaps. It fails a third of the time, while that is on, and
-// counts.
+// saved with as many real swaps. It fails a third of the time, while that is on, counts,
+// and says about which swaps it gave an answer.
 type stand struct {
 	to      string
 	models  []twin
 	failing *atomic.Bool
+	told    func(copies []int) // which may be nil: how their escrows or transactions stand was answered just now
 
 	requests, failed, items atomic.Int64 // items: of batches
 }
@@ -97,11 +99,12 @@ func (s *stand) fail(w http.ResponseWriter, r *http.Request, body []byte) bool {
 
 func (s *stand) answer(w http.ResponseWriter, r *http.Request, client *http.Client, body []byte) {
 	path, restore := r.URL.RequestURI(), func(b []byte) []byte { return b }
+	var about []int
 	switch {
 	case r.Method == http.MethodPost && bytes.Contains(body, []byte(`"jsonrpc"`)):
-		body, restore = s.rpc(body)
+		body, restore, about = s.rpc(body)
 	case strings.Contains(path, "/tx/") || strings.Contains(path, "/cpfp/"):
-		path, restore = s.transaction(path)
+		path, restore, about = s.transaction(path)
 	default:
 		path = s.twinned(path)
 	}
@@ -123,7 +126,9 @@ func (s *stand) answer(w http.ResponseWriter, r *http.Request, client *http.Clie
 	}
 	w.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
 	w.WriteHeader(answer.StatusCode)
-	_, _ = w.Write(restore(text)) // or the client is gone
+	if _, err := w.Write(restore(text)); err == nil && s.told != nil && answer.StatusCode == http.StatusOK { // else the client is gone
+		s.told(about)
+	}
 }
 
 var hashes = regexp.MustCompile(`[0-9a-f]{64}`)
@@ -169,8 +174,8 @@ type rpcItem struct {
 }
 
 // rpc makes a question about the models, and the way back: logs of a model's escrow are
-// those of each copy that was asked about.
-func (s *stand) rpc(body []byte) ([]byte, func([]byte) []byte) {
+// those of each copy that was asked about. about are the copies whose state is asked for.
+func (s *stand) rpc(body []byte) (models []byte, back func([]byte) []byte, about []int) {
 	var batch []rpcItem
 	if json.Unmarshal(body, &batch) != nil {
 		batch = make([]rpcItem, 1)
@@ -179,6 +184,9 @@ func (s *stand) rpc(body []byte) ([]byte, func([]byte) []byte) {
 	s.items.Add(int64(len(batch)))
 	copies := map[string]map[string][]string{} // by the id of a search of logs and the model's hash
 	for _, item := range batch {
+		if item.Method == "eth_call" {
+			about = s.copies(string(item.Params), about)
+		}
 		if item.Method != "eth_getLogs" {
 			continue
 		}
@@ -195,7 +203,27 @@ func (s *stand) rpc(body []byte) ([]byte, func([]byte) []byte) {
 			return text
 		}
 		return multiply(text, copies)
+	}, about
+}
+
+// copies adds the copies whose hashes are in a text.
+func (s *stand) copies(text string, to []int) []int {
+	for _, m := range s.models {
+		if m.tx != nil {
+			continue
+		}
+		for rest := text; ; {
+			_, after, ok := strings.Cut(rest, m.hash[:sameDigits])
+			if !ok || len(after) < 64-sameDigits {
+				break
+			}
+			if n, err := strconv.ParseUint(after[:64-sameDigits], 16, 32); err == nil {
+				to = append(to, int(n)-1)
+			}
+			rest = after
+		}
 	}
+	return to
 }
 
 // multiply gives each copy the logs of its model.
@@ -243,7 +271,7 @@ func multiply(text []byte, copies map[string]map[string][]string) []byte {
 }
 
 // transaction makes a question about a model's transaction of one about a copy's.
-func (s *stand) transaction(path string) (string, func([]byte) []byte) {
+func (s *stand) transaction(path string) (models string, back func([]byte) []byte, about []int) {
 	id := hashes.FindString(path)
 	for i := range s.models {
 		m := &s.models[i]
@@ -251,12 +279,15 @@ func (s *stand) transaction(path string) (string, func([]byte) []byte) {
 		if !ok {
 			continue
 		}
+		if strings.HasSuffix(path, "/tx/"+id) {
+			about = []int{int(locktime) - 1}
+		}
 		return strings.Replace(path, id, m.hash, 1), func(text []byte) []byte {
 			text = bytes.ReplaceAll(text, []byte(m.hash), []byte(id))
-			return bytes.Replace(text, []byte(`"locktime":0`), fmt.Appendf(nil, `"locktime":%d`, locktime), 1)
-		}
+			return bytes.Replace(text, fmt.Appendf(nil, `"locktime":%d`, m.tx.LockTime), fmt.Appendf(nil, `"locktime":%d`, locktime), 1)
+		}, about
 	}
-	return path, func(b []byte) []byte { return b }
+	return path, func(b []byte) []byte { return b }, nil
 }
 
 // copyTx is the id of a transaction that differs from the model's in its lock time.
