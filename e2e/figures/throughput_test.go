@@ -29,7 +29,7 @@ import (
 var (
 	referenceWaiting  = map[swapper.SwapType]float64{swapper.SwapToBTC: 122, swapper.SwapToBTCLN: 92, swapper.SwapFromBTCLNAuto: 99, swapper.SwapSPVVaultFromBTC: 1114}
 	referenceUnderWay = map[swapper.SwapType]float64{swapper.SwapToBTC: 297, swapper.SwapSPVVaultFromBTC: 177}
-	referenceSpent    = map[swapper.SwapType]float64{swapper.SwapToBTC: 22.8, swapper.SwapToBTCLN: 42.9, swapper.SwapFromBTCLNAuto: 39.5, swapper.SwapSPVVaultFromBTC: 55.6} // ms
+	referenceSpent    = map[swapper.SwapType]float64{swapper.SwapToBTC: 15.5, swapper.SwapToBTCLN: 35.4, swapper.SwapFromBTCLNAuto: 26.9, swapper.SwapSPVVaultFromBTC: 39.3} // ms
 	referenceCreate   = map[swapper.SwapType]float64{swapper.SwapToBTC: 28, swapper.SwapToBTCLN: 45, swapper.SwapFromBTCLNAuto: 37, swapper.SwapSPVVaultFromBTC: 61}         // ms, p50
 )
 
