@@ -20,7 +20,7 @@ import (
 // others. Some places are kept for turns that were brought forward: what is known to
 // have happened to a swap does not wait behind routine looks.
 const (
-	parallelPasses = 2048
+	parallelPasses = 1024
 	urgentPasses   = 256
 )
 
