@@ -264,7 +264,10 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 		b.txs[0] = btx{state: signed, known: true}
 	}
 	b.signs++
-	if _, _, err := s.turn(sub, o); err != nil && err != errDied {
+	switch _, _, err := s.turn(sub, o); {
+	case err == nil && !s.rec.Submitted([]string{paymentIDs[0].String()}) && !s.rec.Posted():
+		s.broken("what was signed is taken, and not kept")
+	case err != nil && err != errDied:
 		s.broken("what was offered for signing is refused: %v", err)
 	}
 	return true

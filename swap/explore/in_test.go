@@ -262,6 +262,8 @@ func (s *sim) withdraw() bool {
 	switch waits := res.Record.State == swapstate.LnCreated; {
 	case err != nil && waits && !s.w.rival:
 		s.broken("the invoice waits to be paid, and no LNURL service can be asked to: %v", err)
+	case err == nil && (s.rec.Lightning.Withdraw == nil || !s.rec.Lightning.Withdraw.Asked):
+		s.broken("an LNURL service is to be asked to pay, and that is not kept")
 	case err == nil && s.w.rival:
 		s.broken("an LNURL service is asked to pay an invoice whose hash another swap has too")
 	}

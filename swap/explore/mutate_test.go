@@ -102,8 +102,8 @@ func TestMistakesAreNoticed(t *testing.T) {
 	}
 }
 
-// Every row that is dropped or loses its guard, of every table: a command, which says
-// what is not noticed.
+// Every row that is dropped or loses its guard, of every table, and every command of the
+// user that leaves no trace: a command, which says what is not noticed.
 func TestMutants(t *testing.T) {
 	if !*mutants {
 		t.Skip("a command: -explore.mutants")
@@ -123,6 +123,9 @@ func TestMutants(t *testing.T) {
 				try(fmt.Sprintf("without the row %q from %v", m.Why, m.From), without(st.flow, i))
 				if m.If != nil {
 					try(fmt.Sprintf("without the guard of %q from %v", m.Why, m.From), changed(st.flow, i, func(m *swap.Move) { m.If = nil }))
+				}
+				if m.Do != nil && m.On != 0 && m.On != swap.OnOutcome { // what the user did
+					try(fmt.Sprintf("without what is done in %q from %v", m.Why, m.From), changed(st.flow, i, func(m *swap.Move) { m.Do = nil }))
 				}
 			}
 			t.Logf("%d of %d mutants are noticed", noticed, tried)

@@ -429,8 +429,14 @@ func (s *sim) sign(as signer, a *swap.Sign, res *engine.Result, o opts) bool {
 		s.w.txs[i] = t
 		sub.Txs = append(sub.Txs, swap.SignedTx{Signed: chains.Signed{ID: txID(i), From: as.String(), Nonce: uint64(i), Step: n, Reveals: t.reveal}})
 	}
+	ids := make([]string, len(sub.Txs))
+	for n, tx := range sub.Txs {
+		ids[n] = tx.ID
+	}
 	_, _, err := s.turn(sub, o)
 	switch {
+	case err == nil && !s.rec.Submitted(ids):
+		s.broken("what was signed is taken, and not kept")
 	case err == nil:
 	case errors.Is(err, errDied):
 	case s.w.rival: // refused for the other swap's sake
