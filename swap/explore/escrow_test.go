@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,8 +48,14 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 	}
 	head, h := a.s.head(a.o.lag)
 	state, since := a.s.w.escrowAt(h)
+	if q.Escrow != nil && bytes.Equal(q.Escrow.Hash, shortHash) { // nobody opens what was announced falsely
+		state, since = chains.EscrowNone, 0
+	}
+	result := a.s.claimResult()
 	if wrong := chains.EscrowState(a.o.wrong - 1); a.o.wrong != 0 && wrong != state {
-		state, since = wrong, h
+		if state, since = wrong, h; a.s.flow.Type == swap.FromBTCLNAuto || a.s.flow.Type == swap.FromBTCLN {
+			result = make([]byte, 32) // nobody can show a preimage that is not known
+		}
 	}
 	f := chains.EscrowFact{State: state, Head: head, Final: since+finalAfter <= h}
 	if state != chains.EscrowNone {
@@ -62,7 +69,7 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 	}
 	switch state {
 	case chains.EscrowClaimed:
-		f.ClaimTx, f.Result, f.Finished.Height = "claim", a.s.claimResult(), uint64(since)
+		f.ClaimTx, f.Result, f.Finished.Height = "claim", result, uint64(since)
 	case chains.EscrowRefunded:
 		f.RefundTx, f.Finished.Height = "refund", uint64(since)
 	}

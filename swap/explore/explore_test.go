@@ -370,11 +370,13 @@ func row(f *swap.Flow, n int) string {
 	return r.Name
 }
 
-// unused returns the rows of the table that no world has taken.
+// unused returns the rows of the table that no world has taken, and for which there is
+// no story of its own.
 func (x *explorer) unused() []string {
 	var rows []string
 	for i, m := range x.flow.Moves {
-		if !x.taken[i].Load() {
+		told := m.Why == longNotShown || slices.ContainsFunc(farRows, func(f far) bool { return f.typ == x.flow.Type && f.row == m.Why })
+		if !told && !x.taken[i].Load() {
 			rows = append(rows, fmt.Sprintf("%q from %v", m.Why, m.From))
 		}
 	}

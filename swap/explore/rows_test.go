@@ -131,6 +131,9 @@ func TestRowsOfManySurprises(t *testing.T) {
 // never shown it: the states that they are imported in.
 var imported = map[swap.Type]int{swap.FromBTC: swapstate.InCommitted, swap.ToBTC: swapstate.OutRefundable, swap.ToBTCLN: swapstate.OutCommitted}
 
+// longNotShown is the row that only imported swaps take.
+const longNotShown = "the chain has not shown the escrow for long"
+
 // importing has a swap imported so, and the world be fair. It says what is wrong, "" if
 // nothing is, and whether the swap was given up for that.
 func importing(st *story) (told string, givenUp bool) {
@@ -143,7 +146,7 @@ func importing(st *story) (told string, givenUp bool) {
 	b := x.first[0]
 	b.r.State, b.r.Escrow.Init = at, nil
 	told = x.live(&state{w: b.w, rec: x.records.of(encoded(b.r))}, &sim{})
-	i := rowOf(x.flow, "the chain has not shown the escrow for long", 0)
+	i := rowOf(x.flow, longNotShown, 0)
 	return told, i >= 0 && x.taken[i].Load()
 }
 
