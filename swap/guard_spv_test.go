@@ -33,11 +33,6 @@ func spentOtherwise(in *In) {
 	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}})
 }
 
-func unspent(in *In) {
-	notFound(in)
-	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.Unspent}})
-}
-
 func passOf(pass func() In, change func(*In)) func() In {
 	return func() In {
 		in := pass()
@@ -118,18 +113,6 @@ func TestSPVRows(t *testing.T) {
 		{why: "the payout was advanced", pass: passOf(spvPass(swapstate.SPVFailed), withdrawn(chains.WithdrawalFronted)), without: changes{
 			"the chain does not answer": func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 			"the vault has not moved":   withdrawn(chains.WithdrawalNone),
-		}},
-		{why: "a reorganisation took back what spent its input", pass: passOf(spvPass(swapstate.SPVFailed), unspent), with: changes{
-			"the quote expired before": func(in *In) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVExpired, true },
-			"another one that is not in a block waits": func(in *In) {
-				in.Obs.Spends.Value[0] = bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{8}}
-			},
-		}, without: changes{
-			"another one is still in a block":          spentOtherwise,
-			"the provider never had a transaction":     func(in *In) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVExpired, false },
-			"Bitcoin does not answer":                  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
-			"it is not known what spends the input":    func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
-			"Bitcoin says nothing of what spends them": func(in *In) { in.Obs.Spends.Value[0] = bitcoin.Spend{} },
 		}},
 		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(swapstate.SPVBroadcasted), func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
 			"one confirmation is missing": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },

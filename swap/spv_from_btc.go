@@ -72,16 +72,6 @@ func spvDead(in In) bool {
 		outlook.Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value) == outlook.Dead
 }
 
-// spvFree reports whether the transaction is not found, and can still be mined.
-func spvFree(in In) bool {
-	f := in.Obs.Payment
-	if !f.Known() || f.Value != nil || !in.Obs.Spends.Known() {
-		return false
-	}
-	p := outlook.Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value)
-	return p == outlook.Open || p == outlook.Contested
-}
-
 func spvMoves() []Move {
 	withdrawal := func(want chains.WithdrawalState) func(In) bool {
 		return func(in In) bool {
@@ -128,7 +118,6 @@ func spvMoves() []Move {
 		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
-		{From: []int{swapstate.SPVFailed, swapstate.SPVExpired}, To: swapstate.SPVSoftExpired, Why: "a reorganisation took back what spent its input", If: func(in In) bool { return in.R.Posted() && spvFree(in) }},
 
 		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)

@@ -459,6 +459,8 @@ func spvStory() *story {
 			return fmt.Sprintf("the user has paid, and the vault has not; shown as %s", row(s.flow, r.State))
 		case b.txs[0].state != mined && state != chains.WithdrawalNone && r.Posted():
 			// A reorganisation of Bitcoin took back what the vault had paid for: the user has both.
+		case state == chains.WithdrawalClaimed && (r.State == swapstate.SPVExpired || r.State == swapstate.SPVFailed) && r.Posted():
+			// A reorganisation took back the double spend for which it was given up, after weeks of rest.
 		case state == chains.WithdrawalClaimed && r.State != swapstate.SPVClaimed && r.State != swapstate.SPVFronted,
 			state == chains.WithdrawalClosed && r.State != swapstate.SPVClosed && r.State != swapstate.SPVFronted,
 			state == chains.WithdrawalNone && (r.State == swapstate.SPVClaimed || r.State == swapstate.SPVFronted || r.State == swapstate.SPVClosed):
@@ -545,8 +547,9 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 		ok = in(swapstate.SPVBroadcasted)
 	case b.txs[0].state == replaced:
 		ok = in(swapstate.SPVExpired, swapstate.SPVFailed)
-	default:
-		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed, swapstate.SPVExpired, swapstate.SPVFailed)
+	default: // given up for a double spend, it is watched on: it may be mined after a reorganisation
+		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed) &&
+			(!in(swapstate.SPVExpired, swapstate.SPVFailed) || was.State == r.State)
 	}
 	if !ok {
 		return fmt.Sprintf("the swap is %s; the Bitcoin transaction is %d with %d confirmations, the vault's withdrawal %d", row(s.flow, r.State), b.txs[0].state, n, state)

@@ -188,8 +188,6 @@ func spvInTime(s *sim, was, r *swap.Record) string {
 		switch was.State {
 		case swapstate.SPVCreated, swapstate.SPVSigned:
 			over = was.Expiry.Passed(now)
-		case swapstate.SPVFailed, swapstate.SPVExpired: // what the provider has is watched as after the quote
-			over = r.Posted()
 		}
 		if !over {
 			return "the quote counts as expired before its time"

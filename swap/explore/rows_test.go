@@ -58,10 +58,6 @@ var farRows = []far{
 		"the payment reaches the provider", "the user signs what is asked for", "the process stops", "transaction 0 is mined",
 		"time passes", "time passes", "time passes", "time passes", "time passes", "the process starts again",
 	}},
-	{typ: swap.SPVFromBTC, row: "a reorganisation took back what spent its input", story: []string{
-		"the user signs what is asked for", "the provider sends the transaction", "another transaction spends an input of the user's Bitcoin transaction",
-		"a reorganisation of Bitcoin takes back 1 blocks, and their transactions are forgotten",
-	}},
 	{typ: swap.SPVFromBTC, row: "a reorganisation undid the claim, the payout was advanced", story: []string{
 		"the user signs what is asked for", "the provider sends the transaction", "the user's Bitcoin transaction is mined", "a Bitcoin block is found",
 		"somebody advances the payout", "a watchtower has the vault pay", "a reorganisation takes back 1 blocks",

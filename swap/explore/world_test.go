@@ -60,6 +60,7 @@ type tx struct {
 	at     int16 // height of its block
 	excl   uint8 // slots of those with which it excludes each other
 	reveal bool
+	sent   bool // a node had it
 }
 
 type signer int8
@@ -289,8 +290,10 @@ func (s *sim) reorganise(d int16, lost bool) bool {
 				t.state = dropped
 			}
 			for j := range w.txs {
-				if t.excl&(1<<j) != 0 && w.txs[j].state == replaced {
-					w.txs[j].state = dropped
+				if o := &w.txs[j]; t.excl&(1<<j) != 0 && o.state == replaced {
+					if o.state = signed; o.sent {
+						o.state = dropped
+					}
 				}
 			}
 		}
@@ -462,7 +465,7 @@ func (s *sim) perform(r *swap.Record, res *engine.Result, e swap.Effect) (done, 
 			}
 			switch t.state {
 			case signed, dropped:
-				t.state = waiting
+				t.state, t.sent = waiting, true
 			case replaced:
 				return false, true
 			}
