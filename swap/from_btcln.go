@@ -221,7 +221,11 @@ func fromBTCLNView(in In) View {
 		}
 	case swapstate.LnPaid:
 		pay.Status, settle.Status = shownReceived, shownAwaitingManual
-		if !r.Lightning.Preimage.IsZero() && openable(in) && timeToClaim(in) && !in.busy() {
+		switch {
+		case r.Lightning.Preimage.IsZero() || !openable(in) || !timeToClaim(in) || in.busy():
+		case !in.Obs.Escrow.Known(): // it would be refused
+			v.Blocked = errBlind
+		default:
 			v.Action = in.again(openAndClaim(r))
 		}
 	case swapstate.LnCommitted:
