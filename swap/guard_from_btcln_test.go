@@ -139,3 +139,18 @@ func TestClaimIsHeldBack(t *testing.T) {
 		t.Errorf("shown is %T", v.Action)
 	}
 }
+
+// What opens the escrow is refused without the chain's word on its authorisation, so it is
+// not offered either, and the reason is told.
+func TestOpeningNeedsTheChainsWord(t *testing.T) {
+	f := newFromBTCLN()
+	offers := func(in In) bool { s, ok := f.View(in).Action.(*Sign); return ok && s.For == ActionInit }
+	silent := func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }
+	pass := heldPass(swapstate.LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
+	needs(t, pass, offers, changes{"the chain does not answer": silent})
+	in := pass()
+	silent(&in)
+	if f.View(in).Blocked == nil {
+		t.Error("the opening is not offered, and nobody is told why")
+	}
+}
