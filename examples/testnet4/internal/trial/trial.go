@@ -23,7 +23,8 @@ type Place struct {
 	Dir     string
 	Stop    string // a run is interrupted, as by Ctrl-C, when it shows this state
 
-	local console.Network
+	local  console.Network
+	faulty bool // a run was interrupted, and the network waits for the next one
 }
 
 // New returns a machine on which nothing was run.
@@ -40,6 +41,9 @@ func (p *Place) Run(t *testing.T, typed string, flags ...string) (string, error)
 	out := &output{interrupt: cancel}
 	if p.Stop != "" {
 		out.stop = "  " + p.Stop + ": "
+	}
+	if p.faulty { // whoever could end the swap does so only once it is gone on with
+		out.stop, out.interrupt, p.faulty = "is not over", func() { p.Network.Misbehave() }, false
 	}
 	err := console.Run(ctx, console.Command{Name: t.Name(), Args: append([]string{"-dir", p.Dir}, flags...), In: strings.NewReader(typed), Out: out,
 		Getenv: func(string) string { return "" }, Network: p.local}, p.Program)
@@ -94,8 +98,7 @@ func (p *Place) interrupt(t *testing.T, state string) {
 	if _, err := p.Run(t, "y\n"); !errors.Is(err, console.ErrStopped) {
 		t.Fatalf("interrupted: %v", err)
 	}
-	p.Stop = ""
-	p.Network.Misbehave()
+	p.Stop, p.faulty = "", true
 }
 
 // ComesBack interrupts a payment out of the smart chain that the provider then cannot
@@ -106,6 +109,7 @@ func ComesBack(t *testing.T, program console.Program) {
 			t.Parallel()
 			p := New(t, program)
 			p.interrupt(t, "COMMITED")
+			p.faulty = false
 			p.Network.Misbehave(swappertest.LPFault{NotPayable: true})
 			if lost {
 				if err := os.Remove(filepath.Join(p.Dir, "swaps.db")); err != nil {
