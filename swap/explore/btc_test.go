@@ -470,7 +470,7 @@ func spvStory() *story {
 	}
 	st.faults = looks(map[fact]string{aPayment: "the Bitcoin transaction", aSpends: "its inputs", aVault: "the vault", aWithdrawal: "the withdrawal", aTxs: "transactions"},
 		map[int8]string{1: "the vault has done nothing", 2: "the payout was advanced", 3: "the vault has paid", 4: "the vault has closed"})
-	st.actions = append(append(process(st.faults), nature()...), bitcoinNature(1)...)
+	st.actions = append(append(process(), nature()...), bitcoinNature(1)...)
 	hint := func(s *sim) bool {
 		if s.w.asleep {
 			return false

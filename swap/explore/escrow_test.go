@@ -152,11 +152,11 @@ func looks(facts map[fact]string, wrong map[int8]string) []look {
 }
 
 // process is what becomes of the process itself.
-func process(faults []look) []action {
-	all := []action{
+func process() []action {
+	return []action{
 		{"the process looks", 0, func(s *sim) bool { return !s.w.asleep }},
 		{"the process stops", 1, func(s *sim) bool {
-			if s.w.asleep || s.w.fault != 0 {
+			if s.w.asleep {
 				return false
 			}
 			s.w.asleep = true
@@ -170,16 +170,6 @@ func process(faults []look) []action {
 			return true
 		}},
 	}
-	for i, f := range faults {
-		all = append(all, action{"[at the next look of the process, " + f.name + "]", 1, func(s *sim) bool {
-			if s.w.asleep || s.w.fault != 0 {
-				return false
-			}
-			s.w.fault, s.quiet = int8(i+1), true
-			return true
-		}})
-	}
-	return all
 }
 
 var wrongEscrow = map[int8]string{

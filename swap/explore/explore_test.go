@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 
 var surprises = flag.Int("explore", -1, "visit all worlds with so many surprises at most; -1: the nearest worlds with one")
 
-var most = flag.Int("explore.most", 0, "visit so many worlds of each type at most, those with the shortest stories first; 0: all")
+var most = flag.Int("explore.most", 0, "visit so many worlds of each type at most, those with the shortest stories first; 0: all, those with the fewest surprises first")
 
 // nearest is how many states of each type ordinary tests visit: those with the shortest
 // stories.
@@ -70,10 +72,18 @@ type sim struct {
 	o     opts         // of the effect that is carried out
 	quiet bool         // the process does not look after this action
 	rest  *rest        // nil: none
+
+	writes int8  // of the last pass
+	ran    bool  // something was done after it
+	usual  usual // of the looks after an action
 }
 
-// rest has the passes that change nothing, of which each world sees several.
-type rest struct{ all map[atRest]passed }
+// rest has the passes that change nothing, of which each world sees several. It is of one
+// worker.
+type rest struct {
+	all   map[atRest]passed
+	asked atomic.Uint32 // the facts that were asked for
+}
 
 type atRest struct {
 	w   world
@@ -81,8 +91,9 @@ type atRest struct {
 }
 
 type passed struct {
-	res *engine.Result
-	due []swap.Effect
+	res   *engine.Result
+	due   []swap.Effect
+	asked uint32
 }
 
 func (r *rest) keep(k atRest, p passed) {
@@ -165,19 +176,23 @@ func (s *sim) turn(input swap.Input, o opts) (*engine.Result, []swap.Effect, err
 		return s.take(input, o)
 	}
 	k := atRest{s.w, s.rec}
-	k.w.left, k.w.fault, k.w.asleep = 0, 0, false
+	k.w.left, k.w.asleep = 0, false
 	if p, ok := s.rest.all[k]; ok {
+		s.writes = 0
+		s.rest.asked.Or(p.asked)
 		return p.res, p.due, nil
 	}
+	before := s.rest.asked.Swap(0)
 	res, due, err := s.take(nil, o)
 	if err == nil && s.rec == k.rec {
-		s.rest.keep(k, passed{res, due})
+		s.rest.keep(k, passed{res, due, s.rest.asked.Load()})
 	}
+	s.rest.asked.Or(before)
 	return res, due, err
 }
 
 func (s *sim) take(input swap.Input, o opts) (*engine.Result, []swap.Effect, error) {
-	writes := int8(0)
+	s.writes = 0
 	now := func() time.Time { return s.clock(o.skew) }
 	return engine.Turn{
 		Flow: func(swap.Type) *swap.Flow { return s.flow },
@@ -187,10 +202,10 @@ func (s *sim) take(input swap.Input, o opts) (*engine.Result, []swap.Effect, err
 			engine.Observe(context.Background(), s.answers(s, o), s.rival(o), f, in)
 		},
 		Write: func(r, next *swap.Record, move *swap.Move) error {
-			if o.die != 0 && writes == o.die {
+			if o.die != 0 && s.writes == o.die {
 				return errDied
 			}
-			writes++
+			s.writes++
 			if move != nil {
 				s.x.taking(move)
 			}
@@ -214,7 +229,7 @@ func (s *sim) write(r, next *swap.Record, move *swap.Move, now time.Time) error 
 
 func (s *sim) rival(o opts) func(context.Context, string, swap.RivalAsk) (bool, error) {
 	return func(context.Context, string, swap.RivalAsk) (bool, error) {
-		if o.miss&aRival != 0 {
+		if (answer{s: s, o: o}).missing(aRival) {
 			return false, errSilent
 		}
 		return s.w.rival, nil
@@ -290,10 +305,11 @@ func (s *sim) work(o opts, ends fate) bool {
 		return true
 	}
 	s.check(was, res, o)
-	ran := false
+	writes, ran := s.writes, false
 	for _, e := range due {
 		ran = s.effect(e, o, ends) || ran
 	}
+	s.writes, s.ran = writes, ran
 	if ends != asUsual && !ran {
 		return false
 	}
@@ -392,10 +408,20 @@ func TestExplore(t *testing.T) {
 			if x.most, x.all = *most, true; left < 0 {
 				left, x.most, x.all = 1, nearest, false
 			}
+			done, told := 0, time.Now()
+			x.progress = func(some, all int) {
+				if done += some; time.Since(told) > time.Minute {
+					told = time.Now()
+					t.Logf("%d of %d worlds that hold one surprise more: %d worlds", done, all, x.visited)
+				}
+			}
 			if bad := x.explore(int8(left)); bad != "" {
 				t.Fatal(bad)
 			}
-			t.Logf("%d worlds with %d surprises, the farthest %d steps away, in %s; all: %v", len(x.seen), left, x.steps-1, time.Since(began).Round(time.Millisecond), !x.cut)
+			t.Logf("%d worlds with %d surprises in %s; all: %v", x.visited, left, time.Since(began).Round(time.Millisecond), !x.cut)
+			if x.steps > 0 {
+				t.Logf("the farthest is %d steps away", x.steps-1)
+			}
 			for _, r := range x.unused() {
 				if left > 1 && !x.cut {
 					t.Errorf("no world takes the row %s", r)
@@ -404,5 +430,26 @@ func TestExplore(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Both ways to search visit as many worlds. They need not be the very same: of worlds that
+// are merged, as those in which something was tried three times and four, each way follows
+// the one that it meets first.
+func TestWaysToSearch(t *testing.T) {
+	for _, st := range stories() {
+		if st.flow.Type != swap.TrustedFromBTCLN && st.flow.Type != swap.TrustedFromBTC {
+			continue
+		}
+		plainest, nearest := newExplorer(st), newExplorer(st)
+		nearest.most = math.MaxInt
+		for _, x := range []*explorer{plainest, nearest} {
+			if bad := x.explore(1); bad != "" {
+				t.Fatal(bad)
+			}
+		}
+		if plainest.visited != nearest.visited {
+			t.Errorf("%s: %d worlds in one order, and %d in the other", st.name, plainest.visited, nearest.visited)
+		}
 	}
 }

@@ -222,7 +222,7 @@ func inStory(t swap.Type) *story {
 	}
 	st.faults = looks(map[fact]string{aEscrow: "the escrow", aFound: "what the chain knows by the payment hash", aLP: "the provider's view", aTxs: "transactions",
 		aDelivered: "what the provider delivered", aProof: "authorisations", aRival: "other swaps"}, wrongEscrow)
-	st.actions = append(process(st.faults), nature()...)
+	st.actions = append(process(), nature()...)
 	st.actions = append(st.actions,
 		action{"the payment reaches the provider", 0, pays(10 * time.Minute)},
 		action{"the payment, which was under way for long, reaches the provider", 1, pays(2 * hour)},

@@ -94,7 +94,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 				x.most = nearest
 				told := x.explore(1)
 				if told == "" {
-					t.Fatalf("nothing is noticed in %d worlds", len(x.seen))
+					t.Fatalf("nothing is noticed in %d worlds", x.visited)
 				}
 				t.Log(told)
 			})

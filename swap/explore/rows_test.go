@@ -94,16 +94,21 @@ func (f far) play(st *story) (bad string, taken bool) {
 	b := x.first[f.first]
 	at := &state{w: b.w, rec: x.records.of(encoded(b.r))}
 	at.w.left = 9
+	fault := 0
 	for _, name := range f.story {
+		if n := slices.IndexFunc(x.faults, func(f look) bool { return wrongLook(f) == name }); n >= 0 {
+			fault = n + 1
+			continue
+		}
 		i := slices.IndexFunc(x.actions, func(a action) bool { return a.name == name })
 		if i < 0 {
 			return fmt.Sprintf("there is no action %q", name), false
 		}
 		s := &sim{}
-		if !x.next(at, &x.actions[i], s) || s.bad != "" {
+		if !x.next(at, &x.actions[i], fault, s) || s.bad != "" {
 			return fmt.Sprintf("%q: it cannot happen, or breaks a promise: %s", name, s.bad), false
 		}
-		at = &state{w: s.w, rec: s.rec}
+		at, fault = &state{w: s.w, rec: s.rec}, 0
 	}
 	i := rowOf(x.flow, f.row, 0)
 	return x.live(at, &sim{}), i >= 0 && x.taken[i].Load()

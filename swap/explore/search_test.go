@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // node is how a world was reached.
 type node struct {
 	parent int32
-	what   int16 // the action; of a first world its place among them
+	what   int16 // the action and, times their number, what was wrong with the look after it; of a first world its place
 }
 
 // state is a world that is to be looked at.
@@ -37,18 +38,23 @@ type explorer struct {
 	first   []start
 	taken   []atomic.Bool // rows of the table
 	nodes   []node
-	seen    map[key]int8 // the surprises that were left, and one
-	good    [2]set[key]  // worlds from which a fair one ends well: with the provider, and without
-	records *records     // each stored form once
+	seen    prints   // the surprises that were left, and one
+	good    prints   // worlds from which a fair one ends well: 1 with the provider, 2 without
+	records *records // each stored form once
 	normal  memo[form, key]
-	most    int  // worlds; 0: no bound
+	visited int  // worlds
+	most    int  // of them; 0: no bound
 	cut     bool // more worlds there were
 	all     bool // goes on after a broken promise
-	steps   int  // of the longest of the shortest stories
+	told    []string
+	kinds   []string // of what was told
+	// progress is told of how many more worlds all that comes of one more surprise was seen.
+	progress func(some, all int)
+	steps    int // of the longest of the shortest stories; 0: not known
 }
 
 func newExplorer(st *story) *explorer {
-	return &explorer{story: st, first: st.begin(), taken: make([]atomic.Bool, len(st.flow.Moves)), seen: map[key]int8{}, records: &records{}}
+	return &explorer{story: st, first: st.begin(), taken: make([]atomic.Bool, len(st.flow.Moves)), records: &records{}, progress: func(_, _ int) {}}
 }
 
 // taking notes that a row of the table was taken.
@@ -97,18 +103,6 @@ func (m *memo[K, V]) of(k K, make_ func() V) V {
 	return v
 }
 
-type set[K comparable] struct{ memo[K, struct{}] }
-
-func (s *set[K]) add(k K) { s.of(k, func() struct{} { return struct{}{} }) }
-
-func (s *set[K]) has(k K) bool {
-	p := s.part(k)
-	p.Lock()
-	defer p.Unlock()
-	_, ok := p.all[k]
-	return ok
-}
-
 // clear forgets all; nobody else may be at it.
 func (m *memo[K, V]) clear() {
 	for i := range m.parts {
@@ -135,6 +129,13 @@ func (r *records) of(body []byte) *swap.Record {
 		p.all[k] = weak.Make(rec)
 	}
 	return rec
+}
+
+// sweep forgets records that are not in use.
+func (r *records) sweep() {
+	for i := range r.parts {
+		maps.DeleteFunc(r.parts[i].all, func(_ key, p weak.Pointer[swap.Record]) bool { return p.Value() == nil })
+	}
 }
 
 // form is what a record's normal form depends on.
@@ -239,24 +240,37 @@ func (s *sim) normalise(r *swap.Record) {
 	}
 }
 
-// next is what one action makes of a state; false if it cannot happen or changes nothing.
-func (x *explorer) next(st *state, a *action, s *sim) bool {
-	if st.w.left < a.cost {
+// next is what one action makes of a state, with fault wrong with the look of the process
+// after it, from 1; 0: nothing. It is false if that cannot happen or changes nothing.
+func (x *explorer) next(st *state, a *action, fault int, s *sim) bool {
+	cost := a.cost
+	if fault > 0 {
+		cost++
+	}
+	if st.w.left < cost {
 		return false
 	}
 	*s = sim{story: x.story, x: x, w: st.w, rec: st.rec, rest: s.rest}
-	s.w.left -= a.cost
+	s.w.left -= cost
 	happened := s.safely(func() bool {
 		if !a.do(s) {
 			return false
 		}
-		if !s.quiet {
+		switch {
+		case fault > 0 && !s.looksAfter():
+			return false
+		case fault > 0:
+			s.faulty(x.faults[fault-1])
+		case s.looksAfter():
 			s.wake()
 		}
 		return true
 	})
 	return happened || s.bad != ""
 }
+
+// looksAfter reports whether the process looks after the action that was carried out.
+func (s *sim) looksAfter() bool { return !s.quiet && !s.w.asleep }
 
 // safely turns a panic of a pass into a broken promise.
 func (s *sim) safely(do func() bool) (did bool) {
@@ -268,26 +282,58 @@ func (s *sim) safely(do func() bool) (did bool) {
 	return do()
 }
 
-// wake has the process look as often as there is something new, if it runs; only once
-// if something is wrong with that look.
+// wake has the process look as often as there is something new.
 func (s *sim) wake() {
-	switch {
-	case s.w.asleep:
-	case s.w.fault != 0:
-		f := s.faults[s.w.fault-1]
-		s.w.fault = 0
-		if f.passOnly {
-			s.pass(f.o)
-		} else {
-			s.work(f.o, f.ends)
+	s.usual = usual{}
+	for n := 0; s.bad == ""; n++ {
+		if n == 10 {
+			s.broken("the process finds something to do again and again")
+			return
 		}
-	default:
-		for n := 0; s.bad == "" && s.work(opts{}, asUsual); n++ {
-			if n == 10 {
-				s.broken("the process finds something to do again and again")
-			}
+		s.writes, s.ran = 0, false
+		if s.rest != nil {
+			s.rest.asked.Store(0)
 		}
+		again := s.work(opts{}, asUsual)
+		if n == 0 && s.rest != nil {
+			s.usual = usual{asked: fact(s.rest.asked.Load()), writes: s.writes, ran: s.ran}
+		}
+		if !again {
+			return
+		}
+		s.usual.looks++
 	}
+}
+
+// faulty has the process look once, with something wrong with it.
+func (s *sim) faulty(f look) {
+	if f.passOnly {
+		s.pass(f.o)
+	} else {
+		s.work(f.o, f.ends)
+	}
+}
+
+// usual is what the first look is like with which nothing is wrong, and how many there are
+// until there is nothing new.
+type usual struct {
+	asked  fact
+	writes int8 // of its pass
+	ran    bool // something was done after it
+	looks  int
+}
+
+// alike reports whether a look is the same with something wrong with it.
+func (u usual) alike(f look) bool {
+	switch {
+	case f.o.lag || f.o.wrong != 0 || f.o.skew != 0:
+		return false
+	case f.ends != asUsual, f.passOnly && f.o.die == 0:
+		return !u.ran
+	case f.passOnly:
+		return !u.ran && u.writes <= f.o.die
+	}
+	return u.asked&f.o.miss == 0
 }
 
 // found is what an action made of a state.
@@ -297,95 +343,181 @@ type found struct {
 	bad  string
 }
 
-// explore visits every world, those with the shortest stories first, and returns the
-// story of the first promise that is broken, "" if none is; with x.all, of each kind.
+// explore visits every world and returns the story of the first promise that is broken,
+// "" if none is; with x.all, of each kind. With a bound it visits those with the
+// shortest stories first; without one those with the fewest surprises, which needs much
+// less memory.
 func (x *explorer) explore(left int8) string {
-	var level []state
-	full := func() bool { return x.most > 0 && len(x.seen) >= x.most }
-	add := func(f found) {
-		if x.seen[f.key] > f.w.left {
-			return
-		}
-		if full() {
-			x.cut = true
-			return
-		}
-		x.seen[f.key] = f.w.left + 1
-		x.nodes = append(x.nodes, node{f.at, f.what})
-		f.at = int32(len(x.nodes) - 1)
-		level = append(level, f.state)
-	}
+	levels := make([][]state, left+1) // by the surprises that are left
 	for i, b := range x.first {
 		s := &sim{story: x.story, x: x, w: b.w, rec: x.records.of(encoded(b.r))}
 		if s.safely(func() bool { s.wake(); return true }); s.bad != "" {
 			return fmt.Sprintf("%s: a promise is broken\n   1. %s\n  => %s\n", x.name, b.w.variant(), s.bad)
 		}
 		if s.w.left = left - b.cost; s.w.left >= 0 {
-			add(found{state{-1, s.w, s.rec, x.key(s)}, int16(i), ""})
+			x.add(levels, found{state{-1, s.w, s.rec, x.key(s)}, int16(i), ""})
 		}
 	}
-	var told []string
-	kinds := map[string]bool{}
-	for len(level) > 0 && !x.cut {
-		now := level
-		level = nil
+	if x.most > 0 {
+		x.nearestFirst(levels)
+	} else {
+		x.plainestFirst(levels)
+	}
+	return strings.Join(x.told, "")
+}
+
+// add takes note of a world, and has it looked at if it is new, at the level of its
+// surprises.
+func (x *explorer) add(levels [][]state, f found) {
+	if x.seen.of(f.key) > uint8(f.w.left) {
+		return
+	}
+	if x.most > 0 && x.visited >= x.most {
+		x.cut = true
+		return
+	}
+	if x.seen.of(f.key) == 0 {
+		x.visited++
+	}
+	x.seen.put(f.key, uint8(f.w.left+1))
+	x.nodes = append(x.nodes, node{f.at, f.what})
+	f.at = int32(len(x.nodes) - 1)
+	levels[f.w.left] = append(levels[f.w.left], f.state)
+}
+
+func (x *explorer) nearestFirst(levels [][]state) {
+	for !x.cut && !x.over() {
+		now := slices.Concat(levels...)
+		if len(now) == 0 {
+			return
+		}
+		for i := range levels {
+			levels[i] = nil
+		}
 		x.steps++
-		for some := range slices.Chunk(now, 1<<15) {
-			for _, fs := range x.expand(some) {
-				for _, f := range fs {
-					if f.bad == "" {
-						add(f)
-						continue
-					}
-					if kind, _, _ := strings.Cut(f.bad, "\n"); !kinds[kind] {
-						kinds[kind] = true
-						told = append(told, x.tell(f.at, f.what, f.bad))
-					}
-					if !x.all || len(told) == 20 {
-						return strings.Join(told, "")
-					}
+		x.look(now, anything, levels)
+	}
+}
+
+// plainestFirst visits all worlds with no surprise, then those with one, and so on. Of
+// those that hold no more, which are most, only few at a time are in memory.
+func (x *explorer) plainestFirst(levels [][]state) {
+	follow := func(left int, each func([]state)) { // what comes of them without a surprise
+		for len(levels[left]) > 0 && !x.over() {
+			now := levels[left]
+			levels[left] = nil
+			each(now)
+			x.look(now, expected, levels)
+		}
+	}
+	forget := func([]state) {}
+	for left := len(levels) - 1; left > 0; left-- {
+		var all []state
+		follow(left, func(level []state) { all = append(all, level...) })
+		some := max(1, len(all))
+		if left == 1 {
+			some = 1 << 11
+		}
+		for some := range slices.Chunk(all, some) {
+			x.look(some, surprising, levels)
+			if left == 1 {
+				follow(0, forget)
+				x.progress(len(some), len(all))
+			}
+		}
+	}
+	follow(0, forget)
+}
+
+// over reports whether a broken promise ends it.
+func (x *explorer) over() bool { return len(x.told) > 0 && (!x.all || len(x.told) >= 20) }
+
+// Which actions are tried.
+type which int8
+
+const (
+	anything which = iota
+	expected       // those that are no surprise
+	surprising
+)
+
+// look looks at worlds, and adds what comes of them to the levels.
+func (x *explorer) look(level []state, tried which, levels [][]state) {
+	for some := range slices.Chunk(level, 1<<14) {
+		for _, fs := range x.expand(some, tried) {
+			for _, f := range fs {
+				if f.bad == "" {
+					x.add(levels, f)
+				} else if kind, _, _ := strings.Cut(f.bad, "\n"); !x.over() && !slices.Contains(x.kinds, kind) {
+					x.kinds = append(x.kinds, kind)
+					x.told = append(x.told, x.tell(f.at, f.what, f.bad))
 				}
 			}
-			x.normal.clear()
+		}
+		x.normal.clear()
+		x.records.sweep()
+		if x.over() {
+			return
 		}
 	}
-	return strings.Join(told, "")
 }
 
 // expand looks at worlds, and returns for each what may come of it that is new.
-func (x *explorer) expand(level []state) [][]found {
+func (x *explorer) expand(level []state, tried which) [][]found {
 	results := make([][]found, len(level))
 	var at atomic.Int64
 	var stop atomic.Bool
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			s := &sim{rest: &rest{map[atRest]passed{}}}
+			s := &sim{rest: &rest{all: map[atRest]passed{}}}
 			for !stop.Load() {
 				i := int(at.Add(1)) - 1
 				if i >= len(level) {
 					return
 				}
 				st := &level[i]
-				if x.seen[st.key] > st.w.left+1 { // with more surprises, meanwhile
+				if x.seen.of(st.key) > uint8(st.w.left+1) { // with more surprises, meanwhile
 					continue
 				}
-				if bad := x.live(st, s); bad != "" {
-					results[i] = []found{{state: *st, what: -1, bad: bad}}
-					stop.Store(!x.all)
-					continue
-				}
-				for a := range x.actions {
-					if !x.next(st, &x.actions[a], s) {
+				if tried != surprising { // else it was done before
+					if bad := x.live(st, s); bad != "" {
+						results[i] = []found{{state: *st, what: -1, bad: bad}}
+						stop.Store(!x.all)
 						continue
+					}
+				}
+				try := func(a, fault int, keep bool) (happened bool) {
+					if happened = x.next(st, &x.actions[a], fault, s); !happened || !keep && s.bad == "" {
+						return happened
 					}
 					k := x.key(s)
-					if s.bad == "" && x.seen[k] > s.w.left {
-						continue
+					if s.bad == "" && x.seen.of(k) > uint8(s.w.left) {
+						return true
 					}
-					results[i] = append(results[i], found{state{st.at, s.w, s.rec, k}, int16(a), s.bad})
+					results[i] = append(results[i], found{state{st.at, s.w, s.rec, k}, int16(a + fault*len(x.actions)), s.bad})
 					if s.bad != "" && !x.all {
 						stop.Store(true)
+					}
+					return true
+				}
+				for a := range x.actions {
+					cost := x.actions[a].cost
+					if tried == expected && cost > 0 {
+						continue
+					}
+					if !try(a, 0, tried != surprising || cost > 0) || s.bad != "" || tried == expected || st.w.left <= cost || !s.looksAfter() {
+						continue
+					}
+					was, same := s.usual, false
+					for f := range x.faults {
+						if was.alike(x.faults[f]) {
+							if same || was.looks < 2 {
+								continue
+							}
+							same = true // one is tried: it looks once
+						}
+						try(a, f+1, true)
 					}
 				}
 			}
@@ -398,14 +530,20 @@ func (x *explorer) expand(level []state) [][]found {
 // tell prints a path as a story.
 func (x *explorer) tell(at int32, last int16, bad string) string {
 	var lines []string
+	did := func(what int16) {
+		lines = append(lines, x.actions[int(what)%len(x.actions)].name)
+		if f := int(what) / len(x.actions); f > 0 {
+			lines = append(lines, wrongLook(x.faults[f-1]))
+		}
+	}
 	if last >= 0 {
-		lines = append(lines, x.actions[last].name)
+		did(last)
 	}
 	for ; at >= 0; at = x.nodes[at].parent {
 		if n := x.nodes[at]; n.parent < 0 {
 			lines = append(lines, x.first[n.what].w.variant())
 		} else {
-			lines = append(lines, x.actions[n.what].name)
+			did(n.what)
 		}
 	}
 	slices.Reverse(lines)
@@ -418,6 +556,8 @@ func (x *explorer) tell(at int32, last int16, bad string) string {
 	return b.String()
 }
 
+func wrongLook(f look) string { return "[at the next look of the process, " + f.name + "]" }
+
 // fairRounds bounds how long a fair world may take to end a swap.
 const fairRounds = 120
 
@@ -428,6 +568,7 @@ func (x *explorer) live(st *state, s *sim) string {
 		state int
 	}
 	for i, gone := range []bool{false, true} {
+		good := uint8(i + 1)
 		var path []key
 		var events []event
 		told := func(last int) string {
@@ -438,10 +579,10 @@ func (x *explorer) live(st *state, s *sim) string {
 			return strings.Join(b, "; ")
 		}
 		*s = sim{story: x.story, x: x, w: st.w, rec: st.rec, rest: s.rest}
-		s.w.left, s.w.asleep, s.w.fault = 0, false, 0
+		s.w.left, s.w.asleep = 0, false
 		for round := 0; ; round++ {
 			k := x.key(s)
-			if x.good[i].has(k) {
+			if x.good.of(k)&good != 0 {
 				break
 			}
 			path = append(path, k)
@@ -472,7 +613,7 @@ func (x *explorer) live(st *state, s *sim) string {
 			events = append(events, event{did, s.rec.State})
 		}
 		for _, k := range path {
-			x.good[i].add(k)
+			x.good.add(k, good)
 		}
 	}
 	return ""

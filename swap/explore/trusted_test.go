@@ -208,7 +208,7 @@ func trustedStory(t swap.Type) *story {
 	}
 	st.pay = func(*sim, *engine.Result) {}
 	st.faults = looks(map[fact]string{aLP: "the provider's view", aGas: "payouts and refunds", aPayment: "payments", aSpends: "the inputs of a payment"}, nil)
-	st.actions = append(process(st.faults), action{"time passes", 0, func(s *sim) bool { return s.explored() && s.tick(false) }})
+	st.actions = append(process(), action{"time passes", 0, func(s *sim) bool { return s.explored() && s.tick(false) }})
 	for d := int16(1); d <= finalAfter; d++ {
 		st.actions = append(st.actions, action{fmt.Sprintf("a reorganisation takes back %d blocks", d), 1, func(s *sim) bool {
 			if g := &s.w.gas; g.paidOut == 0 || g.paidOut <= s.w.height-d {

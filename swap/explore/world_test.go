@@ -22,7 +22,6 @@ type world struct {
 	rival  bool // another swap holds the payment
 
 	asleep    bool // the process does not run
-	fault     int8 // what will be wrong with its next look, from 1
 	restarted bool // it has another name than at first
 
 	// The smart chain.
@@ -490,4 +489,9 @@ type answer struct {
 	o opts
 }
 
-func (a answer) missing(f fact) bool { return a.o.miss&f != 0 }
+func (a answer) missing(f fact) bool {
+	if a.s.rest != nil {
+		a.s.rest.asked.Or(uint32(f))
+	}
+	return a.o.miss&f != 0
+}
