@@ -3,6 +3,7 @@ package chainreader
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type inquiries struct {
 	mu    sync.Mutex
 	asked map[string]*inquiry // by question
 	slow  map[string]bool     // by host: let a pass wait in vain
+	rests map[string]rest     // by host: said that it is asked too much
 	busy  map[string]int      // by host: in progress
 	all   sync.WaitGroup
 }
@@ -40,8 +42,18 @@ type inquiry struct {
 	ended  time.Time
 }
 
+// rest is for how long an LP is left alone with what nobody waits for: it takes a limited
+// number of requests of one address in a time (protocol: lp-protocol.md §3.7), and those of
+// callers have to be among them.
+type rest struct {
+	pause time.Duration
+	until time.Time
+}
+
 // Bounds of inquiries.
 const (
+	firstRest     = 10 * time.Second // doubled each time that the LP refuses after it
+	longestRest   = 5 * time.Minute
 	lpPatience    = 4 * time.Second  // of a pass: what an LP says only helps, and it may be silent on purpose
 	lpTime        = 60 * time.Second // for an answer, repetitions included
 	lpFresh       = 10 * time.Second // after which an unused answer is requested again
@@ -53,7 +65,7 @@ const (
 var errLPSilent = fault.New(fault.Upstream, "the liquidity provider is not responding")
 
 func newInquiries(base context.Context, reader StatusReader) *inquiries {
-	return &inquiries{reader: reader, base: base, asked: map[string]*inquiry{}, slow: map[string]bool{}, busy: map[string]int{}}
+	return &inquiries{reader: reader, base: base, asked: map[string]*inquiry{}, slow: map[string]bool{}, rests: map[string]rest{}, busy: map[string]int{}}
 }
 
 // ask returns the answer to a question: one that came too late for the caller
@@ -88,7 +100,8 @@ func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error
 
 // begin returns the inquiry that answers a question, and how long it may be
 // waited for; nil if too many are in progress. Those of one LP that is slow or asked much
-// leave room for the others', and its routine ones for those that somebody waits for.
+// leave room for the others', and its routine ones for those that somebody waits for. None
+// of the latter begin while it rests.
 func (n *inquiries) begin(key string, q lp.StatusQuery, unhurried bool) (*inquiry, time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,7 +112,7 @@ func (n *inquiries) begin(key string, q lp.StatusQuery, unhurried bool) (*inquir
 		if n.base.Err() != nil {
 			return nil, 0
 		}
-		if unhurried && n.busy[host] >= mostRoutine || len(n.asked) >= mostInquiries && !n.sweep() {
+		if unhurried && (n.busy[host] >= mostRoutine || now.Before(n.rests[host].until)) || len(n.asked) >= mostInquiries && !n.sweep() {
 			if i != nil && now.Sub(i.ended) <= lpKept {
 				return i, 0
 			}
@@ -132,7 +145,16 @@ func (n *inquiries) run(key string, i *inquiry, q lp.StatusQuery) {
 	if n.busy[i.host]--; n.busy[i.host] == 0 {
 		delete(n.busy, i.host)
 	}
-	_, refused := errors.AsType[*lp.RequestError](err)
+	refusal, refused := errors.AsType[*lp.RequestError](err)
+	switch r := n.rests[i.host]; {
+	case refused && refusal.Status == http.StatusTooManyRequests:
+		if !i.ended.Before(r.until) { // else it was asked before it refused
+			r.pause = min(max(firstRest, 2*r.pause), longestRest)
+			n.rests[i.host] = rest{r.pause, i.ended.Add(r.pause)}
+		}
+	case err == nil && !i.ended.Before(r.until):
+		delete(n.rests, i.host)
+	}
 	if (err == nil || refused) && i.ended.Sub(i.began) <= lpPatience {
 		delete(n.slow, i.host)
 	}

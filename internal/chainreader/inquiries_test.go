@@ -206,3 +206,60 @@ func TestRoutineInquiriesLeaveRoom(t *testing.T) {
 		w.Close()
 	})
 }
+
+// An LP that says that it is asked too much is left alone with what nobody waits for, twice
+// as long each time that it says so again; who waits for an answer asks it all the same.
+func TestRestOfProviderThatIsAskedTooMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var enough atomic.Bool
+		var calls atomic.Int64
+		enough.Store(true)
+		w := New(nil, nil, statusReader(func(context.Context, lp.StatusQuery) (lp.Status, error) {
+			calls.Add(1)
+			if enough.Load() {
+				return lp.Status{}, &lp.RequestError{Status: 429, Message: "Too many requests"}
+			}
+			return lp.Status{Code: 1}, nil
+		}))
+		ask := func(ctx context.Context, i int) error {
+			_, err := w.LPStatus(ctx, lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: fmt.Sprint(i)})
+			return err
+		}
+		unhurried := routine.Mark(t.Context())
+		began := time.Now()
+		var asked []time.Duration
+		for i := range 1000 { // one each second
+			before := calls.Load()
+			if err := ask(unhurried, i); err == nil {
+				t.Fatal("it was refused, and counts as an answer")
+			}
+			if calls.Load() > before {
+				asked = append(asked, time.Since(began))
+			}
+			time.Sleep(time.Second)
+		}
+		want := []time.Duration{0, 10, 30, 70, 150, 310, 610, 910}
+		if len(asked) != len(want) {
+			t.Fatalf("it was asked after %v", asked)
+		}
+		for i := range want {
+			if asked[i].Round(time.Second) < want[i]*time.Second || asked[i] > (want[i]+10)*time.Second {
+				t.Errorf("it was asked after %v, want about %v", asked[i], want[i]*time.Second)
+			}
+		}
+		enough.Store(false)
+		if err := ask(t.Context(), 2000); err != nil {
+			t.Errorf("a caller's question: %v", err)
+		}
+		if err := ask(unhurried, 2001); err == nil {
+			t.Error("it answers one question, and rests no more")
+		}
+		time.Sleep(longestRest)
+		for i := range 10 {
+			if err := ask(unhurried, 3000+i); err != nil {
+				t.Errorf("after its rest: %v", err)
+			}
+		}
+		w.Close()
+	})
+}
