@@ -3,9 +3,11 @@
 // every world that can be reached (docs/proof.md).
 //
 // A world is a small value: the chain, Bitcoin, the provider, the user, the clock. What
-// nature, the provider and strangers may do are its actions. A state is a world with
-// the stored record of the swap in it; states are visited breadth first and merged when
-// they differ in nothing that matters. The passes are those of the engine
+// nature, the provider and strangers may do are its actions, and something may be wrong
+// with the look of the process after each. A state is a world with the stored record of
+// the swap in it; states are merged when they differ in nothing that matters, and visited
+// breadth first: all those with no surprise before those with one, and so on, or, with a
+// bound on their number, those with the shortest stories first. The passes are those of the engine
 // ([engine.Turn]), with its record codec, its keys and its rules of what counts as an
 // answer.
 //
