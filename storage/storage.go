@@ -148,6 +148,7 @@ type Query struct {
 	Range        *Range    // nil: whatever the Order
 	Descending   bool      // from the highest (Order, ID) to the lowest
 	After        *Position // nil: from the start; else only what follows the position in the direction of the query
+	Ahead        int       // how many results the caller means to take, so that a store reads as many at once and none beyond; 0: not known; all are yielded whatever it is
 }
 
 // Range is an interval of Order. Both ends belong to it; it is empty if Min is

@@ -38,7 +38,8 @@ func TestChaos(t *testing.T) {
 	n := swapsOf(t, 12, 10_000)
 	full := *scale == "full"
 	began := time.Now()
-	g := newGround(t, sized(t, 1, 3), sized(t, 1, 16), full, full, sized(t, 300*time.Millisecond, 2*time.Second))
+	vaults := max(16, n/200) // each holds three payments that are not claimed yet
+	g := newGround(t, sized(t, 1, 3), sized(t, 1, vaults), full, full, sized(t, 300*time.Millisecond, 2*time.Second))
 	g.hold()
 	c := newCluster(t, g, server, 3)
 	d := newDriver(t, g, c, sized(t, 5, min(128, 4+n/10)))

@@ -55,7 +55,7 @@ func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bo
 			ahead = min(page, listAhead)
 		}
 		some := make([]found, 0, ahead)
-		for e, err := range g.Store.Find(ctx, storage.Query{Index: index, Value: swap.SignerValue(chain, signer), Descending: true, After: from}) {
+		for e, err := range g.Store.Find(ctx, storage.Query{Index: index, Value: swap.SignerValue(chain, signer), Descending: true, After: from, Ahead: page}) {
 			if err != nil && e.ID == "" {
 				if g.yieldAll(some, yield) {
 					yield(nil, err)

@@ -13,9 +13,9 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Bounds of one page of a query. Pages begin small, for who wants only the
-// first few, and double up to the bound; a page ends after the entry with
-// which it reaches its bytes, so that one of any size fits.
+// Bounds of one page of a query. Pages begin with what the caller means to take, or
+// small, and double up to the bound; a page ends after the entry with which it reaches
+// its bytes, so that one of any size fits.
 const (
 	firstPage = 16
 	fullPage  = 128
@@ -31,7 +31,11 @@ func (s *Store) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Ent
 			return
 		}
 		q := q
-		for limit := firstPage; ; limit = min(2*limit, fullPage) {
+		limit := firstPage
+		if q.Ahead > 0 {
+			limit = min(q.Ahead, fullPage)
+		}
+		for ; ; limit = min(2*limit, fullPage) {
 			var page []found
 			var more bool
 			err := s.read(ctx, func(b buckets) (err error) {

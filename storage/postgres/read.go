@@ -56,9 +56,9 @@ func (s *Store) Note(ctx context.Context, name string) (data []byte, version uin
 	return data, version, nil
 }
 
-// Bounds of one page of a query. Pages begin small, for who wants only the
-// first few, and double up to the bound; a page ends after the entry with
-// which it reaches its bytes, so that one of any size fits.
+// Bounds of one page of a query. Pages begin with what the caller means to take, or
+// small, and double up to the bound; a page ends after the entry with which it reaches
+// its bytes, so that one of any size fits.
 const (
 	firstPage = 16
 	fullPage  = 128
@@ -77,7 +77,11 @@ func (s *Store) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Ent
 			return
 		}
 		q := q
-		for limit := firstPage; ; limit = min(2*limit, fullPage) {
+		limit := firstPage
+		if q.Ahead > 0 {
+			limit = min(q.Ahead, fullPage)
+		}
+		for ; ; limit = min(2*limit, fullPage) {
 			var page []found
 			err := s.do(ctx, func(ctx context.Context, c *pgx.Conn) (err error) {
 				page, err = s.page(ctx, c, q, limit)

@@ -53,6 +53,18 @@ func (s *suite) findOrder() {
 	s.finds(storage.Query{Index: "list2", Value: "v"})
 }
 
+// findAhead: how many a caller means to take changes nothing in what there is.
+func (s *suite) findAhead() {
+	ids := s.fill(300)
+	for _, ahead := range []int{1, 2, 50, 299, 300, 301, math.MaxInt, -1} {
+		q := list
+		q.Ahead = ahead
+		s.finds(q, ids...)
+		q.Descending = true
+		s.finds(q, reversed(ids)...)
+	}
+}
+
 func (s *suite) findRange() {
 	one := listed("unique", 4)
 	one.Keys[0].Unique = true

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"RefusedWriteChangesNothing", (*suite).refusedWrite},
 		{"Notes", (*suite).notes},
 		{"FindOrder", (*suite).findOrder},
+		{"FindAhead", (*suite).findAhead},
 		{"FindRange", (*suite).findRange},
 		{"FindAfter", (*suite).findAfter},
 		{"FindPages", (*suite).findPages},
