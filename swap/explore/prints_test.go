@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// prints holds two bits for each of very many keys, in some 15 bytes: a key is known by 62
-// bits of its hash, so that of 100 million keys one is taken for another with a chance
-// of one in a thousand. Many may use it at once.
+// prints holds two bits for each of very many keys, in some 15 bytes: a key is known by 70
+// bits of its hash, of which 8 say in which part it is, so that among 100 million keys
+// one is taken for another with a chance of one in 200,000. Many may use it at once.
 type prints struct{ parts [256]printsPart }
 
 type printsPart struct {
