@@ -289,10 +289,13 @@ func (b *bench) copy(t testing.TB, m *model, i int, created time.Time) storage.E
 	if err != nil {
 		t.Fatal(err)
 	}
+	age := swap.At(created) - r.CreatedAt // else the deadlines of all come in one moment
+	r.Expiry += age
 	r.CreatedAt, r.Changed, r.LP.URL = swap.At(created), swap.At(created), b.lpURLs[i%len(b.lpURLs)]
 	switch {
 	case r.Type == swap.SPVFromBTC:
 		r.Bitcoin.TxID = m.twins[0].copyTx(i)
+		r.Vault.Deadline += age
 	default:
 		real := *r.Escrow.Real
 		real.Hash = copyOf(real.Hash, i)
@@ -306,8 +309,12 @@ func (b *bench) copy(t testing.TB, m *model, i int, created time.Time) storage.E
 				t.Fatal(err)
 			}
 			r.Lightning.Hash = hexOf(copyOf(raw, i))
+			if r.Lightning.EndsAt != 0 {
+				r.Lightning.EndsAt += age
+			}
 		}
 	}
+	r.Due = r.NextMoment(time.Now())
 	e := storage.Entry{ID: id}
 	if e.Body, err = r.Encode(); err != nil {
 		t.Fatal(err)
