@@ -103,12 +103,14 @@ func (t *Tower) claimSecrets(ctx context.Context, b Behaviour) (failed error) {
 	if len(known) == 0 {
 		return nil
 	}
+	claimed := 0
 	for i, f := range party.Facts(s.Net.Bank(), s.Programs, data) {
 		hash := data[i].EscrowHash()
 		switch {
 		case f.Err != nil:
 		case f.State == chains.EscrowOpen:
-			if t.isDue(hash, b.Delay) {
+			if claimed < perRound && t.isDue(hash, b.Delay) {
+				claimed++
 				failed = errors.Join(failed, t.claimOn(ctx, hash, func(ctx context.Context) (wire.Signature, error) {
 					return s.ClaimSecret(ctx, data[i], known[i].preimage)
 				}))

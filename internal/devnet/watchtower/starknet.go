@@ -74,11 +74,13 @@ func (t *Tower) claimStarknetSecrets(ctx context.Context, b Behaviour) (failed e
 	if err != nil {
 		return err
 	}
+	claimed := 0
 	for i, f := range facts {
 		hash := hashes[i]
 		switch {
 		case f.State == chains.EscrowOpen:
-			if t.isDue(hash, b.Delay) {
+			if claimed < perRound && t.isDue(hash, b.Delay) {
+				claimed++
 				failed = errors.Join(failed, t.claimOnStarknet(ctx, Claim{Escrow: hash.Bytes()}, func(ctx context.Context) (wire.Felt, error) {
 					return s.ClaimSecret(ctx, known[i].data, known[i].preimage)
 				}))

@@ -261,6 +261,10 @@ func (t *Tower) work(ctx context.Context) {
 	}
 }
 
+// perRound is how many claims that are waited for a round makes at most: other chains'
+// wait for its end.
+const perRound = 8
+
 // round is a part of what a watchtower does.
 type round struct {
 	off  bool
