@@ -145,7 +145,9 @@ func (n *Net) mineAt(at uint64) error {
 	return n.node.adopt(block, n.options.SafeDepth, n.options.FinalDepth)
 }
 
-// mineInBackground mines what comes in, and by the clock, until the context ends.
+// mineInBackground mines what comes in, and by the clock, until the context ends. What
+// comes in is taken from the pool whatever else goes on: the pool waits for that, and who
+// makes a block waits for the pool.
 func (n *Net) mineInBackground(ctx context.Context) {
 	news := make(chan core.NewTxsEvent, 64)
 	sub := n.node.eth.TxPool().SubscribeTransactions(news, false)
@@ -155,17 +157,37 @@ func (n *Net) mineInBackground(ctx context.Context) {
 		ticker := time.NewTicker(n.options.BlockTime)
 		tick, stopTick = ticker.C, ticker.Stop
 	}
+	batches := make(chan []*types.Transaction)
 	n.stopped.Go(func() {
-		defer stopTick()
 		defer sub.Unsubscribe()
+		defer close(batches)
+		var came []*types.Transaction
 		for {
+			var out chan<- []*types.Transaction
+			if len(came) > 0 {
+				out = batches
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-sub.Err():
 				return
 			case e := <-news:
-				n.mineWaiting(e.Txs)
+				came = append(came, e.Txs...)
+			case out <- came:
+				came = nil
+			}
+		}
+	})
+	n.stopped.Go(func() {
+		defer stopTick()
+		for {
+			select {
+			case came, ok := <-batches:
+				if !ok {
+					return
+				}
+				n.mineWaiting(came)
 			case <-tick:
 				n.mu.Lock()
 				_ = n.mine() // the next tick tries again
