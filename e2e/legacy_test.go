@@ -122,6 +122,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 		t.Run("the payment is in a block that is undone", func(t *testing.T) {
 			w := w.in(t)
 			w.tower.Behave(watchtower.Behaviour{NoProofs: true})
+			defer w.tower.Behave(watchtower.Behaviour{})
 			before := w.book()
 			s := w.opened()
 			w.act(s.SwapID)

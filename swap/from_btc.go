@@ -123,7 +123,7 @@ func timeToOpen(in In) bool {
 // so would one for an escrow that a reorganisation removes.
 func payable(in In) bool {
 	b := in.R.Bitcoin
-	return fromBTCStatus(in) == statusOpen && in.Obs.Escrow.Value.Final && in.Obs.Received.Known() && isZero(b.TxID) && !in.R.Submission.Open() &&
+	return fromBTCStatus(in) == statusOpen && in.Obs.Escrow.Value.Final && in.Obs.Received.Known() && isZero(b.TxID) && !in.R.Submission.pays() &&
 		b.Address != "" && b.Sats != 0 && !tooLateToPay(in)
 }
 

@@ -77,6 +77,10 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 	}
 	asks := func(in In) bool { p, ok := f.View(in).Action.(*Pay); return ok && p.Fund != nil && p.To == "bc1q" }
 	needs(t, depositPass(swapstate.InCommitted), asks, again)
+	allows(t, depositPass(swapstate.InCommitted), asks, changes{"the node does not know what opened it": func(in *In) {
+		busyWith(ActionInit)(in)
+		in.Obs.Txs = known(map[string]chains.TxStatus{in.R.Submission.Txs[0].ID: {}})
+	}})
 	checkRows(t, f, []row{
 		{why: "the user signed the payment", pass: passOf(depositPass(swapstate.InCommitted), func(in *In) { in.Input = Submit{Action: ActionFund, PSBT: psbtOf()} }), without: again},
 		{why: "the bitcoin payment is confirmed", pass: passOf(depositPass(swapstate.InCommitted), paid(depositTx(3, 1000))), without: changes{
@@ -97,6 +101,28 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 			"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		}},
 	})
+}
+
+// A node that shows the escrow, and not yet the transaction that opened it, keeps nobody from
+// paying; what became of that transaction does not end the payment.
+func TestDepositWhileTheOpeningIsNotShown(t *testing.T) {
+	f := newFromBTC()
+	for name, status := range map[string]chains.TxState{"unknown": chains.TxUnknown, "waits": chains.TxPending, "confirmed": chains.TxConfirmed, "reverted": chains.TxReverted} {
+		in := depositPass(swapstate.InCommitted)()
+		busyWith(ActionInit)(&in)
+		in.Obs.Txs = known(map[string]chains.TxStatus{in.R.Submission.Txs[0].ID: {State: status}})
+		if v := f.View(in); v.Blocked != nil {
+			t.Errorf("%s: %v", name, v.Blocked)
+		} else if _, asks := v.Action.(*Pay); !asks {
+			t.Errorf("%s: the user is asked for %T", name, v.Action)
+		}
+		in.Input = Submit{Action: ActionFund, PSBT: psbtOf()}
+		next, _ := f.Step(in)
+		in.R, in.Input = next, nil
+		if next, _ = f.Step(in); !next.Submission.pays() {
+			t.Errorf("%s: the payment is taken as %+v", name, next.Submission)
+		}
+	}
 }
 
 var errSilentHere = failed(0).Err

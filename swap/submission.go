@@ -32,6 +32,9 @@ const (
 // confirmed.
 func (s *Submission) Open() bool { return s != nil && !s.Closed }
 
+// pays reports whether a submitted bitcoin payment still has to be sent or confirmed.
+func (s *Submission) pays() bool { return s.Open() && !isZero(s.PSBT) }
+
 // signerOf returns who signed a submission, or "" if unknown.
 func signerOf(txs []SignedTx) string {
 	if len(txs) == 0 {
@@ -154,10 +157,7 @@ func isSend(key string) bool { return len(key) > len(SendTx) && key[:len(SendTx)
 // says.
 func fillSubmission(in In, next *Record) {
 	s := next.Submission
-	if !s.Open() {
-		return
-	}
-	if !in.Obs.Txs.Known() {
+	if !s.Open() || len(s.Txs) == 0 || !in.Obs.Txs.Known() {
 		return
 	}
 	refused, _ := in.Input.(Outcome)

@@ -267,6 +267,8 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 	switch _, _, err := s.turn(sub, o); {
 	case err == nil && !s.rec.Submitted([]string{paymentIDs[0].String()}) && !s.rec.Posted():
 		s.broken("what was signed is taken, and not kept")
+	case err == nil && s.rec.Submission != nil && s.rec.Submission.Closed:
+		s.broken("what was signed is taken, and not sent")
 	case err != nil && err != errDied:
 		s.broken("what was offered for signing is refused: %v", err)
 	}

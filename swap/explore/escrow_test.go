@@ -92,6 +92,9 @@ func (a answer) Txs(_ context.Context, _ string, txs []chains.Signed) ([]chains.
 	}
 	_, h := a.s.head(a.o.lag)
 	all := make([]chains.TxStatus, len(txs))
+	if a.o.blank {
+		return all, nil
+	}
 	for i := range a.s.w.txs {
 		for j, asked := range txs {
 			if asked.ID != txID(i) {
@@ -137,6 +140,9 @@ func looks(facts map[fact]string, wrong map[int8]string) []look {
 		if name := facts[f]; name != "" {
 			all = append(all, look{name: "there is no answer about " + name, o: opts{miss: f}})
 		}
+	}
+	if facts[aTxs] != "" {
+		all = append(all, look{name: "a node knows none of the transactions", o: opts{blank: true}})
 	}
 	for n := int8(1); n < 8; n++ {
 		if name := wrong[n]; name != "" {
@@ -187,6 +193,9 @@ func nature() []action {
 		{"the user signs what is asked for, and the process dies when it is stored", 1, func(s *sim) bool {
 			s.quiet = true
 			return !s.w.asleep && s.user(owner, opts{die: 1})
+		}},
+		{"the user signs what is asked for, and a node knows none of the transactions", 1, func(s *sim) bool {
+			return !s.w.asleep && s.user(owner, opts{blank: true})
 		}},
 		handsIn(),
 		{"time passes", 0, func(s *sim) bool { return s.explored() && s.tick(false) }},

@@ -107,6 +107,7 @@ func (r *rest) keep(k atRest, p passed) {
 type opts struct {
 	miss  fact // answers that do not come
 	lag   bool // nodes answer from three blocks ago
+	blank bool // nodes know no transaction of the user's
 	wrong int8 // 1 and up: the chain's answer is that of another state of it
 	skew  int8 // hours by which our clock is off
 	die   int8 // the process dies after so many writes; 0: it lives

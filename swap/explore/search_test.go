@@ -328,6 +328,8 @@ func (u usual) alike(f look) bool {
 	switch {
 	case f.o.lag || f.o.wrong != 0 || f.o.skew != 0:
 		return false
+	case f.o.blank:
+		return u.asked&aTxs == 0
 	case f.ends != asUsual, f.passOnly && f.o.die == 0:
 		return !u.ran
 	case f.passOnly:

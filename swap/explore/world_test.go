@@ -336,15 +336,23 @@ func submitted(r *swap.Record, i int) bool {
 	return r.Submission.Open() && slices.ContainsFunc(r.Submission.Txs, func(t swap.SignedTx) bool { return t.ID == txID(i) })
 }
 
-// slot returns a place for another transaction, -1 if there is none.
-func (s *sim) slot(r *swap.Record) int {
+// slot returns a place for another transaction beside those of a plan, -1 if there is none.
+func (s *sim) slot(r *swap.Record, plan []swap.SignedTx) int {
+	kept := func(i int) bool {
+		return submitted(r, i) || slices.ContainsFunc(plan, func(t swap.SignedTx) bool { return t.ID == txID(i) })
+	}
 	for i, t := range s.w.txs {
-		if t.state == absent || !submitted(r, i) && (t.state == replaced || t.state == reverted || t.state == mined && t.at+finalAfter <= s.w.height) {
+		if t.state == absent || !kept(i) && (t.state == replaced || t.state == reverted || t.state == mined && t.at+finalAfter <= s.w.height) {
 			return i
 		}
 	}
 	for i, t := range s.w.txs {
-		if t.state == dropped && !submitted(r, i) { // it stays forgotten
+		if t.state == dropped && !kept(i) { // it stays forgotten
+			return i
+		}
+	}
+	for i, t := range s.w.txs {
+		if t.state == signed && !kept(i) { // nobody sends it
 			return i
 		}
 	}
@@ -402,7 +410,7 @@ func (s *sim) sign(as signer, a *swap.Sign, res *engine.Result, o opts) bool {
 		s.revealed(res, r.Public())
 	}
 	for n, step := range plan.Steps {
-		i := s.slot(r)
+		i := s.slot(r, sub.Txs)
 		if i < 0 {
 			return false
 		}
@@ -439,6 +447,8 @@ func (s *sim) sign(as signer, a *swap.Sign, res *engine.Result, o opts) bool {
 	switch {
 	case err == nil && !s.rec.Submitted(ids):
 		s.broken("what was signed is taken, and not kept")
+	case err == nil && s.rec.Submission.Closed:
+		s.broken("what was signed is taken, and not sent")
 	case err == nil:
 	case errors.Is(err, errDied):
 	case s.w.rival: // refused for the other swap's sake
