@@ -27,8 +27,13 @@ const (
 	byDone = "webhook/done" // endpoint; by the moment of the last one
 )
 
+// schema is the number of the form of records, which a change raises that older programs
+// must not read, or would lose by writing a record anew. 0 is not written.
+const schema = 0
+
 // record is a swap as an endpoint is told about it.
 type record struct {
+	Schema    int      `json:"schema,omitempty"`
 	Swap      string   `json:"swap"`
 	Version   uint64   `json:"version"`             // the newest that is to be told, or was
 	Message   *message `json:"message,omitempty"`   // not yet delivered
@@ -84,7 +89,14 @@ func (o outbox) get(ctx context.Context, swapID string) (*record, error) {
 	return decode(e)
 }
 
+// errNewer is the error of records that only newer programs read.
+var errNewer = errors.New("it was written by a newer version")
+
 func decode(e storage.Entry) (*record, error) {
+	var form struct{ Schema int } // of any number: the rest may have another form by then
+	if json.Unmarshal(e.Body, &form) == nil && form.Schema > schema {
+		return nil, fmt.Errorf("read the record of a message: %w: its schema is %d and this version reads up to %d; run the version that wrote it or a newer one", errNewer, form.Schema, schema)
+	}
 	r := &record{entry: e}
 	if err := json.Unmarshal(e.Body, r); err != nil {
 		return nil, fmt.Errorf("read the record of a message: %w", err)
@@ -94,6 +106,7 @@ func decode(e storage.Entry) (*record, error) {
 
 // put stores a record by compare-and-set.
 func (o outbox) put(ctx context.Context, r *record) error {
+	r.Schema = schema
 	body, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode the record of a message: %w", err)
@@ -173,7 +186,7 @@ func (o outbox) due(ctx context.Context, now time.Time, n int) (all []*record, n
 		}
 		r, err := decode(e)
 		if err != nil {
-			continue
+			continue // a newer program's, which delivers it, or damaged
 		}
 		if at := time.UnixMilli(r.Next); at.After(now) || len(all) == n {
 			return all, at, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // Source is what messages are made from; [*swapper.Client] is one.
@@ -246,7 +247,10 @@ func (e *endpoint) one(ctx context.Context, at standing, c swapper.Change) error
 	if known, _ := e.known.Get(c.Swap.SwapID); known >= c.Version || int64(c.At) < at.From || e.Wants != nil && !e.Wants(c) {
 		return nil
 	}
-	if err := e.note(ctx, c, e.Now()); err != nil {
+	switch err := e.note(ctx, c, e.Now()); {
+	case errors.Is(err, errNewer):
+		e.Logger.Error("a swap's messages are left to a newer version", "endpoint", e.Name, "swap", storage.Label(c.Swap.SwapID), "err", err)
+	case err != nil:
 		return err
 	}
 	e.known.Add(c.Swap.SwapID, c.Version)
