@@ -150,17 +150,17 @@ func (n *engineNode) adopt(head *types.Block, safeDepth, finalDepth uint64) erro
 	return n.eth.TxPool().Sync()
 }
 
-// waitFor asks done often until it says yes or time is up.
+// waitFor asks done until it says yes or time is up: every millisecond at first, and less
+// often the longer it has waited, since who waits for a block may do so for minutes.
 func waitFor(ctx context.Context, most time.Duration, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !done() {
+	for began := time.Now(); !done(); {
+		pause := max(time.Since(began)/16, time.Millisecond)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(min(pause, 250*time.Millisecond)):
 		}
 	}
 	return nil

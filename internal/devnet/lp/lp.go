@@ -130,6 +130,7 @@ type LP struct {
 	closing  sync.Once
 	closed   chan struct{}
 	stop     context.CancelFunc
+	running  context.Context // until stop
 	stopped  sync.WaitGroup
 
 	mu       sync.Mutex
@@ -235,7 +236,7 @@ func (l *LP) start(ctx context.Context) (err error) {
 		return err
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l.stop = cancel
+	l.running, l.stop = running, cancel
 	l.stopped.Go(func() { l.follow(running) })
 	return nil
 }

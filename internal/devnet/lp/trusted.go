@@ -87,12 +87,22 @@ func (l *LP) trustedLNStatus(r *reader) (object, error) {
 	return answer, nil
 }
 
-func (d *trustedLN) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
+// payoutTime is how long a payout of gas may take. A pass may have many of them, and one
+// that is cut short may have been sent all the same.
+const payoutTime = 30 * time.Second
+
+func (l *LP) payOut(s *side, to string, amount *big.Int) (txID string, err error) {
+	ctx, cancel := context.WithTimeout(l.running, payoutTime)
+	defer cancel()
+	return s.pay(ctx, to, amount)
+}
+
+func (d *trustedLN) step(_ context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
 	state, _ := l.node.Invoice(d.paymentHash)
 	switch {
 	case state == lightning.Held && !l.faults().NeverPay:
 		_ = l.set(func() { d.code = codeGasHeld })
-		id, err := d.side.pay(ctx, d.recipient, d.amount)
+		id, err := l.payOut(d.side, d.recipient, d.amount)
 		if err != nil {
 			return true, errors.Join(err, l.node.Cancel(d.paymentHash), l.set(func() { d.code = codeExpired }))
 		}

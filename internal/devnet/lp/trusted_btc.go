@@ -156,7 +156,7 @@ func (l *LP) setTrustedBTCRefund(r *reader) (object, error) {
 
 // step looks at the address. A swap that ended without a payment is looked at
 // further, so that who pays late gets the money back.
-func (d *trustedBTC) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
+func (d *trustedBTC) step(_ context.Context, l *LP, _ *chains.EscrowFact) (done bool, err error) {
 	l.mu.Lock()
 	at, refundTo := d.code, d.refundTo
 	l.mu.Unlock()
@@ -165,7 +165,7 @@ func (d *trustedBTC) step(ctx context.Context, l *LP, _ *chains.EscrowFact) (don
 		d.look(l, at)
 		return false, nil
 	case codeGasPending:
-		return false, d.pay(ctx, l)
+		return false, d.pay(l)
 	case codeGasSent:
 		return true, l.set(func() { d.code = codeDone })
 	case codeGasRefundable:
@@ -223,14 +223,14 @@ func (d *trustedBTC) miss(l *LP, at int) {
 	}
 }
 
-func (d *trustedBTC) pay(ctx context.Context, l *LP) error {
+func (d *trustedBTC) pay(l *LP) error {
 	if l.faults().NeverPay {
 		return nil
 	}
 	l.mu.Lock()
 	paid := d.paid
 	l.mu.Unlock()
-	id, err := d.side.pay(ctx, d.recipient, paid)
+	id, err := l.payOut(d.side, d.recipient, paid)
 	if err != nil {
 		return errors.Join(err, l.set(func() { d.code = codeGasRefundable }))
 	}
