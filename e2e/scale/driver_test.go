@@ -266,6 +266,10 @@ func (d *driver) act(ctx context.Context, j *job) error {
 	}
 }
 
+// forgone reports whether a swap was never paid because what had to be done for it in time was lost
+// with a process. Nobody gained or lost anything by it.
+func (d *driver) forgone(j *job) bool { return d.unasked(j) || d.unposted(j) }
+
 // unposted reports whether a swap's PSBT was lost with the process that was to post it, and
 // the quote ended before another could post it again: the bitcoin is still the user's,
 // who makes another swap.
@@ -349,6 +353,10 @@ func (d *driver) input(j *job) (in swapper.CreateSwapInput, err error) {
 
 func newKey() string { return crand.Text() }
 
+// patience is for how long a caller repeats a call: what one process has begun to send is left
+// alone by the others for ninety seconds, and the next one may be killed too.
+const patience = 15 * time.Minute
+
 // call asks any of the processes, and another one if that fails for no fault of the caller's.
 // One that does not answer is left alone for a while, as those who stand before
 // processes do.
@@ -368,7 +376,7 @@ func (d *driver) call(ctx context.Context, ask func(context.Context, *process) e
 			return nil
 		case code == swapper.CodeInvalidInput, code == swapper.CodeInvalidState, code == swapper.CodeUnsupported, code == swapper.CodeNotFound:
 			return err
-		case ctx.Err() != nil || time.Since(began) > 5*time.Minute:
+		case ctx.Err() != nil || time.Since(began) > patience:
 			return err
 		}
 		wait(ctx, pause)

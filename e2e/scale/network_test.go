@@ -140,6 +140,20 @@ func (g *ground) release() {
 
 // mine makes Bitcoin blocks until stop is called.
 func (g *ground) mine(every time.Duration) (stop func()) {
+	return again(every, func() { _ = g.Mine(1) }) // the next one tries again
+}
+
+// tick makes a block of Solana every second until stop is called: else its time stands still
+// when nobody sends anything.
+func (g *ground) tick() (stop func()) {
+	if g.Solana == nil {
+		return func() {}
+	}
+	return again(time.Second, func() { g.Solana.Mine(1) })
+}
+
+// again does something now and then until stop is called.
+func again(every time.Duration, do func()) (stop func()) {
 	ended := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -148,7 +162,7 @@ func (g *ground) mine(every time.Duration) (stop func()) {
 			case <-ended:
 				return
 			case <-time.After(every):
-				_ = g.Mine(1) // the next one tries again
+				do()
 			}
 		}
 	})
