@@ -22,8 +22,11 @@ var (
 	relayFaults = []nostr.Fault{{}, {Down: true}, {Status: 503}, {Delay: 3 * time.Second}, {Silent: true}, {Refuse: "blocked: no"}, {Hang: true}, {Deaf: true}, {Cut: true}, {Garbage: true}, {WrongID: true}, {Forge: true}, {Repeat: 3}}
 	towerFaults = []watchtower.Behaviour{{}, {Deaf: true}, {NoEscrows: true}, {NoVaults: true}, {NoEscrows: true, NoVaults: true, NoProofs: true}, {NoProofs: true}, {Delay: 5 * time.Minute}}
 
-	lightningFaults = []lightning.Behaviour{{}, {Offline: true}, {Refuse: true}, {FeeBaseMsat: 100_000}}
+	lightningFaults = []lightning.Behaviour{{}, {Offline: true}, {Refuse: true}, {FeeBaseMsat: routeMsat}}
 )
+
+// routeMsat is what the route to a dear Lightning node costs.
+const routeMsat = 100_000
 
 // lpFaults are what LPs do that are not honest, or have bad luck.
 var lpFaults = []lp.Fault{

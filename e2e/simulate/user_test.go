@@ -313,10 +313,10 @@ func (u *user) sign(ctx context.Context, p *process, a *swapper.Action) (err err
 	return err
 }
 
-// told reports whether a status says what goes on: what to do, what is waited for, what is wrong, or
-// by its steps that the user has been paid, or that it is too late and something may still come.
+// told reports whether a status says what goes on: what to do, what is waited for, what is wrong,
+// that it is too late, or by its steps that the user has been paid or something may still come.
 func told(s *swapper.GetSwapStatusOutput) bool {
-	return s.IsFinished || s.CurrentAction != nil || s.ActionError != nil ||
+	return s.IsFinished || s.IsFailed || s.CurrentAction != nil || s.ActionError != nil ||
 		slices.ContainsFunc(s.Steps, func(x swapper.Step) bool { return x.Status == "soft_settled" || x.Status == "soft_expired" })
 }
 
