@@ -52,7 +52,7 @@ type rest struct {
 
 // Bounds of inquiries.
 const (
-	firstRest     = 10 * time.Second // doubled each time that the LP refuses after it
+	firstRest     = time.Second // doubled each time that the LP refuses after it
 	longestRest   = 5 * time.Minute
 	lpPatience    = 4 * time.Second  // of a pass: what an LP says only helps, and it may be silent on purpose
 	lpTime        = 60 * time.Second // for an answer, repetitions included
