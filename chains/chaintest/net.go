@@ -145,7 +145,8 @@ type FreeMember struct {
 	Field  chains.Field
 }
 
-// Trips are the numbers of requests that each method sends, parallel ones included.
+// Trips are the numbers of requests that each method sends, parallel ones included. It may
+// be fewer where parallel ones meet, and go to a node together.
 type Trips struct {
 	Heads, Balance, FeeRate, Send, Status, VerifyInit, VerifyRefund, VerifyData int
 	Escrows, EscrowsOpened, EscrowsAgain, EscrowsManyNone                       int // never opened; first and second look at an open one, 600 never opened

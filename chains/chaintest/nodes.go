@@ -12,12 +12,13 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
-// trips counts the requests of one call.
+// trips counts the requests of a call. What is asked side by side may meet on its way to a
+// node and go out as one, so that there may be fewer, but not none.
 func (k *kit) trips(name string, want int, call func() error) {
 	k.Helper()
 	k.net.Requests()
 	err := call()
-	if got := k.net.Requests(); err != nil || got != want {
+	if got := k.net.Requests(); err != nil || got > want || got < min(want, 1) {
 		k.Errorf("%s: %d requests, want %d: %v", name, got, want, err)
 	}
 }
