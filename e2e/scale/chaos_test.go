@@ -35,7 +35,7 @@ const lease = fleet.DefaultTTL
 func TestChaos(t *testing.T) {
 	beside(t)
 	server := pgtest.Start(t)
-	n := swapsOf(t, 12, 10_000)
+	n := swapsOf(t, 12, 11_600) // 10,000 of them are live at once
 	full := *scale == "full"
 	began := time.Now()
 	vaults := min(max(16, n/200), 50) // each holds three payments that are not claimed yet; a provider has gas for so many
@@ -43,6 +43,7 @@ func TestChaos(t *testing.T) {
 	g.hold()
 	defer g.tick()()
 	c := newCluster(t, g, server, 3)
+	c.swaps = n
 	d := newDriver(t, g, c, sized(t, 5, min(128, 4+n/10)))
 	t.Logf("the network, three processes and %d accounts are there after %s", len(d.all), time.Since(began).Round(time.Second))
 
@@ -394,6 +395,7 @@ type cluster struct {
 	counter *counter
 	tracker *tracker
 	members []*member
+	swaps   int // at most so many
 
 	mu    sync.Mutex
 	harms []harm
@@ -663,10 +665,11 @@ func (c *cluster) checkOnce(t *testing.T) {
 
 // unwatched is for how long a swap may be looked at by nobody within a time in which others took
 // it over so many times: another process sees that a lease is over within a third of it, and
-// comes to the swap within its rhythm, unless something is done to that one before;
-// while the database is away nobody can look.
+// comes to the swap within its rhythm, unless something is done to that one before; who
+// takes over thousands comes to each of them in a second for a thousand; while the
+// database is away nobody can look.
 func (c *cluster) unwatched(every time.Duration, from, to time.Time, taken int) time.Duration {
-	most := every + time.Duration(max(1, taken))*(lease+lease/3+every) + 10*time.Second
+	most := every + time.Duration(max(1, taken))*(lease+lease/3+every) + 10*time.Second + time.Duration(c.swaps)*time.Millisecond
 	for _, h := range c.harmed("", from, to) {
 		if h.to == "" && !h.over.IsZero() {
 			most += h.over.Sub(h.begin) + 10*time.Second
