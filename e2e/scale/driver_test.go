@@ -244,7 +244,7 @@ func (d *driver) act(ctx context.Context, j *job) error {
 				return err
 			})
 			taken := err == nil
-			if !taken && swapper.CodeOf(err) != swapper.CodeInvalidState {
+			if !taken && swapper.CodeOf(err) != swapper.CodeInvalidState && !strings.Contains(err.Error(), "sign the transactions that are handed out now") {
 				return fmt.Errorf("submitTransaction: %w", err)
 			}
 			if taken {
