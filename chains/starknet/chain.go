@@ -132,7 +132,7 @@ func (c *chain) greet(ctx context.Context) error {
 	}
 	for i, a := range at {
 		if starkrpc.IsNoContract(requests[1+i].Err) {
-			return fault.Invalid("deployments", "there is no contract at %s", wire.Hex64(a))
+			return fault.Invalid("deployments", "no contract is deployed at %s: check the address, and that the node is of this network", wire.Hex64(a))
 		}
 	}
 	return nil

@@ -162,7 +162,7 @@ func TestCompletion(t *testing.T) {
 	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("the machine has no bash to try the script in")
+		t.Skip("the completion script is tried in bash, which is not installed")
 	}
 	script, _ := b.run0(t, "completion", "bash")
 	for typed, want := range map[string]string{"cli st": "status", "cli status -w": "-watch", "cli -j": "-json"} {

@@ -32,7 +32,7 @@ const (
 func TestKilledServer(t *testing.T) {
 	path := os.Getenv(killConfig)
 	if path == "" {
-		t.Skip("only as a process of TestKilled")
+		t.Skip("TestKilled runs it, as a process of its own")
 	}
 	go func() { // it does not outlive the test that started it
 		_, _ = io.Copy(io.Discard, os.Stdin)

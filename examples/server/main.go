@@ -194,7 +194,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		}
 		log.Info("listening for the operator", "address", listener.Addr().String())
 		if at, err := netip.ParseAddrPort(listener.Addr().String()); err == nil && !at.Addr().IsLoopback() {
-			log.Warn("metrics and backups have no keys: nobody but the operator may reach admin.listen", "address", listener.Addr().String())
+			log.Warn("admin.listen can be reached from other hosts, and its metrics and backups need no key: let only the operator reach it", "address", listener.Addr().String())
 		}
 		background("admin", func(ctx context.Context) error {
 			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(copies), Grace: time.Second, Logger: log})

@@ -38,7 +38,7 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("the page is tried in a real browser, and this machine has no Chromium; name one with $CHROMIUM")
+	t.Skip("the page is tried in a real browser, and no Chromium is installed; name one with $CHROMIUM")
 	return ""
 }
 

@@ -122,7 +122,7 @@ const (
 func TestKilledProcess(t *testing.T) {
 	file := os.Getenv(killFile)
 	if file == "" {
-		t.Skip("only as a process of TestKilled")
+		t.Skip("TestKilled runs it, as a process of its own")
 	}
 	ctx := t.Context()
 	store, err := bolt.Open(ctx, file, bolt.Options{})
@@ -169,7 +169,7 @@ func TestKilledProcess(t *testing.T) {
 // message of a swap after the one before, and a message that comes twice is the same.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts and kills ten processes")
+		t.Skip("left out with -short: starts and kills ten processes")
 	}
 	secret := webhook.NewSecret()
 	r := receive(t, secret)

@@ -180,7 +180,7 @@ func (b *batch[Q, A]) call(some []*asked[Q, A]) {
 }
 
 // errUnanswered is the error of a question that was passed over.
-var errUnanswered = errors.New("there is no answer to the question")
+var errUnanswered = errors.New("the question was not answered")
 
 // wait returns when no call is in flight, and nobody waits for one. The base context
 // should have ended.

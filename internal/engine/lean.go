@@ -16,7 +16,7 @@ type lean struct {
 }
 
 // errNobodyAsked is the error of a question that nobody wants to know the answer of.
-var errNobodyAsked = errors.New("nobody wants to know")
+var errNobodyAsked = errors.New("not asked: nobody is waiting for the answer")
 
 // Wait implements Reader.
 func (l lean) Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error) {

@@ -120,7 +120,7 @@ func FuzzBentAnswers(f *testing.F) {
 			for range 1 + d.Int(2) {
 				var err error
 				if frames, err = appendFrame(frames, data); err != nil {
-					t.Skip(err)
+					t.Skip("what was drawn does not fit into a frame: ", err)
 				}
 				data = d.JSON(data)
 			}

@@ -159,7 +159,7 @@ func another() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("PostgreSQL does not run as root, and the machine has neither a user postgres nor nobody")
+	return nil, errors.New("PostgreSQL refuses to run as root, and there is no other user to run it as: create the user postgres")
 }
 
 func (s *Server) command(name string, args ...string) *exec.Cmd {

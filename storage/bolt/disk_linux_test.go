@@ -246,7 +246,7 @@ func tryFailingDisk(ctx context.Context, text string) error {
 // opened anew.
 func TestFailingDisk(t *testing.T) {
 	if _, known := machines[runtime.GOARCH]; !known {
-		t.Skipf("the numbers of the system calls of %s are not written down here", runtime.GOARCH)
+		t.Skipf("the disk is made to fail at system calls, whose numbers on %s the test does not know", runtime.GOARCH)
 	}
 	for _, fault := range diskFaults() {
 		t.Run(fault.name, func(t *testing.T) {

@@ -22,12 +22,12 @@ func (m *Mutex) Lock() {
 	m.held = true
 }
 
-// Unlock gives the mutex back.
+// Unlock gives the mutex back. It panics if the mutex is not locked, as sync.Mutex does.
 func (m *Mutex) Unlock() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.held {
-		panic("Unlock of a mutex that nobody holds")
+		panic("loopback: Unlock of a Mutex that is not locked")
 	}
 	m.held = false
 	m.free.L = &m.mu

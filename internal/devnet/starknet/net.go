@@ -76,7 +76,7 @@ func tokenOf(ticker string) wire.Felt {
 			return wire.MustFelt(t.Address)
 		}
 	}
-	panic("Starknet has no token " + ticker)
+	panic("the token list has no " + ticker + " on Starknet") // at start-up, and the list is ours
 }
 
 // STRK is a number of whole STRK in fri.

@@ -54,7 +54,7 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 		}
 		n := g.from.number()
 		if !n.IsUint64() {
-			return errors.New("the estimate has an amount of gas that is no number below 2^64")
+			return errors.New("an amount of gas in the estimate is too large: it must be below 2^64")
 		}
 		*g.to = n.Uint64()
 	}

@@ -29,7 +29,7 @@ func readNonce(data []byte) (uint64, error) {
 	}
 	n := f.number()
 	if !n.IsUint64() {
-		return 0, errors.New("the nonce is no number below 2^64")
+		return 0, errors.New("the nonce is too large: it must be below 2^64")
 	}
 	return n.Uint64(), nil
 }

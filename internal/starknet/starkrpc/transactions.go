@@ -74,7 +74,7 @@ func (r *Receipt) UnmarshalJSON(data []byte) error {
 	onL1 := j.Finality == "ACCEPTED_ON_L1"
 	if (onL1 || j.Finality == "ACCEPTED_ON_L2") && j.Block != nil && !j.Block.IsZero() && j.Height != nil {
 		if *j.Height > maxNumber {
-			return errors.New("the height of the block is no number")
+			return fmt.Errorf("the height of the block is too large: it must be at most %d", int64(maxNumber))
 		}
 		r.accepted, r.block = true, BlockRef{Height: *j.Height, Hash: j.Block.Felt, OnL1: onL1}
 	}

@@ -26,7 +26,7 @@ func abi(name string, lines ...string) string {
 		title, rest, ok := strings.Cut(rest, "(")
 		args, result, closed := strings.Cut(rest, ")")
 		if !ok || !closed {
-			panic(fmt.Sprintf("%q is no line of an ABI", line))
+			panic(fmt.Sprintf("not a line of an ABI: %q", line))
 		}
 		switch kind {
 		case "constructor":
@@ -54,7 +54,7 @@ func abi(name string, lines ...string) string {
 			w.structs[title] = true
 			items = append(items, map[string]any{"type": "struct", "name": w.path + title, "members": w.args(args)})
 		default:
-			panic(fmt.Sprintf("%q is no line of an ABI", line))
+			panic(fmt.Sprintf("not a line of an ABI: %q", line))
 		}
 	}
 	face := "local::I" + name
@@ -86,7 +86,7 @@ func (w abiWriter) args(text string) []map[string]string {
 		}
 		name, t, ok := strings.Cut(part, ": ")
 		if !ok {
-			panic(fmt.Sprintf("%q is no argument of an ABI", part))
+			panic(fmt.Sprintf("not an argument of an ABI, which is \"name: type\": %q", part))
 		}
 		args = append(args, map[string]string{"name": name, "type": w.typeOf(t)})
 	}
@@ -114,7 +114,7 @@ func (w abiWriter) typeOf(t string) string {
 	}
 	full, known := cairoTypes[t]
 	if !known {
-		panic(fmt.Sprintf("%q is no type of an ABI", t))
+		panic(fmt.Sprintf("not a known type of an ABI: %q", t))
 	}
 	return full
 }
