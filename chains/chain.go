@@ -58,7 +58,10 @@ type Env struct {
 	Rand    io.Reader         // cryptographically secure
 	HTTP    http.RoundTripper // for RPC requests; deadlines are the chain's own
 	Log     *slog.Logger      // its lines already carry the chain's id
-	Notes   Notes             // the chain's own small durable blobs
+	// AllNodes demands that all configured nodes confirm the answer to a settled query,
+	// instead of half of them (see [ContradictionError]).
+	AllNodes bool
+	Notes    Notes // the chain's own small durable blobs
 }
 
 // Notes are small durable blobs with compare-and-set, private to one chain: scan

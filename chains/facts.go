@@ -33,6 +33,8 @@ type EscrowQuery struct {
 
 	Auth    *Auth  // also report the state of the authorisation to open it
 	FeeRate string // with Auth, as sent to the LP
+
+	Settled bool // ask all nodes of the chain, see [ContradictionError]
 }
 
 // EscrowFact is the raw answer to an [EscrowQuery].
@@ -42,6 +44,10 @@ type EscrowFact struct {
 	Escrow *Escrow // found by claim hash; nil if none or if asked by data
 	Head   Block   // the block that the answer was read at
 	Final  bool    // final by the chain's own rule
+
+	// Unsettled says that the chain has several nodes, and that this is the word of
+	// one of them. It is always false in the answer to a settled query.
+	Unsettled bool
 
 	InitTx, ClaimTx, RefundTx string // ids of transactions, empty when unknown
 	Result                    []byte // claimed: the preimage, or the Bitcoin transaction id in internal order; unverified
@@ -67,6 +73,21 @@ const (
 	RefundGrace = 600 * time.Second
 	AuthGrace   = 30 * time.Second // an authorisation must be good for this much longer to be used
 )
+
+// ContradictionError is the error of a settled query to whose answer a node of the chain
+// objects. A settled query goes to all nodes of a chain. Its answer is what at least half
+// of the configured ones (rounded up) say, or all of them where [Env].AllNodes demands
+// it, and what no other contradicts. A node that lags behind contradicts nothing, and does
+// not count among those that say it. Where too few nodes answer, the error has the code
+// fault.Upstream and is another one.
+type ContradictionError struct {
+	About string // the escrow, the vault, ...
+	Open  bool   // at least one node says that the escrow is open
+}
+
+func (e *ContradictionError) Error() string {
+	return "the nodes of the chain contradict each other about " + e.About + "; nothing that cannot be undone is done until they agree"
+}
 
 // TxState is the state of a transaction.
 type TxState int

@@ -29,7 +29,7 @@ type VaultContract interface {
 	ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error)
 
 	// Vaults reads vaults in one batch, in order.
-	Vaults(ctx context.Context, ids []VaultID) ([]VaultFact, error)
+	Vaults(ctx context.Context, queries []VaultQuery) ([]VaultFact, error)
 
 	// Withdrawals reads the states of withdrawals in one batch, in order.
 	Withdrawals(ctx context.Context, queries []WithdrawalQuery) ([]WithdrawalFact, error)
@@ -44,6 +44,12 @@ type VaultContract interface {
 type VaultID struct {
 	Owner string
 	ID    *big.Int
+}
+
+// VaultQuery asks for the state of a vault.
+type VaultQuery struct {
+	VaultID
+	Settled bool // ask all nodes of the chain, see [ContradictionError]
 }
 
 // Vault is the state of a vault.
@@ -62,6 +68,8 @@ type VaultFact struct {
 	Err   error
 	Vault Vault
 	Head  Block
+
+	Unsettled bool // as in [EscrowFact]
 }
 
 // Withdrawal is what a Bitcoin transaction instructs a vault to do.
@@ -79,6 +87,7 @@ type WithdrawalQuery struct {
 	Recipient string
 	TxID      bitcoin.Hash
 	From      uint64 // lowest height to search
+	Settled   bool   // ask all nodes of the chain, see [ContradictionError]
 }
 
 // WithdrawalState is the state of a withdrawal in its vault.
@@ -99,4 +108,5 @@ type WithdrawalFact struct {
 	Height                  uint64 // of the block in which it last changed; 0 if nothing happened
 	Head                    Block
 	Final                   bool
+	Unsettled               bool // as in [EscrowFact]
 }

@@ -55,7 +55,7 @@ type Ask struct {
 	Payment    *bitcoin.Hash
 	Payout     *PayoutAsk
 	Spends     []bitcoin.OutPoint
-	Vault      *chains.VaultID
+	Vault      *chains.VaultQuery
 	Withdrawal *chains.WithdrawalQuery
 	Txs        []chains.Signed
 	GasTx      *GasAsk

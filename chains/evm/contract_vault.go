@@ -27,12 +27,12 @@ func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 
 // Vaults takes one round trip, and a second one for vaults that are seen for the
 // first time.
-func (k *contracts) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
-	facts := make([]chains.VaultFact, len(ids))
+func (k *contracts) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+	facts := make([]chains.VaultFact, len(queries))
 	var refs []evmwire.VaultRef
 	var asked []int
-	for i, id := range ids {
-		ref, err := vaultRef(id)
+	for i, id := range queries {
+		ref, err := vaultRef(id.VaultID)
 		if err != nil {
 			facts[i].Err = err
 			continue

@@ -20,8 +20,8 @@ func (k *contract) ParseWithdrawal(tx *btcwire.MsgTx) (chains.Withdrawal, error)
 }
 
 // Vaults takes one round trip.
-func (k *contract) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
-	return k.reader.Vaults(ctx, ids)
+func (k *contract) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+	return k.reader.Vaults(ctx, queries)
 }
 
 // Withdrawals takes those round trips of [starkread.Reader.Withdrawals].

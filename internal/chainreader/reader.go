@@ -43,7 +43,7 @@ type contractKey struct{ chain, version string }
 // questions are the batches of one contract set.
 type questions struct {
 	escrows     *batch[chains.EscrowQuery, chains.EscrowFact]
-	vaults      *batch[chains.VaultID, chains.VaultFact]
+	vaults      *batch[chains.VaultQuery, chains.VaultFact]
 	withdrawals *batch[chains.WithdrawalQuery, chains.WithdrawalFact]
 }
 
@@ -183,7 +183,7 @@ func (rd *Reader) VerifyInit(ctx context.Context, chain, contract string, q swap
 }
 
 // Vault implements engine.Reader.
-func (rd *Reader) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
+func (rd *Reader) Vault(ctx context.Context, chain, contract string, q chains.VaultQuery) (chains.VaultFact, error) {
 	_, ask, err := rd.contract(chain, contract)
 	if err != nil {
 		return chains.VaultFact{}, err
@@ -191,7 +191,7 @@ func (rd *Reader) Vault(ctx context.Context, chain, contract string, id chains.V
 	if ask.vaults == nil {
 		return chains.VaultFact{}, NoVaults(chain)
 	}
-	f, err := ask.vaults.ask(ctx, id)
+	f, err := ask.vaults.ask(ctx, q)
 	if err == nil {
 		err = f.Err
 	}

@@ -192,7 +192,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 	s := newScene(t)
 	for name, err := range map[string]error{
 		"escrow":     second(s.Escrow(t.Context(), "NOWHERE", "", chains.EscrowQuery{})),
-		"vault":      second(s.Vault(t.Context(), "NOWHERE", "", chains.VaultID{})),
+		"vault":      second(s.Vault(t.Context(), "NOWHERE", "", chains.VaultQuery{})),
 		"withdrawal": second(s.Withdrawal(t.Context(), "NOWHERE", "", chains.WithdrawalQuery{})),
 		"version":    second(s.Escrow(t.Context(), "BOOK", "v9", chains.EscrowQuery{})),
 		"refund":     s.VerifyRefund(t.Context(), "NOWHERE", "", swap.RefundAsk{}),
@@ -217,7 +217,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 		}
 	}
 	s.vaults.vaultErr = errSilent
-	if f, err := s.Vault(t.Context(), "BOOK", "", chains.VaultID{}); !errors.Is(err, errSilent) {
+	if f, err := s.Vault(t.Context(), "BOOK", "", chains.VaultQuery{}); !errors.Is(err, errSilent) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s.vaults.vaultErr = nil

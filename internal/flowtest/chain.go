@@ -414,17 +414,17 @@ func (k *contract) ParseWithdrawal(tx *btcwire.MsgTx) (chains.Withdrawal, error)
 	return chains.Withdrawal{Withdrawal: w, Recipient: "0x" + hex.EncodeToString(p.Recipient), Raw: p.Raw, Amounts: amounts, Execution: p.ExecutionHash}, err
 }
 
-func (k *contract) Vaults(_ context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
+func (k *contract) Vaults(_ context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
 	k.chain.World.mu.Lock()
 	defer k.chain.World.mu.Unlock()
-	facts := make([]chains.VaultFact, len(ids))
-	for i, id := range ids {
+	facts := make([]chains.VaultFact, len(queries))
+	for i, q := range queries {
 		if facts[i].Head = k.chain.World.Head(); k.chain.World.Vault == nil {
 			facts[i].Err = errNoAnswer
 			continue
 		}
 		facts[i].Vault = *k.chain.World.Vault
-		facts[i].Vault.VaultID = id
+		facts[i].Vault.VaultID = q.VaultID
 	}
 	return facts, nil
 }

@@ -353,7 +353,7 @@ func (s *sim) withdrawalAt(h int16) (chains.WithdrawalState, int16) {
 
 var vaultUTXO = bitcoin.OutPoint{Hash: chainhash.Hash{10}, Index: 0}
 
-func (a answer) Vault(context.Context, string, string, chains.VaultID) (chains.VaultFact, error) {
+func (a answer) Vault(context.Context, string, string, chains.VaultQuery) (chains.VaultFact, error) {
 	if a.missing(aVault) {
 		return chains.VaultFact{}, errSilent
 	}

@@ -16,15 +16,15 @@ import (
 // Vaults reads vaults, in their order, in one round trip. One that was never opened, or
 // closed, is not open. One that believes another relay says so in OurRelay, and must not
 // be used (protocol: chain-starknet.md §15.3).
-func (r *Reader) Vaults(ctx context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
-	facts := make([]chains.VaultFact, len(ids))
-	refs := make([]wire.VaultRef, len(ids))
-	answers := make([]starkrpc.Felts, len(ids))
+func (r *Reader) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+	facts := make([]chains.VaultFact, len(queries))
+	refs := make([]wire.VaultRef, len(queries))
+	answers := make([]starkrpc.Felts, len(queries))
 	var head starkrpc.Head
 	requests := []starkrpc.Request{starkrpc.HeadRequest(&head)}
 	var asked []int
-	for i, id := range ids {
-		if refs[i], facts[i].Err = wire.VaultRefOf(id); facts[i].Err != nil {
+	for i, id := range queries {
+		if refs[i], facts[i].Err = wire.VaultRefOf(id.VaultID); facts[i].Err != nil {
 			continue
 		}
 		asked = append(asked, i)
