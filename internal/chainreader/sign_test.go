@@ -221,7 +221,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s.vaults.vaultErr = nil
-	if f, err := s.Vault(t.Context(), "BOOK", "v1", chains.VaultID{}); err != nil || !f.Vault.Open {
+	if f, err := s.Vault(t.Context(), "BOOK", "v1", chains.VaultQuery{}); err != nil || !f.Vault.Open {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s.ledger.silent["spends"] = true
@@ -238,7 +238,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 	plainOnly := New(map[string]chains.Chain{"BOOK": &book{contract: &plain{}}}, s.ledger, nil)
 	defer plainOnly.Close()
 	for name, err := range map[string]error{
-		"vault":      second(plainOnly.Vault(t.Context(), "BOOK", "", chains.VaultID{})),
+		"vault":      second(plainOnly.Vault(t.Context(), "BOOK", "", chains.VaultQuery{})),
 		"withdrawal": second(plainOnly.Withdrawal(t.Context(), "BOOK", "", chains.WithdrawalQuery{})),
 	} {
 		if fault.CodeOf(err) != fault.Unsupported {
