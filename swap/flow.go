@@ -100,6 +100,10 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 	if f.Fill != nil {
 		f.Fill(in, next)
 	}
+	hearsay := in.hearsay()
+	if hearsay {
+		next.Ended, next.Settled = in.R.Ended, in.R.Settled
+	}
 	filled := in
 	filled.R = next
 	for i := range f.Moves {
@@ -107,7 +111,7 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 		if !slices.Contains(m.From, next.State) || m.On != 0 && (in.Input == nil || in.Input.Kind() != m.On) {
 			continue
 		}
-		if m.If != nil && !m.If(filled) {
+		if m.If != nil && !m.If(filled) || hearsay && f.irrevocableMove(in, m) {
 			continue
 		}
 		after := next.Clone()

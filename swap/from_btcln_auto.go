@@ -184,9 +184,8 @@ func autoFill(in In, next *Record) {
 // helps the user, so from then on the open escrow alone counts.
 func mayPublish(in In) bool {
 	f := in.Obs.Escrow
-	open := in.R.State == swapstate.LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() &&
-		f.Known() && f.Value.State == chains.EscrowOpen
-	return open && (in.R.Public() || f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
+	open := in.R.State == swapstate.LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() && in.openSomewhere()
+	return open && (in.R.Public() || f.Known() && f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
 }
 
 // Public reports whether others than the user may know the preimage.

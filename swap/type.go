@@ -32,5 +32,9 @@ func (t Type) String() string {
 
 // Flows returns the flows of all supported swap types.
 func Flows() []*Flow {
-	return []*Flow{newToBTC(), newToBTCLN(), newFromBTC(), newFromBTCLN(), newFromBTCLNAuto(), newSPVFromBTC(), newTrustedFromBTC(), newTrustedFromBTCLN()}
+	all := []*Flow{newToBTC(), newToBTCLN(), newFromBTC(), newFromBTCLN(), newFromBTCLNAuto(), newSPVFromBTC(), newTrustedFromBTC(), newTrustedFromBTCLN()}
+	for _, f := range all {
+		f.onSettledFacts()
+	}
+	return all
 }

@@ -38,7 +38,12 @@ type Reader struct {
 	txs    *batch[bitcoin.Hash, bitcoin.Result[*bitcoin.Tx]]
 }
 
-type contractKey struct{ chain, version string }
+// contractKey names the questions that go out together. Settled ones wait for more than one
+// node, and so do not hold up the others.
+type contractKey struct {
+	chain, version string
+	settled        bool
+}
 
 // questions are the batches of one contract set.
 type questions struct {
@@ -125,8 +130,13 @@ func txsOf(backend bitcoin.Backend) func(context.Context, []bitcoin.Hash, func(i
 	})
 }
 
-// contract returns a contract set and its batches.
+// contract returns a contract set and the batches of its plain questions.
 func (rd *Reader) contract(chain, version string) (chains.Contract, *questions, error) {
+	return rd.questions(chain, version, false)
+}
+
+// questions returns a contract set and its batches of plain or of settled questions.
+func (rd *Reader) questions(chain, version string, settled bool) (chains.Contract, *questions, error) {
 	c, ok := rd.Chains[chain]
 	if !ok {
 		return nil, nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
@@ -137,7 +147,7 @@ func (rd *Reader) contract(chain, version string) (chains.Contract, *questions, 
 	}
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
-	key := contractKey{chain, k.Version()}
+	key := contractKey{chain, k.Version(), settled}
 	q := rd.asking[key]
 	if q == nil {
 		q = &questions{escrows: newBatch(rd.base, whole(k.Escrows), func(err error) chains.EscrowFact { return chains.EscrowFact{Err: err} })}
@@ -152,7 +162,7 @@ func (rd *Reader) contract(chain, version string) (chains.Contract, *questions, 
 
 // Escrow implements engine.Reader.
 func (rd *Reader) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	_, ask, err := rd.contract(chain, contract)
+	_, ask, err := rd.questions(chain, contract, q.Settled)
 	if err != nil {
 		return chains.EscrowFact{}, err
 	}
@@ -184,7 +194,7 @@ func (rd *Reader) VerifyInit(ctx context.Context, chain, contract string, q swap
 
 // Vault implements engine.Reader.
 func (rd *Reader) Vault(ctx context.Context, chain, contract string, q chains.VaultQuery) (chains.VaultFact, error) {
-	_, ask, err := rd.contract(chain, contract)
+	_, ask, err := rd.questions(chain, contract, q.Settled)
 	if err != nil {
 		return chains.VaultFact{}, err
 	}
@@ -200,7 +210,7 @@ func (rd *Reader) Vault(ctx context.Context, chain, contract string, q chains.Va
 
 // Withdrawal implements engine.Reader.
 func (rd *Reader) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
-	_, ask, err := rd.contract(chain, contract)
+	_, ask, err := rd.questions(chain, contract, q.Settled)
 	if err != nil {
 		return chains.WithdrawalFact{}, err
 	}

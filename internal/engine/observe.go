@@ -40,8 +40,9 @@ type passReader struct {
 	rival func(ctx context.Context, id string, q swap.RivalAsk) (bool, error)
 }
 
-// maxRounds bounds how often one pass asks. No type needs more than three.
-const maxRounds = 4
+// maxRounds bounds how often one pass asks. No type needs more than three, and one more for
+// settled facts.
+const maxRounds = 5
 
 // answer puts one round of answers into in.Obs and reports whether anything was asked.
 func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {

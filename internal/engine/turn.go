@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -32,7 +33,8 @@ type Turn struct {
 // due is what is to be done then. Effects come last, when nothing more is written: one
 // that has to be marked would lose against a later step of its own pass.
 //
-// Errors: errNotTaken when no row of the table takes the input; those of Load and Write.
+// Errors: errNotTaken when no row of the table takes the input, or the contradiction of
+// nodes that keeps it from being taken; those of Load and Write.
 func (t Turn) Pass(input swap.Input) (res *Result, due []swap.Effect, err error) {
 	r, err := t.Load()
 	if err != nil {
@@ -70,6 +72,9 @@ func (t Turn) Pass(input swap.Input) (res *Result, due []swap.Effect, err error)
 		}
 	}
 	if !taken {
+		if err := obs.Contradiction(); err != nil {
+			return nil, nil, fault.New(fault.Upstream, "%w", err)
+		}
 		return nil, nil, errNotTaken
 	}
 	if f := t.Flow(r.Type); f != nil && f.Effects != nil {
