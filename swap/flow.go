@@ -100,8 +100,8 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 	if f.Fill != nil {
 		f.Fill(in, next)
 	}
-	hearsay := in.hearsay()
-	if hearsay {
+	unsettled := in.hearsay() || in.Obs.Contradiction() != nil
+	if unsettled {
 		next.Ended, next.Settled = in.R.Ended, in.R.Settled
 	}
 	filled := in
@@ -111,7 +111,7 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 		if !slices.Contains(m.From, next.State) || m.On != 0 && (in.Input == nil || in.Input.Kind() != m.On) {
 			continue
 		}
-		if m.If != nil && !m.If(filled) || hearsay && f.irrevocableMove(in, m) {
+		if m.If != nil && !m.If(filled) || unsettled && f.irrevocableMove(in, m) {
 			continue
 		}
 		after := next.Clone()

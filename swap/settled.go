@@ -18,8 +18,9 @@ import (
 //
 // The types know nothing of this. onSettledFacts puts it around each of them: a type that
 // would do one of these by the word of one of several nodes has the same question asked
-// again, of all of them, and does not act before that is answered. A preimage that is
-// public already waits for nothing.
+// again, of all of them, and does not act before that is answered. While the nodes
+// contradict each other it does not act either. A preimage that is public already waits
+// for nothing.
 
 // onSettledFacts makes a type do what cannot be taken back on settled facts alone.
 func (f *Flow) onSettledFacts() {
@@ -43,7 +44,7 @@ func (f *Flow) onSettledFacts() {
 		if in.hearsay() && in.R.irrevocableAction(v.Action) {
 			v.Action, v.Blocked = nil, errHearsay
 		}
-		if err := in.Obs.Contradiction(); err != nil && v.Blocked == nil {
+		if err := in.Obs.Contradiction(); err != nil && (v.Blocked == nil || fault.CodeOf(v.Blocked) == fault.Upstream) {
 			v.Blocked = fault.New(fault.Upstream, "%w", err)
 		}
 		return v
