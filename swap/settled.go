@@ -46,9 +46,17 @@ func (f *Flow) onSettledFacts() {
 		}
 		if err := in.Obs.Contradiction(); err != nil && (v.Blocked == nil || fault.CodeOf(v.Blocked) == fault.Upstream) {
 			v.Blocked = fault.New(fault.Upstream, "%w", err)
+			if opening(v.Action) || opening(v.Late) { // it would be refused
+				v.Action, v.Late = nil, nil
+			}
 		}
 		return v
 	}
+}
+
+func opening(a Action) bool {
+	s, ok := a.(*Sign)
+	return ok && s.For == ActionInit
 }
 
 // errHearsay is shown where an action needs a settled fact that was not had.

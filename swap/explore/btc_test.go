@@ -353,13 +353,20 @@ func (s *sim) withdrawalAt(h int16) (chains.WithdrawalState, int16) {
 
 var vaultUTXO = bitcoin.OutPoint{Hash: chainhash.Hash{10}, Index: 0}
 
-func (a answer) Vault(context.Context, string, string, chains.VaultQuery) (chains.VaultFact, error) {
+func (a answer) Vault(_ context.Context, _, _ string, q chains.VaultQuery) (chains.VaultFact, error) {
 	if a.missing(aVault) {
 		return chains.VaultFact{}, errSilent
 	}
 	head, h := a.s.head(a.o.lag)
 	state, _ := a.s.withdrawalAt(h)
-	f := chains.VaultFact{Head: head, Vault: chains.Vault{Open: state != chains.WithdrawalClosed}}
+	if liar := a.s.w.liar; liar != 0 && q.Settled {
+		if said := chains.WithdrawalState(liar - 1); said != state {
+			return chains.VaultFact{}, &chains.ContradictionError{About: "the vault"}
+		}
+	} else if liar != 0 {
+		state = chains.WithdrawalState(liar - 1)
+	}
+	f := chains.VaultFact{Head: head, Vault: chains.Vault{Open: state != chains.WithdrawalClosed}, Unsettled: a.s.w.liar != 0 && !q.Settled}
 	f.Vault.UTXO = vaultUTXO
 	if state == chains.WithdrawalClaimed {
 		f.Vault.UTXO = bitcoin.OutPoint{Hash: chainhash.Hash(paymentIDs[0]), Index: 0}
@@ -367,16 +374,24 @@ func (a answer) Vault(context.Context, string, string, chains.VaultQuery) (chain
 	return f, nil
 }
 
-func (a answer) Withdrawal(context.Context, string, string, chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
+func (a answer) Withdrawal(_ context.Context, _, _ string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
 	if a.missing(aWithdrawal) {
 		return chains.WithdrawalFact{}, errSilent
 	}
 	head, h := a.s.head(a.o.lag)
 	state, since := a.s.withdrawalAt(h)
-	if wrong := chains.WithdrawalState(a.o.wrong - 1); a.o.wrong != 0 && wrong != state {
-		state, since = wrong, h
+	wrong, long := a.o.wrong, int16(0)
+	if liar := a.s.w.liar; liar != 0 && q.Settled {
+		if said := chains.WithdrawalState(liar - 1); said != state {
+			return chains.WithdrawalFact{}, &chains.ContradictionError{About: "the withdrawal"}
+		}
+	} else if liar != 0 {
+		wrong, long = liar, finalAfter
 	}
-	f := chains.WithdrawalFact{State: state, Head: head, Height: uint64(since), Final: since+finalAfter <= h}
+	if wrong := chains.WithdrawalState(wrong - 1); wrong >= 0 && wrong != state {
+		state, since = wrong, h-long
+	}
+	f := chains.WithdrawalFact{State: state, Head: head, Height: uint64(since), Final: since+finalAfter <= h, Unsettled: a.s.w.liar != 0 && !q.Settled}
 	if f.Height == 0 && state != chains.WithdrawalNone {
 		f.Height = head.Height
 	}
@@ -470,9 +485,9 @@ func spvStory() *story {
 		}
 		return ""
 	}
-	st.faults = looks(map[fact]string{aPayment: "the Bitcoin transaction", aSpends: "its inputs", aVault: "the vault", aWithdrawal: "the withdrawal", aTxs: "transactions"},
-		map[int8]string{1: "the vault has done nothing", 2: "the payout was advanced", 3: "the vault has paid", 4: "the vault has closed"})
-	st.actions = append(append(process(), nature()...), bitcoinNature(1)...)
+	wrong := map[int8]string{1: "the vault has done nothing", 2: "the payout was advanced", 3: "the vault has paid", 4: "the vault has closed"}
+	st.faults = looks(map[fact]string{aPayment: "the Bitcoin transaction", aSpends: "its inputs", aVault: "the vault", aWithdrawal: "the withdrawal", aTxs: "transactions"}, wrong)
+	st.actions = append(append(append(process(), nature()...), lies(wrong)...), bitcoinNature(1)...)
 	hint := func(s *sim) bool {
 		if s.w.asleep {
 			return false

@@ -52,12 +52,20 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 		state, since = chains.EscrowNone, 0
 	}
 	result := a.s.claimResult()
-	if wrong := chains.EscrowState(a.o.wrong - 1); a.o.wrong != 0 && wrong != state {
-		if state, since = wrong, h; a.s.flow.Type == swap.FromBTCLNAuto || a.s.flow.Type == swap.FromBTCLN {
+	wrong, long := a.o.wrong, int16(0)
+	if liar := a.s.w.liar; liar != 0 && q.Settled {
+		if said := chains.EscrowState(liar - 1); said != state {
+			return chains.EscrowFact{}, &chains.ContradictionError{About: "the escrow", Open: state == chains.EscrowOpen || said == chains.EscrowOpen}
+		}
+	} else if liar != 0 {
+		wrong, long = liar, finalAfter
+	}
+	if wrong := chains.EscrowState(wrong - 1); wrong >= 0 && wrong != state {
+		if state, since = wrong, h-long; a.s.flow.Type == swap.FromBTCLNAuto || a.s.flow.Type == swap.FromBTCLN {
 			result = make([]byte, 32) // nobody can show a preimage that is not known
 		}
 	}
-	f := chains.EscrowFact{State: state, Head: head, Final: since+finalAfter <= h}
+	f := chains.EscrowFact{State: state, Head: head, Final: since+finalAfter <= h, Unsettled: a.s.w.liar != 0 && !q.Settled}
 	if state != chains.EscrowNone {
 		f.InitTx, f.Opened = "init", chains.Block{Height: uint64(max(a.s.w.opened, 1))}
 		if q.ClaimHash != nil {
@@ -183,6 +191,30 @@ var wrongEscrow = map[int8]string{
 	1 + int8(chains.EscrowOpen):     "the escrow is open",
 	1 + int8(chains.EscrowClaimed):  "the escrow was claimed",
 	1 + int8(chains.EscrowRefunded): "the escrow was refunded",
+}
+
+// lies are a provider's that has the first of two nodes: it says so for as long as the
+// provider likes.
+func lies(wrong map[int8]string) []action {
+	all := []action{{"the provider's node says what is true, or is not asked any more", 0, func(s *sim) bool {
+		if s.w.liar == 0 {
+			return false
+		}
+		s.w.liar = 0
+		return true
+	}}}
+	for n := int8(1); n < 8; n++ {
+		if name := wrong[n]; name != "" {
+			all = append(all, action{"the first of two nodes is the provider's: it says that " + name, 1, func(s *sim) bool {
+				if s.w.liar == n {
+					return false
+				}
+				s.w.liar = n
+				return true
+			}})
+		}
+	}
+	return all
 }
 
 // nature is what happens to the chain and to those who sign.

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -246,12 +248,38 @@ func (s *sim) check(was *swap.Record, res *engine.Result, o opts) {
 		t := &s.w.btc.txs[i]
 		t.known = t.known || res.Observation.Received.Known() && (t.state == waiting || t.state == mined)
 	}
+	if s.w.liar != 0 {
+		if bad := s.falseEnd(was, res.Record); bad != "" {
+			s.broken("while the first of two nodes lies: %s", bad)
+		}
+		return
+	}
 	if wrong := s.truth(s, was, res); wrong != "" {
 		s.broken("after a pass with true answers: %s", wrong)
 	}
 	if v := engine.ViewOf(s.flow, res); !says(v) && !s.underWay(res.Record) {
 		s.broken("state %s shows neither an action nor what is waited for", v.Row.Name)
 	}
+}
+
+// falseEnd says which end a pass has shown, or taken for settled, that is not the truth.
+func (s *sim) falseEnd(was, r *swap.Record) string {
+	end, _ := s.flow.State(r.State)
+	if !end.Finished || was.State == r.State && was.Settled == r.Settled {
+		return ""
+	}
+	if s.flow.Type == swap.SPVFromBTC {
+		state, _ := s.withdrawalAt(s.w.height)
+		said := chains.WithdrawalState(s.w.liar - 1)
+		if shown := map[int]chains.WithdrawalState{swapstate.SPVClaimed: chains.WithdrawalClaimed, swapstate.SPVClosed: chains.WithdrawalClosed, swapstate.SPVFronted: chains.WithdrawalFronted}[r.State]; shown != chains.WithdrawalNone && shown == said && shown != state {
+			return fmt.Sprintf("it is shown as %s, and the vault's withdrawal is %d", end.Name, state)
+		}
+		return ""
+	}
+	if state := s.w.escrow(); state != chains.EscrowState(s.w.liar-1) {
+		return fmt.Sprintf("it is shown as %s, and the escrow is %s", end.Name, state)
+	}
+	return ""
 }
 
 // underWay reports whether what was signed is being mined, or was in a block that the

@@ -129,7 +129,7 @@ func fromBTCStory() *story {
 		}
 	}
 	st.faults = looks(map[fact]string{aEscrow: "the escrow", aTxs: "transactions", aPayment: "payments", aSpends: "the inputs of a payment"}, wrongEscrow)
-	st.actions = append(append(process(), nature()...), bitcoinNature(2)...)
+	st.actions = append(append(append(process(), nature()...), lies(wrongEscrow)...), bitcoinNature(2)...)
 	st.actions = append(st.actions,
 		action{"the user pays from another wallet", 0, (*sim).payElsewhere},
 		action{"a watchtower claims the escrow", 0, claims},

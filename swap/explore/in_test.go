@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -102,7 +103,9 @@ func (s *sim) revealed(res *engine.Result, before bool) {
 	if f.Known() {
 		left = min(left, expiry().Sub(time.Unix(f.Value.Head.Time, 0)))
 	}
+	contradiction, objected := errors.AsType[*chains.ContradictionError](f.Err)
 	switch {
+	case before && objected && contradiction.Open: // one of the nodes says so
 	case !f.Known() || f.Value.State != chains.EscrowOpen:
 		s.broken("the preimage leaves without a word of the chain that the escrow is open")
 	case before: // others may know it already: only a claim helps
@@ -222,7 +225,7 @@ func inStory(t swap.Type) *story {
 	}
 	st.faults = looks(map[fact]string{aEscrow: "the escrow", aFound: "what the chain knows by the payment hash", aLP: "the provider's view", aTxs: "transactions",
 		aDelivered: "what the provider delivered", aProof: "authorisations", aRival: "other swaps"}, wrongEscrow)
-	st.actions = append(process(), nature()...)
+	st.actions = append(append(process(), nature()...), lies(wrongEscrow)...)
 	st.actions = append(st.actions,
 		action{"the payment reaches the provider", 0, pays(10 * time.Minute)},
 		action{"the payment, which was under way for long, reaches the provider", 1, pays(2 * hour)},

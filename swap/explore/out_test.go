@@ -149,7 +149,7 @@ func outStory(t swap.Type) *story {
 		},
 	}
 	st.faults = looks(map[fact]string{aEscrow: "the escrow", aLP: "the provider's view", aTxs: "transactions", aProof: "what the provider presents", aRival: "other swaps"}, wrongEscrow)
-	st.actions = append(process(), nature()...)
+	st.actions = append(append(process(), nature()...), lies(wrongEscrow)...)
 	st.actions = append(st.actions,
 		action{"the provider pays", 0, func(s *sim) bool { return pays(&s.w) && !s.w.auth && pay(s) }},
 		action{"the provider claims the escrow", 0, claims},

@@ -581,7 +581,7 @@ func (x *explorer) live(st *state, s *sim) string {
 			return strings.Join(b, "; ")
 		}
 		*s = sim{story: x.story, x: x, w: st.w, rec: st.rec, rest: s.rest}
-		s.w.left, s.w.asleep = 0, false
+		s.w.left, s.w.asleep, s.w.liar = 0, false, 0
 		for round := 0; ; round++ {
 			k := x.key(s)
 			if x.good.of(k)&good != 0 {

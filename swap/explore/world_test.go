@@ -30,6 +30,10 @@ type world struct {
 	end            chains.EscrowState
 	txs            [slots]tx
 
+	// liar is 1 and the state that the first of two nodes, which is the provider's, says
+	// that the escrow or the withdrawal is in; 0: the chain has one node, and it is honest.
+	liar int8
+
 	mood   mood
 	paid   bool // out: the provider has paid; in: it holds the payment
 	auth   bool // the provider has authorised a refund
