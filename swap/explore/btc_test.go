@@ -499,7 +499,7 @@ func spvStory() *story {
 			return true
 		}
 		head, _ := s.head(false)
-		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && was.Seen.Reached(head) && res.Record.State != swapstate.SPVFronted && !res.Record.Settled {
+		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && s.w.liar == 0 && was.Seen.Reached(head) && res.Record.State != swapstate.SPVFronted && !res.Record.Settled {
 			s.broken("the payout was advanced, the process has heard of it, and the swap is %s", row(s.flow, res.Record.State))
 		}
 		return was != s.rec
