@@ -43,7 +43,7 @@ type EscrowFact struct {
 	State  EscrowState
 	Escrow *Escrow // found by claim hash; nil if none or if asked by data
 	Head   Block   // the block that the answer was read at
-	Final  bool    // final by the chain's own rule
+	Final  bool    // final by the chain's own rule; never if Unsettled
 
 	// Unsettled says that the chain has several nodes, and that this is the word of
 	// one of them. It is always false in the answer to a settled query.

@@ -100,11 +100,16 @@ func (in In) askAll(ask func(In) Ask, to *Ask) {
 	}
 }
 
-// believing returns the decision's input as it would be if its facts were settled.
+// believing returns the decision's input as it would be if its facts were settled, and so
+// may be final, which the word of one of several nodes never is.
 func (in In) believing() In {
 	o := *in.Obs
-	o.Escrow.Value.Unsettled, o.Found.Value.Unsettled = false, false
-	o.Vault.Value.Unsettled, o.Withdrawal.Value.Unsettled = false, false
+	o.Vault.Value.Unsettled = false
+	for _, f := range []*chains.EscrowFact{&o.Escrow.Value, &o.Found.Value} {
+		f.Final, f.Unsettled = f.Final || f.Unsettled, false
+	}
+	w := &o.Withdrawal.Value
+	w.Final, w.Unsettled = w.Final || w.Unsettled, false
 	in.Obs = &o
 	return in
 }

@@ -22,8 +22,11 @@ func flowOf(t *testing.T, typ Type) *Flow {
 
 // oneWord makes all that a pass was told of the chain the word of one of several nodes.
 func oneWord(in *In) {
-	in.Obs.Escrow.Value.Unsettled, in.Obs.Found.Value.Unsettled = true, true
-	in.Obs.Vault.Value.Unsettled, in.Obs.Withdrawal.Value.Unsettled = true, true
+	in.Obs.Vault.Value.Unsettled = true
+	for _, f := range []*chains.EscrowFact{&in.Obs.Escrow.Value, &in.Obs.Found.Value} {
+		f.Unsettled, f.Final = true, false
+	}
+	in.Obs.Withdrawal.Value.Unsettled, in.Obs.Withdrawal.Value.Final = true, false
 }
 
 // contradicted is an escrow about which the nodes contradict each other.
@@ -225,12 +228,12 @@ func TestOneNodeIsEnoughForTheRest(t *testing.T) {
 		typ  Type
 		pass func() In
 	}{
-		"a quote":                 {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood})},
-		"an opened escrow":        {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
-		"an escrow that waits":    {ToBTCLN, outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
-		"an escrow not yet final": {FromBTCLNAuto, autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})},
-		"an invoice to be paid":   {FromBTCLNAuto, autoPass(swapstate.LnCreated, chains.EscrowFact{})},
-		"a payment confirms":      {FromBTC, passOf(depositPass(swapstate.InCommitted), func(in *In) { in.Obs.Received.Value = append(in.Obs.Received.Value, depositTx(1, 1000)) })},
+		"a quote":                {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood})},
+		"an opened escrow":       {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
+		"an escrow that waits":   {ToBTCLN, outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
+		"an escrow to be opened": {FromBTCLNAuto, autoPass(swapstate.LnPaid, chains.EscrowFact{})},
+		"an invoice to be paid":  {FromBTCLNAuto, autoPass(swapstate.LnCreated, chains.EscrowFact{})},
+		"a payment confirms":     {FromBTC, passOf(depositPass(swapstate.InCommitted), func(in *In) { in.Obs.Received.Value = append(in.Obs.Received.Value, depositTx(1, 1000)) })},
 	} {
 		in := c.pass()
 		in.R.Type = c.typ

@@ -35,12 +35,12 @@ func (w *colluding) liarNode() *liar {
 func (w *colluding) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
 	truth, _ := w.liar.Escrow(ctx, chain, contract, q)
 	if w.lie == nil {
-		truth.Unsettled = !q.Settled
+		truth.Unsettled, truth.Final = !q.Settled, truth.Final && q.Settled
 		return truth, nil
 	}
 	said, _ := w.liarNode().Escrow(ctx, chain, contract, q)
 	if !q.Settled {
-		said.Unsettled = true
+		said.Unsettled, said.Final = true, false
 		return said, nil
 	}
 	if truth.State != said.State {
@@ -69,12 +69,12 @@ func (w *colluding) Vault(ctx context.Context, chain, contract string, q chains.
 func (w *colluding) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
 	truth, _ := w.liar.Withdrawal(ctx, chain, contract, q)
 	if w.lie == nil {
-		truth.Unsettled = !q.Settled
+		truth.Unsettled, truth.Final = !q.Settled, truth.Final && q.Settled
 		return truth, nil
 	}
 	said, _ := w.liarNode().Withdrawal(ctx, chain, contract, q)
 	if !q.Settled {
-		said.Unsettled = true
+		said.Unsettled, said.Final = true, false
 		return said, nil
 	}
 	if truth.State != said.State {

@@ -392,6 +392,7 @@ func (a answer) Withdrawal(_ context.Context, _, _ string, q chains.WithdrawalQu
 		state, since = wrong, h-long
 	}
 	f := chains.WithdrawalFact{State: state, Head: head, Height: uint64(since), Final: since+finalAfter <= h, Unsettled: a.s.w.liar != 0 && !q.Settled}
+	f.Final = f.Final && !f.Unsettled
 	if f.Height == 0 && state != chains.WithdrawalNone {
 		f.Height = head.Height
 	}

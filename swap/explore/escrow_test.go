@@ -66,6 +66,7 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 		}
 	}
 	f := chains.EscrowFact{State: state, Head: head, Final: since+finalAfter <= h, Unsettled: a.s.w.liar != 0 && !q.Settled}
+	f.Final = f.Final && !f.Unsettled
 	if state != chains.EscrowNone {
 		f.InitTx, f.Opened = "init", chains.Block{Height: uint64(max(a.s.w.opened, 1))}
 		if q.ClaimHash != nil {
