@@ -174,7 +174,10 @@ type FundedPSBT struct {
 	PSBTHex    string    `json:"psbtHex"`
 	PSBTBase64 string    `json:"psbtBase64"`
 	SignInputs List[int] `json:"signInputs"` // indexes of the inputs that the user signs
-	FeeRate    float64   `json:"feeRate"`    // sat/vB
+	FeeRate    float64   `json:"feeRate"`    // sat/vB, of the transaction with the unconfirmed parents that it pays for
+	// NetworkFee is what miners get for it, for unconfirmed parents too. It is an addition
+	// to the published interface; nil from a service that does not know it.
+	NetworkFee *Amount `json:"networkFee,omitempty"`
 }
 
 // RawPSBT is a transaction to which the wallet adds its inputs.
@@ -183,6 +186,9 @@ type RawPSBT struct {
 	PSBTBase64  string  `json:"psbtBase64"`
 	In1Sequence uint32  `json:"in1sequence"` // sequence number that input 1 must have
 	FeeRate     float64 `json:"feeRate"`     // lowest accepted fee rate, sat/vB
+	// MaxNetworkFee is the most that miners may get for it. It is an addition to the
+	// published interface; nil from a service that does not know it.
+	MaxNetworkFee *Amount `json:"maxNetworkFee,omitempty"`
 }
 
 const (

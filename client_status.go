@@ -41,6 +41,9 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 func (c *Client) status(s *engine.Status) *GetSwapStatusOutput {
 	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(s.Record, s.View), s.View.Row), RequiresSecretReveal: s.View.Reveal,
 		Escrow: c.escrowOf(s.Record), CurrentAction: actionOf(s.Todo)}
+	if f := s.Todo.Funded; f != nil {
+		out.Quote.Fees.NetworkInput = bitcoinAmount(f.Fee)
+	}
 	if s.Problem != nil {
 		out.ActionError = &ActionError{Code: CodeOf(s.Problem), Error: s.Problem.Error()}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -162,7 +163,7 @@ func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (l
 	case service == lp.ToBTCLN && known.Output.Min != nil:
 		w.NetworkSats = lightning.MaxRoutingFee(known.Output.Min.Int64(), lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM)
 	case service == lp.ToBTC:
-		if rates, err := c.config.Bitcoin.FeeRates(ctx); err == nil { // else the least amount is a little too low
+		if rates, err := bitcoin.GetFeeRates(ctx, c.config.Bitcoin); err == nil { // else the least amount is a little too low
 			w.NetworkSats = int64(math.Ceil(max(rates.Fastest, rates.Minimum) * payoutVSize))
 		}
 	}

@@ -58,7 +58,8 @@ type Config struct {
 
 	// Policy says how strictly quotes are checked and what a swap may cost. By
 	// default, LP fees and watchtower fees may be up to 5 % each (or 1000 sats,
-	// if that is more), and prices up to 1 % off the market. AnyNode is set on
+	// if that is more), Bitcoin's miners may get 5 % (or 100,000 sats), and prices
+	// may be up to 1 % off the market. AnyNode is set on
 	// every network except mainnet and testnet3, because the nodes of the
 	// others are in no public graph.
 	Policy Policy
@@ -138,10 +139,20 @@ type Policy struct {
 	// 50 000, 5 %. Deposits worth up to 2000 sats always pass: they cover a refund
 	// transaction.
 	MaxDepositPPM int64
+	// MaxMinerFeePPM bounds what Bitcoin's miners get: of the user for his payment,
+	// unconfirmed parents included, and of an LP for its payout; 0 means 50 000, 5 %.
+	// Fees up to 100 000 sats always pass, which a payment needs on a dear day. Rates
+	// and sizes are what others say, so this is what a backend, an LP or a slip of a
+	// digit can cost.
+	MaxMinerFeePPM int64
 	// PayoutVSize is the size, in vB, of the payout transaction that a network fee
 	// may pay for; 0 means 400, some inputs more than usual.
 	PayoutVSize int64
 }
+
+// Validate returns an [Error] with [CodeInvalidInput] that names the field if a value is
+// negative. [Open] calls it.
+func (p Policy) Validate() error { return lp.Policy(p).Validate() }
 
 // LPAuth signs the requests to liquidity providers; see [NewLPAuth].
 type LPAuth = lp.Auth
@@ -161,6 +172,12 @@ func (c Config) fill() (Config, error) {
 	}
 	if c.Store == nil {
 		return c, fault.Invalid("store", "is required")
+	}
+	if err := c.Policy.Validate(); err != nil {
+		return c, err
+	}
+	if c.KeepExpired < 0 {
+		return c, fault.Invalid("keepExpired", "must not be negative, but is %s; 0 is 24 h", c.KeepExpired)
 	}
 	if c.HTTP == nil {
 		c.HTTP = httpx.Transport(8)

@@ -2,6 +2,7 @@ package swapper
 
 import (
 	"encoding/json"
+	"math/big"
 
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
@@ -18,7 +19,7 @@ func (c *Client) base(r *swap.Record, v swap.View) SwapOutputBase {
 		Quote: SwapQuote{
 			InputAmount:   AmountOf(r.Terms.Input),
 			OutputAmount:  AmountOf(r.Terms.Output),
-			Fees:          SwapQuoteFees{Swap: AmountOf(r.Terms.SwapFee), NetworkOutput: amountOrNone(r.Terms.NetworkFee)},
+			Fees:          SwapQuoteFees{Swap: AmountOf(r.Terms.SwapFee), NetworkOutput: amountOrNone(r.Terms.NetworkFee), NetworkInput: minersOf(r)},
 			Expiry:        Timestamp(r.Expiry),
 			OutputAddress: r.Terms.Recipient,
 		},
@@ -37,6 +38,19 @@ func (c *Client) listed(r *swap.Record) ListSwapOutput {
 
 func withFlags(base SwapOutputBase, row swap.StateRow) ListSwapOutput {
 	return ListSwapOutput{SwapOutputBase: base, IsFinished: row.Finished, IsSuccess: row.Success, IsFailed: row.Failed, IsExpired: row.Expired}
+}
+
+// minersOf is what Bitcoin's miners get beside the input amount.
+func minersOf(r *swap.Record) *Amount {
+	if r.Bitcoin == nil || r.Bitcoin.MinerSats == 0 {
+		return nil
+	}
+	return bitcoinAmount(r.Bitcoin.MinerSats)
+}
+
+func bitcoinAmount(sats int64) *Amount {
+	a := AmountOf(tokens.NewAmount(big.NewInt(sats), tokens.BTC()))
+	return &a
 }
 
 func amountOrNone(a *tokens.Amount) *Amount {
@@ -132,10 +146,10 @@ func actionOf(t swap.Todo) *Action {
 	case t.Fund != nil:
 		a := &SignPSBT{Name: ActionName(t.Fund.Name), Description: t.Fund.Description, Chain: tokens.Bitcoin}
 		if t.Raw != nil {
-			a.Raw = []RawPSBT{{PSBTHex: t.Raw.PSBT.Hex(), PSBTBase64: t.Raw.PSBT.Base64(), In1Sequence: t.Raw.Sequence, FeeRate: t.Raw.FeeRate}}
+			a.Raw = []RawPSBT{{PSBTHex: t.Raw.PSBT.Hex(), PSBTBase64: t.Raw.PSBT.Base64(), In1Sequence: t.Raw.Sequence, FeeRate: t.Raw.FeeRate, MaxNetworkFee: bitcoinAmount(t.Raw.MaxFee)}}
 		}
 		if t.Funded != nil {
-			a.Funded = []FundedPSBT{{PSBTHex: t.Funded.PSBT.Hex(), PSBTBase64: t.Funded.PSBT.Base64(), SignInputs: t.Funded.SignInputs, FeeRate: t.Funded.FeeRate}}
+			a.Funded = []FundedPSBT{{PSBTHex: t.Funded.PSBT.Hex(), PSBTBase64: t.Funded.PSBT.Base64(), SignInputs: t.Funded.SignInputs, FeeRate: t.Funded.FeeRate, NetworkFee: bitcoinAmount(t.Funded.Fee)}}
 		}
 		return &Action{SignPSBT: a}
 	}

@@ -49,10 +49,17 @@ type SwapQuote struct {
 	OutputAddress string        `json:"outputAddress"` // recipient; empty if unknown, for a recovered swap
 }
 
-// SwapQuoteFees are the fees within the input amount, in the source token.
+// SwapQuoteFees are the fees in the source token: those within the input amount, and,
+// where the source is Bitcoin, what miners get beside it.
 type SwapQuoteFees struct {
 	Swap          Amount  `json:"swap"`
 	NetworkOutput *Amount `json:"networkOutput,omitempty"` // for the destination network
+
+	// NetworkInput is what miners get on Bitcoin beside the input amount, for unconfirmed
+	// parents too: of the transaction in the current action or of the submitted one;
+	// before there is one, an estimate for a wallet with one coin. It is an addition to
+	// the published interface; nil if it is not known, and for other sources.
+	NetworkInput *Amount `json:"networkInput,omitempty"`
 }
 
 // SwapOutputLNURL is the LNURL link of a swap.

@@ -129,6 +129,7 @@ func (c *Client) open(ctx context.Context) error {
 	leaser, shared := c.config.Store.(storage.Leaser)
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
 	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
+	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
 	c.engine = engine.New(engine.Config{
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Knock: c.lps.Knock,
 		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},

@@ -47,7 +47,7 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	})
 	if fixed == 0 {
 		g.Go(func() (err error) {
-			now, err = e.Bitcoin.FeeRates(gctx)
+			now, err = bitcoin.GetFeeRates(gctx, e.Bitcoin)
 			return err
 		})
 	}

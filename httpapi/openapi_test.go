@@ -229,7 +229,8 @@ func sorted(schema any) any {
 }
 
 // additions are the optional members that this library adds to the interface.
-var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError"}
+var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError",
+	"SwapQuoteFees": "networkInput", "SerializedActionSignPSBTFundedTx": "networkFee", "SerializedActionSignPSBTRawTx": "maxNetworkFee"}
 
 // ownParameters are the parameters that this library adds to operations.
 var ownParameters = map[string][]string{"listSwaps": {"limit", "after"}, "listPendingSwaps": {"limit", "after"}}

@@ -164,6 +164,9 @@ func (t *swapText) base(s *swapper.SwapOutputBase) {
 	if fee := s.Quote.Fees.NetworkOutput; fee != nil {
 		t.amount("networkOutput", fee)
 	}
+	if fee := s.Quote.Fees.NetworkInput; fee != nil {
+		t.amount("networkInput", fee)
+	}
 	t.close('}')
 	t.int("expiry", int64(s.Quote.Expiry))
 	t.text("outputAddress", s.Quote.OutputAddress)
@@ -341,6 +344,9 @@ func (t *swapText) psbts(s *swapper.SignPSBT) {
 		}
 		t.close(']')
 		t.number("feeRate", p.FeeRate)
+		if p.NetworkFee != nil {
+			t.amount("networkFee", p.NetworkFee)
+		}
 		t.close('}')
 	}
 	for i := range s.Raw {
@@ -352,6 +358,9 @@ func (t *swapText) psbts(s *swapper.SignPSBT) {
 		t.text("psbtBase64", p.PSBTBase64)
 		t.int("in1sequence", int64(p.In1Sequence))
 		t.number("feeRate", p.FeeRate)
+		if p.MaxNetworkFee != nil {
+			t.amount("maxNetworkFee", p.MaxNetworkFee)
+		}
 		t.close('}')
 	}
 	t.close(']')

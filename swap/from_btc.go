@@ -92,6 +92,7 @@ func fromBTCMoves() []Move {
 			p := in.Input.(Submit).PSBT
 			next.Submission = &Submission{Action: ActionFund, PSBT: p.TxID, Since: At(in.Now)}
 			next.Bitcoin.Tx, next.Bitcoin.TxID, next.Bitcoin.Vout = p.Tx, p.TxID, 0
+			next.Bitcoin.MinerSats = p.Fee
 			delete(next.Tried, string(Broadcast))
 		}},
 		{From: []int{swapstate.InConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {

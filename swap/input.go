@@ -38,6 +38,7 @@ type SignedPSBT struct {
 	TxID   bitcoin.Hash
 	Tx     []byte // without the LP's witness
 	Posted []byte // PSBT for the LP
+	Fee    int64  // sats to miners
 }
 
 // UseWithdraw asks to be paid from an LNURL-withdraw link. Nil means the link that the swap

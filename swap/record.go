@@ -159,6 +159,7 @@ type BitcoinPart struct {
 	Sats          uint64       `json:"sats,omitempty"`
 	Nonce         uint64       `json:"nonce,omitempty"` // of an LP's payout
 	Confirmations uint32       `json:"confirmations,omitempty"`
+	MinerSats     int64        `json:"minerSats,omitempty"` // that the user pays miners beside Sats: an estimate until a transaction is submitted; 0: not known
 	TxID          bitcoin.Hash `json:"txid,omitzero"`
 	Vout          uint32       `json:"vout,omitempty"`
 	Script        []byte       `json:"script,omitempty"`       // of Address, where the user pays

@@ -143,7 +143,7 @@ func spvMoves() []Move {
 		}, Do: func(in In, next *Record) {
 			p := in.Input.(Submit).PSBT
 			b := dup(next.Bitcoin)
-			b.TxID, b.Tx, b.PSBT, b.Posted = p.TxID, p.Tx, p.Posted, true
+			b.TxID, b.Tx, b.PSBT, b.Posted, b.MinerSats = p.TxID, p.Tx, p.Posted, true, p.Fee
 			next.Bitcoin = b
 		}},
 		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {

@@ -18,9 +18,10 @@ type Todo struct {
 }
 
 // RawPSBT still needs the inputs of a wallet, the first of which must carry
-// Sequence, and must pay FeeRate (sat/vB) at least.
+// Sequence, and must pay FeeRate (sat/vB) at least and MaxFee (sats) at most.
 type RawPSBT struct {
 	PSBT     psbt.PSBT
 	Sequence uint32
 	FeeRate  float64
+	MaxFee   int64
 }

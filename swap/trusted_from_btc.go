@@ -113,7 +113,7 @@ func trustedBTCMoves() []Move {
 		}, Do: func(in In, next *Record) {
 			p := in.Input.(Submit).PSBT
 			next.Submission = &Submission{Action: ActionFund, PSBT: p.TxID, Since: At(in.Now)}
-			next.Bitcoin.Tx = p.Tx
+			next.Bitcoin.Tx, next.Bitcoin.MinerSats = p.Tx, p.Fee
 			delete(next.Tried, string(Broadcast))
 		}},
 		{From: open, To: stay, Why: "the user gave a refund address", On: onRefundTo, If: func(in In) bool {

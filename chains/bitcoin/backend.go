@@ -123,7 +123,8 @@ type Backend interface {
 	// make to it (negative when they spend).
 	AddressBalance(ctx context.Context, a Address) (confirmed, unconfirmed int64, err error)
 
-	// FeeRates returns the recommended fee rates in sat/vB.
+	// FeeRates returns the recommended fee rates in sat/vB. [GetFeeRates] refuses
+	// those that cannot be.
 	FeeRates(ctx context.Context) (FeeRates, error)
 	// CPFPs returns the effective fee rates of unconfirmed transactions
 	// together with their ancestors; nil for a transaction that is confirmed or
@@ -158,6 +159,20 @@ func GetOutspend(ctx context.Context, b Backend, op OutPoint) (Spend, error) {
 func GetCPFP(ctx context.Context, b Backend, id Hash) (*CPFP, error) {
 	r := b.CPFPs(ctx, []Hash{id})[0]
 	return r.Value, r.Err
+}
+
+// GetFeeRates returns the rates that a backend recommends, of which none is above
+// [HighestFeeRate]: what they are multiplied with is the user's money. Rates that cannot
+// be are an error with the code Upstream.
+func GetFeeRates(ctx context.Context, b Backend) (FeeRates, error) {
+	r, err := b.FeeRates(ctx)
+	if err != nil {
+		return FeeRates{}, err
+	}
+	if err := r.Check(); err != nil {
+		return FeeRates{}, fault.New(fault.Upstream, "the Bitcoin backend returned %w", err)
+	}
+	return r, nil
 }
 
 // CheckAddress returns an InvalidInput error unless a is an address of n; it is

@@ -1,6 +1,10 @@
 package bitcoin
 
-import "github.com/btcsuite/btcd/wire"
+import (
+	"fmt"
+
+	"github.com/btcsuite/btcd/wire"
+)
 
 // UTXO is an unspent output of an address as a backend knows it.
 type UTXO struct {
@@ -14,6 +18,18 @@ type UTXO struct {
 type FeeRates struct {
 	Fastest float64 // sat/vB to be in one of the next blocks
 	Minimum float64 // sat/vB below which transactions are not relayed
+}
+
+// HighestFeeRate is a rate in sat/vB far above any that was ever needed. A backend that
+// recommends more is not believed.
+const HighestFeeRate = 10_000
+
+// Check returns an error unless both rates are numbers from 0 to [HighestFeeRate].
+func (r FeeRates) Check() error {
+	if r.Fastest >= 0 && r.Fastest <= HighestFeeRate && r.Minimum >= 0 && r.Minimum <= HighestFeeRate {
+		return nil
+	}
+	return fmt.Errorf("invalid fee rates of %v and %v sat/vB: they must be from 0 to %d", r.Fastest, r.Minimum, HighestFeeRate)
 }
 
 // NodeLiquidity describes a Lightning node's public channels.

@@ -114,6 +114,9 @@ func (c *config) check() error {
 	if err := c.RateLimit.check(); err != nil {
 		return err
 	}
+	if err := c.Policy.Validate(); err != nil {
+		return err
+	}
 	if err := c.checkStore(); err != nil {
 		return err
 	}

@@ -219,7 +219,7 @@ func TestNothingIsAcceptedOnWhatIsNotKnown(t *testing.T) {
 		code           fault.Code
 	}{
 		"fee rates unknown":           {true, true, func(s *scene) { s.ledger.silent["rates"] = true }, ""},
-		"fee rates fell":              {false, true, func(s *scene) { s.ledger.rates = bitcoin.FeeRates{Fastest: -4} }, fault.InvalidInput},
+		"fee rates absurd":            {true, true, func(s *scene) { s.ledger.rates = bitcoin.FeeRates{Fastest: -4} }, fault.Upstream},
 		"parents unknown":             {true, true, func(s *scene) { s.ledger.silent["txs"] = true }, ""},
 		"parent gone":                 {true, true, func(s *scene) { delete(s.ledger.txs, s.ledger.utxos[0].Hash) }, fault.Upstream},
 		"parent without that output":  {true, true, func(s *scene) { s.ledger.txs[s.ledger.utxos[0].Hash].Msg.TxOut = nil }, fault.InvalidInput},

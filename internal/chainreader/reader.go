@@ -25,9 +25,13 @@ type StatusReader interface {
 type Reader struct {
 	Chains  map[string]chains.Chain
 	Bitcoin bitcoin.Backend
-	lps     *inquiries
-	base    context.Context
-	stop    context.CancelFunc
+	// MaxMinerFeePPM bounds what miners get for the transactions that users sign; see
+	// lp.Policy.
+	MaxMinerFeePPM int64
+
+	lps  *inquiries
+	base context.Context
+	stop context.CancelFunc
 
 	building  shared.Group
 	raws      *lru.Cache[string, *madeRaw] // by swap

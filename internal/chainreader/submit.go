@@ -94,7 +94,7 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 		return swap.Submit{}, err
 	}
 	agreed := psbt.Agreement{Template: t, AnySalt: a.Vault, Prevouts: map[bitcoin.OutPoint]*wire.TxOut{}, Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{}}
-	rates, err := rd.Bitcoin.FeeRates(ctx)
+	rates, err := bitcoin.GetFeeRates(ctx, rd.Bitcoin)
 	if err != nil {
 		return swap.Submit{}, err
 	}
@@ -118,7 +118,7 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 	if err != nil {
 		return swap.Submit{}, err
 	}
-	return swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: tx.ID, Tx: raw, Posted: tx.PSBT}}, nil
+	return swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: tx.ID, Tx: raw, Posted: tx.PSBT, Fee: tx.Fee}}, nil
 }
 
 // parents learns what the inputs spend and, of unconfirmed parents, what they

@@ -2,6 +2,7 @@ package chainreader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -166,7 +167,7 @@ func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
 		if err != nil {
 			return swap.Todo{}, err
 		}
-		made = &madeRaw{of, swap.RawPSBT{PSBT: text, Sequence: t.Sequence, FeeRate: leastRate(r, a)}}
+		made = &madeRaw{of, swap.RawPSBT{PSBT: text, Sequence: t.Sequence, FeeRate: leastRate(r, a), MaxFee: t.MaxFee()}}
 		rd.raws.Add(r.ID, made)
 	}
 	tx := made.tx // the caller's own
@@ -210,7 +211,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		coins, err = coinselect.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address())
 		return err
 	})
-	g.Go(func() (err error) { rates, err = rd.Bitcoin.FeeRates(gctx); return err })
+	g.Go(func() (err error) { rates, err = bitcoin.GetFeeRates(gctx, rd.Bitcoin); return err })
 	if err := g.Wait(); err != nil {
 		return swap.Todo{}, err
 	}
@@ -220,7 +221,11 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	}
 	funding, err := psbt.Fund(t, *c.Wallet, coins, rate, coinselect.Cheapest)
 	if err != nil {
-		return swap.Todo{}, fault.At("bitcoinAddress", err) // its coins do not suffice
+		field := "bitcoinAddress" // its coins do not suffice
+		if _, dear := errors.AsType[*psbt.FeeError](err); dear && c.FeeRate > 0 {
+			field = "bitcoinFeeRate"
+		}
+		return swap.Todo{}, fault.At(field, err)
 	}
 	parents := map[bitcoin.Hash]*wire.MsgTx{}
 	if ids := funding.ParentIDs(); len(ids) > 0 {
@@ -242,7 +247,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 // signed, and so the most that one is built for. least is what a vault's quote
 // demands; for other payments it does not count.
 func highestRate(a *swap.Fund, least float64, rates bitcoin.FeeRates) float64 {
-	most := coinselect.QuoteFeeRateCap(rates.Fastest)
+	most := coinselect.QuoteFeeRateCap(max(rates.Fastest, rates.Minimum))
 	if a.Vault {
 		most = max(most, coinselect.QuoteFeeRateCap(least))
 	}
@@ -271,17 +276,44 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 	return max(current, min(least, coinselect.QuoteFeeRateCap(rates.Fastest))), nil
 }
 
-func (rd *Reader) Template(r *swap.Record, a *swap.Fund) (psbt.Template, error) {
-	if a.Vault {
-		terms, err := rd.vaultTerms(r)
-		if err != nil {
-			return psbt.Template{}, err
-		}
-		return terms.Template()
-	}
-	to, err := bitcoin.ParseAddress(r.Bitcoin.Address, rd.Bitcoin.Network())
+// UsualFee is what miners get, in sats, at rates that a backend recommends, if the user
+// pays from a P2WPKH wallet with one coin and takes change: what a quote can say. It is
+// an error if not even the least that the payee's rate asks for is within the bound:
+// then nothing that is signed could be accepted.
+func (rd *Reader) UsualFee(r *swap.Record, a *swap.Fund, rates bitcoin.FeeRates) (int64, error) {
+	t, err := rd.Template(r, a)
 	if err != nil {
-		return psbt.Template{}, err
+		return 0, err
 	}
-	return psbt.PaymentTemplate(to.Script(), int64(r.Bitcoin.Sats)), nil
+	rate, err := fundingRate(a, 0, leastRate(r, a), rates)
+	if err != nil {
+		return 0, err
+	}
+	if a.Vault {
+		least, err := t.OneCoinFee(bitcoin.P2WPKH, r.Vault.MinFeeRate)
+		if err != nil {
+			return 0, err
+		}
+		if most := t.MaxFee(); least > most {
+			return 0, fault.Invalid("amount", "is too low for Bitcoin's current fees: at %v sat/vB miners get %d sats, more than the accepted %d; use a larger amount, or wait until fees fall", r.Vault.MinFeeRate, least, most)
+		}
+	}
+	return t.OneCoinFee(bitcoin.P2WPKH, rate)
+}
+
+// Template is what a swap fixes about the transaction that the user signs.
+func (rd *Reader) Template(r *swap.Record, a *swap.Fund) (t psbt.Template, err error) {
+	if a.Vault {
+		var terms psbt.VaultTerms
+		if terms, err = rd.vaultTerms(r); err == nil {
+			t, err = terms.Template()
+		}
+	} else {
+		var to bitcoin.Address
+		if to, err = bitcoin.ParseAddress(r.Bitcoin.Address, rd.Bitcoin.Network()); err == nil {
+			t = psbt.PaymentTemplate(to.Script(), int64(r.Bitcoin.Sats))
+		}
+	}
+	t.MaxFeePPM = rd.MaxMinerFeePPM
+	return t, err
 }

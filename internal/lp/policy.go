@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
@@ -36,6 +37,12 @@ type Policy struct {
 	// 50 000, 5 %. Deposits worth up to 2000 sats always pass: they cover a refund
 	// transaction.
 	MaxDepositPPM int64
+	// MaxMinerFeePPM bounds what Bitcoin's miners get: of the user for his payment,
+	// unconfirmed parents included, and of an LP for its payout; 0 means 50 000, 5 %.
+	// Fees up to 100 000 sats always pass, which a payment needs on a dear day. Rates
+	// and sizes are what others say, so this is what a backend, an LP or a slip of a
+	// digit can cost.
+	MaxMinerFeePPM int64
 	// PayoutVSize is the size, in vB, of the payout transaction that a network fee
 	// may pay for; 0 means 400, some inputs more than usual.
 	PayoutVSize int64
@@ -72,6 +79,27 @@ func limit(swapSats *big.Int, ppm, small int64) *big.Int {
 }
 
 func (p Policy) fee(swapSats *big.Int) *big.Int { return limit(swapSats, p.MaxFeePPM, smallFee) }
+
+// minerFee is the most that miners may get for a swap worth swapSats; both in sats.
+func (p Policy) minerFee(swapSats *big.Int) *big.Int {
+	return limit(swapSats, p.MaxMinerFeePPM, coinselect.SmallMinerFee)
+}
+
+// Validate refuses negative values, with an error that names the field.
+func (p Policy) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"tolerancePPM", p.TolerancePPM}, {"maxFeePPM", p.MaxFeePPM}, {"maxWatchtowerPPM", p.MaxWatchtowerPPM},
+		{"maxDepositPPM", p.MaxDepositPPM}, {"maxMinerFeePPM", p.MaxMinerFeePPM}, {"payoutVSize", p.PayoutVSize},
+	} {
+		if f.value < 0 {
+			return fault.Invalid("policy."+f.name, "must not be negative, but is %d; 0 is the usual value", f.value)
+		}
+	}
+	return nil
+}
 
 func (p Policy) watchtower(swapSats *big.Int) *big.Int {
 	return limit(swapSats, p.MaxWatchtowerPPM, smallWatchtower)

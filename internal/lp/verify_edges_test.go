@@ -119,6 +119,8 @@ func TestEdgesToBTC(t *testing.T) {
 	size := func(vsize int64) func(*toBTCTest) {
 		return func(v *toBTCTest) { v.want.Policy.PayoutVSize = vsize }
 	}
+	dear := func(v *toBTCTest) { v.want.FeeRate = 10_000; v.rate(1000) } // whoever says so
+	lax := func(v *toBTCTest) { v.want.Policy.MaxMinerFeePPM = 1_500_000 }
 	dearer := func(network int64) func(*toBTCTest) { // by 0.9 %
 		return func(v *toBTCTest) {
 			fee(310, network)(v)
@@ -135,6 +137,8 @@ func TestEdgesToBTC(t *testing.T) {
 		"size below zero":     {spares(CheckNetworkFee), all(size(-1), fee(310, 808)), all(size(-1), fee(310, 809))},
 		"fraction rounded up": {spares(CheckNetworkFee), all(size(3), rate(1.5), fee(310, 5)), all(size(3), rate(1.5), fee(310, 6))},
 		"rate":                {spares(CheckNetworkFee), rate(12.25), rate(12.26)},
+		"in sats":             {spares(CheckNetworkFee), all(dear, fee(310, 100_000)), all(dear, fee(310, 100_001))},
+		"in sats, policy":     {spares(CheckNetworkFee), all(dear, lax, fee(310, 150_000)), all(dear, lax, fee(310, 150_001))},
 		"no rate":             {spares(CheckNetworkFee), all(rate(0), fee(310, 0)), all(rate(0), fee(310, 1))},
 		"network fee at the market's price, not the quote's": {spares(CheckNetworkFee), dearer(808), dearer(809)},
 		"missing rate":  {CheckNumbers, func(*toBTCTest) {}, func(v *toBTCTest) { v.got.SatsPerVB = nil }},

@@ -141,6 +141,9 @@ func (q *toBTC) networkFee() error {
 	if vsize <= 0 {
 		vsize = 400
 	}
+	if most := q.Policy.minerFee(q.got.Amount); sats.Cmp(most) > 0 {
+		return doubt(CheckNetworkFee, "the network fee is worth %s sats, above the accepted maximum of %s for %s sats", sats, most, q.got.Amount)
+	}
 	limit := ceil(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(vsize)))
 	limit.Add(limit, bigs.MulDiv(limit, big.NewInt(q.Policy.tolerance()), million))
 	if sats.Cmp(limit) > 0 {

@@ -170,10 +170,8 @@ func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.
 			return ask(ctx, c, k)
 		},
 		Better: func(a, b *swap.Record) bool {
-			if o.ExactIn {
-				return a.Terms.Output.Raw.Cmp(b.Terms.Output.Raw) > 0
-			}
-			return a.Terms.Input.Raw.Cmp(b.Terms.Input.Raw) < 0
+			more, less := new(big.Int).Mul(a.Terms.Output.Raw, paid(b)), new(big.Int).Mul(b.Terms.Output.Raw, paid(a))
+			return more.Cmp(less) > 0 // by what comes out for what is paid
 		},
 	})
 	return offer.Quote, err
@@ -266,7 +264,33 @@ func priceInfo(c lp.Candidate, p pricecheck.Result) swap.PriceInfo {
 	return swap.PriceInfo{DifferencePPM: p.DifferencePPM, BaseFeeSats: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), Market: p.Market, Quoted: p.Quoted}
 }
 
-func bitcoinRate(ctx context.Context, b bitcoin.Backend) (float64, error) {
-	rates, err := b.FeeRates(ctx)
-	return max(rates.Fastest, rates.Minimum), err
+// bitcoinRates starts to ask what Bitcoin's miners are paid.
+func (o *order) bitcoinRates(ctx context.Context) *lp.Future[bitcoin.FeeRates] {
+	return lp.Start(ctx, func(ctx context.Context) (bitcoin.FeeRates, error) { return bitcoin.GetFeeRates(ctx, o.Reader.Bitcoin) })
+}
+
+// estimateTimeout is how long a quote waits for rates from which only an estimate
+// follows.
+const estimateTimeout = 2 * time.Second
+
+// estimate notes what miners get for a plain payment from a usual wallet, if the rates
+// are known in time. Any wallet may pay, so that nothing is refused by it.
+func (o *order) estimate(ctx context.Context, r *swap.Record, rates *lp.Future[bitcoin.FeeRates]) {
+	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
+	defer cancel()
+	if known, err := rates.Wait(ctx); err == nil {
+		r.Bitcoin.MinerSats, _ = o.Reader.UsualFee(r, &swap.Fund{}, known)
+	}
+}
+
+// needed is the rate in sat/vB that a transaction needs now.
+func needed(r bitcoin.FeeRates) float64 { return max(r.Fastest, r.Minimum) }
+
+// paid is what a swap costs the user on the input's side: with Bitcoin's miners, as far
+// as they are known.
+func paid(r *swap.Record) *big.Int {
+	if r.Bitcoin == nil || r.Terms.Input.Token.Chain != tokens.Bitcoin {
+		return r.Terms.Input.Raw
+	}
+	return new(big.Int).Add(r.Terms.Input.Raw, big.NewInt(r.Bitcoin.MinerSats))
 }

@@ -24,7 +24,7 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 	}
 	sequence := binary.BigEndian.Uint64(random[:])
 	market, native, rate := o.price(ctx, o.token), o.price(ctx, o.info.Native), o.feeRate(ctx)
-	tip := lp.Start(ctx, o.Reader.Bitcoin.TipHeight)
+	tip, own := lp.Start(ctx, o.Reader.Bitcoin.TipHeight), o.bitcoinRates(ctx)
 	bounties := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*lp.Bounty, error) {
 		return proofBounty(ctx, o.info.ID, k, o.token.Address, o.now.Unix(), tip)
 	})
@@ -65,6 +65,7 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 		r.Terms.Confirmations = uint32(a.Payment.Confirmations)
 		r.Escrow = &swap.EscrowPart{Expected: a.Escrow, Real: a.Escrow, Init: a.Auth, FeeRate: fees}
 		r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Script: a.Payment.Script, Sats: uint64(a.Payment.Sats), Confirmations: uint32(a.Payment.Confirmations)}
+		o.estimate(ctx, r, own)
 		return r, nil
 	})
 }

@@ -24,7 +24,7 @@ const ShownBefore = 20_000 // milliseconds
 func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
 	heads := lp.Start(ctx, o.chain.Heads)
-	rate := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.Reader.Bitcoin) })
+	own := o.bitcoinRates(ctx)
 	tip := lp.Start(ctx, o.Reader.Bitcoin.TipHeight)
 	shares := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		return o.callerShare(ctx, k, tip, market, native)
@@ -53,12 +53,12 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		satVB, err := rate.Wait(ctx)
+		rates, err := own.Wait(ctx)
 		if err != nil {
 			return nil, err
 		}
 		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
-			CallerShare: uint32(share.Uint64()), MaxFeeRate: lp.MaxFeeRate(satVB)}, got, facts)
+			CallerShare: uint32(share.Uint64()), MaxFeeRate: lp.MaxFeeRate(needed(rates))}, got, facts)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,12 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.spvRecord(c, a, got, final.Final.Height)
+		r, err := o.spvRecord(c, a, got, final.Final.Height)
+		if err != nil {
+			return nil, err
+		}
+		r.Bitcoin.MinerSats, err = o.Reader.UsualFee(r, &swap.Fund{Vault: true}, rates)
+		return r, err
 	})
 }
 

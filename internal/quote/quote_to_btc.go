@@ -30,7 +30,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 		return nil, err
 	}
 	market, rate := o.price(ctx, o.token), o.feeRate(ctx)
-	own := lp.Start(ctx, func(ctx context.Context) (float64, error) { return bitcoinRate(ctx, o.Reader.Bitcoin) })
+	own := o.bitcoinRates(ctx)
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		got, err := o.LPs.ToBTC(ctx, c.LP.URL, lp.ToBTCRequest{Chain: o.info.ID, Address: o.DstAddress, Amount: o.Amount, ExactIn: o.ExactIn,
 			ConfirmationTarget: payoutTarget, Confirmations: payoutConfirmations, Nonce: nonce, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
@@ -41,7 +41,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		satVB, err := own.Wait(ctx)
+		rates, err := own.Wait(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 			return nil, err
 		}
 		a, err := lp.VerifyToBTC(lp.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: o.to.Script(), Nonce: nonce,
-			Confirmations: payoutConfirmations, ConfirmationTarget: payoutTarget, FeeRate: satVB}, got, auth)
+			Confirmations: payoutConfirmations, ConfirmationTarget: payoutTarget, FeeRate: needed(rates)}, got, auth)
 		if err != nil {
 			return nil, err
 		}

@@ -155,6 +155,7 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 }
 
 func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
+	own := o.bitcoinRates(ctx)
 	var before *lp.Future[[]*bitcoin.Tx] // an address that was paid to before tells nothing about this payment
 	ask := func(ctx context.Context, url string, request lp.TrustedRequest) (lp.TrustedBTCQuote, error) {
 		got, err := o.LPs.TrustedBTC(ctx, url, request)
@@ -187,6 +188,7 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 		r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Sats: uint64(a.Payment.Sats), Confirmations: TrustedBTCConfirmations}
 		r.Gas = &swap.GasPart{Hash: got.PaymentHash, Sequence: got.Sequence, Total: a.Output, FeeRate: got.RecommendedFee, RefundTo: q.RefundAddress}
 		r.Terms.Confirmations = TrustedBTCConfirmations
+		o.estimate(ctx, r, own)
 		return r, nil
 	})
 }

@@ -15,10 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flight"
 )
 
-// highestRate is a fee rate in sat/vB far above any that was ever needed: a
-// server that recommends more is not believed.
-const highestRate = 10_000
-
 // FeeRates returns the recommended fee rates. It sends one request (two to a
 // plain Esplora server that has not been recognised as one yet), or none while
 // the last answer is younger than Options.TipAge.
@@ -37,7 +33,7 @@ func (c *Client) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 	})
 }
 
-func believable(rate float64) bool { return rate > 0 && rate <= highestRate }
+func believable(rate float64) bool { return rate > 0 && rate <= bitcoin.HighestFeeRate }
 
 func (s *source) rates(ctx context.Context) (bitcoin.FeeRates, error) {
 	if !s.isPlain() {

@@ -100,6 +100,9 @@ func New(o Options) (*Client, error) {
 	if o.HTTP != nil && o.CertFile != "" {
 		return nil, fault.Invalid("certFile", "cannot be combined with an HTTP client: configure the certificate in the client")
 	}
+	if !(o.FallbackFeeRate >= 0 && o.FallbackFeeRate <= bitcoin.HighestFeeRate) {
+		return nil, fault.Invalid("fallbackFeeRate", "must be from 0 to %d sat/vB, not %v", bitcoin.HighestFeeRate, o.FallbackFeeRate)
+	}
 	genesis, err := bitcoin.ParseHash(o.Network.Params().GenesisHash)
 	if err != nil {
 		return nil, err

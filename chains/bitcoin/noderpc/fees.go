@@ -39,9 +39,6 @@ func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 	if rates.Minimum, err = rate(cmp.Or(minimum.Mempool, minimum.Relay)); err != nil {
 		return bitcoin.FeeRates{}, err
 	}
-	if rates.Minimum < 0 {
-		return bitcoin.FeeRates{}, fmt.Errorf("invalid minimum fee rate of %v sat/vB", rates.Minimum)
-	}
 	estimate, ok, err := c.estimate(answers[0], n)
 	if err != nil {
 		return bitcoin.FeeRates{}, err
@@ -55,6 +52,9 @@ func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 		rates.Fastest = rates.Minimum
 	default:
 		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet and no fallback fee is configured", c.name)
+	}
+	if err := rates.Check(); err != nil {
+		return bitcoin.FeeRates{}, err
 	}
 	return rates, nil
 }

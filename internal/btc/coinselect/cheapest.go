@@ -2,8 +2,6 @@ package coinselect
 
 import (
 	"slices"
-
-	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // Cheapest chooses like [Select], but looks further when that would
@@ -21,7 +19,7 @@ func Cheapest(d Draft, coins []Coin) (Selection, error) {
 	if err != nil {
 		return Selection{}, err
 	}
-	p.paid = map[bitcoin.Hash]bool{}
+	p.shared = true
 	p.sort()
 	all, some := p.coins, make([]Coin, 0, len(p.coins))
 	for _, most := range parentCosts(all, d.FeeRate) {

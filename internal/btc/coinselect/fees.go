@@ -3,8 +3,12 @@ package coinselect
 import (
 	"errors"
 	"math"
+	"math/big"
+	"slices"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Fee rates are float64 sat/vB (protocol: bitcoin.md §5). A "backend rate" is
@@ -51,6 +55,37 @@ func VaultFeeRate(given, quoted, wallet float64) (float64, error) {
 // or backend rate. The same bound over the rate that a transaction was made for
 // is what a signed transaction may pay: above it somebody made a mistake.
 func QuoteFeeRateCap(rate float64) float64 { return 10 + float64(1.5*rate) }
+
+// What miners get for a Bitcoin transaction of a swap at most, unless the operator says
+// otherwise: docs/security.md reckons why.
+const (
+	// UsualMinerFeePPM is the bound in millionths of the swap: 5 %.
+	UsualMinerFeePPM = 50_000
+	// SmallMinerFee, in sats, always passes: 141 vB, a payment with change, at 709
+	// sat/vB, or 301 vB, a vault's transaction with one coin and change, at 332 sat/vB.
+	SmallMinerFee = 100_000
+)
+
+// MaxMinerFee is the most, in sats, that a transaction which pays sats may pay miners,
+// its unconfirmed parents included: ppm millionths of it, 0 for [UsualMinerFeePPM], or
+// [SmallMinerFee] if that is more.
+func MaxMinerFee(sats, ppm int64) int64 {
+	if ppm <= 0 {
+		ppm = UsualMinerFeePPM
+	}
+	most := bigs.MulDiv(big.NewInt(sats), big.NewInt(ppm), big.NewInt(1_000_000))
+	if most.Cmp(big.NewInt(rawtx.MaxMoney)) > 0 {
+		return rawtx.MaxMoney
+	}
+	return max(most.Int64(), SmallMinerFee)
+}
+
+// OneCoinFee is the fee in sats of d at its rate, if one confirmed coin of the change's
+// type pays for it and there is change: what a quote can say before the wallet is known.
+func (d Draft) OneCoinFee() int64 {
+	inputs := append(slices.Clone(d.Required), Coin{Type: d.Change})
+	return int64(math.Ceil(float64(d.FeeRate * d.vbytes(inputs, d.Change.ScriptLen()))))
+}
 
 // BalanceFeeRate is the rate at which a spendable balance is estimated: fixed if
 // above 0, else the backend rate times multiplier (0 for 1); never below minimum.

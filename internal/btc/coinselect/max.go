@@ -29,12 +29,13 @@ func MaxSpendable(d Draft, target bitcoin.AddressType, coins []Coin) (Spendable,
 		return Spendable{}, err
 	}
 	bytes, in, parents := d.vbytes(d.Required, target.ScriptLen()), p.in, 0.0
-	for i := range coins {
-		c := &coins[i]
+	for i := range p.coins {
+		c := &p.coins[i]
 		cost := parentFee(c.CPFP, d.FeeRate)
-		if c.detrimental(d.FeeRate, cost) {
+		if c.detrimental(d.FeeRate, cost) || p.tooHeavy(c) {
 			continue
 		}
+		p.lift(c)
 		bytes += InputVBytes(c.Type)
 		in += c.Value
 		parents += cost

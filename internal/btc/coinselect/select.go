@@ -31,6 +31,8 @@ type Selection struct {
 	Change  int64   // sats of the change output that follows the given ones; 0: there is none
 	Fee     int64   // sats
 	FeeRate float64 // sat/vB after paying for unconfirmed parents, by estimated sizes
+
+	ForParents int64 // sats of the fee that lift unconfirmed parents to the rate
 }
 
 // NotEnoughError says that the coins do not suffice.
@@ -47,9 +49,10 @@ func (e *NotEnoughError) Error() string {
 // Select chooses from coins what pays for d as all wallets of the network
 // do, see [Cheapest] for what is better: a set that needs no change if
 // the first attempt finds one, else the most valuable coins until they suffice
-// (protocol: bitcoin.md §7). At least one coin is always added. The error is a
-// [*NotEnoughError] if the coins do not suffice. The caller's slices are not
-// changed. It takes O(n log n) for n coins.
+// (protocol: bitcoin.md §7). At least one coin is always added. Coins whose
+// unconfirmed parents exceed [MaxParentsVBytes], alone or with those of the coins
+// before them, are left out. The error is a [*NotEnoughError] if the coins do not
+// suffice. The caller's slices are not changed. It takes O(n log n) for n coins.
 //
 // Fees are float64 as everywhere in the network's wallets. Each product is
 // rounded on its own, so that every machine chooses the same coins.
@@ -78,7 +81,9 @@ type purse struct {
 	out   int64   // sats in outputs
 	bytes float64 // size without coins and change, rounded up
 
-	paid map[bitcoin.Hash]bool // unconfirmed parents that a coin taken before pays for; nil: every coin pays for its own, also for shared ones
+	shared  bool                  // a parent is paid for once; else by every coin that spends from it
+	lifted  map[bitcoin.Hash]bool // unconfirmed parents that the coins taken so far pay for
+	parents float64               // their size in vB
 }
 
 func newPurse(d Draft, coins []Coin) (*purse, error) {
@@ -89,6 +94,10 @@ func newPurse(d Draft, coins []Coin) (*purse, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := funds(coins); err != nil {
+		return nil, err
+	}
+	coins = relayable(coins, d.FeeRate)
 	available, err := funds(coins)
 	if err != nil {
 		return nil, err
@@ -100,7 +109,7 @@ func newPurse(d Draft, coins []Coin) (*purse, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &purse{Draft: d, coins: coins, have: in + available, in: in, out: out}
+	p := &purse{Draft: d, coins: coins, have: in + available, in: in, out: out, lifted: map[bitcoin.Hash]bool{}}
 	p.bytes = d.vbytes(d.Required)
 	return p, nil
 }
@@ -148,7 +157,7 @@ func (p *purse) blackjack() (Selection, error) {
 	for _, c := range p.coins {
 		size, cost := InputVBytes(c.Type), p.parentCost(&c)
 		fee := math.Ceil(float64(p.FeeRate*(bytes+size)) + parents + cost)
-		if float64(in+c.Value) > float64(p.out)+fee+dust {
+		if float64(in+c.Value) > float64(p.out)+fee+dust || p.tooHeavy(&c) {
 			continue
 		}
 		taken = p.take(taken, c)
@@ -174,6 +183,9 @@ func (p *purse) accumulate() (Selection, error) {
 			}
 			continue
 		}
+		if p.tooHeavy(&c) {
+			continue
+		}
 		taken = p.take(taken, c)
 		bytes, in, parents = bytes+size, in+c.Value, parents+cost
 		fee = math.Ceil(float64(p.FeeRate*bytes) + parents)
@@ -187,20 +199,33 @@ func (p *purse) accumulate() (Selection, error) {
 func (p *purse) fits(s Selection) bool { return p.MaxInputs == 0 || len(s.Inputs) <= p.MaxInputs }
 
 func (p *purse) start() []Coin {
-	clear(p.paid)
+	clear(p.lifted)
+	p.parents = 0
 	return append(make([]Coin, 0, len(p.Required)+min(len(p.coins), 16)), p.Required...)
 }
 
 func (p *purse) take(taken []Coin, c Coin) []Coin {
-	if p.paid != nil && c.CPFP != nil {
-		p.paid[c.OutPoint.Hash] = true
-	}
+	p.lift(&c)
 	return append(taken, c)
+}
+
+// lift notes that the unconfirmed parents of c are paid for.
+func (p *purse) lift(c *Coin) {
+	if parentFee(c.CPFP, p.FeeRate) > 0 && !p.lifted[c.OutPoint.Hash] {
+		p.lifted[c.OutPoint.Hash] = true
+		p.parents += c.CPFP.AdjustedVSize
+	}
+}
+
+// tooHeavy reports whether the parents of c, with those that are paid for already,
+// exceed what is relayed.
+func (p *purse) tooHeavy(c *Coin) bool {
+	return parentFee(c.CPFP, p.FeeRate) > 0 && !p.lifted[c.OutPoint.Hash] && p.parents+c.CPFP.AdjustedVSize > MaxParentsVBytes
 }
 
 // parentCost is what c must add for its unconfirmed parents, in sats.
 func (p *purse) parentCost(c *Coin) float64 {
-	if p.paid[c.OutPoint.Hash] {
+	if p.shared && p.lifted[c.OutPoint.Hash] {
 		return 0
 	}
 	return parentFee(c.CPFP, p.FeeRate)
@@ -213,7 +238,7 @@ func (p *purse) finish(inputs []Coin, parents float64) (Selection, error) {
 	if err != nil {
 		return Selection{}, err
 	}
-	s := Selection{Inputs: inputs}
+	s := Selection{Inputs: inputs, ForParents: int64(parents)}
 	bytes := p.vbytes(inputs)
 	if p.Change.Valid() {
 		withChange := float64(p.FeeRate * (bytes + OutputVBytes(p.Change.ScriptLen())))
@@ -237,7 +262,7 @@ func (p *purse) effectiveRate(s Selection) float64 {
 	seen := map[bitcoin.Hash]bool{}
 	for i := range s.Inputs {
 		c, parent := s.Inputs[i].CPFP, s.Inputs[i].OutPoint.Hash
-		if c == nil || p.paid != nil && seen[parent] {
+		if c == nil || p.shared && seen[parent] {
 			continue
 		}
 		seen[parent] = true
@@ -251,14 +276,17 @@ func (p *purse) effectiveRate(s Selection) float64 {
 }
 
 // PackageRate is the rate at which a transaction of the given fee and size is
-// mined together with the unconfirmed parents that hold it back. It sorts
-// parents.
+// mined together with the unconfirmed parents that hold it back, of which
+// [MaxParentsVBytes] count at most. It sorts parents.
 func PackageRate(fee, vbytes float64, parents []bitcoin.CPFP) float64 {
 	slices.SortStableFunc(parents, func(a, b bitcoin.CPFP) int { return cmp.Compare(b.EffectiveFeeRate, a.EffectiveFeeRate) })
+	room := float64(MaxParentsVBytes)
 	for _, c := range parents {
 		if fee/vbytes > c.EffectiveFeeRate {
-			fee += float64(c.AdjustedVSize * c.EffectiveFeeRate)
-			vbytes += c.AdjustedVSize
+			size := min(c.AdjustedVSize, room)
+			room -= size
+			fee += float64(size * c.EffectiveFeeRate)
+			vbytes += size
 		}
 	}
 	return fee / vbytes

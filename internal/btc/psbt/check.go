@@ -28,7 +28,8 @@ type Agreement struct {
 	Unconfirmed map[bitcoin.Hash]bitcoin.CPFP
 	// MinFeeRate and MaxFeeRate bound what the transaction pays in sat/vB,
 	// together with parents that hold it back; see [coinselect.QuoteFeeRateCap]. A
-	// MaxFeeRate of 0 means no limit.
+	// MaxFeeRate of 0 means no limit. Beside it [Template.MaxFee] holds, which no
+	// claim about rates and parents can raise.
 	MinFeeRate, MaxFeeRate float64
 }
 
@@ -96,6 +97,9 @@ func (u *Unchecked) check(a Agreement) (*SignedTx, error) {
 	}
 	s.ID = s.Tx.TxHash()
 	if err := s.weigh(a); err != nil {
+		return nil, err
+	}
+	if err := s.bounded(&a.Template); err != nil {
 		return nil, err
 	}
 	if own > 0 {
@@ -212,6 +216,14 @@ func (s *SignedTx) weigh(a Agreement) error {
 	}
 	if a.MaxFeeRate > 0 && s.FeeRate > a.MaxFeeRate {
 		return fmt.Errorf("fee of %d sats is %.2f sat/vB, above the allowed maximum of %v sat/vB", s.Fee, s.FeeRate, a.MaxFeeRate)
+	}
+	return nil
+}
+
+// bounded holds what miners get against the template's bound in sats.
+func (s *SignedTx) bounded(t *Template) error {
+	if most := t.MaxFee(); s.Fee > most {
+		return &FeeError{Fee: s.Fee, Max: most, Pay: t.pays()}
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ type Funding struct {
 // wallets would choose. It is pure: the same arguments give the same transaction.
 //
 // Errors with code InvalidInput say why the wallet cannot pay; a
-// [*coinselect.NotEnoughError] is among their causes if its coins do not suffice.
+// [*coinselect.NotEnoughError] is among their causes if its coins do not suffice, a
+// [*FeeError] if miners would get more than [Template.MaxFee].
 func Fund(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate float64, choose func(coinselect.Draft, []coinselect.Coin) (coinselect.Selection, error)) (*Funding, error) {
 	if err := w.CanFund(len(t.Inputs) > 0); err != nil {
 		return nil, err
@@ -64,6 +65,9 @@ func fundFrom(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate flo
 	s, err := choose(d, own)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "%w", err)
+	}
+	if most := t.MaxFee(); s.Fee > most {
+		return nil, fault.New(fault.InvalidInput, "%w", &FeeError{Fee: s.Fee, ForParents: s.ForParents, Max: most, Pay: t.pays()})
 	}
 	return &Funding{Selection: s, AskedFeeRate: rate, template: t, wallet: w}, nil
 }
@@ -133,7 +137,7 @@ type Funded struct {
 	PSBT       PSBT
 	SignInputs []int   // indexes of the inputs that the user signs
 	FeeRate    float64 // sat/vB that was asked for
-	Fee        int64   // sats
+	Fee        int64   // sats to miners, for unconfirmed parents too
 }
 
 // PSBT returns the transaction to be signed. parents holds the transactions of

@@ -17,6 +17,9 @@ type Template struct {
 	Inputs   []TemplateInput // spent by somebody else, who signs after the user
 	Sequence uint32          // of the first wallet input; further ones are final (0xffffffff)
 	Outputs  []wire.TxOut
+	// MaxFeePPM bounds what miners get, in millionths of what the wallet pays; see
+	// [Template.MaxFee].
+	MaxFeePPM int64
 }
 
 // TemplateInput is an input of a [Template].
@@ -32,6 +35,48 @@ func PaymentTemplate(script []byte, sats int64) Template {
 		Sequence: wire.MaxTxInSequenceNum,
 		Outputs:  []wire.TxOut{{Value: sats, PkScript: script}},
 	}
+}
+
+// pays is what the wallet pays, in sats, without the fee.
+func (t *Template) pays() int64 {
+	var sats int64
+	for i := range t.Outputs {
+		sats += t.Outputs[i].Value
+	}
+	for i := range t.Inputs {
+		sats -= t.Inputs[i].Output.Value
+	}
+	return max(sats, 0)
+}
+
+// MaxFee is the most, in sats, that the transaction may pay miners, unconfirmed parents
+// included: see [coinselect.MaxMinerFee]. It holds whatever a backend, a liquidity
+// provider or the caller says of rates and sizes.
+func (t *Template) MaxFee() int64 { return coinselect.MaxMinerFee(t.pays(), t.MaxFeePPM) }
+
+// OneCoinFee is what miners get, in sats, at a rate in sat/vB if a wallet pays with one
+// confirmed coin of type typ and takes change.
+func (t *Template) OneCoinFee(typ bitcoin.AddressType, rate float64) (int64, error) {
+	required, err := t.required()
+	if err != nil {
+		return 0, err
+	}
+	return coinselect.Draft{Required: required, Outputs: t.Outputs, Change: typ, FeeRate: rate}.OneCoinFee(), nil
+}
+
+// FeeError says that a transaction would pay miners more than is accepted.
+type FeeError struct {
+	Fee        int64 // sats
+	ForParents int64 // sats of it, for unconfirmed parents
+	Max        int64 // sats
+	Pay        int64 // sats that the wallet pays without the fee
+}
+
+func (e *FeeError) Error() string {
+	if e.ForParents > 0 {
+		return fmt.Sprintf("miners would get %d sats, %d of them for unconfirmed transactions that the coins come from, but at most %d are accepted for a payment of %d; wait until the coins are confirmed, or use a lower fee rate", e.Fee, e.ForParents, e.Max, e.Pay)
+	}
+	return fmt.Sprintf("miners would get %d sats, but at most %d are accepted for a payment of %d; use a lower fee rate, or fewer and larger coins", e.Fee, e.Max, e.Pay)
 }
 
 // Raw returns the template as a PSBT without wallet inputs (RAW_PSBT). The user
