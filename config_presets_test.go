@@ -1,14 +1,17 @@
 package swapper
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // Where invoices are checked by the graph, a backend that knows none is refused,
@@ -51,6 +54,25 @@ func TestGraphIsGivenOrRefused(t *testing.T) {
 			if err != nil || needed && name != "any node" && filled.Graph != bitcoin.LightningGraph(esplora) {
 				t.Errorf("%s, %s: %v, graph %v", n, name, err, filled.Graph)
 			}
+		}
+	}
+}
+
+// Values below zero are refused by name, instead of meaning the usual ones.
+func TestNegativeSettingsAreRefused(t *testing.T) {
+	for field, c := range map[string]Config{
+		"policy.tolerancePPM":     {Policy: Policy{TolerancePPM: -1}},
+		"policy.maxFeePPM":        {Policy: Policy{MaxFeePPM: -5}},
+		"policy.maxWatchtowerPPM": {Policy: Policy{MaxWatchtowerPPM: -1}},
+		"policy.maxDepositPPM":    {Policy: Policy{MaxDepositPPM: -1}},
+		"policy.maxMinerFeePPM":   {Policy: Policy{MaxMinerFeePPM: -1}},
+		"policy.payoutVSize":      {Policy: Policy{PayoutVSize: -1}},
+		"keepExpired":             {KeepExpired: -time.Second},
+	} {
+		c.Network, c.Store, c.LPs = bitcoin.Testnet4, new(storagetest.Memory), LPs{URLs: []string{"http://127.0.0.1:1"}}
+		_, err := Open(t.Context(), c)
+		if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidInput || e.Field != field {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 }

@@ -38,8 +38,8 @@ func (c *cli) table(heading string, rows func(row func(...any))) error {
 
 func (c *cli) showQuote(s *swapper.CreateSwapOutput) error {
 	q := s.Quote
-	err := c.table("PAY\tRECEIVE\tPROVIDER'S FEE\tNETWORK'S FEE\tGOOD UNTIL", func(row func(...any)) {
-		row(amount(&q.InputAmount), amount(&q.OutputAmount), amount(&q.Fees.Swap), amount(q.Fees.NetworkOutput), when(q.Expiry))
+	err := c.table("PAY\tRECEIVE\tPROVIDER'S FEE\tNETWORK'S FEE\tMINERS, BESIDES\tGOOD UNTIL", func(row func(...any)) {
+		row(amount(&q.InputAmount), amount(&q.OutputAmount), amount(&q.Fees.Swap), amount(q.Fees.NetworkOutput), amount(q.Fees.NetworkInput), when(q.Expiry))
 	})
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "swap %s\n", s.SwapID)

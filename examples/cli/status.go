@@ -128,9 +128,11 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput) (err error) {
 		line("\n%s: %s Sign, and hand in with submit:", a.SignPSBT.Name, a.SignPSBT.Description)
 		for _, p := range a.SignPSBT.Funded {
 			line("%s", p.PSBTBase64)
+			line("Miners get %s of it.", amount(p.NetworkFee))
 		}
 		for _, p := range a.SignPSBT.Raw {
 			line("%s", p.PSBTBase64)
+			line("Miners may get %s of it at most.", amount(p.MaxNetworkFee))
 		}
 	case a.SignSmartChainTransaction != nil:
 		t := a.SignSmartChainTransaction

@@ -169,10 +169,7 @@ func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.
 			}
 			return ask(ctx, c, k)
 		},
-		Better: func(a, b *swap.Record) bool {
-			more, less := new(big.Int).Mul(a.Terms.Output.Raw, paid(b)), new(big.Int).Mul(b.Terms.Output.Raw, paid(a))
-			return more.Cmp(less) > 0 // by what comes out for what is paid
-		},
+		Better: better,
 	})
 	return offer.Quote, err
 }
@@ -285,6 +282,12 @@ func (o *order) estimate(ctx context.Context, r *swap.Record, rates *lp.Future[b
 
 // needed is the rate in sat/vB that a transaction needs now.
 func needed(r bitcoin.FeeRates) float64 { return max(r.Fastest, r.Minimum) }
+
+// better reports whether a gives more than b for what is paid.
+func better(a, b *swap.Record) bool {
+	ofA, ofB := new(big.Int).Mul(a.Terms.Output.Raw, paid(b)), new(big.Int).Mul(b.Terms.Output.Raw, paid(a))
+	return ofA.Cmp(ofB) > 0
+}
 
 // paid is what a swap costs the user on the input's side: with Bitcoin's miners, as far
 // as they are known.

@@ -178,7 +178,7 @@ func testCrowdedAddress(t *testing.T, s Setup) {
 
 func testFees(t *testing.T, s Setup) {
 	rates, err := s.Backend.FeeRates(t.Context())
-	if err != nil || rates.Fastest <= 0 || rates.Minimum <= 0 {
+	if err != nil || rates.Fastest <= 0 || rates.Minimum <= 0 || rates.Check() != nil {
 		t.Errorf("fee rates %+v, error %v", rates, err)
 	}
 	a := s.Chain.Address(t, bitcoin.P2WPKH)

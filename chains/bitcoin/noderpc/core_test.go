@@ -1,11 +1,13 @@
 package noderpc_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,6 +37,7 @@ type core struct {
 	noIndex atomic.Bool
 	old     atomic.Bool               // lacks gettxspendingprevout
 	address func(skip, count int) any // if not nil: the node is btcd, and this its address index
+	rates   [2]json.Number            // estimate and least, BTC/kvB; "": none, and 1 sat/vB
 	scans   chan chan struct{}        // if not nil: each scan says that it began, and goes on when what it sent is closed
 }
 
@@ -173,9 +176,12 @@ func (c *core) answer(r *http.Request, name string, p []any) (any, error) {
 		}
 		return id.String(), err
 	case "estimatesmartfee":
+		if rate := c.rates[0]; rate != "" {
+			return map[string]any{"feerate": rate, "blocks": 2}, nil
+		}
 		return map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 2}, nil
 	case "getmempoolinfo":
-		return map[string]any{"mempoolminfee": json.Number("0.00001000"), "minrelaytxfee": json.Number("0.00001000")}, nil
+		return map[string]any{"mempoolminfee": cmp.Or(c.rates[1], "0.00001000"), "minrelaytxfee": json.Number("0.00001000")}, nil
 	case "getrawmempool", "getmempoolentry", "getmempoolancestors":
 		return c.pool(ctx, name, p)
 	}
@@ -462,6 +468,37 @@ func TestFallbackFeeRate(t *testing.T) {
 	}
 }
 
+// A node's rates are multiplied with a user's transaction: what cannot be is no rate.
+func TestRatesThatCannotBe(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rates [2]json.Number
+		want  float64 // -1: refused
+	}{
+		"usual":             {[2]json.Number{"0.00012", ""}, 12},
+		"the highest":       {[2]json.Number{"0.1", ""}, bitcoin.HighestFeeRate},
+		"above the highest": {[2]json.Number{"0.10001", ""}, -1},
+		"all the bitcoin":   {[2]json.Number{"21000000", ""}, -1},
+		"beyond a number":   {[2]json.Number{"1e400", ""}, -1},
+		"least":             {[2]json.Number{"0.00012", "0.1"}, bitcoin.HighestFeeRate},
+		"least above":       {[2]json.Number{"0.00012", "0.10001"}, -1},
+		"least below zero":  {[2]json.Number{"0.00012", "-0.00001"}, -1},
+		"no estimate":       {[2]json.Number{"-1", "0.00002"}, 2},
+	} {
+		c, server := newCore(t)
+		c.rates = tt.rates
+		rates, err := coreClient(t, noderpc.Options{URL: server.URL}).FeeRates(t.Context())
+		if tt.want < 0 {
+			if fault.CodeOf(err) != fault.Upstream {
+				t.Errorf("%s: %+v, %v", name, rates, err)
+			}
+			continue
+		}
+		if err != nil || math.Abs(rates.Fastest-tt.want) > 1e-9 {
+			t.Errorf("%s: %+v, %v; want %v", name, rates, err, tt.want)
+		}
+	}
+}
+
 func TestBadAnswers(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing":         "",
@@ -492,6 +529,9 @@ func TestOptions(t *testing.T) {
 		"no certificate":   {Network: bitcoin.Mainnet, URL: "https://127.0.0.1:8334", CertFile: "/no/such/file"},
 		"cert and client":  {Network: bitcoin.Mainnet, URL: "https://127.0.0.1:8334", CertFile: "x", HTTP: http.DefaultClient},
 		"another protocol": {Network: bitcoin.Mainnet, URL: "ws://127.0.0.1:8334"},
+		"a rate below 0":   {Network: bitcoin.Mainnet, URL: "http://127.0.0.1:8332", FallbackFeeRate: -1},
+		"a huge rate":      {Network: bitcoin.Mainnet, URL: "http://127.0.0.1:8332", FallbackFeeRate: bitcoin.HighestFeeRate + 1},
+		"a rate of NaN":    {Network: bitcoin.Mainnet, URL: "http://127.0.0.1:8332", FallbackFeeRate: math.NaN()},
 	} {
 		if _, err := noderpc.New(o); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%s: %v", name, err)

@@ -238,6 +238,9 @@ func (a *App) Accept(s *swapper.CreateSwapOutput) bool {
 		a.say("            %s %s for the network that pays out", n.Amount, n.Symbol)
 	}
 	a.say("  besides   the fee of the transactions that you send on %s", q.InputAmount.Chain)
+	if n := q.Fees.NetworkInput; n != nil {
+		a.say("            about %s %s, for a wallet with one coin", n.Amount, n.Symbol)
+	}
 	if f := s.Flags; f != nil && f.LightningPaymentWillLikelyFail {
 		a.say("  Careful: the payment will likely fail. You would get your money back.")
 	}

@@ -76,6 +76,7 @@ function open(s) {
   $('q-receive').textContent = `${show(q.outputAmount)} (${q.outputAmount.chain})`;
   $('q-fee').textContent = show(q.fees.swap);
   $('q-network').textContent = show(q.fees.networkOutput);
+  $('q-miners').textContent = show(q.fees.networkInput);
   $('q-to').textContent = q.outputAddress;
   $('quote').hidden = $('progress').hidden = false;
   $('quote-title').focus();
@@ -127,6 +128,7 @@ function render(s) {
     }
     return li;
   }));
+  $('q-miners').textContent = show(s.quote.fees.networkInput);
   $('state').textContent = s.state.description;
   const a = s.currentAction, deposit = a?.type === 'SendToAddress' ? a.txs[0] : null;
   $('deposit').hidden = !deposit;
