@@ -66,6 +66,9 @@ func bitcoinToChain(t *testing.T, o options) {
 	w := start(t, o)
 	s := w.create(swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.token(w.native()), Amount: big.NewInt(200_000), AmountType: swapper.ExactIn,
 		DstAddress: w.address()})
+	if fee := s.Quote.Fees.NetworkInput; fee == nil || raw(*fee) <= 0 {
+		t.Errorf("the quote says %+v for Bitcoin's miners", fee)
+	}
 	end := w.finish(s.SwapID)
 	if !end.IsSuccess {
 		t.Fatalf("ended as %s", end.State.Name)
