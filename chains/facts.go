@@ -46,7 +46,7 @@ type EscrowFact struct {
 	Final  bool    // final by the chain's own rule; never if Unsettled
 
 	// Unsettled says that the chain has several nodes, and that this is the word of
-	// one of them. It is always false in the answer to a settled query.
+	// one of them: it is never Final. It is always false in the answer to a settled query.
 	Unsettled bool
 
 	InitTx, ClaimTx, RefundTx string // ids of transactions, empty when unknown

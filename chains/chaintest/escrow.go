@@ -59,7 +59,7 @@ func (k *kit) reopenRefused(e chains.Escrow) {
 func (k *kit) final(e chains.Escrow) {
 	k.Helper()
 	k.eventually("the escrow to be final", func() bool {
-		f := k.fact(chains.EscrowQuery{Escrow: &e})
+		f := k.fact(chains.EscrowQuery{Escrow: &e, Settled: true})
 		if !f.Final {
 			k.net.Mine(k.T, 1)
 		}

@@ -95,6 +95,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 		return nil, err
 	}
 	c := &chain{net: net, nodes: nodes, ledger: starkread.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs()}
+	c.ledger.AllNodes = env.AllNodes
 	for _, d := range net.Deployments {
 		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: starkread.New(d, c.ledger)})
 	}
@@ -247,7 +248,7 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 	return c.ledger.Status(ctx, txs)
 }
 
-// Paid implements [chains.Payouts]. It takes one round trip. What is paid is what the
+// Paid implements [chains.Payouts]. It takes one round trip, to all nodes. What is paid is what the
 // token's own events say, whoever made the transfer.
 func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
 	id, err := wire.ParseFelt(txID)

@@ -27,13 +27,15 @@ type endpoint struct {
 	dialect *Dialect
 	places  chan struct{} // concurrent requests
 
-	mu       sync.Mutex
-	verified bool
-	version  int       // of the interface that it speaks, once it is verified
-	foreign  string    // what it said last of the other network that it serves; "" if it did not
-	down     time.Time // when it last failed; zero if it is up
-	most     int       // calls that it takes in one request
-	waiting  []*part   // for a place, see [endpoint.together]
+	mu             sync.Mutex
+	verified       bool
+	version        int       // of the interface that it speaks, once it is verified
+	foreign        string    // what it said last of the other network that it serves; "" if it did not
+	down           time.Time // when it last failed; zero if it is up
+	contradicted   time.Time // when other nodes last contradicted it; zero: never, or it kept its place
+	most           int       // calls that it takes in one request
+	waiting        []*part   // for a place, see [endpoint.together]
+	contradictions uint64    // by other nodes
 }
 
 // answer is what a node says to one call.
@@ -54,8 +56,19 @@ func newEndpoint(name, url string, transport http.RoundTripper, d *Dialect) *end
 func (e *endpoint) isDown(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	since := now.Sub(e.down)
-	return !e.down.IsZero() && since < recheck && since > -recheck
+	return isRecent(e.down, now)
+}
+
+// isLast reports whether others are asked before it.
+func (e *endpoint) isLast(now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return isRecent(e.down, now) || isRecent(e.contradicted, now)
+}
+
+func isRecent(at, now time.Time) bool {
+	since := now.Sub(at)
+	return !at.IsZero() && since < recheck && since > -recheck
 }
 
 func (e *endpoint) note(err error, now time.Time) {

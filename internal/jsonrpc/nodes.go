@@ -21,12 +21,12 @@ const (
 	batchCalls       = 100                     // calls in one HTTP request, less for nodes that take less
 	parallelRequests = 5                       // HTTP requests to one URL at a time
 	bodyLimit        = 32 << 20                // bytes of a response
-	recheck          = 60 * time.Second        // a URL that failed is asked last for so long
+	recheck          = 60 * time.Second        // a URL that failed, or that others contradict, is asked last for so long
 )
 
 // Nodes is a [Node] over JSON-RPC with several URLs. The first one that is up is
 // asked; one that fails, is slow, or lags behind the others is asked last for
-// a minute. All answers of a batch come from one URL. Safe for concurrent use.
+// a minute, and so is one that loses a contradiction. All answers of a batch come from one URL. Safe for concurrent use.
 type Nodes struct {
 	dialect Dialect
 	now     func() time.Time
@@ -194,7 +194,7 @@ func (n *Nodes) Foreign() error {
 func (n *Nodes) order() []*endpoint {
 	var up, down []*endpoint
 	for _, e := range n.all {
-		if e.isDown(n.now()) {
+		if e.isLast(n.now()) {
 			down = append(down, e)
 		} else {
 			up = append(up, e)
@@ -218,7 +218,7 @@ func (n *Nodes) Each(ctx context.Context, questions func() []Request, take func(
 	}()
 	for _, e := range n.order() {
 		if waiting > 0 && e.isDown(n.now()) {
-			break
+			continue
 		}
 		waiting++
 		go func() { results <- e.attempt(inner, questions()) }()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -19,11 +20,44 @@ const escrowsPerCall = 256
 //
 // A state is what a node says that the contract says. An opened escrow that was found by
 // its claim hash is the one that its hash commits to; whether it was opened at all only
-// the node says (protocol: chain-starknet.md §12.1, §20.20).
+// the node says (protocol: chain-starknet.md §12.1, §20.20). A settled query goes to all
+// nodes, each of which takes these round trips.
 func (r *Reader) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	facts, err := settle.Escrows(ctx, r.panel(), queries, r.escrows, (*Reader).escrows)
+	for i, f := range facts {
+		if queries[i].Settled && !r.alone() && f.Err == nil {
+			r.noteSettled(queries[i], f)
+		}
+	}
+	return facts, err
+}
+
+// noteSettled keeps what stays of what all nodes say.
+func (r *Reader) noteSettled(q chains.EscrowQuery, f chains.EscrowFact) {
+	now := r.ledger.Now()
+	e := q.Escrow
+	if e == nil {
+		e = f.Escrow
+		if s, err := r.newSearch(q); err == nil && e == nil {
+			r.memory.unopened.Note(s, searchedTo(s.from, f.Head), now, true)
+		} else if err == nil {
+			r.memory.unopened.Forget(s)
+		}
+	}
+	if e == nil {
+		return
+	}
+	if hash, err := wire.FeltOfBytes(e.Hash); err == nil {
+		r.memory.noteEscrow(hash, f, f.Head, now, true)
+	}
+}
+
+// escrows asks one node.
+func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
+	began := r.ledger.Now()
 	facts := make([]chains.EscrowFact, len(queries))
 	if err := r.find(ctx, queries, facts); err != nil {
 		return nil, err
@@ -44,7 +78,7 @@ func (r *Reader) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 			continue // no escrow has a hash that is no felt
 		}
 		hashes[i] = &hash
-		if _, ended := r.memory.ended.Get(hash); ended {
+		if _, ended := r.memory.ended.Kept(hash); ended {
 			continue
 		}
 		if _, ok := at[hash]; !ok {
@@ -62,8 +96,8 @@ func (r *Reader) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 		if h := hashes[i]; h != nil {
 			if n, ok := at[*h]; ok {
 				facts[i] = read[n]
-				r.memory.noteEscrow(*h, read[n], heads)
-			} else if ended, ok := r.memory.ended.Get(*h); ok {
+				r.memory.noteEscrow(*h, read[n], heads.Latest, began, r.alone())
+			} else if ended, ok := r.memory.ended.Kept(*h); ok {
 				facts[i] = ended
 			} else { // forgotten in this moment
 				facts[i].Err = fault.New(fault.Upstream, "the escrow was not read: ask again")
@@ -104,7 +138,7 @@ func (r *Reader) states(ctx context.Context, escrows []wire.Felt) ([]chains.Escr
 	lookups := make([]lookup, len(escrows))
 	for i, record := range records {
 		lookups[i].record = record
-		if o, ok := r.memory.opened.Get(escrows[i]); ok && record.State != chains.EscrowNone && o.at.Height == record.InitHeight {
+		if o, ok := r.memory.opened.Kept(escrows[i]); ok && record.State != chains.EscrowNone && o.at.Height == record.InitHeight {
 			lookups[i].opened = &o
 		}
 	}

@@ -48,6 +48,7 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 		query int
 	}
 	var searches []asked
+	began := r.ledger.Now()
 	for i, q := range queries {
 		if q.Escrow != nil {
 			continue
@@ -70,7 +71,7 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 		from := uint64(starkrpc.Newest)
 		for _, s := range some {
 			begin := s.from
-			if next, ok := r.memory.unopened.Get(s.search); ok {
+			if next, ok := r.memory.unopened.Hint(s.search, began); ok {
 				begin = max(begin, next)
 			}
 			from = min(from, begin)
@@ -108,7 +109,7 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 			}
 		}
 		if len(candidates[i]) == 0 {
-			r.memory.unopened.Add(s.search, searchedTo(s.from, heads))
+			r.memory.unopened.Note(s.search, searchedTo(s.from, heads.Latest), began, r.alone())
 		}
 		events = append(events, candidates[i]...)
 	}

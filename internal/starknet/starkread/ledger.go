@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -17,6 +18,7 @@ import (
 type Nodes interface {
 	starkrpc.Node
 	Several() bool
+	Singles() ([]*starkrpc.Nodes, retry.Policy)
 	Each(ctx context.Context, questions func() []starkrpc.Request, take func([]starkrpc.Request)) error
 	Deliver(ctx context.Context, questions func() []starkrpc.Request, judge func([]starkrpc.Request) error) error
 }
@@ -24,12 +26,13 @@ type Nodes interface {
 // Ledger is what all readers of one network share: its nodes, and what stays true of
 // blocks. It is safe for concurrent use.
 type Ledger struct {
-	Nodes  Nodes
-	Now    func() time.Time
-	Log    *slog.Logger
-	times  *lru.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
-	rate   rate
-	latest latest
+	Nodes    Nodes
+	Now      func() time.Time
+	Log      *slog.Logger
+	AllNodes bool                         // all nodes have to confirm what is settled, not only half
+	times    *lru.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
+	rate     rate
+	latest   latest
 }
 
 // NewLedger returns a ledger that nothing is known of.

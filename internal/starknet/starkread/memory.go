@@ -1,9 +1,12 @@
 package starkread
 
 import (
+	"time"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -13,15 +16,15 @@ import (
 const buried = 1800
 
 // memory is what was read before and stays true, and where to look first. Everything is
-// bounded and can be read again.
+// bounded and can be read again. What only a node says is kept once it was settled twice.
 type memory struct {
-	escrows     *lru.Cache[wire.Felt, *chains.Escrow]    // by escrow hash, which is theirs
-	opened      *lru.Cache[wire.Felt, opening]           // by escrow hash
-	ended       *lru.Cache[wire.Felt, chains.EscrowFact] // by escrow hash
-	likely      *lru.Cache[wire.Felt, likely]            // by escrow hash; not believed, but worth asking about at once
-	unopened    *lru.Cache[search, uint64]               // from which height on to search
-	withdrawals *lru.Cache[withdrawalKey, chains.WithdrawalFact]
-	unpaid      *lru.Cache[withdrawalKey, uint64]           // from which height on to search
+	escrows     *lru.Cache[wire.Felt, *chains.Escrow]        // by escrow hash, which is theirs
+	opened      *settle.Memory[wire.Felt, opening]           // by escrow hash
+	ended       *settle.Memory[wire.Felt, chains.EscrowFact] // by escrow hash
+	likely      *lru.Cache[wire.Felt, likely]                // by escrow hash; not believed, but worth asking about at once
+	unopened    *settle.Memory[search, uint64]               // from which height on to search
+	withdrawals *settle.Memory[withdrawalKey, chains.WithdrawalFact]
+	unpaid      *settle.Memory[withdrawalKey, uint64]       // from which height on to search
 	headers     *lru.Cache[bitcoin.Hash, wire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
 	tips        *lru.Cache[wire.Felt, wire.StoredHeader]    // by commitment, which is their hash
 }
@@ -29,9 +32,10 @@ type memory struct {
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		escrows: lru.New[wire.Felt, *chains.Escrow](entries), opened: lru.New[wire.Felt, opening](entries), ended: lru.New[wire.Felt, chains.EscrowFact](entries),
-		likely: lru.New[wire.Felt, likely](entries), unopened: lru.New[search, uint64](entries), withdrawals: lru.New[withdrawalKey, chains.WithdrawalFact](entries),
-		unpaid: lru.New[withdrawalKey, uint64](entries), headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
+		escrows: lru.New[wire.Felt, *chains.Escrow](entries), likely: lru.New[wire.Felt, likely](entries),
+		opened: settle.NewMemory[wire.Felt](entries, settle.Equal[opening]), ended: settle.NewMemory[wire.Felt](entries, settle.SameEnd),
+		unopened: settle.NewMemory[search](entries, settle.Later), unpaid: settle.NewMemory[withdrawalKey](entries, settle.Later),
+		withdrawals: settle.NewMemory[withdrawalKey](entries, settle.SamePayout), headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
 		tips: lru.New[wire.Felt, wire.StoredHeader](64),
 	}
 }
@@ -47,32 +51,35 @@ type opening struct {
 type likely struct{ opened, ended uint64 }
 
 // isBuried reports whether what happened at a height can be remembered.
-func isBuried(height uint64, heads chains.Heads) bool {
-	return height != 0 && height+buried <= heads.Latest.Height
+func isBuried(height uint64, head chains.Block) bool {
+	return height != 0 && height+buried <= head.Height
 }
 
 // searchedTo is the height from which on a search has to go on that found nothing up to
 // the newest block.
-func searchedTo(from uint64, heads chains.Heads) uint64 {
-	return max(from, heads.Latest.Height-min(buried, heads.Latest.Height))
+func searchedTo(from uint64, head chains.Block) uint64 {
+	return max(from, head.Height-min(buried, head.Height))
 }
 
-// noteEscrow keeps the parts of a fact that stay.
-func (m *memory) noteEscrow(hash wire.Felt, f chains.EscrowFact, heads chains.Heads) {
+// noteEscrow keeps the parts of a fact that stay. asked is when the node was asked.
+func (m *memory) noteEscrow(hash wire.Felt, f chains.EscrowFact, head chains.Block, asked time.Time, settled bool) {
 	if f.Err != nil {
 		return
 	}
-	var l likely
-	if isBuried(f.Opened.Height, heads) {
-		m.opened.Add(hash, opening{f.InitTx, f.Opened})
-	} else {
-		l.opened = f.Opened.Height
+	if isBuried(f.Opened.Height, head) {
+		m.opened.Note(hash, opening{f.InitTx, f.Opened}, asked, settled)
+	} else if settled {
+		m.opened.Forget(hash)
 	}
-	if isBuried(f.Finished.Height, heads) {
+	if isBuried(f.Finished.Height, head) {
 		f.Escrow = nil
-		m.ended.Add(hash, f)
-	} else {
-		l.ended = f.Finished.Height
+		m.ended.Note(hash, f, asked, settled)
+	} else if settled {
+		m.ended.Forget(hash)
+	}
+	l := likely{f.Opened.Height, f.Finished.Height}
+	if _, kept := m.opened.Kept(hash); kept {
+		l.opened = 0
 	}
 	if _, had := m.likely.Get(hash); had || l != (likely{}) {
 		m.likely.Add(hash, l)

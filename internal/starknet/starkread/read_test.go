@@ -174,6 +174,12 @@ func TestRecentEscrowTakesOneTrip(t *testing.T) {
 	s.height += buried
 	look()
 	trips.expect(t, "the one after it was buried", 1)
+	look()
+	trips.expect(t, "the one right after that", 1)
+	later := r.ledger.Now().Add(121 * time.Second)
+	r.ledger.Now = func() time.Time { return later }
+	look()
+	trips.expect(t, "the one that confirms it", 1)
 	s.contract, s.events = nil, nil // nothing more has to be asked
 	if f := look(); f.State != chains.EscrowClaimed || f.Head.Height != s.height {
 		t.Errorf("%+v", f)
@@ -719,7 +725,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// What became of a withdrawal is remembered once it is buried, not before.
+// What became of a withdrawal is remembered once it is buried and was read twice, not before.
 func TestWithdrawalIsRemembered(t *testing.T) {
 	s := newStub(t)
 	r := s.reader()
@@ -747,6 +753,15 @@ func TestWithdrawalIsRemembered(t *testing.T) {
 	s.add(claim)
 	s.height += buried
 	look("a claim that is buried", chains.WithdrawalClaimed)
+	s.events = nil
+	look("a lie, or the claim was one", chains.WithdrawalNone)
+	s.add(claim)
+	later := r.ledger.Now()
+	r.ledger.Now = func() time.Time { return later }
+	for _, what := range []string{"the first time after a lie", "the second"} {
+		later = later.Add(121 * time.Second)
+		look(what, chains.WithdrawalClaimed)
+	}
 	s.events = nil
 	look("it once more", chains.WithdrawalClaimed)
 }

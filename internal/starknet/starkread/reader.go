@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -19,6 +20,23 @@ type Reader struct {
 // New returns a reader of a deployment.
 func New(d wire.Deployment, l *Ledger) *Reader {
 	return &Reader{Deployment: d, ledger: l, memory: newMemory()}
+}
+
+// alone reports whether there is one node, whose word is all that can be had.
+func (r *Reader) alone() bool { return !r.ledger.Nodes.Several() }
+
+// panel are the nodes, each with a reader that remembers nothing.
+func (r *Reader) panel() *settle.Panel[*Reader] {
+	p := &settle.Panel[*Reader]{All: r.ledger.AllNodes, Now: r.ledger.Now, Log: r.ledger.Log}
+	if r.alone() {
+		return p
+	}
+	var nodes []*starkrpc.Nodes
+	nodes, p.Retry = r.ledger.Nodes.Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[*Reader]{Node: n, Reader: New(r.Deployment, NewLedger(n, r.ledger.Now, r.ledger.Log))})
+	}
+	return p
 }
 
 // Funds returns what an LP has in the contract, in base units of a token, and how its

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -234,27 +235,44 @@ func statusOf(receipt, progress starkrpc.Request, head *starkrpc.Head) (s chains
 
 // Paid returns how much of STRK an accepted transaction transfers to an address, by its
 // Transfer events: 0 if none, or if it is not in an accepted block. It takes one round
-// trip.
+// trip, to all nodes, which have to agree.
 func (l *Ledger) Paid(ctx context.Context, tx, to wire.Felt) (*big.Int, error) {
+	p := &settle.Panel[starkrpc.Node]{All: l.AllNodes, Now: l.Now, Log: l.Log}
+	var nodes []*starkrpc.Nodes
+	nodes, p.Retry = l.Nodes.Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[starkrpc.Node]{Node: n, Reader: n})
+	}
+	return settle.Paid(ctx, p, wire.Hex(tx), func(n starkrpc.Node, ctx context.Context) (settle.Payment, error) { return paid(ctx, n, tx, to) })
+}
+
+// paid is what one node says.
+func paid(ctx context.Context, node starkrpc.Node, tx, to wire.Felt) (p settle.Payment, err error) {
+	var head starkrpc.Head
 	var receipt starkrpc.Receipt
-	requests := []starkrpc.Request{starkrpc.ReceiptRequest(tx, &receipt)}
-	if err := l.Nodes.Batch(ctx, requests); err != nil {
-		return nil, err
+	requests := []starkrpc.Request{starkrpc.HeadRequest(&head), starkrpc.ReceiptRequest(tx, &receipt)}
+	if err := node.Batch(ctx, requests); err != nil {
+		return p, err
 	}
-	paid := new(big.Int)
-	if err := requests[0].Err; err != nil {
+	if requests[0].Err != nil {
+		return p, upstream(requests[0])
+	}
+	p.Amount, p.Head = new(big.Int), head.Neutral()
+	if err := requests[1].Err; err != nil {
 		if starkrpc.IsNoTx(err) {
-			return paid, nil
+			return p, nil
 		}
-		return nil, upstream(requests[0])
+		return p, upstream(requests[1])
 	}
-	if _, ok := receipt.Accepted(); !ok || receipt.Reverted {
-		return paid, nil
+	block, ok := receipt.Accepted()
+	if !ok {
+		return p, nil
 	}
+	p.Height = block.Height
 	for _, log := range receipt.Events {
-		if amount, ok := wire.TransferTo(log, wire.STRK, to); ok {
-			paid.Add(paid, amount)
+		if amount, ok := wire.TransferTo(log, wire.STRK, to); ok && !receipt.Reverted {
+			p.Amount.Add(p.Amount, amount)
 		}
 	}
-	return paid, nil
+	return p, nil
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	btcwire "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -16,7 +18,14 @@ import (
 // Vaults reads vaults, in their order, in one round trip. One that was never opened, or
 // closed, is not open. One that believes another relay says so in OurRelay, and must not
 // be used (protocol: chain-starknet.md §15.3).
+//
+// A settled query goes to all nodes; so it does in the other methods.
 func (r *Reader) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+	return settle.Vaults(ctx, r.panel(), queries, r.vaults, (*Reader).vaults)
+}
+
+// vaults asks one node.
+func (r *Reader) vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
 	facts := make([]chains.VaultFact, len(queries))
 	refs := make([]wire.VaultRef, len(queries))
 	answers := make([]starkrpc.Felts, len(queries))
@@ -67,10 +76,22 @@ type withdrawalKey struct {
 // another one for each page more that a node makes of a search. What was searched once
 // and cannot change is not searched again (protocol: chain-starknet.md §15.4).
 func (r *Reader) Withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+	facts, err := settle.Withdrawals(ctx, r.panel(), queries, r.withdrawals, (*Reader).withdrawals)
+	for i, f := range facts {
+		if l, err := lookupOf(queries[i]); queries[i].Settled && !r.alone() && err == nil && f.Err == nil {
+			r.noteWithdrawal(withdrawalKey{l, max(queries[i].From, r.VaultManager.Height)}, f, f.Head, r.ledger.Now(), true)
+		}
+	}
+	return facts, err
+}
+
+// withdrawals asks one node.
+func (r *Reader) withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
 	facts := make([]chains.WithdrawalFact, len(queries))
+	began := r.ledger.Now()
 	keys := make([]withdrawalKey, len(queries))
 	var asked []int
 	for i, q := range queries {
@@ -80,7 +101,7 @@ func (r *Reader) Withdrawals(ctx context.Context, queries []chains.WithdrawalQue
 			continue
 		}
 		keys[i] = withdrawalKey{l, max(q.From, r.VaultManager.Height)}
-		if f, ok := r.memory.withdrawals.Get(keys[i]); ok {
+		if f, ok := r.memory.withdrawals.Kept(keys[i]); ok {
 			facts[i] = f
 			continue
 		}
@@ -92,7 +113,7 @@ func (r *Reader) Withdrawals(ctx context.Context, queries []chains.WithdrawalQue
 			Blocks: starkrpc.Range{First: starkrpc.Newest, Last: starkrpc.Newest}}
 		for _, i := range asked[first:min(first+starkrpc.KeyValues, len(asked))] {
 			begin := keys[i].from
-			if next, ok := r.memory.unpaid.Get(keys[i]); ok {
+			if next, ok := r.memory.unpaid.Hint(keys[i], began); ok {
 				begin = max(begin, next)
 			}
 			filter.Blocks.First = min(filter.Blocks.First, begin)
@@ -117,18 +138,27 @@ func (r *Reader) Withdrawals(ctx context.Context, queries []chains.WithdrawalQue
 			continue
 		}
 		facts[i] = r.outcome(keys[i].WithdrawalLookup, s.found)
-		switch f := facts[i]; {
-		case f.State == chains.WithdrawalNone:
-			r.memory.unpaid.Add(keys[i], searchedTo(keys[i].from, heads))
-		case f.State != chains.WithdrawalFronted && isBuried(f.Height, heads):
-			r.memory.withdrawals.Add(keys[i], f)
-		}
+		r.noteWithdrawal(keys[i], facts[i], heads.Latest, began, r.alone())
 	}
 	for i := range facts {
 		facts[i].Head = heads.Latest
 		facts[i].Final = facts[i].Height != 0 && facts[i].Height <= heads.Final.Height
 	}
 	return facts, nil
+}
+
+// noteWithdrawal keeps what stays of a fact that was asked for at a time.
+func (r *Reader) noteWithdrawal(k withdrawalKey, f chains.WithdrawalFact, head chains.Block, asked time.Time, settled bool) {
+	if f.State == chains.WithdrawalNone {
+		r.memory.unpaid.Note(k, searchedTo(k.from, head), asked, settled)
+	} else if settled {
+		r.memory.unpaid.Forget(k)
+	}
+	if f.State != chains.WithdrawalNone && f.State != chains.WithdrawalFronted && isBuried(f.Height, head) {
+		r.memory.withdrawals.Note(k, f, asked, settled)
+	} else if settled {
+		r.memory.withdrawals.Forget(k)
+	}
 }
 
 func lookupOf(q chains.WithdrawalQuery) (l wire.WithdrawalLookup, err error) {

@@ -1,0 +1,97 @@
+package settle
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/internal/retry"
+)
+
+// patience is how long a slow node is waited for once enough of them have answered.
+const patience = time.Second
+
+// Node is one node of a chain.
+type Node interface {
+	Name() string
+	// Contradicts notes that other nodes contradict this one, which is asked last from now on
+	// if demote is set.
+	Contradicts(demote bool)
+}
+
+// Seat is one node, and what reads the chain through it alone. What a reader remembers must
+// have come from its node for the question that is being asked.
+type Seat[R any] struct {
+	Node   Node
+	Reader R
+}
+
+// Panel are all nodes of a chain, in the order in which they are asked.
+type Panel[R any] struct {
+	Seats []Seat[R]
+	All   bool         // all of them have to agree, not only half
+	Retry retry.Policy // of what a node fails to answer
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// need is how many nodes have to agree.
+func (p *Panel[R]) need() int {
+	if p.All {
+		return len(p.Seats)
+	}
+	return (len(p.Seats) + 1) / 2
+}
+
+// ask puts a question to all nodes at the same time. A failure is repeated until enough
+// have answered and each of the others has failed. One that is slow is waited for one
+// second longer. Nothing outlives the call.
+func (p *Panel[R]) ask(ctx context.Context, question func(ctx context.Context, seat int) error) {
+	type said struct {
+		seat int
+		ok   bool
+	}
+	heard := make(chan said)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range p.Seats {
+		all.Go(func() {
+			_, _ = retry.Do(ctx, p.Retry, func(ctx context.Context) (struct{}, error) {
+				err := question(ctx, i)
+				heard <- said{i, err == nil}
+				return struct{}{}, err
+			})
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	answered, tried := 0, map[int]bool{}
+	var late <-chan time.Time
+	for {
+		select {
+		case s := <-heard:
+			tried[s.seat] = true
+			if s.ok {
+				answered++
+			}
+			switch {
+			case answered < p.need():
+			case len(tried) == len(p.Seats):
+				cancel()
+			case late == nil:
+				timer := time.NewTimer(patience)
+				defer timer.Stop()
+				late = timer.C
+			}
+		case <-late:
+			cancel()
+		case <-ended:
+			return
+		}
+	}
+}
