@@ -106,7 +106,7 @@ func TestFinalizedTagsOnly(t *testing.T) {
 		final := blocks == 3
 		status, err := l.chain.Status(t.Context(), txs)
 		l.must(err)
-		facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}})
+		facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}})
 		l.must(err)
 		if (status[0].State == chains.TxConfirmed) != final || status[0].Final != final || facts[0].Final != final || facts[0].State != chains.EscrowOpen {
 			t.Errorf("%d blocks later: %+v, %+v", blocks, status[0], facts[0])

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // contracts is one deployment as a [chains.VaultContract].
@@ -139,11 +140,25 @@ func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains
 
 // Escrows takes one round trip, a second one if something happened to an escrow
 // since it was last looked at, and another one if an authorisation seems to be over. Queries by
-// claim hash take those of [contracts.findEscrows] before.
+// claim hash take those of [contracts.findEscrows] before. A settled query goes to all nodes,
+// each of which takes these round trips.
 func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	p := k.panel()
+	facts, err := settle.Escrows(ctx, p, queries, k.escrows, (*contracts).escrows)
+	for i, f := range facts {
+		if queries[i].Settled && !k.alone() && f.Err == nil {
+			k.noteSettled(p, queries[i], f)
+		}
+	}
+	return facts, err
+}
+
+// escrows asks one node.
+func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
+	began := k.chain.env.Now()
 	facts := make([]chains.EscrowFact, len(queries))
 	if err := k.findEscrows(ctx, queries, facts); err != nil {
 		return nil, err
@@ -160,7 +175,7 @@ func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) (
 			continue
 		}
 		hashes[i] = common.BytesToHash(e.Hash)
-		if _, ended := k.memory.ended.Get(hashes[i]); ended {
+		if _, ended := k.memory.ended.Kept(hashes[i]); ended {
 			continue
 		}
 		if _, ok := place[hashes[i]]; !ok {
@@ -176,8 +191,8 @@ func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) (
 		found := facts[i].Escrow
 		if n, ok := place[hashes[i]]; ok && hashes[i] != (common.Hash{}) {
 			facts[i] = read[n]
-			k.memory.noteEscrow(hashes[i], read[n], heads)
-		} else if ended, ok := k.memory.ended.Get(hashes[i]); ok {
+			k.memory.noteEscrow(hashes[i], read[n], heads.Final, began, k.alone())
+		} else if ended, ok := k.memory.ended.Kept(hashes[i]); ok {
 			facts[i] = ended
 		}
 		facts[i].Escrow = found
@@ -194,7 +209,7 @@ func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) (
 func (k *contracts) readStates(ctx context.Context, hashes []common.Hash) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.opened.Get, Likely: k.memory.likely.Get})
+	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.opened.Kept, Likely: k.memory.likely.Get})
 	if err == nil && node.extra != nil { // there was nothing to ask: only the heads are left
 		err = node.Batch(ctx, nil)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 func (k *contracts) WithdrawalData(recipient string, raw [2]uint64) ([]byte, error) {
@@ -27,7 +28,14 @@ func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 
 // Vaults takes one round trip, and a second one for vaults that are seen for the
 // first time.
+//
+// A settled query goes to all nodes; so it does in the other methods.
 func (k *contracts) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+	return settle.Vaults(ctx, k.panel(), queries, k.vaults, (*contracts).vaults)
+}
+
+// vaults asks one node.
+func (k *contracts) vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
 	facts := make([]chains.VaultFact, len(queries))
 	var refs []evmwire.VaultRef
 	var asked []int
@@ -79,9 +87,26 @@ func vaultRef(id chains.VaultID) (evmwire.VaultRef, error) {
 // since the lowest height: a round trip for every five ranges of 950 blocks. What
 // was scanned once and cannot change is not scanned again.
 func (k *contracts) Withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+	p := k.panel()
+	facts, err := settle.Withdrawals(ctx, p, queries, k.withdrawals, (*contracts).withdrawals)
+	for i, f := range facts {
+		l, bad := withdrawalLookup(queries[i])
+		if !queries[i].Settled || k.alone() || bad != nil || f.Err != nil {
+			continue
+		}
+		key := withdrawalKey(l, queries[i].From)
+		searched := lowest(p, queries[i].From, func(k *contracts) *settle.Memory[string, uint64] { return k.memory.unpaid }, key)
+		k.memory.noteWithdrawal(key, f, settledTo(f.Final, f.Head), searched, k.chain.env.Now(), true)
+	}
+	return facts, err
+}
+
+// withdrawals asks one node.
+func (k *contracts) withdrawals(ctx context.Context, queries []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
+	began := k.chain.env.Now()
 	heads, err := k.chain.Heads(ctx)
 	if err != nil {
 		return nil, err
@@ -97,12 +122,12 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 			continue
 		}
 		key := withdrawalKey(l, q.From)
-		if done, ok := k.memory.withdrawals.Get(key); ok {
+		if done, ok := k.memory.withdrawals.Kept(key); ok {
 			facts[i] = done
 			continue
 		}
 		begin := max(q.From, k.VaultManager.Height)
-		if next, ok := k.memory.unpaid.Get(key); ok {
+		if next, ok := k.memory.unpaid.Hint(key, began); ok {
 			begin = max(begin, next)
 		}
 		from = min(from, begin)
@@ -115,13 +140,7 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 	for n, i := range asked {
 		f := read[n]
 		f.Final = f.State != chains.WithdrawalNone && f.Height != 0 && f.Height <= heads.Final.Height
-		key := withdrawalKey(lookups[n], queries[i].From)
-		switch {
-		case f.State == chains.WithdrawalNone:
-			k.memory.unpaid.Add(key, searchedTo(queries[i].From, heads))
-		case f.State != chains.WithdrawalFronted && isBuried(f.Height, heads):
-			k.memory.withdrawals.Add(key, f)
-		}
+		k.memory.noteWithdrawal(withdrawalKey(lookups[n], queries[i].From), f, heads.Final, searchedTo(queries[i].From, heads), began, k.alone())
 		facts[i] = f
 	}
 	for i := range facts {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // buried is how many blocks below the newest final one something must lie to be
@@ -20,7 +22,8 @@ import (
 const buried = 64
 
 // memory is what the chain cannot change any more, and where to look first, by
-// contract set. Everything is bounded and can be asked for again.
+// contract set. Everything is bounded and can be asked for again. What only a node says is
+// kept once it was settled twice.
 type memory struct {
 	params      *lru.Cache[common.Hash, evmwire.VaultParams]   // by commitment, which is their hash
 	escrows     *lru.Cache[common.Hash, *chains.Escrow]        // by escrow hash, which is theirs
@@ -28,13 +31,13 @@ type memory struct {
 	decoded     *lru.Cache[string, chains.Escrow]              // by the whole text of an LP
 	shown       *lru.Cache[string, json.RawMessage]            // what the API shows of it, by its whole text
 	inits       *lru.Cache[initKey, []evmwire.Call]            // never changed
-	opened      *lru.Cache[common.Hash, evmread.Opening]       // by escrow hash
-	ended       *lru.Cache[common.Hash, chains.EscrowFact]     // by escrow hash
+	opened      *settle.Memory[common.Hash, evmread.Opening]   // by escrow hash
+	ended       *settle.Memory[common.Hash, chains.EscrowFact] // by escrow hash
 	likely      *lru.Cache[common.Hash, evmread.Blocks]        // by escrow hash; not believed, but worth asking about at once
 	headers     *lru.Cache[bitcoin.Hash, evmwire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
-	unopened    *lru.Cache[string, uint64]                     // by [search.key]: from which height on to search
-	withdrawals *lru.Cache[string, chains.WithdrawalFact]      // by [withdrawalKey]
-	unpaid      *lru.Cache[string, uint64]                     // by [withdrawalKey]: from which height on to search
+	unopened    *settle.Memory[string, uint64]                 // by [search.key]: from which height on to search
+	withdrawals *settle.Memory[string, chains.WithdrawalFact]  // by [withdrawalKey]
+	unpaid      *settle.Memory[string, uint64]                 // by [withdrawalKey]: from which height on to search
 }
 
 func newMemory() memory {
@@ -44,9 +47,9 @@ func newMemory() memory {
 		parsed: lru.New[string, evmwire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
 		shown: lru.New[string, json.RawMessage](2048), inits: lru.New[initKey, []evmwire.Call](2048),
 		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
-		opened: lru.New[common.Hash, evmread.Opening](entries), ended: lru.New[common.Hash, chains.EscrowFact](entries),
-		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: lru.New[string, uint64](entries),
-		withdrawals: lru.New[string, chains.WithdrawalFact](entries), unpaid: lru.New[string, uint64](entries),
+		opened: settle.NewMemory[common.Hash](entries, settle.Equal[evmread.Opening]), ended: settle.NewMemory[common.Hash](entries, settle.SameEnd),
+		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: settle.NewMemory[string](entries, settle.Later),
+		withdrawals: settle.NewMemory[string](entries, settle.SamePayout), unpaid: settle.NewMemory[string](entries, settle.Later),
 	}
 }
 
@@ -102,8 +105,8 @@ func (k *contracts) initCalls(e chains.Escrow, s evmwire.SwapData, sender common
 }
 
 // isBuried reports whether what happened at a height can be remembered.
-func isBuried(height uint64, heads chains.Heads) bool {
-	return height != 0 && height+buried <= heads.Final.Height
+func isBuried(height uint64, final chains.Block) bool {
+	return height != 0 && height+buried <= final.Height
 }
 
 // searchedTo is the height from which on a search has to go on that found
@@ -112,25 +115,43 @@ func searchedTo(from uint64, heads chains.Heads) uint64 {
 	return max(from, heads.Final.Height-min(buried, heads.Final.Height))
 }
 
-// noteEscrow keeps the parts of a fact that stay.
-func (m *memory) noteEscrow(hash common.Hash, f chains.EscrowFact, heads chains.Heads) {
+// noteEscrow keeps the parts of a fact that stay. asked is when the node was asked.
+func (m *memory) noteEscrow(hash common.Hash, f chains.EscrowFact, final chains.Block, asked time.Time, settled bool) {
 	if f.Err != nil {
 		return
 	}
-	var likely evmread.Blocks
-	if isBuried(f.Opened.Height, heads) {
-		m.opened.Add(hash, evmread.Opening{Tx: f.InitTx, At: f.Opened})
-	} else {
-		likely.Opened = f.Opened.Height
+	if isBuried(f.Opened.Height, final) {
+		m.opened.Note(hash, evmread.Opening{Tx: f.InitTx, At: f.Opened}, asked, settled)
+	} else if settled {
+		m.opened.Forget(hash)
 	}
-	if isBuried(f.Finished.Height, heads) {
+	if isBuried(f.Finished.Height, final) {
 		f.Escrow = nil
-		m.ended.Add(hash, f)
-	} else {
-		likely.Ended = f.Finished.Height
+		m.ended.Note(hash, f, asked, settled)
+	} else if settled {
+		m.ended.Forget(hash)
+	}
+	likely := evmread.Blocks{Opened: f.Opened.Height, Ended: f.Finished.Height}
+	if _, kept := m.opened.Kept(hash); kept {
+		likely.Opened = 0
 	}
 	if _, had := m.likely.Get(hash); had || likely != (evmread.Blocks{}) {
 		m.likely.Add(hash, likely)
+	}
+}
+
+// noteWithdrawal keeps what stays of a fact that was asked for at a time. searched is where a
+// search goes on that found nothing.
+func (m *memory) noteWithdrawal(key string, f chains.WithdrawalFact, final chains.Block, searched uint64, asked time.Time, settled bool) {
+	if f.State == chains.WithdrawalNone {
+		m.unpaid.Note(key, searched, asked, settled)
+	} else if settled {
+		m.unpaid.Forget(key)
+	}
+	if f.State != chains.WithdrawalNone && f.State != chains.WithdrawalFronted && isBuried(f.Height, final) {
+		m.withdrawals.Note(key, f, asked, settled)
+	} else if settled {
+		m.withdrawals.Forget(key)
 	}
 }
 

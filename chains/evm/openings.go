@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -48,13 +49,14 @@ func (k *contracts) findEscrows(ctx context.Context, queries []chains.EscrowQuer
 	if len(searches) == 0 {
 		return nil
 	}
+	began := k.chain.env.Now()
 	heads, err := k.chain.Heads(ctx)
 	if err != nil {
 		return err
 	}
 	for first := 0; first < len(searches); first += evmrpc.LogTopicValues {
 		some := searches[first:min(first+evmrpc.LogTopicValues, len(searches))]
-		if err := k.findSome(ctx, some, heads, facts); err != nil {
+		if err := k.findSome(ctx, some, heads, facts, began); err != nil {
 			return err
 		}
 	}
@@ -74,7 +76,7 @@ func newSearch(query int, q chains.EscrowQuery, lowest uint64) (search, error) {
 }
 
 // findSome searches for as many escrows as a topic may list parties.
-func (k *contracts) findSome(ctx context.Context, searches []search, heads chains.Heads, facts []chains.EscrowFact) error {
+func (k *contracts) findSome(ctx context.Context, searches []search, heads chains.Heads, facts []chains.EscrowFact, began time.Time) error {
 	var offerers, claimers []common.Hash
 	from := heads.Latest.Height
 	add := func(to *[]common.Hash, h common.Hash) {
@@ -84,7 +86,7 @@ func (k *contracts) findSome(ctx context.Context, searches []search, heads chain
 	}
 	for _, s := range searches {
 		begin := s.from
-		if next, ok := k.memory.unopened.Get(s.key()); ok {
+		if next, ok := k.memory.unopened.Hint(s.key(), began); ok {
 			begin = max(begin, next)
 		}
 		from = min(from, begin)
@@ -109,8 +111,8 @@ func (k *contracts) findSome(ctx context.Context, searches []search, heads chain
 				facts[s.query].Escrow = e // the newest, if there are several
 			}
 		}
-		if facts[s.query].Escrow == nil {
-			k.memory.unopened.Add(s.key(), searchedTo(s.from, heads))
+		if facts[s.query].Escrow == nil && len(found) == len(logs) { // else what cannot be read may be it
+			k.memory.unopened.Note(s.key(), searchedTo(s.from, heads), began, k.alone())
 		}
 	}
 	return nil

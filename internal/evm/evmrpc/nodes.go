@@ -13,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/internal/jsonrpc"
+	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // behind is how old the newest block of a node may be before others are asked.
@@ -42,6 +43,16 @@ func Dial(chainID uint64, urls []string, transport http.RoundTripper, now func()
 		return nil, err
 	}
 	return &Nodes{nodes}, nil
+}
+
+// Singles returns a view of each node, as [jsonrpc.Nodes.Singles] does.
+func (n *Nodes) Singles() ([]*Nodes, retry.Policy) {
+	views, again := n.Nodes.Singles()
+	all := make([]*Nodes, len(views))
+	for i, v := range views {
+		all[i] = &Nodes{v}
+	}
+	return all, again
 }
 
 // checkChain judges the chain id that a node names.

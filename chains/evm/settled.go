@@ -1,0 +1,72 @@
+package evm
+
+import (
+	"math"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/settle"
+)
+
+// alone reports whether there is one node, whose word is all that can be had.
+func (k *contracts) alone() bool {
+	n, ok := k.chain.node.(*evmrpc.Nodes)
+	return !ok || !n.Several()
+}
+
+// panel are the nodes, each with contracts that remember nothing.
+func (k *contracts) panel() *settle.Panel[*contracts] {
+	p := &settle.Panel[*contracts]{All: k.chain.env.AllNodes, Now: k.chain.env.Now, Log: k.chain.env.Log}
+	if k.alone() {
+		return p
+	}
+	var nodes []*evmrpc.Nodes
+	nodes, p.Retry = k.chain.node.(*evmrpc.Nodes).Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[*contracts]{Node: n,
+			Reader: &contracts{chain: &chain{net: k.chain.net, node: n, env: k.chain.env}, Contracts: k.Contracts, memory: newMemory()}})
+	}
+	return p
+}
+
+// noteSettled keeps what stays of what all nodes say.
+func (k *contracts) noteSettled(p *settle.Panel[*contracts], q chains.EscrowQuery, f chains.EscrowFact) {
+	now := k.chain.env.Now()
+	e := q.Escrow
+	if e == nil {
+		e = f.Escrow
+		if s, err := newSearch(0, q, k.EscrowManager.Height); err == nil && e == nil {
+			searched := lowest(p, s.from, func(k *contracts) *settle.Memory[string, uint64] { return k.memory.unopened }, s.key())
+			k.memory.unopened.Note(s.key(), searched, now, true)
+		} else if err == nil {
+			k.memory.unopened.Forget(s.key())
+		}
+	}
+	if e != nil {
+		k.memory.noteEscrow(common.BytesToHash(e.Hash), f, settledTo(f.Final, f.Head), now, true)
+	}
+}
+
+// settledTo is the block up to which nothing changes of a fact that all nodes say.
+func settledTo(final bool, head chains.Block) chains.Block {
+	if final {
+		return head
+	}
+	return chains.Block{}
+}
+
+// lowest is the lowest height to which a node has just searched.
+func lowest(p *settle.Panel[*contracts], from uint64, of func(*contracts) *settle.Memory[string, uint64], key string) uint64 {
+	low := uint64(math.MaxUint64)
+	for _, s := range p.Seats {
+		if at, ok := of(s.Reader).Hint(key, p.Now()); ok {
+			low = min(low, at)
+		}
+	}
+	if low == math.MaxUint64 {
+		return from
+	}
+	return low
+}
