@@ -7,7 +7,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/solana/solread"
+	"github.com/swapper-go/swapper/internal/solana/solrpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -82,9 +84,43 @@ func (k *contract) VerifyRefund(_ context.Context, e chains.Escrow, auth chains.
 // Escrows takes one round trip, a second one if something happened to an escrow since
 // it was last looked at, another one the first time for the blocks in which it did,
 // and another one if an authorisation seems to be over. Queries by claim hash take no
-// more: an escrow's address follows from it.
+// more: an escrow's address follows from it. A settled query goes to all nodes, each of
+// which takes these round trips.
 func (k *contract) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
-	facts, err := k.reader.Escrows(ctx, queries)
+	p := k.panel()
+	facts, err := settle.Escrows(ctx, p, queries, one{k.chain, k.chain.ledger, k.reader}.escrows, one.escrows)
+	for i, f := range facts {
+		if queries[i].Settled && len(p.Seats) > 1 {
+			k.reader.NoteSettled(queries[i], f)
+		}
+	}
+	return facts, err
+}
+
+// panel are the nodes, each with a reader that remembers nothing.
+func (k *contract) panel() *settle.Panel[one] {
+	p := &settle.Panel[one]{All: k.chain.env.AllNodes, Now: k.chain.env.Now, Log: k.chain.env.Log}
+	if !k.chain.nodes.Several() {
+		return p
+	}
+	var nodes []*solrpc.Nodes
+	nodes, p.Retry = k.chain.nodes.Singles()
+	for _, n := range nodes {
+		ledger := solread.NewLedger(n, k.chain.env.Now, k.chain.env.Log)
+		p.Seats = append(p.Seats, settle.Seat[one]{Node: n, Reader: one{k.chain, ledger, solread.New(k.Programs, ledger)}})
+	}
+	return p
+}
+
+// one reads escrows through one node, or the first that is up.
+type one struct {
+	chain  *chain
+	ledger *solread.Ledger
+	reader *solread.Reader
+}
+
+func (o one) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	facts, err := o.reader.Escrows(ctx, queries)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +128,7 @@ func (k *contract) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([
 	for i := range facts {
 		blocks = append(blocks, unnamed(&facts[i])...)
 	}
-	return facts, k.chain.complete(ctx, blocks)
+	return facts, o.chain.complete(ctx, o.ledger, blocks)
 }
 
 // Liquidity takes one round trip.

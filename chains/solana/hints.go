@@ -75,7 +75,7 @@ func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Se
 		}
 		for p, err := range c.ledger.History(ctx, c.readers(), who, from) {
 			if err == nil {
-				err = c.complete(ctx, unnamed(&p.Fact))
+				err = c.complete(ctx, c.ledger, unnamed(&p.Fact))
 			}
 			if !yield(p, err) || err != nil {
 				return

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/solana/solread"
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -172,13 +174,13 @@ func (c *chain) fillBlocks(ctx context.Context, all []chains.TxStatus) error {
 			at = append(at, &all[i].Block)
 		}
 	}
-	return c.complete(ctx, at)
+	return c.complete(ctx, c.ledger, at)
 }
 
 // complete fills in hash and time of blocks, which a slot has for good. It takes one
 // round trip if one is not known yet. Where a node does not have a block, they stay
 // empty.
-func (c *chain) complete(ctx context.Context, blocks []*chains.Block) error {
+func (c *chain) complete(ctx context.Context, l *solread.Ledger, blocks []*chains.Block) error {
 	at := map[uint64][]*chains.Block{}
 	for _, b := range blocks {
 		at[b.Height] = append(at[b.Height], b)
@@ -187,7 +189,7 @@ func (c *chain) complete(ctx context.Context, blocks []*chains.Block) error {
 	g.SetLimit(parallelBlocks)
 	for slot, same := range at {
 		g.Go(func() error {
-			block, err := c.ledger.Block(inner, slot)
+			block, err := l.Block(inner, slot)
 			if err != nil {
 				return inner.Err()
 			}
@@ -226,7 +228,7 @@ func (c *chain) contractOf(instructions []wire.Instruction) *contract {
 	return c.contracts[0]
 }
 
-// Paid implements [chains.Payouts]. It takes one round trip. Only plain transfers pay
+// Paid implements [chains.Payouts]. It takes one round trip, to all nodes. Only plain transfers pay
 // SOL from one wallet to another; what programs pass on is seen as far as the node
 // tells it.
 func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
@@ -238,18 +240,11 @@ func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen solrpc.Seen
-	if err := solrpc.AskAll(ctx, c.node, []solrpc.Request{solrpc.TransactionRequest(id, solrpc.Confirmed, &seen)}); err != nil {
-		return nil, err
+	p := &settle.Panel[solrpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
+	var nodes []*solrpc.Nodes
+	nodes, p.Retry = c.nodes.Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[solrpc.Node]{Node: n, Reader: n})
 	}
-	paid := new(big.Int)
-	if !seen.Known || seen.Tx.Failed {
-		return paid, nil
-	}
-	for _, ix := range seen.Tx.Instructions {
-		if at, lamports, ok := wire.Transferred(ix); ok && at == who {
-			paid.Add(paid, new(big.Int).SetUint64(lamports))
-		}
-	}
-	return paid, nil
+	return settle.Paid(ctx, p, txID, func(n solrpc.Node, ctx context.Context) (settle.Payment, error) { return solread.Paid(ctx, n, id, who) })
 }

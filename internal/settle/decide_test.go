@@ -116,6 +116,9 @@ func TestWhatNodesSayOfAnEscrow(t *testing.T) {
 		"one has neither of the blocks":             {facts: facts{sameTx, none(at(899))}, want: "too early"},
 		"one has the block of the opening":          {facts: facts{sameTx, none(at(900))}, want: "contradiction of [0 1], [0] loses"},
 
+		"refunded, and opened anew":            {facts: facts{refunded(at(1000), 900, 950), opened(at(1001), 1001, "0x8")}, want: "too early"},
+		"refunded, and opened anew long since": {facts: facts{refunded(at(1001), 900, 950), opened(at(1001), 1001, "0x8")}, want: "contradiction of [0 1], [0] loses"},
+
 		"found by both":                {facts: facts{found(opened(at(1000), 900, "0x1"), 1), found(opened(at(1000), 900, "0x1"), 1)}, want: "open at 1000, final found 1"},
 		"found by one":                 {facts: facts{found(opened(at(1000), 900, "0x1"), 1), none(at(1000))}, want: "contradiction of [0 1], [0] loses"},
 		"two are found":                {facts: facts{found(opened(at(1000), 900, "0x1"), 1), found(opened(at(1000), 950, "0x2"), 2)}, want: "contradiction of [0 1], [0] loses"},

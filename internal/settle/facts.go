@@ -42,7 +42,7 @@ var escrowRules = rules[chains.EscrowFact]{
 	merge:   mergeEscrows,
 }
 
-// reached is how far an escrow has come: there is no way back.
+// reached is how far an escrow has come since it was opened: there is no way back.
 func reached(s chains.EscrowState) int {
 	switch s {
 	case chains.EscrowNone:
@@ -55,14 +55,14 @@ func reached(s chains.EscrowState) int {
 
 func compareEscrows(a, b *chains.EscrowFact) relation {
 	switch {
-	case otherEscrow(a, b) && a.Opened.Height > b.Opened.Height: // of several with one claim hash the newest counts
+	case otherOpening(a, b) && a.Opened.Height > b.Opened.Height:
 		return behind(b.Head, a.Opened.Height).flip()
-	case otherEscrow(a, b):
+	case otherOpening(a, b):
 		return behind(a.Head, b.Opened.Height)
 	case reached(a.State) > reached(b.State):
 		return compareEscrows(b, a).flip()
 	}
-	if differ(a.InitTx, b.InitTx) || differ(a.ClaimTx, b.ClaimTx) || differ(a.RefundTx, b.RefundTx) {
+	if differ(a.ClaimTx, b.ClaimTx) || differ(a.RefundTx, b.RefundTx) {
 		return contradicts
 	}
 	switch {
@@ -77,9 +77,10 @@ func compareEscrows(a, b *chains.EscrowFact) relation {
 	return behind(a.Head, b.Finished.Height)
 }
 
-// otherEscrow reports whether two searches by claim hash found two escrows.
-func otherEscrow(a, b *chains.EscrowFact) bool {
-	return a.Escrow != nil && b.Escrow != nil && !bytes.Equal(a.Escrow.Hash, b.Escrow.Hash)
+// otherOpening reports whether two facts are about two openings: of several escrows with one
+// claim hash the newest counts, and on some chains one that was refunded can be opened again.
+func otherOpening(a, b *chains.EscrowFact) bool {
+	return differ(a.InitTx, b.InitTx) || a.Escrow != nil && b.Escrow != nil && !bytes.Equal(a.Escrow.Hash, b.Escrow.Hash)
 }
 
 func mergeEscrows(agree []*chains.EscrowFact) chains.EscrowFact {

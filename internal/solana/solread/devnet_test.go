@@ -194,6 +194,8 @@ func TestEscrowCourse(t *testing.T) {
 		if f := k.facts(1, byData)[0]; !f.Final || f.InitTx != opened {
 			k.Errorf("final: %+v", f)
 		}
+		k.net.Advance(121 * time.Second)
+		k.facts(2, byData) // two readings so far apart are believed
 		k.net.Server().Requests()
 		k.facts(1, byData)
 		if asked := k.net.Server().Requests(); len(asked) != 1 || slices.Contains(asked[0], "getSignaturesForAddress") {
@@ -247,6 +249,8 @@ func TestRefundedAndOpenedAnew(t *testing.T) {
 		}
 		k.net.Mine(final)
 		k.facts(1, queryOf(k, d))
+		k.net.Advance(121 * time.Second)
+		k.facts(2, queryOf(k, d))
 		second := refund()
 		if f := k.facts(3, queryOf(k, d))[0]; f.State != chains.EscrowRefunded || f.RefundTx != second {
 			k.Errorf("refunded again: %+v, first by %s", f, first)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
@@ -109,6 +110,7 @@ type look struct {
 	data   *wire.SwapData // nil: searched by claim hash
 	search search
 
+	began          time.Time
 	account, final []byte // at the confirmed and the finalized state; nil: none
 	history        history
 	fact           chains.EscrowFact
@@ -149,9 +151,11 @@ var errContradiction = errors.New("the node's answers contradict each other: the
 
 func (r *Reader) readOnce(ctx context.Context, looks []*look, auths *authQuestions) (readAt, error) {
 	keys := make([]wire.Key, len(looks))
+	began := r.ledger.Now()
 	for i, l := range looks {
+		l.began = began
 		keys[i] = r.escrowAddress(l.hash)
-		l.history = history{of: keys[i], from: l.search.from}
+		l.history = history{of: keys[i], from: l.search.from, began: began}
 	}
 	latest, final := newState(keys, solrpc.Confirmed), newState(keys, solrpc.Finalized)
 	requests := append(latest.requests, final.requests...)
@@ -199,8 +203,8 @@ func (r *Reader) known(l *look) bool {
 	if l.data == nil {
 		return false
 	}
-	o, ok := r.memory.opened.Get(dataKey(l.data))
-	return ok && o.open
+	_, ok := r.memory.opened.Kept(dataKey(l.data))
+	return ok
 }
 
 // finish reads histories until every escrow's fact is known.
@@ -247,21 +251,32 @@ func (r *Reader) judge(l *look, heads chains.Heads) {
 	case chains.EscrowClaimed, chains.EscrowRefunded:
 		l.fact.Final = f.Finished.Height <= heads.Final.Height
 	}
-	r.memory.note(data, l.fact)
+	r.memory.note(data, l.fact, l.began, r.ledger.alone())
 }
 
 // note keeps the opening of an escrow that is final. One that is not open any more can
-// be opened anew.
-func (m *memory) note(d *wire.SwapData, f chains.EscrowFact) {
+// be opened anew. asked is when the node was asked.
+func (m *memory) note(d *wire.SwapData, f chains.EscrowFact, asked time.Time, settled bool) {
 	k := dataKey(d)
-	if f.State == chains.EscrowOpen {
-		if f.Final && f.InitTx != "" {
-			m.opened.Add(k, opening{f.InitTx, f.Opened, true})
-		}
+	switch {
+	case f.State == chains.EscrowOpen && f.Final && f.InitTx != "":
+		m.opened.Note(k, opening{f.InitTx, chains.Block{Height: f.Opened.Height}}, asked, settled)
+	case f.State != chains.EscrowOpen && settled:
+		m.opened.Forget(k)
+	}
+}
+
+// NoteSettled keeps what stays of what all nodes say.
+func (r *Reader) NoteSettled(q chains.EscrowQuery, f chains.EscrowFact) {
+	e := q.Escrow
+	if e == nil {
+		e = f.Escrow
+	}
+	if e == nil || f.Err != nil {
 		return
 	}
-	if _, ok := m.opened.Get(k); ok {
-		m.opened.Add(k, opening{})
+	if d, err := r.Programs.SwapDataOf(*e); err == nil {
+		r.memory.note(d, f, r.ledger.Now(), true)
 	}
 }
 
@@ -284,8 +299,8 @@ func (r *Reader) conclude(l *look) (f chains.EscrowFact, data *wire.SwapData, do
 		return chains.EscrowFact{Err: err}, data, true
 	}
 	if !l.history.listed { // it was open, and need not be asked again if it still is
-		o, ok := r.memory.opened.Get(dataKey(data))
-		if !ok || !o.open || f.State != chains.EscrowOpen {
+		o, ok := r.memory.opened.Kept(dataKey(data))
+		if !ok || f.State != chains.EscrowOpen {
 			return f, data, false
 		}
 		f.InitTx, f.Opened = o.tx, o.at

@@ -12,7 +12,7 @@ import (
 // known is lost (protocol: chain-solana.md §17). It takes one round trip if there never
 // was one, else those of reading the history of its address.
 func (r *Reader) Happened(ctx context.Context, paymentHash [32]byte) ([]wire.Occurrence, error) {
-	h := history{of: r.escrowAddress(paymentHash)}
+	h := history{of: r.escrowAddress(paymentHash), began: r.ledger.Now()}
 	var requests []solrpc.Request
 	listed := h.list(r.ledger.pageSize, &requests)
 	if err := solrpc.AskAll(ctx, r.ledger.Node, requests); err != nil {

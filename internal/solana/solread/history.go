@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
@@ -13,8 +14,9 @@ import (
 
 // history is what happened at an address, as far as it was read, newest first.
 type history struct {
-	of   wire.Key
-	from uint64 // the lowest slot that counts
+	of    wire.Key
+	from  uint64    // the lowest slot that counts
+	began time.Time // when it was asked for first
 
 	infos  []solrpc.SignatureInfo // its transactions
 	listed bool                   // some were asked for
@@ -80,7 +82,7 @@ func (h *history) advance(r *Reader, fetched map[txKey][]wire.Occurrence) {
 		k := txKey{info.Signature, info.Slot}
 		some, ok := fetched[k]
 		if !ok {
-			if some, ok = r.memory.txs.Get(k); !ok {
+			if some, ok = r.memory.txs.Hint(k, h.began); !ok {
 				return
 			}
 		}
@@ -114,7 +116,7 @@ func (r *Reader) fetch(ctx context.Context, open []*history, round int, fetched 
 		for i, left := h.next, min(8<<(2*min(round, 3)), historyTxs-h.read); i < len(h.infos) && left > 0; i++ {
 			info := h.infos[i]
 			k := txKey{info.Signature, info.Slot}
-			if _, ok := r.memory.txs.Get(k); ok || info.Failed {
+			if _, ok := r.memory.txs.Hint(k, h.began); ok || info.Failed {
 				continue
 			}
 			left--
@@ -143,7 +145,7 @@ func (r *Reader) fetch(ctx context.Context, open []*history, round int, fetched 
 		some := r.occurrences(a.key, tx)
 		slices.Reverse(some)
 		fetched[a.key] = some
-		r.memory.txs.Add(a.key, some)
+		r.memory.txs.Note(a.key, some, a.h.began, r.ledger.alone())
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (r *Reader) news(info solrpc.SignatureInfo, tx *wire.SeenTx) (news []News) 
 		news = append(news, News{r.Programs.Version, o})
 	}
 	slices.Reverse(all)
-	r.memory.txs.Add(k, all)
+	r.memory.txs.Note(k, all, r.ledger.Now(), r.ledger.alone())
 	return news
 }
 

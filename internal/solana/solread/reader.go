@@ -3,11 +3,13 @@ package solread
 import (
 	"crypto/sha256"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -40,30 +42,37 @@ func New(p wire.Programs, l *Ledger) *Reader {
 	return &Reader{Programs: p, ledger: l, memory: newMemory()}
 }
 
+// alone reports whether there is one node, whose word is all that can be had.
+func (l *Ledger) alone() bool {
+	n, ok := l.Node.(interface{ Several() bool })
+	return !ok || !n.Several()
+}
+
 // memory is what was read before and stays true. Everything is bounded and can be read
-// again.
+// again. What only a node says is kept once it was settled twice.
 type memory struct {
 	addresses *lru.Cache[[32]byte, wire.Key]              // escrow accounts, by payment hash: they take a while to derive
-	txs       *lru.Cache[txKey, []wire.Occurrence]        // what happened in a transaction, newest first
-	opened    *lru.Cache[[32]byte, opening]               // by [dataKey]
+	txs       *settle.Memory[txKey, []wire.Occurrence]    // what happened in a transaction, newest first
+	opened    *settle.Memory[[32]byte, opening]           // by [dataKey], of escrows that are open
 	headers   *lru.Cache[bitcoin.Hash, wire.StoredHeader] // whether the relay still has it is asked
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		addresses: lru.New[[32]byte, wire.Key](entries), txs: lru.New[txKey, []wire.Occurrence](4 * entries),
-		opened:  lru.New[[32]byte, opening](entries),
+		addresses: lru.New[[32]byte, wire.Key](entries), txs: settle.NewMemory[txKey](4*entries, sameOccurrences),
+		opened:  settle.NewMemory[[32]byte](entries, settle.Equal[opening]),
 		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
 	}
 }
 
 // opening is the final opening of an escrow that was open when it was read last.
 type opening struct {
-	tx   string
-	at   chains.Block
-	open bool
+	tx string
+	at chains.Block
 }
+
+func sameOccurrences(before, now []wire.Occurrence) bool { return reflect.DeepEqual(before, now) }
 
 // txKey names an execution of a transaction: where the chain takes another course, the
 // same transaction is executed in another slot.
