@@ -3,6 +3,8 @@ package e2e
 import (
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -18,10 +20,21 @@ func onSolana(t *testing.T, run func(t *testing.T, o options)) {
 	}
 }
 
+// onLayouts is onSolana for claims by Bitcoin proof, with each way in which v2 may keep
+// their data.
+func onLayouts(t *testing.T, run func(t *testing.T, o options)) {
+	onSolana(t, run)
+	t.Run("v2, tagged", func(t *testing.T) {
+		t.Parallel()
+		run(t, options{on: wire.V2, net: devnet.Options{OnSolana: func(s *solana.Options) { s.DataV2 = wire.DataTagged }}})
+	})
+}
+
 func TestSolanaToBitcoin(t *testing.T)               { onSolana(t, chainToBitcoin) }
 func TestSolanaToLightning(t *testing.T)             { onSolana(t, chainToLightning) }
 func TestLightningToSolana(t *testing.T)             { onSolana(t, lightningToChain) }
-func TestBitcoinToSolana(t *testing.T)               { onSolana(t, bitcoinToChain) }
+func TestBitcoinToSolana(t *testing.T)               { onLayouts(t, bitcoinToChain) }
+func TestSettledManuallyOnSolana(t *testing.T)       { onLayouts(t, settledManually) }
 func TestRefundsOnSolana(t *testing.T)               { onSolana(t, refunds) }
 func TestUnpaidQuotesExpireOnSolana(t *testing.T)    { onSolana(t, unpaidQuotesExpire) }
 func TestQuoteOfAnLPThatIsGoneOnSolana(t *testing.T) { onSolana(t, quoteOfAnLPThatIsGone) }

@@ -15,8 +15,10 @@ import (
 
 	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -66,8 +68,8 @@ func (s *scene) refundAuth(p *wire.Parsed) (a wire.RefundAuth, err error) {
 // Whoever has seen the key of a data account, or its address, can make it useless. The
 // claim goes on with another one (§21.5, §21.13).
 func TestSpoiltDataAccounts(t *testing.T) {
-	for _, version := range []string{wire.V1, wire.V2} {
-		s := newScene(t, version)
+	each(t, func(t *testing.T, p played) {
+		s := newPlayed(t, p)
 		c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 1}
 		op := s.PayBitcoin(t, c.Script, int64(c.Sats), 0)
 		e := s.out(s.user, c, devnet.WBTC)
@@ -78,68 +80,68 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		s.must(s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
 		// The second is a stranger's, with the right size.
 		stranger := s.poor()
-		payload := make([]byte, len(s.payment(op, c).Raw)+4)
-		txs, err := s.program.DataTxs(stranger.Account.Address, key(1), payload, nil, wire.FeeRate{Price: 1})
+		tx, err := bitcoin.GetTx(t.Context(), s.backend, op.Hash)
+		s.must(err)
+		stripped, err := rawtx.Strip(tx.Msg)
+		s.must(err)
+		payload, err := wire.Payload(op.Index, stripped)
+		s.must(err)
+		txs, err := s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1})
 		s.must(err)
 		_, err = stranger.SendAll(t.Context(), txs)
 		s.must(err)
-		if version == wire.V2 { // whose owner cannot be read: one of another size
-			txs, err = s.program.DataTxs(stranger.Account.Address, key(2), []byte{1}, nil, wire.FeeRate{Price: 1})
-			s.must(err)
-			_, err = stranger.SendAll(t.Context(), txs)
-			s.must(err)
-		}
 		after := s.check(s.user, plan, s.build(plan))
 		if after[len(after)-1].ID == before[len(before)-1].ID {
 			t.Error("the claim uses a data account that somebody has spoilt")
 		}
-		if version == wire.V1 {
-			s.send(after...)
-			s.want(e, chains.EscrowClaimed)
-			continue
+		s.send(after...)
+		s.want(e, chains.EscrowClaimed)
+		if s.Lamports(key(1).PublicKey()) == 0 || s.Lamports(key(2).PublicKey()) != 0 {
+			t.Error("the claim is not by the first account that nobody has spoilt")
 		}
-		for n := range wire.DataKeys {
-			s.must(s.Fund(t.Context(), key(n).PublicKey(), devnet.SOL(1)))
-		}
-	}
+	})
 }
 
 // The rent of a data account that was not needed in the end comes back with the next
 // claim of its owner (§21.5).
 func TestRentOfDataAccountsComesBack(t *testing.T) {
-	s := newScene(t, wire.V1)
-	c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 1}
-	open := func(n byte) (chains.Escrow, chains.Plan) {
-		c.Script = script(n)
-		op := s.PayBitcoin(t, c.Script, int64(c.Sats), 0)
-		s.SyncRelay(t)
-		e := s.out(s.user, c, devnet.WBTC)
-		s.run(s.user, s.opening(s.user, e))
-		return e, s.plan(s.user, chains.Step{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: s.payment(op, c)})
-	}
-	e, plan := open(1)
-	txs := s.check(s.user, plan, s.build(plan))
-	s.send(txs[0]) // the payment is written
-	tower := s.Account(t).(account)
-	theirs := s.plan(tower, plan.Steps...)
-	s.run(tower, theirs) // and somebody else claims
-	s.want(e, chains.EscrowClaimed)
-	left := wire.ClaimDataKey(plan.Seed, plan.Steps[0].Payment.TxID, s.user.Account.Address, 0).PublicKey()
-	if s.Lamports(left) == 0 {
-		t.Fatal("nothing is left")
-	}
-	other, plan := open(2)
-	plan.Seed = chains.Seed{8}
-	txs = s.run(s.user, plan)
-	s.want(other, chains.EscrowClaimed)
-	if s.Lamports(left) != 0 {
-		t.Error("the rent is still there")
-	}
-	// Whose they are not they do not get.
-	bad := s.plan(tower, plan.Steps...)
-	if _, err := s.k.Check(bad, []string{s.hex(txs[len(txs)-1])}); err == nil {
-		t.Error("the closing alone passes for a claim")
-	}
+	each(t, func(t *testing.T, p played) {
+		s := newPlayed(t, p)
+		c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 1}
+		open := func(n byte) (chains.Escrow, chains.Plan) {
+			c.Script = script(n)
+			op := s.PayBitcoin(t, c.Script, int64(c.Sats), 0, outputs(20)...)
+			s.SyncRelay(t)
+			e := s.out(s.user, c, devnet.WBTC)
+			s.run(s.user, s.opening(s.user, e))
+			return e, s.plan(s.user, chains.Step{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: s.payment(op, c)})
+		}
+		e, plan := open(1)
+		txs := s.check(s.user, plan, s.build(plan))
+		s.send(txs[0]) // the payment is written
+		tower := s.Account(t).(account)
+		theirs := s.plan(tower, plan.Steps...)
+		s.run(tower, theirs) // and somebody else claims
+		s.want(e, chains.EscrowClaimed)
+		left := wire.ClaimDataKey(plan.Seed, plan.Steps[0].Payment.TxID, s.user.Account.Address, 0).PublicKey()
+		if s.Lamports(left) == 0 {
+			t.Fatal("nothing is left")
+		}
+		s.Advance(t, 2*time.Hour) // it is of no claim that is under way
+		other, plan := open(2)
+		plan.Seed = chains.Seed{8}
+		s.build(plan) // which nobody signs
+		txs = s.run(s.user, plan)
+		s.want(other, chains.EscrowClaimed)
+		if s.Lamports(left) != 0 {
+			t.Error("the rent is still there")
+		}
+		// Whose they are not they do not get.
+		bad := s.plan(tower, plan.Steps...)
+		if _, err := s.k.Check(bad, []string{s.hex(txs[len(txs)-1])}); err == nil {
+			t.Error("the closing alone passes for a claim")
+		}
+	})
 }
 
 // A token account that exists as an address with lamports alone is created; opening and

@@ -78,6 +78,7 @@ type building struct {
 	present  present
 	heads    chains.Heads
 	rate     wire.FeeRate // of all but openings, which have the one that was agreed on
+	layout   layout       // of data accounts, if a step depends on it
 }
 
 // buildStep is one step of it.
@@ -191,10 +192,26 @@ func (b *building) addInit(s *buildStep) (err error) {
 // read asks for everything that the steps depend on, at the newest confirmed state.
 func (b *building) read(ctx context.Context) error {
 	c := b.k.chain
-	requests := b.present.requests()
 	accounts, gather := solrpc.AccountsRequests(b.keys, solrpc.Confirmed)
+	trial, err := b.tryLayout()
+	if err != nil {
+		return err
+	}
 	g, inner := errgroup.WithContext(ctx)
-	g.Go(func() error { return solrpc.AskAll(inner, c.node, append(requests, accounts...)) })
+	g.Go(func() error {
+		needed := append(b.present.requests(), accounts...)
+		requests := append(needed, trial.requests...)
+		if err := c.node.Batch(inner, requests); err != nil {
+			return err
+		}
+		trial.requests = requests[len(needed):] // with what came of them
+		for _, r := range requests[:len(needed)] {
+			if r.Err != nil {
+				return fmt.Errorf("%s: %w", r.Method, r.Err)
+			}
+		}
+		return nil
+	})
 	g.Go(func() (err error) { b.heads, err = c.Heads(inner); return err })
 	for i := range b.steps {
 		s := &b.steps[i]
@@ -214,6 +231,7 @@ func (b *building) read(ctx context.Context) error {
 		return err
 	}
 	c.noteHashes(&b.present)
+	b.layout = trial.read()
 	for i, a := range gather().All {
 		b.accounts[b.keys[i]] = a
 	}
@@ -359,28 +377,41 @@ func (b *building) refundTx(ctx context.Context, s *buildStep) (*wire.Tx, error)
 // do: that of refunds into an LP's balance is tight (protocol: chain-solana.md §21.15).
 // A node that cannot try it, or says that it fails for another reason, changes nothing.
 func (b *building) fitLimit(ctx context.Context, tx *wire.Tx) error {
+	s, err := b.try(ctx, tx.Unlimited())
+	if err != nil || s == nil || s.Err != nil || s.Units == 0 {
+		return err
+	}
+	tx.RaiseLimit(uint32(min(s.Units+s.Units/4, wire.MaxUnits)))
+	return nil
+}
+
+// try asks a node what a transaction would do, nil if it does not say. The error is that
+// of ctx.
+func (b *building) try(ctx context.Context, tx *wire.Tx) (*solrpc.Simulation, error) {
 	trial := *tx
 	trial.Blockhash = b.present.latest.Hash
 	if trial.Payer.IsZero() {
 		trial.Payer = b.signer
 	}
-	raw, err := trial.Unlimited().Bytes()
+	raw, err := trial.Bytes()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var s solrpc.Simulation
 	requests := []solrpc.Request{solrpc.SimulateRequest(raw, false, true, solrpc.Confirmed, &s)}
-	if err := b.k.chain.node.Batch(ctx, requests); err != nil || requests[0].Err != nil || s.Err != nil || s.Units == 0 {
-		return ctx.Err()
+	if err := b.k.chain.node.Batch(ctx, requests); err != nil || requests[0].Err != nil {
+		return nil, ctx.Err()
 	}
-	tx.RaiseLimit(uint32(min(s.Units+s.Units/4, wire.MaxUnits)))
-	return nil
+	return &s, nil
 }
 
 // openTxs makes the transactions that open an escrow. The escrow must be new, and there
 // is one account for each payment hash. Money that is paid in for a hash whose secret is
 // known already is lost.
 func (b *building) openTxs(s *buildStep) ([]*wire.Tx, error) {
+	if s.dependsOnLayout(b.signer) && b.layout.err != nil {
+		return nil, fmt.Errorf("nobody should pay for an escrow whose claim cannot be made: %w", b.layout.err)
+	}
 	if a := b.accounts[b.k.Escrow(s.d.PaymentHash)]; a != nil && len(a.Data) > 0 {
 		return nil, fault.New(fault.InvalidState, "an escrow with this payment hash is open already")
 	}

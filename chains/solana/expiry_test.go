@@ -118,27 +118,24 @@ func TestExpiryAfterARestart(t *testing.T) {
 // A claim whose payment is written in parts goes on where it was when its block hash
 // ended: what is on the chain is not written again (§21.5, §21.14).
 func TestWrittenPartsAreKept(t *testing.T) {
-	s := newScene(t, wire.V1)
-	c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 1}
-	op := s.PayBitcoin(t, c.Script, int64(c.Sats), 0, outputs(120)...)
-	e := s.out(s.user, c, devnet.WBTC)
-	s.run(s.user, s.opening(s.user, e))
-	s.SyncRelay(t)
-	plan := s.plan(s.user, chains.Step{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: s.payment(op, c)})
-	all := s.check(s.user, plan, s.build(plan))
-	if len(all) < 5 {
-		t.Fatalf("%d transactions for a large payment", len(all))
-	}
-	s.send(all[:2]...)
-	s.must(s.Expire())
-	plan.Replaces = all
-	rest := s.check(s.user, plan, s.build(plan))
-	if len(rest) != len(all)-2 {
-		t.Errorf("%d transactions after 2 of %d", len(rest), len(all))
-	}
-	s.send(rest...)
-	s.want(e, chains.EscrowClaimed)
-	if s.notes.writes != 1 {
-		t.Errorf("one data account was noted %d times", s.notes.writes)
-	}
+	each(t, func(t *testing.T, p played) {
+		s := newPlayed(t, p)
+		e, plan := s.bought(outputs(120)...)
+		all := s.check(s.user, plan, s.build(plan))
+		if len(all) < 5 {
+			t.Fatalf("%d transactions for a large payment", len(all))
+		}
+		s.send(all[:2]...)
+		s.must(s.Expire())
+		plan.Replaces = all
+		rest := s.check(s.user, plan, s.build(plan))
+		if len(rest) != len(all)-2 {
+			t.Errorf("%d transactions after 2 of %d", len(rest), len(all))
+		}
+		s.send(rest...)
+		s.want(e, chains.EscrowClaimed)
+		if s.notes.writes != 1 {
+			t.Errorf("one data account was noted %d times", s.notes.writes)
+		}
+	})
 }

@@ -26,9 +26,29 @@ type scene struct {
 	n    int64
 }
 
+// played is what the local network plays: a version of the program, and how it lays data
+// accounts out.
+type played struct {
+	version string
+	data    wire.DataLayout
+}
+
+// each runs a test with all that the network plays.
+func each(t *testing.T, run func(t *testing.T, p played)) {
+	for name, p := range map[string]played{"v1": {wire.V1, wire.DataPlain}, "v2": {wire.V2, wire.DataPlain}, "v2_tagged": {wire.V2, wire.DataTagged}} {
+		t.Run(name, func(t *testing.T) { run(t, p) })
+	}
+}
+
 func newScene(t *testing.T, version string) *scene {
 	t.Helper()
-	l := newNet(t, version, devnet.Options{FinalizedLag: 4})
+	return newPlayed(t, played{version: version})
+}
+
+func newPlayed(t *testing.T, p played) *scene {
+	t.Helper()
+	version := p.version
+	l := newNet(t, version, devnet.Options{FinalizedLag: 4, DataV2: p.data})
 	k, ok := l.chain.Contract(version)
 	if !ok {
 		t.Fatal("no contract")

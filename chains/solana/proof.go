@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +24,8 @@ type proof struct {
 	keys     []wire.SecretKey // of data accounts, in order of preference
 	// leftovers are data accounts of the signer from before; noted are those of keys that
 	// were handed out before.
-	leftovers, noted []wire.Key
+	leftovers []leftover
+	noted     []wire.Key
 
 	state  *wire.RelayState
 	header *wire.StoredHeader // nil: the relay does not have it
@@ -54,23 +56,28 @@ func (b *building) addProof(ctx context.Context, s *buildStep) (*proof, error) {
 	return out, nil
 }
 
-// dataAccount chooses the data account: the first that is not there, or that is the
-// signer's and can hold the payload. Who has seen its key, or has sent lamports to its
-// address, can spoil one; there are others.
-func (b *building) dataAccount(pr *proof, payload int) (key wire.SecretKey, written []byte, err error) {
+// dataAccount chooses the data account, and how it is laid out: the first that is not
+// there, or that is the signer's and can hold the payload. Who has seen its key, or has
+// sent lamports to its address, can spoil one; there are others. One that was begun when
+// the program laid them out otherwise is of no use.
+func (b *building) dataAccount(pr *proof, payload int) (key wire.SecretKey, l wire.DataLayout, written []byte, err error) {
+	seen := b.seenLayout(pr)
+	if seen.err != nil {
+		return nil, 0, nil, seen.err
+	}
 	for _, key := range pr.keys {
 		a := b.accounts[key.PublicKey()]
 		if a == nil {
-			return key, nil, nil
+			return key, seen.of, nil, nil
 		}
-		if len(a.Data) != b.k.DataSpace(payload) || !b.owns(key.PublicKey()) {
+		if at, ok := b.layoutOf(key.PublicKey()); !ok || at != seen.of || len(a.Data) != seen.of.Space(payload) {
 			continue
 		}
-		if data, err := b.k.DecodeDataAccount(a.Data); err == nil {
-			return key, data.Payload, nil
+		if data, err := seen.of.Decode(a.Data); err == nil {
+			return key, seen.of, data.Payload, nil
 		}
 	}
-	return nil, nil, fault.New(fault.InvalidState, "the accounts for the claim's data are taken by others")
+	return nil, 0, nil, fault.New(fault.InvalidState, "the accounts for the claim's data are taken by others")
 }
 
 // look finds the relay's header of the payment's block and the proof that the payment is
@@ -96,14 +103,6 @@ func (pr *proof) look(ctx context.Context, k *contract) error {
 // proofTxs makes the transactions of a claim by Bitcoin proof.
 func (b *building) proofTxs(ctx context.Context, s *buildStep) ([]*wire.Tx, error) {
 	p, merkle := s.proof.p, s.proof.merkle
-	payload, err := wire.Payload(p.Vout, s.proof.stripped)
-	if err != nil {
-		return nil, err
-	}
-	key, written, err := b.dataAccount(s.proof, len(payload))
-	if err != nil {
-		return nil, err
-	}
 	sync := relaySync{k: b.k, signer: b.signer, rate: b.rate}
 	header, err := sync.header(ctx, s.proof, p.Height+uint32(p.Confirmations)-1)
 	if err != nil {
@@ -121,14 +120,46 @@ func (b *building) proofTxs(ctx context.Context, s *buildStep) ([]*wire.Tx, erro
 			return nil, err
 		}
 	}
-	txs, err := b.k.BitcoinClaimTxs(wire.BitcoinClaim{Data: s.d, Signer: b.signer, Vout: p.Vout, Stripped: s.proof.stripped,
+	claim := wire.BitcoinClaim{Data: s.d, Signer: b.signer, Vout: p.Vout, Stripped: s.proof.stripped,
 		Proof:         wire.Proof{TxID: p.TxID, Index: merkle.Pos, Path: merkle.Hashes},
-		Confirmations: p.Confirmations, Header: header, Before: sync.txs, DataKey: key, Written: written, To: to, FeeRate: b.rate})
+		Confirmations: p.Confirmations, Header: header, Before: sync.txs, To: to, FeeRate: b.rate}
+	txs, err := b.inlineTxs(ctx, s.proof, claim)
 	if err != nil {
 		return nil, err
 	}
-	closing, err := b.closing(ctx, s.proof, key.PublicKey(), written == nil)
+	if txs == nil {
+		payload, err := wire.Payload(p.Vout, s.proof.stripped)
+		if err != nil {
+			return nil, err
+		}
+		if claim.DataKey, claim.Layout, claim.Written, err = b.dataAccount(s.proof, len(payload)); err != nil {
+			return nil, err
+		}
+		if txs, err = b.k.BitcoinClaimTxs(claim); err != nil {
+			return nil, err
+		}
+	}
+	closing, err := b.closing(ctx, s.proof, claim.DataKey, claim.DataKey != nil && claim.Written == nil)
 	return append(txs, closing...), err
+}
+
+// inlineTxs makes the transactions of a claim that needs no data account. There is none if
+// they do not fit, if one was begun, or if the program does not take the claim like this
+// when a node tries it. It is only for v2: what is known of v1 is enough, and its wallets
+// see what they are used to.
+func (b *building) inlineTxs(ctx context.Context, pr *proof, claim wire.BitcoinClaim) ([]*wire.Tx, error) {
+	if b.k.Version() == wire.V1 || slices.ContainsFunc(pr.own(), b.owns) {
+		return nil, nil
+	}
+	txs, err := b.k.InlineClaimTxs(claim)
+	if err != nil || len(txs) == 0 {
+		return nil, err
+	}
+	trial, err := b.try(ctx, txs[0])
+	if err != nil || trial == nil || trial.Err != nil {
+		return nil, err
+	}
+	return txs, nil
 }
 
 // relaySync plans the submissions that the relay needs to have a header. Headers that

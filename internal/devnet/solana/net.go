@@ -23,6 +23,7 @@ type Options struct {
 	Now      func() time.Time // the network's clock; nil: time.Now
 	Bitcoin  *bitcoin.Net     // that the relays follow; nil: one is started, with the same clock, and closed with the network
 	Programs []wire.Programs  // what is deployed; nil: both versions at the addresses of Solana's devnet
+	DataV2   wire.DataLayout  // how v2 lays data accounts out: the zero value is what its source says
 	Manual   bool             // blocks are made on demand only
 	SlotTime time.Duration    // a block is made at least this often; 0: only for transactions
 
@@ -81,7 +82,7 @@ func (n *Net) start() (err error) {
 	}
 	deployed := map[bank.Key]bank.Program{}
 	for _, p := range o.Programs {
-		deployed[p.Swap], deployed[p.Relay] = programs.Swap(p), programs.Relay(p, programs.Rules{LongerWins: true})
+		deployed[p.Swap], deployed[p.Relay] = programs.Swap(p, n.DataLayout(p.Version)), programs.Relay(p, programs.Rules{LongerWins: true})
 	}
 	n.bank, err = bank.New(bank.Options{Now: o.Now, Programs: deployed, Accounts: n.wealth(), Manual: o.Manual, SlotTime: o.SlotTime,
 		ConfirmedLag: o.ConfirmedLag, FinalizedLag: o.FinalizedLag})
@@ -146,6 +147,14 @@ func (n *Net) Bitcoin() *bitcoin.Net { return n.options.Bitcoin }
 
 // Programs returns what is deployed, the oldest version first.
 func (n *Net) Programs() []wire.Programs { return n.options.Programs }
+
+// DataLayout returns how a version of the swap program lays data accounts out.
+func (n *Net) DataLayout(version string) wire.DataLayout {
+	if version == wire.V1 {
+		return wire.DataPlain
+	}
+	return n.options.DataV2
+}
 
 // Network returns what the parties of the swaps need to know of the network.
 func (n *Net) Network() wire.Network {

@@ -31,10 +31,10 @@ type solana struct {
 	sequence uint64
 }
 
-func newSolana(t *testing.T, version string) *solana {
+func newSolana(t *testing.T, version string, o devsolana.Options) *solana {
 	t.Helper()
 	s := &solana{kit: kit{T: t, ctx: t.Context()}}
-	s.net = must[*devsolana.Net](t)(devsolana.Start(devsolana.Options{}))
+	s.net = must[*devsolana.Net](t)(devsolana.Start(o))
 	t.Cleanup(func() { s.net.Close() })
 	s.programs = must[solwire.Programs](t)(s.net.Network().Version(version))
 	s.lp = &party.Party{Net: s.net, Account: s.net.LP, Programs: s.programs}
@@ -84,11 +84,12 @@ func (s *solana) state(d *solwire.SwapData) chains.EscrowState {
 
 func (s *solana) tokens() int64 { return int64(s.net.Tokens(devsolana.WBTC, s.net.User.Address)) }
 
-// each runs a test with both versions of the program.
+// each runs a test with both versions of the program, and both ways of v2 to keep data.
 func each(t *testing.T, run func(t *testing.T, s *solana)) {
 	for _, version := range []string{solwire.V1, solwire.V2} {
-		t.Run(version, func(t *testing.T) { run(t, newSolana(t, version)) })
+		t.Run(version, func(t *testing.T) { run(t, newSolana(t, version, devsolana.Options{})) })
 	}
+	t.Run("v2, tagged", func(t *testing.T) { run(t, newSolana(t, solwire.V2, devsolana.Options{DataV2: solwire.DataTagged})) })
 }
 
 func TestClaimsOnSolanaForAPreimage(t *testing.T) {
@@ -147,7 +148,7 @@ func TestClaimsOnSolanaByProof(t *testing.T) {
 
 // A claim that is undone on either chain is made again.
 func TestClaimsOnSolanaAgain(t *testing.T) {
-	s := newSolana(t, solwire.V1)
+	s := newSolana(t, solwire.V1, devsolana.Options{})
 	s.tower.Behave(watchtower.Behaviour{NoProofs: true})
 	d := s.pays(100_000, 2e6)
 	s.pay(100_000)

@@ -29,18 +29,28 @@ func (a *Accounts) UnmarshalJSON(data []byte) error {
 	if reply.Context.Slot == nil {
 		return errNoSlot
 	}
-	a.Slot, a.All = *reply.Context.Slot, make([]*wire.AccountReply, len(reply.Value))
-	for i, value := range reply.Value {
+	all, err := parseAccounts(reply.Value)
+	if err != nil {
+		return err
+	}
+	a.Slot, a.All = *reply.Context.Slot, all
+	return nil
+}
+
+// parseAccounts reads accounts, of which those that do not exist are nil.
+func parseAccounts(values []json.RawMessage) ([]*wire.AccountReply, error) {
+	all := make([]*wire.AccountReply, len(values))
+	for i, value := range values {
 		account, err := wire.ParseAccount(value)
 		if errors.Is(err, wire.ErrAbsent) {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a.All[i] = &account
+		all[i] = &account
 	}
-	return nil
+	return all, nil
 }
 
 // inContext is an answer with the slot of the state that it was read at.

@@ -42,6 +42,7 @@ func every() map[string]struct {
 		"statuses":    {StatusesRequest([]wire.Signature{sig, sig}, new(Statuses)), `{"context":{"slot":7},"value":[{"slot":5,"confirmations":null,"err":null},null]}`},
 		"transaction": {TransactionRequest(sig, Confirmed, new(Seen)), `null`},
 		"simulation":  {SimulateRequest([]byte{1}, false, true, Confirmed, new(Simulation)), `{"context":{"slot":7},"value":{"err":{"InstructionError":[0,"x"]},"logs":["a"],"unitsConsumed":5}}`},
+		"trial":       {SimulateRequest([]byte{1}, false, true, Confirmed, new(Simulation), someKey), `{"context":{"slot":7},"value":{"err":null,"logs":[],"accounts":[` + account + `,null],"unitsConsumed":5}}`},
 		"recent fees": {RecentFeesRequest([]wire.Key{someKey}, new([]RecentFee)), `[{"slot":5,"prioritizationFee":6}]`},
 		"fee levels":  {FeeLevelsRequest([]wire.Key{someKey}, "high", new(FeeEstimate)), `{"priorityFeeLevels":{"high":1.5}}`},
 		"sent":        {SendRequest([]byte{1}, new(string)), `"` + sig.String() + `"`},

@@ -191,7 +191,8 @@ type Simulation struct {
 	Slot  uint64
 	Err   json.RawMessage // nil: it would succeed
 	Logs  []string
-	Units uint64 // compute units used
+	Units uint64               // compute units used
+	After []*wire.AccountReply // the accounts that were asked for, as they would be; nil: there would be none
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -200,6 +201,7 @@ func (s *Simulation) UnmarshalJSON(data []byte) error {
 		Err           json.RawMessage
 		Logs          []string
 		UnitsConsumed uint64
+		Accounts      []json.RawMessage
 	}]
 	if err := json.Unmarshal(data, &reply); err != nil {
 		return err
@@ -211,16 +213,21 @@ func (s *Simulation) UnmarshalJSON(data []byte) error {
 	if isFailure(reply.Value.Err) {
 		s.Err = reply.Value.Err
 	}
-	return nil
+	var err error
+	s.After, err = parseAccounts(reply.Value.Accounts)
+	return err
 }
 
 // SimulateRequest asks what a transaction would do. verify also checks its signatures;
 // without it, fresh has the node put a newer block hash in the place of the
-// transaction's.
-func SimulateRequest(raw []byte, verify, fresh bool, at At, result *Simulation) Request {
+// transaction's. Accounts of the transaction can be looked at as they would be after it.
+func SimulateRequest(raw []byte, verify, fresh bool, at At, result *Simulation, accounts ...wire.Key) Request {
 	o := options{"encoding": "base64", "sigVerify": verify}
 	if fresh && !verify {
 		o["replaceRecentBlockhash"] = true
+	}
+	if len(accounts) > 0 {
+		o["accounts"] = options{"encoding": "base64", "addresses": texts(accounts)}
 	}
 	return Request{Method: "simulateTransaction", Params: []any{base64.StdEncoding.EncodeToString(raw), at.with(o)}, Result: result}
 }

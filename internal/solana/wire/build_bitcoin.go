@@ -15,6 +15,7 @@ type BitcoinClaim struct {
 	Header        StoredHeader // of the block that holds it; stored, or by Before
 	Before        []*Tx        // bring the relay up to date
 	DataKey       SecretKey
+	Layout        DataLayout
 	Written       []byte // what the data account holds; nil if it does not exist
 	To            ToATA
 	FeeRate       FeeRate
@@ -32,7 +33,7 @@ func (p Programs) BitcoinClaimTxs(c BitcoinClaim) (txs []*Tx, err error) {
 		return nil, err
 	}
 	txs = append(txs, c.Before...)
-	data, err := p.DataTxs(c.Signer, c.DataKey, payload, c.Written, c.FeeRate)
+	data, err := p.DataTxs(c.Signer, c.DataKey, c.Layout, payload, c.Written, c.FeeRate)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +56,46 @@ func (p Programs) BitcoinClaimTxs(c BitcoinClaim) (txs []*Tx, err error) {
 	if err != nil {
 		return nil, err
 	}
-	verify := p.VerifyInstruction(c.Signer, c.Proof, uint32(c.Confirmations), c.Header)
-	tx, err := Action{First: &verify, Instructions: []Instruction{claim}}.Tx(c.Signer, c.FeeRate)
+	tx, err := p.proofTx(c, claim)
 	if err != nil {
 		return nil, err
 	}
-	txs = append(txs, tx)
-	if d.unwraps(c.Signer) {
+	return p.unwrapAfter(append(txs, tx), c)
+}
+
+// InlineClaimTxs makes the transactions of a claim by Bitcoin proof that needs no data
+// account, because the payment is small: the claim, and unwrapping. There is none if they
+// do not fit, or if the relay or the token account need a transaction before.
+func (p Programs) InlineClaimTxs(c BitcoinClaim) ([]*Tx, error) {
+	payload, err := Payload(c.Vout, c.Stripped)
+	if err != nil {
+		return nil, err
+	}
+	if len(payload) > MaxTxSize || len(c.Before) > 0 || c.Data.PayOut && c.To.Missing || c.Confirmations != c.Data.Confirmations {
+		return nil, nil
+	}
+	claim, err := p.InlineClaimInstruction(c.Data, c.Signer, payload)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := p.proofTx(c, claim)
+	if err != nil {
+		return nil, err
+	}
+	if raw, err := tx.Bytes(); err != nil || len(raw) > MaxTxSize {
+		return nil, nil
+	}
+	return p.unwrapAfter([]*Tx{tx}, c)
+}
+
+// proofTx makes the transaction in which the relay checks the payment, and the claim.
+func (p Programs) proofTx(c BitcoinClaim, claim Instruction) (*Tx, error) {
+	verify := p.VerifyInstruction(c.Signer, c.Proof, uint32(c.Confirmations), c.Header)
+	return Action{First: &verify, Instructions: []Instruction{claim}}.Tx(c.Signer, c.FeeRate)
+}
+
+func (p Programs) unwrapAfter(txs []*Tx, c BitcoinClaim) ([]*Tx, error) {
+	if c.Data.unwraps(c.Signer) {
 		tx, err := Action{Units: unitsUnwrap, Instructions: []Instruction{Unwrap(c.Signer)}}.Tx(c.Signer, c.FeeRate)
 		if err != nil {
 			return nil, err

@@ -210,7 +210,7 @@ func TestVectorsMessages(t *testing.T) {
 			}
 			txs, err = one(p.RefundTx(d, sender, auth, guard, f, to))
 		case "txsClaimWithTxData":
-			claim := BitcoinClaim{Data: d, Signer: sender, Vout: in.Vout, Stripped: unhex(t, in.Tx.Hex), Confirmations: d.Confirmations, DataKey: extra(), FeeRate: f}
+			claim := BitcoinClaim{Data: d, Signer: sender, Vout: in.Vout, Stripped: unhex(t, in.Tx.Hex), Confirmations: d.Confirmations, DataKey: extra(), Layout: clientsLayout(in.Version), FeeRate: f}
 			if in.RequiredConfirmations != nil {
 				claim.Confirmations, claim.Stripped = *in.RequiredConfirmations, []byte{1}
 			} else {
@@ -390,7 +390,7 @@ func TestVectorsDataAccount(t *testing.T) {
 		}
 		p := programs(in.Version)
 		signer := Key(DataKey([]byte{1}, [32]byte{}).PublicKey())
-		txs, err := p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), make([]byte, in.Length), nil, FeeRate{Price: 12345})
+		txs, err := p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), clientsLayout(in.Version), make([]byte, in.Length), nil, FeeRate{Price: 12345})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,7 +418,7 @@ func TestVectorsDataAccount(t *testing.T) {
 			got = append(got, out)
 		}
 		same(t, "transactions", want.Transactions, got)
-		same(t, "size of the account", [][2]any{{"getMinimumBalanceForRentExemption", float64(p.DataSpace(in.Length))}}, normal(t, want.RentCall))
+		same(t, "size of the account", [][2]any{{"getMinimumBalanceForRentExemption", float64(clientsLayout(in.Version).Space(in.Length))}}, normal(t, want.RentCall))
 	})
 }
 
@@ -452,7 +452,7 @@ func TestDataThatIsThere(t *testing.T) {
 	} {
 		written := slices.Clone(payload)
 		c.spoil(written)
-		txs, err := firstV1.DataTxs(Key{1}, secret, payload, written, FeeRate{Price: 1})
+		txs, err := firstV1.DataTxs(Key{1}, secret, DataPlain, payload, written, FeeRate{Price: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +474,7 @@ func TestDataThatIsThere(t *testing.T) {
 		}
 		same(t, name, c.want, got)
 	}
-	if _, err := firstV1.DataTxs(Key{1}, secret, payload, payload[1:], FeeRate{}); err == nil {
+	if _, err := firstV1.DataTxs(Key{1}, secret, DataPlain, payload, payload[1:], FeeRate{}); err == nil {
 		t.Error("an account of another size was taken")
 	}
 	if _, err := Payload(0, make([]byte, maxPayload)); err == nil {

@@ -36,54 +36,17 @@ func Payload(vout uint32, stripped []byte) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint32(nil, vout), stripped...), nil
 }
 
-// dataPrefix is what comes before the payload in a data account.
-func (p Programs) dataPrefix() int {
-	if p.Version == V2 {
-		return 40
-	}
-	return 32
-}
-
-// DataSpace is the size of a data account for a payload of so many bytes.
-func (p Programs) DataSpace(payload int) int { return p.dataPrefix() + payload }
-
-// DataAccount is a data account: whose it is, and what was written.
-type DataAccount struct {
-	Owner   Key
-	Payload []byte
-}
-
-// DecodeDataAccount reads a data account of v1. That of v2 has a prefix that is not
-// established; there the owner is not read.
-func (p Programs) DecodeDataAccount(data []byte) (a DataAccount, err error) {
-	n := p.dataPrefix()
-	switch {
-	case len(data) == 0:
-		return a, ErrAbsent
-	case len(data) < n:
-		return a, fmt.Errorf("a data account has %d bytes and more, this one %d", n, len(data))
-	}
-	if p.Version == V1 {
-		a.Owner = Key(data[:32])
-	}
-	a.Payload = bytes.Clone(data[n:])
-	return a, nil
-}
-
-// Bytes writes a data account of v1.
-func (a DataAccount) Bytes() []byte { return append(bytes.Clone(a.Owner[:]), a.Payload...) }
-
 // DataTxs makes the transactions that create a data account and write a payload into
 // it. written is what the account holds, nil if it does not exist; of one that exists
 // only what is missing is written (§15, §21.5).
-func (p Programs) DataTxs(signer Key, key SecretKey, payload, written []byte, f FeeRate) (txs []*Tx, err error) {
+func (p Programs) DataTxs(signer Key, key SecretKey, l DataLayout, payload, written []byte, f FeeRate) (txs []*Tx, err error) {
 	if len(payload) > maxPayload {
 		return nil, fmt.Errorf("a payload of %d bytes, at most %d can be written", len(payload), maxPayload)
 	}
 	account, offset := key.PublicKey(), 0
 	if written == nil {
 		offset = min(firstChunk, len(payload))
-		space := p.DataSpace(len(payload))
+		space := l.Space(len(payload))
 		tx, err := Action{Units: unitsDataCreate + unitsDataWrite, Instructions: []Instruction{
 			CreateAccount(signer, account, p.Swap, Rent(space), uint64(space)),
 			p.InitDataInstruction(signer, account),

@@ -87,8 +87,14 @@ func FuzzAccounts(f *testing.F) {
 				t.Fatal("a token account is written otherwise than it was read")
 			}
 		}
-		if a, err := p.DecodeDataAccount(data); err == nil && len(a.Payload)+p.dataPrefix() != len(data) {
-			t.Fatal("a data account of another size")
+		for _, l := range p.DataLayouts() {
+			a, err := l.Decode(data)
+			if err == nil && l.Space(len(a.Payload)) != len(data) {
+				t.Fatal("a data account of another size")
+			}
+			if got, ok := p.DataLayoutOf(data, a.Owner); err == nil && (!ok || got > l) {
+				t.Fatalf("a data account of layout %d is one of %d, %v", l, got, ok)
+			}
 		}
 	})
 }

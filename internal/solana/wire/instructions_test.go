@@ -64,7 +64,7 @@ func TestVectorsInstructions(t *testing.T) {
 		case "initData":
 			var limits struct{ DataLength int }
 			c.Input(t, &limits)
-			space := p.DataSpace(limits.DataLength)
+			space := clientsLayout(in.Version).Space(limits.DataLength)
 			signer, account := key(t, in.Signer), key(t, *in.DataAccount)
 			ixs, units = []Instruction{CreateAccount(signer, account, p.Swap, Rent(space), uint64(space)), p.InitDataInstruction(signer, account)}, unitsDataCreate
 		case "writeData":

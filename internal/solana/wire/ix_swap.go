@@ -54,12 +54,21 @@ func (p Programs) InitInstruction(d *SwapData, sender Key, authExpiry uint64) (I
 // ClaimInstruction claims an escrow: with the secret of a hash lock, or, by Bitcoin
 // proof, with the transaction in a data account. One of both is nil.
 func (p Programs) ClaimInstruction(d *SwapData, signer Key, secret *[32]byte, data *Key) (Instruction, error) {
-	args := new(writer)
+	var inline []byte
 	if secret != nil {
-		args.u32(32).bytes(secret[:]...)
-	} else {
-		args.u32(0)
+		inline = secret[:]
 	}
+	return p.claimInstruction(d, signer, inline, data)
+}
+
+// InlineClaimInstruction claims an escrow by Bitcoin proof, with the [Payload] in the
+// instruction itself.
+func (p Programs) InlineClaimInstruction(d *SwapData, signer Key, payload []byte) (Instruction, error) {
+	return p.claimInstruction(d, signer, payload, nil)
+}
+
+func (p Programs) claimInstruction(d *SwapData, signer Key, inline []byte, data *Key) (Instruction, error) {
+	args := new(writer).u32(uint32(len(inline))).bytes(inline...)
 	parties := []Key{d.Offerer, d.Claimer}
 	if p.Version == V1 {
 		parties = []Key{d.rentPayer()}

@@ -22,6 +22,14 @@ func programs(version string) Programs {
 	return firstV1
 }
 
+// clientsLayout is the layout that the sizes of the network's own client fit.
+func clientsLayout(version string) DataLayout {
+	if version == V2 {
+		return DataTagged
+	}
+	return DataPlain
+}
+
 func swapOf(t *testing.T, raw json.RawMessage) *SwapData {
 	t.Helper()
 	d, err := ParseSwapData(raw)

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,10 +140,6 @@ func TestPlansOfRefunds(t *testing.T) {
 }
 
 func TestPlanOfABitcoinClaim(t *testing.T) {
-	p := firstV2
-	userKey, user := wallet(1)
-	d := swapFor(t, p, false, firstToken, user)
-	d.Kind, d.Confirmations = chains.Onchain, 2
 	raw := unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
 	tx, err := rawtx.Decode(raw)
 	if err != nil {
@@ -150,29 +147,80 @@ func TestPlanOfABitcoinClaim(t *testing.T) {
 	}
 	var in StoredHeader
 	in.Work, in.Header.Bits = new(big.Int), 0x1d00ffff
-	pay := &chains.Payment{Raw: raw, TxID: tx.TxHash(), Block: in.Header.Hash(), Confirmations: 2}
-	plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: must(d.Escrow()), Payment: pay}}}
-	built := must(p.BitcoinClaimTxs(BitcoinClaim{Data: d, Signer: user, Stripped: raw, Proof: Proof{TxID: pay.TxID}, Confirmations: 2, Header: in,
-		DataKey: ClaimDataKey(plan.Seed, pay.TxID, user, 0), To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}))
-	if err := Prepare(built, Hash{4}, 9); err != nil {
-		t.Fatal(err)
+	pay := chains.Payment{Raw: raw, TxID: tx.TxHash(), Block: in.Header.Hash(), Confirmations: 2}
+	userKey, user := wallet(1)
+	sign := func(txs []*Tx) (signed []string) {
+		t.Helper()
+		if err := Prepare(txs, Hash{4}, 9); err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range txs {
+			signed = append(signed, hexOf(t, signedBy(t, *tx, userKey)))
+		}
+		return signed
 	}
-	var signed []string
-	for _, tx := range built {
-		signed = append(signed, hexOf(t, signedBy(t, *tx, userKey)))
-	}
-	got, err := p.CheckSigned(plan, signed)
-	if err != nil || len(got) != len(built) || got[len(got)-1].Reveals {
-		t.Fatal(got, err)
-	}
-	other := plan
-	other.Seed = chains.Seed{6}
-	if _, err := p.CheckSigned(other, signed); err == nil {
-		t.Error("a data account of somebody else's key was taken")
-	}
-	plan.Steps[0].Payment = nil
-	if _, err := p.CheckSigned(plan, signed); err == nil {
-		t.Error("a claim without its payment was taken")
+	for _, p := range []Programs{firstV1, firstV2} {
+		d := swapFor(t, p, false, firstToken, user)
+		d.Kind, d.Confirmations = chains.Onchain, 2
+		payment := pay
+		plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: must(d.Escrow()), Payment: &payment}}}
+		claim := BitcoinClaim{Data: d, Signer: user, Stripped: raw, Proof: Proof{TxID: pay.TxID}, Confirmations: 2, Header: in,
+			DataKey: ClaimDataKey(plan.Seed, pay.TxID, user, 0), To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}
+		var signed []string
+		// Either layout will do for v2, of which only the chain knows the right one.
+		for _, claim.Layout = range []DataLayout{DataPlain, DataTagged, 4} {
+			built := must(p.BitcoinClaimTxs(claim))
+			txs := sign(built)
+			got, err := p.CheckSigned(plan, txs)
+			if known := slices.Contains(p.DataLayouts(), claim.Layout); known != (err == nil) {
+				t.Fatalf("%s, layout %d: %v", p.Version, claim.Layout, err)
+			} else if known {
+				signed = txs
+			}
+			if err == nil && (len(got) != len(built) || got[len(got)-1].Reveals) {
+				t.Fatal(got)
+			}
+		}
+		other := plan
+		other.Seed = chains.Seed{6}
+		if _, err := p.CheckSigned(other, signed); err == nil {
+			t.Error("a data account of somebody else's key was taken")
+		}
+
+		// A small payment may be in the claim itself, but not in v1's.
+		if txs := must(p.InlineClaimTxs(claim)); txs != nil {
+			t.Error("the token account is missing, which takes a transaction before")
+		}
+		claim.To = ToATA{}
+		inline := must(p.InlineClaimTxs(claim))
+		if len(inline) != 1 {
+			t.Fatalf("%d transactions", len(inline))
+		}
+		if _, err := p.CheckSigned(plan, sign(inline)); (err == nil) != (p.Version == V2) {
+			t.Errorf("%s, without a data account: %v", p.Version, err)
+		}
+		for at := range raw {
+			changed := *inline[0]
+			changed.Instructions = slices.Clone(inline[0].Instructions)
+			last := &changed.Instructions[len(changed.Instructions)-1]
+			last.Data = slices.Clone(last.Data)
+			last.Data[len(last.Data)-1-at] ^= 1
+			if _, err := p.CheckSigned(plan, sign([]*Tx{&changed})); err == nil {
+				t.Fatalf("%s: another payment was taken, at %d bytes from the end", p.Version, at)
+			}
+		}
+		claim.Stripped = make([]byte, 600)
+		if txs := must(p.InlineClaimTxs(claim)); txs != nil {
+			t.Error("a payment of 600 bytes does not fit")
+		}
+		claim.Stripped, claim.Before = raw, inline
+		if txs := must(p.InlineClaimTxs(claim)); txs != nil {
+			t.Error("the relay must be brought up to date before")
+		}
+		plan.Steps[0].Payment = nil
+		if _, err := p.CheckSigned(plan, signed); err == nil {
+			t.Error("a claim without its payment was taken")
+		}
 	}
 }
 

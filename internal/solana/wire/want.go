@@ -128,9 +128,9 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	headers.Repeats = true
 	all := []WantTx{headers}
 
-	space, end := p.DataSpace(len(payload)), min(firstChunk, len(payload))
+	end := min(firstChunk, len(payload))
 	all = append(all, tx("the creation of the data account", true,
-		p.Exactly(CreateAccount(signer, dataKey, p.Swap, Rent(space), uint64(space))),
+		p.createsData(signer, dataKey, len(payload)),
 		p.Exactly(p.InitDataInstruction(signer, dataKey)),
 		p.Exactly(p.WriteDataInstruction(signer, dataKey, 0, payload[:end]))))
 	// Written after the creation, or, where the account was found, from its beginning on.
@@ -156,7 +156,18 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, tx("the claim", false, Part{Name: ixVerifyTx, Is: func(ix Instruction) (Instruction, error) { return p.verifies(ix, signer, pay) }}, p.Exactly(claim)))
+	inline, err := p.InlineClaimInstruction(d, signer, payload)
+	if err != nil {
+		return nil, err
+	}
+	claims := p.Exactly(claim)
+	claims.Is = func(ix Instruction) (Instruction, error) {
+		if p.Version == V2 && sameInstruction(inline, ix) == nil {
+			return inline, nil
+		}
+		return claim, sameInstruction(claim, ix)
+	}
+	all = append(all, tx("the claim", false, Part{Name: ixVerifyTx, Is: func(ix Instruction) (Instruction, error) { return p.verifies(ix, signer, pay) }}, claims))
 	if d.unwraps(signer) {
 		all = append(all, tx("the unwrapping of SOL", false, p.Exactly(Unwrap(signer))))
 	}
@@ -170,6 +181,25 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	}})
 	closing.Repeats = true
 	return append(all, closing), nil
+}
+
+// createsData is the creation of a data account, in any layout that the program may have:
+// which one it has is for the chain to say.
+func (p Programs) createsData(signer, account Key, payload int) Part {
+	create := func(l DataLayout) Instruction {
+		space := l.Space(payload)
+		return CreateAccount(signer, account, p.Swap, Rent(space), uint64(space))
+	}
+	part := p.Exactly(create(DataPlain))
+	part.Is = func(ix Instruction) (want Instruction, err error) {
+		for _, l := range p.DataLayouts() {
+			if want = create(l); sameInstruction(want, ix) == nil {
+				return want, nil
+			}
+		}
+		return want, sameInstruction(want, ix)
+	}
+	return part
 }
 
 // submits checks that an instruction hands headers to the relay. Which ones is for

@@ -113,10 +113,11 @@ func (p *Party) ClaimBitcoin(ctx context.Context, d *wire.SwapData, id bitcoin.H
 	}
 	key := wire.DataKey(p.Account.Key, id)
 	var written []byte
+	layout := p.Net.DataLayout(p.Programs.Version)
 	p.Net.Bank().Read(bank.Processed, 0, func(v *bank.View) {
 		if a, ok := v.Account(key.PublicKey()); ok {
 			var data wire.DataAccount
-			data, err = p.Programs.DecodeDataAccount(a.Data)
+			data, err = layout.Decode(a.Data)
 			written = data.Payload
 		}
 	})
@@ -124,7 +125,7 @@ func (p *Party) ClaimBitcoin(ctx context.Context, d *wire.SwapData, id bitcoin.H
 		return wire.Signature{}, err
 	}
 	txs, err := p.Programs.BitcoinClaimTxs(wire.BitcoinClaim{Data: d, Signer: p.Address(), Vout: vout, Stripped: stripped, Proof: proof,
-		Confirmations: d.Confirmations, Header: header, DataKey: key, Written: written, To: p.to(d.Claimer, d.Token), FeeRate: FeeRate})
+		Confirmations: d.Confirmations, Header: header, DataKey: key, Layout: layout, Written: written, To: p.to(d.Claimer, d.Token), FeeRate: FeeRate})
 	if err != nil {
 		return wire.Signature{}, err
 	}

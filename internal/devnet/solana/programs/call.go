@@ -13,7 +13,7 @@ import (
 type handler func(*call) error
 
 // program makes a program of its instructions, by the names that it gives them.
-func program(p wire.Programs, handlers map[string]handler) bank.Program {
+func program(p wire.Programs, data wire.DataLayout, handlers map[string]handler) bank.Program {
 	return bank.Program{Units: callUnits, Execute: func(c *bank.Call) error {
 		if len(c.Data) < len(wire.Discriminator{}) {
 			return refuse(p, c, noInstruction)
@@ -31,7 +31,7 @@ func program(p wire.Programs, handlers map[string]handler) bank.Program {
 			return refuse(p, c, unknownInstruction)
 		}
 		c.Log("Instruction: %s", camel(decoded.Name))
-		x := &call{Call: c, p: p, args: decoded.Args, named: make(map[string]*bank.Info, len(decoded.Accounts)),
+		x := &call{Call: c, p: p, data: data, args: decoded.Args, named: make(map[string]*bank.Info, len(decoded.Accounts)),
 			rest: c.Accounts[len(c.Accounts)-len(decoded.Rest):]}
 		for name, key := range decoded.Accounts {
 			x.named[name] = &bank.Info{Key: missing}
@@ -81,6 +81,7 @@ func camel(name string) string {
 type call struct {
 	*bank.Call
 	p     wire.Programs
+	data  wire.DataLayout
 	args  []byte
 	named map[string]*bank.Info // without optional accounts that are absent
 	rest  []*bank.Info

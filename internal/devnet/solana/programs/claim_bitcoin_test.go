@@ -44,7 +44,7 @@ func payments() map[string]struct {
 func TestClaimsByBitcoinProof(t *testing.T) {
 	for name, test := range payments() {
 		t.Run(name, func(t *testing.T) {
-			both(t, setup{}, func(t *testing.T, k *kit) {
+			layouts(t, func(t *testing.T, k *kit) {
 				k.stock(2_000_000)
 				d := k.sale(test.Condition)
 				d.ClaimerBounty = 4_000_000

@@ -9,17 +9,20 @@ import (
 
 // Data accounts hold what does not fit into the transaction of a claim. Whoever claims
 // creates them as the program's; the program writes down whose they are. In v1 the
-// owner's key is at the beginning, in v2 it follows eight bytes, whose meaning is not
-// public (§6, §22).
+// owner's key is at the beginning. In v2 it is there too, as its source was published, or
+// follows eight bytes, as the sizes that clients give such accounts suggest (§6, §22).
+
+// dataTag are those eight bytes. What they are is not public; clients must not care.
+var dataTag = wire.NameOf("account", "DataAccount")
 
 // owner returns the part of a data account that says whose it is.
 func (x *call) owner(data *bank.Info) []byte {
-	n := x.p.DataSpace(0)
+	n := x.data.Space(0)
 	if len(data.Data) < n {
 		x.fail(bank.ProgramFailedToComplete)
 		return nil
 	}
-	return data.Data[n-len(wire.Key{}) : n]
+	return data.Data[x.data:n]
 }
 
 // ownedBy demands that a data account is a key's.
@@ -34,6 +37,7 @@ func initData(x *call) error {
 	signer, data := x.signer("signer"), x.signer("data")
 	x.writable(signer, data)
 	if owner := x.owner(data); x.err == nil {
+		copy(data.Data[:x.data], dataTag[:])
 		copy(owner, signer.Key[:])
 	}
 	return x.err
@@ -51,7 +55,7 @@ func writeData(x *call) error {
 	if x.err != nil {
 		return x.err
 	}
-	payload := data.Data[x.p.DataSpace(0):]
+	payload := data.Data[x.data.Space(0):]
 	if uint64(offset)+uint64(len(part)) > uint64(len(payload)) {
 		return bank.ProgramFailedToComplete
 	}
@@ -75,5 +79,5 @@ func (x *call) takeData(data *bank.Info, signer wire.Key) ([]byte, error) {
 	if x.ownedBy(data, signer); x.err != nil {
 		return nil, x.err
 	}
-	return data.Data[x.p.DataSpace(0):], nil
+	return data.Data[x.data.Space(0):], nil
 }

@@ -3,7 +3,7 @@
 // relay that its claims are checked against (protocol: chain-solana.md §6-§9, §19).
 //
 //	bank.New(bank.Options{Programs: map[bank.Key]bank.Program{
-//		p.Swap:  programs.Swap(p),
+//		p.Swap:  programs.Swap(p, wire.DataPlain),
 //		p.Relay: programs.Relay(p, programs.Rules{LongerWins: true}),
 //	}})
 //
@@ -11,8 +11,8 @@
 // reads and writes; the rules are here. Who checks a client against these programs
 // checks it against what the deployed ones do, error by error: also where that is
 // strange, such as claims after the expiry or a token account of anybody's as the
-// claimer's. What differs is what no client meets: texts in the log, compute units, the
-// form of v2's data accounts, which is not public, heights below 250, and which error a
-// Bitcoin transaction ends with that counts more inputs than it has bytes. Sections are
-// those of the page.
+// claimer's. What differs is what no client meets: texts in the log, compute units,
+// heights below 250, and which error a Bitcoin transaction ends with that counts more
+// inputs than it has bytes. How v2 lays data accounts out is not public: both ways that
+// clients must expect can be played. Sections are those of the page.
 package programs

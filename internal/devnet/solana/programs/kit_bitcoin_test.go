@@ -146,7 +146,7 @@ func (k *kit) verify(m mined, confirmations uint16) wire.Instruction {
 func (k *kit) write(signer wire.Key, payload []byte) wire.Key {
 	k.Helper()
 	at := keyOf("data")
-	space := k.p.DataSpace(len(payload))
+	space := k.data.Space(len(payload))
 	k.must(wire.CreateAccount(signer, at, k.p.Swap, wire.Rent(space), uint64(space)), k.p.InitDataInstruction(signer, at))
 	for offset := 0; offset < len(payload); offset += 300 {
 		k.must(k.p.WriteDataInstruction(signer, at, uint32(offset), payload[offset:min(offset+300, len(payload))]))

@@ -42,6 +42,7 @@ type kit struct {
 	testing.TB
 	*bank.Bank
 	p    wire.Programs
+	data wire.DataLayout
 	now  time.Time
 	keys map[wire.Key]wire.SecretKey
 	runs uint32
@@ -59,12 +60,13 @@ func programsOf(t testing.TB, version string) wire.Programs {
 
 type setup struct {
 	rules    Rules
+	data     wire.DataLayout
 	accounts map[wire.Key]bank.Account
 	now      time.Time
 }
 
 func newKit(t testing.TB, version string, s setup) *kit {
-	k := &kit{TB: t, p: programsOf(t, version), now: time.Unix(1_760_000_000, 0), keys: map[wire.Key]wire.SecretKey{}}
+	k := &kit{TB: t, p: programsOf(t, version), data: s.data, now: time.Unix(1_760_000_000, 0), keys: map[wire.Key]wire.SecretKey{}}
 	if !s.now.IsZero() {
 		k.now = s.now
 	}
@@ -87,7 +89,7 @@ func newKit(t testing.TB, version string, s setup) *kit {
 	}
 	var err error
 	if k.Bank, err = bank.New(bank.Options{Now: func() time.Time { return k.now }, Manual: true, Accounts: accounts,
-		Programs: map[wire.Key]bank.Program{k.p.Swap: Swap(k.p), k.p.Relay: Relay(k.p, s.rules)}}); err != nil {
+		Programs: map[wire.Key]bank.Program{k.p.Swap: Swap(k.p, k.data), k.p.Relay: Relay(k.p, s.rules)}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.Close() })
@@ -99,6 +101,12 @@ func both(t *testing.T, s setup, f func(*testing.T, *kit)) {
 	for _, version := range []string{wire.V1, wire.V2} {
 		t.Run(version, func(t *testing.T) { f(t, newKit(t, version, s)) })
 	}
+}
+
+// layouts runs a test for both versions, and for v2 with each layout of data accounts.
+func layouts(t *testing.T, f func(*testing.T, *kit)) {
+	both(t, setup{}, f)
+	t.Run("v2, tagged", func(t *testing.T) { f(t, newKit(t, wire.V2, setup{data: wire.DataTagged})) })
 }
 
 func tokenAccount(mint, owner wire.Key, amount uint64) bank.Account {

@@ -23,7 +23,7 @@ type Rules struct {
 
 // Relay returns the Bitcoin relay of a deployment.
 func Relay(p wire.Programs, r Rules) bank.Program {
-	return program(p, map[string]handler{
+	return program(p, wire.DataPlain, map[string]handler{
 		"initialize":                initializeRelay,
 		"submit_block_headers":      r.submit,
 		"submit_short_fork_headers": r.submitShortFork,

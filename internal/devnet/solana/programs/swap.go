@@ -5,9 +5,10 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-// Swap returns the swap program of a deployment.
-func Swap(p wire.Programs) bank.Program {
-	return program(p, map[string]handler{
+// Swap returns the swap program of a deployment, which lays data accounts out in one of
+// the ways that a client must be prepared for.
+func Swap(p wire.Programs, data wire.DataLayout) bank.Program {
+	return program(p, data, map[string]handler{
 		"deposit":                   deposit,
 		"withdraw":                  withdraw,
 		"offerer_initialize_pay_in": func(x *call) error { return initialize(x, true) },

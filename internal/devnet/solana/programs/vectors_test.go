@@ -272,7 +272,7 @@ func (s *scene) execute(tx *bank.Tx) (result *bank.Result, after []bank.Account)
 		}
 	}
 	b, err := bank.New(bank.Options{Now: func() time.Time { return s.now }, Manual: true, Accounts: accounts,
-		Programs: map[wire.Key]bank.Program{s.p.Swap: Swap(s.p), s.p.Relay: Relay(s.p, Rules{})}})
+		Programs: map[wire.Key]bank.Program{s.p.Swap: Swap(s.p, s.layout()), s.p.Relay: Relay(s.p, Rules{})}})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -284,9 +284,17 @@ func (s *scene) execute(tx *bank.Tx) (result *bank.Result, after []bank.Account)
 	return result, after
 }
 
+// layout is the one that the reference's sizes fit.
+func (s *scene) layout() wire.DataLayout {
+	if s.p.Version == wire.V1 {
+		return wire.DataPlain
+	}
+	return wire.DataTagged
+}
+
 // wantPayload demands that the transactions so far have written all that the claim needs.
 func (s *scene) wantPayload() {
-	a, err := s.p.DecodeDataAccount(s.accounts[s.data].Data)
+	a, err := s.layout().Decode(s.accounts[s.data].Data)
 	if err != nil {
 		s.Fatal(err)
 	}
