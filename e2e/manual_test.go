@@ -31,8 +31,11 @@ func TestSettledManually(t *testing.T) {
 
 func settledManually(t *testing.T, o options) {
 	w := start(t, o)
-	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})
+	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true, NoProofs: true})
 	for typ, request := range w.incoming() {
+		if typ == swapper.SwapFromBTCLN {
+			continue // which nobody else settles
+		}
 		t.Run(string(typ), func(t *testing.T) {
 			w := w.in(t)
 			before := w.wbtc()
