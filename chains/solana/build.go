@@ -22,8 +22,8 @@ import (
 // that the LP signed is not known yet that is asked for meanwhile; a refund takes one
 // more to try it. A proof takes one more to find its header in the relay, none if that is
 // known from before, and three or more if the relay is behind: its tip and the newest
-// header that it shares with Bitcoin are looked for side by side. The Bitcoin backend is
-// asked meanwhile.
+// header that it shares with Bitcoin are looked for side by side. On v2 a claim that needs
+// no data account takes one more, to try it. The Bitcoin backend is asked meanwhile.
 func (k *contract) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned, error) {
 	signer, err := address("signer", plan.Signer)
 	if err != nil {
@@ -410,7 +410,7 @@ func (b *building) try(ctx context.Context, tx *wire.Tx) (*solrpc.Simulation, er
 // known already is lost.
 func (b *building) openTxs(s *buildStep) ([]*wire.Tx, error) {
 	if s.dependsOnLayout(b.signer) && b.layout.err != nil {
-		return nil, fmt.Errorf("nobody should pay for an escrow whose claim cannot be made: %w", b.layout.err)
+		return nil, fmt.Errorf("an escrow whose claim cannot be made must not be opened: %w", b.layout.err)
 	}
 	if a := b.accounts[b.k.Escrow(s.d.PaymentHash)]; a != nil && len(a.Data) > 0 {
 		return nil, fault.New(fault.InvalidState, "an escrow with this payment hash is open already")

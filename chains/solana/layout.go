@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
@@ -73,32 +74,29 @@ func (t *layoutTrial) read() layout {
 	if all := t.k.DataLayouts(); len(all) == 1 {
 		return layout{of: all[0]}
 	}
-	unknown := fault.New(fault.Upstream, "the node does not tell how the swap program on Solana keeps the data of claims: it does not try transactions")
+	unknown := errors.New("no node was asked")
 	for i, r := range t.requests {
-		if r.Err != nil {
-			unknown = fault.New(fault.Upstream, "the node does not tell how the swap program on Solana keeps the data of claims: %w", r.Err)
-			continue
-		}
 		got := t.tried[i]
-		if got.Err != nil {
+		switch {
+		case r.Err != nil:
+			unknown = r.Err
+		case got.Err != nil:
 			e := wire.ParseTxError(got.Err)
 			why := t.k.Explain(e, t.k.DataTrialTx(t.payers[i], t.account).Instructions)
 			if e.Instruction > 0 { // the account could be created
 				return layout{err: fault.New(fault.Unsupported, "the swap program on Solana refuses an account for the data of a claim: %s", why)}
 			}
-			unknown = fault.New(fault.Upstream, "the node cannot try how the swap program on Solana keeps the data of claims: %s", why)
-			continue
+			unknown = errors.New(why)
+		case len(got.After) == 0 || got.After[0] == nil:
+			unknown = errors.New("the node does not show the account")
+		default:
+			if l, ok := t.k.TriedLayout(got.After[0].Data, t.payers[i]); ok {
+				return layout{of: l}
+			}
+			return layout{err: fault.New(fault.Unsupported, "the swap program on Solana keeps the data of claims in a form that is not known")}
 		}
-		if len(got.After) == 0 || got.After[0] == nil {
-			unknown = fault.New(fault.Upstream, "the node does not tell how the swap program on Solana keeps the data of claims: it shows no account")
-			continue
-		}
-		if l, ok := t.k.TriedLayout(got.After[0].Data, t.payers[i]); ok {
-			return layout{of: l}
-		}
-		return layout{err: fault.New(fault.Unsupported, "the swap program on Solana keeps the data of claims in a form that is not known")}
 	}
-	return layout{err: unknown}
+	return layout{err: fault.New(fault.Upstream, "the node has to try how the swap program on Solana keeps the data of claims: %w", unknown)}
 }
 
 // layoutOf is how a data account of the signer's is laid out; false if it is not the

@@ -68,9 +68,9 @@ func (s *scene) buildRefused(what string, plan chains.Plan, code fault.Code, say
 	}
 }
 
-// Where the program keeps data accounts in no form that is known, nobody is asked to pay
-// for what cannot be claimed: the escrow is not opened. Everything else goes on, and who
-// has paid claims without such an account, if the payment is small.
+// Where the program keeps data accounts in no form that is known, an escrow is not opened
+// that could not be claimed. Everything else goes on, and a user that has paid claims
+// without such an account, if the payment is small.
 func TestUnknownLayoutsAreRefused(t *testing.T) {
 	s := newPlayed(t, played{wire.V2, 4})
 	e, plan := s.paid()
@@ -94,7 +94,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 	s.want(e, chains.EscrowClaimed)
 }
 
-// What a node does not tell is asked for again, before anybody pays. A claim that was
+// What a node does not tell is asked for again, before the user pays. A claim that was
 // begun goes on: the account that was made for it tells.
 func TestLayoutsThatNodesDoNotTell(t *testing.T) {
 	each(t, func(t *testing.T, p played) {
@@ -226,8 +226,8 @@ func (s *scene) payload(plan chains.Plan) []byte {
 	return payload
 }
 
-// Who has no SOL yet is told what to sign all the same: the provider's lamports do for a
-// trial that nobody sends.
+// A user without SOL is told what to sign all the same: the provider's lamports do for a
+// trial, which is not sent.
 func TestLayoutForSomebodyWithoutSOL(t *testing.T) {
 	each(t, func(t *testing.T, p played) {
 		s := newPlayed(t, p)

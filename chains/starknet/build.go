@@ -12,7 +12,8 @@ import (
 
 // Build takes one round trip for steps that need no Bitcoin proof. A proof takes two
 // more to find its header in the relay, one more when that is known from before, and
-// those of [contract.syncPlan] if the relay is behind. A vault claim takes one more for
+// those of [contract.syncPlan] if the relay is behind, with one to try what comes of
+// it, see [contract.fitBounds]. A vault claim takes one more for
 // the vault; the withdrawals before the wanted one are proven in parallel. The Bitcoin
 // backend is asked meanwhile.
 func (k *contract) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned, error) {
@@ -96,6 +97,9 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 	}
 	for _, tx := range calls {
 		txs = append(txs, c.net.NewInvoke(signer, first+uint64(len(txs)), rate, tx))
+	}
+	if err := k.fitBounds(ctx, plan, txs); err != nil {
+		return nil, err
 	}
 	texts := make([]string, len(txs))
 	for i, tx := range txs {

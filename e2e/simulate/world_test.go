@@ -85,6 +85,7 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 		Bitcoin: func(o *devbitcoin.Options) { o.Now = dated(o.Now, p.times["BITCOIN"]) },
 		OnSolana: func(o *devsolana.Options) {
 			o.Now, o.ConfirmedLag, o.FinalizedLag = dated(o.Now, p.times["SOLANA"]), 2, 31
+			o.DataV2 = []solwire.DataLayout{solwire.DataPlain, solwire.DataTagged}[p.seed%2] // which v2 has is not public
 		},
 		OnStarknet: func(o *devstarknet.Options) { o.Now = dated(o.Now, p.times["STARKNET"]) },
 

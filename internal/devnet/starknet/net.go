@@ -29,6 +29,7 @@ type Options struct {
 	BlockTime time.Duration    // blocks are closed this often, and not for each transaction; 0: for each transaction
 	L1Lag     int              // how many blocks below the head the newest block is that is accepted on L1; 0: two, -1: none
 	Prices    state.Prices     // of gas; zero: as low as public networks' are
+	HeaderGas uint64           // l2 gas for a header that the relay stores, beside its hash; 0: about what it takes on public networks
 
 	ChainID    string           // "": SN_SEPOLIA
 	Deployment *wire.Deployment // where the contracts stand; nil: where they do on Sepolia, with the relay of Bitcoin's Testnet4
@@ -116,7 +117,7 @@ func (n *Net) start(ctx context.Context) (err error) {
 		n.ownBitcoin = true
 	}
 	n.network = o.network()
-	n.chain, err = state.New(state.Options{Now: o.Now, ChainID: n.network.ChainIDFelt(), Classes: contracts.Classes(contracts.Rules{}),
+	n.chain, err = state.New(state.Options{Now: o.Now, ChainID: n.network.ChainIDFelt(), Classes: contracts.Classes(contracts.Rules{HeaderGas: o.HeaderGas}),
 		Prices: o.Prices, Manual: o.Manual, BlockTime: o.BlockTime, L1Lag: o.L1Lag})
 	if err != nil {
 		return err

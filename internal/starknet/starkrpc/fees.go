@@ -78,13 +78,27 @@ func bodies(txs []*wire.Transaction) ([]json.RawMessage, error) {
 // is an error that [IsReverted] knows, or one that [IsRefusal] knows. They are shown to
 // the node: never one that reveals a secret.
 func EstimateRequest(txs []*wire.Transaction, result *[]Estimate) (Request, error) {
+	return estimate(txs, result)
+}
+
+// TrialRequest is [EstimateRequest] for invocations that are not signed yet, by accounts
+// that are deployed. What the account takes to check its signature is not in the answer.
+func TrialRequest(txs []*wire.Transaction, result *[]Estimate) (Request, error) {
+	trials := make([]*wire.Transaction, len(txs))
+	for i, tx := range txs {
+		trials[i] = tx.Trial()
+	}
+	return estimate(trials, result, "SKIP_VALIDATE")
+}
+
+func estimate(txs []*wire.Transaction, result *[]Estimate, flags ...string) (Request, error) {
 	all, err := bodies(txs)
 	if err != nil {
 		return Request{}, err
 	}
 	return Request{Method: "starknet_estimateFee", Result: result, Check: func(got any) error { return checkCount(len(*got.(*[]Estimate)), len(txs)) },
 		Form: func(v int) any {
-			return object{"request": all, "simulation_flags": []string{}, "block_id": preConfirmed(v)}
+			return object{"request": all, "simulation_flags": append([]string{}, flags...), "block_id": preConfirmed(v)}
 		}}, nil
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 // Gas is how much of each kind a transaction may use. Amounts are constants of the
-// protocol, not estimates: what a quote says that a transaction costs and what the
-// transaction allows come from the same table (§9).
+// protocol, not estimates: what a quote says that a transaction costs comes from this
+// table (§9), and so does the least that the transaction allows. Proofs of large Bitcoin
+// transactions and headers for the relay may take more, see [Bounds.Fit].
 type Gas struct {
 	L1, L2, L1Data uint64
 }

@@ -131,6 +131,14 @@ func (t *Transaction) ID() (string, error) {
 	return Hex(h), nil
 }
 
+// Trial returns an unsigned invocation as if it were signed, with nothing: nodes can try
+// it, and nobody can execute it.
+func (t *Transaction) Trial() *Transaction {
+	trial := *t
+	trial.Calldata, trial.Signed = t.calldata(), true
+	return &trial
+}
+
 // Broadcast returns a signed transaction as nodes take it, and the method and the name
 // of its parameter (§10.6). Details beside the signature win over those in it.
 func (t *Transaction) Broadcast() (method, param string, body json.RawMessage, err error) {
