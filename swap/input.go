@@ -28,9 +28,10 @@ type Reveal struct{ Preimage chains.Preimage }
 
 // Submit holds what the user signed, already checked against the plan.
 type Submit struct {
-	Action string
-	Txs    []SignedTx
-	PSBT   *SignedPSBT
+	Action  string
+	Txs     []SignedTx
+	PSBT    *SignedPSBT
+	ByOwner bool // the swap's owner or the service itself hands it in; false: a stranger who knows the id
 }
 
 // SignedPSBT is a checked Bitcoin transaction of the user.
@@ -44,8 +45,9 @@ type SignedPSBT struct {
 // UseWithdraw asks to be paid from an LNURL-withdraw link. Nil means the link that the swap
 // was created with.
 type UseWithdraw struct {
-	Link string
-	With *Withdraw
+	Link    string
+	With    *Withdraw
+	ByOwner bool // the swap's owner or the service itself asks; false: a stranger who knows the id
 }
 
 // RefundTo is the Bitcoin address to which an LP must return a payment that it

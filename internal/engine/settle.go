@@ -18,13 +18,14 @@ type Links interface {
 // Settle has a swap's invoice paid from an LNURL-withdraw link, the swap's own or, if
 // it has none, the given one, and waits for the payment. It returns the payment hash.
 // The invoice is sent to the link's service once; if the response is lost, the LP is
-// asked whether the payment came, and only another call sends it again.
+// asked whether the payment came, and only another call sends it again. owned says
+// whether the caller is the swap's owner or the service itself.
 //
 // Errors: fault.NotFound for an unknown id; fault.Unsupported for a swap that is not
 // paid over Lightning; fault.InvalidState for one that awaits no payment;
 // fault.InvalidInput for a link that is missing, superfluous, or does not pay the
 // invoice; fault.Upstream if its service refuses; fault.Timeout when ctx ends first.
-func (g *Engine) Settle(ctx context.Context, links Links, id, link string) (hash string, err error) {
+func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned func(*swap.Record) bool) (hash string, err error) {
 	r, err := g.Load(ctx, id)
 	if err != nil {
 		return "", err
@@ -39,6 +40,7 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string) (hash
 	if err != nil {
 		return "", err
 	}
+	use.ByOwner = owned(r)
 	res, err := g.Advance(ctx, r.ID, use)
 	if err != nil {
 		// The payment may have come while this call was on its way.

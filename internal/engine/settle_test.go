@@ -34,6 +34,9 @@ func paysOut(low, high int64) links {
 	return links{details: &lnurl.Withdraw{Params: lnurl.WithdrawParams{K1: "k", Callback: "https://pays/cb", MinWithdrawable: low, MaxWithdrawable: high, URL: "lnurlw://pays"}}}
 }
 
+// anyOwner is for calls that the swap's owner makes.
+func anyOwner(*swap.Record) bool { return true }
+
 // invoiceOf makes an invoice of an amount, 0 for none.
 func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
 	t.Helper()
@@ -148,7 +151,7 @@ func TestHowASettlementEnds(t *testing.T) {
 				g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
 				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
 				defer cancel()
-				hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x")
+				hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x", anyOwner)
 				synctest.Wait()
 				switch {
 				case c.code == "" && (err != nil || hash != "11"):
@@ -181,12 +184,12 @@ func TestWhatIsNotSettled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for id, want := range map[string]fault.Code{"out": fault.Unsupported, "paid": fault.InvalidState, "none": fault.NotFound} {
-			if hash, err := g.Settle(t.Context(), paysOut(0, 1<<40), id, "x"); fault.CodeOf(err) != want || hash != "" {
+			if hash, err := g.Settle(t.Context(), paysOut(0, 1<<40), id, "x", anyOwner); fault.CodeOf(err) != want || hash != "" {
 				t.Errorf("%s: %q, %v", id, hash, err)
 			}
 		}
 		quoted(t, g, swap.FromBTCLNAuto, "open", "13")
-		if _, err := g.Settle(t.Context(), paysOut(0, 1<<40), "open", ""); fault.CodeOf(err) != fault.InvalidInput {
+		if _, err := g.Settle(t.Context(), paysOut(0, 1<<40), "open", "", anyOwner); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("without a link: %v", err)
 		}
 		g.Close()
