@@ -42,11 +42,11 @@ func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error
 	if c.life.over() {
 		return ErrClosed
 	}
-	return c.engine.Subscribe(ctx, func(ch engine.Change) bool { return deliver(c.change(ch.Record, ch.From)) })
+	return c.engine.Subscribe(ctx, func(ch engine.Change) bool { return deliver(c.change(ctx, ch.Record, ch.From)) })
 }
 
-func (c *Client) change(r *swap.Record, from int) Change {
-	return Change{Swap: c.listed(r), From: from, Account: Account{Chain: r.Chain, Signer: r.Signer}, Version: r.Version, At: Timestamp(r.Changed)}
+func (c *Client) change(ctx context.Context, r *swap.Record, from int) Change {
+	return Change{Swap: c.listed(ctx, r), From: from, Account: Account{Chain: r.Chain, Signer: r.Signer}, Version: r.Version, At: Timestamp(r.Changed)}
 }
 
 // Changes yields the swaps that were changed at since or later, the oldest change
@@ -74,7 +74,7 @@ func (c *Client) Changes(ctx context.Context, of Account, since time.Time) iter.
 			if failed = err; failed != nil {
 				break
 			}
-			if more = yield(c.change(r, r.State), nil); !more {
+			if more = yield(c.change(ctx, r, r.State), nil); !more {
 				break
 			}
 		}
@@ -124,9 +124,10 @@ type Progress struct {
 	Account Account
 	Version uint64    // of the stored swap, as in [Change]
 	At      Timestamp // when that was stored
-	// Status is what [Client.GetSwapStatus] returns, less what would be worth something
-	// to somebody else: transactions that carry a preimage (the action is there, its Txs
-	// are empty), an LNURL-withdraw link, and what an LNURL service tells its payer.
+	// Status is what [Client.GetSwapStatus] shows to others than the swap's owner, whoever
+	// asks: without an LNURL-withdraw link and what an LNURL service tells its payer. As it
+	// is told to those who did not ask, a transaction that carries a preimage is never in it
+	// (the action is there, its Txs are empty).
 	Status *GetSwapStatusOutput
 }
 
@@ -142,19 +143,12 @@ func (c *Client) Progress(ctx context.Context, swapID string) (_ *Progress, err 
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	s, err := c.engine.Status(ctx, c.reader, engine.StatusRequest{ID: swapID, Discreet: true,
-		Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }})
+	s, err := c.engine.Status(ctx, c.reader, engine.StatusRequest{ID: swapID, Told: true,
+		Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{Discreet: true}, nil }})
 	if err != nil {
 		return nil, err
 	}
-	out := c.status(s)
-	if l := out.LNURL; l != nil {
-		out.LNURL = nil
-		if l.Pay != "" {
-			out.LNURL = &SwapOutputLNURL{Pay: l.Pay}
-		}
-	}
-	return &Progress{Account: Account{Chain: s.Record.Chain, Signer: s.Record.Signer}, Version: s.Record.Version, At: Timestamp(s.Record.Changed), Status: out}, nil
+	return &Progress{Account: Account{Chain: s.Record.Chain, Signer: s.Record.Signer}, Version: s.Record.Version, At: Timestamp(s.Record.Changed), Status: c.status(s, false)}, nil
 }
 
 // Fingerprint returns 16 hexadecimal digits that are the same for two statuses in which

@@ -25,16 +25,26 @@ func (c *Client) CreateSwap(ctx context.Context, in CreateSwapInput) (_ *CreateS
 	if err != nil {
 		return nil, err
 	}
-	q.Caller = CallerOf(ctx)
+	q.Caller, q.Owner = CallerOf(ctx), newOwner(ctx)
 	if err := c.loaded(ctx); err != nil {
 		return nil, err
 	}
-	r, err := c.quoter.Create(ctx, q)
+	m, err := c.quoter.Create(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	out := c.base(r, c.engine.StoredView(r))
-	return &out, nil
+	return c.created(ctx, m), nil
+}
+
+// created is a new swap, or one that was created by the same request before: then its key
+// is for its owner alone, who may not be the one who repeats the request.
+func (c *Client) created(ctx context.Context, m *quote.Made) *CreateSwapOutput {
+	owned := !m.Repeated || owns(ctx, "")(m.Record)
+	out := &CreateSwapOutput{SwapOutputBase: c.base(m.Record, c.engine.StoredView(m.Record), owned)}
+	if owned {
+		out.SwapKey = Secret(m.SwapKey)
+	}
+	return out
 }
 
 // readRequest resolves the tokens of a request and strips its addresses of

@@ -69,19 +69,18 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 		return nil, fault.At("srcToken", err)
 	}
 	q := quote.GasRequest{Src: src, Chain: in.ChainID, Amount: in.Amount, Address: in.DstAddress,
-		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Caller: CallerOf(ctx), Key: in.IdempotencyKey}
+		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Caller: CallerOf(ctx), Owner: newOwner(ctx), Key: in.IdempotencyKey}
 	if q.LP == "" {
 		q.LP = c.config.LPs.Trusted
 	}
 	if q.LP == "" {
 		return nil, fault.Invalid("lp", "is required: %s has no default provider for trusted gas swaps", c.config.Network)
 	}
-	r, err := c.quoter.CreateGas(ctx, q)
+	m, err := c.quoter.CreateGas(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	out := c.base(r, c.engine.StoredView(r))
-	return &out, nil
+	return c.created(ctx, m), nil
 }
 
 // SetGasRefundAddress sets the address to which the bitcoin of a
@@ -89,7 +88,7 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 // because it arrived too late. The address is stored durably before the method
 // returns, and is sent to the provider as often as needed. It can be set only
 // once, here or when the swap is created: a different address is refused with
-// [CodeInvalidState].
+// [CodeInvalidState], and a caller who does not own the swap with [CodeUnsupported].
 func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -103,6 +102,9 @@ func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (er
 	r, err := c.engine.Load(ctx, swapID)
 	if err != nil {
 		return err
+	}
+	if !owns(ctx, "")(r) {
+		return fault.New(fault.Unsupported, "only the swap's owner says where its bitcoin goes back to")
 	}
 	if r.Type != swap.TrustedFromBTC {
 		return fault.New(fault.Unsupported, "swaps of type %s have no refund address to set", r.Type)

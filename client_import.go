@@ -121,7 +121,7 @@ func (c *Client) importOne(ctx context.Context, a *recovery.Adopter, body []byte
 	if err != nil {
 		return ImportReport{}, err
 	}
-	shown := c.listed(r)
+	shown := c.listed(ctx, r)
 	if known {
 		return ImportReport{Outcome: AlreadyImported, Swap: &shown}, nil
 	}

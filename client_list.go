@@ -83,7 +83,7 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 			if !show(r.Type) {
 				continue
 			}
-			if out = append(out, c.listed(r)); len(out) == in.Limit {
+			if out = append(out, c.listed(ctx, r)); len(out) == in.Limit {
 				return out, nil
 			}
 		}

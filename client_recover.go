@@ -39,7 +39,7 @@ func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput
 		valid = true
 		found, err := recovery.Recover(ctx, c.quoter, ch.Info().ID, own)
 		for _, r := range found {
-			out = append(out, c.listed(r))
+			out = append(out, c.listed(ctx, r))
 		}
 		failed = errors.Join(failed, err)
 	}

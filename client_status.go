@@ -26,7 +26,13 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	q := engine.StatusRequest{ID: in.SwapID, Caller: func(r *swap.Record) (swap.Caller, error) { return c.caller(r, in) }}
+	owned, own := owns(ctx, in.SwapKey), false
+	q := engine.StatusRequest{ID: in.SwapID, Caller: func(r *swap.Record) (swap.Caller, error) {
+		caller, err := c.caller(r, in)
+		own = owned(r) || in.Secret != "" && r.ProvedBy(*preimageOf(in.Secret))
+		caller.Discreet = !own
+		return caller, err
+	}}
 	if in.Secret != "" {
 		q.Preimage = preimageOf(in.Secret)
 	}
@@ -34,12 +40,12 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 	if err != nil {
 		return nil, err
 	}
-	return c.status(s), nil
+	return c.status(s, own), nil
 }
 
-// status is how a swap stands, as its caller sees it.
-func (c *Client) status(s *engine.Status) *GetSwapStatusOutput {
-	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(s.Record, s.View), s.View.Row), RequiresSecretReveal: s.View.Reveal,
+// status is how a swap stands, as its owner or another caller sees it.
+func (c *Client) status(s *engine.Status, owned bool) *GetSwapStatusOutput {
+	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(s.Record, s.View, owned), s.View.Row), RequiresSecretReveal: s.View.Reveal,
 		Escrow: c.escrowOf(s.Record), CurrentAction: actionOf(s.Todo)}
 	if f := s.Todo.Funded; f != nil {
 		out.Quote.Fees.NetworkInput = bitcoinAmount(f.Fee)

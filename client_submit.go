@@ -1,11 +1,6 @@
 package swapper
 
-import (
-	"context"
-
-	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/swap"
-)
+import "context"
 
 // SubmitTransaction implements [Service].
 func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInput) (_ *SubmitTransactionOutput, err error) {
@@ -17,7 +12,7 @@ func (c *Client) SubmitTransaction(ctx context.Context, in SubmitTransactionInpu
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	ids, err := c.engine.Submit(ctx, handedIn{c.reader, c.owned}, in.SwapID, in.SignedTxs)
+	ids, err := c.engine.Submit(ctx, handedIn{c.reader, owns(ctx, in.SwapKey)}, in.SwapID, in.SignedTxs)
 	if err != nil {
 		return nil, err
 	}
@@ -36,25 +31,9 @@ func (c *Client) SettleWithLnurl(ctx context.Context, in SettleWithLnurlInput) (
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	hash, err := c.engine.Settle(ctx, c.lnurl, in.SwapID, in.LnurlWithdraw, c.owned)
+	hash, err := c.engine.Settle(ctx, c.lnurl, in.SwapID, in.LnurlWithdraw, owns(ctx, in.SwapKey))
 	if err != nil {
 		return nil, err
 	}
 	return &SettleWithLnurlOutput{PaymentHash: hash}, nil
 }
-
-// handedIn notes of what is submitted whether it comes from the swap's owner.
-type handedIn struct {
-	engine.Checker
-	owned func(*swap.Record) bool
-}
-
-// Check implements [engine.Checker].
-func (h handedIn) Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error) {
-	in, err := h.Checker.Check(ctx, r, a, signed)
-	in.ByOwner = h.owned(r)
-	return in, err
-}
-
-// owned reports whether a call comes from a swap's owner or from the service itself.
-func (c *Client) owned(*swap.Record) bool { return true }

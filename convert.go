@@ -1,6 +1,7 @@
 package swapper
 
 import (
+	"context"
 	"encoding/json"
 	"math/big"
 
@@ -10,8 +11,9 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// base is what every operation shows of a swap.
-func (c *Client) base(r *swap.Record, v swap.View) SwapOutputBase {
+// base is what every operation shows of a swap, to its owner or to others: v is the view
+// for them.
+func (c *Client) base(r *swap.Record, v swap.View, owned bool) SwapOutputBase {
 	return SwapOutputBase{
 		SwapID:   r.ID,
 		SwapType: SwapType(r.Type.String()),
@@ -25,15 +27,15 @@ func (c *Client) base(r *swap.Record, v swap.View) SwapOutputBase {
 		},
 		CreatedAt: Timestamp(r.CreatedAt),
 		Steps:     stepsOf(v.Steps),
-		LNURL:     lnurlOf(r),
+		LNURL:     lnurlOf(r, owned),
 		Flags:     flagsOf(r),
 	}
 }
 
-// listed is a record as lists show it: by itself, without asking anybody.
-func (c *Client) listed(r *swap.Record) ListSwapOutput {
+// listed is a record as lists show it to a caller: by itself, without asking anybody.
+func (c *Client) listed(ctx context.Context, r *swap.Record) ListSwapOutput {
 	v := c.engine.StoredView(r)
-	return withFlags(c.base(r, v), v.Row)
+	return withFlags(c.base(r, v, owns(ctx, "")(r)), v.Row)
 }
 
 func withFlags(base SwapOutputBase, row swap.StateRow) ListSwapOutput {
@@ -83,17 +85,21 @@ func sideOf(t swap.StepType) StepSide {
 }
 
 // lnurlOf shows the link of a swap, and what the paid service says once the
-// preimage is known. A success action that cannot be decoded is left out.
-func lnurlOf(r *swap.Record) *SwapOutputLNURL {
+// preimage is known. A success action that cannot be decoded is left out. A link that pays
+// out, and what the service says to its payer, are for the swap's owner.
+func lnurlOf(r *swap.Record, owned bool) *SwapOutputLNURL {
 	l := r.Lightning
 	if l == nil || l.Link == "" {
 		return nil
 	}
 	if r.Type != swap.ToBTCLN {
+		if !owned {
+			return nil
+		}
 		return &SwapOutputLNURL{Withdraw: l.Link}
 	}
 	out := &SwapOutputLNURL{Pay: l.Link}
-	if l.Preimage.IsZero() || len(l.SuccessAction) == 0 {
+	if !owned || l.Preimage.IsZero() || len(l.SuccessAction) == 0 {
 		return out
 	}
 	var action lnurl.SuccessAction

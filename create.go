@@ -48,7 +48,15 @@ type CreateSwapInput struct {
 }
 
 // CreateSwapOutput is the result of createSwap.
-type CreateSwapOutput = SwapOutputBase
+type CreateSwapOutput struct {
+	SwapOutputBase
+	// SwapKey proves, later and from anywhere, that a caller is the swap's owner: 32
+	// hexadecimal digits. It is told once, and kept only as a hash; a call that is repeated
+	// with its idempotency key gets it again. It belongs into SwapKey of the other
+	// operations' inputs and into no URL. Empty where the call was repeated by somebody
+	// else. It is an addition to the published interface.
+	SwapKey Secret `json:"swapKey,omitempty"`
+}
 
 // Validate checks everything that can be said of the input without knowing the
 // chains (protocol: utilities.md §3). The error is an [Error] with

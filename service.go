@@ -78,24 +78,3 @@ const (
 
 // CodeOf returns the code of any error, wrapped or not; see [fault.CodeOf].
 func CodeOf(err error) Code { return fault.CodeOf(err) }
-
-type callerKey struct{}
-
-// WithCaller returns a context that says on whose behalf an operation is
-// called. The name is any text that identifies the caller, such as an account
-// number. Idempotency keys belong to a caller: the same key from another caller
-// is a different key, so a caller cannot reach another one's swap by guessing
-// or repeating its key. Calls without a name share one namespace. Names are
-// stored only as hashes.
-//
-// Over HTTP the server names the caller, see httpapi.WithCaller; a name in a
-// remote client's context is not transmitted.
-func WithCaller(ctx context.Context, name string) context.Context {
-	return context.WithValue(ctx, callerKey{}, name)
-}
-
-// CallerOf returns the name set by [WithCaller], or "".
-func CallerOf(ctx context.Context) string {
-	name, _ := ctx.Value(callerKey{}).(string)
-	return name
-}

@@ -17,6 +17,7 @@ type GetSwapStatusInput struct {
 	BitcoinPublicKey string   // 64, 66 or 130 hexadecimal digits; requires BitcoinAddress
 	BitcoinFeeRate   *float64 // sat/vB for the funded transaction, above 0; nil: the current rate
 	Signer           string   // smart-chain address to claim, refund or settle with instead of the swap's own
+	SwapKey          Secret   // key of the swap, see CreateSwapOutput; "": the caller is the owner, or is shown the swap discreetly
 }
 
 // Validate checks everything that can be checked without knowing the chains.
@@ -29,6 +30,7 @@ func (in *GetSwapStatusInput) Validate() error {
 		optionalHex("bitcoinPublicKey", in.BitcoinPublicKey, 64, 66, 130),
 		positive("bitcoinFeeRate", in.BitcoinFeeRate),
 		optional("signer", in.Signer, maxID),
+		swapKey(in.SwapKey),
 	); err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ type ActionError struct {
 const redacted = "***"
 
 // Secret is a text that must not be shown: the preimage of a Lightning payment,
-// as 64 hexadecimal digits. Printed, formatted, logged or marshalled, alone or
+// as 64 hexadecimal digits, or the key of a swap, as 32. Printed, formatted, logged or marshalled, alone or
 // inside another value, it shows as `***`, or as nothing when empty. Only
 // [Secret.Reveal] returns its content.
 type Secret string

@@ -13,12 +13,13 @@ type SubmitTransactionInput struct {
 	// PSBTs in hexadecimal or base64, smart-chain transactions in the chain's
 	// serialisation.
 	SignedTxs []string
+	SwapKey   Secret // key of the swap, see CreateSwapOutput; "" for none
 }
 
 // Validate checks everything that can be checked without knowing the chains.
 // The error is an [Error] with [CodeInvalidInput] that names the field.
 func (in *SubmitTransactionInput) Validate() error {
-	if err := required("swapId", in.SwapID, maxID); err != nil {
+	if err := first(required("swapId", in.SwapID, maxID), swapKey(in.SwapKey)); err != nil {
 		return err
 	}
 	switch n := len(in.SignedTxs); {
@@ -44,6 +45,7 @@ type SubmitTransactionOutput struct {
 type SettleWithLnurlInput struct {
 	SwapID        string
 	LnurlWithdraw string // LNURL-withdraw link; required if the swap has none, refused if it has one
+	SwapKey       Secret // key of the swap, see CreateSwapOutput; a link that the swap has pays only for its owner
 }
 
 // Validate checks everything that can be checked without knowing the swap. The
@@ -52,6 +54,7 @@ func (in *SettleWithLnurlInput) Validate() error {
 	return first(
 		required("swapId", in.SwapID, maxID),
 		optional("lnurlWithdraw", in.LnurlWithdraw, maxAddressText),
+		swapKey(in.SwapKey),
 	)
 }
 

@@ -87,6 +87,9 @@ func optionalHex(field, s string, digits ...int) *Error {
 	return fault.Invalid(field, "must be a public key of 64, 66 or 130 hexadecimal digits")
 }
 
+// swapKey checks a swap's key that may be absent.
+func swapKey(key Secret) *Error { return optionalHex("swapKey", key.Reveal(), 32) }
+
 func isHex(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -33,7 +33,7 @@ type trivial struct {
 func newTrivial() *trivial {
 	return &trivial{
 		parsed:  swapper.ParseAddressOutput{Address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", Type: swapper.AddressBitcoin},
-		created: base("new"),
+		created: swapper.CreateSwapOutput{SwapOutputBase: base("new"), SwapKey: "00112233445566778899aabbccddeeff"},
 		status:  statuses()["sign"],
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/lru"
 )
 
 // client is what [NewClient] returns.
@@ -15,6 +16,7 @@ type client struct {
 	base   string
 	http   *http.Client
 	header http.Header
+	keys   *lru.Cache[string, swapper.Secret] // of swaps that it has created, by id
 }
 
 var _ swapper.Service = (*client)(nil)
@@ -47,12 +49,16 @@ func WithHeader(name, value string) ClientOption {
 // are ignored. Redirects are errors, because a request carries keys and signed
 // transactions. An operation without a deadline gets the handler's default plus
 // 15 s. Requests are never retried. The client is safe for concurrent use.
+//
+// The client remembers the keys of the swaps that it creates, and shows a swap's key with
+// each request about it. That memory ends with the process: who goes on with a swap later
+// keeps SwapKey of the output, and gives it in the inputs.
 func NewClient(base string, opts ...ClientOption) (swapper.Service, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, newError(swapper.CodeInvalidInput, "base", "must be an http or https URL without a query")
 	}
-	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}}
+	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}, keys: lru.New[string, swapper.Secret](keysKept)}
 	for _, opt := range opts {
 		opt(c)
 	}
@@ -76,7 +82,11 @@ func usual(d Deadlines) time.Duration { return d.Default }
 func (c *client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.CreateSwap })
 	defer cancel()
-	return object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in))
+	out, err := object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in))
+	if err == nil && out.SwapKey != "" {
+		c.keys.Add(out.SwapID, out.SwapKey)
+	}
+	return out, err
 }
 
 // GetSwapStatus implements [swapper.Service]. A secret is sent in the body of a
@@ -85,6 +95,7 @@ func (c *client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*s
 func (c *client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
+	in.SwapKey = c.keyFor(in.SwapID, in.SwapKey)
 	how := get
 	if in.Secret != "" {
 		how = postOrGet
@@ -96,6 +107,7 @@ func (c *client) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInpu
 func (c *client) SubmitTransaction(ctx context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.SubmitTransaction })
 	defer cancel()
+	in.SwapKey = c.keyFor(in.SwapID, in.SwapKey)
 	return object[swapper.SubmitTransactionOutput](send(ctx, c, post, "submitTransaction", submitTransactionFields, &in))
 }
 
@@ -103,6 +115,7 @@ func (c *client) SubmitTransaction(ctx context.Context, in swapper.SubmitTransac
 func (c *client) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.SettleWithLnurl })
 	defer cancel()
+	in.SwapKey = c.keyFor(in.SwapID, in.SwapKey)
 	return object[swapper.SettleWithLnurlOutput](send(ctx, c, post, "settleWithLnurl", settleWithLnurlFields, &in))
 }
 

@@ -152,7 +152,7 @@ func answer[T any](err error, v T) (T, error) {
 }
 
 func (f *fake) CreateSwap(_ context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
-	out := base("new")
+	out := swapper.CreateSwapOutput{SwapOutputBase: base("new"), SwapKey: "00112233445566778899aabbccddeeff"}
 	return answer(f.told(in, in.SrcToken), &out)
 }
 

@@ -31,6 +31,9 @@ func New(service swapper.Service, opts ...Option) http.Handler {
 		opt(&h.options)
 	}
 	h.deadlines = h.deadlines.orDefault()
+	if h.address == nil {
+		h.address = peer
+	}
 	if h.logger == nil {
 		h.logger = slog.Default()
 	}
@@ -110,11 +113,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 	if op.waits {
 		pushBack(w, r, time.Now().Add(deadline+10*time.Second))
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), deadline)
+	ctx, cancel := context.WithTimeout(h.named(r), deadline)
 	defer cancel()
-	if h.caller != nil {
-		ctx = swapper.WithCaller(ctx, h.caller(r))
-	}
 	out, err := run(ctx, h.service)
 	if err != nil {
 		return err

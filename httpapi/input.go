@@ -34,16 +34,19 @@ var getSwapStatusFields = []field[swapper.GetSwapStatusInput]{
 	textField("bitcoinPublicKey", func(in *swapper.GetSwapStatusInput) *string { return &in.BitcoinPublicKey }),
 	numberField("bitcoinFeeRate", func(in *swapper.GetSwapStatusInput) **float64 { return &in.BitcoinFeeRate }),
 	textField("signer", func(in *swapper.GetSwapStatusInput) *string { return &in.Signer }),
+	textField("swapKey", func(in *swapper.GetSwapStatusInput) *swapper.Secret { return &in.SwapKey }),
 }
 
 var submitTransactionFields = []field[swapper.SubmitTransactionInput]{
 	textField("swapId", func(in *swapper.SubmitTransactionInput) *string { return &in.SwapID }).must(),
 	textsField("signedTxs", func(in *swapper.SubmitTransactionInput) *[]string { return &in.SignedTxs }).must(),
+	textField("swapKey", func(in *swapper.SubmitTransactionInput) *swapper.Secret { return &in.SwapKey }),
 }
 
 var settleWithLnurlFields = []field[swapper.SettleWithLnurlInput]{
 	textField("swapId", func(in *swapper.SettleWithLnurlInput) *string { return &in.SwapID }).must(),
 	textField("lnurlWithdraw", func(in *swapper.SettleWithLnurlInput) *string { return &in.LnurlWithdraw }),
+	textField("swapKey", func(in *swapper.SettleWithLnurlInput) *swapper.Secret { return &in.SwapKey }),
 }
 
 var listSwapsFields = []field[swapper.ListSwapsInput]{

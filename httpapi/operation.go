@@ -22,6 +22,7 @@ type operation struct {
 	get      bool // by GET and HEAD
 	post     bool // by POST
 	maxBody  int64
+	keyed    bool // takes the key of a swap
 	waits    bool // for the outside world, longer than a server's WriteTimeout may be
 	deadline func(Deadlines) time.Duration
 	// read turns the input into a call of the service. Its error is the caller's fault.
@@ -74,16 +75,16 @@ func operations() []operation {
 	ops := []operation{{
 		name: "createSwap", post: true,
 		deadline: func(d Deadlines) time.Duration { return d.CreateSwap },
-		read:     reader(createSwapFields, one(swapper.Service.CreateSwap)),
+		read:     reader(createSwapFields, createSwap),
 	}, {
-		name: "getSwapStatus", get: true, post: true,
+		name: "getSwapStatus", get: true, post: true, keyed: true,
 		read: reader(getSwapStatusFields, one(swapper.Service.GetSwapStatus)),
 	}, {
-		name: "submitTransaction", post: true, maxBody: maxSubmission, waits: true,
+		name: "submitTransaction", post: true, keyed: true, maxBody: maxSubmission, waits: true,
 		deadline: func(d Deadlines) time.Duration { return d.SubmitTransaction },
 		read:     reader(submitTransactionFields, one(swapper.Service.SubmitTransaction)),
 	}, {
-		name: "settleWithLnurl", post: true, waits: true,
+		name: "settleWithLnurl", post: true, keyed: true, waits: true,
 		deadline: func(d Deadlines) time.Duration { return d.SettleWithLnurl },
 		read:     reader(settleWithLnurlFields, one(swapper.Service.SettleWithLnurl)),
 	}, {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type options struct {
 	deadlines     Deadlines
 	logger        *slog.Logger
 	caller        func(*http.Request) string
+	address       func(*http.Request) netip.Addr
 	others        []other
 }
 
@@ -53,10 +55,21 @@ func WithLogger(l *slog.Logger) Option {
 // WithCaller says who sends a request, for servers with more than one caller:
 // name returns any text that identifies the caller, such as the account
 // determined by the authentication in front of the handler, and never something
-// that the caller can choose freely. It separates their idempotency keys, see
-// [swapper.WithCaller]. Without this option all callers share one set of keys,
-// and repeating another caller's request with its key returns the id of its
-// swap.
+// that the caller can choose freely. A swap belongs to the caller who created it, and so do
+// idempotency keys, see [swapper.WithCaller]. Without this option, and where the
+// name is "", a caller is known by its address ([WithAddress]); such callers share one set
+// of idempotency keys, and repeating another one's request with its key returns
+// the id of its swap.
 func WithCaller(name func(*http.Request) string) Option {
 	return func(o *options) { o.caller = name }
+}
+
+// WithAddress says from which network address a request comes, for callers without a name:
+// whoever calls from where a swap was created owns it, as [swapper.WithAddress] says. Behind
+// a reverse proxy use [github.com/swapper-go/swapper/httpapi/proxy.Trusted.Client]. Without
+// this option it is the address of the connection, and none if the request says that it came
+// through a proxy; a proxy that adds no header makes one owner of all its callers. The zero
+// address is nobody's: an option that returns it leaves the swap's key as the only proof.
+func WithAddress(client func(*http.Request) netip.Addr) Option {
+	return func(o *options) { o.address = client }
 }

@@ -47,10 +47,7 @@ func (o other) described(document []byte) []byte {
 }
 
 func (h *handler) serveOther(w http.ResponseWriter, r *http.Request, served http.Handler) {
-	if h.caller != nil {
-		r = r.WithContext(swapper.WithCaller(r.Context(), h.caller(r)))
-	}
-	served.ServeHTTP(w, r)
+	served.ServeHTTP(w, r.WithContext(h.named(r)))
 }
 
 // WriteError answers a request with an error as the operations do: with the status of

@@ -34,6 +34,11 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (c
 	default:
 		return nil, wrongMethod(op.allowed())
 	}
+	if op.keyed {
+		if input, err = withSwapKey(r, input); err != nil {
+			return nil, err
+		}
+	}
 	return op.read(input, h.acceptUnknown)
 }
 

@@ -46,8 +46,10 @@ func send[In any, P input[In]](ctx context.Context, c *client, how method, opera
 			values[f.name] = v
 		}
 	}
+	key, _ := values[swapKeyMember].(string)
+	delete(values, swapKeyMember)
 	if how != get {
-		body, err := c.post(ctx, operation, values)
+		body, err := c.post(ctx, operation, key, values)
 		if how != postOrGet || !errors.Is(err, errUnknown) {
 			return body, err
 		}
@@ -56,24 +58,27 @@ func send[In any, P input[In]](ctx context.Context, c *client, how method, opera
 	for name, v := range values {
 		query.Set(name, fmt.Sprint(v))
 	}
-	return c.do(ctx, operation, http.MethodGet, c.base+"/"+operation+"?"+query.Encode(), nil)
+	return c.do(ctx, operation, http.MethodGet, c.base+"/"+operation+"?"+query.Encode(), key, nil)
 }
 
-func (c *client) post(ctx context.Context, operation string, values map[string]any) ([]byte, error) {
+func (c *client) post(ctx context.Context, operation, key string, values map[string]any) ([]byte, error) {
 	text, err := json.Marshal(values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", operation, err)
 	}
-	return c.do(ctx, operation, http.MethodPost, c.base+"/"+operation, text)
+	return c.do(ctx, operation, http.MethodPost, c.base+"/"+operation, key, text)
 }
 
-func (c *client) do(ctx context.Context, operation, method, target string, body []byte) ([]byte, error) {
+func (c *client) do(ctx context.Context, operation, method, target, key string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, upstream(operation, withoutURL(err))
 	}
 	request.Header = c.header.Clone()
 	request.Header.Set("Accept", "application/json")
+	if key != "" {
+		request.Header.Set(swapKeyHeader, key)
+	}
 	if method == http.MethodPost {
 		request.Header.Set("Content-Type", "application/json")
 	}

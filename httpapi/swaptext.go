@@ -20,9 +20,12 @@ func appendSwaps(b []byte, body any) (_ []byte, ok bool) {
 	switch v := body.(type) {
 	case *swapper.GetSwapStatusOutput:
 		t.status(v)
-	case *swapper.SwapOutputBase:
+	case *created:
 		t.open('{')
-		t.base(v)
+		t.base(&v.SwapOutputBase)
+		if v.SwapKey != "" {
+			t.text(swapKeyMember, v.SwapKey)
+		}
 		t.close('}')
 	case swapper.List[swapper.ListSwapOutput]:
 		t.open('[')

@@ -87,7 +87,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 // that its types have, or left to that package.
 func TestSwapsAreWrittenAsByEncodingJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for _, v := range []any{new(swapper.GetSwapStatusOutput), new(swapper.CreateSwapOutput), new(swapper.List[swapper.ListSwapOutput])} {
+	for _, v := range []any{new(swapper.GetSwapStatusOutput), new(created), new(swapper.List[swapper.ListSwapOutput])} {
 		written := 0
 		const rounds = 3000
 		for range rounds {

@@ -17,8 +17,9 @@ import (
 )
 
 // schema is the version number in every stored body. A body with a lower number
-// is migrated on reading; one with a higher number is left alone.
-const schema = 1
+// is migrated on reading; one with a higher number is left alone. Since 2 a record may have
+// an owner, which an older version would lose; one of 1 has none, which needs no migration.
+const schema = 2
 
 // Record is everything that is stored about a swap. One JSON schema serves all
 // types; parts that a type does not have are nil. Only the engine modifies a
@@ -59,8 +60,9 @@ type Head struct {
 	Seen        Seen        `json:"seen"`
 	Request     string      `json:"request,omitempty"`     // caller and idempotency key of createSwap, hashed: see requestKey
 	RequestHash string      `json:"requestHash,omitempty"` // of the request that the key was used for
-	Shared      []string    `json:"shared,omitempty"`      // indexes of unique keys that another swap holds: see keys
-	Problem     string      `json:"problem,omitempty"`     // why the last submission or LP response failed, human-readable
+	Owner       Owner       `json:"owner,omitzero"`
+	Shared      []string    `json:"shared,omitempty"`  // indexes of unique keys that another swap holds: see keys
+	Problem     string      `json:"problem,omitempty"` // why the last submission or LP response failed, human-readable
 }
 
 // LP identifies the liquidity provider of a swap. A recovered swap may have

@@ -159,7 +159,8 @@ func (a *Sign) PlanFor(c Caller) chains.Plan {
 // Caller is what a status request says about the caller's wallet. It affects
 // the action and is never stored.
 type Caller struct {
-	Signer  string             // canonical; "": the swap's own
-	Wallet  *coinselect.Wallet // nil for a raw PSBT
-	FeeRate float64            // sat/vB; 0: the current rate
+	Discreet bool               // does not own the swap, and is shown [View.Discreet]
+	Signer   string             // canonical; "": the swap's own
+	Wallet   *coinselect.Wallet // nil for a raw PSBT
+	FeeRate  float64            // sat/vB; 0: the current rate
 }

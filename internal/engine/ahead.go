@@ -82,11 +82,11 @@ func reveals(a *swap.Sign) bool {
 	return slices.ContainsFunc(a.Plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret })
 }
 
-// discreet is a Builder that builds nothing that carries a preimage. It says what is
+// told is a Builder that builds nothing that carries a preimage. It says what is
 // to be done, and by whom, without transactions.
-type discreet struct{ Builder }
+type told struct{ Builder }
 
-func (d discreet) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
+func (d told) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
 	s, ok := a.(*swap.Sign)
 	if !ok || !reveals(s) {
 		return d.Builder.Todo(ctx, r, a, c)

@@ -41,6 +41,9 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 		return "", err
 	}
 	use.ByOwner = owned(r)
+	if use.With == nil && !use.ByOwner {
+		return "", fault.At("swapId", fault.New(fault.Unsupported, "the swap's own LNURL-withdraw link pays for its owner alone; call as the owner or with the swap's key, or pay the invoice"))
+	}
 	res, err := g.Advance(ctx, r.ID, use)
 	if err != nil {
 		// The payment may have come while this call was on its way.

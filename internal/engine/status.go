@@ -23,9 +23,10 @@ type StatusRequest struct {
 	// Caller says for which wallet the action is built. Its error ends the request
 	// before anything is done.
 	Caller func(*swap.Record) (swap.Caller, error)
-	// Discreet is for those who are told without having asked: what carries a preimage
-	// is not built, its action comes without transactions.
-	Discreet bool
+	// Told is for those who are told without having asked: what carries a preimage is
+	// not built even where a caller who asks would get it; its action comes without
+	// transactions.
+	Told bool
 }
 
 // Status is how a swap stands, and what is to be done.
@@ -60,16 +61,22 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 			return nil, err
 		}
 	}
-	if q.Discreet {
-		b = discreet{b}
+	if q.Told {
+		b = told{b}
 	}
-	ahead := beginAhead(ctx, b, r, g.StoredView(r).Action, caller)
+	shown := func(v swap.View) swap.View {
+		if caller.Discreet {
+			return v.Discreet()
+		}
+		return v
+	}
+	ahead := beginAhead(ctx, b, r, shown(g.StoredView(r)).Action, caller)
 	defer ahead.drop()
 	res, err := g.latest(ctx, q.ID)
 	if err != nil {
 		return nil, err
 	}
-	v := g.View(res)
+	v := shown(g.View(res))
 	todo, err := ahead.Todo(ctx, res.Record, v.Action)
 	switch {
 	case err == nil:

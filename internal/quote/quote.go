@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -57,15 +58,16 @@ type Request struct {
 
 	Caller string // whose idempotency key it is, or ""
 	Key    string // idempotency key, or ""
+	Owner  string `json:"-"` // identifies who asks for the swap; "": the service. No part of what a repeated request must equal
 }
 
 // Create quotes a swap and stores it. The record is durable when it returns.
 // With an idempotency key that was used for the same request before, the swap of
 // that time is returned.
-func (qt *Quoter) Create(ctx context.Context, q Request) (*swap.Record, error) {
-	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
-	if r, err := qt.repeated(ctx, key, print); r != nil || err != nil {
-		return r, err
+func (qt *Quoter) Create(ctx context.Context, q Request) (*Made, error) {
+	w := wish{q.Caller, q.Key, q.Owner, fingerprint(q)}
+	if m, err := qt.repeated(ctx, w); m != nil || err != nil {
+		return m, err
 	}
 	o, err := qt.read(q)
 	if err != nil {
@@ -75,21 +77,35 @@ func (qt *Quoter) Create(ctx context.Context, q Request) (*swap.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return qt.store(ctx, r, key, print)
+	return qt.store(ctx, r, w)
 }
 
-// store makes a quoted swap durable, and returns it, or the swap of the same request
-// that was stored meanwhile.
-func (qt *Quoter) store(ctx context.Context, r *swap.Record, key, print string) (*swap.Record, error) {
-	r.Request, r.RequestHash = key, print
-	err := qt.Engine.Create(ctx, r)
+// Made is a swap that was asked for.
+type Made struct {
+	*swap.Record
+	SwapKey string // in hexadecimal digits; "" for one of before swaps had keys
+	// Repeated says that an earlier request has made it, with the same idempotency key.
+	// Whether it was the same owner's is not looked at here.
+	Repeated bool
+}
+
+// store makes a quoted swap durable, and returns it with its key, or the swap of the same
+// request that was stored meanwhile.
+func (qt *Quoter) store(ctx context.Context, r *swap.Record, w wish) (*Made, error) {
+	swapKey, err := w.swapKey(r, qt.Rand)
+	if err != nil {
+		return nil, err
+	}
+	r.Request, r.RequestHash = requestKey(w.caller, w.key), w.print
+	r.Own(w.owner, swapKey)
+	err = qt.Engine.Create(ctx, r)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok && taken.Index == swap.ByRequest { // at the same time
-		return qt.repeated(ctx, key, print)
+		return qt.repeated(ctx, w)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return &Made{Record: r, SwapKey: swapKey}, nil
 }
 
 // quote returns the best quote, which is not stored.
@@ -132,11 +148,11 @@ func fingerprint(q any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (qt *Quoter) repeated(ctx context.Context, key, print string) (*swap.Record, error) {
-	if key == "" {
+func (qt *Quoter) repeated(ctx context.Context, w wish) (*Made, error) {
+	if w.key == "" {
 		return nil, nil
 	}
-	for e, err := range qt.Engine.Store.Find(ctx, storage.Query{Index: swap.ByRequest, Value: key}) {
+	for e, err := range qt.Engine.Store.Find(ctx, storage.Query{Index: swap.ByRequest, Value: requestKey(w.caller, w.key)}) {
 		if err != nil {
 			return nil, err
 		}
@@ -144,12 +160,43 @@ func (qt *Quoter) repeated(ctx context.Context, key, print string) (*swap.Record
 		if err != nil {
 			return nil, err
 		}
-		if r.RequestHash != print {
+		if r.RequestHash != w.print {
 			return nil, fault.Invalid("idempotencyKey", "was already used for a different request")
 		}
-		return r, nil
+		swapKey, err := w.swapKey(r, nil)
+		if err != nil {
+			return nil, err
+		}
+		if !r.OwnedBy("", swapKey) { // of before swaps had keys
+			swapKey = ""
+		}
+		return &Made{r, swapKey, true}, nil
 	}
 	return nil, nil
+}
+
+// wish is what a request for a swap is known by afterwards.
+type wish struct {
+	caller, key string // whose idempotency key it is, and which; "" for none
+	owner       string
+	print       string // fingerprint of the request
+}
+
+// swapKey makes the key of a new swap: 128 bits, in hexadecimal digits. For a request with
+// an idempotency key they follow from that, from the caller and from the swap's seed, so
+// that a repetition gets the same key although the record holds only its hash; otherwise
+// they are random.
+func (w wish) swapKey(r *swap.Record, random io.Reader) (string, error) {
+	var key [16]byte
+	if w.key == "" {
+		if _, err := io.ReadFull(random, key[:]); err != nil {
+			return "", fmt.Errorf("read randomness: %w", err)
+		}
+		return hex.EncodeToString(key[:]), nil
+	}
+	caller, idempotent := sha256.Sum256([]byte(w.caller)), sha256.Sum256([]byte(w.key))
+	sum := sha256.Sum256(slices.Concat([]byte("swapper/swap key\x00"), r.Seed[:], caller[:], idempotent[:]))
+	return hex.EncodeToString(sum[:len(key)]), nil
 }
 
 // collect asks all LPs and returns the best record.

@@ -29,13 +29,14 @@ type GasRequest struct {
 	LP            string   // base URL of the LP that is trusted
 	Caller        string   // whose idempotency key it is, or ""
 	Key           string   // idempotency key, or ""
+	Owner         string   `json:"-"` // as in Request
 }
 
 // CreateGas quotes a trusted gas swap with one LP, and stores it, as [Quoter.Create] does.
-func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, error) {
-	key, print := requestKey(q.Caller, q.Key), fingerprint(q)
-	if r, err := qt.repeated(ctx, key, print); r != nil || err != nil {
-		return r, err
+func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*Made, error) {
+	w := wish{q.Caller, q.Key, q.Owner, fingerprint(q)}
+	if m, err := qt.repeated(ctx, w); m != nil || err != nil {
+		return m, err
 	}
 	o, err := qt.readGas(q)
 	if err != nil {
@@ -60,11 +61,11 @@ func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*swap.Record, er
 		}
 		return nil, err
 	}
-	r, err = qt.store(ctx, r, key, print)
+	m, err := qt.store(ctx, r, w)
 	if _, taken := errors.AsType[*storage.KeyTakenError](err); taken {
 		return nil, fault.New(fault.Upstream, "%s returned the identifier of another swap", q.LP)
 	}
-	return r, err
+	return m, err
 }
 
 func (qt *Quoter) readGas(q GasRequest) (*order, error) {

@@ -228,7 +228,7 @@ func (a *App) Balance(ctx context.Context, token string) error {
 }
 
 // Accept shows a quote with everything that it costs and asks whether to go on.
-func (a *App) Accept(s *swapper.CreateSwapOutput) bool {
+func (a *App) Accept(s *swapper.SwapOutputBase) bool {
 	q := s.Quote
 	a.say("\nQuote (%s), good until %s:", s.SwapType, time.UnixMilli(int64(q.Expiry)).Format(time.TimeOnly))
 	a.say("  pay       %s %s on %s", q.InputAmount.Amount, q.InputAmount.Symbol, q.InputAmount.Chain)

@@ -37,7 +37,7 @@ func swap(ctx context.Context, app *console.App) error {
 		Amount:     app.Amount(),
 		AmountType: swapper.ExactIn, // exactly so much is paid
 	})
-	if err != nil || !app.Accept(quote) {
+	if err != nil || !app.Accept(&quote.SwapOutputBase) {
 		return err
 	}
 

@@ -36,7 +36,7 @@ func swap(ctx context.Context, app *console.App) error {
 		Amount:     app.Amount(),
 		AmountType: swapper.ExactOut, // the recipient gets exactly so much
 	})
-	if err != nil || !app.Accept(quote) {
+	if err != nil || !app.Accept(&quote.SwapOutputBase) {
 		return err
 	}
 

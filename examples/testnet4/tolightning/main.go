@@ -50,7 +50,7 @@ func swap(ctx context.Context, app *console.App) error {
 		Amount:     amount,
 		AmountType: swapper.ExactOut,
 	})
-	if err != nil || !app.Accept(quote) {
+	if err != nil || !app.Accept(&quote.SwapOutputBase) {
 		return err
 	}
 
