@@ -62,6 +62,12 @@ func CallerOf(ctx context.Context) string {
 	return c.name
 }
 
+// AddressOf returns the address set by [WithAddress], or the zero address.
+func AddressOf(ctx context.Context) netip.Addr {
+	c, _ := callOf(ctx)
+	return c.address
+}
+
 // identity is the text by which the owner of a swap is known; "" for a caller of whom
 // nothing is known.
 func (c call) identity() string {

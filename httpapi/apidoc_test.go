@@ -94,9 +94,9 @@ type docSchema struct {
 
 type docOperation struct {
 	Parameters []struct {
-		Name, Description string
-		Required          bool
-		Schema            docSchema
+		Name, In, Description string
+		Required              bool
+		Schema                docSchema
 	}
 	RequestBody *struct {
 		Content map[string]struct{ Schema docSchema }
@@ -133,9 +133,16 @@ func reference(t *testing.T) string {
 				if p.Description == "" {
 					p.Description = p.Schema.Description
 				}
-				row(&b, "`"+p.Name+"`", p.Schema.text(), yes(p.Required), p.Description)
+				name := "`" + p.Name + "`"
+				if p.In != "query" {
+					name += " (" + p.In + ")"
+				}
+				row(&b, name, p.Schema.text(), yes(p.Required), p.Description)
 			}
 			if op.RequestBody != nil {
+				if len(op.Parameters) > 0 {
+					b.WriteString("\n")
+				}
 				fmt.Fprintf(&b, "Body: %s.\n", op.RequestBody.Content["application/json"].Schema.text())
 			}
 			fmt.Fprintf(&b, "\nAnswer: %s.\n", op.Responses["200"].Content["application/json"].Schema.text())

@@ -28,6 +28,9 @@ func TestEmpty(t *testing.T) {
 			fields, required := map[string]any{}, []any{}
 			for _, p := range list(operation["parameters"]) {
 				p := p.(map[string]any)
+				if p["in"] != "query" { // TestSwapKeys sends headers
+					continue
+				}
 				fields[p["name"].(string)] = p["schema"]
 				if p["required"] == true {
 					required = append(required, p["name"])

@@ -152,7 +152,7 @@ func answer[T any](err error, v T) (T, error) {
 }
 
 func (f *fake) CreateSwap(_ context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
-	out := swapper.CreateSwapOutput{SwapOutputBase: base("new"), SwapKey: "00112233445566778899aabbccddeeff"}
+	out := swapper.CreateSwapOutput{SwapOutputBase: base("new"), SwapKey: "0f1e2d3c4b5a69788796a5b4c3d2e1f0"}
 	return answer(f.told(in, in.SrcToken), &out)
 }
 

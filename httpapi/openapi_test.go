@@ -229,11 +229,13 @@ func sorted(schema any) any {
 }
 
 // additions are the optional members that this library adds to the interface.
-var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError",
+var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError", "CreateSwapOutput": "swapKey", "GetSwapStatusInput": "swapKey",
+	"SubmitTransactionInput": "swapKey", "SettleWithLnurlInput": "swapKey",
 	"SwapQuoteFees": "networkInput", "SerializedActionSignPSBTFundedTx": "networkFee", "SerializedActionSignPSBTRawTx": "maxNetworkFee"}
 
 // ownParameters are the parameters that this library adds to operations.
-var ownParameters = map[string][]string{"listSwaps": {"limit", "after"}, "listPendingSwaps": {"limit", "after"}}
+var ownParameters = map[string][]string{"listSwaps": {"limit", "after"}, "listPendingSwaps": {"limit", "after"},
+	"getSwapStatus": {"Swap-Key"}, "submitTransaction": {"Swap-Key"}, "settleWithLnurl": {"Swap-Key"}}
 
 func TestVectorsOpenAPISchemas(t *testing.T) {
 	d := readDocument(t)
