@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Owner says whose a swap is: who asked for it, and what its key is. Both are stored as
@@ -48,7 +49,11 @@ func (r *Record) ownerHash(of, text string) string {
 // money of this swap from Lightning: it is the swap's, and cannot be known to anybody else,
 // because the escrow that it claims was never open.
 func (r *Record) ProvedBy(p chains.Preimage) bool {
-	if r.Type != FromBTCLN && r.Type != FromBTCLNAuto || p.IsZero() || r.Lightning == nil || r.Public() || r.Escrow == nil || r.Escrow.OpenedAt != 0 {
+	if r.Type != FromBTCLN && r.Type != FromBTCLNAuto || p.IsZero() || r.Lightning == nil || r.Escrow == nil {
+		return false
+	}
+	unopened := r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired || r.State == swapstate.LnPaid
+	if !unopened || r.Public() || r.Escrow.OpenedAt != 0 || r.Escrow.InitTx != "" {
 		return false
 	}
 	sum := sha256.Sum256(p[:])
