@@ -13,7 +13,7 @@ import (
 
 func TestSecretIsNeverPrinted(t *testing.T) {
 	const preimage = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-	in := swapper.GetSwapStatusInput{SwapID: "id", Secret: preimage}
+	in := swapper.GetSwapStatusInput{SwapID: "id", Secret: preimage, SwapKey: swapper.Secret(preimage[:32])}
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%5.3v", "%T %v"} {
 		args := []any{in}

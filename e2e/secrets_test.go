@@ -71,8 +71,14 @@ func TestLogsHoldNoSecret(t *testing.T) {
 			secrets["the preimage of a swap with "+name] = r.Lightning.Preimage[:]
 		}
 	}
+	swapKey := strings.Repeat("9d", 16)
 	get := func(status int, query string) {
-		response, err := http.Get(server.URL + "/getSwapStatus?" + query)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/getSwapStatus?"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Swap-Key", swapKey)
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +89,14 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	}
 
 	of := w.incoming()[swapper.SwapFromBTCLNAuto]()
-	ours := w.create(of).SwapID
+	created := w.create(of)
+	ours := created.SwapID
 	keep("a preimage of its own", ours)
+	for name, text := range map[string]string{"the key of a swap": created.SwapKey.Reveal(), "a wrong key": swapKey} {
+		if secrets[name], _ = hex.DecodeString(text); len(secrets[name]) != 16 {
+			t.Fatalf("%s has %d bytes", name, len(secrets[name]))
+		}
+	}
 	of.PaymentHash = hex.EncodeToString(hash[:])
 	theirs := w.create(of).SwapID
 	keep("the user's preimage", theirs)
@@ -100,6 +112,7 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	get(http.StatusBadRequest, "swapId="+theirs+"&secret="+hex.EncodeToString(wrong[:])+"&secret="+hex.EncodeToString(preimage[:]))
 	get(http.StatusBadRequest, "swapId="+theirs+"&secrets="+hex.EncodeToString(preimage[:]))
 	get(http.StatusOK, "swapId="+theirs+"&secret="+hex.EncodeToString(preimage[:]))
+	get(http.StatusBadRequest, "swapId="+ours+"&swapKey="+created.SwapKey.Reveal())
 	w.finish(theirs)
 	w.finish(outgoing)
 	keep("a payout over Lightning", outgoing)

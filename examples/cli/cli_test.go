@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +24,7 @@ type bench struct {
 	network *swappertest.Network
 	client  *swapper.Client
 	url     string // "": in this process
+	keys    string // file of swaps' keys
 }
 
 func open(t *testing.T, remote bool) *bench {
@@ -33,9 +39,9 @@ func open(t *testing.T, remote bool) *bench {
 	t.Cleanup(func() { client.Close(); <-ended })
 	b := &bench{network: n, client: client}
 	if remote {
-		server := httptest.NewServer(httpapi.New(client))
+		server := httptest.NewServer(httpapi.New(client, httpapi.WithAddress(func(*http.Request) netip.Addr { return netip.Addr{} })))
 		t.Cleanup(server.Close)
-		b.url = server.URL
+		b.url, b.keys = server.URL, filepath.Join(t.TempDir(), "new", "keys")
 	}
 	return b
 }
@@ -48,7 +54,7 @@ func (b *bench) run(t *testing.T, in string, args ...string) (string, error) {
 	if b.url == "" {
 		c.swaps = b.client
 	} else {
-		args = append([]string{"-url", b.url}, args...)
+		args = append([]string{"-url", b.url, "-keys", b.keys}, args...)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -172,4 +178,53 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q completes to %q, %v; want %q", typed, out, err, want)
 		}
 	}
+}
+
+// A command that is run later, from anywhere, shows the key of the swap that an earlier one
+// has made, and prints it nowhere.
+func TestKeysAreKept(t *testing.T) {
+	b := open(t, true)
+	me := b.network.User.Address("CITREA")
+	out := b.has(t, []string{"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001", "-recipient", me}, "\nswap ")
+	_, id, _ := strings.Cut(out, "\nswap ")
+	id = strings.TrimSpace(id)
+	text, err := os.ReadFile(b.keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(b.keys)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	key, ok := strings.CutPrefix(strings.TrimSpace(string(text)), id+" ")
+	if !ok || len(key) != 32 {
+		t.Fatalf("kept %q of %s", text, id)
+	}
+	if strings.Contains(out+b.has(t, []string{"-json", "status", id}, id), key) {
+		t.Errorf("the key is printed: %s", out)
+	}
+	shown := []string{}
+	k := keyed{&shows{keys: &shown}, b.keys}
+	_, _ = k.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: id})
+	_, _ = k.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: id})
+	_, _ = k.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "another"})
+	if got := fmt.Sprintf("%q", shown); got != fmt.Sprintf("%q", []string{key, key, ""}) {
+		t.Errorf("shown %s", got)
+	}
+}
+
+// shows notes the keys that it is shown.
+type shows struct {
+	swapper.Service
+	keys *[]string
+}
+
+func (s *shows) GetSwapStatus(_ context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	*s.keys = append(*s.keys, in.SwapKey.Reveal())
+	return nil, nil
+}
+
+func (s *shows) SubmitTransaction(_ context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
+	*s.keys = append(*s.keys, in.SwapKey.Reveal())
+	return nil, nil
 }

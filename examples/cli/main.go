@@ -42,6 +42,7 @@ type cli struct {
 	in     io.Reader
 	out    io.Writer
 	getenv func(string) string
+	keys   string          // file of swaps' keys
 	live   bool            // out is a terminal, on which a line can be written again
 	swaps  swapper.Service // nil: as the flags say
 
@@ -75,6 +76,7 @@ func (c *cli) run(ctx context.Context, args []string) (err error) {
 	global.StringVar(&url, "url", c.getenv("SWAPPER_URL"), "base URL of a remote service (or $SWAPPER_URL)")
 	global.StringVar(&key, "key", "", "API key of the remote service; better $SWAPPER_API_KEY, which other users of the machine do not see")
 	global.StringVar(&store, "store", "", "file of swaps: the service runs in this process, on Bitcoin testnet4")
+	global.StringVar(&c.keys, "keys", "", "file in which the keys of a remote service's swaps are kept, readable by you alone; usually $SWAPPER_KEYS, or swapper/keys where you keep configuration")
 	global.BoolVar(&c.json, "json", false, "print JSON instead of tables")
 	global.Usage = func() { c.usage(global) }
 	if err := global.Parse(args); err != nil {
@@ -161,8 +163,14 @@ func (c *cli) open(ctx context.Context, url, store, key string) (func() error, e
 		if key != "" {
 			options = append(options, httpapi.WithHeader("x-api-key", key))
 		}
-		var err error
-		c.swaps, err = httpapi.NewClient(url, options...)
+		if c.keys == "" {
+			var err error
+			if c.keys, err = c.keysFile(); err != nil {
+				return nil, err
+			}
+		}
+		remote, err := httpapi.NewClient(url, options...)
+		c.swaps = keyed{remote, c.keys}
 		return nothing, err
 	}
 	return nil, errors.New("name a service with -url, or a file of swaps with -store")

@@ -24,7 +24,7 @@ import (
 type corsConfig struct {
 	Origin         texts    // one, a list, or "*"
 	Methods        []string // GET, POST
-	AllowedHeaders []string // Content-Type, Authorization, x-api-key, Last-Event-ID
+	AllowedHeaders []string // Content-Type, Authorization, x-api-key, Last-Event-ID, Swap-Key
 }
 
 // middleware answers preflights, which carry no key, and marks all other answers.
@@ -45,7 +45,7 @@ func (c *corsConfig) middleware() (func(http.Handler) http.Handler, error) {
 		o.AllowedMethods = []string{http.MethodGet, http.MethodPost}
 	}
 	if len(o.AllowedHeaders) == 0 {
-		o.AllowedHeaders = []string{"Content-Type", "Authorization", "X-Api-Key", "Last-Event-ID"}
+		o.AllowedHeaders = []string{"Content-Type", "Authorization", "X-Api-Key", "Last-Event-ID", "Swap-Key"}
 	}
 	return cors.New(o).Handler, nil
 }

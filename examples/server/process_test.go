@@ -114,6 +114,12 @@ func TestSecretsStayInside(t *testing.T) {
 		ask("/api/getSwapStatus?swapId="+s.SwapID+"&secret="+preimage, map[string]string{"x-api-key": key, "Authorization": "Bearer " + secret("guessed-token")})
 		ask("/api/"+secret("path"), map[string]string{"x-api-key": key})
 	}
+	swapKey := strings.Repeat("9d", 16)
+	for _, key := range []string{s.SwapKey.Reveal(), swapKey, swapKey + "0"} {
+		ask("/api/getSwapStatus?swapId="+s.SwapID, map[string]string{"Swap-Key": key})
+		ask("/api/getSwapStatus?swapId="+s.SwapID+"&swapKey="+key, nil) // which is refused
+		ask("/api/listSwaps?signer="+v.net.User.Address("CITREA"), map[string]string{"Swap-Key": key})
+	}
 	fails.Store(true)
 	ask("/api/getSpendableBalance?wallet="+v.net.User.Address("BITCOIN")+"&token=BITCOIN-BTC", nil)
 	ask("/readyz", nil)
@@ -138,7 +144,7 @@ func TestSecretsStayInside(t *testing.T) {
 	if log := v.log.String(); !strings.Contains(log, `"entry":"backend"`) || !strings.Contains(log, `"path":"/api/getSwapStatus"`) || !strings.Contains(log, "not ready") {
 		t.Errorf("log: %s", log)
 	}
-	hidden := map[string]string{"LP key": private, "preimage": preimage, "swap id": s.SwapID}
+	hidden := map[string]string{"LP key": private, "preimage": preimage, "swap id": s.SwapID, "swap's key": s.SwapKey.Reveal(), "guessed key of a swap": swapKey}
 	for _, name := range []string{"environment-key", "file-key", "guessed-key", "guessed-token", "bitcoin-path", "collector"} {
 		hidden[name] = secret(name)
 	}

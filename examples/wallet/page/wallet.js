@@ -5,11 +5,21 @@ const $ = (id) => document.getElementById(id);
 const tokens = new Map(); // by identifier
 let user, browser = null, swap = null, stream = null, last = 'pay', paid = '', looking = false, lost = false;
 
+// The keys of swaps, which the service tells once, stay in the browser: they prove, after a
+// reload and from another network, that a swap is this user's. They go into a header alone.
+const keys = {
+  keep({ swapId, swapKey }) { if (swapKey) try { localStorage.setItem(`swap ${swapId}`, swapKey); } catch { /* a browser that stores nothing goes on by its address */ } },
+  of(id) { try { return localStorage.getItem(`swap ${id}`); } catch { return null; } },
+};
+
 // call calls an operation: with a body by POST, else by GET. Errors are those of the service.
 async function call(path, query, body) {
   const url = new URL(path, location);
   for (const [name, value] of Object.entries(query ?? {})) if (value) url.searchParams.set(name, value);
-  const answer = await fetch(url, body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const headers = body ? { 'content-type': 'application/json' } : {};
+  const key = path.startsWith('api/') && keys.of((body ?? query)?.swapId);
+  if (key) headers['swap-key'] = key;
+  const answer = await fetch(url, body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers });
   const value = await answer.json().catch(() => ({}));
   if (!answer.ok) throw Object.assign(new Error(value.error ?? answer.statusText), { code: value.code, field: value.field });
   return value;
@@ -63,8 +73,10 @@ async function order() {
     recipient = (await call('local/invoice', {}, { sats: Number(amount) })).invoice;
   }
   const lightningOrBitcoin = ['BITCOIN', 'LIGHTNING'].includes(src.chainId);
-  return call('api/createSwap', {}, { srcToken: src.id, dstToken: dst.id, amount, amountType: exactIn ? 'EXACT_IN' : 'EXACT_OUT',
+  const { swapKey, ...made } = await call('api/createSwap', {}, { srcToken: src.id, dstToken: dst.id, amount, amountType: exactIn ? 'EXACT_IN' : 'EXACT_OUT',
     srcAddress: lightningOrBitcoin ? undefined : addressOn(src.chainId), dstAddress: recipient });
+  keys.keep({ swapId: made.swapId, swapKey });
+  return made;
 }
 
 // open shows a swap, follows its events, and remembers it for a reload.
