@@ -50,7 +50,7 @@
 // the handler, such as packages auth and limit below this one; [WithCaller] tells
 // the handler who is calling. Such
 // middleware must not log or group by the query string: it may contain a
-// preimage, and swap ids, which let anyone who reads them act on the swaps. The
+// preimage, and neither the header Swap-Key, which makes its sender the swap's owner. The
 // handler itself logs neither query nor body, and marks every response as not
 // cacheable.
 //

@@ -5,7 +5,8 @@ import (
 	"net/netip"
 )
 
-// Anonymous admits everybody. Its subjects are the addresses of the senders.
+// Anonymous admits everybody. Its subjects are the addresses of the senders; of IPv6 the first
+// 64 bits, since a device changes the rest every day.
 type Anonymous struct {
 	Name string
 	// Client returns the address that a request comes from, as
@@ -21,5 +22,11 @@ func (a Anonymous) Authenticate(r *http.Request) (Identity, error) {
 	} else if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		client = peer.Addr().Unmap()
 	}
-	return Identity{Entry: a.Name, Kind: KindAnonymous, Subject: client.String()}, nil
+	subject := client.String()
+	if plain := client.Unmap().WithZone(""); plain.Is6() {
+		if network, err := plain.Prefix(64); err == nil {
+			subject = network.String()
+		}
+	}
+	return Identity{Entry: a.Name, Kind: KindAnonymous, Subject: subject}, nil
 }

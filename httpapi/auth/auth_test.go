@@ -168,4 +168,10 @@ func TestAnonymousByAddress(t *testing.T) {
 	if id, _ := by.Authenticate(r); id.Subject != "198.51.100.1" {
 		t.Errorf("%+v", id)
 	}
+	for address, want := range map[string]string{"[2001:db8:1:2:3::4]:80": "2001:db8:1:2::/64", "[2001:db8:1:2:ffff::9%eth0]:80": "2001:db8:1:2::/64", "[2001:db8:1:3::4]:80": "2001:db8:1:3::/64"} {
+		r.RemoteAddr = address
+		if id, _ := (Anonymous{Name: "public"}).Authenticate(r); id.Subject != want {
+			t.Errorf("%s: %+v", address, id)
+		}
+	}
 }
