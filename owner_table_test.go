@@ -418,6 +418,34 @@ func (w *walk) submit(who string, p person) {
 	}
 }
 
+// Where bitcoin goes back to is for the swap's owner to say: it is said once.
+func TestRefundAddressIsForTheOwner(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	s := newStage(t, now, nil)
+	for _, f := range swap.Flows() {
+		if f.Type == swap.TrustedFromBTC {
+			r := inState(t, richest(t)[f.Type], 0, strings.Repeat("a", 96), `name "alice"`, now)
+			r.Gas.RefundTo = ""
+			s.keep(t, f, r)
+		}
+	}
+	set := func(ctx context.Context, to string) error {
+		return s.SetGasRefundAddress(ctx, strings.Repeat("a", 96), to)
+	}
+	const own, other = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "bc1qdv78f6kmsjywv0033r54seycsapfq8zmhtl9q7"
+	for _, name := range []string{"bob", ""} {
+		if err := set(swapper.WithCaller(t.Context(), name), other); swapper.CodeOf(err) != swapper.CodeUnsupported {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if err := set(swapper.WithCaller(t.Context(), "alice"), own); err != nil {
+		t.Error(err)
+	}
+	if err := set(t.Context(), other); swapper.CodeOf(err) != swapper.CodeInvalidState {
+		t.Errorf("the service, another time: %v", err)
+	}
+}
+
 // The table of docs/api.md on whose swap it is, walked: each of its operations, by the owner
 // and by everybody else, for swaps of every type in every state, in worlds in which nothing
 // answers, nothing is open, and the escrow is open, not final or final.
