@@ -94,10 +94,11 @@ func (e *NotReady) Error() string {
 func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)) }
 
 // Ready reports whether swaps can be made now: at least one liquidity provider
-// can be asked for a quote, and the smart chains, the Bitcoin backend and the store
-// respond. All parts are asked in parallel, which takes one round trip;
+// can be asked for a quote, the smart chains and the Bitcoin backend respond, and the
+// store can write. All parts are asked in parallel, which takes one round trip;
 // providers are loaded first if none is known or none was reachable recently.
-// The error is a *[NotReady] that lists everything that is missing.
+// The error is a *[NotReady] that lists everything that is missing. Without PartStore no
+// swap can be made or moved; without the others some can.
 func (c *Client) Ready(ctx context.Context) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
-// Stats returns what is under way, and asks the chains, the Bitcoin backend, the store and,
-// if none is known, the liquidity providers whether they respond: all in parallel,
-// in one round trip. A part that does not respond within ctx is reported in
+// Stats returns what is under way, and asks the chains, the Bitcoin backend and, if none is
+// known, the liquidity providers whether they respond, and the store whether it can write,
+// every ten seconds at most: all in parallel, in one round trip. A part that does not respond within ctx is reported in
 // Parts. The error is [ErrClosed], or that of a ctx that ended before anything was asked.
 func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
 	ctx, end, err := c.life.begin(ctx)
@@ -68,10 +68,7 @@ func (c *Client) askParts(ctx context.Context) map[string]PartStats {
 			return err
 		},
 	}
-	parts[PartStore] = func(*PartStats) error {
-		_, _, err := c.config.Store.Note(ctx, "ready") // which nobody sets
-		return err
-	}
+	parts[PartStore] = func(*PartStats) error { return c.stored.writes(ctx, c.config.Store) }
 	for _, ch := range c.chains {
 		parts[ch.Info().ID] = func(p *PartStats) error {
 			heads, err := ch.Heads(ctx)

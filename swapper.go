@@ -45,6 +45,7 @@ type Client struct {
 	quoter   *quote.Quoter
 	probes   probes
 	ours     []io.Closer // opened here, so closed here
+	stored   storeReady
 
 	life   life
 	closed sync.Once
@@ -64,7 +65,7 @@ func Open(ctx context.Context, c Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	client := &Client{config: c, byID: map[string]chains.Chain{}, lnurl: lnurl.New(lnurl.Config{Network: c.Network, OnionProxy: c.LNURL.OnionProxy, AllowLocal: c.LNURL.AllowLocal, Transport: c.LNURL.Transport, Now: c.Now})}
+	client := &Client{config: c, byID: map[string]chains.Chain{}, stored: storeReady{ask: make(chan struct{}, 1)}, lnurl: lnurl.New(lnurl.Config{Network: c.Network, OnionProxy: c.LNURL.OnionProxy, AllowLocal: c.LNURL.AllowLocal, Transport: c.LNURL.Transport, Now: c.Now})}
 	if closer, ok := c.Bitcoin.(io.Closer); ok && ownBackend {
 		client.ours = append(client.ours, closer)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper"
 )
 
-// health answers whether the process lives, and whether swaps can be made.
+// health answers whether the process lives, and whether callers may be sent to it.
 type health struct {
 	ready   func(context.Context) error // of the client
 	chains  []string                    // ids, of which one is enough to be ready
@@ -55,7 +55,9 @@ func (h *health) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /readyz", h.readyz)
 }
 
-// readyz says whether swaps can be made.
+// readyz says whether callers may be sent here: this server may be left out for what it
+// lacks itself. What all servers lack alike, such as a provider, turning callers away would
+// not mend.
 func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	if h.closing.Load() {
 		answer(w, http.StatusServiceUnavailable, body{"status": "closing"})
@@ -76,25 +78,20 @@ func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	if e, ok := errors.AsType[*swapper.NotReady](err); ok {
 		missing = slices.Sorted(maps.Keys(e.Parts))
 	}
-	if h.partly(missing) {
+	if h.usable(missing) {
 		answer(w, http.StatusOK, body{"status": "ready", "notReady": missing})
 		return
 	}
 	answer(w, http.StatusServiceUnavailable, body{"status": "not ready", "notReady": missing})
 }
 
-// partly reports whether swaps are possible without what is missing: some of the
-// chains, but not all. Turning every caller away would not mend one chain.
-func (h *health) partly(missing []string) bool {
-	if len(missing) == 0 || len(missing) >= len(h.chains) {
+// usable reports whether callers may be sent here without what is missing: with a store that
+// can write and one chain at least.
+func (h *health) usable(missing []string) bool {
+	if len(missing) == 0 || slices.Contains(missing, swapper.PartStore) {
 		return false
 	}
-	for _, part := range missing {
-		if !slices.Contains(h.chains, part) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(h.chains, func(id string) bool { return !slices.Contains(missing, id) })
 }
 
 type body map[string]any

@@ -35,7 +35,7 @@ func TestKilledServer(t *testing.T) {
 		t.Skip("TestKilled runs it, as a process of its own")
 	}
 	go func() { // it does not outlive the test that started it
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = follow(os.Stdin)
 		os.Exit(1)
 	}()
 	if err := start(t.Context(), path, os.Getenv(killListen), false, os.Environ(), os.Stderr); err != nil {
@@ -49,9 +49,11 @@ func (v *town) process(config, address string) (kill func()) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledServer$")
 	cmd.Env = append(os.Environ(), killConfig+"="+config, killListen+"="+address)
 	cmd.Stdout, cmd.Stderr = &v.log, &v.log
-	if _, err := cmd.StdinPipe(); err != nil {
+	orders, err := cmd.StdinPipe()
+	if err != nil {
 		v.Fatal(err)
 	}
+	v.orders = orders
 	if err := cmd.Start(); err != nil {
 		v.Fatal(err)
 	}
@@ -79,6 +81,21 @@ func (v *town) process(config, address string) (kill func()) {
 	}
 	v.swaps = client
 	return kill
+}
+
+// follow does what the test says, until it says nothing more: "file" and a number bounds the
+// size of files, as a disk does that is full. 0 is no bound.
+func follow(orders io.Reader) error {
+	for lines := bufio.NewScanner(orders); lines.Scan(); {
+		var bytes uint64
+		if _, err := fmt.Sscanf(lines.Text(), "file %d", &bytes); err != nil {
+			return err
+		}
+		if err := boundFiles(bytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // delivery is a message as the endpoint got it.

@@ -33,6 +33,8 @@ type town struct {
 	base  string          // of the server
 	log   lockedBuffer    // what the server says
 	end   func() error    // ends the server
+
+	orders io.Writer // to the server, where it is a process of its own, see follow
 }
 
 // lockedBuffer may be written to while it is read.

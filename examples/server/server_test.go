@@ -255,7 +255,8 @@ func TestReady(t *testing.T) {
 		parts  []string
 		status int
 	}{
-		{[]string{"BOTANIX"}, 200}, {[]string{"BOTANIX", "CITREA"}, 503}, {[]string{"bitcoin"}, 503}, {[]string{"CITREA", "bitcoin"}, 503},
+		{[]string{"BOTANIX"}, 200}, {[]string{"BOTANIX", "CITREA"}, 503}, {[]string{"bitcoin"}, 200}, {[]string{"CITREA", "bitcoin"}, 200},
+		{[]string{"bitcoin", "liquidity providers"}, 200}, {[]string{"store"}, 503}, {[]string{"BOTANIX", "store"}, 503}, {[]string{"BOTANIX", "CITREA", "bitcoin"}, 503},
 	} {
 		parts := map[string]error{}
 		for _, p := range tt.parts {
