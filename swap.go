@@ -173,8 +173,8 @@ type ListSwapsInput struct {
 	ChainID string // chain identifier; empty: all chains
 
 	// Limit and After read a long list page by page: at most Limit swaps, those that
-	// come after the swap with the id After. 0 and "" are the whole list. They are an
-	// addition to the published interface.
+	// come after the swap with the id After. 0 and "" are the whole list, which package
+	// httpapi serves by pages. They are an addition to the published interface.
 	Limit int
 	After string
 }

@@ -119,18 +119,18 @@ func (c *client) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnurl
 	return object[swapper.SettleWithLnurlOutput](send(ctx, c, post, "settleWithLnurl", settleWithLnurlFields, &in))
 }
 
-// ListSwaps implements [swapper.Service].
+// ListSwaps implements [swapper.Service]. It reads as many pages as the service has.
 func (c *client) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
-	return array[swapper.ListSwapOutput](send(ctx, c, get, "listSwaps", listSwapsFields, &in))
+	return c.list(ctx, "listSwaps", in)
 }
 
 // ListPendingSwaps implements [swapper.Service].
 func (c *client) ListPendingSwaps(ctx context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
-	return array[swapper.ListSwapOutput](send(ctx, c, get, "listPendingSwaps", listSwapsFields, &in))
+	return c.list(ctx, "listPendingSwaps", in)
 }
 
 // GetSupportedTokens implements [swapper.Service].

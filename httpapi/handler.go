@@ -119,6 +119,10 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 	if err != nil {
 		return err
 	}
+	if p, ok := out.(page); ok {
+		p.link(w.Header())
+		out = p.swaps
+	}
 	return writeJSON(w, r, http.StatusOK, out)
 }
 

@@ -24,6 +24,7 @@ type operation struct {
 	maxBody  int64
 	keyed    bool // takes the key of a swap
 	waits    bool // for the outside world, longer than a server's WriteTimeout may be
+	cost     int64
 	deadline func(Deadlines) time.Duration
 	// read turns the input into a call of the service. Its error is the caller's fault.
 	read func(input value, acceptUnknown bool) (call, error)
@@ -73,26 +74,26 @@ func many[In, Out any](f func(swapper.Service, context.Context, In) ([]Out, erro
 // operations returns the eleven operations, in the order of the document.
 func operations() []operation {
 	ops := []operation{{
-		name: "createSwap", post: true,
+		name: "createSwap", cost: 10, post: true,
 		deadline: func(d Deadlines) time.Duration { return d.CreateSwap },
 		read:     reader(createSwapFields, createSwap),
 	}, {
 		name: "getSwapStatus", get: true, post: true, keyed: true,
 		read: reader(getSwapStatusFields, one(swapper.Service.GetSwapStatus)),
 	}, {
-		name: "submitTransaction", post: true, keyed: true, maxBody: maxSubmission, waits: true,
+		name: "submitTransaction", cost: 2, post: true, keyed: true, maxBody: maxSubmission, waits: true,
 		deadline: func(d Deadlines) time.Duration { return d.SubmitTransaction },
 		read:     reader(submitTransactionFields, one(swapper.Service.SubmitTransaction)),
 	}, {
-		name: "settleWithLnurl", post: true, keyed: true, waits: true,
+		name: "settleWithLnurl", cost: 5, post: true, keyed: true, waits: true,
 		deadline: func(d Deadlines) time.Duration { return d.SettleWithLnurl },
 		read:     reader(settleWithLnurlFields, one(swapper.Service.SettleWithLnurl)),
 	}, {
-		name: "listSwaps", get: true,
-		read: reader(listSwapsFields, many(swapper.Service.ListSwaps)),
+		name: "listSwaps", cost: 5, get: true,
+		read: reader(listSwapsFields, paged(swapper.Service.ListSwaps)),
 	}, {
-		name: "listPendingSwaps", get: true,
-		read: reader(listSwapsFields, many(swapper.Service.ListPendingSwaps)),
+		name: "listPendingSwaps", cost: 5, get: true,
+		read: reader(listSwapsFields, paged(swapper.Service.ListPendingSwaps)),
 	}, {
 		name: "getSupportedTokens", get: true,
 		read: reader(getSupportedTokensFields, many(swapper.Service.GetSupportedTokens)),
@@ -106,14 +107,14 @@ func operations() []operation {
 		name: "parseAddress", get: true,
 		read: reader(parseAddressFields, one(swapper.Service.ParseAddress)),
 	}, {
-		name: "getSpendableBalance", get: true,
+		name: "getSpendableBalance", cost: 5, get: true,
 		read: reader(getSpendableBalanceFields, one(swapper.Service.GetSpendableBalance)),
 	}}
 	for i := range ops {
 		if ops[i].deadline == nil {
 			ops[i].deadline = usual
 		}
-		ops[i].maxBody = max(ops[i].maxBody, maxBody)
+		ops[i].maxBody, ops[i].cost = max(ops[i].maxBody, maxBody), max(ops[i].cost, 1)
 	}
 	return slices.Clip(ops)
 }

@@ -37,8 +37,14 @@ var errUnknown = errors.New("the service does not offer this operation or method
 
 // send checks the input, sends it and returns the body of a successful answer.
 func send[In any, P input[In]](ctx context.Context, c *client, how method, operation string, fields []field[In], in P) ([]byte, error) {
+	body, _, err := ask(ctx, c, how, operation, fields, in)
+	return body, err
+}
+
+// ask is send with the header of the answer.
+func ask[In any, P input[In]](ctx context.Context, c *client, how method, operation string, fields []field[In], in P) ([]byte, http.Header, error) {
 	if err := in.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	values := make(map[string]any, len(fields))
 	for _, f := range fields {
@@ -49,9 +55,9 @@ func send[In any, P input[In]](ctx context.Context, c *client, how method, opera
 	key, _ := values[swapKeyMember].(string)
 	delete(values, swapKeyMember)
 	if how != get {
-		body, err := c.post(ctx, operation, key, values)
+		body, head, err := c.post(ctx, operation, key, values)
 		if how != postOrGet || !errors.Is(err, errUnknown) {
-			return body, err
+			return body, head, err
 		}
 	}
 	query := make(url.Values, len(values))
@@ -61,18 +67,18 @@ func send[In any, P input[In]](ctx context.Context, c *client, how method, opera
 	return c.do(ctx, operation, http.MethodGet, c.base+"/"+operation+"?"+query.Encode(), key, nil)
 }
 
-func (c *client) post(ctx context.Context, operation, key string, values map[string]any) ([]byte, error) {
+func (c *client) post(ctx context.Context, operation, key string, values map[string]any) ([]byte, http.Header, error) {
 	text, err := json.Marshal(values)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", operation, err)
+		return nil, nil, fmt.Errorf("%s: %w", operation, err)
 	}
 	return c.do(ctx, operation, http.MethodPost, c.base+"/"+operation, key, text)
 }
 
-func (c *client) do(ctx context.Context, operation, method, target, key string, body []byte) ([]byte, error) {
+func (c *client) do(ctx context.Context, operation, method, target, key string, body []byte) ([]byte, http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
-		return nil, upstream(operation, withoutURL(err))
+		return nil, nil, upstream(operation, withoutURL(err))
 	}
 	request.Header = c.header.Clone()
 	request.Header.Set("Accept", "application/json")
@@ -84,7 +90,7 @@ func (c *client) do(ctx context.Context, operation, method, target, key string, 
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, upstream(operation, withoutURL(err))
+		return nil, nil, upstream(operation, withoutURL(err))
 	}
 	defer response.Body.Close()
 	most := maxAnswer
@@ -94,13 +100,13 @@ func (c *client) do(ctx context.Context, operation, method, target, key string, 
 	answer, err := io.ReadAll(io.LimitReader(response.Body, int64(most)+1))
 	switch {
 	case err != nil:
-		return nil, upstream(operation, err)
+		return nil, nil, upstream(operation, err)
 	case response.StatusCode != http.StatusOK:
-		return nil, readError(operation, response, answer)
+		return nil, nil, readError(operation, response, answer)
 	case len(answer) > most:
-		return nil, upstream(operation, fmt.Errorf("the response is larger than %d bytes", most))
+		return nil, nil, upstream(operation, fmt.Errorf("the response is larger than %d bytes", most))
 	}
-	return answer, nil
+	return answer, response.Header, nil
 }
 
 // withoutURL drops the request's URL from an error, because it may contain a

@@ -151,6 +151,13 @@ func TestClientAgainstHandler(t *testing.T) {
 			t.Errorf("%s: %v", trial.name, err)
 			continue
 		}
+		if in, ok := sent.(swapper.ListSwapsInput); ok { // by pages, with one more swap than they have
+			if in.Limit == 0 {
+				in.Limit = httpapi.MaxPage
+			}
+			in.Limit++
+			sent = in
+		}
 		if diff := cmp.Diff(sent, arrived, sameNumbers); diff != "" {
 			t.Errorf("%s: input differs (-sent +arrived):\n%s", trial.name, diff)
 		}

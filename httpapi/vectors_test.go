@@ -335,6 +335,13 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 		c.Differ(t, "interface-1.0.1")
 		fields[added] = x
 	}
+	if x, ok := got["limit"]; ok && fields["limit"] == nil { // which no request of the reference has
+		if fmt.Sprint(x) != fmt.Sprint(MaxPage+1) {
+			t.Errorf("a list is asked for by %v", x)
+		}
+		c.Differ(t, "list-pages")
+		fields["limit"] = x
+	}
 	fieldsText, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func newAttacked(t *testing.T) *attacked {
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	v.serve(map[string]any{"local": "local.json", "auth": []any{map[string]any{"type": "none", "name": "public", "rateLimit": nil}},
-		"limits": map[string]int{"perSender": 512}})
+		"limits": map[string]int{"perSender": 512, "perAddress": 4096}}) // here strangers and others have one address
 	return &attacked{v, strings.TrimPrefix(v.base, "http://")}
 }
 

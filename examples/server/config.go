@@ -50,7 +50,8 @@ type config struct {
 // limitsConfig bounds what clients take of the process. 0 is the usual bound.
 type limitsConfig struct {
 	Connections int // open at once
-	Requests    int // answered at once
+	PerAddress  int // of one address
+	Requests    int // answered at once, of each entry of auth
 	PerSender   int // of one sender, answered at once
 }
 
@@ -108,7 +109,7 @@ func (c *config) check() error {
 		return errors.New("local: cannot be combined with bitcoinNetwork, chains or lps")
 	case c.Local == "" && len(c.Chains) == 0:
 		return errors.New("chains: at least one is required")
-	case c.Limits.Connections < 0 || c.Limits.Requests < 0 || c.Limits.PerSender < 0:
+	case c.Limits.Connections < 0 || c.Limits.PerAddress < 0 || c.Limits.Requests < 0 || c.Limits.PerSender < 0:
 		return errors.New("limits: must not be negative")
 	}
 	if err := c.RateLimit.check(); err != nil {

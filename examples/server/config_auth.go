@@ -106,13 +106,16 @@ type admission struct {
 	rates  map[string]*rateConfig // by entry; nil: none
 	global rateConfig
 	client proxy.Trusted
+	// guesses are logins that were refused, and signatures that were wrong.
+	guesses, signatures *limit.Limiter
 	// instances is how many servers share the database; each allows its part of a rate.
 	instances func() int
 }
 
 // admission makes the authenticators. path says where files lie.
 func (c *config) admission(log *slog.Logger) (*admission, error) {
-	a := &admission{rates: map[string]*rateConfig{}, global: c.RateLimit, client: c.TrustedProxies, instances: func() int { return 1 }}
+	a := &admission{rates: map[string]*rateConfig{}, global: c.RateLimit, client: c.TrustedProxies, instances: func() int { return 1 },
+		guesses: limit.New(nil), signatures: limit.New(nil)}
 	for i, e := range c.Auth {
 		who, err := e.authenticator(c.path, c.TrustedProxies, log)
 		if err == nil {
@@ -125,6 +128,9 @@ func (c *config) admission(log *slog.Logger) (*admission, error) {
 			if other.Name == e.Name {
 				return nil, fmt.Errorf("auth[%d].name: %q is taken", i, e.Name)
 			}
+		}
+		if e.Type == "jwt" {
+			who = auth.Guesses(who, a.mayGuess, a.guessed)
 		}
 		a.chain = append(a.chain, who)
 	}
@@ -189,41 +195,51 @@ func (c entryConfig) authenticator(path func(string) string, trusted proxy.Trust
 
 // allowed says whose request it is, and how many like it there may be: for
 // [limit.Requests].
-func (a *admission) allowed(r *http.Request) (string, limit.Rate) {
+func (a *admission) allowed(r *http.Request) (limit.Sender, limit.Rate) {
 	id, _ := auth.Of(r.Context())
 	at := a.rates[id.Entry]
 	if at == nil {
-		return "", limit.Rate{}
+		return limit.Sender{}, limit.Rate{}
 	}
 	if at.Per == "caller" && id.Kind != auth.KindAnonymous {
-		return "caller\x00" + id.Owner(), a.share(at)
+		return limit.Named(id.Entry, id.Owner()), a.share(at)
 	}
-	return a.address(id.Entry, r), a.share(at)
+	return a.line(id.Entry, r), a.share(at)
 }
 
 // refused is the same for who could not log in: others may share his address, behind
 // one gateway or by a wrong key left in a script, so that what he does costs the
 // holder of a valid key nothing.
-func (a *admission) refused(r *http.Request) (string, limit.Rate) {
-	return "refused\x00" + limit.Address(a.client.Client(r)), a.share(&a.global)
+func (a *admission) refused(r *http.Request) (limit.Sender, limit.Rate) {
+	return a.line("", r), a.share(&a.global)
+}
+
+// mayGuess reports whether a signature that a sender shows is looked at: as often as a refused
+// login is answered. Otherwise a flood of forged ones would take the processor before
+// any rate is asked.
+func (a *admission) mayGuess(r *http.Request) bool { return a.signatures.Left(a.refused(r)) }
+
+func (a *admission) guessed(r *http.Request) {
+	s, at := a.refused(r)
+	a.signatures.AllowSender(s, at, 1)
 }
 
 // share is what this server allows of a rate.
 func (a *admission) share(at *rateConfig) limit.Rate { return at.rate().Share(a.instances()) }
 
-// sender says whose request it is, for [limit.InFlight]: nobody's if his entry has no
-// limit.
-func (a *admission) sender(r *http.Request) string {
+// sender says whose request it is, for what is bounded at once: nobody's in particular if
+// his entry has no limit. Each entry has places of its own.
+func (a *admission) sender(r *http.Request) limit.Sender {
 	id, _ := auth.Of(r.Context())
-	if a.rates[id.Entry] == nil {
-		return ""
+	switch {
+	case a.rates[id.Entry] == nil:
+		return limit.Sender{Crowd: id.Entry}
+	case id.Kind == auth.KindAnonymous:
+		return a.line(id.Entry, r)
 	}
-	if id.Kind == auth.KindAnonymous {
-		return a.address(id.Entry, r)
-	}
-	return "caller\x00" + id.Owner()
+	return limit.Named(id.Entry, id.Owner())
 }
 
-func (a *admission) address(entry string, r *http.Request) string {
-	return "address\x00" + entry + "\x00" + limit.Address(a.client.Client(r))
+func (a *admission) line(crowd string, r *http.Request) limit.Sender {
+	return limit.Line(crowd, a.client.Client(r))
 }

@@ -40,7 +40,7 @@ func (c *corsConfig) middleware() (func(http.Handler) http.Handler, error) {
 			return nil, fmt.Errorf("cors.origin: %q must be a scheme and a host, such as https://app.example", o)
 		}
 	}
-	o := cors.Options{AllowedOrigins: c.Origin, AllowedMethods: c.Methods, AllowedHeaders: c.AllowedHeaders, ExposedHeaders: []string{"Retry-After"}, MaxAge: 600}
+	o := cors.Options{AllowedOrigins: c.Origin, AllowedMethods: c.Methods, AllowedHeaders: c.AllowedHeaders, ExposedHeaders: []string{"Retry-After", "Link"}, MaxAge: 600}
 	if len(o.AllowedMethods) == 0 {
 		o.AllowedMethods = []string{http.MethodGet, http.MethodPost}
 	}

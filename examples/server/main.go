@@ -203,7 +203,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	var more []httpapi.Option
 	endStreams := func() {}
 	if c.Subscribe {
-		streams := events.New(client, events.Options{Logger: log, Now: swaps.Now})
+		streams := events.New(client, events.Options{Logger: log, Now: swaps.Now, Sender: s.admission.sender})
 		last(func() error { streams.Close(); return nil })
 		more, endStreams = append(more, streams.Operation()), streams.Close
 	}
@@ -213,7 +213,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	}
 	log.Info("listening", "address", listener.Addr().String(), "tls", certificate != nil)
 	return serve.Run(ctx, listener, serve.Options{
-		Handler: s.handler(client, more...), Certificate: certificate, Connections: c.Limits.Connections, Grace: time.Duration(c.StopGrace), Logger: log,
+		Handler: s.handler(client, more...), Certificate: certificate, Connections: c.Limits.Connections, PerAddress: c.Limits.PerAddress, Trusted: c.TrustedProxies, Grace: time.Duration(c.StopGrace), Logger: log,
 		Ending: func() { s.health.closing.Store(true); endStreams() },
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi/auth"
 	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/httpapi/metrics"
+	"github.com/swapper-go/swapper/httpapi/serve"
 	"github.com/swapper-go/swapper/httpapi/tracing"
 )
 
@@ -41,11 +42,10 @@ func (s *service) handler(ops swapper.Service, options ...httpapi.Option) http.H
 			answer(w, http.StatusNotFound, body{"error": "not found", "code": "unsupported"})
 		})
 	}
-	guesses := limit.New(nil)
-	refused := limit.Requests(guesses, s.admission.refused)(http.HandlerFunc(auth.Refused))
+	refused := limit.Requests(s.admission.guesses, s.admission.refused, nil)(http.HandlerFunc(auth.Refused))
 	known := auth.Require(s.admission.chain, refused)
-	rates := limit.Requests(limit.New(nil), s.admission.allowed)
-	h := s.cors(known(named(rates(s.inPlaces(inner)))))
+	rates := limit.Requests(limit.New(nil), s.admission.allowed, httpapi.Cost(s.base))
+	h := s.cors(known(named(spared(rates(s.inPlaces(inner))))))
 	h = accesslog.New(accesslog.Options{Logger: s.log, Client: s.admission.client.Client})(h)
 	if s.metrics != nil {
 		h = s.metrics.Observe(h)
@@ -70,6 +70,19 @@ func (s *service) inPlaces(next http.Handler) http.Handler {
 			return
 		}
 		bounded.ServeHTTP(w, r)
+	})
+}
+
+// spared keeps the connections that are left when strangers have all others to callers
+// who are known, and to checks of health.
+func spared(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id, _ := auth.Of(r.Context()); serve.Crowded(r.Context()) && id.Kind == auth.KindAnonymous {
+			w.Header().Set("Retry-After", "1")
+			answer(w, http.StatusServiceUnavailable, body{"error": "too many connections are open; try again shortly", "code": "busy", "retryAfter": 1})
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -154,7 +154,7 @@ func TestVectorsHTTPRateLimit(t *testing.T) {
 			if at != nil {
 				rate = at.rate()
 			}
-			ok, retry := l.Allow(step.Limit+limit.Address(netip.MustParseAddr(step.IP)), rate)
+			ok, retry := l.AllowSender(limit.Line(step.Limit, netip.MustParseAddr(step.IP)), rate, 1)
 			seconds := int64((retry + time.Second - 1) / time.Second)
 
 			expected := want.Answers[i]

@@ -37,6 +37,15 @@
 // since, as it is now: nothing, if that is nothing. A stream of a signer may then repeat
 // what it sent during the ten seconds before. An id that cannot be read counts as none.
 //
+// A stream of a signer goes back a day, and tells of a hundred swaps. To a reader that has missed
+// more it says so first,
+//
+//	event: reset
+//	data: {"since":1795214525447}
+//
+// and goes on with the latest of them, or as a new one does: what else has changed since that
+// moment, in milliseconds, listSwaps tells, page by page.
+//
 // # Ends
 //
 // A stream ends after [Options].Lifetime, when a write takes too long because the

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type source struct {
 	subs     map[int]func(swapper.Change) bool
 	next     int
 	asked    map[string]int // progress, by swap
+	yielded  atomic.Int64   // changes
 	quiet    bool           // changes are made by another process
 	failing  int            // so many times progress fails
 	now      time.Time
@@ -116,6 +118,7 @@ func (s *source) Changes(_ context.Context, of swapper.Account, since time.Time)
 	slices.SortFunc(all, func(a, b swapper.Change) int { return cmp.Compare(a.At, b.At) })
 	return func(yield func(swapper.Change, error) bool) {
 		for _, c := range all {
+			s.yielded.Add(1)
 			if !yield(c, nil) {
 				return
 			}
@@ -276,6 +279,20 @@ func (r *reader) wantEach(state string, swaps ...string) {
 		case <-time.After(10 * time.Second):
 			r.t.Fatalf("no event; want %v in %s", missing, state)
 		}
+	}
+}
+
+// wantReset waits for the event that says that not all since an earlier one is told.
+func (r *reader) wantReset(last string) {
+	r.t.Helper()
+	at, _, _ := strings.Cut(last, ".")
+	select {
+	case e := <-r.events:
+		if e.event != "reset" || e.id != "" || e.data != `{"since":`+at+`}` {
+			r.t.Fatalf("%+v, want a reset since %s", e, at)
+		}
+	case <-time.After(10 * time.Second):
+		r.t.Fatalf("no event; want a reset since %s", at)
 	}
 }
 

@@ -2,7 +2,11 @@ package events
 
 import (
 	"log/slog"
+	"net/http"
 	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi/limit"
 )
 
 // Options bounds streams. A zero field means its default.
@@ -17,9 +21,17 @@ type Options struct {
 	// nothing happens for long is looked at less often, once a minute in the end. 5 s.
 	Poll time.Duration
 
-	MaxStreams   int // at the same time; 1000
-	MaxPerCaller int // of one caller, by [swapper.CallerOf]; callers without a name share MaxStreams alone; 20
-	MaxPending   int // swaps with which a stream of a signer begins, the newest first; 100
+	MaxStreams   int // at the same time, of each crowd that Sender names; 1000
+	MaxPerCaller int // of one sender; those without a name have MaxStreams alone; 20
+	// Sender says whose a stream is. nil: all are one crowd's, and a sender is the caller by
+	// [swapper.CallerOf], who must then not be able to choose his name, nor one of many.
+	Sender func(*http.Request) limit.Sender
+
+	// MaxPending is with how many swaps a stream of a signer begins, the newest, and MaxAge
+	// how far back it goes on for a reader that comes again; 100 and 24 h. What it leaves out,
+	// because that is older or very many swaps have changed, an event named reset says.
+	MaxPending int
+	MaxAge     time.Duration
 
 	Now    func() time.Time // the client's clock, by which stored changes are dated; nil: time.Now
 	Logger *slog.Logger     // nil: slog.Default()
@@ -29,7 +41,7 @@ func (o Options) orDefault() Options {
 	for _, d := range []struct {
 		at    *time.Duration
 		usual time.Duration
-	}{{&o.Heartbeat, 15 * time.Second}, {&o.Lifetime, time.Hour}, {&o.WriteTimeout, 10 * time.Second}, {&o.Retry, 3 * time.Second}, {&o.Poll, 5 * time.Second}} {
+	}{{&o.Heartbeat, 15 * time.Second}, {&o.Lifetime, time.Hour}, {&o.WriteTimeout, 10 * time.Second}, {&o.Retry, 3 * time.Second}, {&o.Poll, 5 * time.Second}, {&o.MaxAge, 24 * time.Hour}} {
 		if *d.at <= 0 {
 			*d.at = d.usual
 		}
@@ -41,6 +53,9 @@ func (o Options) orDefault() Options {
 		if *n.at <= 0 {
 			*n.at = n.usual
 		}
+	}
+	if o.Sender == nil {
+		o.Sender = func(r *http.Request) limit.Sender { return limit.Named("", swapper.CallerOf(r.Context())) }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

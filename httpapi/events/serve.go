@@ -100,7 +100,7 @@ func (s *Streams) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.enter(w, swapper.CallerOf(r.Context()))
+	leave, err := s.enter(w, r)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *Streams) serve(w http.ResponseWriter, r *http.Request) error {
 	if q.swapID != "" {
 		begin = s.beginSwap
 	}
-	present, end, err := begin(ctx, st, q)
+	present, gap, end, err := begin(ctx, st, q)
 	if err != nil {
 		if s.ctx.Err() != nil {
 			err = swapper.ErrClosed
@@ -122,7 +122,7 @@ func (s *Streams) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer end()
-	if !out.begin(r, s.Retry) {
+	if !out.begin(r, s.Retry) || gap && !out.send(fmt.Appendf(nil, "event: reset\ndata: {\"since\":%d}\n\n", q.last.at)) {
 		return nil
 	}
 	for _, id := range present {
@@ -140,7 +140,7 @@ func (s *Streams) serve(w http.ResponseWriter, r *http.Request) error {
 			}
 			return nil // its reader comes again
 		}
-		if !q.resumes || e.place.print != q.last.print {
+		if !q.resumes || gap || e.place.print != q.last.print {
 			st.offer(e)
 		}
 		if !out.drain(st) {
@@ -173,14 +173,14 @@ func (s *Streams) run(ctx context.Context, st *stream, out *writer) {
 }
 
 // beginSwap begins the stream of a swap with how it stands.
-func (s *Streams) beginSwap(ctx context.Context, st *stream, q query) (present []string, end func(), err error) {
+func (s *Streams) beginSwap(ctx context.Context, st *stream, q query) (present []string, gap bool, end func(), err error) {
 	p, err := s.progress(ctx, q.swapID)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	e, err := encode(p)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	st.swap, st.accounts = q.swapID, []swapper.Account{p.Account}
 	if q.resumes && p.Version >= q.last.version { // an older one is of a store that was restored
@@ -191,43 +191,66 @@ func (s *Streams) beginSwap(ctx context.Context, st *stream, q query) (present [
 	s.mu.Lock()
 	s.lookLocked(q.swapID, p.Account) // for what changed between the two, and to plan the next look
 	s.mu.Unlock()
-	return nil, end, nil
+	return nil, false, end, nil
 }
 
 // beginSigner begins the stream of a signer: with what has changed since the reader was
-// here, or with the pending swaps.
-func (s *Streams) beginSigner(ctx context.Context, st *stream, q query) (present []string, end func(), err error) {
+// here, or with the pending swaps. A gap is what it does not tell of the former: whatever
+// happened meanwhile, and whoever made it happen, a stream that begins takes a bounded look.
+func (s *Streams) beginSigner(ctx context.Context, st *stream, q query) (present []string, gap bool, end func(), err error) {
 	if st.accounts, err = s.source.Accounts(q.signer, q.chainID); err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	end = s.register(st) // first: a swap that changes now is sent twice, not never
-	if !q.resumes {
-		swaps, err := s.source.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: q.signer, ChainID: q.chainID, Limit: s.MaxPending})
+	defer func() {
 		if err != nil {
 			end()
-			return nil, nil, err
 		}
-		for _, one := range slices.Backward(swaps) { // the oldest first, as they came
-			present = append(present, one.SwapID)
+	}()
+	if q.resumes {
+		changed, whole, err := s.changed(ctx, st.accounts, q.last)
+		if err != nil {
+			return nil, false, nil, err
 		}
-		return present, end, nil
+		for _, c := range latest(changed, s.MaxPending) {
+			present = append(present, c.Swap.SwapID)
+		}
+		if gap = !whole || len(changed) > s.MaxPending; whole {
+			return present, gap, end, nil
+		}
 	}
-	var changed []swapper.Change
-	for _, a := range st.accounts {
-		for c, err := range s.source.Changes(ctx, a, q.last.since()) {
+	swaps, err := s.source.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: q.signer, ChainID: q.chainID, Limit: s.MaxPending})
+	if err != nil {
+		return nil, false, nil, err
+	}
+	present = nil
+	for _, one := range slices.Backward(swaps) { // the oldest first, as they came
+		present = append(present, one.SwapID)
+	}
+	return present, gap, end, nil
+}
+
+// looked through of what has changed, for one swap that is told.
+const perPending = 4
+
+// changed returns what has changed in the eyes of a reader who was here before, or that
+// this is too long ago, or too much, to be looked through.
+func (s *Streams) changed(ctx context.Context, accounts []swapper.Account, last place) (all []swapper.Change, whole bool, err error) {
+	if s.Now().Sub(last.at.Time()) > s.MaxAge {
+		return nil, false, nil
+	}
+	for _, a := range accounts {
+		for c, err := range s.source.Changes(ctx, a, last.since()) {
 			if err != nil {
-				end()
-				return nil, nil, err
+				return nil, false, err
 			}
-			if changed = append(changed, c); len(changed) == 2*s.MaxPending { // the latest are kept
-				changed = latest(changed, s.MaxPending)
+			if len(all) == perPending*s.MaxPending {
+				return nil, false, nil
 			}
+			all = append(all, c)
 		}
 	}
-	for _, c := range latest(changed, s.MaxPending) {
-		present = append(present, c.Swap.SwapID)
-	}
-	return present, end, nil
+	return all, true, nil
 }
 
 // latest returns the n latest changes, in their order.
@@ -237,26 +260,15 @@ func latest(changed []swapper.Change, n int) []swapper.Change {
 }
 
 // enter counts a stream; leave ends it.
-func (s *Streams) enter(w http.ResponseWriter, caller string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+func (s *Streams) enter(w http.ResponseWriter, r *http.Request) (leave func(), err error) {
+	if s.ctx.Err() != nil {
 		return nil, swapper.ErrClosed
 	}
-	if s.streams >= s.MaxStreams || caller != "" && s.callers[caller] >= s.MaxPerCaller {
+	if leave, err = s.inside.Enter(s.Sender(r)); err != nil {
 		w.Header().Set("Retry-After", "30")
 		return nil, httpapi.WithStatus(http.StatusTooManyRequests, &swapper.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"})
 	}
-	s.streams++
-	s.callers[caller]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.streams--
-		if s.callers[caller]--; s.callers[caller] == 0 {
-			delete(s.callers, caller)
-		}
-	}, nil
+	return leave, nil
 }
 
 // register has a stream told what concerns it, until end.

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -38,10 +39,10 @@ type Streams struct {
 	slots chan struct{} // of looks at the same time
 	work  sync.WaitGroup
 
+	inside *limit.Crowds // the streams
+
 	mu        sync.Mutex
 	closed    bool
-	streams   int
-	callers   map[string]int
 	bySwap    map[string]set
 	byAccount map[swapper.Account]set
 	watched   map[swapper.Account]*watch
@@ -76,8 +77,9 @@ const lookTime = 20 * time.Second
 // New returns the streams of a source. They follow it until Close.
 func New(source Source, o Options) *Streams {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Streams{source: source, Options: o.orDefault(), ctx: ctx, stop: stop, slots: make(chan struct{}, parallel),
-		callers: map[string]int{}, bySwap: map[string]set{}, byAccount: map[swapper.Account]set{}, watched: map[swapper.Account]*watch{}, looks: map[string]*look{}}
+	o = o.orDefault()
+	s := &Streams{source: source, Options: o, ctx: ctx, stop: stop, slots: make(chan struct{}, parallel),
+		inside: limit.NewCrowds(limit.Places{Total: o.MaxStreams, Each: o.MaxPerCaller}), bySwap: map[string]set{}, byAccount: map[swapper.Account]set{}, watched: map[swapper.Account]*watch{}, looks: map[string]*look{}}
 	s.work.Go(s.follow)
 	s.work.Go(s.poll)
 	return s

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
+	"github.com/swapper-go/swapper/httpapi/limit"
 )
 
 // serve serves streams on a socket, as they are mounted beside the operations.
@@ -130,7 +132,46 @@ func TestSigner(t *testing.T) {
 	}
 	r.wantEach("CLAIMED", "0", "1", "2", "3", "4") // none is on its way any more
 	back := connect(t, url+"signer=alice", at.id)
+	back.wantReset(at.id)
 	back.wantEach("CLAIMED", "2", "3", "4") // the latest three changes
+}
+
+// What is asked of the store for a reader that comes again is bounded, however long it was
+// away and whatever others have done to the signer's swaps meanwhile. The reader is told, and
+// goes on with what is pending.
+func TestLongAway(t *testing.T) {
+	s := newSource()
+	s.put("mine", "CREATED")
+	now := time.Now()
+	options := events.Options{MaxPending: 3, MaxAge: time.Hour, Now: func() time.Time { return now }}
+	first, streams := serve(t, s, options)
+	at := connect(t, first+"signer=alice", "").want("mine", "CREATED")
+	streams.Close()
+
+	for i := range 1000 { // quotes of a stranger, which nobody used
+		s.put(fmt.Sprint("quote ", i), "QUOTE_EXPIRED", finished)
+	}
+	url, streams := serve(t, s, options)
+	before := s.yielded.Load()
+	back := connect(t, url+"signer=alice", at.id)
+	back.wantReset(at.id)
+	back.want("mine", "CREATED")
+	streams.Close()
+	if n := s.yielded.Load() - before; n > 4*3+1 {
+		t.Errorf("%d changes were read for a reader that is told of 3", n)
+	}
+
+	now = now.Add(2 * time.Hour)
+	late, _ := serve(t, s, options)
+	before = s.yielded.Load()
+	back = connect(t, late+"signer=alice", at.id)
+	back.wantReset(at.id)
+	back.want("mine", "CREATED")
+	if n := s.yielded.Load() - before; n != 0 {
+		t.Errorf("%d changes were read of what is older than an hour", n)
+	}
+	s.put("mine", "COMMITED")
+	back.want("mine", "COMMITED")
 }
 
 // A change that comes while a stream begins is not lost.
@@ -266,6 +307,51 @@ func TestRefusals(t *testing.T) {
 		}
 		if response.StatusCode != tt.status || e.Code != tt.code || e.Field != tt.field || strings.Contains(string(body), "secret") {
 			t.Errorf("%s %.60s: %d %s", tt.method, tt.query, response.StatusCode, body)
+		}
+	}
+}
+
+// One line takes its share of the streams, by whatever addresses, and none of those of
+// callers who are known.
+func TestStreamsOfALine(t *testing.T) {
+	s := newSource()
+	s.put("one", "CREATED")
+	url, _ := serve(t, s, events.Options{MaxStreams: 12, MaxPerCaller: 2, Sender: func(r *http.Request) limit.Sender {
+		if name := r.Header.Get("caller"); name != "" {
+			return limit.Named("backend", name)
+		}
+		return limit.Line("public", netip.MustParseAddr(r.Header.Get("address")))
+	}})
+	open := func(header, value string) (n int) {
+		for i := range 20 {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"swapId=one", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set(header, strings.Replace(value, "#", fmt.Sprintf("%x", i), 1))
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = response.Body.Close() })
+			if response.StatusCode == http.StatusOK {
+				n++
+			} else if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" {
+				t.Errorf("%s: %s", value, response.Status)
+			}
+		}
+		return n
+	}
+	for _, tt := range []struct {
+		header, value string
+		want          int
+	}{
+		{"address", "2001:db8::#", 2}, {"address", "2001:db8:0:#::1", 0}, {"address", "2001:db8:0:#00::1", 6}, {"address", "203.0.113.9", 2}, {"address", "203.0.113.10", 2},
+		{"address", "203.0.113.11", 0}, // the crowd has all its places
+		{"caller", "backend", 2}, {"caller", "another", 2},
+	} {
+		if n := open(tt.header, tt.value); n != tt.want {
+			t.Errorf("%s: %d streams, want %d", tt.value, n, tt.want)
 		}
 	}
 }

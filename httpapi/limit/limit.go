@@ -1,14 +1,15 @@
 // Package limit refuses requests politely once somebody sends too many.
 //
 // [Requests] bounds how many requests come in a time, [InFlight] how many are answered
-// at once. Both answer what is too much with a sentence, a code and Retry-After, and
+// at once. A [Sender] is counted as whoever he is known for, or by his line of the network, and
+// in a crowd of his own kind, so that a flood of strangers keeps out strangers alone. Both answer what is too much with a sentence, a code and Retry-After, and
 // take memory that no number of senders can grow beyond a bound.
 package limit
 
 import (
 	"crypto/sha256"
+	"math"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -31,6 +32,14 @@ func (r Rate) Share(instances int) Rate {
 		r.Requests = max(1, r.Requests/int64(instances))
 	}
 	return r
+}
+
+// times is how many requests so many senders have.
+func (r Rate) times(n int) int64 {
+	if r.Requests > math.MaxInt64/int64(n) {
+		return math.MaxInt64
+	}
+	return r.Requests * int64(n)
 }
 
 // maxBuckets bounds the memory that strangers can make us take: 10 MB or so.
@@ -65,24 +74,50 @@ func New(now func() time.Time) *Limiter {
 // Allow counts a request and reports whether it is within the rate; if not, it says
 // when to come again. A refused request does not count.
 func (l *Limiter) Allow(key string, at Rate) (ok bool, retry time.Duration) {
+	return l.AllowSender(Sender{Parts: []Part{{key, 1}}}, at, 1)
+}
+
+// AllowSender is Allow for a sender, in each of his parts, and a request that counts as
+// cost of them. One that counts as more than the rate allows is the only one of its window.
+func (l *Limiter) AllowSender(s Sender, at Rate, cost int64) (ok bool, retry time.Duration) {
+	return l.count(s, at, max(cost, 1))
+}
+
+// Left reports whether a request of a sender would be allowed, and counts nothing.
+func (l *Limiter) Left(s Sender, at Rate) bool {
+	ok, _ := l.count(s, at, 0)
+	return ok
+}
+
+func (l *Limiter) count(s Sender, at Rate, cost int64) (ok bool, retry time.Duration) {
 	if at.unlimited() {
 		return true, 0
 	}
-	sum := sha256.Sum256([]byte(key))
-	id := bucketKey(sum[:len(bucketKey{})])
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	b, ok := l.buckets[id]
-	if !ok || !now.Before(b.ends) {
-		b = bucket{ends: now.Add(at.Window)}
+	ids, all := make([]bucketKey, len(s.Parts)), make([]bucket, len(s.Parts))
+	for i, p := range s.Parts {
+		sum := sha256.Sum256([]byte(s.key(p)))
+		id := bucketKey(sum[:len(bucketKey{})])
+		b, ok := l.buckets[id]
+		if !ok || !now.Before(b.ends) {
+			b = bucket{ends: now.Add(at.Window)}
+		}
+		most := at.times(p.Times)
+		if most-b.used < max(min(cost, most), 1) {
+			return false, b.ends.Sub(now)
+		}
+		b.used += min(cost, most)
+		ids[i], all[i] = id, b
 	}
-	if b.used >= at.Requests {
-		return false, b.ends.Sub(now)
+	if cost == 0 {
+		return true, 0
 	}
-	b.used++
-	l.sweep(now)
-	l.buckets[id] = b
+	for i, id := range ids {
+		l.sweep(now)
+		l.buckets[id] = all[i]
+	}
 	return true, 0
 }
 
@@ -114,25 +149,18 @@ func (l *Limiter) Len() int {
 	return len(l.buckets)
 }
 
-// Address returns the key of a client's address: of IPv6, whoever has one address has
-// the whole /64 network.
-func Address(client netip.Addr) string {
-	if client = client.Unmap().WithZone(""); client.Is6() {
-		if p, err := client.Prefix(64); err == nil {
-			return p.String()
-		}
-	}
-	return client.String()
-}
-
 // Requests passes on the requests that are within the rate of their sender, and answers
-// 429 to all others. of says whose request it is and how many he may send; it must not
-// return a key that a sender can choose freely.
-func Requests(l *Limiter, of func(*http.Request) (key string, at Rate)) func(http.Handler) http.Handler {
+// 429 to all others. of says whose request it is and how many he may send, cost for how
+// many it counts; nil: one.
+func Requests(l *Limiter, of func(*http.Request) (Sender, Rate), cost func(*http.Request) int64) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			key, at := of(r)
-			if ok, retry := l.Allow(key, at); !ok {
+			counts := int64(1)
+			if cost != nil {
+				counts = cost(r)
+			}
+			s, at := of(r)
+			if ok, retry := l.AllowSender(s, at, counts); !ok {
 				refuse.Write(w, http.StatusTooManyRequests, "rate_limited", "Rate limit exceeded", retry)
 				return
 			}

@@ -2,10 +2,12 @@ package limit
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,22 +69,89 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 }
 
-func TestAddress(t *testing.T) {
-	for in, want := range map[string]string{"203.0.113.9": "203.0.113.9", "::ffff:203.0.113.9": "203.0.113.9", "2001:db8::1": "2001:db8::/64", "2001:db8::2%eth0": "2001:db8::/64", "2001:db8:0:1::1": "2001:db8:0:1::/64"} {
-		if got := Address(netip.MustParseAddr(in)); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
+// A line is one sender, whatever addresses it takes of its network, and the lines around it
+// have a share that is larger, and bounded.
+func TestLine(t *testing.T) {
+	for in, want := range map[string][]Part{
+		"203.0.113.9": {{"203.0.113.9", 1}}, "::ffff:203.0.113.9": {{"203.0.113.9", 1}}, "": {{"invalid IP", 1}},
+		"2001:db8::1": {{"2001:db8::/56", 1}, {"2001:db8::/48", 4}}, "2001:db8:0:ff::2%eth0": {{"2001:db8::/56", 1}, {"2001:db8::/48", 4}},
+		"2001:db8:0:100::1": {{"2001:db8:0:100::/56", 1}, {"2001:db8::/48", 4}},
+	} {
+		a, _ := netip.ParseAddr(in)
+		if got := Line("public", a); got.Crowd != "public" || !slices.Equal(got.Parts, want) {
+			t.Errorf("%s: %+v, want %v", in, got, want)
 		}
 	}
-	if got := Address(netip.Addr{}); got == "" {
-		t.Error("no address has no key")
+	// So many requests and so many places as one sender has are one line's, whatever it
+	// does, and four times as many are its neighbours' together with it.
+	const own = 5
+	inside, rates, at := NewCrowds(Places{Total: 1000, Each: own}), New(nil), Rate{Requests: own, Window: time.Hour}
+	try := func(crowd, form string, n int) (places, requests int) {
+		for i := range n {
+			s := Line(crowd, netip.MustParseAddr(fmt.Sprintf(form, i)))
+			if _, err := inside.Enter(s); err == nil {
+				places++
+			}
+			if ok, _ := rates.AllowSender(s, at, 1); ok {
+				requests++
+			}
+		}
+		return
+	}
+	for _, tt := range []struct {
+		name, crowd, form string
+		want              int
+	}{
+		{"addresses of a /64", "public", "2001:db8::%x", own},
+		{"more networks of the /56", "public", "2001:db8:0:%02x::1", 0},
+		{"more networks of the /48", "public", "2001:db8:0:%02x00::1", 3 * own},
+		{"another /48", "public", "2001:db8:1::%x", own},
+		{"the same line as somebody known", "backend", "2001:db8::%x", own},
+	} {
+		if places, requests := try(tt.crowd, tt.form, 256); places != tt.want || requests != tt.want {
+			t.Errorf("%s: %d places and %d requests, want %d", tt.name, places, requests, tt.want)
+		}
+	}
+}
+
+// What costs more counts as more, and is possible however low the rate is.
+func TestCosts(t *testing.T) {
+	now := time.UnixMilli(0)
+	l := New(func() time.Time { return now })
+	s, at := Named("", "a"), Rate{Requests: 10, Window: time.Second}
+	for i, step := range []struct {
+		cost int64
+		ok   bool
+	}{{4, true}, {4, true}, {4, false}, {2, true}, {1, false}} {
+		if ok, _ := l.AllowSender(s, at, step.cost); ok != step.ok {
+			t.Errorf("step %d: %v", i, ok)
+		}
+	}
+	if l.Left(s, at) {
+		t.Error("there is something left")
+	}
+	now = now.Add(time.Second)
+	for i, want := range []bool{true, false} {
+		if ok, _ := l.AllowSender(s, at, 100); ok != want {
+			t.Errorf("more than the whole rate, %d: %v", i, ok)
+		}
+	}
+	now = now.Add(time.Second)
+	for range 100 {
+		if !l.Left(s, at) {
+			t.Fatal("a question counts")
+		}
+	}
+	if ok, _ := l.AllowSender(Line("", netip.MustParseAddr("2001:db8::1")), Rate{Requests: math.MaxInt64, Window: time.Hour}, math.MaxInt64); !ok {
+		t.Error("the largest rate is none")
 	}
 }
 
 func TestRequests(t *testing.T) {
 	now := time.Now()
-	h := Requests(New(func() time.Time { return now }), func(r *http.Request) (string, Rate) {
-		return r.RemoteAddr, Rate{Requests: 1, Window: 1500 * time.Millisecond}
-	})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	h := Requests(New(func() time.Time { return now }), func(r *http.Request) (Sender, Rate) {
+		return Named("", r.RemoteAddr), Rate{Requests: 1, Window: 1500 * time.Millisecond}
+	}, nil)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	ask := func() *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
@@ -100,7 +169,7 @@ func TestRequests(t *testing.T) {
 // given back whatever becomes of the request.
 func TestInFlight(t *testing.T) {
 	hold, entered := make(chan struct{}), make(chan struct{}, 10)
-	h := InFlight(Places{Total: 3, Each: 2}, func(r *http.Request) string { return r.Header.Get("From") })(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	h := InFlight(Places{Total: 3, Each: 2}, func(r *http.Request) Sender { return Named(r.Header.Get("Crowd"), r.Header.Get("From")) })(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {
 			panic(http.ErrAbortHandler)
 		}
@@ -112,6 +181,10 @@ func TestInFlight(t *testing.T) {
 	ask := func(from, path string) int {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", path, nil)
+		if crowd, name, ok := strings.Cut(from, "/"); ok {
+			r.Header.Set("Crowd", crowd)
+			from = name
+		}
 		r.Header.Set("From", from)
 		func() {
 			defer func() { _ = recover() }()
@@ -134,6 +207,9 @@ func TestInFlight(t *testing.T) {
 	<-entered
 	if got := ask("c", "/"); got != 503 {
 		t.Errorf("a fourth of all: %d", got)
+	}
+	if got := ask("known/c", "/"); got != 200 {
+		t.Errorf("one of another crowd: %d", got)
 	}
 	close(hold)
 	all.Wait()

@@ -10,9 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Bounds of connections. Operations that wait longer than writeTimeout push it back by
@@ -35,6 +34,11 @@ type Options struct {
 	Handler     http.Handler
 	Certificate *Certificate // nil: plain HTTP
 	Connections int          // open at once; more wait to be accepted; 0: DefaultConnections
+	// PerAddress is how many of them one address may have, of IPv6 one /56 network and four
+	// times as many one /48; more are closed. 0: a sixteenth, and 64 at least.
+	PerAddress int
+	// Trusted are the networks of reverse proxies, which bring the connections of many.
+	Trusted []netip.Prefix
 	// Grace is how long requests in progress may go on once the server ends; 0:
 	// DefaultGrace. Those that are left are then cut off.
 	Grace  time.Duration
@@ -66,8 +70,12 @@ func Run(ctx context.Context, listener net.Listener, o Options) error {
 	if o.Grace <= 0 {
 		o.Grace = DefaultGrace
 	}
-	server := Server(o.Handler, o.Logger)
-	listener = netutil.LimitListener(listener, o.Connections)
+	if o.PerAddress <= 0 {
+		o.PerAddress = max(o.Connections/shareOf, leastShare)
+	}
+	server := Server(once(o.Handler), o.Logger)
+	server.ConnContext = connContext
+	listener = newListener(listener, o)
 	if o.Certificate != nil {
 		listener = tls.NewListener(listener, o.Certificate.Config())
 	}
@@ -87,4 +95,17 @@ func Run(ctx context.Context, listener net.Listener, o Options) error {
 		return errors.Join(err, server.Close())
 	}
 	return nil
+}
+
+// once has spare connections closed after an answer.
+func once(next http.Handler) http.Handler {
+	if next == nil {
+		next = http.DefaultServeMux
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if Crowded(r.Context()) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
