@@ -59,6 +59,9 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			before := w.book()
 			s := w.opened()
 			out := raw(s.Quote.OutputAmount)
+			if reward := s.Quote.Fees.NetworkOutput; reward == nil || raw(*reward) <= 0 {
+				w.t.Errorf("the quote shows a reward of %v for the claim", reward)
+			}
 			w.only(w.since(before), map[string]int64{"LP WBTC": -out, "escrows WBTC": out})
 			w.act(s.SwapID)
 			w.mine(2)

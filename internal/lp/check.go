@@ -25,7 +25,7 @@ const (
 	CheckRoutingFee Check = "routing-fee" // the Lightning fee exceeds the cap, or its price in tokens its value
 	CheckConfidence Check = "confidence"  // not a probability
 	CheckEscrow     Check = "escrow"      // the escrow is not the one that was agreed on; the cause is a *chains.DiffError
-	CheckExpiry     Check = "expiry"      // the escrow ends too late for a user who waits for a refund, or has ended
+	CheckExpiry     Check = "expiry"      // the escrow ends too late for a user whose money it holds, or has ended
 	CheckSendWindow Check = "send-window" // too little time is left to pay
 	CheckAuth       Check = "auth"        // the authorisation does not open the escrow
 	CheckWatchtower Check = "watchtower"  // too little is left after the watchtower's share

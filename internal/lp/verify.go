@@ -42,7 +42,7 @@ type Accepted struct {
 	SwapFee       *big.Int // base units of the token
 	SwapFeeSats   *big.Int
 	NetworkFee    *big.Int // of a payout, base units of the token
-	NetworkSats   *big.Int
+	NetworkSats   *big.Int // or of the claim, which the user of a legacy swap from Bitcoin pays besides
 	Price         pricecheck.Result
 	GasPrice      *pricecheck.Result // of gas drop and bounty
 	Deposit       *big.Int           // security deposit of the legacy types, native base units: to be shown
@@ -66,12 +66,19 @@ type Payment struct {
 	Confirmations uint16
 }
 
+// latestExpiry is the end of the year 9999, Unix seconds. An escrow that ends later
+// never ends, and no sum with its end is to be trusted.
+const latestExpiry = 253_402_300_799
+
 // ReadEscrow decodes the escrow of an answer, so that the facts about it can be
 // asked for. It is judged by the verification.
 func ReadEscrow(k chains.Contract, data json.RawMessage) (chains.Escrow, error) {
 	e, err := k.Decode(data)
 	if err != nil {
 		return chains.Escrow{}, lie(CheckEscrow, "escrow data: %w", err)
+	}
+	if e.Expiry > latestExpiry {
+		return chains.Escrow{}, lie(CheckExpiry, "the escrow ends at %d, after the year 9999", e.Expiry)
 	}
 	return e, nil
 }

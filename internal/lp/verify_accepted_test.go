@@ -95,7 +95,7 @@ func TestWhatIsAccepted(t *testing.T) {
 			v.got.Escrow, _ = json.Marshal(v.data)
 			v.got.Auth = auth
 			return VerifyFromBTC(v.want, v.got, v.auth, v.funds)
-		}, "in 100000; out 99690; fee 310; sats 310; deposit 20000000000000; off 0; escrow of 99690; pay 100000, 2 confirmations; ends in 10m0s", func(t *testing.T, a Accepted) {
+		}, "in 100000; out 99690; fee 310; sats 310; sats 0; deposit 20000000000000; off 0; escrow of 99690; pay 100000, 2 confirmations; ends in 10m0s", func(t *testing.T, a Accepted) {
 			if pays(t, a, paid); a.Auth == nil || a.Auth.Signature != auth.Signature {
 				t.Errorf("%+v", a.Auth)
 			}

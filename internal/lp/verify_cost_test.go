@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -133,5 +134,61 @@ func TestBountyOfLightningSwapsIsBounded(t *testing.T) {
 	want.Policy.MaxWatchtowerPPM = 900_000
 	if _, err := VerifyFromBTCLNAuto(want, got, n(100_000), ownNode(200_000)); err != nil {
 		t.Error(err)
+	}
+}
+
+// The bounty of a legacy swap from Bitcoin grows with the end that the LP names, and
+// the LP can take it itself: what it takes beyond a usual end is part of its price.
+func TestBountyOfBitcoinSwapsIsInThePrice(t *testing.T) {
+	quote := func(hours int64, tell func(*fromBTCTest)) (Accepted, error) {
+		v := honestFromBTC(t)
+		v.want.Bounty.FeePerBlock, v.want.Bounty.AddFee = wei(20), wei(100) // a header for 20 sats, a claim for 100
+		v.data.Expiry = noon.Unix() + hours*3600
+		v.data.ClaimerBounty = v.want.Bounty.At(v.data.Expiry).String()
+		if tell != nil {
+			tell(&v)
+		}
+		v.got.Escrow, _ = json.Marshal(v.data)
+		return VerifyFromBTC(v.want, v.got, v.auth, v.funds)
+	}
+	for _, x := range []struct {
+		hours, sats, worsePPM int64
+	}{
+		{6, 860, 0},    // 36 blocks, 2 that the relay lacks, and the claim
+		{7, 980, 1003}, // 5 blocks beyond the usual and one of slack: 100 sats of 99 690
+		{11, 1460, 5818},
+		{12, 1580, 7021},
+	} {
+		a, err := quote(x.hours, nil)
+		if err != nil {
+			t.Errorf("%d hours: %v", x.hours, err)
+			continue
+		}
+		if a.NetworkSats.Int64() != x.sats || a.Price.DifferencePPM.Int64() != x.worsePPM {
+			t.Errorf("%d hours: %s sats for the claim, %s ppm worse; want %d, %d", x.hours, a.NetworkSats, a.Price.DifferencePPM, x.sats, x.worsePPM)
+		}
+	}
+	_, err := quote(24, nil)
+	lied(t, CheckPrice, err)
+	_, err = quote(12, func(v *fromBTCTest) { v.want.Policy.TolerancePPM = 6900 })
+	lied(t, CheckPrice, err)
+	_, err = quote(12, func(v *fromBTCTest) { v.want.Policy.TolerancePPM = 7021 })
+	if err != nil {
+		t.Error(err)
+	}
+	if a, err := quote(12, func(v *fromBTCTest) { v.want.Token.Decimals = -1 }); err != nil || a.Price.DifferencePPM != nil {
+		t.Errorf("a token without a price: %v, %v", a.Price.DifferencePPM, err)
+	}
+}
+
+// Where the chain's fees make the bounty of a usual end too dear for the amount, a
+// larger amount is what helps; the LP did what it was asked to do.
+func TestDearClaimsAreNotTheLPsFault(t *testing.T) {
+	v := honestFromBTC(t)
+	v.want.Bounty.AddFee = wei(5001)
+	v.data.ClaimerBounty = v.want.Bounty.At(v.data.Expiry).String()
+	err := v.verify()
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Field != "amount" || e.Code != fault.InvalidInput || Punishable(err) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -247,10 +247,12 @@ func TestEdgesFromBTC(t *testing.T) {
 			v.data.ClaimerBounty = testBounty.At(v.data.Expiry).String()
 		}
 	}
-	bounty := func(sats int64) func(*fromBTCTest) {
+	bounty := func(sats int64) func(*fromBTCTest) { // of which 20 sats are for each of 36 blocks, or 66
 		return func(v *fromBTCTest) {
-			v.want.Bounty = Bounty{FeePerBlock: n(0), SafetyFactor: n(0), AddBlock: n(0), AddFee: wei(sats)}
-			v.data.ClaimerBounty = wei(sats).String()
+			v.want.Policy.TolerancePPM = 100_000
+			v.want.Bounty = Bounty{FeePerBlock: wei(20), SafetyFactor: n(1), StartTimestamp: noon.Unix(), AddBlock: n(0), AddFee: wei(sats - 66*20)}
+			ends(40_000)(v)
+			v.data.ClaimerBounty = v.want.Bounty.At(v.data.Expiry).String()
 		}
 	}
 	fee := func(sats int64) func(*fromBTCTest) {
@@ -272,7 +274,8 @@ func TestEdgesFromBTC(t *testing.T) {
 		"over before it began":  {CheckSendWindow, ends(40_000), func(v *fromBTCTest) { v.data.Expiry, v.data.ClaimerBounty = noon.Unix()-1, "0" }},
 		"ends never":            {CheckSendWindow, ends(40_000), func(v *fromBTCTest) { v.data.Expiry, v.data.ClaimerBounty = math.MinInt64/2, "0" }},
 		"most confirmations":    {CheckConfirmations, waits(6), waits(7)},
-		"fewest confirmations":  {CheckConfirmations, waits(0), waits(-1)},
+		"fewest confirmations":  {CheckConfirmations, waits(1), waits(0)},
+		"ends":                  {spares(CheckExpiry), ends(43_200), ends(43_201)},
 		"bounty":                {CheckBounty, bounty(5000), bounty(5001)},
 		"swap fee":              {spares(CheckFee), fee(315), fee(316)},
 		"deposit":               {CheckDeposit, func(v *fromBTCTest) { v.data.SecurityDeposit = wei(7000).String() }, func(v *fromBTCTest) { v.data.SecurityDeposit = wei(7001).String() }},
@@ -284,11 +287,12 @@ func TestEdgesFromBTC(t *testing.T) {
 		"data that are no data": {CheckEscrow, func(*fromBTCTest) {}, func(v *fromBTCTest) { v.data.Amount = "x" }},
 	})
 	unjudged(t, honest, fromBTCTest.verify, map[string]func(*fromBTCTest){
-		"funds":            func(v *fromBTCTest) { v.funds = nil },
-		"price":            func(v *fromBTCTest) { v.want.Price = nil },
-		"native price":     func(v *fromBTCTest) { v.want.NativePrice = nil },
-		"price for bounty": func(v *fromBTCTest) { v.data.SecurityDeposit, v.want.NativePrice = "0", nil },
-		"authorisation":    func(v *fromBTCTest) { v.auth.Err = errors.New("no connection") },
+		"funds":              func(v *fromBTCTest) { v.funds = nil },
+		"price":              func(v *fromBTCTest) { v.want.Price = nil },
+		"price and much pay": func(v *fromBTCTest) { bounty(5000)(v); v.want.Price = nil },
+		"native price":       func(v *fromBTCTest) { v.want.NativePrice = nil },
+		"price for bounty":   func(v *fromBTCTest) { v.data.SecurityDeposit, v.want.NativePrice = "0", nil },
+		"authorisation":      func(v *fromBTCTest) { v.auth.Err = errors.New("no connection") },
 	})
 	q := &fromBTC{FromBTCExpected: FromBTCExpected{Bounty: testBounty}}
 	start := testBounty.StartTimestamp

@@ -24,6 +24,14 @@ type FromBTCExpected struct {
 // maxConfirmations is the most that a legacy swap may wait for.
 const maxConfirmations = 6
 
+// How long the escrow of a legacy swap lasts, in seconds: with the settings that LPs
+// are shipped with (protocol: lp-protocol.md §8.4), and at most. Until then deposit
+// and payment are locked, and a watchtower's pay grows.
+const (
+	FromBTCLasts    = 21_600
+	maxFromBTCLasts = 2 * FromBTCLasts
+)
+
 type fromBTC struct {
 	FromBTCExpected
 	got   FromBTCQuote
@@ -33,6 +41,7 @@ type fromBTC struct {
 	address bitcoin.Address
 	escrow  chains.Escrow
 	fee     *big.Int // sats
+	reward  *big.Int // the bounty, sats
 	price   pricecheck.Result
 }
 
@@ -40,12 +49,12 @@ type fromBTC struct {
 // lp-protocol.md §6.4, §9). funds is what the LP can pay out of the token. Pure.
 func VerifyFromBTC(want FromBTCExpected, got FromBTCQuote, auth Authorized, funds *big.Int) (Accepted, error) {
 	q := &fromBTC{FromBTCExpected: want, got: got, auth: auth, funds: funds}
-	if err := first(q.data, q.market, func() error { return q.authorized(q.auth) }, func() error { return covers(q.funds, q.escrow.Amount) }); err != nil {
+	if err := first(q.data, q.market, q.lasts, func() error { return q.authorized(q.auth) }, func() error { return covers(q.funds, q.escrow.Amount) }); err != nil {
 		return Accepted{}, err
 	}
 	a := got.Auth
 	return Accepted{
-		Input: got.Amount, Output: got.Total, SwapFee: got.SwapFee, SwapFeeSats: q.fee, Price: q.price, Deposit: q.escrow.SecurityDeposit,
+		Input: got.Amount, Output: got.Total, SwapFee: got.SwapFee, SwapFeeSats: q.fee, NetworkSats: q.reward, Price: q.price, Deposit: q.escrow.SecurityDeposit,
 		Expires: time.UnixMilli(auth.UntilMS), Escrow: &q.escrow, Auth: &a,
 		Payment: &Payment{Address: q.address.String(), Script: q.address.Script(), Sats: got.Amount.Int64(), Confirmations: uint16(got.Confirmations)},
 	}, nil
@@ -56,14 +65,32 @@ func (q *fromBTC) data() error {
 }
 
 func (q *fromBTC) market() error {
-	return first(q.announced, q.fair, func() error { return q.deposit(q.escrow.SecurityDeposit, q.got.Amount) }, q.bountyLimit)
+	return first(q.announced, q.bountyLimit, q.fair, func() error { return q.deposit(q.escrow.SecurityDeposit, q.got.Amount) })
 }
 
 // bountyLimit bounds the bounty, which grows with the time until the end that
-// the LP names.
-func (q *fromBTC) bountyLimit() error {
-	err := q.proportionate(q.escrow.ClaimerBounty, q.got.Amount)
+// the LP names. If the bounty of a usual end is too much already, the chain's fees
+// are what is dear, and the LP is not blamed.
+func (q *fromBTC) bountyLimit() (err error) {
+	q.reward = new(big.Int)
+	if bounty := q.escrow.ClaimerBounty; bounty != nil && bounty.Sign() > 0 {
+		if q.reward, err = q.nativeSats(bounty); err != nil {
+			return err
+		}
+	}
+	if err = q.Policy.Watchtower(q.reward, q.got.Amount); err == nil {
+		return nil
+	}
+	if usual := q.proportionate(q.usualBounty(), q.got.Amount); usual != nil {
+		return usual
+	}
 	return wrapped[*fault.Error](CheckBounty, "price the claimer bounty", err)
+}
+
+// usualBounty is the bounty of an escrow that ends when escrows usually do, on a
+// clock that may differ by a block's time.
+func (q *fromBTC) usualBounty() *big.Int {
+	return q.bounty(q.Now.Unix() + FromBTCLasts + blockSeconds)
 }
 
 func (q *fromBTC) numbers() error {
@@ -81,8 +108,8 @@ func (q *fromBTC) numbers() error {
 func (q *fromBTC) asked() error { return q.requested(q.got.Amount, q.got.Total) }
 
 func (q *fromBTC) confirmations() error {
-	if q.got.Confirmations < 0 || q.got.Confirmations > maxConfirmations {
-		return lie(CheckConfirmations, "requires %d confirmations, at most %d are accepted", q.got.Confirmations, maxConfirmations)
+	if q.got.Confirmations < 1 || q.got.Confirmations > maxConfirmations {
+		return lie(CheckConfirmations, "requires %d confirmations, accepted are 1 to %d", q.got.Confirmations, maxConfirmations)
 	}
 	return nil
 }
@@ -122,11 +149,37 @@ func (q *fromBTC) sendWindow() error {
 	return nil
 }
 
+// lasts bounds the time until the end, which is the LP's choice.
+func (q *fromBTC) lasts() error {
+	if left := q.escrow.Expiry - q.Now.Unix(); left > maxFromBTCLasts {
+		return late(CheckExpiry, "the escrow ends in %d s, at most %d s are accepted", left, maxFromBTCLasts)
+	}
+	return nil
+}
+
 func (q *fromBTC) announced() error {
 	return q.acceptedFee(CheckFee, q.fee, q.got.Amount, q.BaseFee, q.Token, q.Price)
 }
 
-func (q *fromBTC) fair() (err error) {
-	q.price, err = q.fairReceive(q.got.Amount, q.got.Total, q.fee, nil)
+// fair counts what the bounty costs more than that of a usual end as paid out less:
+// the LP chose the end, and can take the bounty itself.
+func (q *fromBTC) fair() error {
+	units := q.got.Total
+	if dearer := minus(zeroIfNil(q.escrow.ClaimerBounty), q.usualBounty()); dearer.Sign() > 0 && q.Token.Decimals >= 0 {
+		sats, err := q.nativeSats(dearer)
+		if err != nil {
+			return err
+		}
+		if q.Price == nil {
+			return errUnknown("the market price is")
+		}
+		lost, err := pricecheck.FromBitcoinUp(sats, q.Price, q.Token.Decimals)
+		if err != nil {
+			return err
+		}
+		units = minus(units, lost)
+	}
+	var err error
+	q.price, err = q.fairReceive(q.got.Amount, units, q.fee, nil)
 	return err
 }

@@ -183,7 +183,7 @@ func TestLiesToBTC(t *testing.T) {
 		"odd extra data":               {CheckEscrow, func(v *toBTCTest) { v.data.ExtraData = strings.Repeat("00", 1000) }},
 		"ends late":                    {spares(CheckExpiry), func(v *toBTCTest) { v.data.Expiry = noon.Unix() + 40_801 }},
 		"has ended":                    {spares(CheckExpiry), func(v *toBTCTest) { v.data.Expiry = noon.Unix() }},
-		"ends never":                   {spares(CheckExpiry), func(v *toBTCTest) { v.data.Expiry = math.MaxInt64 }},
+		"ends never":                   {CheckExpiry, func(v *toBTCTest) { v.data.Expiry = math.MaxInt64 }},
 		"dear payout": {spares(CheckNetworkFee), func(v *toBTCTest) {
 			v.got.NetworkFee, v.got.TotalFee = n(900), n(1210)
 			total(v, 101_210)
@@ -404,10 +404,17 @@ func TestLiesFromBTC(t *testing.T) {
 	bounty := testBounty
 	honest := func() fromBTCTest { return honestFromBTC(t) }
 	lies(t, honest, fromBTCTest.verify, map[string]lie{
-		"nothing for it":           {CheckNumbers, func(v *fromBTCTest) { v.got.Total = n(0) }},
-		"asks for more":            {CheckRequested, func(v *fromBTCTest) { v.got.Amount = n(100_001) }},
-		"seven confirmations":      {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = 7 }},
-		"negative confirmations":   {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = -1 }},
+		"nothing for it":         {CheckNumbers, func(v *fromBTCTest) { v.got.Total = n(0) }},
+		"asks for more":          {CheckRequested, func(v *fromBTCTest) { v.got.Amount = n(100_001) }},
+		"seven confirmations":    {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = 7 }},
+		"negative confirmations": {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = -1 }},
+		"no confirmation":        {CheckConfirmations, func(v *fromBTCTest) { v.got.Confirmations = 0 }},
+		"ends never":             {CheckExpiry, func(v *fromBTCTest) { v.data.Expiry, v.data.ClaimerBounty = math.MaxInt64, "0" }},
+		"ends in five digits":    {CheckExpiry, func(v *fromBTCTest) { v.data.Expiry, v.data.ClaimerBounty = latestExpiry+1, "0" }},
+		"ends tomorrow": {spares(CheckExpiry), func(v *fromBTCTest) {
+			v.data.Expiry = noon.Unix() + 86_400
+			v.data.ClaimerBounty = bounty.At(v.data.Expiry).String()
+		}},
 		"address of another chain": {CheckAddress, func(v *fromBTCTest) { v.got.BTCAddress = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq" }},
 		"another address":          {CheckEscrow, func(v *fromBTCTest) { v.got.BTCAddress = regtestAddress(t, bitcoin.P2WSH, 32).String() }},
 		"pays out less":            {CheckEscrow, func(v *fromBTCTest) { v.data.Amount = "99689" }},
@@ -626,7 +633,9 @@ func TestLiesSPV(t *testing.T) {
 		"more than all":       {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(rawtx.MaxMoney + 1) }},
 		"no bitcoin":          {CheckNumbers, func(v *spvTest) { v.got.BTCAmount = n(0) }},
 		"fee rate high":       {spares(CheckFeeRate), func(v *spvTest) { v.got.BTCFeeRate = 20.1 }},
-		"fee rate low":        {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = 0.9 }},
+		"fee rate low":        {spares(CheckFeeRate), func(v *spvTest) { v.got.BTCFeeRate = 0.9 }},
+		"no fee rate":         {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = 0 }},
+		"negative fee rate":   {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = -1 }},
 		"fee rate NaN":        {CheckFeeRate, func(v *spvTest) { v.got.BTCFeeRate = math.NaN() }},
 		"fee rate absurd":     {CheckFeeRate, func(v *spvTest) { v.want.MaxFeeRate, v.got.BTCFeeRate = 1e9, 10_001 }},
 		"quote id a path":     {CheckQuoteID, func(v *spvTest) { v.got.QuoteID = "../../x" }},

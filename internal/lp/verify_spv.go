@@ -135,8 +135,11 @@ func (q *spv) numbers() error {
 
 func (q *spv) feeRate() error {
 	r := q.got.BTCFeeRate
-	if !(r >= 1 && r <= 10_000) {
+	switch {
+	case !(r > 0 && r <= 10_000):
 		return lie(CheckFeeRate, "the fee rate of %v sat/vB is out of range", r)
+	case r < 1: // nodes may relay it one day; ours does not
+		return doubt(CheckFeeRate, "requires %v sat/vB, at least 1 is accepted", r)
 	}
 	if !(q.MaxFeeRate > 0) {
 		return errUnknown("the maximum fee rate is")
@@ -272,8 +275,8 @@ func (q *spv) fairGasDrop() (err error) {
 }
 
 func (q *spv) confirmations() error {
-	if n := q.facts.Vault.Confirmations; n > MaxVaultConfirmations {
-		return doubt(CheckConfirmations, "the vault requires %d confirmations, at most %d are accepted", n, MaxVaultConfirmations)
+	if n := q.facts.Vault.Confirmations; n < 1 || n > MaxVaultConfirmations {
+		return doubt(CheckConfirmations, "the vault requires %d confirmations, accepted are 1 to %d", n, MaxVaultConfirmations)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func TestEdgesSPV(t *testing.T) {
 		}
 	}
 	edges(t, honest, spvTest.verify, map[string]edge[spvTest]{
-		"lowest rate":          {CheckFeeRate, rate(1, 20), rate(math.Nextafter(1, 0), 20)},
+		"lowest rate":          {spares(CheckFeeRate), rate(1, 20), rate(math.Nextafter(1, 0), 20)},
 		"highest rate":         {CheckFeeRate, rate(10_000, 1e9), rate(math.Nextafter(10_000, 1e9), 1e9)},
 		"our limit":            {spares(CheckFeeRate), rate(20, 20), rate(20.001, 20)},
 		"end":                  {spares(CheckQuoteExpiry), ends(noon.Unix()), ends(noon.Unix() - 1)},
@@ -36,6 +36,7 @@ func TestEdgesSPV(t *testing.T) {
 		"swap fee":             {spares(CheckFee), fee(300, 15), fee(301, 15)}, // 3, 10, 285, and 2 of a unit
 		"gas fee":              {spares(CheckGasFee), fee(295, 18), fee(295, 19)},
 		"confirmations":        {spares(CheckConfirmations), func(v *spvTest) { v.facts.Vault.Confirmations = 6 }, func(v *spvTest) { v.facts.Vault.Confirmations = 7 }},
+		"fewest confirmations": {spares(CheckConfirmations), func(v *spvTest) { v.facts.Vault.Confirmations = 1 }, func(v *spvTest) { v.facts.Vault.Confirmations = 0 }},
 		"short id":             {CheckQuoteID, keep, func(v *spvTest) { v.got.QuoteID = v.got.QuoteID[2:] }},
 		"id and a path":        {CheckQuoteID, keep, func(v *spvTest) { v.got.QuoteID += "/x" }},
 		"missing vault":        {CheckNumbers, keep, func(v *spvTest) { v.got.VaultID = nil }},

@@ -37,3 +37,36 @@ func TestMinersCountWhenQuotesAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// The better of two quotes is the one that leaves the user more, all costs counted:
+// what the claim of a legacy swap from Bitcoin costs is paid beside the amounts.
+func TestTheBetterQuote(t *testing.T) {
+	coin := tokens.Token{Chain: "SOLANA", Address: "coin", Decimals: 8}
+	record := func(in, out, network int64) *swap.Record {
+		r := &swap.Record{}
+		r.Terms.Input, r.Terms.Output = tokens.NewAmount(big.NewInt(in), tokens.BTC()), tokens.NewAmount(big.NewInt(out), coin)
+		r.Terms.NetworkSats = big.NewInt(network)
+		return r
+	}
+	for name, c := range map[string]struct {
+		typ    swap.Type
+		a, b   *swap.Record
+		better bool
+	}{
+		"more out":                         {swap.FromBTC, record(1000, 901, 50), record(1000, 900, 50), true},
+		"as much out":                      {swap.FromBTC, record(1000, 900, 50), record(1000, 900, 50), false},
+		"more out, and dearer to claim":    {swap.FromBTC, record(1000, 940, 100), record(1000, 900, 50), false},
+		"less out, and cheaper to claim":   {swap.FromBTC, record(1000, 900, 50), record(1000, 940, 100), true},
+		"less in":                          {swap.FromBTC, record(999, 900, 50), record(1000, 900, 50), true},
+		"less in, and dearer to claim":     {swap.FromBTC, record(960, 900, 100), record(1000, 900, 50), false},
+		"vault, less out, cheaper network": {swap.SPVFromBTC, record(1000, 900, 50), record(1000, 901, 100), false}, // the amounts are net of it
+		"payout, less in, dearer network":  {swap.ToBTC, record(999, 900, 100), record(1000, 900, 50), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.a.Type, c.b.Type = c.typ, c.typ
+			if got := better(c.a, c.b); got != c.better {
+				t.Errorf("better %v", got)
+			}
+		})
+	}
+}

@@ -337,10 +337,18 @@ func better(a, b *swap.Record) bool {
 }
 
 // paid is what a swap costs the user on the input's side: with Bitcoin's miners, as far
-// as they are known.
+// as they are known, and with what the claim of a legacy swap from Bitcoin costs, which is
+// paid beside the amounts.
 func paid(r *swap.Record) *big.Int {
-	if r.Bitcoin == nil || r.Terms.Input.Token.Chain != tokens.Bitcoin {
+	if r.Terms.Input.Token.Chain != tokens.Bitcoin {
 		return r.Terms.Input.Raw
 	}
-	return new(big.Int).Add(r.Terms.Input.Raw, big.NewInt(r.Bitcoin.MinerSats))
+	sats := new(big.Int).Set(r.Terms.Input.Raw)
+	if r.Bitcoin != nil {
+		sats.Add(sats, big.NewInt(r.Bitcoin.MinerSats))
+	}
+	if r.Type == swap.FromBTC && r.Terms.NetworkSats != nil {
+		sats.Add(sats, r.Terms.NetworkSats)
+	}
+	return sats
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
-	"github.com/swapper-go/swapper/tokens"
 )
 
 // fromBTC quotes a swap whose escrow the user opens before paying bitcoin to the LP
@@ -61,7 +60,7 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 			return nil, err
 		}
 		r.Terms.Recipient = o.user
-		r.Terms.SwapFee = tokens.NewAmount(a.SwapFeeSats, o.Src)
+		o.receivedFees(r, a.SwapFeeSats, new(big.Int), a.NetworkSats, nil)
 		r.Terms.Confirmations = uint32(a.Payment.Confirmations)
 		r.Escrow = &swap.EscrowPart{Expected: a.Escrow, Real: a.Escrow, Init: a.Auth, FeeRate: fees}
 		r.Bitcoin = &swap.BitcoinPart{Address: a.Payment.Address, Script: a.Payment.Script, Sats: uint64(a.Payment.Sats), Confirmations: uint32(a.Payment.Confirmations)}

@@ -62,6 +62,15 @@ func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Tok
 		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) { return vaultPay(ctx, t.Chain, k, tip) }
 	case swap.FromBTCLNAuto:
 		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) { return autoBounty(ctx, k, t.Address) }
+	case swap.FromBTC:
+		tip, now := lp.Start(ctx, qt.Reader.Bitcoin.TipHeight), qt.Engine.Now().Unix()
+		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) {
+			bounty, err := proofBounty(ctx, t.Chain, k, t.Address, now, tip)
+			if err != nil {
+				return nil, err
+			}
+			return bounty.At(now + lp.FromBTCLasts), nil
+		}
 	default:
 		return nil, nil
 	}
