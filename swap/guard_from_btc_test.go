@@ -2,6 +2,7 @@ package swap
 
 import (
 	"bytes"
+	"math"
 	"testing"
 	"time"
 
@@ -101,6 +102,22 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 			"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		}},
 	})
+}
+
+// An escrow that never ends, as one may be stored from before such were refused, can be
+// paid at any time: its end overflows no sum.
+func TestPayingForAnEscrowThatNeverEnds(t *testing.T) {
+	f := newFromBTC()
+	for _, expiry := range []int64{math.MaxInt64 / 1000, 1 << 62, math.MaxInt64} {
+		in := depositPass(swapstate.InCommitted)()
+		in.R.Escrow.Real = &chains.Escrow{Expiry: expiry}
+		if p, ok := f.View(in).Action.(*Pay); !ok || p.Fund == nil {
+			t.Errorf("until %d: the user is not asked to pay", expiry)
+		}
+		if next, row := f.Step(in); next.State != swapstate.InCommitted {
+			t.Errorf("until %d: %s", expiry, row.Why)
+		}
+	}
 }
 
 // A node that shows the escrow, and not yet the transaction that opened it, keeps nobody from

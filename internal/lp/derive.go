@@ -92,9 +92,10 @@ const sendSafety = 2
 
 // SendTimeout returns until when, in Unix seconds, the user of a legacy swap
 // from Bitcoin may still send so that the confirmations arrive before the escrow
-// ends (protocol: lp-protocol.md §6.4, swap-flows-escrow.md §6.3).
+// ends (protocol: lp-protocol.md §6.4, swap-flows-escrow.md §6.3). An escrow that
+// never ends counts as one that ends with the year 9999.
 func SendTimeout(expiry int64, confirmations int64) int64 {
-	return expiry - (sendGraceBlocks+confirmations)*blockSeconds*sendSafety
+	return min(expiry, latestExpiry) - (sendGraceBlocks+confirmations)*blockSeconds*sendSafety
 }
 
 // MinSendWindow is how much time, in seconds, must be left until [SendTimeout]

@@ -42,7 +42,20 @@ func (w InvoiceExpected) check(inv *lightning.Invoice) error {
 		func() error { return w.description(inv) },
 		func() error { return w.paymentHash(inv) },
 		func() error { return w.amount(inv) },
+		func() error { return holdable(inv) },
 	)
+}
+
+// maxHeldBlocks bounds the final CLTV delta of an invoice whose payment an LP holds,
+// which is how long it can keep the payer's money: LPs ask for 25 to 53 (protocol:
+// lp-protocol.md §8.4, lp-next.md), Lightning's usual most is a day.
+const maxHeldBlocks = 144
+
+func holdable(inv *lightning.Invoice) error {
+	if inv.MinFinalCLTV > maxHeldBlocks {
+		return doubt(CheckInvoice, "the invoice lets the payment be held for %d blocks, at most %d are accepted", inv.MinFinalCLTV, maxHeldBlocks)
+	}
+	return nil
 }
 
 func (w InvoiceExpected) description(inv *lightning.Invoice) error {

@@ -30,7 +30,7 @@ func VerifyTrustedLN(want Agreed, network bitcoin.Network, got TrustedLNQuote) (
 	if err := inv.RequireNetwork(network); err != nil {
 		return Accepted{}, lie(CheckInvoice, "%w", err)
 	}
-	if err := (InvoiceExpected{}).amount(inv); err != nil {
+	if err := first(func() error { return (InvoiceExpected{}).amount(inv) }, func() error { return holdable(inv) }); err != nil {
 		return Accepted{}, err
 	}
 	expires, err := want.expires(inv)
