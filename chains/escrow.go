@@ -119,6 +119,7 @@ type Auth struct {
 type AuthError struct {
 	Reason string
 	Late   bool // expired by the local clock, which may be the one that is wrong
+	Proven bool // shown by the authorisation and the escrow alone: no node was asked
 	Err    error
 }
 

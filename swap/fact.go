@@ -143,6 +143,7 @@ type PayoutAsk struct {
 // not to be found: it may yet appear.
 type PayoutFact struct {
 	Proven        bool
+	False         error // an *lp.LPError: what is presented is no payment, whatever a node says; nil if that is not known
 	TxID          bitcoin.Hash
 	Vout          uint32
 	Address       string // "" if the script has none

@@ -106,6 +106,9 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 	}
 	filled := in
 	filled.R = next
+	if l := filled.lie(); l != nil {
+		next.Lie = l
+	}
 	for i := range f.Moves {
 		m := &f.Moves[i]
 		if !slices.Contains(m.From, next.State) || m.On != 0 && (in.Input == nil || in.Input.Kind() != m.On) {

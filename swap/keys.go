@@ -15,7 +15,7 @@ const (
 	ByWatch   = "watch"   // shard of the id, while the engine looks at the swap; by Due. "" in records of before there were shards
 	ByEvent   = "event"   // chain and escrow hash, claim hash or Bitcoin transaction id
 	ByPaying  = "paying"  // payment hash of a Lightning destination that may have been paid; unique
-	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a trusted gas swap; unique
+	ByHash    = "hash"    // payment hash of a Lightning source that is not finished, or settled, or the LP's identifier of a trusted gas swap; unique. That of any other Lightning swap that was quoted here, not unique
 	ByRequest = "request" // caller and idempotency key of createSwap, hashed; unique
 	ByPurge   = "purge"   // "", while the quote is expired; by Ended
 	ByChange  = "change"  // "", and again chain and canonical signer; by Changed
@@ -38,6 +38,10 @@ func EventValue(chain string, hash []byte) string { return chain + "\x00" + hex.
 
 // gasValue is the value of the hash index of a trusted gas swap from Bitcoin.
 func gasValue(hash string) string { return "gas\x00" + hash }
+
+// idleValue is the value of the hash index of a Lightning swap whose payment hash another
+// one may use: its key is not unique.
+func idleValue(hash string) string { return "idle\x00" + hash }
 
 // Keys returns the index keys of the record in a state. Those listed in r.Shared
 // are not unique, because another swap holds them.
@@ -66,10 +70,14 @@ func (r *Record) Keys(row StateRow) []Key {
 		case ToBTCLN:
 			if r.mayHavePaid() {
 				ks = append(ks, Key{Index: ByPaying, Value: r.Lightning.Hash, Unique: true})
+			} else if r.Quoted {
+				ks = append(ks, Key{Index: ByHash, Value: idleValue(r.Lightning.Hash)})
 			}
 		case FromBTCLN, FromBTCLNAuto, TrustedFromBTCLN:
 			if !row.Finished || row.Success { // whose preimage is public cannot be used again
 				ks = append(ks, Key{Index: ByHash, Value: r.Lightning.Hash, Unique: true})
+			} else if r.Quoted {
+				ks = append(ks, Key{Index: ByHash, Value: idleValue(r.Lightning.Hash)})
 			}
 		}
 	}

@@ -36,6 +36,7 @@ type Record struct {
 	Submission *Submission    `json:"submission,omitempty"`
 	PayoutTx   string         `json:"payoutTx,omitempty"` // with which a trusted LP says that it paid out
 	Tried      map[string]Try `json:"tried,omitempty"`
+	Lie        *Lie           `json:"lie,omitempty"` // of the LP, after the quote
 }
 
 // Head holds what the engine itself needs of every swap.
@@ -63,6 +64,7 @@ type Head struct {
 	Owner       Owner       `json:"owner,omitzero"`
 	Shared      []string    `json:"shared,omitempty"`  // indexes of unique keys that another swap holds: see keys
 	Problem     string      `json:"problem,omitempty"` // why the last submission or LP response failed, human-readable
+	Quoted      bool        `json:"quoted,omitempty"`  // the terms were asked for and verified here, neither recovered nor imported
 }
 
 // LP identifies the liquidity provider of a swap. A recovered swap may have

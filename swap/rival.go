@@ -29,6 +29,16 @@ func hashRival(r *Record) *RivalAsk {
 	return &RivalAsk{ByHash, r.Lightning.Hash}
 }
 
+// SameHash asks for all other swaps with the payment hash, whatever has become of them.
+// An LP knows them by it, and may mean another one by what it says.
+func (r *Record) SameHash() []RivalAsk {
+	if r.Lightning == nil || r.Lightning.Hash == "" {
+		return nil
+	}
+	hash := r.Lightning.Hash
+	return []RivalAsk{{ByPaying, hash}, {ByHash, hash}, {ByHash, idleValue(hash)}}
+}
+
 // rivalled reports whether another swap is known to use the same payment.
 func (in In) rivalled() bool { return in.Obs.Rival.Known() && in.Obs.Rival.Value }
 

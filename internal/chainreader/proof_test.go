@@ -73,6 +73,10 @@ func TestPayoutIsProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	exchanged := bitcoin.Hash{7} // for which the backend has another transaction
+	s.ledger.txs[exchanged] = odd
+	// What is false whatever a node says. A transaction that is not the one named proves nothing.
+	falseProofs := map[string]lp.Check{"another preimage": lp.CheckSecret, "half a preimage": lp.CheckSecret, "another nonce": lp.CheckPayout, "another payment": lp.CheckPayout}
 	for name, c := range map[string]struct {
 		q      swap.PayoutAsk
 		silent bool
@@ -88,12 +92,16 @@ func TestPayoutIsProven(t *testing.T) {
 		"a payment to no address": {swap.PayoutAsk{Escrow: onchain([]byte{1, 2, 3}), TxID: odd.ID, Nonce: 9, Confirmations: 3}, false, nil, swap.PayoutFact{Proven: true, TxID: odd.ID, Sats: 7, Nonce: 9, Confirmations: 3}, true},
 		"another nonce":           {swap.PayoutAsk{Escrow: pays, TxID: tx.ID, Nonce: 8, Confirmations: 3}, false, nil, swap.PayoutFact{}, true},
 		"another payment":         {swap.PayoutAsk{Escrow: pays, TxID: odd.ID, Nonce: 9, Confirmations: 3}, false, nil, swap.PayoutFact{}, true},
+		"another than was named":  {swap.PayoutAsk{Escrow: pays, TxID: exchanged, Nonce: 9, Confirmations: 3}, false, nil, swap.PayoutFact{}, true},
 		"nobody knows it":         {swap.PayoutAsk{Escrow: pays, TxID: bitcoin.Hash{9}, Nonce: 9, Confirmations: 3}, false, nil, swap.PayoutFact{}, true},
 		"a silent backend":        {swap.PayoutAsk{Escrow: pays, TxID: tx.ID, Nonce: 9, Confirmations: 3}, true, nil, swap.PayoutFact{}, false},
 	} {
 		s.ledger.silent["txs"], k.hashErr = c.silent, c.broken
 		got, err := s.Payout(t.Context(), "PROOF", "", c.q)
-		if got != c.want || (err == nil) != c.ok {
+		if lie, lied := errors.AsType[*lp.LPError](got.False); lied && lie.Check != falseProofs[name] || !lied && falseProofs[name] != "" {
+			t.Errorf("%s: false because of %v, want %q", name, got.False, falseProofs[name])
+		}
+		if got.False = nil; got != c.want || (err == nil) != c.ok {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -21,18 +21,21 @@ func (rd *Reader) Payout(ctx context.Context, chain, contract string, q swap.Pay
 		return swap.PayoutFact{}, err
 	}
 	if q.Escrow.Kind == chains.HTLC {
-		proven, err := holds(lp.VerifySecret(k, q.Escrow, q.Secret))
-		return swap.PayoutFact{Proven: proven}, err
+		return judged(lp.VerifySecret(k, q.Escrow, q.Secret))
 	}
 	tx, err := rd.BitcoinTx(ctx, q.TxID)
 	if err != nil || tx == nil {
 		return swap.PayoutFact{}, err
 	}
 	p, err := lp.VerifyPayout(k, q.Escrow, tx.Msg, q.Nonce, uint16(q.Confirmations))
-	if proven, err := holds(err); !proven {
-		return swap.PayoutFact{}, err
+	fact, err := judged(err)
+	if !fact.Proven {
+		if tx.Msg.TxHash() != q.TxID {
+			fact.False = nil // another transaction than the one that the LP names
+		}
+		return fact, err
 	}
-	fact := swap.PayoutFact{Proven: true, TxID: tx.ID, Vout: p.Vout, Sats: p.Sats, Nonce: p.Nonce, Confirmations: uint32(p.Confirmations)}
+	fact = swap.PayoutFact{Proven: true, TxID: tx.ID, Vout: p.Vout, Sats: p.Sats, Nonce: p.Nonce, Confirmations: uint32(p.Confirmations)}
 	if a, err := bitcoin.AddressFromScript(p.Script, rd.Bitcoin.Network()); err == nil {
 		fact.Address = a.String()
 	}
@@ -52,13 +55,13 @@ func (rd *Reader) Delivered(ctx context.Context, chain, contract string, q swap.
 	return &e, nil
 }
 
-// holds separates a proof that is none, which is an answer, from a question that
+// judged separates a proof that is none, which is an answer, from a question that
 // was not answered.
-func holds(err error) (bool, error) {
-	if _, lie := errors.AsType[*lp.LPError](err); lie {
-		return false, nil
+func judged(err error) (swap.PayoutFact, error) {
+	if lie, ok := errors.AsType[*lp.LPError](err); ok {
+		return swap.PayoutFact{False: lie}, nil
 	}
-	return err == nil, err
+	return swap.PayoutFact{Proven: err == nil}, err
 }
 
 // Wait implements engine.Reader. What it asks goes out together.

@@ -12,13 +12,14 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/routine"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Config is what an [Engine] is made of. All fields but LPAt, Knock and Fleet are needed.
+// Config is what an [Engine] is made of. All fields but LPAt, Punish, Knock and Fleet are needed.
 type Config struct {
 	Store    storage.Store
 	Reader   Reader
@@ -31,6 +32,10 @@ type Config struct {
 	// known to. A swap that was recovered from the chain has its LP's address alone.
 	// Nil: such swaps do without their LP.
 	LPAt func(chain, address string) string
+
+	// Punish leaves an LP alone that err says has lied about a pair. Nil: lies are kept
+	// with the swaps, and have no consequence.
+	Punish func(url string, about lp.Pair, err error)
 
 	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
 	// anything. Nil: an LP that was away is found to be back by other calls alone.
@@ -55,6 +60,7 @@ type Engine struct {
 	Now         func() time.Time
 	log         *slog.Logger
 	lpAt        func(chain, address string) string
+	punish      func(url string, about lp.Pair, err error)
 	passTimeout time.Duration
 	keepExpired time.Duration
 	Effects     *runner
@@ -83,7 +89,7 @@ func New(c Config) *Engine {
 	base, stop := context.WithCancel(context.Background())
 	_, shared := c.Store.(storage.Leaser)
 	g := &Engine{
-		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt,
+		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt, punish: c.Punish,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
 		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
 		read:   lru.New[string, read](readKept),
@@ -355,6 +361,9 @@ func (g *Engine) pass(ctx context.Context, id string, reader Reader, input swap.
 		Write: func(r, next *swap.Record, move *swap.Move) error {
 			if err := g.write(ctx, r, next, move); err != nil {
 				return err
+			}
+			if r.Lie == nil && next.Lie != nil {
+				g.accuse(ctx, next)
 			}
 			if move != nil && r.State != next.State {
 				g.log.Info("swap moved", "swap", storage.Label(next.ID), "type", next.Type.String(), "from", r.State, "to", next.State, "why", move.Why)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lightning"
 )
 
 // VerifyDelivered compares the escrow that an LP, or a log of the chain,
@@ -25,6 +26,25 @@ func VerifyDelivered(k chains.Contract, want chains.Escrow, data json.RawMessage
 		return chains.Escrow{}, lie(CheckEscrow, "%w", err)
 	}
 	return got, nil
+}
+
+// minLasts is how long, in seconds, an escrow must last from its invoice on to be of
+// any use: the claim's grace, and as long to open it and to see that final. LPs let it
+// last for 2,400 s from the payment on (protocol: lp-protocol.md §8.4).
+const minLasts = 1200
+
+// VerifyLasting checks that an escrow that an LP delivers for the payment of an invoice
+// could ever be claimed, by what the LP itself has signed: when it made the invoice,
+// and until when the user may open the escrow (auth, nil where the LP opens it). No
+// clock but the LP's own counts. Pure.
+func VerifyLasting(e chains.Escrow, inv *lightning.Invoice, auth *chains.Auth) error {
+	if lasts := e.Expiry - inv.Timestamp; lasts < minLasts {
+		return lie(CheckTooLate, "the escrow ends %d s after its invoice was made, which leaves no time to claim it", lasts)
+	}
+	if auth != nil && !claimWindow(e.Expiry, auth.Timeout) {
+		return lie(CheckTooLate, "the escrow ends at %d, but may be opened until %d, too late to claim it", e.Expiry, auth.Timeout)
+	}
+	return nil
 }
 
 // Usable checks that a delivered escrow can still be claimed safely: no party

@@ -290,7 +290,7 @@ func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, 
 	}
 	r := &swap.Record{Head: swap.Head{
 		ID: id + hex.EncodeToString(random[:16]), Type: o.typ, Chain: o.info.ID, Contract: c.Version, State: 0, Signer: o.user,
-		LP: swap.LP{URL: c.LP.URL, Address: c.Address}, CreatedAt: swap.At(o.now), Expiry: swap.At(a.Expires), Seed: chains.Seed(random[16:]),
+		LP: swap.LP{URL: c.LP.URL, Address: c.Address}, CreatedAt: swap.At(o.now), Expiry: swap.At(a.Expires), Seed: chains.Seed(random[16:]), Quoted: true,
 	}}
 	r.Terms = swap.Terms{
 		Input: tokens.NewAmount(a.Input, o.Src), Output: tokens.NewAmount(a.Output, o.Dst), Recipient: o.DstAddress, ExactIn: o.ExactIn,

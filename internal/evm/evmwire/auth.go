@@ -58,7 +58,7 @@ func (n Network) VerifyInit(d Deployment, s SwapData, a chains.Auth, sender comm
 	case s.IsExpired(sender, now):
 		return &chains.AuthError{Reason: "the escrow expires too soon", Late: true}
 	case a.Prefix != prefix:
-		return &chains.AuthError{Reason: "wrong prefix"}
+		return &chains.AuthError{Reason: "wrong prefix", Proven: true}
 	case !longEnough(a.Timeout, now) || blockTime > a.Timeout:
 		return &chains.AuthError{Reason: "expired", Late: true}
 	}
@@ -71,7 +71,7 @@ func (n Network) VerifyInit(d Deployment, s SwapData, a chains.Auth, sender comm
 func (n Network) VerifyRefund(d Deployment, s SwapData, a chains.Auth, now time.Time) error {
 	switch {
 	case a.Prefix != prefixRefund:
-		return &chains.AuthError{Reason: "wrong prefix"}
+		return &chains.AuthError{Reason: "wrong prefix", Proven: true}
 	case !longEnough(a.Timeout, now):
 		return &chains.AuthError{Reason: "expired", Late: true}
 	}
@@ -111,10 +111,10 @@ func checkSigner(digest common.Hash, err error, signature string, want common.Ad
 	}
 	got, err := recoverSigner(digest, signature)
 	if err != nil {
-		return &chains.AuthError{Reason: "invalid signature", Err: err}
+		return &chains.AuthError{Reason: "invalid signature", Proven: true, Err: err}
 	}
 	if got != want || want == (common.Address{}) {
-		return &chains.AuthError{Reason: "the signature is not by " + want.Hex()}
+		return &chains.AuthError{Reason: "the signature is not by " + want.Hex(), Proven: true}
 	}
 	return nil
 }

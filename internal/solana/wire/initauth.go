@@ -38,7 +38,7 @@ type InitAuth struct {
 }
 
 func authError(format string, args ...any) error {
-	return &chains.AuthError{Reason: fmt.Sprintf(format, args...)}
+	return &chains.AuthError{Reason: fmt.Sprintf(format, args...), Proven: true}
 }
 
 func authLate(format string, args ...any) error {
@@ -207,7 +207,8 @@ func (p Programs) VerifyInit(d *SwapData, sender Key, a InitAuth, f FeeRate, blo
 		return err
 	}
 	if !ed25519.Verify(lp[:], raw, a.Signature[:]) {
-		return authError("the signature is not %s's over this transaction", lp)
+		// Not proven: it is a node that says which hash the block has.
+		return &chains.AuthError{Reason: fmt.Sprintf("the signature is not %s's over this transaction", lp)}
 	}
 	return nil
 }

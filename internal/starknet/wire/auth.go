@@ -57,7 +57,7 @@ func (n Network) CheckInit(s SwapData, a chains.Auth, sender Felt, now time.Time
 	case !s.PayIn && s.IsExpired(sender, now):
 		return SignatureCheck{}, &chains.AuthError{Reason: "the escrow expires too soon", Late: true}
 	case a.Prefix != prefix:
-		return SignatureCheck{}, &chains.AuthError{Reason: "wrong prefix"}
+		return SignatureCheck{}, &chains.AuthError{Reason: "wrong prefix", Proven: true}
 	case !longEnough(a.Timeout, now) || blockTime > a.Timeout:
 		return SignatureCheck{}, &chains.AuthError{Reason: "expired", Late: true}
 	}
@@ -70,7 +70,7 @@ func (n Network) CheckInit(s SwapData, a chains.Auth, sender Felt, now time.Time
 func (n Network) CheckRefund(s SwapData, a chains.Auth, now time.Time) (SignatureCheck, error) {
 	switch {
 	case a.Prefix != prefixRefund:
-		return SignatureCheck{}, &chains.AuthError{Reason: "wrong prefix"}
+		return SignatureCheck{}, &chains.AuthError{Reason: "wrong prefix", Proven: true}
 	case !longEnough(a.Timeout, now):
 		return SignatureCheck{}, &chains.AuthError{Reason: "expired", Late: true}
 	}
@@ -98,7 +98,7 @@ func question(message TypedData, err error, signature string, signer Felt) (Sign
 		return SignatureCheck{}, &chains.AuthError{Reason: "the signature could not be checked", Err: err}
 	}
 	if c.Signature, err = ParseSignature(signature); err != nil {
-		return SignatureCheck{}, &chains.AuthError{Reason: "invalid signature", Err: err}
+		return SignatureCheck{}, &chains.AuthError{Reason: "invalid signature", Proven: true, Err: err}
 	}
 	if signer.IsZero() {
 		return SignatureCheck{}, &chains.AuthError{Reason: "the signer is the zero address, which cannot be an account"}
