@@ -1,6 +1,7 @@
 package chaintest
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -107,10 +108,30 @@ func (k *kit) refundAuth() {
 		"zero":          {},
 		"for opening":   init,
 	} {
-		k.refusedAuth("refund, "+what, k.k.VerifyRefund(k.Context(), e, bad))
+		err := k.k.VerifyRefund(k.Context(), e, bad)
+		k.refusedAuth("refund, "+what, err)
+		k.provenAlone("refund, "+what, err, k.k.VerifyRefund(k.offline(), e, bad))
 	}
 	other := k.payIn(lock(secret(4)), k.facts.Token)
 	k.refusedAuth("refund, of another escrow", k.k.VerifyRefund(k.Context(), k.expect(other), good))
+}
+
+// provenAlone demands that a verdict says so if it needs no node, and only then: it is
+// what the other party is blamed for.
+func (k *kit) provenAlone(name string, online, offline error) {
+	k.Helper()
+	e, _ := errors.AsType[*chains.AuthError](online)
+	_, alone := errors.AsType[*chains.AuthError](offline)
+	if e != nil && e.Proven != (alone && !e.Late) {
+		k.Errorf("%s: proven %v, although without a node the answer is %v", name, e.Proven, offline)
+	}
+}
+
+// offline is a context in which no node answers.
+func (k *kit) offline() context.Context {
+	ctx, cancel := context.WithCancel(k.Context())
+	cancel()
+	return ctx
 }
 
 func (k *kit) dataSignature() {
