@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -103,75 +102,4 @@ func (s *Store) Notes(ctx context.Context, after string) iter.Seq2[storage.Note,
 			}
 		}
 	}
-}
-
-const maxProblems = 100
-
-// Verify reads the whole store, as it is at one moment, and checks that the
-// keys by which queries find entries, and those held as unique ones, are exactly
-// those that the entries carry. It returns nil, or an error that wraps
-// storage.ErrCorrupt and names the first problems. Others read and write meanwhile.
-func (s *Store) Verify(ctx context.Context) error {
-	var problems []error
-	err := s.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
-		problems, err = s.verify(ctx, tx)
-		return err
-	})
-	if err := errors.Join(append(problems, err)...); err != nil {
-		return fmt.Errorf("verify store in schema %s: %w", s.schema, err)
-	}
-	return nil
-}
-
-func (s *Store) verify(ctx context.Context, tx pgx.Tx) (problems []error, err error) {
-	carried, after := int64(0), ""
-	for {
-		page, size, err := s.entriesAfter(ctx, tx, after)
-		if err != nil {
-			return problems, err
-		}
-		b := &pgx.Batch{}
-		for _, f := range page {
-			if after = f.at.ID; f.err != nil {
-				problems = append(problems, f.err)
-			}
-			for _, k := range f.entry.Keys {
-				b.Queue(s.sql.keyThere, raw(k.Index), raw(k.Value), k.Order, raw(f.at.ID), k.Unique)
-			}
-		}
-		results := tx.SendBatch(ctx, b)
-		for _, f := range page {
-			for _, k := range f.entry.Keys {
-				var n int64
-				if err := results.QueryRow().Scan(&n); err != nil {
-					return problems, errors.Join(err, results.Close())
-				}
-				if carried++; n != 1 {
-					problems = append(problems, fmt.Errorf("entry %q: a key is missing from index %q: %w", storage.Label(f.at.ID), k.Index, storage.ErrCorrupt))
-				}
-			}
-		}
-		if err := results.Close(); err != nil {
-			return problems, err
-		}
-		if len(problems) >= maxProblems {
-			return append(problems, fmt.Errorf("too many problems to list: %w", storage.ErrCorrupt)), nil
-		}
-		if len(page) < fullPage && size < pageBytes {
-			break
-		}
-	}
-	var there int64
-	if err := tx.QueryRow(ctx, s.sql.countKeys).Scan(&there); err != nil {
-		return problems, err
-	}
-	if there != carried {
-		problems = append(problems, fmt.Errorf("the indexes hold %d keys, the entries %d: %w", there, carried, storage.ErrCorrupt))
-	}
-	return problems, nil
 }

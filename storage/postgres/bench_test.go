@@ -5,13 +5,17 @@ package postgres
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +54,47 @@ func BenchmarkSideBySide(b *testing.B) {
 			}
 			b.Logf("%.1f kB on disk for each of the swaps first stored", float64(size)/float64(n)/1e3)
 		})
+	}
+}
+
+// BenchmarkMove copies a file of 60,704 swaps into a database with examples/move, which
+// verifies and compares both, and verifies the copy once more on its own.
+func BenchmarkMove(b *testing.B) {
+	const swaps = 60_704
+	path := filepath.Join(b.TempDir(), "swaps.db")
+	file, err := bolt.Open(b.Context(), path, bolt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var group errgroup.Group
+	group.SetLimit(256)
+	for i := range swaps {
+		group.Go(func() error { return file.Create(b.Context(), benchSwap(i)) })
+	}
+	if err := errors.Join(group.Wait(), file.Close()); err != nil {
+		b.Fatal(err)
+	}
+	command := moveCommand(b)
+	for b.Loop() {
+		server := pgtest.Start(b)
+		c := exec.CommandContext(b.Context(), command, "-from", path, "-to", asURL(b, server.DSN()))
+		began := time.Now()
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "verified: 60704 entries") {
+			b.Fatalf("%v\n%s", err, out)
+		}
+		b.Logf("moved and compared in %s", time.Since(began).Round(100*time.Millisecond))
+		if use, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			b.Logf("with %d MB of memory", use.Maxrss>>10) // kB on Linux; of it what the file has in memory
+		}
+		s := openTest(b, server.DSN(), Options{ReadOnly: true})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began = time.Now()
+		if err := s.Verify(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		b.Logf("the copy verified in %s, with %d MB from the system and %d MB allocated in all", time.Since(began).Round(100*time.Millisecond), (after.Sys-before.Sys)>>20, (after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // moveCommand builds examples/move, which can import no package for tests.
-func moveCommand(t *testing.T) string {
+func moveCommand(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "move")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", name, "../../examples/move").CombinedOutput(); err != nil {
@@ -31,7 +31,7 @@ func moveCommand(t *testing.T) string {
 }
 
 // asURL writes a connection string as the command takes it.
-func asURL(t *testing.T, dsn string) string {
+func asURL(t testing.TB, dsn string) string {
 	t.Helper()
 	if strings.HasPrefix(dsn, "postgres") {
 		return dsn

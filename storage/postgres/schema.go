@@ -54,15 +54,16 @@ var migrations = [schemaNumber][]string{{
 
 // statements are the texts of a schema, made once.
 type statements struct {
-	head                                string
-	get, lock, note                     string
-	begin                               string
-	create, update, delete              string
-	insertKeys, deleteKey, holder       string
-	firstNote, nextNote                 string
-	ascending, descending               string // of a page; the limit is filled in
-	lease, unlease, forget, leases      string
-	entries, notes, keyThere, countKeys string
+	head                           string
+	get, lock, note                string
+	begin                          string
+	create, update, delete         string
+	insertKeys, deleteKey, holder  string
+	firstNote, nextNote            string
+	ascending, descending          string // of a page; the limit is filled in
+	lease, unlease, forget, leases string
+	entries, notes                 string
+	missing, keys                  string // of Verify
 }
 
 func statementsOf(schema string) statements {
@@ -109,9 +110,13 @@ func statementsOf(schema string) statements {
 				coalesce(sum(octet_length(body)) over (order by id rows between unbounded preceding and 1 preceding), 0) as before
 			from (select id, version, keys, body from SCHEMA.entries where id > $1 order by id limit LIMIT) e
 		) p where before < $2 order by id`),
-		notes:     in(`select name, version, data from SCHEMA.notes where name > $1 order by name limit 4`),
-		keyThere:  in(`select count(*) from SCHEMA.keys where idx = $1 and value = $2 and ord = $3 and id = $4 and uniq = $5`),
-		countKeys: in(`select count(*) from SCHEMA.keys`),
+		notes: in(`select name, version, data from SCHEMA.notes where name > $1 order by name limit 4`),
+		// One probe of the index for each key, whatever the server believes of the table's size.
+		missing: in(`select i, id from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::boolean[]) as c (i, v, o, id, u)
+			where (select count(*) from SCHEMA.keys k where k.idx = c.i and k.value = c.v and k.ord = c.o and k.id = c.id and k.uniq = c.u) = 0`),
+		keys: in(`select k.idx, k.value, k.ord, k.id, k.uniq, e.keys from (
+			select idx, value, ord, id, uniq from SCHEMA.keys where (idx, value, ord, id) > ($1, $2, $3, $4) order by idx, value, ord, id limit LIMIT
+		) k left join SCHEMA.entries e on e.id = k.id order by k.idx, k.value, k.ord, k.id`),
 	}
 }
 
