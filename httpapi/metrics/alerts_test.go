@@ -19,6 +19,7 @@ func names(t *testing.T) []string {
 	var change swapper.Change
 	change.From, change.Swap.State.Number = 0, 1
 	m := New(Options{Client: &source{stats: full(), changes: []swapper.Change{change}}, Store: "/"})
+	m.Webhooks(someEndpoints())
 	_ = m.Follow(t.Context())
 	m.requests.WithLabelValues(other, "200")
 	m.seconds.WithLabelValues(other)
@@ -77,10 +78,11 @@ func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 	if err := d.Decode(&file); err != nil {
 		t.Fatal(err)
 	}
-	rules := 0
+	rules, alerts := 0, map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			rules++
+			alerts[r.Alert] = true
 			if _, err := time.ParseDuration(r.For); r.For != "" && err != nil {
 				t.Errorf("%s: %v", r.Alert, err)
 			}
@@ -99,6 +101,11 @@ func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 					t.Errorf("%s asks for %s, which does not exist", r.Alert, name)
 				}
 			}
+		}
+	}
+	for _, name := range regexp.MustCompile("`(Swapper[A-Za-z]+)`").FindAllStringSubmatch(string(operate), -1) {
+		if !alerts[name[1]] {
+			t.Errorf("docs/operate.md says what to do about %s, which is no alert", name[1])
 		}
 	}
 	if rules < 10 {

@@ -103,6 +103,7 @@ func TestSnapshot(t *testing.T) {
 func TestLint(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(Options{Client: &source{stats: full(), changes: []swapper.Change{{From: -1}}}, Store: "/", Registry: registry})
+	m.Webhooks(someEndpoints())
 	m.Observe(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	_ = m.Follow(t.Context())
 	problems, err := testutil.GatherAndLint(registry)

@@ -149,8 +149,9 @@ type result struct {
 // used again only when it was read.
 const maxReply = 4 << 10
 
-// maxAfter bounds how long an endpoint may put us off.
-const maxAfter = 24 * time.Hour
+// maxAfter bounds how long an endpoint may put us off: what it says holds up all of its
+// messages, and may be a mistake.
+const maxAfter = time.Hour
 
 // send makes the request. The problem never holds the URL, which may be secret.
 func (e *endpoint) send(ctx context.Context, m *message) result {
@@ -207,13 +208,11 @@ func retryAfter(text string, now time.Time) time.Duration {
 
 // settle stores the outcome of an attempt.
 func (e *endpoint) settle(ctx context.Context, swapID string, m *message, got result) error {
-	e.judge(got)
-	if got.gone {
-		e.Logger.Warn("the endpoint is gone (HTTP status 410): no more webhooks until it is enabled or its URL is changed", "endpoint", e.Name)
+	if e.judge(got) {
+		e.Logger.Error("the endpoint is gone (HTTP status 410 for an hour): what it is to be told waits until it is enabled or its URL is changed", "endpoint", e.Name)
 		if _, err := e.stand(ctx, func(s *standing) bool { s.Gone = hashOf(e.URL); return true }); err != nil {
 			return err
 		}
-		return e.clear(ctx, byDue, time.UnixMilli(1<<52))
 	}
 	gaveUp := false
 	err := e.change(ctx, swapID, func(r *record) *record {
@@ -248,30 +247,44 @@ func (e *endpoint) settle(ctx context.Context, swapID string, m *message, got re
 		return r
 	})
 	if gaveUp && err == nil {
+		e.mu.Lock()
+		e.givenUp++
+		e.mu.Unlock()
 		e.Logger.Error("a webhook was given up", "endpoint", e.Name, "message", m.ID, "swap", storage.Label(swapID), "attempts", m.Attempts, "problem", got.problem)
 	}
 	return err
 }
 
-// patience is how many failures in a row an endpoint has before it is spared, and
-// longest how long it is spared at most.
+// patience is how many failures in a row an endpoint has before it is spared, longest
+// how long it is spared at most, and goneAfter for how long it must have answered nothing
+// but 410 to be believed: a proxy says so too while what is behind it is replaced.
 const (
-	patience = 3
-	longest  = 10 * time.Minute
+	patience  = 3
+	longest   = 10 * time.Minute
+	goneAfter = time.Hour
 )
 
-// judge notes how the endpoint does.
-func (e *endpoint) judge(got result) {
+// judge notes how the endpoint does, and reports whether it is gone.
+func (e *endpoint) judge(got result) (gone bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.problem = got.problem; got.problem == "" {
 		if e.failures >= patience {
 			e.Logger.Info("the endpoint takes webhooks again", "endpoint", e.Name)
 		}
-		e.failures, e.paused = 0, time.Time{}
-		return
+		e.failures, e.paused, e.goneSince = 0, time.Time{}, time.Time{}
+		return false
 	}
 	e.failures++
+	now := e.Now()
+	switch {
+	case !got.gone:
+		e.goneSince = time.Time{}
+	case e.goneSince.IsZero():
+		e.goneSince = now
+	default:
+		gone = e.failures >= patience && now.Sub(e.goneSince) >= goneAfter
+	}
 	wait := got.after
 	if e.failures >= patience {
 		wait = max(wait, min(5*time.Second<<min(e.failures-patience, 10), longest))
@@ -279,9 +292,10 @@ func (e *endpoint) judge(got result) {
 	if e.failures == patience {
 		e.Logger.Warn("the endpoint fails again and again; it is asked more rarely", "endpoint", e.Name, "problem", got.problem)
 	}
-	if until := e.Now().Add(wait); until.After(e.paused) {
+	if until := now.Add(wait); until.After(e.paused) {
 		e.paused = until
 	}
+	return gone
 }
 
 func (e *endpoint) pausedUntil() time.Time {

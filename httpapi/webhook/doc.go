@@ -41,13 +41,16 @@
 // and 24 h, each up to a quarter longer at random, not before a Retry-After has passed,
 // and is then given up, with a line in the log; the next change of its swap is a new
 // message. An endpoint that fails several times in a row is asked more rarely, with
-// one message at a time, until it answers well. An endpoint that answers 410 gets
-// nothing more until its URL is changed, or [Sender.Enable] is called. Endpoints have
-// workers of their own: none waits for another.
+// one message at a time, until it answers well; a Retry-After counts up to an hour. One that
+// answers nothing but 410 for an hour is gone: it is asked no more until its URL is changed,
+// or [Sender.Enable] is called, and is then told what waited and what has changed meanwhile.
+// Endpoints have workers of their own: none waits for another. [Sender.States] says how they
+// do, for metrics and alerts.
 //
 // # Bounds
 //
 // URLs must be https and hosts public, checked on the address that is dialled, unless
 // [Options].AllowLocal is set. A reply is read up to 4 KiB. Records of messages that were
-// delivered or given up are deleted after [Options].Keep.
+// delivered or given up, and of those that wait for an endpoint that is gone, are deleted after
+// [Options].Keep.
 package webhook

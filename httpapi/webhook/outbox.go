@@ -196,7 +196,25 @@ func (o outbox) due(ctx context.Context, now time.Time, n int) (all []*record, n
 	return all, time.Time{}, nil
 }
 
-// clear deletes the records that were done before a moment.
+// hurry has all that waits tried now.
+func (o outbox) hurry(ctx context.Context, now time.Time) error {
+	for e, err := range o.store.Find(ctx, storage.Query{Index: byDue, Value: o.name, Range: &storage.Range{Min: now.UnixMilli() + 1, Max: math.MaxInt64}}) {
+		if err != nil && e.ID == "" {
+			return err
+		}
+		r, err := decode(e)
+		if err != nil || r.Busy > now.UnixMilli() { // not ours, or being sent
+			continue
+		}
+		r.Next = now.UnixMilli()
+		if err := o.put(ctx, r); lost(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear deletes the records whose moment in an index was before another.
 func (o outbox) clear(ctx context.Context, index string, before time.Time) error {
 	q := storage.Query{Index: index, Value: o.name, Range: &storage.Range{Min: math.MinInt64, Max: before.UnixMilli()}}
 	for e, err := range o.store.Find(ctx, q) {
@@ -214,9 +232,14 @@ func (o outbox) clear(ctx context.Context, index string, before time.Time) error
 type standing struct {
 	From  int64  `json:"from"`           // ms; what changed before is not told
 	Since int64  `json:"since"`          // ms; changes up to here have a record
-	Gone  string `json:"gone,omitempty"` // hash of the URL that answered 410
+	Gone  string `json:"gone,omitempty"` // hash of the URL that answered 410 for an hour
 
 	version uint64
+}
+
+// resume has the endpoint told again, of what changed since a moment.
+func (s *standing) resume(since time.Time) {
+	s.Gone, s.From, s.Since = "", max(s.From, since.UnixMilli()), max(s.Since, since.UnixMilli())
 }
 
 func (o outbox) noteName() string { return "webhook/" + o.name }

@@ -46,11 +46,13 @@ type endpoint struct {
 
 	looked time.Time // when the store was last read for changes; of run alone
 
-	mu       sync.Mutex
-	fresh    map[string]swapper.Change // of this process, by swap
-	failures int                       // in a row
-	paused   time.Time                 // no attempt before
-	problem  string                    // of the last attempt, "" if it went well
+	mu        sync.Mutex
+	fresh     map[string]swapper.Change // of this process, by swap
+	failures  int                       // in a row
+	paused    time.Time                 // no attempt before
+	goneSince time.Time                 // the first of an unbroken row of 410
+	problem   string                    // of the last attempt, "" if it went well
+	givenUp   uint64
 }
 
 // knownKept is how many versions an endpoint remembers, so that the store is not asked
@@ -143,7 +145,7 @@ func (e *endpoint) run(ctx context.Context) error {
 		}
 		if now := e.Now(); now.Sub(cleared) >= time.Hour {
 			cleared = now
-			if err := e.clear(ctx, byDone, now.Add(-e.Keep)); err != nil && ctx.Err() == nil {
+			if err := e.tidy(ctx, now.Add(-e.Keep)); err != nil && ctx.Err() == nil {
 				e.Logger.Warn("deleting old records of webhooks failed", "endpoint", e.Name, "err", err)
 			}
 		}
@@ -158,6 +160,16 @@ func (e *endpoint) run(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// tidy deletes the records of what was done before a moment, and, while the endpoint is gone,
+// of what has waited since then.
+func (e *endpoint) tidy(ctx context.Context, before time.Time) error {
+	at, err := e.standing(ctx)
+	if err == nil && at.Gone != "" {
+		err = e.clear(ctx, byDue, before)
+	}
+	return errors.Join(err, e.clear(ctx, byDone, before))
 }
 
 // Bounds of a round: so many messages, so many of them at the same time.
@@ -198,13 +210,19 @@ const overlap = time.Minute
 // whatever the store says. Only then is it noted how far that went: a process that dies
 // in between does it again.
 func (e *endpoint) takeIn(ctx context.Context) (gone bool, err error) {
+	again := false
 	at, err := e.stand(ctx, func(s *standing) bool {
-		begins := s.version == 0 || s.Gone != "" && s.Gone != hashOf(e.URL) // for the first time, or with another URL
-		if begins {
-			*s = standing{From: e.Now().UnixMilli(), Since: e.Now().UnixMilli(), version: s.version}
+		now := e.Now()
+		if again = s.Gone != "" && s.Gone != hashOf(e.URL); again { // another URL
+			s.resume(now.Add(-e.Keep))
+		} else if s.version == 0 { // for the first time
+			s.From, s.Since = now.UnixMilli(), now.UnixMilli()
 		}
-		return begins
+		return again || s.version == 0
 	})
+	if err == nil && again {
+		err = e.hurry(ctx, e.Now())
+	}
 	if err != nil || at.Gone != "" {
 		return at.Gone != "", err
 	}
@@ -257,8 +275,10 @@ func (e *endpoint) one(ctx context.Context, at standing, c swapper.Change) error
 	return nil
 }
 
-// Enable has an endpoint that answered 410 told again, about what changes from now on.
-// It fails with [swapper.CodeNotFound] for a name that is not configured.
+// Enable has an endpoint that is gone told again: what waits, and how the swaps stand that
+// have changed meanwhile, as far back as [Options].Keep. One that fails is tried again at
+// once, whatever its Retry-After was. It fails with [swapper.CodeNotFound] for a name that is
+// not configured.
 func (s *Sender) Enable(ctx context.Context, name string) error {
 	for _, e := range s.endpoints {
 		if e.Name != name {
@@ -267,10 +287,16 @@ func (s *Sender) Enable(ctx context.Context, name string) error {
 		_, err := e.stand(ctx, func(s *standing) bool {
 			was := s.Gone != ""
 			if was {
-				*s = standing{From: e.Now().UnixMilli(), Since: e.Now().UnixMilli(), version: s.version}
+				s.resume(e.Now().Add(-e.Keep))
 			}
 			return was
 		})
+		if err == nil {
+			err = e.hurry(ctx, e.Now())
+		}
+		e.mu.Lock()
+		e.failures, e.paused, e.goneSince = 0, time.Time{}, time.Time{}
+		e.mu.Unlock()
 		e.awake()
 		return err
 	}
@@ -280,11 +306,15 @@ func (s *Sender) Enable(ctx context.Context, name string) error {
 // State is how an endpoint stands.
 type State struct {
 	Name     string
-	Waiting  int    // swaps about which it is still to be told
-	Gone     bool   // it answered 410
+	Waiting  int    // swaps about which it is still to be told; [MaxWaiting] stands for that many or more
+	Gone     bool   // it answered 410 for an hour, and is left alone
 	Failures int    // attempts in a row, in this process
 	Problem  string // of the last attempt in this process; "": it went well, or there was none
+	GivenUp  uint64 // messages that were given up, by this process
 }
+
+// MaxWaiting is as far as [Sender.States] counts: each is read from the store.
+const MaxWaiting = 1000
 
 // States returns how the endpoints stand, in the order of the options.
 func (s *Sender) States(ctx context.Context) ([]State, error) {
@@ -294,12 +324,12 @@ func (s *Sender) States(ctx context.Context) ([]State, error) {
 		if err != nil {
 			return nil, err
 		}
-		waiting, _, err := e.due(ctx, time.UnixMilli(math.MaxInt64/2), math.MaxInt)
+		waiting, _, err := e.due(ctx, time.UnixMilli(math.MaxInt64/2), MaxWaiting)
 		if err != nil {
 			return nil, err
 		}
 		e.mu.Lock()
-		all[i] = State{Name: e.Name, Waiting: len(waiting), Gone: at.Gone != "", Failures: e.failures, Problem: e.problem}
+		all[i] = State{Name: e.Name, Waiting: len(waiting), Gone: at.Gone != "", Failures: e.failures, Problem: e.problem, GivenUp: e.givenUp}
 		e.mu.Unlock()
 	}
 	return all, nil

@@ -1,0 +1,230 @@
+package webhook_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/storage/storagetest"
+)
+
+// state waits until an endpoint stands as a test says.
+func state(t *testing.T, s *webhook.Sender, what string, is func(webhook.State) bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		states, err := s.States(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is(states[0]) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s: %+v", what, states)
+		}
+	}
+}
+
+// told waits until each of some swaps was told in a state, whatever else came before.
+func (r *receiver) told(want map[string]string) {
+	r.t.Helper()
+	seen := map[string]string{}
+	for late := time.After(10 * time.Second); ; {
+		left := false
+		for swap, state := range want {
+			left = left || seen[swap] != state
+		}
+		if !left {
+			return
+		}
+		select {
+		case g := <-r.all:
+			seen[g.swap] = g.state
+		case <-late:
+			r.t.Fatalf("told %v, want %v", seen, want)
+		}
+	}
+}
+
+// One answer of 410, as a proxy gives it while a service behind it is replaced, costs
+// nothing: what waits is told when the endpoint is back.
+func TestOne410(t *testing.T) {
+	s, secret := newSource(), webhook.NewSecret()
+	r := receive(t, secret)
+	r.answers(status(http.StatusInternalServerError))
+	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	want := map[string]string{}
+	for i := range 5 {
+		s.put(fmt.Sprint("swap ", i), "CREATED")
+		want[fmt.Sprint("swap ", i)] = "CREATED"
+	}
+	state(t, sender, "five wait", func(s webhook.State) bool { return s.Waiting == 5 && s.Failures >= 4 })
+	r.answers(status(http.StatusGone))
+	s.advance(10 * time.Minute)
+	state(t, sender, "410", func(s webhook.State) bool { return s.Problem == "HTTP status 410" })
+	state(t, sender, "all are kept", func(s webhook.State) bool { return s.Waiting == 5 && !s.Gone })
+	r.answers(nil)
+	s.advance(10 * time.Minute)
+	r.told(want)
+}
+
+// makeGone answers 410 for longer than it takes to be believed.
+func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
+	t.Helper()
+	r.answers(status(http.StatusGone))
+	for range 20 {
+		s.advance(20 * time.Minute)
+		time.Sleep(60 * time.Millisecond)
+		if states, err := sender.States(t.Context()); err != nil || states[0].Gone {
+			return
+		}
+	}
+	t.Fatal("an endpoint that answers 410 for hours is still asked")
+}
+
+// An endpoint that answers nothing but 410 for an hour is left alone, after a restart too.
+// Once it is enabled, or has another URL, it is told how each swap stands of which it has
+// not heard: what waited, and what has changed meanwhile.
+func TestGone(t *testing.T) {
+	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
+	r, other := receive(t, secret), receive(t, secret)
+	var log bytes.Buffer
+	sender, stop := send(t, s, store, func(o *webhook.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, r.endpoint("shop", secret), other.endpoint("other", secret))
+	r.answers(status(http.StatusGone))
+	s.put("a", "CREATED")
+	s.put("b", "CREATED")
+	makeGone(t, s, sender, r)
+	s.put("a", "COMMITED")
+	s.put("c", "CREATED")
+	other.told(map[string]string{"a": "COMMITED", "b": "CREATED", "c": "CREATED"})
+	for len(r.all) > 0 {
+		<-r.all
+	}
+	r.answers(nil)
+	s.advance(100 * time.Hour)
+	r.silent(200 * time.Millisecond)
+	state(t, sender, "what waited is kept", func(s webhook.State) bool { return s.Gone && s.Waiting == 2 })
+	stop()
+	if !bytes.Contains(log.Bytes(), []byte("410")) || bytes.Contains(log.Bytes(), []byte("hidden")) {
+		t.Errorf("the log: %s", &log)
+	}
+	sender, stop = send(t, s, store, nil, r.endpoint("shop", secret)) // it is remembered
+	s.put("a", "CLAIMED")
+	r.silent(100 * time.Millisecond)
+	if err := sender.Enable(t.Context(), "shop"); err != nil {
+		t.Fatal(err)
+	}
+	r.told(map[string]string{"a": "CLAIMED", "b": "CREATED", "c": "CREATED"})
+	state(t, sender, "nothing waits", func(s webhook.State) bool { return !s.Gone && s.Waiting == 0 && s.Failures == 0 })
+	if err := sender.Enable(t.Context(), "nobody"); swapper.CodeOf(err) != swapper.CodeNotFound {
+		t.Error(err)
+	}
+
+	r.answers(status(http.StatusGone))
+	s.put("a", "GONE AGAIN")
+	makeGone(t, s, sender, r)
+	stop()
+	for len(r.all) > 0 {
+		<-r.all
+	}
+	moved := r.endpoint("shop", secret)
+	moved.URL += "&moved"
+	r.answers(nil)
+	send(t, s, store, nil, moved) // another URL is another try
+	r.told(map[string]string{"a": "GONE AGAIN"})
+}
+
+// What an endpoint missed longer ago than records are kept stays untold.
+func TestGoneForLong(t *testing.T) {
+	s, secret := newSource(), webhook.NewSecret()
+	r := receive(t, secret)
+	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	s.put("a", "CREATED")
+	makeGone(t, s, sender, r)
+	s.put("old", "CREATED")
+	s.advance(40 * 24 * time.Hour)
+	s.put("new", "CREATED")
+	state(t, sender, "what waits is deleted with time", func(s webhook.State) bool { return s.Waiting == 0 })
+	for len(r.all) > 0 {
+		<-r.all
+	}
+	r.answers(nil)
+	if err := sender.Enable(t.Context(), "shop"); err != nil {
+		t.Fatal(err)
+	}
+	r.want("new", "CREATED")
+	r.silent(200 * time.Millisecond)
+}
+
+// An endpoint that fails, and is mended, need not wait for the next attempt.
+func TestEnableAtOnce(t *testing.T) {
+	s, secret := newSource(), webhook.NewSecret()
+	r := receive(t, secret)
+	r.answers(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3000")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	s.put("a", "CREATED")
+	first := r.want("a", "CREATED")
+	state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 && s.Waiting == 1 })
+	r.answers(nil)
+	r.silent(100 * time.Millisecond) // and the outcome is stored
+	if err := sender.Enable(t.Context(), "shop"); err != nil {
+		t.Fatal(err)
+	}
+	if again := r.want("a", "CREATED"); again.id != first.id {
+		t.Errorf("%s, not %s again", again.id, first.id)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	for name, c := range map[string]struct {
+		header string
+		wait   time.Duration
+	}{
+		"as it says":      {"1800", 30 * time.Minute},
+		"an hour at most": {"86400", time.Hour},
+		"a day far ahead": {"Sun, 22 Nov 2099 19:00:00 GMT", time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, secret := newSource(), webhook.NewSecret()
+			r := receive(t, secret)
+			r.answers(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", c.header)
+				w.WriteHeader(http.StatusTooManyRequests)
+			})
+			sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+			s.put("a", "CREATED")
+			r.want("a", "CREATED")
+			state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 })
+			time.Sleep(50 * time.Millisecond) // the outcome is stored
+			s.advance(c.wait - time.Minute)
+			s.put("b", "CREATED")
+			r.silent(100 * time.Millisecond)
+			r.answers(nil)
+			s.advance(2 * time.Minute)
+			r.told(map[string]string{"a": "CREATED", "b": "CREATED"})
+		})
+	}
+}
+
+// A message that is given up is counted.
+func TestGivenUpIsCounted(t *testing.T) {
+	s, secret := newSource(), webhook.NewSecret()
+	r := receive(t, secret)
+	r.answers(status(http.StatusInternalServerError))
+	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	s.put("a", "CREATED")
+	for range 10 {
+		<-r.all
+		time.Sleep(30 * time.Millisecond)
+		s.advance(31 * time.Hour)
+	}
+	state(t, sender, "given up", func(s webhook.State) bool { return s.GivenUp == 1 && s.Waiting == 0 })
+}
