@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 type backupConfig struct {
 	Folder string   // beside the configuration unless absolute
 	Every  duration // 0: only when it is asked for
-	Keep   int      // so many of the newest; 0: all
+	Keep   int      // so many; 0: all
 }
 
 // backups makes copies of the store while it is used.
@@ -29,7 +30,23 @@ type backups struct {
 	every  time.Duration
 	keep   int
 	log    *slog.Logger
-	one    sync.Mutex // at a time
+
+	one   sync.Mutex // at a time
+	last  string     // name of the newest that this process has made
+	began time.Time  // and when
+}
+
+// Names of copies tell when they were begun.
+const namePrefix, nameTime, nameSuffix = "swaps-", "20060102T150405.000Z", ".db"
+
+func nameAt(t time.Time) string { return namePrefix + t.UTC().Format(nameTime) + nameSuffix }
+
+// timeOf is the inverse of nameAt.
+func timeOf(name string) (time.Time, bool) {
+	text, prefixed := strings.CutPrefix(name, namePrefix)
+	text, suffixed := strings.CutSuffix(text, nameSuffix)
+	t, err := time.Parse(nameTime, text)
+	return t, prefixed && suffixed && err == nil
 }
 
 func (c *config) backups(store *bolt.Store, log *slog.Logger) (*backups, error) {
@@ -49,34 +66,75 @@ func (c *config) backups(store *bolt.Store, log *slog.Logger) (*backups, error) 
 	return b, nil
 }
 
-// make writes a copy, named by the time, and removes the ones that are too old.
+// make writes a copy, named by the time, and removes the ones that are too many. Who asks
+// while another copy is being made shares the next one with all others who do.
 func (b *backups) make(ctx context.Context) (name string, err error) {
+	asked := time.Now()
 	b.one.Lock()
 	defer b.one.Unlock()
-	began := time.Now()
-	name = "swaps-" + began.UTC().Format("20060102T150405.000Z") + ".db"
-	if err := b.store.Backup(ctx, filepath.Join(b.folder, name)); err != nil {
-		return "", err
+	if b.began.After(asked) {
+		return b.last, nil
 	}
-	b.log.Info("the store was backed up", "file", name, "took", time.Since(began))
+	began := time.Now()
+	name = nameAt(began)
+	if err := b.store.Backup(ctx, filepath.Join(b.folder, name)); err != nil {
+		return "", errors.Join(err, b.tidy())
+	}
+	b.last, b.began = name, began
+	b.log.Info("the store was backed up", "file", name, "ms", time.Since(began).Milliseconds())
 	return name, b.tidy()
 }
 
-func (b *backups) tidy() error {
-	all, err := filepath.Glob(filepath.Join(b.folder, "swaps-*.db"))
-	if err != nil || b.keep == 0 || len(all) <= b.keep {
+// burst is how close to the one before a copy is that goes before older ones do, where no
+// rhythm says more, and unfinished how long nothing was added to a copy that nobody makes
+// any more.
+const burst, unfinished = 10 * time.Minute, time.Hour
+
+// tidy removes what an earlier process did not finish, and of too many copies those that are
+// close to the one before, the oldest first, then the oldest. The newest stays. So copies
+// that are asked for again and again do not take the places of those of the days before.
+func (b *backups) tidy() (err error) {
+	files, err := os.ReadDir(b.folder)
+	if err != nil {
 		return err
 	}
-	slices.Sort(all) // by time
-	for _, old := range all[:len(all)-b.keep] {
-		err = errors.Join(err, os.Remove(old))
+	var all []time.Time // in order, as their names
+	for _, f := range files {
+		if at, ok := timeOf(f.Name()); ok {
+			all = append(all, at)
+		}
+		if info, gone := f.Info(); gone == nil && strings.HasPrefix(f.Name(), namePrefix) && strings.HasSuffix(f.Name(), ".part") && time.Since(info.ModTime()) > unfinished {
+			err = errors.Join(err, os.Remove(filepath.Join(b.folder, f.Name())))
+		}
+	}
+	near := burst
+	if b.every > 0 {
+		near = b.every / 2
+	}
+	for b.keep > 0 && len(all) > b.keep {
+		drop := 0
+		for i := 1; i < len(all)-1 && drop == 0; i++ {
+			if all[i].Sub(all[i-1]) < near {
+				drop = i
+			}
+		}
+		err = errors.Join(err, os.Remove(filepath.Join(b.folder, nameAt(all[drop]))))
+		all = slices.Delete(all, drop, drop+1)
 	}
 	return err
 }
 
 // run makes a copy whenever it is time, until ctx ends.
 func (b *backups) run(ctx context.Context) {
-	if b == nil || b.every <= 0 {
+	if b == nil {
+		return
+	}
+	b.one.Lock()
+	if err := b.tidy(); err != nil {
+		b.log.Warn("the folder of backups could not be tidied", "err", err)
+	}
+	b.one.Unlock()
+	if b.every <= 0 {
 		return
 	}
 	tick := time.NewTicker(b.every)
@@ -96,6 +154,7 @@ func (b *backups) run(ctx context.Context) {
 // ServeHTTP makes a copy when it is asked to, and answers with its name alone: the
 // copy holds preimages and does not leave the machine by this way.
 func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a large store takes longer than other answers; not every writer has deadlines
 	name, err := b.make(r.Context())
 	if err != nil {
 		b.log.Error("the store could not be backed up", "err", err)

@@ -30,7 +30,7 @@ type config struct {
 	LogFormat      string   // json or text
 	StopGrace      duration // for requests in progress when the server ends
 	Backup         *backupConfig
-	Admin          *struct{ Listen string } // metrics and backups, for the operator alone
+	Admin          *adminConfig // metrics and backups, for the operator alone
 	Tracing        *tracingConfig
 	Limits         limitsConfig
 	Subscribe      bool // streams of changes

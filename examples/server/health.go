@@ -96,7 +96,7 @@ func (h *health) usable(missing []string) bool {
 
 type body map[string]any
 
-func answer(w http.ResponseWriter, status int, b body) {
+func answer(w http.ResponseWriter, status int, b any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(b) // a caller that is gone needs no answer

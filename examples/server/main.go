@@ -177,11 +177,15 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		})
 	}
 	background("swaps", client.Run)
+	var told endpoints
 	if c.Webhooks != nil {
 		hooks.Store, hooks.Now = store, swaps.Now
 		sender, err := webhook.New(client, hooks)
 		if err != nil {
 			return fmt.Errorf("webhooks: %w", err)
+		}
+		if told = sender; s.metrics != nil {
+			s.metrics.Webhooks(sender)
 		}
 		background("webhooks", sender.Run)
 	}
@@ -197,7 +201,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 			log.Warn("admin.listen can be reached from other hosts, and its metrics and backups need no key: let only the operator reach it", "address", listener.Addr().String())
 		}
 		background("admin", func(ctx context.Context) error {
-			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(copies), Grace: time.Second, Logger: log})
+			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(c.Admin, copies, told), Grace: time.Second, Logger: log})
 		})
 	}
 	var more []httpapi.Option

@@ -100,17 +100,6 @@ func named(next http.Handler) http.Handler {
 	})
 }
 
-// admin is for the operator: metrics, and backups of the store.
-func (s *service) admin(b *backups) http.Handler {
-	mux := http.NewServeMux()
-	s.health.register(mux)
-	mux.Handle("GET /metrics", s.metrics.Handler())
-	if b != nil {
-		mux.Handle("POST /backup", b)
-	}
-	return mux
-}
-
 // nodes sees the requests to chains and servers on their way.
 type nodes struct {
 	metrics *metrics.Metrics

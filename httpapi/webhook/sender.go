@@ -305,12 +305,12 @@ func (s *Sender) Enable(ctx context.Context, name string) error {
 
 // State is how an endpoint stands.
 type State struct {
-	Name     string
-	Waiting  int    // swaps about which it is still to be told; [MaxWaiting] stands for that many or more
-	Gone     bool   // it answered 410 for an hour, and is left alone
-	Failures int    // attempts in a row, in this process
-	Problem  string // of the last attempt in this process; "": it went well, or there was none
-	GivenUp  uint64 // messages that were given up, by this process
+	Name     string `json:"name"`
+	Waiting  int    `json:"waiting"`  // swaps about which it is still to be told; [MaxWaiting] stands for that many or more
+	Gone     bool   `json:"gone"`     // it answered 410 for an hour, and is left alone
+	Failures int    `json:"failures"` // attempts in a row, in this process
+	Problem  string `json:"problem"`  // of the last attempt in this process; "": it went well, or there was none
+	GivenUp  uint64 `json:"givenUp"`  // messages that were given up, by this process
 }
 
 // MaxWaiting is as far as [Sender.States] counts: each is read from the store.
