@@ -15,7 +15,7 @@ type GetSpendableBalanceInput struct {
 	GasDrop           bool     // leave room for extra gas tokens; Bitcoin balances only
 	FeeRate           string   // in the chain's format, see Validate; empty: the current rate
 	MinBitcoinFeeRate *float64 // lowest rate to use in the estimate, sat/vB; Bitcoin balances only
-	FeeMultiplier     *float64 // multiplies the current rate or fee; cannot be combined with FeeRate
+	FeeMultiplier     *float64 // multiplies the current rate or fee, at most 1000; cannot be combined with FeeRate
 }
 
 // Validate checks everything that can be checked without knowing the chains. A
@@ -30,8 +30,8 @@ func (in *GetSpendableBalanceInput) Validate() error {
 		required("token", in.Token, maxID),
 		optional("targetChain", in.TargetChain, maxID),
 		feeRate("feeRate", in.FeeRate),
-		positive("minBitcoinFeeRate", in.MinBitcoinFeeRate),
-		positive("feeMultiplier", in.FeeMultiplier),
+		positive("minBitcoinFeeRate", in.MinBitcoinFeeRate, maxFeeRate),
+		positive("feeMultiplier", in.FeeMultiplier, maxFeeMultiplier),
 	); err != nil {
 		return err
 	}

@@ -197,6 +197,9 @@ func TestValidate(t *testing.T) {
 
 		{"balance", (&swapper.GetSpendableBalanceInput{Wallet: "w", Token: "t", MinBitcoinFeeRate: new(0.5), FeeMultiplier: new(1.5)}).Validate(), ""},
 		{"zero multiplier", (&swapper.GetSpendableBalanceInput{Wallet: "w", Token: "t", FeeMultiplier: new(0.0)}).Validate(), "feeMultiplier"},
+		{"multiplier of nines", (&swapper.GetSpendableBalanceInput{Wallet: "w", Token: "t", FeeMultiplier: new(1e100)}).Validate(), "feeMultiplier"},
+		{"minimum of nines", (&swapper.GetSpendableBalanceInput{Wallet: "w", Token: "t", MinBitcoinFeeRate: new(1e100)}).Validate(), "minBitcoinFeeRate"},
+		{"rate of nines", (&swapper.GetSwapStatusInput{SwapID: "s", BitcoinFeeRate: new(1e100)}).Validate(), "bitcoinFeeRate"},
 		{"rate and multiplier", (&swapper.GetSpendableBalanceInput{Wallet: "w", Token: "t", FeeRate: "1", FeeMultiplier: new(1.0)}).Validate(), "feeMultiplier"},
 	} {
 		e, _ := tt.err.(*swapper.Error)

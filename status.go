@@ -28,7 +28,7 @@ func (in *GetSwapStatusInput) Validate() error {
 		optionalHex("secret", in.Secret.Reveal(), 64),
 		optional("bitcoinAddress", in.BitcoinAddress, maxID),
 		optionalHex("bitcoinPublicKey", in.BitcoinPublicKey, 64, 66, 130),
-		positive("bitcoinFeeRate", in.BitcoinFeeRate),
+		positive("bitcoinFeeRate", in.BitcoinFeeRate, maxFeeRate),
 		optional("signer", in.Signer, maxID),
 		swapKey(in.SwapKey),
 	); err != nil {

@@ -1,7 +1,6 @@
 package swapper
 
 import (
-	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -112,9 +111,9 @@ func amountFrom(field string, n *big.Int, min int64) *Error {
 }
 
 // positive checks a rate or factor that may be absent.
-func positive(field string, f *float64) *Error {
-	if f != nil && (!(*f > 0) || math.IsInf(*f, 1)) {
-		return fault.Invalid(field, "must be a number greater than 0")
+func positive(field string, f *float64, most int64) *Error {
+	if f != nil && !(*f > 0 && *f <= float64(most)) {
+		return fault.Invalid(field, "must be a number greater than 0 and at most %d", most)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,10 @@ func TestEveryWrongMemberIsNamed(t *testing.T) {
 		"negative multiplier":   {balance.Query{Token: cbtc(), Wallet: evmWallet, FeeMultiplier: float(-1)}, fault.InvalidInput, "feeMultiplier"},
 		"multiplier of nothing": {balance.Query{Token: cbtc(), Wallet: evmWallet, FeeMultiplier: float(1e-7)}, fault.InvalidInput, "feeMultiplier"},
 		"no number":             {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, FeeMultiplier: float(math.NaN())}, fault.InvalidInput, "feeMultiplier"},
+		"multiplier of nines":   {balance.Query{Token: cbtc(), Wallet: evmWallet, FeeMultiplier: float(1e100)}, fault.InvalidInput, "feeMultiplier"},
+		"nines on Bitcoin":      {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, FeeMultiplier: float(1e100)}, fault.InvalidInput, "feeMultiplier"},
+		"minimum of nines":      {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, MinFeeRate: float(1e100)}, fault.InvalidInput, "minBitcoinFeeRate"},
+		"rate of nines":         {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, FeeRate: strings.Repeat("9", 100)}, fault.InvalidInput, "feeRate"},
 		"infinite minimum":      {balance.Query{Token: tokens.BTC(), Wallet: btcWallet, MinFeeRate: float(math.Inf(1))}, fault.InvalidInput, "minBitcoinFeeRate"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +104,7 @@ func TestCostKeptBack(t *testing.T) {
 		{"2000000", "1000000", "998999", float(1.001001)}, // 1001000.9999999999 as a product of doubles
 		{"1", "1", "1", float(0.999999)},                  // the cost is rounded down
 		{"115792089237316195423570985008687907853269984665640564039457584007913129639935", "1", "115792089237316195423570985008687907853269984665640564039457584007913129639934", nil},
-		{"5", "1", "0", float(math.MaxFloat64)},
+		{"5", "1", "0", float(balance.MaxFeeMultiplier)},
 	} {
 		s := newSetup()
 		c := s.chains["CITREA"]

@@ -2,7 +2,6 @@ package balance
 
 import (
 	"context"
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -97,19 +96,26 @@ func (q Query) rates() (fixed, multiplier, minimum float64, err error) {
 			return 0, 0, 0, err
 		}
 	}
-	if multiplier, err = above0("feeMultiplier", q.FeeMultiplier); err != nil {
+	if multiplier, err = above0("feeMultiplier", q.FeeMultiplier, MaxFeeMultiplier); err != nil {
 		return 0, 0, 0, err
 	}
-	minimum, err = above0("minBitcoinFeeRate", q.MinFeeRate)
+	minimum, err = above0("minBitcoinFeeRate", q.MinFeeRate, MaxFeeRate)
 	return fixed, multiplier, minimum, err
 }
 
-func above0(field string, f *float64) (float64, error) {
+// Bounds of what a caller may ask for: far above what is ever paid, and small enough that no
+// number that follows from them is without meaning.
+const (
+	MaxFeeMultiplier = 1000
+	MaxFeeRate       = 1_000_000 // sat/vB
+)
+
+func above0(field string, f *float64, most float64) (float64, error) {
 	if f == nil {
 		return 0, nil
 	}
-	if !(*f > 0) || math.IsInf(*f, 1) {
-		return 0, fault.Invalid(field, "must be a number greater than 0")
+	if !(*f > 0 && *f <= most) {
+		return 0, fault.Invalid(field, "must be a number greater than 0 and at most %v", int64(most))
 	}
 	return *f, nil
 }
@@ -118,8 +124,8 @@ func above0(field string, f *float64) (float64, error) {
 func satsPerVB(s string) (float64, error) {
 	whole, frac, point := strings.Cut(s, ".")
 	rate, err := strconv.ParseFloat(s, 64)
-	if len(s) > 128 || !digits(whole) || point && !digits(frac) || err != nil || rate <= 0 {
-		return 0, fault.Invalid("feeRate", "must be a number of sat/vB greater than 0")
+	if len(s) > 128 || !digits(whole) || point && !digits(frac) || err != nil || rate <= 0 || rate > MaxFeeRate {
+		return 0, fault.Invalid("feeRate", "must be a number of sat/vB greater than 0 and at most %d", int64(MaxFeeRate))
 	}
 	return rate, nil
 }

@@ -77,7 +77,7 @@ func after(held, cost, millionths *big.Int) *big.Int {
 // millionths returns the multiplier, cut to six decimals, in millionths. The
 // decimal number is cut that the caller wrote, not a binary fraction near it.
 func (q Query) millionths() (*big.Int, error) {
-	factor, err := above0("feeMultiplier", q.FeeMultiplier)
+	factor, err := above0("feeMultiplier", q.FeeMultiplier, MaxFeeMultiplier)
 	if err != nil {
 		return nil, err
 	}
