@@ -61,10 +61,24 @@ func TestVectorsHTTPAuth(t *testing.T) {
 		c.Expected(t, &want)
 		a := admits(t, string(in.Auth), `{"windowMs": 60000, "maxRequests": 7}`)
 		id, err := a.chain.Authenticate(&http.Request{Header: header(in.Headers)})
-		if want.Entry != nil && want.Entry.Type == "jwt" && !expires(in.Headers["authorization"]) {
+		if want.Entry != nil && want.Entry.Type == "jwt" && claim(in.Headers["authorization"], "exp") == nil {
 			c.Differ(t, "http-token-expiry")
 			if err == nil && id.Entry == want.Entry.Name {
 				t.Error("a token is admitted that never expires")
+			}
+			return
+		}
+		if want.Entry != nil && want.Entry.Type == "jwt" && claim(in.Headers["authorization"], "sub") == nil {
+			c.Differ(t, "http-token-subject")
+			if err == nil && id.Entry == want.Entry.Name || !strings.Contains(fmt.Sprint(err), `claim "sub"`) { // all else is as it must be
+				t.Errorf("a token that names nobody: %+v, %v", id, err)
+			}
+			return
+		}
+		if scheme, rest, _ := strings.Cut(in.Headers["authorization"], " "); want.Entry == nil && (scheme == "bearer" || strings.HasPrefix(rest, " ")) && rest != " " {
+			c.Differ(t, "http-token-scheme")
+			if err == nil || !strings.Contains(err.Error(), `claim "sub"`) { // the token itself is read, and names nobody
+				t.Errorf("%+v, %v", id, err)
 			}
 			return
 		}
@@ -93,18 +107,21 @@ func TestVectorsHTTPAuth(t *testing.T) {
 	})
 }
 
-// expires reports whether a bearer token says when it ends.
-func expires(authorization string) bool {
+// claim returns a claim of a bearer token, nil if it has none.
+func claim(authorization, name string) json.RawMessage {
 	parts := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
 	if len(parts) != 3 {
-		return false
+		return nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
-		return false
+		return nil
 	}
 	var claims map[string]json.RawMessage
-	return json.Unmarshal(text, &claims) == nil && claims["exp"] != nil
+	if json.Unmarshal(text, &claims) != nil {
+		return nil
+	}
+	return claims[name]
 }
 
 func TestVectorsHTTPRateLimit(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 
@@ -59,40 +60,77 @@ func parsePEM(text string) (verificationKey, error) {
 	return verificationKey{key: key, algorithms: algorithms}, err
 }
 
-// readJWKS reads a set of keys (RFC 7517). Keys for encryption are left out; a secret
-// in the file, symmetric or private, is refused, because nothing that verifies needs
-// one.
-func readJWKS(path string) ([]verificationKey, error) {
+// readJWKS reads a set of keys (RFC 7517). What verifies nothing here (a key for other
+// uses, of an unknown kind, too small, not complete) is left out, and log says so: a set
+// serves other readers too. A secret in the file, symmetric or private, is refused, because
+// nothing that verifies needs one.
+func readJWKS(path string, log *slog.Logger) ([]verificationKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var set jose.JSONWebKeySet
+	var set struct{ Keys []json.RawMessage }
 	if err := json.Unmarshal(text, &set); err != nil {
 		return nil, fmt.Errorf("must be a JSON Web Key Set: %w", err)
 	}
 	var all []verificationKey
-	for i, k := range set.Keys {
-		if k.Use != "" && k.Use != "sig" {
-			continue
-		}
-		if !k.IsPublic() {
+	for i, raw := range set.Keys {
+		if hasSecret(raw) {
 			return nil, fmt.Errorf("keys[%d]: holds a secret; the set must have public keys only", i)
 		}
-		algorithms, err := algorithmsOf(k.Key)
+		key, err := readJWK(raw)
 		if err != nil {
-			return nil, fmt.Errorf("keys[%d]: %w", i, err)
+			log.Warn("a key of a set is left out", "file", path, "key", fmt.Sprintf("keys[%d]", i), "reason", err)
+			continue
 		}
-		if k.Algorithm != "" {
-			if !slices.Contains(algorithms, k.Algorithm) {
-				return nil, fmt.Errorf("keys[%d]: alg %q cannot be used with this key; it has %v", i, k.Algorithm, algorithms)
-			}
-			algorithms = []string{k.Algorithm}
-		}
-		all = append(all, verificationKey{k.KeyID, k.Key, algorithms})
+		all = append(all, key)
 	}
 	if len(all) == 0 {
 		return nil, errors.New("the set has no key that verifies signatures")
 	}
 	return all, nil
+}
+
+// hasSecret reports whether a key has what its owner alone may know: the members of RFC
+// 7518 §6 that are, and of later kinds.
+func hasSecret(raw json.RawMessage) bool {
+	var k map[string]json.RawMessage
+	if json.Unmarshal(raw, &k) != nil {
+		return false
+	}
+	for _, member := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth", "priv"} {
+		if _, ok := k[member]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// readJWK reads a key that verifies signatures.
+func readJWK(raw json.RawMessage) (verificationKey, error) {
+	var meant struct {
+		Use    string
+		KeyOps []string `json:"key_ops"`
+	}
+	var k jose.JSONWebKey
+	if err := json.Unmarshal(raw, &meant); err != nil {
+		return verificationKey{}, err
+	}
+	if meant.Use != "" && meant.Use != "sig" || meant.KeyOps != nil && !slices.Contains(meant.KeyOps, "verify") {
+		return verificationKey{}, errors.New("it is for other uses than signatures")
+	}
+	if err := json.Unmarshal(raw, &k); err != nil {
+		return verificationKey{}, err
+	}
+	algorithms, err := algorithmsOf(k.Key)
+	if err != nil {
+		return verificationKey{}, err
+	}
+	if k.Algorithm != "" {
+		if !slices.Contains(algorithms, k.Algorithm) {
+			return verificationKey{}, fmt.Errorf("alg %q cannot be used with this key; it has %v", k.Algorithm, algorithms)
+		}
+		algorithms = []string{k.Algorithm}
+	}
+	return verificationKey{k.KeyID, k.Key, algorithms}, nil
 }

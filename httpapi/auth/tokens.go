@@ -23,8 +23,9 @@ type TokensOptions struct {
 
 	// PublicKey is one key in PEM form, JWKSFile the path of a JSON Web Key Set (RFC
 	// 7517); one of them is required. The file is read again when it changes; a version
-	// that cannot be read leaves the one before in force. A token that names a key
-	// (kid) is verified by a key of that name or by one without a name.
+	// that cannot be read leaves the one before in force, and keys that verify nothing
+	// here are left out. A token that names a key (kid) is verified by a key of that name
+	// or by one without a name.
 	PublicKey, JWKSFile string
 
 	// Algorithms are those that are accepted, of RS256, RS384, RS512, PS256, PS384,
@@ -45,7 +46,8 @@ type TokensOptions struct {
 
 // Tokens knows the bearers of JSON Web Tokens (RFC 7519) in the header Authorization:
 // Bearer. A token must have an expiry: one without would be good for ever. exp and nbf
-// are obeyed. Its subjects are the tokens' sub. Make one with [NewTokens].
+// are obeyed. It must have a sub, which is its subject: all bearers of tokens without one
+// would be one caller. Make one with [NewTokens].
 type Tokens struct {
 	name   string
 	parser *jwt.Parser
@@ -86,7 +88,11 @@ func NewTokens(o TokensOptions) (*Tokens, error) {
 		}
 		t.one = []verificationKey{key}
 	default:
-		set, err := watched.New(o.Logger, func() ([]verificationKey, error) { return readJWKS(o.JWKSFile) }, o.JWKSFile)
+		log := o.Logger
+		if log == nil {
+			log = slog.New(slog.DiscardHandler)
+		}
+		set, err := watched.New(log, func() ([]verificationKey, error) { return readJWKS(o.JWKSFile, log) }, o.JWKSFile)
 		if err != nil {
 			return nil, fmt.Errorf("jwksFile: %w", err)
 		}
@@ -111,10 +117,11 @@ func NewTokens(o TokensOptions) (*Tokens, error) {
 
 // Authenticate implements [Authenticator].
 func (t *Tokens) Authenticate(r *http.Request) (Identity, error) {
-	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
+	scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return Identity{}, fmt.Errorf("no bearer token: %w", ErrUnknown)
 	}
+	text = strings.TrimLeft(text, " ")
 	claims := jwt.MapClaims{}
 	if _, err := t.parser.ParseWithClaims(text, claims, t.keys); err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -128,11 +135,17 @@ func (t *Tokens) Authenticate(r *http.Request) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
+	if subject == "" {
+		return Identity{}, fmt.Errorf("claim %q: %w", "sub", ErrUnknown)
+	}
 	return Identity{Entry: t.name, Kind: KindToken, Subject: subject}, nil
 }
 
 // keys returns the keys that may verify a token.
 func (t *Tokens) keys(token *jwt.Token) (any, error) {
+	if _, ok := token.Header["crit"]; ok { // RFC 7515 §4.1.11
+		return nil, errors.New("the token has critical extensions, and none is known here")
+	}
 	id, _ := token.Header["kid"].(string)
 	known := t.one
 	if t.set != nil {

@@ -3,9 +3,11 @@
 package watched
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -21,14 +23,8 @@ type Value[T any] struct {
 
 	mu      sync.Mutex
 	current T
-	stamps  []stamp
+	stamps  [][sha256.Size]byte // of what the files held: size and time tell nothing sure, and keys that are taken away must go
 	looked  time.Time
-}
-
-// stamp tells whether a file has changed.
-type stamp struct {
-	at   time.Time
-	size int64
 }
 
 // New reads the files, so that wrong ones are found at the start. read returns what
@@ -64,15 +60,15 @@ func (v *Value[T]) Look() {
 }
 
 func (v *Value[T]) reload() error {
-	stamps := make([]stamp, len(v.paths))
+	stamps := make([][sha256.Size]byte, len(v.paths))
 	for i, path := range v.paths {
-		info, err := os.Stat(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		stamps[i] = stamp{info.ModTime(), info.Size()}
+		stamps[i] = sha256.Sum256(text)
 	}
-	if v.stamps != nil && equal(stamps, v.stamps) {
+	if slices.Equal(stamps, v.stamps) {
 		return nil
 	}
 	value, err := v.read()
@@ -84,13 +80,4 @@ func (v *Value[T]) reload() error {
 	}
 	v.current, v.stamps = value, stamps
 	return nil
-}
-
-func equal(a, b []stamp) bool {
-	for i := range a {
-		if !a[i].at.Equal(b[i].at) || a[i].size != b[i].size {
-			return false
-		}
-	}
-	return true
 }
