@@ -71,5 +71,5 @@ func (c *chain) warnOfTime(cluster int64) {
 		return
 	}
 	c.warned = now
-	c.env.Log.Warn("the local clock and the chain's are far apart: check both", "ahead", skew.Round(time.Second))
+	c.env.Log.Warn("the local clock and the chain's are far apart: check both", "ahead", skew.Round(time.Second).String())
 }

@@ -87,7 +87,7 @@ func (c *webhooksConfig) options(log *slog.Logger) (webhook.Options, error) {
 type tracingConfig struct {
 	Endpoint    string            `secret:"url"`  // OTLP over HTTP
 	Headers     map[string]string `secret:"text"` // that the collector wants
-	SampleRatio *float64          // of the traces that begin here; 1
+	SampleRatio *float64          // of the requests; 1
 	Service     string            // name; "swapper"
 }
 

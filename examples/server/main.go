@@ -70,11 +70,7 @@ func start(ctx context.Context, path, listen string, check bool, environ []strin
 	if listen != "" {
 		c.Listen = listen
 	}
-	var handler slog.Handler = slog.NewJSONHandler(output, &slog.HandlerOptions{Level: c.LogLevel})
-	if c.LogFormat == "text" {
-		handler = slog.NewTextHandler(output, &slog.HandlerOptions{Level: c.LogLevel})
-	}
-	log := slog.New(accesslog.Redact(handler, secrets(c)...))
+	log := c.logger(output)
 	if err := run(ctx, c, check, log); err != nil {
 		log.Error("ended", "err", err)
 		return err
@@ -83,6 +79,22 @@ func start(ctx context.Context, path, listen string, check bool, environ []strin
 		log.Info("the configuration is good", "file", path)
 	}
 	return nil
+}
+
+// logger writes lines without the configuration's secrets, and durations as 1.5s: in JSON they
+// would be bare numbers of nanoseconds.
+func (c *config) logger(output io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindDuration {
+			a.Value = slog.StringValue(a.Value.Duration().String())
+		}
+		return a
+	}}
+	var handler slog.Handler = slog.NewJSONHandler(output, o)
+	if c.LogFormat == "text" {
+		handler = slog.NewTextHandler(output, o)
+	}
+	return slog.New(accesslog.Redact(handler, secrets(c)...))
 }
 
 // run serves until ctx ends. With check it ends once everything was read that can be
@@ -115,7 +127,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 			return err
 		}
 		last(func() error { return provider.Shutdown(context.WithoutCancel(ctx)) })
-		s.tracer = tracing.New(provider, c.BasePath)
+		s.tracer = tracing.New(provider, c.BasePath, "subscribe")
 	}
 	source := &later{}
 	if c.Admin != nil {

@@ -15,10 +15,7 @@ package metrics
 import (
 	"context"
 	"net/http"
-	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/httpapi/internal/recorder"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
@@ -52,7 +50,7 @@ type Options struct {
 // Metrics measures one service. It is safe for concurrent use; make it with [New].
 type Metrics struct {
 	o          Options
-	operations []string
+	operations named.Operations
 	requests   *prometheus.CounterVec
 	seconds    *prometheus.HistogramVec
 	inFlight   prometheus.Gauge
@@ -71,7 +69,7 @@ func New(o Options) *Metrics {
 		o.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
 	}
 	m := &Metrics{
-		o: o,
+		o: o, operations: named.New(o.BasePath, o.Operations...),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "swapper_http_requests_total",
 			Help: "Requests that were answered, by operation and HTTP status."}, []string{"operation", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "swapper_http_request_seconds",
@@ -85,12 +83,6 @@ func New(o Options) *Metrics {
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "swapper_swap_changes_total",
 			Help: "Swaps that came into a state, by type, chain and state."}, []string{"type", "chain", "state"}),
 	}
-	service := reflect.TypeFor[swapper.Service]()
-	for i := range service.NumMethod() {
-		name := service.Method(i).Name
-		m.operations = append(m.operations, strings.ToLower(name[:1])+name[1:])
-	}
-	m.operations = append(m.operations, o.Operations...)
 	o.Registry.MustRegister(m.requests, m.seconds, m.inFlight, m.upstream, m.waited, m.changes)
 	if o.Client != nil || o.Store != "" {
 		o.Registry.MustRegister(&snapshot{client: o.Client, store: o.Store})
@@ -130,15 +122,10 @@ func (m *Metrics) Observe(next http.Handler) http.Handler {
 }
 
 func (m *Metrics) operation(path string) string {
-	base := strings.Trim(m.o.BasePath, "/")
-	if base != "" {
-		base = "/" + base
+	if name, ok := m.operations.Of(path); ok {
+		return name
 	}
-	name, ok := strings.CutPrefix(path, base+"/")
-	if !ok || !slices.Contains(m.operations, name) {
-		return other
-	}
-	return name
+	return other
 }
 
 // Follow counts the changes of swaps until ctx ends, or the client is closed, and

@@ -9,13 +9,13 @@ package tracing
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/httpapi/internal/recorder"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
@@ -25,26 +25,27 @@ const scope = "github.com/swapper-go/swapper/httpapi/tracing"
 
 // Tracer makes spans. It is safe for concurrent use; make it with [New].
 type Tracer struct {
-	tracer trace.Tracer
-	base   string
+	tracer     trace.Tracer
+	operations named.Operations
 }
 
-// New returns a tracer. base is the base path of the operations, as in httpapi.Mount.
-func New(provider trace.TracerProvider, base string) *Tracer {
-	if base = strings.Trim(base, "/"); base != "" {
-		base = "/" + base
-	}
-	return &Tracer{provider.Tracer(scope), base}
+// New returns a tracer. base is the base path of the operations, as in httpapi.Mount;
+// more are the names of further operations, such as those of httpapi.WithOperation.
+func New(provider trace.TracerProvider, base string, more ...string) *Tracer {
+	return &Tracer{provider.Tracer(scope), named.New(base, more...)}
 }
 
-// Handler makes a span of each request that next answers. The traceparent header of a
-// caller makes it a part of the caller's trace (W3C Trace Context).
+// Handler makes a span of each request that next answers. It begins a trace, unless the
+// request's context has a span: callers decide neither what is sampled nor by which id. The
+// traceparent header of a caller (W3C Trace Context) becomes a link to the caller's span.
 func (t *Tracer) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		name := t.operation(r.URL.Path)
+		name := "other"
+		if operation, ok := t.operations.Of(r.URL.Path); ok {
+			name = t.operations.Path(operation)
+		}
 		method := known(r.Method)
-		ctx, span := t.tracer.Start(ctx, method+" "+name, trace.WithSpanKind(trace.SpanKindServer),
+		ctx, span := t.tracer.Start(r.Context(), method+" "+name, trace.WithSpanKind(trace.SpanKindServer), trace.WithLinks(caller(r)...),
 			trace.WithAttributes(attribute.String("http.request.method", method), attribute.String("http.route", name)))
 		defer span.End()
 		seen := recorder.New(w)
@@ -60,14 +61,14 @@ func (t *Tracer) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// operation is the name of what is asked for. Only words of letters are names of
-// operations; anything else may be a secret that somebody has put into a path.
-func (t *Tracer) operation(path string) string {
-	name, ok := strings.CutPrefix(path, t.base+"/")
-	if !ok || name == "" || len(name) > 24 || strings.ContainsFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') }) {
-		return "other"
+// caller is the span that a request says to belong to, none if it says nothing. The rest of
+// what it says (flags, state) is a stranger's text.
+func caller(r *http.Request) []trace.Link {
+	said := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(r.Header)))
+	if !said.IsValid() {
+		return nil
 	}
-	return t.base + "/" + name
+	return []trace.Link{{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{TraceID: said.TraceID(), SpanID: said.SpanID(), Remote: true})}}
 }
 
 // known keeps methods that strangers make up out of the names of spans.

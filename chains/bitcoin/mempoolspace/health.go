@@ -143,7 +143,7 @@ func (s *source) failed(err error) {
 	s.health = health{next, time.Now().Add(rest), err, limits}
 	s.mu.Unlock()
 	if before != next {
-		s.client.log.Warn("Bitcoin server failed", "url", s.name(), "error", err, "rest", rest)
+		s.client.log.Warn("Bitcoin server failed", "url", s.name(), "error", err, "rest", rest.String())
 	}
 }
 
