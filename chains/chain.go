@@ -161,6 +161,14 @@ type Payouts interface {
 	Paid(ctx context.Context, txID, to string) (*big.Int, error)
 }
 
+// Contradictions is implemented by chains that ask several nodes.
+type Contradictions interface {
+	// Contradictions returns, for each configured node, in which of the settled questions
+	// since the chain was opened other nodes contradicted it. Of two that contradict each
+	// other, both count. No round trip.
+	Contradictions() []uint64
+}
+
 // Info holds the constants of a chain.
 type Info struct {
 	ID       string

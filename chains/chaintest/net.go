@@ -173,10 +173,11 @@ const (
 	Failing              // internal errors
 	Behind               // the newest blocks are not known
 	Unbatched            // takes one call in a request
+	Lying                // says that no escrow and no vault was ever opened, as of the newest block
 )
 
 func (w Trouble) String() string {
-	return [...]string{"healthy", "down", "slow", "garbage", "wrong network", "limited", "failing", "behind", "unbatched", "", "", "", "", "", "", ""}[w&15]
+	return [...]string{"healthy", "down", "slow", "garbage", "wrong network", "limited", "failing", "behind", "unbatched", "lying", "", "", "", "", "", ""}[w&15]
 }
 
 // coins are whole units of a coin with 18 or 9 decimals; the suite uses amounts

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		{"round trips", testTrips},
 		{"one bad node", testOneBadNode},
 		{"no good node", testNoGoodNode},
+		{"settled answers", testSettled},
 		{"concurrent use", testConcurrency},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(newKit(t, open(t))) })

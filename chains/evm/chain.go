@@ -155,10 +155,21 @@ type chain struct {
 	info      chains.Info
 }
 
-var _ chains.Chain = (*chain)(nil)
+var (
+	_ chains.Chain          = (*chain)(nil)
+	_ chains.Contradictions = (*chain)(nil)
+)
 
 // Close ends the connections.
 func (c *chain) Close() error { c.closeNode(); return nil }
+
+// Contradictions implements [chains.Contradictions].
+func (c *chain) Contradictions() []uint64 {
+	if n, ok := c.node.(*evmrpc.Nodes); ok {
+		return n.Contradictions()
+	}
+	return nil
+}
 
 func (c *chain) Info() chains.Info {
 	c.described.Do(func() { c.info = c.describe() })

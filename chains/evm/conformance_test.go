@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math/big"
@@ -190,11 +191,39 @@ func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
 		chaintest.WrongNetwork: {WrongChain: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
 		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
+		chaintest.Lying: {Rewrite: denied},
 	}
 	if with == chaintest.Behind {
 		l.Advance(t, 10*time.Minute)
 	}
 	l.nodes[node].Misbehave(faults[with])
+}
+
+// denied is what a node says that knows of no escrow and no vault.
+func denied(method string, params []json.RawMessage, result json.RawMessage) json.RawMessage {
+	switch method {
+	case "eth_getLogs":
+		return json.RawMessage("[]")
+	case "eth_call":
+		var call struct{ Data, Input hexutil.Bytes }
+		var answer hexutil.Bytes
+		if json.Unmarshal(params[0], &call) != nil || json.Unmarshal(result, &answer) != nil {
+			return result
+		}
+		data, keep := append(call.Data, call.Input...), -1
+		switch {
+		case bytes.HasPrefix(data, evmwire.EscrowABI().Methods["getHashStateMultiple"].ID):
+			keep = 64 // where the list is, and how long
+		case bytes.HasPrefix(data, evmwire.VaultABI().Methods["getVault"].ID):
+			keep = 0
+		}
+		if keep >= 0 {
+			clear(answer[keep:])
+			text, _ := json.Marshal(answer)
+			return text
+		}
+	}
+	return result
 }
 
 func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID {

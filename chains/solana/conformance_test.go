@@ -1,6 +1,7 @@
 package solana_test
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
@@ -207,11 +208,38 @@ func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
 		chaintest.WrongNetwork: {WrongNetwork: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
 		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 200}, chaintest.Unbatched: {MaxBatch: 1},
+		chaintest.Lying: {Rewrite: l.denied},
 	}
 	if with == chaintest.Behind {
 		l.Advance(t, 10*time.Minute)
 	}
 	l.nodes[node].Misbehave(faults[with])
+}
+
+// denied is what a node says that knows of no escrow.
+func (l *localNet) denied(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+	switch method {
+	case "getSignaturesForAddress":
+		return json.RawMessage("[]")
+	case "getMultipleAccounts":
+		var answer struct {
+			Context json.RawMessage   `json:"context"`
+			Value   []json.RawMessage `json:"value"`
+		}
+		if json.Unmarshal(result, &answer) != nil {
+			return result
+		}
+		for i, a := range answer.Value {
+			for _, p := range l.Programs() {
+				if bytes.Contains(a, []byte(p.Swap.String())) { // its owner
+					answer.Value[i] = json.RawMessage("null")
+				}
+			}
+		}
+		text, _ := json.Marshal(answer)
+		return text
+	}
+	return result
 }
 
 // account is a key as the suite wants it.

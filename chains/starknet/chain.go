@@ -164,10 +164,14 @@ var (
 	_ chains.Chain           = (*chain)(nil)
 	_ chains.RandomAddresser = (*chain)(nil)
 	_ chains.Payouts         = (*chain)(nil)
+	_ chains.Contradictions  = (*chain)(nil)
 )
 
 // Close ends the connections.
 func (c *chain) Close() error { c.nodes.Close(); return nil }
+
+// Contradictions implements [chains.Contradictions].
+func (c *chain) Contradictions() []uint64 { return c.nodes.Contradictions() }
 
 func (c *chain) Info() chains.Info {
 	info := chains.Info{ID: ChainID, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), PollSeconds: int(eventPoll / time.Second)}

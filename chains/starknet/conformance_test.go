@@ -2,6 +2,7 @@ package starknet_test
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math/big"
@@ -217,11 +218,40 @@ func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
 		chaintest.WrongNetwork: {WrongNetwork: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
 		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
+		chaintest.Lying: {NoEvents: true, Rewrite: denied},
 	}
 	if with == chaintest.Behind {
 		l.Advance(t, 10*time.Minute)
 	}
 	l.nodes[node].Misbehave(faults[with])
+}
+
+// denied is what a node says that knows of no escrow and no vault.
+func denied(method string, params map[string]json.RawMessage, result json.RawMessage) json.RawMessage {
+	var call struct {
+		Entry string `json:"entry_point_selector"`
+	}
+	var answer []string
+	if method != "starknet_call" || json.Unmarshal(params["request"], &call) != nil || json.Unmarshal(result, &answer) != nil {
+		return result
+	}
+	entry, err := wire.ParseFelt(call.Entry)
+	keep := -1
+	switch {
+	case err != nil:
+	case entry == wire.Selector(wire.EntryHashStates):
+		keep = 1 // how many
+	case entry == wire.Selector(wire.EntryGetVault):
+		keep = 0
+	}
+	if keep < 0 {
+		return result
+	}
+	for i := range answer[keep:] {
+		answer[keep+i] = "0x0"
+	}
+	text, _ := json.Marshal(answer)
+	return text
 }
 
 func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID {

@@ -1,0 +1,209 @@
+package chaintest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// settledFact asks all nodes about one escrow, and returns what the word of one is beside it.
+func (k *kit) settledFact(q chains.EscrowQuery) (settled, plain chains.EscrowFact) {
+	k.Helper()
+	all := q
+	all.Settled = true
+	facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{q, all})
+	k.must(err)
+	k.must(facts[0].Err)
+	if f := facts[0]; !f.Unsettled || f.Final {
+		k.Errorf("the word of one of two nodes is not marked as such: %+v", f)
+	}
+	if facts[1].Unsettled {
+		k.Errorf("a settled fact is marked as one node's word: %+v", facts[1])
+	}
+	return facts[1], facts[0]
+}
+
+// contradicted demands that the nodes contradict each other, in words that name no node.
+func (k *kit) contradicted(what string, err error, open bool) {
+	k.Helper()
+	e, ok := errors.AsType[*chains.ContradictionError](err)
+	if !ok || e.Open != open {
+		k.Errorf("%s: %v (open: %t), want a contradiction (open: %t)", what, err, ok && e.Open, open)
+		return
+	}
+	for node := range 2 {
+		if strings.Contains(err.Error(), k.net.NodeName(node)) {
+			k.Errorf("%s: the error names a node: %v", what, err)
+		}
+	}
+}
+
+// testSettled asks what must not be decided by one node, with each of the two lying, being
+// late and being silent in turn.
+func testSettled(k *kit) {
+	heads, err := k.chain.Heads(k.Context())
+	k.must(err)
+	s := secret(700)
+	e := k.expect(k.payOut(lock(s), k.facts.Token))
+	never := k.expect(k.payOut(lock(secret(701)), k.facts.Token))
+	byData := chains.EscrowQuery{Escrow: &e}
+	byHash := chains.EscrowQuery{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer, From: heads.Latest.Height}
+	k.open(e)
+	if got, _ := k.settledFact(chains.EscrowQuery{Escrow: &never}); got.Err != nil || got.State != chains.EscrowNone || got.Final {
+		k.Errorf("an escrow that was never opened: %+v", got)
+	}
+	k.settles("an open escrow", byData, chains.EscrowOpen)
+	k.settles("an open escrow, by its claim hash", byHash, chains.EscrowOpen)
+	for node := range 2 {
+		k.lie(node, func() {
+			for what, q := range map[string]chains.EscrowQuery{"by its data": byData, "by its claim hash": byHash} {
+				got, _ := k.settledFact(q)
+				k.contradicted(what, got.Err, true)
+			}
+			if got, _ := k.settledFact(chains.EscrowQuery{Escrow: &never}); got.Err != nil || got.State != chains.EscrowNone {
+				k.Errorf("of what nodes agree on: %+v", got)
+			}
+		})
+		k.settles("after the lie", byData, chains.EscrowOpen)
+		for _, trouble := range []Trouble{Down, Slow, Failing, Garbage, WrongNetwork, Behind} {
+			k.net.Advance(k.T, 3*time.Minute)
+			k.net.Misbehave(k.T, node, trouble)
+			began := time.Now()
+			k.settles(trouble.String(), byData, chains.EscrowOpen)
+			if took := time.Since(began); took > 10*time.Second {
+				k.Errorf("node %d %s: took %v", node, trouble, took)
+			}
+			k.net.Misbehave(k.T, node, Healthy)
+		}
+	}
+	for node := range 2 {
+		k.net.Misbehave(k.T, node, Down)
+	}
+	facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}})
+	k.must(err)
+	if err := facts[0].Err; fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "0 of 2") || strings.Contains(err.Error(), k.net.NodeName(0)) {
+		k.Errorf("no node answers: %v", err)
+	}
+	for node := range 2 {
+		k.net.Misbehave(k.T, node, Healthy)
+	}
+	k.net.Advance(k.T, 3*time.Minute)
+	k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
+	k.settles("a claimed escrow", byData, chains.EscrowClaimed)
+	k.lie(0, func() {
+		got, _ := k.settledFact(byData)
+		k.contradicted("a claimed escrow", got.Err, false)
+	})
+	k.settledVaults()
+}
+
+// lie has a node lie while f runs. A contradiction is counted for the node, and costs one of
+// the two its place: plain questions go to the other until a minute has passed.
+func (k *kit) lie(node int, f func()) {
+	k.Helper()
+	k.net.Advance(k.T, 3*time.Minute)
+	k.net.Mine(k.T, 1)
+	before := k.contradictions()
+	k.net.Misbehave(k.T, node, Lying)
+	f()
+	k.net.Misbehave(k.T, node, Healthy)
+	for i, n := range k.contradictions() {
+		if n <= before[i] {
+			k.Errorf("contradictions of node %d: %d, then %d", i, before[i], n)
+		}
+	}
+}
+
+// contradictions returns how often each node was contradicted.
+func (k *kit) contradictions() []uint64 {
+	k.Helper()
+	c, ok := k.chain.(chains.Contradictions)
+	if !ok {
+		k.Fatal("the chain does not count contradictions")
+	}
+	all := c.Contradictions()
+	if len(all) != 2 {
+		k.Fatalf("contradictions of %d nodes", len(all))
+	}
+	return all
+}
+
+// settles demands an answer that becomes final.
+func (k *kit) settles(what string, q chains.EscrowQuery, want chains.EscrowState) {
+	k.Helper()
+	k.eventually(what+" to be final", func() bool {
+		got, _ := k.settledFact(q)
+		if got.Err != nil || got.State != want || got.Head.Height == 0 || q.Escrow == nil && got.Escrow == nil {
+			k.Fatalf("%s: %+v", what, got)
+		}
+		if !got.Final {
+			k.net.Mine(k.T, 1)
+		}
+		return got.Final
+	})
+}
+
+func (k *kit) settledVaults() {
+	net, ok := k.net.(VaultNet)
+	if !ok {
+		return
+	}
+	_, v := k.vaultKit()
+	id := net.OpenVault(k.T, [2]uint64{1_000_000, 500}, 1)
+	ask := func(what string) chains.VaultFact {
+		k.Helper()
+		facts, err := v.Vaults(k.Context(), []chains.VaultQuery{{VaultID: id}, {VaultID: id, Settled: true}})
+		k.must(err)
+		if facts[0].Err != nil || !facts[0].Unsettled || facts[1].Unsettled {
+			k.Errorf("%s: %+v", what, facts)
+		}
+		return facts[1]
+	}
+	w := chains.WithdrawalQuery{Vault: id, Recipient: k.user.Address(), TxID: bitcoin.Hash{1}}
+	payout := func(what string) chains.WithdrawalFact {
+		k.Helper()
+		settled := w
+		settled.Settled = true
+		facts, err := v.Withdrawals(k.Context(), []chains.WithdrawalQuery{w, settled})
+		k.must(err)
+		if facts[0].Err != nil || !facts[0].Unsettled || facts[0].Final || facts[1].Unsettled {
+			k.Errorf("%s: %+v", what, facts)
+		}
+		return facts[1]
+	}
+	if f := ask("an open vault"); f.Err != nil || !f.Vault.Open || f.Vault.Raw != [2]uint64{1_000_000, 500} || f.Head.Height == 0 {
+		k.Errorf("an open vault: %+v", f)
+	}
+	if f := payout("nothing"); f.Err != nil || f.State != chains.WithdrawalNone || f.Final {
+		k.Errorf("a withdrawal that does not exist: %+v", f)
+	}
+	data, err := v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0})
+	k.must(err)
+	w.TxID = net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
+	k.net.MineBitcoin(k.T, 1)
+	k.net.SyncRelay(k.T)
+	k.run(k.user, chains.Plan{SwapID: "vault", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: w.TxID}}}})
+	for node := range 2 {
+		k.lie(node, func() {
+			k.contradicted("a vault", ask("a vault").Err, false)
+			k.contradicted("a payout", payout("a payout").Err, false)
+		})
+	}
+	if f := ask("a vault that paid"); f.Err != nil || f.Vault.Raw != [2]uint64{999_000, 500} || f.Vault.Withdrawals != 1 {
+		k.Errorf("a vault that paid: %+v", f)
+	}
+	k.eventually("the payout to be final", func() bool {
+		f := payout("a payout")
+		if f.Err != nil || f.State != chains.WithdrawalClaimed {
+			k.Fatalf("a payout: %+v", f)
+		}
+		if !f.Final {
+			k.net.Mine(k.T, 1)
+		}
+		return f.Final
+	})
+}
