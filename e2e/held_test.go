@@ -132,7 +132,8 @@ func (w *world) status(id string) *swapper.GetSwapStatusOutput {
 }
 
 // An escrow that differs in any way from what was agreed on is not claimed, the
-// preimage stays a secret, and the status says what is wrong with it.
+// preimage stays a secret, and the status says what is wrong with it. The LP is asked for
+// no more quotes, and each lie counts once.
 func TestFalseEscrows(t *testing.T) {
 	t.Parallel()
 	falseEscrows(t, options{})
@@ -142,12 +143,16 @@ func falseEscrows(t *testing.T, o options) {
 	o.slow = true
 	w := start(t, o)
 	before := w.book()
+	swaps := map[string]*swapper.CreateSwapOutput{} // agreed on before the LP is known to lie
 	var ids []string
+	for field := range w.lies() {
+		swaps[field] = w.fromLightning("")
+		ids = append(ids, swaps[field].SwapID)
+	}
 	for field, lie := range w.lies() {
 		t.Run(field, func(t *testing.T) {
 			w := w.in(t)
-			s := w.fromLightning("")
-			ids = append(ids, s.SwapID)
+			s := swaps[field]
 			w.net.LPs[0].Misbehave(lp.Fault{Escrow: lie})
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.act(s.SwapID)
@@ -161,6 +166,10 @@ func falseEscrows(t *testing.T, o options) {
 			}
 		})
 	}
+	for _, id := range ids { // seen again, nothing counts twice
+		w.watch(id, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })
+	}
+	w.punished(len(ids), true)
 	w.advance(2 * time.Hour)
 	w.advance(3 * 24 * time.Hour)
 	for _, id := range ids {
@@ -173,6 +182,25 @@ func falseEscrows(t *testing.T, o options) {
 	changed := w.since(before)
 	if changed["user msat"] != 0 || changed["LP msat"] != 0 || changed["user WBTC"] != 0 {
 		t.Errorf("changed: %v", sorted(changed))
+	}
+}
+
+// punished demands that the LP has been left alone for so many lies, and is now.
+func (w *world) punished(lies int, now bool) {
+	w.t.Helper()
+	var told []swapper.ProviderStats
+	for range 200 {
+		s, err := w.client.Stats(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if told = s.Providers; told[0].Strikes >= lies {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if told[0].Strikes != lies || told[0].Excluded.After(w.net.Clock.Now()) != now {
+		w.t.Errorf("the LP counts %d lies and is excluded until %v, want %d lies", told[0].Strikes, told[0].Excluded, lies)
 	}
 }
 

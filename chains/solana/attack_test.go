@@ -3,6 +3,7 @@ package solana_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"math/big"
 	"strings"
@@ -254,8 +255,12 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 	other := s.in(s.user, lock(10), devnet.WBTC)
 	auth := s.opening(s.user, other).Steps[0].Auth
 	for _, rate := range []string{"9001;0", "9000;1", "9000;0#1;0"} {
-		if _, err := s.k.VerifyInit(t.Context(), other, auth, rate, s.user.Address()); err == nil && rate != "9000;0#1;0" {
+		_, err := s.k.VerifyInit(t.Context(), other, auth, rate, s.user.Address())
+		if err == nil && rate != "9000;0#1;0" {
 			t.Errorf("good for the rate %s", rate)
+		}
+		if e, ok := errors.AsType[*chains.AuthError](err); ok && e.Proven { // a node named the block
+			t.Errorf("the LP is blamed on a node's word: %v", err)
 		}
 	}
 	for slot, says := range map[string]string{"99999999": "yet to come", "0": "no block"} {
@@ -265,6 +270,9 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 		_, err := s.k.VerifyInit(t.Context(), other, far, someRate, s.user.Address())
 		if err == nil {
 			t.Errorf("slot %s (%s) passes", slot, says)
+		}
+		if e, ok := errors.AsType[*chains.AuthError](err); ok && e.Proven {
+			t.Errorf("slot %s: the LP is blamed on a node's word: %v", slot, err)
 		}
 	}
 }
