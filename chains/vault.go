@@ -28,8 +28,9 @@ type VaultContract interface {
 	// ParseWithdrawal reads a Bitcoin transaction as a withdrawal. Pure.
 	ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error)
 
-	// Vaults reads vaults in one batch, in order.
-	Vaults(ctx context.Context, queries []VaultQuery) ([]VaultFact, error)
+	// Vaults reads vaults in one batch, in order. All nodes of the chain are asked, as for
+	// a settled query: bitcoin is paid on what they say (see [ContradictionError]).
+	Vaults(ctx context.Context, ids []VaultID) ([]VaultFact, error)
 
 	// Withdrawals reads the states of withdrawals in one batch, in order.
 	Withdrawals(ctx context.Context, queries []WithdrawalQuery) ([]WithdrawalFact, error)
@@ -44,12 +45,6 @@ type VaultContract interface {
 type VaultID struct {
 	Owner string
 	ID    *big.Int
-}
-
-// VaultQuery asks for the state of a vault.
-type VaultQuery struct {
-	VaultID
-	Settled bool // ask all nodes of the chain, see [ContradictionError]
 }
 
 // Vault is the state of a vault.
@@ -68,8 +63,6 @@ type VaultFact struct {
 	Err   error
 	Vault Vault
 	Head  Block
-
-	Unsettled bool // as in [EscrowFact]
 }
 
 // Withdrawal is what a Bitcoin transaction instructs a vault to do.

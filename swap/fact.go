@@ -55,7 +55,7 @@ type Ask struct {
 	Payment    *bitcoin.Hash
 	Payout     *PayoutAsk
 	Spends     []bitcoin.OutPoint
-	Vault      *chains.VaultQuery
+	Vault      *chains.VaultID
 	Withdrawal *chains.WithdrawalQuery
 	Txs        []chains.Signed
 	GasTx      *GasAsk

@@ -65,8 +65,7 @@ var errHearsay = fault.New(fault.Upstream, "the other nodes of the chain have no
 // hearsay reports whether a fact at hand is the word of one of several nodes.
 func (in In) hearsay() bool {
 	o := in.Obs
-	return o.Escrow.Known() && o.Escrow.Value.Unsettled || o.Found.Known() && o.Found.Value.Unsettled ||
-		o.Vault.Known() && o.Vault.Value.Unsettled || o.Withdrawal.Known() && o.Withdrawal.Value.Unsettled
+	return o.Escrow.Known() && o.Escrow.Value.Unsettled || o.Found.Known() && o.Found.Value.Unsettled || o.Withdrawal.Known() && o.Withdrawal.Value.Unsettled
 }
 
 // askAll repeats the questions that one of several nodes has answered, for all of them.
@@ -88,11 +87,6 @@ func (in In) askAll(ask func(In) Ask, to *Ask) {
 			to.Found.Settled = true
 		}
 	}
-	if o.Vault.Known() && o.Vault.Value.Unsettled {
-		if to.Vault = again(func(o *Observation) { o.Vault = Fact[chains.VaultFact]{} }).Vault; to.Vault != nil {
-			to.Vault.Settled = true
-		}
-	}
 	if o.Withdrawal.Known() && o.Withdrawal.Value.Unsettled {
 		if to.Withdrawal = again(func(o *Observation) { o.Withdrawal = Fact[chains.WithdrawalFact]{} }).Withdrawal; to.Withdrawal != nil {
 			to.Withdrawal.Settled = true
@@ -104,7 +98,6 @@ func (in In) askAll(ask func(In) Ask, to *Ask) {
 // may be final, which the word of one of several nodes never is.
 func (in In) believing() In {
 	o := *in.Obs
-	o.Vault.Value.Unsettled = false
 	for _, f := range []*chains.EscrowFact{&o.Escrow.Value, &o.Found.Value} {
 		f.Final, f.Unsettled = f.Final || f.Unsettled, false
 	}

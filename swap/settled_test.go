@@ -22,7 +22,6 @@ func flowOf(t *testing.T, typ Type) *Flow {
 
 // oneWord makes all that a pass was told of the chain the word of one of several nodes.
 func oneWord(in *In) {
-	in.Obs.Vault.Value.Unsettled = true
 	for _, f := range []*chains.EscrowFact{&in.Obs.Escrow.Value, &in.Obs.Found.Value} {
 		f.Unsettled, f.Final = true, false
 	}

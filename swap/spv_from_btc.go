@@ -182,7 +182,7 @@ func spvAsk(in In) Ask {
 	}
 	look := r.State == swapstate.SPVBroadcasted || r.State == swapstate.SPVConfirmed
 	if look && !obs.Vault.Asked {
-		a.Vault = &chains.VaultQuery{VaultID: chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}}
+		a.Vault = &chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}
 	}
 	if obs.Payment.Known() {
 		switch tx := obs.Payment.Value; {

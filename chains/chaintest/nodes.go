@@ -143,7 +143,7 @@ func (k *kit) vaultTrips(f Trips) {
 	}
 	_, v := k.vaultKit()
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1)
-	read := func() error { _, err := v.Vaults(k.Context(), []chains.VaultQuery{{VaultID: id}}); return err }
+	read := func() error { _, err := v.Vaults(k.Context(), []chains.VaultID{id}); return err }
 	k.trips("Vaults", f.Vaults, read)
 	k.trips("Vaults again", f.VaultsAgain, read)
 	q := chains.WithdrawalQuery{Vault: id, Recipient: k.user.Address(), TxID: bitcoin.Hash{1}}

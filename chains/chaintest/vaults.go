@@ -26,7 +26,7 @@ func (k *kit) vaultKit() (VaultNet, chains.VaultContract) {
 
 func (k *kit) vault(v chains.VaultContract, id chains.VaultID) chains.Vault {
 	k.Helper()
-	facts, err := v.Vaults(k.Context(), []chains.VaultQuery{{VaultID: id}})
+	facts, err := v.Vaults(k.Context(), []chains.VaultID{id})
 	k.must(err)
 	k.must(facts[0].Err)
 	if facts[0].Head.Height == 0 {
@@ -133,7 +133,7 @@ func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, r
 // vaultQuestions asks for what is not there, and beside what is there.
 func (k *kit) vaultQuestions(v chains.VaultContract, id chains.VaultID, q chains.WithdrawalQuery) {
 	none := chains.VaultID{Owner: id.Owner, ID: new(big.Int).Add(id.ID, big.NewInt(1_000_000))}
-	facts, err := v.Vaults(k.Context(), []chains.VaultQuery{{VaultID: chains.VaultID{Owner: "invalid", ID: big.NewInt(1)}}, {VaultID: none}, {VaultID: chains.VaultID{Owner: id.Owner}}, {VaultID: id}})
+	facts, err := v.Vaults(k.Context(), []chains.VaultID{{Owner: "invalid", ID: big.NewInt(1)}, none, {Owner: id.Owner}, id})
 	k.must(err)
 	if facts[0].Err == nil || facts[1].Err != nil || facts[1].Vault.Open || facts[2].Err == nil || facts[3].Err != nil || !facts[3].Vault.Open {
 		k.Errorf("vaults: %+v", facts)

@@ -30,17 +30,17 @@ func (k *contracts) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 // first time.
 //
 // A settled query goes to all nodes; so it does in the other methods.
-func (k *contracts) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+func (k *contracts) Vaults(ctx context.Context, queries []chains.VaultID) ([]chains.VaultFact, error) {
 	return settle.Vaults(ctx, k.panel(), queries, k.vaults, (*contracts).vaults)
 }
 
 // vaults asks one node.
-func (k *contracts) vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+func (k *contracts) vaults(ctx context.Context, queries []chains.VaultID) ([]chains.VaultFact, error) {
 	facts := make([]chains.VaultFact, len(queries))
 	var refs []evmwire.VaultRef
 	var asked []int
 	for i, id := range queries {
-		ref, err := vaultRef(id.VaultID)
+		ref, err := vaultRef(id)
 		if err != nil {
 			facts[i].Err = err
 			continue

@@ -271,7 +271,7 @@ func TestManyWithdrawals(t *testing.T) {
 			t.Errorf("transaction %d asks for %d L2 gas", i, tx.Bounds.L2.MaxAmount)
 		}
 	}
-	facts, err := l.k.Vaults(t.Context(), []chains.VaultQuery{{VaultID: id}})
+	facts, err := l.k.Vaults(t.Context(), []chains.VaultID{id})
 	l.must(err)
 	if facts[0].Vault.Withdrawals != wire.MaxVaultClaims+2 || facts[0].Vault.UTXO.Hash != last {
 		t.Errorf("%+v", facts[0].Vault)

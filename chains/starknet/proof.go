@@ -63,7 +63,7 @@ func (k *contract) vaultClaims(ctx context.Context, v chains.VaultPayment) ([][]
 	if err != nil {
 		return nil, err
 	}
-	facts, err := k.reader.Vaults(ctx, []chains.VaultQuery{{VaultID: chains.VaultID{Owner: v.Owner, ID: v.ID}}})
+	facts, err := k.reader.Vaults(ctx, []chains.VaultID{{Owner: v.Owner, ID: v.ID}})
 	if err != nil {
 		return nil, err
 	}

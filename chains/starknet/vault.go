@@ -20,7 +20,7 @@ func (k *contract) ParseWithdrawal(tx *btcwire.MsgTx) (chains.Withdrawal, error)
 }
 
 // Vaults takes one round trip.
-func (k *contract) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+func (k *contract) Vaults(ctx context.Context, queries []chains.VaultID) ([]chains.VaultFact, error) {
 	return k.reader.Vaults(ctx, queries)
 }
 

@@ -184,7 +184,7 @@ func (k *vaults) ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 	return w, k.parseErr
 }
 
-func (k *vaults) Vaults(_ context.Context, ids []chains.VaultQuery) ([]chains.VaultFact, error) {
+func (k *vaults) Vaults(_ context.Context, ids []chains.VaultID) ([]chains.VaultFact, error) {
 	out := make([]chains.VaultFact, len(ids))
 	for i := range out {
 		out[i] = chains.VaultFact{Vault: k.vault, Err: k.vaultErr}

@@ -246,7 +246,7 @@ func TestVaultFactsNeedAnswers(t *testing.T) {
 		s.vaults.vault.VaultID.ID = big.NewInt(1)
 		c.change(s)
 		facts, err := s.VaultFacts(t.Context(), s.vaults, func(ctx context.Context) (*chains.Vault, error) {
-			f, err := s.Vault(ctx, "BOOK", "", chains.VaultQuery{})
+			f, err := s.Vault(ctx, "BOOK", "", chains.VaultID{})
 			if f.Vault.VaultID.ID == nil {
 				return nil, err
 			}

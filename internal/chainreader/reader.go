@@ -52,7 +52,7 @@ type contractKey struct {
 // questions are the batches of one contract set.
 type questions struct {
 	escrows     *batch[chains.EscrowQuery, chains.EscrowFact]
-	vaults      *batch[chains.VaultQuery, chains.VaultFact]
+	vaults      *batch[chains.VaultID, chains.VaultFact]
 	withdrawals *batch[chains.WithdrawalQuery, chains.WithdrawalFact]
 }
 
@@ -197,8 +197,8 @@ func (rd *Reader) VerifyInit(ctx context.Context, chain, contract string, q swap
 }
 
 // Vault implements engine.Reader.
-func (rd *Reader) Vault(ctx context.Context, chain, contract string, q chains.VaultQuery) (chains.VaultFact, error) {
-	_, ask, err := rd.questions(chain, contract, q.Settled)
+func (rd *Reader) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
+	_, ask, err := rd.questions(chain, contract, true)
 	if err != nil {
 		return chains.VaultFact{}, err
 	}

@@ -192,7 +192,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 	s := newScene(t)
 	for name, err := range map[string]error{
 		"escrow":     second(s.Escrow(t.Context(), "NOWHERE", "", chains.EscrowQuery{})),
-		"vault":      second(s.Vault(t.Context(), "NOWHERE", "", chains.VaultQuery{})),
+		"vault":      second(s.Vault(t.Context(), "NOWHERE", "", chains.VaultID{})),
 		"withdrawal": second(s.Withdrawal(t.Context(), "NOWHERE", "", chains.WithdrawalQuery{})),
 		"version":    second(s.Escrow(t.Context(), "BOOK", "v9", chains.EscrowQuery{})),
 		"refund":     s.VerifyRefund(t.Context(), "NOWHERE", "", swap.RefundAsk{}),
@@ -217,11 +217,11 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 		}
 	}
 	s.vaults.vaultErr = errSilent
-	if f, err := s.Vault(t.Context(), "BOOK", "", chains.VaultQuery{}); !errors.Is(err, errSilent) {
+	if f, err := s.Vault(t.Context(), "BOOK", "", chains.VaultID{}); !errors.Is(err, errSilent) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s.vaults.vaultErr = nil
-	if f, err := s.Vault(t.Context(), "BOOK", "v1", chains.VaultQuery{}); err != nil || !f.Vault.Open {
+	if f, err := s.Vault(t.Context(), "BOOK", "v1", chains.VaultID{}); err != nil || !f.Vault.Open {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s.ledger.silent["spends"] = true
@@ -238,7 +238,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 	plainOnly := New(map[string]chains.Chain{"BOOK": &book{contract: &plain{}}}, s.ledger, nil)
 	defer plainOnly.Close()
 	for name, err := range map[string]error{
-		"vault":      second(plainOnly.Vault(t.Context(), "BOOK", "", chains.VaultQuery{})),
+		"vault":      second(plainOnly.Vault(t.Context(), "BOOK", "", chains.VaultID{})),
 		"withdrawal": second(plainOnly.Withdrawal(t.Context(), "BOOK", "", chains.WithdrawalQuery{})),
 	} {
 		if fault.CodeOf(err) != fault.Unsupported {

@@ -177,7 +177,7 @@ func (rd *Reader) recheckVault(ctx context.Context, r *swap.Record, tx *wire.Msg
 		return fault.Invalid("signedTxs[0]", "%w", err)
 	}
 	facts, err := rd.VaultFacts(ctx, c, func(ctx context.Context) (*chains.Vault, error) {
-		f, err := rd.Vault(ctx, r.Chain, r.Contract, chains.VaultQuery{VaultID: chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}, Settled: true})
+		f, err := rd.Vault(ctx, r.Chain, r.Contract, chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID})
 		return &f.Vault, err
 	}, ours.Vault, tx)
 	if err != nil {

@@ -216,7 +216,7 @@ func (k *kit) spv(recipient string) client.SPVRequest {
 // withdrawal builds and signs what a quote asks for.
 func (k *kit) withdrawal(q client.SPVQuote, recipient string) []byte {
 	k.Helper()
-	v := must[[]chains.VaultFact](k.T)(k.contract.Vaults(k.ctx, []chains.VaultQuery{{VaultID: chains.VaultID{Owner: q.Address, ID: q.VaultID}}}))[0].Vault
+	v := must[[]chains.VaultFact](k.T)(k.contract.Vaults(k.ctx, []chains.VaultID{{Owner: q.Address, ID: q.VaultID}}))[0].Vault
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
 	data := must[[]byte](k.T)(k.contract.WithdrawalData(recipient, raw))
 	script := must[[]byte](k.T)(opreturn.Script(data))

@@ -34,7 +34,7 @@ func (w *counting) Escrow(ctx context.Context, chain, contract string, q chains.
 	w.count(&w.n.Chain)
 	return w.liar.Escrow(ctx, chain, contract, q)
 }
-func (w *counting) Vault(ctx context.Context, chain, contract string, id chains.VaultQuery) (chains.VaultFact, error) {
+func (w *counting) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
 	w.count(&w.n.Chain)
 	return w.liar.Vault(ctx, chain, contract, id)
 }

@@ -49,17 +49,12 @@ func (w *colluding) Escrow(ctx context.Context, chain, contract string, q chains
 	return truth, nil
 }
 
-func (w *colluding) Vault(ctx context.Context, chain, contract string, q chains.VaultQuery) (chains.VaultFact, error) {
+func (w *colluding) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
 	truth, _ := w.liar.Vault(ctx, chain, contract, q)
 	if w.lie == nil {
-		truth.Unsettled = !q.Settled
 		return truth, nil
 	}
 	said, _ := w.liarNode().Vault(ctx, chain, contract, q)
-	if !q.Settled {
-		said.Unsettled = true
-		return said, nil
-	}
 	if truth.Vault.Open != said.Vault.Open {
 		return chains.VaultFact{}, &chains.ContradictionError{About: "the vault"}
 	}

@@ -37,7 +37,7 @@ func (e echo) Wait(context.Context, swap.WaitAsk) (int, error) { return 7, e.err
 func (e echo) VerifyRefund(context.Context, string, string, swap.RefundAsk) error {
 	return e.err
 }
-func (e echo) Vault(context.Context, string, string, chains.VaultQuery) (chains.VaultFact, error) {
+func (e echo) Vault(context.Context, string, string, chains.VaultID) (chains.VaultFact, error) {
 	return chains.VaultFact{Vault: chains.Vault{Open: true}}, e.err
 }
 func (e echo) Withdrawal(context.Context, string, string, chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
@@ -76,7 +76,7 @@ func (e echo) Refunded(context.Context, swap.RefundedAsk) (swap.RefundedFact, er
 func TestEachQuestionHasItsAnswer(t *testing.T) {
 	questions := swap.Ask{
 		Escrow: &chains.EscrowQuery{}, Found: &chains.EscrowQuery{}, LP: &lp.StatusQuery{}, Delivered: &swap.DeliveredAsk{}, Wait: &swap.WaitAsk{},
-		Refund: &swap.RefundAsk{}, Payment: &bitcoin.Hash{}, Payout: &swap.PayoutAsk{}, Spends: make([]bitcoin.OutPoint, 1), Vault: &chains.VaultQuery{},
+		Refund: &swap.RefundAsk{}, Payment: &bitcoin.Hash{}, Payout: &swap.PayoutAsk{}, Spends: make([]bitcoin.OutPoint, 1), Vault: &chains.VaultID{},
 		Withdrawal: &chains.WithdrawalQuery{}, Txs: []chains.Signed{{ID: "x"}}, GasTx: &swap.GasAsk{}, Received: &swap.ReceivedAsk{}, Init: &swap.InitAsk{}, Refunded: &swap.RefundedAsk{}, Rival: &swap.RivalAsk{},
 	}
 	all := reflect.ValueOf(questions)

@@ -21,7 +21,7 @@ type Reader interface {
 	Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error)
 	Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error)
 	VerifyRefund(ctx context.Context, chain, contract string, q swap.RefundAsk) error
-	Vault(ctx context.Context, chain, contract string, q chains.VaultQuery) (chains.VaultFact, error)
+	Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error)
 	Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error)
 	Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error)
 	Payout(ctx context.Context, chain, contract string, q swap.PayoutAsk) (swap.PayoutFact, error)

@@ -75,7 +75,7 @@ func (w *liar) Escrow(context.Context, string, string, chains.EscrowQuery) (chai
 	return f, nil
 }
 
-func (w *liar) Vault(context.Context, string, string, chains.VaultQuery) (chains.VaultFact, error) {
+func (w *liar) Vault(context.Context, string, string, chains.VaultID) (chains.VaultFact, error) {
 	moved := w.truth.withdrawal.State != chains.WithdrawalNone
 	return chains.VaultFact{Head: w.head(), Vault: chains.Vault{Open: !moved}}, nil
 }

@@ -414,7 +414,7 @@ func (k *contract) ParseWithdrawal(tx *btcwire.MsgTx) (chains.Withdrawal, error)
 	return chains.Withdrawal{Withdrawal: w, Recipient: "0x" + hex.EncodeToString(p.Recipient), Raw: p.Raw, Amounts: amounts, Execution: p.ExecutionHash}, err
 }
 
-func (k *contract) Vaults(_ context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+func (k *contract) Vaults(_ context.Context, queries []chains.VaultID) ([]chains.VaultFact, error) {
 	k.chain.World.mu.Lock()
 	defer k.chain.World.mu.Unlock()
 	facts := make([]chains.VaultFact, len(queries))
@@ -424,7 +424,7 @@ func (k *contract) Vaults(_ context.Context, queries []chains.VaultQuery) ([]cha
 			continue
 		}
 		facts[i].Vault = *k.chain.World.Vault
-		facts[i].Vault.VaultID = q.VaultID
+		facts[i].Vault.VaultID = q
 	}
 	return facts, nil
 }

@@ -129,7 +129,7 @@ func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.S
 		return lp.VaultFacts{}, lp.Lie("the vault's owner: %w", err)
 	}
 	return o.Reader.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
-		f, err := o.Reader.Vault(ctx, o.info.ID, k.Version(), chains.VaultQuery{VaultID: id, Settled: true})
+		f, err := o.Reader.Vault(ctx, o.info.ID, k.Version(), id)
 		return &f.Vault, err
 	}, utxo, nil)
 }

@@ -229,7 +229,7 @@ func (m past) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*swap.Re
 		state = swapstate.SPVFronted
 	}
 	id := chains.VaultID{Owner: w.Owner, ID: w.VaultID}
-	v, err := m.Reader.Vault(ctx, m.info.ID, w.Version, chains.VaultQuery{VaultID: id})
+	v, err := m.Reader.Vault(ctx, m.info.ID, w.Version, id)
 	if err != nil {
 		return nil, err
 	}

@@ -25,12 +25,12 @@ func Escrows[R any](ctx context.Context, p *Panel[R], queries []chains.EscrowQue
 	}, func(f *chains.EscrowFact) { f.Unsettled, f.Final = true, false }, plain, one)
 }
 
-// Vaults is [Escrows] for vaults.
-func Vaults[R any](ctx context.Context, p *Panel[R], queries []chains.VaultQuery, plain func(context.Context, []chains.VaultQuery) ([]chains.VaultFact, error),
-	one func(R, context.Context, []chains.VaultQuery) ([]chains.VaultFact, error)) ([]chains.VaultFact, error) {
-	return answer(ctx, p, vaultRules, queries, func(q *chains.VaultQuery) (bool, string) {
-		return q.Settled, fmt.Sprintf("vault %v of %s", q.ID, q.Owner)
-	}, func(f *chains.VaultFact) { f.Unsettled = true }, plain, one)
+// Vaults is [Escrows] for vaults, of which every query is settled.
+func Vaults[R any](ctx context.Context, p *Panel[R], queries []chains.VaultID, plain func(context.Context, []chains.VaultID) ([]chains.VaultFact, error),
+	one func(R, context.Context, []chains.VaultID) ([]chains.VaultFact, error)) ([]chains.VaultFact, error) {
+	return answer(ctx, p, vaultRules, queries, func(q *chains.VaultID) (bool, string) {
+		return true, fmt.Sprintf("vault %v of %s", q.ID, q.Owner)
+	}, nil, plain, one)
 }
 
 // Withdrawals is [Escrows] for withdrawals.

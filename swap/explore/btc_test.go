@@ -353,20 +353,16 @@ func (s *sim) withdrawalAt(h int16) (chains.WithdrawalState, int16) {
 
 var vaultUTXO = bitcoin.OutPoint{Hash: chainhash.Hash{10}, Index: 0}
 
-func (a answer) Vault(_ context.Context, _, _ string, q chains.VaultQuery) (chains.VaultFact, error) {
+func (a answer) Vault(context.Context, string, string, chains.VaultID) (chains.VaultFact, error) {
 	if a.missing(aVault) {
 		return chains.VaultFact{}, errSilent
 	}
 	head, h := a.s.head(a.o.lag)
 	state, _ := a.s.withdrawalAt(h)
-	if liar := a.s.w.liar; liar != 0 && q.Settled {
-		if said := chains.WithdrawalState(liar - 1); said != state {
-			return chains.VaultFact{}, &chains.ContradictionError{About: "the vault"}
-		}
-	} else if liar != 0 {
-		state = chains.WithdrawalState(liar - 1)
+	if liar := a.s.w.liar; liar != 0 && chains.WithdrawalState(liar-1) != state {
+		return chains.VaultFact{}, &chains.ContradictionError{About: "the vault"}
 	}
-	f := chains.VaultFact{Head: head, Vault: chains.Vault{Open: state != chains.WithdrawalClosed}, Unsettled: a.s.w.liar != 0 && !q.Settled}
+	f := chains.VaultFact{Head: head, Vault: chains.Vault{Open: state != chains.WithdrawalClosed}}
 	f.Vault.UTXO = vaultUTXO
 	if state == chains.WithdrawalClaimed {
 		f.Vault.UTXO = bitcoin.OutPoint{Hash: chainhash.Hash(paymentIDs[0]), Index: 0}

@@ -260,10 +260,10 @@ func TestRelayOnANetwork(t *testing.T) {
 	if err != nil {
 		g.Fatal(err)
 	}
-	asks := func(owner string, id int64) chains.VaultQuery {
-		return chains.VaultQuery{VaultID: chains.VaultID{Owner: owner, ID: big.NewInt(id)}}
+	asks := func(owner string, id int64) chains.VaultID {
+		return chains.VaultID{Owner: owner, ID: big.NewInt(id)}
 	}
-	ids := []chains.VaultQuery{asks(wire.Hex64(v.Owner), 3), asks(wire.Hex64(v.Owner), 4), asks("x", 4)}
+	ids := []chains.VaultID{asks(wire.Hex64(v.Owner), 3), asks(wire.Hex64(v.Owner), 4), asks("x", 4)}
 	facts := need[[]chains.VaultFact](g)(g.reader.Vaults(ctx, ids))
 	if f := facts[0]; f.Err != nil || !f.Vault.Open || !f.Vault.OurRelay || f.Vault.UTXO != utxo || f.Vault.Raw != [2]uint64{1000, 2000} || f.Head.Height != g.net.Head().Height {
 		g.Errorf("%+v", f)
@@ -271,7 +271,7 @@ func TestRelayOnANetwork(t *testing.T) {
 	if facts[1].Err != nil || facts[1].Vault.Open || facts[2].Err == nil {
 		g.Errorf("%+v", facts[1:])
 	}
-	queries := []chains.WithdrawalQuery{{Vault: ids[0].VaultID, Recipient: wire.Hex64(g.net.User.Address), TxID: bitcoin.Hash{9}}}
+	queries := []chains.WithdrawalQuery{{Vault: ids[0], Recipient: wire.Hex64(g.net.User.Address), TxID: bitcoin.Hash{9}}}
 	if w := need[[]chains.WithdrawalFact](g)(g.reader.Withdrawals(ctx, queries)); w[0].Err != nil || w[0].State != chains.WithdrawalNone {
 		g.Errorf("%+v", w)
 	}

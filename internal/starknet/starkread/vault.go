@@ -19,13 +19,13 @@ import (
 // closed, is not open. One that believes another relay says so in OurRelay, and must not
 // be used (protocol: chain-starknet.md §15.3).
 //
-// A settled query goes to all nodes; so it does in the other methods.
-func (r *Reader) Vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+// All nodes are asked. In the other methods they are for a settled query.
+func (r *Reader) Vaults(ctx context.Context, queries []chains.VaultID) ([]chains.VaultFact, error) {
 	return settle.Vaults(ctx, r.panel(), queries, r.vaults, (*Reader).vaults)
 }
 
 // vaults asks one node.
-func (r *Reader) vaults(ctx context.Context, queries []chains.VaultQuery) ([]chains.VaultFact, error) {
+func (r *Reader) vaults(ctx context.Context, queries []chains.VaultID) ([]chains.VaultFact, error) {
 	facts := make([]chains.VaultFact, len(queries))
 	refs := make([]wire.VaultRef, len(queries))
 	answers := make([]starkrpc.Felts, len(queries))
@@ -33,7 +33,7 @@ func (r *Reader) vaults(ctx context.Context, queries []chains.VaultQuery) ([]cha
 	requests := []starkrpc.Request{starkrpc.HeadRequest(&head)}
 	var asked []int
 	for i, id := range queries {
-		if refs[i], facts[i].Err = wire.VaultRefOf(id.VaultID); facts[i].Err != nil {
+		if refs[i], facts[i].Err = wire.VaultRefOf(id); facts[i].Err != nil {
 			continue
 		}
 		asked = append(asked, i)
