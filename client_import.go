@@ -56,10 +56,11 @@ const maxRecord = 1 << 20
 // (which may be nil) of every record, in order, and returns the counts.
 //
 // A swap that the store has already is left as it is, so that an import that was
-// cut short can be repeated. A record that cannot be accepted is reported and harms
+// cut short can be repeated; where the two differ and the stored one has ended, the
+// chain is asked once more which of them is right. A record that cannot be accepted is reported and harms
 // no other. Memory does not grow with the number of records.
 //
-// No request is sent about the swaps: a status looks at its swap when it is asked
+// No other request is sent about the swaps: a status looks at its swap when it is asked
 // for, and [Client.Run] follows all of them, as it does after a restart. The
 // reference service must not run on the same swaps at the same time.
 //

@@ -9,7 +9,8 @@ import (
 
 // Recover rebuilds the swaps of a signer after the store was lost, from the
 // history of every chain on which the signer is a valid address. It returns the
-// swaps that were not in the store yet. The chains are read from the contracts'
+// swaps that were not in the store yet, and those that were there with an end that
+// the chain contradicts and are corrected. The chains are read from the contracts'
 // first block on, which can take minutes. Amounts on the other side, prices and
 // fees are not on the chain and stay unknown; refunds work all the same. A
 // provider is asked to authorize one as soon as it is among those configured and

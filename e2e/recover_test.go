@@ -10,6 +10,10 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/swapstate"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -100,5 +104,90 @@ func TestLostStore(t *testing.T) {
 	}
 	if got := w.gained(before); got.Sign() != 0 {
 		t.Fatalf("%v are missing", got)
+	}
+}
+
+// A swap that is stored as ended although its escrow is open, because a node once said so, is
+// corrected by what the chain remembers, or what another service has stored, and its money
+// comes back.
+func TestAFalseEndIsCorrected(t *testing.T) {
+	t.Parallel()
+	for name, correct := range map[string]func(w *world, id string, theirs []byte){
+		"recovered": func(w *world, id string, _ []byte) {
+			found, err := w.client.Recover(w.within(30*time.Second), w.address())
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if len(found) != 1 || found[0].SwapID != id || found[0].IsFinished {
+				w.t.Fatalf("found %+v", found)
+			}
+			if found, err = w.client.Recover(w.within(30*time.Second), w.address()); err != nil || len(found) != 0 {
+				w.t.Errorf("once more: %+v, %v", found, err)
+			}
+		},
+		"imported": func(w *world, _ string, theirs []byte) {
+			if sum, _ := w.imported(false, theirs); sum != (swapper.ImportSummary{AlreadyImported: 1}) {
+				w.t.Errorf("%+v", sum)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, options{})
+			before := w.balance(w.net.EVM.Contracts().Token)
+			w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+			s := w.create(w.outgoing()[swapper.SwapToBTC]())
+			w.until(s.SwapID, is("COMMITED"))
+			theirs := w.theirs(s.SwapID)
+			w.close()
+			w.falsify(s.SwapID, func(r *swap.Record) {
+				r.State, r.Ended, r.Settled, r.Escrow.ClaimTx = swapstate.OutClaimed, swap.At(w.net.Clock.Now().Add(-time.Hour)), true, "0xlie"
+			})
+			w.open()
+			if got := w.status(s.SwapID); got.State.Name != "CLAIMED" || !got.IsSuccess {
+				t.Fatalf("stored as %s", got.State.Name)
+			}
+			correct(w, s.SwapID, theirs)
+			if got := w.status(s.SwapID); got.State.Name != "COMMITED" {
+				t.Fatalf("still %s", got.State.Name)
+			}
+			if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			if end := w.finish(s.SwapID); end.State.Name != "REFUNDED" {
+				t.Fatalf("ended as %s", end.State.Name)
+			}
+			if got := w.gained(before); got.Sign() != 0 {
+				t.Fatalf("%v are missing", got)
+			}
+		})
+	}
+}
+
+// falsify changes a stored swap while no client is open.
+func (w *world) falsify(id string, change func(*swap.Record)) {
+	w.t.Helper()
+	store, err := bolt.Open(w.t.Context(), w.path, bolt.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer store.Close()
+	e, err := store.Get(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := swap.Decode(e.ID, e.Version, e.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	next := r.Clone()
+	change(next)
+	for _, f := range swap.Flows() {
+		if f.Type != r.Type {
+			continue
+		}
+		if err := engine.Write(f, w.net.Clock.Now(), r, next, nil, func(e storage.Entry) error { return store.Update(w.t.Context(), e) }); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }

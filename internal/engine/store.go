@@ -29,6 +29,28 @@ func stored(what, id string, err error) error {
 	return fmt.Errorf("%s swap %s: %w", what, storage.Label(id), err)
 }
 
+// Doubt looks again at a swap of which something shows that it ended otherwise, or did not
+// end: also at one that is not looked at any more. The facts decide, as in [Engine.Advance].
+func (g *Engine) Doubt(ctx context.Context, id string) (*Result, error) {
+	for conflicts := 0; ; conflicts++ {
+		r, err := g.Load(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !r.Settled {
+			break
+		}
+		next := r.Clone()
+		next.Settled = false
+		err = g.write(ctx, r, next, nil)
+		g.forget(id)
+		if err != nil && (!errors.Is(err, storage.ErrConflict) || conflicts == maxConflicts) {
+			return nil, stored("store", id, err)
+		}
+	}
+	return g.Advance(ctx, id, nil)
+}
+
 // Create stores a new record. It is durable when Create returns, so that what
 // it holds may be shown to the user.
 //

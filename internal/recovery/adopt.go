@@ -31,8 +31,9 @@ type Adopter struct {
 
 // Adopt reads a record ([ImportRecord]), checks that it agrees with itself and with
 // the configuration, and stores its swap, unless that is stored already: then known
-// is true, nothing is changed, and the stored one is returned. It makes no network
-// requests.
+// is true, and the stored one is returned. Where the two differ in their state, a
+// stored one that is not looked at any more is looked at again: the chain decides
+// which of them is right. No other network requests are made.
 //
 // Errors: *fault.Error, as those of ImportRecord, for a record that is refused; any
 // other is a failure of the store or the end of ctx, which further records meet too.
@@ -44,6 +45,11 @@ func (a *Adopter) Adopt(ctx context.Context, body []byte) (r *swap.Record, known
 	switch {
 	case err != nil:
 		return nil, false, err
+	case have != nil && have.Settled && have.State != r.State && !a.DryRun:
+		if res, err := a.Quoter.Engine.Doubt(ctx, have.ID); err == nil {
+			have = res.Record
+		}
+		return have, true, nil
 	case have != nil:
 		return have, true, nil
 	case a.DryRun:

@@ -21,7 +21,8 @@ import (
 )
 
 // Recover rebuilds the swaps of a signer from a chain's history, for a store
-// that was lost, and returns those that were not stored yet. What the chain does
+// that was lost, and returns those that were not stored yet, and those that were
+// stored with another end than the chain shows and are corrected. What the chain does
 // not tell (fees, prices, the destination, the other side's amount) stays
 // unknown; what is needed to get money back is there (protocol:
 // swap-flows-escrow.md §4.7, swap-flows-spv-and-core.md A13). A swap that cannot
@@ -102,7 +103,10 @@ func (m past) one(ctx context.Context, p chains.Past) (*swap.Record, error) {
 	}
 	for _, hash := range m.names(r) {
 		known, err := m.known(ctx, hash)
-		if known || err != nil {
+		if known != nil && otherwise(known, p) {
+			return m.corrected(ctx, known)
+		}
+		if known != nil || err != nil {
 			return nil, err
 		}
 	}
@@ -126,11 +130,48 @@ func (m past) names(r *swap.Record) [][]byte {
 	return names
 }
 
-func (m past) known(ctx context.Context, hash []byte) (bool, error) {
-	for _, err := range m.Engine.Store.Find(ctx, storage.Query{Index: swap.ByEvent, Value: swap.EventValue(m.info.ID, hash)}) {
-		return err == nil, err
+// known returns the stored swap of an event's hash, nil if there is none.
+func (m past) known(ctx context.Context, hash []byte) (*swap.Record, error) {
+	for e, err := range m.Engine.Store.Find(ctx, storage.Query{Index: swap.ByEvent, Value: swap.EventValue(m.info.ID, hash)}) {
+		if err != nil {
+			return nil, err
+		}
+		return swap.Decode(e.ID, e.Version, e.Body)
 	}
-	return false, nil
+	return nil, nil
+}
+
+// otherwise reports whether a stored swap is said to have ended, or never to have begun, and
+// a chain's history shows otherwise.
+func otherwise(r *swap.Record, p chains.Past) bool {
+	if !r.Settled && r.Ended == 0 {
+		return false // it is looked at
+	}
+	if p.Withdrawal != nil {
+		return p.Withdrawal.Fact.State == chains.WithdrawalClaimed && r.State != swapstate.SPVClaimed
+	}
+	said := chains.EscrowNone
+	switch r.Type {
+	case swap.ToBTC, swap.ToBTCLN:
+		said = map[int]chains.EscrowState{swapstate.OutClaimed: chains.EscrowClaimed, swapstate.OutRefunded: chains.EscrowRefunded}[r.State]
+	case swap.FromBTC:
+		said = map[int]chains.EscrowState{swapstate.InClaimed: chains.EscrowClaimed, swapstate.InFailed: chains.EscrowRefunded}[r.State]
+	case swap.FromBTCLN, swap.FromBTCLNAuto:
+		said = map[int]chains.EscrowState{swapstate.LnClaimed: chains.EscrowClaimed, swapstate.LnFailed: chains.EscrowRefunded}[r.State]
+	}
+	return p.Fact.Err == nil && p.Fact.State != chains.EscrowNone && p.Fact.State != said
+}
+
+// corrected has a stored swap looked at again, and returns it if that changed its state.
+func (m past) corrected(ctx context.Context, r *swap.Record) (*swap.Record, error) {
+	res, err := m.Engine.Doubt(ctx, r.ID)
+	if err != nil {
+		return nil, fmt.Errorf("stored swap %s: %w", storage.Label(r.ID), err)
+	}
+	if res.Record.State == r.State {
+		return nil, nil
+	}
+	return res.Record, nil
 }
 
 // head is what every recovered record has. unique tells swaps apart; with the
