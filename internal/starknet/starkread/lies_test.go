@@ -15,7 +15,7 @@ import (
 )
 
 // One node says once that an open escrow was claimed long ago.
-func TestOneLieIsForgotten(t *testing.T) {
+func TestALieOfOneNodeIsForgotten(t *testing.T) {
 	liar, honest := newStub(t), newStub(t)
 	d := deployment(t)
 	data := swap(t, d, 1)
@@ -72,7 +72,7 @@ func contradicted(err error) bool {
 
 // Neither the first nor the second of two nodes decides alone that an escrow is open, which
 // is what a preimage is shown for.
-func TestOneOfTwoNodesDoesNotDecide(t *testing.T) {
+func TestOneNodeDoesNotDecide(t *testing.T) {
 	d := deployment(t)
 	data := swap(t, d, 1)
 	hash := hashOfSwap(t, data)
@@ -136,7 +136,7 @@ func TestOneOfTwoNodesDoesNotDecide(t *testing.T) {
 
 // The vault that a signed Bitcoin transaction is handed out for does not hold what one of
 // two nodes says.
-func TestOneOfTwoNodesDoesNotFillAVault(t *testing.T) {
+func TestOneNodeDoesNotFillAVault(t *testing.T) {
 	first, second, r := pair(t)
 	d := r.Deployment
 	vault := func(raw uint64) func(callJSON) any {
