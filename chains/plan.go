@@ -133,7 +133,7 @@ type Step struct {
 	Escrow   Escrow        // all but StepVaultClaim
 	Auth     Auth          // StepInit (may be zero where none is needed), StepRefundAuth
 	Preimage Preimage      // StepClaimSecret
-	Public   bool          // StepClaimSecret: others may know the preimage, so it is never too late to claim
+	Public   bool          // StepClaimSecret: however late it is: others may know the preimage, or the user takes the risk
 	Payment  *Payment      // StepClaimBitcoin
 	Vault    *VaultPayment // StepVaultClaim
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/deadline"
 )
 
 // NextMoment returns the next time after now at which a swap changes by the
@@ -23,11 +23,11 @@ func (r *Record) NextMoment(now time.Time) Millis {
 		if r.Type == ToBTC || r.Type == ToBTCLN {
 			end = end.Add(chains.RefundGrace)
 		} else {
-			end = end.Add(-chains.ClaimGrace)
+			end = deadline.Claim.Before(end.Unix())
 		}
 		moments = append(moments, At(end.Add(time.Second))) // whole seconds are compared, strictly
 		if r.Type == FromBTC && r.Bitcoin != nil {
-			moments = append(moments, Millis((r.payUntil()-lp.MinSendWindow+1)*1000), r.payEnd())
+			moments = append(moments, At(deadline.SignToPay.Before(r.payUntil()).Add(time.Second)), r.payEnd())
 		}
 	}
 	var next Millis

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -23,7 +24,7 @@ func TestClocksOfAnswers(t *testing.T) {
 	if mayRefund(e, known(early), refundable) || !mayRefund(e, failed(early), refundable) {
 		t.Error("a refund goes by the clock of an answer, and of no other")
 	}
-	if !tooLateToClaim(e, known(late), claimable) || tooLateToClaim(e, failed(late), claimable) {
+	if !lateFor(deadline.Claim, e, known(late), claimable) || lateFor(deadline.Claim, e, failed(late), claimable) {
 		t.Error("a claim goes by the clock of an answer, and of no other")
 	}
 	if s := escrowStatus(known(chains.EscrowFact{State: chains.EscrowOpen}), nil, true, noon); s != statusUnknown {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 )
 
 // chainStatus is the five-valued status of an escrow, as the protocol speaks of
@@ -36,7 +37,7 @@ func escrowStatus(f Fact[chains.EscrowFact], e *chains.Escrow, offerer bool, now
 		}
 		return statusOpen
 	}
-	if offerer && mayRefund(e, f, now) || !offerer && tooLateToClaim(e, f, now) {
+	if offerer && mayRefund(e, f, now) || !offerer && lateFor(deadline.Claim, e, f, now) {
 		return statusExpired
 	}
 	return statusNotOpen
@@ -53,18 +54,23 @@ func mayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool 
 	return e.Expiry < t.Add(-chains.RefundGrace).Unix()
 }
 
-// tooLateToClaim reports whether the claimer must not begin to claim any more:
-// a duty, so by the later of the two clocks.
-func tooLateToClaim(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
-	return e.Expiry < dutyTime(f, now).Add(chains.ClaimGrace).Unix()
+// lateFor reports whether it is too late for the claimer to do what is still to be
+// done with an escrow ([deadline.Todo]).
+func lateFor(todo deadline.Todo, e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
+	return todo.TooLate(e.Expiry, headOf(f), now)
+}
+
+// headOf is the block of a fact; zero if there is no answer.
+func headOf(f Fact[chains.EscrowFact]) chains.Block {
+	if f.Known() {
+		return f.Value.Head
+	}
+	return chains.Block{}
 }
 
 // dutyTime is the time by which duties go: the later of our clock and the chain's.
 func dutyTime(f Fact[chains.EscrowFact], now time.Time) time.Time {
-	if f.Known() && f.Value.Head.Time != 0 {
-		return later(now, time.Unix(f.Value.Head.Time, 0))
-	}
-	return now
+	return later(now, time.Unix(headOf(f).Time, 0))
 }
 
 // forgetEnd drops the transactions that an end was seen by, when the chain takes

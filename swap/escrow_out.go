@@ -102,7 +102,9 @@ const (
 	ActionInit   = "init"
 	ActionRefund = "refund"
 	actionClaim  = "claim"
-	ActionFund   = "fund"
+	// actionLastClaim is a claim of which its user was told that it may be lost.
+	actionLastClaim = "last claim"
+	ActionFund      = "fund"
 )
 
 func (o outgoing) ask(in In) Ask {

@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/link"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
@@ -116,7 +117,7 @@ func tooLateToPay(in In) bool {
 // timeToOpen reports whether enough time would be left to pay. How many
 // confirmations the escrow demands must be known for that.
 func timeToOpen(in In) bool {
-	return in.R.Bitcoin.Confirmations != 0 && in.R.payUntil()-dutyTime(in.Obs.Escrow, in.Now).Unix() >= lp.MinSendWindow
+	return in.R.Bitcoin.Confirmations != 0 && !deadline.SignToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now)
 }
 
 // payable reports whether the user is to pay now: the escrow is open for good, Bitcoin shows
@@ -196,10 +197,14 @@ func fromBTCFill(in In, next *Record) {
 	}
 }
 
-// fromBTCEffects sends what the user signed. A payment that nobody has yet is not
+// fromBTCEffects sends what the user signed: the opening, which stakes the deposit,
+// only while the bitcoin can be paid after it. A payment that nobody has yet is not
 // sent when it would come too late: the LP would keep it.
 func fromBTCEffects(in In) []Effect {
-	effects := sendNext(in, func(In) bool { return true })
+	var effects []Effect
+	if !in.opens() || !deadline.OpenToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now) {
+		effects = sendNext(in, func(In) bool { return true })
+	}
 	if in.R.State == swapstate.InCommitted && !tooLateToPay(in) && len(in.R.Bitcoin.Tx) > 0 {
 		effects = append(effects, sendPayment(in)...)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -44,7 +46,9 @@ func fromBTCLNStatus(in In) chainStatus {
 
 func fromBTCLNMoves() []Move {
 	is, anew := statusGuards(fromBTCLNStatus)
-	late := func(in In) bool { return !in.R.Public() && tooLateToClaim(in.R.Escrow.Real, in.Obs.Escrow, in.Now) }
+	late := func(in In) bool {
+		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+	}
 	held := func(guard func(In) bool) func(In) bool { // the LP holds the payment
 		return func(in In) bool { return in.R.Escrow.Real != nil && guard(in) }
 	}
@@ -80,26 +84,40 @@ func fromBTCLNMoves() []Move {
 		}},
 		withdrawMove(),
 		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: held(func(in In) bool {
-			return mayOpen(in) && timeToClaim(in)
+			return mayOpen(in) && !tooLateToOpen(in)
 		}), Do: accept},
 		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
+		{From: []int{swapstate.LnHTLCExpired}, To: stay, Why: "the user chose to claim, though it may be lost", On: OnSubmit, If: func(in In) bool {
+			sub := in.Input.(Submit)
+			return sub.Action == actionLastClaim && mayClaimLast(in) && in.takes(sub)
+		}, Do: accept},
 	}
 }
 
 // authorizedNow reports whether the LP delivered the agreed escrow, not opened yet,
-// with an authorisation that is good, and lasting long enough to be claimed (protocol:
-// swap-flows-escrow.md §7.5).
+// with an authorisation that is good, and lasting long enough to be signed for, opened
+// and claimed (protocol: swap-flows-escrow.md §7.5).
 func authorizedNow(in In) bool {
-	f := in.Obs.Found
-	return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && in.Obs.Init.Known() &&
-		f.Known() && f.Value.State == chains.EscrowNone && inTime(in)
+	d, init, f := in.Obs.Delivered, in.Obs.Init, in.Obs.Found
+	return in.R.Escrow.Real == nil && d.Known() && init.Asked && f.Known() && lp.Openable(*d.Value, f.Value, init.Err, in.Now) == nil
 }
 
-// timeToClaim reports whether the escrow, opened now, could be claimed safely.
-func timeToClaim(in In) bool { return !tooLateToClaim(in.R.Escrow.Real, in.Obs.Escrow, in.Now) }
+// tooLateToOpen reports whether the escrow, opened now, could not be claimed safely: it
+// would cost the user the deposit.
+func tooLateToOpen(in In) bool {
+	return lateFor(deadline.Open, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+}
+
+// mayClaimLast reports whether the open escrow, which cannot be claimed safely any more,
+// may still be claimed if its user chooses to.
+func mayClaimLast(in In) bool {
+	f := in.Obs.Escrow
+	return in.R.State == swapstate.LnHTLCExpired && in.R.Escrow.Real != nil && f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
+		!lateFor(deadline.LastClaim, in.R.Escrow.Real, f, in.Now)
+}
 
 func fromBTCLNAsk(in In) Ask {
 	r, obs := in.R, in.Obs
@@ -181,14 +199,21 @@ func deliveryProblem(in In) string {
 	if f := in.Obs.Found; f.Known() && f.Value.State != chains.EscrowNone {
 		return "the escrow that the provider announced is already " + f.Value.State.String()
 	}
-	if !inTime(in) {
+	if lateFor(deadline.Sign, in.Obs.Delivered.Value, in.Obs.Found, in.Now) {
 		return "the escrow that the provider announced has an expiry that leaves too little time to claim it safely"
 	}
 	return ""
 }
 
+// fromBTCLNEffects sends what the user signed. An opening that is late is not sent: it
+// would stake the deposit on a claim that is held back.
 func fromBTCLNEffects(in In) []Effect {
-	return append(sendNext(in, mayPublish), withdrawEffects(in)...)
+	if in.opens() && (in.R.Escrow.Real == nil || tooLateToOpen(in)) {
+		return nil
+	}
+	return append(sendNext(in, func(in In) bool {
+		return mayPublish(in) || in.R.Submission.Action == actionLastClaim && mayClaimLast(in)
+	}), withdrawEffects(in)...)
 }
 
 func fromBTCLNView(in In) View {
@@ -210,7 +235,7 @@ func fromBTCLNView(in In) View {
 		pay.Status, settle.Status = shownSoftExpired, shownInactive
 		if paid {
 			pay.Status, settle.Status = shownReceived, shownSoftExpired
-			if in.Obs.Escrow.Known() && openable(in) && timeToClaim(in) && !in.busy() && !r.Lightning.Preimage.IsZero() {
+			if in.Obs.Escrow.Known() && openable(in) && !tooLateToOpen(in) && !in.busy() && !r.Lightning.Preimage.IsZero() {
 				v.Late = in.again(openAndClaim(r))
 			}
 		}
@@ -222,9 +247,14 @@ func fromBTCLNView(in In) View {
 	case swapstate.LnPaid:
 		pay.Status, settle.Status = shownReceived, shownAwaitingManual
 		switch {
-		case r.Lightning.Preimage.IsZero() || !openable(in) || !timeToClaim(in) || in.busy():
+		case r.Lightning.Preimage.IsZero() || !openable(in):
+		case tooLateToOpen(in) && (in.opens() || !in.busy()):
+			v.Blocked = errTooLateToOpen
+		case in.busy():
 		case !in.Obs.Escrow.Known(): // it would be refused
 			v.Blocked = errBlind
+		case lateFor(deadline.Sign, r.Escrow.Real, in.Obs.Escrow, in.Now):
+			v.Late, v.Blocked = in.again(openAndClaim(r)), errTooLateToOpen
 		default:
 			v.Action = in.again(openAndClaim(r))
 		}
@@ -239,9 +269,32 @@ func fromBTCLNView(in In) View {
 		pay.SettleTx = r.Lightning.Hash
 	case swapstate.LnHTLCExpired, swapstate.LnFailed:
 		pay.Status, settle.Status = shownExpired, shownExpired
+		claimLast(in, &v)
 	}
 	v.Steps = []Step{pay, settle}
 	return v
+}
+
+// errTooLateToOpen is shown instead of an opening that would cost the deposit.
+var errTooLateToOpen = fault.New(fault.InvalidState, "too little time is left to open the escrow and to claim it safely; the payment is returned to the payer")
+
+// claimLast offers the claim of an escrow that ends too soon, as a choice, and says what
+// it risks. Without it the deposit is lost for certain.
+func claimLast(in In, v *View) {
+	r := in.R
+	switch {
+	case !mayClaimLast(in) || in.busy():
+	case r.Lightning.Preimage.IsZero():
+		v.Blocked = fault.New(fault.InvalidState, "the escrow is about to time out; reveal the preimage to be offered a claim that may still succeed")
+	default:
+		step := claimStep(r)
+		step.Public = true // to be built however late it is
+		v.Action = in.again(&Sign{Name: "Settle manually", For: actionLastClaim,
+			Description: "A choice, with a risk: the provider can take the escrow back from " + time.Unix(r.Escrow.Real.Expiry, 0).UTC().Format(time.RFC3339) + " on. " +
+				"If the claim is executed before that, the tokens are paid out. If it is not, the payment, the tokens and the deposit are lost, because the claim publishes the preimage. " +
+				"Without a claim the deposit is lost, and the payment is returned to the payer.",
+			Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{step}}})
+	}
 }
 
 // openAndClaim asks the user to open the escrow and to claim it, in one go: the wallet

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -55,7 +56,9 @@ func autoStatus(in In) chainStatus {
 
 func autoMoves() []Move {
 	is, anew := statusGuards(autoStatus)
-	late := func(in In) bool { return !in.R.Public() && tooLateToClaim(in.R.Escrow.Real, autoFact(in), in.Now) }
+	late := func(in In) bool {
+		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, autoFact(in), in.Now)
+	}
 	all := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnHTLCExpired, swapstate.LnCreated, swapstate.LnPaid, swapstate.LnCommitted}
 	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
 	return []Move{
@@ -93,11 +96,14 @@ func autoMoves() []Move {
 	}
 }
 
-// inTime reports whether the escrow that was delivered lasts long enough to be
-// claimed (protocol: swap-flows-escrow.md §8.3).
+// inTime reports whether the escrow that was delivered lasts long enough for what is
+// still to be done with it (protocol: swap-flows-escrow.md §8.3).
 func inTime(in In) bool {
-	e := in.Obs.Delivered.Value
-	return !tooLateToClaim(e, in.Obs.Found, in.Now) && e.Expiry-int64(chains.ClaimGrace/time.Second) > in.Now.Unix()
+	todo, f := deadline.Open, in.Obs.Found
+	if f.Known() {
+		todo = deadline.Next(f.Value)
+	}
+	return !lateFor(todo, in.Obs.Delivered.Value, f, in.Now)
 }
 
 func autoAsk(in In) Ask {
@@ -121,9 +127,13 @@ func autoAsk(in In) Ask {
 	if r.LP.URL != "" && !obs.LP.Asked && mayBePaid(in) {
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	}
-	if autoSearch(in) && !obs.Found.Asked {
+	switch {
+	case obs.Found.Asked:
+	case autoSearch(in):
 		e := r.Escrow.Expected
 		a.Found = &chains.EscrowQuery{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer, From: r.From}
+	case obs.Delivered.Known() && !inTime(in): // unless it is open by now, which takes less time
+		a.Found = &chains.EscrowQuery{Escrow: obs.Delivered.Value}
 	}
 	if obs.Delivered.Asked {
 		return a
@@ -185,18 +195,27 @@ func autoFill(in In, next *Record) {
 func mayPublish(in In) bool {
 	f := in.Obs.Escrow
 	open := in.R.State == swapstate.LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() && in.openSomewhere()
-	return open && (in.R.Public() || f.Known() && f.Value.Final && !tooLateToClaim(in.R.Escrow.Real, f, in.Now))
+	return open && (in.R.Public() || f.Known() && f.Value.Final && !lateFor(deadline.Claim, in.R.Escrow.Real, f, in.Now))
 }
 
 // Public reports whether others than the user may know the preimage.
 func (r *Record) Public() bool { return r.Lightning != nil && r.Lightning.Revealed != 0 }
+
+// claimTodo is what the claim is that is under way: one of which the user knows that it
+// may be lost, or a safe one.
+func (r *Record) claimTodo() deadline.Todo {
+	if s := r.Submission; s.Open() && s.Action == actionLastClaim {
+		return deadline.LastClaim
+	}
+	return deadline.Claim
+}
 
 // revealing marks an effect that makes the preimage public, and says until when
 // that is safe.
 func revealing(r *Record, e Effect) Effect {
 	e.Reveals = true
 	if !r.Public() && r.Escrow != nil && r.Escrow.Real != nil {
-		e.Until = time.Unix(r.Escrow.Real.Expiry, 0).Add(-chains.ClaimGrace)
+		e.Until = r.claimTodo().Before(r.Escrow.Real.Expiry)
 	}
 	return e
 }

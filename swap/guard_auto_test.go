@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -68,7 +69,7 @@ func TestAutoRows(t *testing.T) {
 		{why: "the provider announced the agreed escrow", pass: announced, without: changes{
 			"it is not what was agreed": func(in *In) { in.Obs.Delivered = failed(in.Obs.Delivered.Value) },
 			"one is known already":      func(in *In) { in.R.Escrow.Real = in.Obs.Delivered.Value },
-			"its time is over":          func(in *In) { in.Obs.Delivered.Value.Expiry = noon.Add(chains.ClaimGrace).Unix() },
+			"its time is over":          func(in *In) { in.Obs.Delivered.Value.Expiry = noon.Add(deadline.Open.Margin()).Unix() - 1 },
 			"its time is over by the chain's clock": func(in *In) {
 				in.Obs.Found = known(chains.EscrowFact{Head: chains.Block{Time: noon.Add(time.Hour).Unix()}})
 			},
@@ -239,7 +240,7 @@ func TestAutoUnpaidAndAsked(t *testing.T) {
 			"it says otherwise":   func(in *In) { in.Obs.LP.Value.Code = lp.CodeUnpaid },
 			"it did not answer":   func(in *In) { in.Obs.LP = failed(in.Obs.LP.Value) },
 			"there is nothing":    func(in *In) { in.Obs.LP.Value.Escrow = nil },
-			"that was done":       func(in *In) { in.Obs.Delivered = known[*chains.Escrow](nil) },
+			"that was done":       func(in *In) { in.Obs.Delivered = known(&chains.Escrow{}) },
 			"the swap rests":      func(in *In) { in.R.Settled = true },
 			"there is no escrow":  func(in *In) { in.R.Escrow = nil },
 			"it is known already": func(in *In) { in.R.Escrow.Real = &chains.Escrow{} },

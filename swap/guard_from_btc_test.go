@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
@@ -54,14 +54,14 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 	f := newFromBTC()
 	opens := func(in In) bool { s, ok := f.View(in).Action.(*Sign); return ok && s.For == ActionInit }
 	window := map[string]func(in *In){
-		"a second is missing":                 func(in *In) { in.Now = payBy(*in).Add(-lp.MinSendWindow*time.Second + time.Second) },
-		"the chain's clock leaves too little": func(in *In) { in.Obs.Escrow.Value.Head.Time = payBy(*in).Unix() - lp.MinSendWindow + 1 },
+		"a second is missing":                 func(in *In) { in.Now = payBy(*in).Add(-deadline.SignToPay.Margin() + time.Second) },
+		"the chain's clock leaves too little": func(in *In) { in.Obs.Escrow.Value.Head.Time = deadline.SignToPay.Before(payBy(*in).Unix()).Unix() + 1 },
 		"the confirmations are not known":     func(in *In) { in.R.Bitcoin.Confirmations = 0 },
 		"the authorization is late":           func(in *In) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 		"another submission is in progress":   busyWith(ActionInit),
 	}
 	needs(t, depositPass(swapstate.InCreated), opens, window)
-	allows(t, depositPass(swapstate.InCreated), opens, changes{"exactly enough is left": func(in *In) { in.Now = payBy(*in).Add(-lp.MinSendWindow * time.Second) }})
+	allows(t, depositPass(swapstate.InCreated), opens, changes{"exactly enough is left": func(in *In) { in.Now = payBy(*in).Add(-deadline.SignToPay.Margin()) }})
 	checkRows(t, f, []row{{why: "the user signed", pass: passOf(depositPass(swapstate.InCreated), func(in *In) { in.Input = signed(ActionInit) }), without: window}})
 
 	paid := func(tx *bitcoin.Tx) func(*In) { return func(in *In) { in.Obs.Received = known([]*bitcoin.Tx{tx}) } }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -50,14 +51,19 @@ func expiresIn(d time.Duration) func(*In) {
 func TestWhatTheLPMustDeliver(t *testing.T) {
 	f := newFromBTCLN()
 	checkRows(t, f, []row{{why: "the provider holds the payment and authorized the agreed escrow", pass: heldPass(swapstate.LnCreated, chains.EscrowFact{}), without: changes{
-		"the escrow is another one":            func(in *In) { in.Obs.Delivered.Err = &lp.LPError{} },
-		"the authorization is not verified":    func(in *In) { in.Obs.Init = Fact[Millis]{} },
-		"the authorization is no good":         func(in *In) { in.Obs.Init.Err = &chains.AuthError{Reason: "forged"} },
-		"the chain does not answer":            func(in *In) { in.Obs.Found = failed(in.Obs.Found.Value) },
-		"the escrow is open already":           func(in *In) { in.Obs.Found.Value.State = chains.EscrowOpen },
-		"the escrow was claimed":               func(in *In) { in.Obs.Found.Value.State = chains.EscrowClaimed },
-		"only ten minutes are left":            func(in *In) { in.Now = time.Unix(in.Obs.Delivered.Value.Expiry, 0).Add(-chains.ClaimGrace) },
-		"the chain's clock leaves ten minutes": func(in *In) { in.Obs.Found.Value.Head.Time = in.Obs.Delivered.Value.Expiry - 599 },
+		"the escrow is another one":         func(in *In) { in.Obs.Delivered.Err = &lp.LPError{} },
+		"the authorization is not verified": func(in *In) { in.Obs.Init = Fact[Millis]{} },
+		"the authorization is no good":      func(in *In) { in.Obs.Init.Err = &chains.AuthError{Reason: "forged"} },
+		"the chain does not answer":         func(in *In) { in.Obs.Found = failed(in.Obs.Found.Value) },
+		"the escrow is open already":        func(in *In) { in.Obs.Found.Value.State = chains.EscrowOpen },
+		"the escrow was claimed":            func(in *In) { in.Obs.Found.Value.State = chains.EscrowClaimed },
+		"a second is missing":               func(in *In) { in.Now = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry).Add(time.Second) },
+		"the chain's clock leaves a second less": func(in *In) {
+			in.Obs.Found.Value.Head.Time = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry).Unix() + 1
+		},
+	}, with: changes{
+		"exactly enough is left":         func(in *In) { in.Now = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry) },
+		"a provider leaves half an hour": func(in *In) { in.Obs.Delivered.Value.Expiry = noon.Add(30 * time.Minute).Unix() },
 	}}})
 	next, _ := f.Step(heldPass(swapstate.LnCreated, chains.EscrowFact{})())
 	if e := next.Escrow; e.Real == nil || e.Init == nil || next.Expiry != ago(-9*time.Minute) || next.MayPurge() {
@@ -67,7 +73,7 @@ func TestWhatTheLPMustDeliver(t *testing.T) {
 		"differs from the agreed one": func(in *In) { in.Obs.Delivered = Fact[*chains.Escrow]{Asked: true, Err: &lp.LPError{}} },
 		"is not valid":                func(in *In) { in.Obs.Init.Err = &chains.AuthError{Reason: "forged"} },
 		"is already open":             func(in *In) { in.Obs.Found.Value.State = chains.EscrowOpen },
-		"too little time":             func(in *In) { in.Obs.Delivered.Value.Expiry = noon.Add(9 * time.Minute).Unix() },
+		"too little time":             func(in *In) { in.Obs.Delivered.Value.Expiry = noon.Add(605 * time.Second).Unix() },
 	} {
 		in := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), change)()
 		next, _ := f.Step(in)
@@ -91,7 +97,7 @@ func TestClaimIsHeldBack(t *testing.T) {
 	needs(t, paid, offered, changes{
 		"the preimage is not known":         func(in *In) { in.R.Lightning.Preimage = chains.Preimage{} },
 		"the authorization is late":         func(in *In) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
-		"the escrow would end too soon":     expiresIn(chains.ClaimGrace - time.Second),
+		"the escrow would end too soon":     expiresIn(deadline.Sign.Margin() - time.Second),
 		"another submission is in progress": busyWith(ActionInit),
 	})
 	plan := f.View(paid()).Action.(*Sign).Plan
@@ -102,10 +108,10 @@ func TestClaimIsHeldBack(t *testing.T) {
 	checkRows(t, f, []row{{why: "the user signed", pass: passOf(paid, func(in *In) { in.Input = submit }), without: changes{
 		"the authorization is late":         func(in *In) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 		"the chain does not answer":         func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
-		"the escrow would end too soon":     expiresIn(chains.ClaimGrace - time.Second),
+		"the escrow would end too soon":     expiresIn(deadline.Open.Margin() - time.Second),
 		"another submission is in progress": busyWith(ActionInit),
 		"it is the claim alone":             func(in *In) { in.Input = signed(actionClaim) },
-	}}})
+	}, with: changes{"signing took a while": expiresIn(deadline.Open.Margin())}}})
 	sending := passOf(heldPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *In) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: append([]SignedTx{}, submit.Txs...)}
 		in.R.Submission.Txs[0].Sent = true

@@ -1,6 +1,8 @@
 package swap
 
 import (
+	"slices"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 )
@@ -50,6 +52,16 @@ func mayOpen(in In) bool {
 	sub := in.Input.(Submit)
 	return sub.Action == ActionInit && in.takes(sub) && !in.rivalled() &&
 		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
+}
+
+// opens reports whether what is to be sent next opens the escrow.
+func (in In) opens() bool {
+	s := in.R.Submission
+	if !s.Open() || s.Action != ActionInit {
+		return false
+	}
+	i := slices.IndexFunc(s.Txs, func(tx SignedTx) bool { return !tx.Sent })
+	return i >= 0 && !s.Txs[i].Reveals
 }
 
 // openable reports whether the authorisation is good, as far as is known: by the

@@ -144,7 +144,7 @@ func (r *Record) irrevocableAction(a Action) bool {
 	case *Pay:
 		return a.Chain == tokens.Bitcoin
 	case *Sign:
-		return a.For == actionClaim && !r.Public() && slices.ContainsFunc(a.Plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret })
+		return (a.For == actionClaim || a.For == actionLastClaim) && !r.Public() && slices.ContainsFunc(a.Plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret })
 	}
 	return false
 }

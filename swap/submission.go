@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A submission is a claim on a swap's next step, not a lock. It ends by being
@@ -52,7 +53,7 @@ func (r *Record) byStranger(txs []SignedTx) bool {
 // stale reports whether an open submission has waited longer than it may.
 func (s *Submission) stale(now time.Time) bool {
 	patience := minedWithin
-	if s.Action == actionClaim {
+	if s.Action == actionClaim || s.Action == actionLastClaim {
 		patience = claimMinedWithin
 	}
 	return now.Sub(max(s.Since, s.Moved).Time()) > patience
@@ -68,10 +69,17 @@ func (in In) busy() bool {
 		return false
 	case s.Closed:
 		return s.Block > max(in.Obs.Escrow.Value.Head.Height, in.Obs.Withdrawal.Value.Head.Height, in.Obs.Vault.Value.Head.Height)
-	case in.R.byStranger(s.Txs):
+	case in.R.byStranger(s.Txs), in.heldBack():
 		return false
 	}
 	return !s.stale(in.Now) || !in.Obs.Txs.Known()
+}
+
+// heldBack reports whether all that is left of a submission is a claim that was signed
+// along with the opening, and that is not sent any more because it is too late.
+func (in In) heldBack() bool {
+	r := in.R
+	return r.Type == FromBTCLN && r.State == swapstate.LnHTLCExpired && r.Submission.Action == ActionInit && !r.Public() && !in.opens()
 }
 
 // takes reports whether sub may replace the current submission.

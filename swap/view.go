@@ -130,7 +130,7 @@ type Sign struct {
 
 // Delayed returns the Wait to show while the action cannot be built.
 func (a *Sign) Delayed() *Wait {
-	if a.For == actionClaim {
+	if a.For == actionClaim || a.For == actionLastClaim {
 		return &Wait{Name: "Automatic settlement", Description: "The user can settle as soon as that is possible, unless a watchtower does so first.", ExpectedSeconds: -1, PollSeconds: 5}
 	}
 	return &Wait{Name: "Awaiting LP payout", Description: "The provider has not paid; the tokens can be refunded as soon as that is possible.", ExpectedSeconds: -1, PollSeconds: 5}

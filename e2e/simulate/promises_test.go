@@ -45,7 +45,7 @@ func (p *promises) stored(e storage.Entry) {
 }
 
 // told sees everything that a process tells somebody. A preimage may be among it once its
-// escrow is open and can still be claimed, and to the LP never.
+// escrow is open and can still be claimed, later if the user chose so, and to the LP never.
 func (p *promises) told(to string, what []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *promises) told(to string, what []byte) {
 			continue
 		}
 		p.leaked[secret] = true
-		if state, left, err := p.w.escrow(r); err != nil || state == chains.EscrowNone || state == chains.EscrowOpen && left < 10*time.Minute {
+		if state, left, err := p.w.escrow(r); err != nil || state == chains.EscrowNone || state == chains.EscrowOpen && left < 10*time.Minute && !(r.Submission.Open() && r.Submission.Action == "last claim") {
 			p.w.broken("the preimage of %.8s is told to %s while its escrow is in state %v, %v before its expiry (%v)", r.ID, to, state, left, err)
 		}
 	}

@@ -2,10 +2,6 @@ package lightning
 
 import "errors"
 
-// claimMarginSeconds is how long before the end of an escrow its HTLC is no
-// longer claimed.
-const claimMarginSeconds = 600
-
 // QuoteExpiry returns when a quote that is paid through this invoice ends, in
 // Unix seconds. The invoice of a liquidity provider must say so itself: one
 // without an expiry tag is an error (protocol: bitcoin.md §18.3).
@@ -35,7 +31,3 @@ func (inv *Invoice) DefinitiveExpiry(legacy bool) (int64, error) {
 	}
 	return end + blocks*blockSeconds, nil
 }
-
-// HTLCClaimDeadline returns until when, in Unix seconds, the HTLC of an escrow
-// that expires at escrowExpiry may be claimed (protocol: bitcoin.md §18.3).
-func HTLCClaimDeadline(escrowExpiry int64) int64 { return escrowExpiry - claimMarginSeconds }

@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -456,7 +457,7 @@ func TestVectorsLightningTimeouts(t *testing.T) {
 			sameMs(t, "quote expiry", want.InvoiceExpiry, end, err)
 		case "htlcClaimDeadline":
 			expiry, _ := strconv.ParseInt(in.EscrowExpiry, 10, 64)
-			if got := strconv.FormatInt(HTLCClaimDeadline(expiry), 10); got != want.Deadline {
+			if got := strconv.FormatInt(deadline.Claim.Before(expiry).Unix(), 10); got != want.Deadline {
 				t.Errorf("deadline %s, want %s", got, want.Deadline)
 			}
 		}

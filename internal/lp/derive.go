@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -33,7 +32,7 @@ const MaxVaultConfirmations = 6
 // rate is our own estimate; both in sats/vB (protocol: lp-protocol.md §6.7).
 func MaxFeeRate(rate float64) float64 { return 10 + 1.5*rate }
 
-// MaxRoutingUnits is [lightning.MaxRoutingFee] in base units of a token, for an
+// MaxRoutingUnits is lightning.MaxRoutingFee in base units of a token, for an
 // exact input: base sats at the market's price, and ppm millionths of the amount.
 func MaxRoutingUnits(amount *big.Int, baseSats, ppm int64, market *big.Int, decimals int) (*big.Int, error) {
 	base, err := pricecheck.FromBitcoin(big.NewInt(baseSats), market, decimals)
@@ -97,10 +96,6 @@ const sendSafety = 2
 func SendTimeout(expiry int64, confirmations int64) int64 {
 	return min(expiry, latestExpiry) - (sendGraceBlocks+confirmations)*blockSeconds*sendSafety
 }
-
-// MinSendWindow is how much time, in seconds, must be left until [SendTimeout]
-// when an escrow is agreed on or opened.
-const MinSendWindow = 1800
 
 // CallerFee returns what bringing a withdrawal to its vault costs a watchtower,
 // in native base units: the relay's fee for the blocks it has to learn, and the
@@ -171,9 +166,6 @@ func CallerShare(fee *big.Int, p Payout) (uint32, error) {
 func withShare(amount *big.Int, share uint32) *big.Int {
 	return bigs.MulDiv(amount, sum(shareUnits, new(big.Int).SetUint64(uint64(share))), shareUnits)
 }
-
-// claimWindow reports whether an escrow's HTLC can still be claimed safely.
-func claimWindow(expiry, now int64) bool { return lightning.HTLCClaimDeadline(expiry) > now }
 
 // CheckGasDrop refuses a gas drop that makes no sense: with the native token
 // itself, unless the chain says otherwise (protocol: swap-flows-spv-and-core.md

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lightning"
 )
 
@@ -41,37 +42,38 @@ func VerifyLasting(e chains.Escrow, inv *lightning.Invoice, auth *chains.Auth) e
 	if lasts := e.Expiry - inv.Timestamp; lasts < minLasts {
 		return lie(CheckTooLate, "the escrow ends %d s after its invoice was made, which leaves no time to claim it", lasts)
 	}
-	if auth != nil && !claimWindow(e.Expiry, auth.Timeout) {
+	if auth != nil && deadline.Claim.TooLate(e.Expiry, chains.Block{}, time.Unix(auth.Timeout, 0)) {
 		return lie(CheckTooLate, "the escrow ends at %d, but may be opened until %d, too late to claim it", e.Expiry, auth.Timeout)
 	}
 	return nil
 }
 
 // Usable checks that a delivered escrow can still be claimed safely: no party
-// has ended it, and more than ten minutes are left by the later of our clock and
-// the chain's. If it is not, the preimage must not be revealed. Pure.
+// has ended it, and there is time for what is still to be done ([deadline.Next]). If it
+// is not, the preimage must not be revealed. Pure.
 func Usable(e chains.Escrow, f chains.EscrowFact, now time.Time) error {
-	switch f.State {
-	case chains.EscrowClaimed, chains.EscrowRefunded:
-		return lie(CheckCommitted, "the escrow is already %s", f.State)
-	}
-	if t := time.Unix(f.Head.Time, 0); t.After(now) {
-		now = t
-	}
-	if !claimWindow(e.Expiry, now.Unix()) {
-		return lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely", e.Expiry, now.Unix())
-	}
-	return nil
+	return usable(e, f, now, deadline.Next(f))
 }
 
 // Openable checks a delivered escrow that the user has to open (the legacy
-// type): [Usable], not opened yet, and the authorisation is good. Pure.
-func Openable(e chains.Escrow, f chains.EscrowFact, auth Authorized, now time.Time) error {
+// type): [Usable], not opened yet, the authorisation is good, for which auth is the error of
+// [chains.Contract.VerifyInit], and there is time to sign ([deadline.Sign]). Pure.
+func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) error {
 	if f.State != chains.EscrowNone {
 		return lie(CheckCommitted, "the escrow is already %s", f.State)
 	}
-	if err := (Agreed{Now: now}).authorized(auth); err != nil {
-		return err
+	if auth != nil {
+		return (Agreed{Now: now}).authorized(Authorized{Err: auth})
 	}
-	return Usable(e, f, now)
+	return usable(e, f, now, deadline.Sign)
+}
+
+func usable(e chains.Escrow, f chains.EscrowFact, now time.Time, todo deadline.Todo) error {
+	switch {
+	case f.State == chains.EscrowClaimed || f.State == chains.EscrowRefunded:
+		return lie(CheckCommitted, "the escrow is already %s", f.State)
+	case todo.TooLate(e.Expiry, f.Head, now):
+		return lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), todo.Margin())
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
@@ -19,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/lightning"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
@@ -563,6 +565,6 @@ func TestVectorsTimeoutsFromBTC(t *testing.T) {
 			return
 		}
 		end := SendTimeout(expiry, in.RequiredConfirmations)
-		vectors.SameJSON(t, c.Want(t), map[string]any{"sendTimeout": strconv.FormatInt(end, 10), "commitAllowedAtNow": end-now/1000 >= MinSendWindow})
+		vectors.SameJSON(t, c.Want(t), map[string]any{"sendTimeout": strconv.FormatInt(end, 10), "commitAllowedAtNow": !deadline.SignToPay.TooLate(end, chains.Block{}, time.UnixMilli(now))})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/pricecheck"
 )
 
@@ -143,8 +144,8 @@ func (q *fromBTC) bounty(expiry int64) *big.Int {
 }
 
 func (q *fromBTC) sendWindow() error {
-	if left := SendTimeout(q.escrow.Expiry, q.got.Confirmations) - q.Now.Unix(); left < MinSendWindow {
-		return lie(CheckSendWindow, "only %d s are left to pay, at least %d s are required", left, MinSendWindow)
+	if end := SendTimeout(q.escrow.Expiry, q.got.Confirmations); deadline.SignToPay.TooLate(end, chains.Block{}, q.Now) {
+		return lie(CheckSendWindow, "only %d s are left to pay, at least %s are required", end-q.Now.Unix(), deadline.SignToPay.Margin())
 	}
 	return nil
 }

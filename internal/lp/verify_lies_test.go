@@ -25,6 +25,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -836,13 +837,18 @@ func TestLiesDelivered(t *testing.T) {
 		tell  func(*deliveredTest)
 	}
 	for _, legacy := range []bool{false, true} {
+		todo := deadline.Open
+		if legacy {
+			todo = deadline.Sign
+		}
+		needed := int64(todo.Margin() / time.Second)
 		table := map[string]lie{
 			"not the escrow":  {CheckEscrow, func(v *deliveredTest) { v.data.Claimer = "0xdd" }},
 			"less":            {CheckEscrow, func(v *deliveredTest) { v.data.Amount = "1" }},
 			"dearer deposit":  {CheckEscrow, func(v *deliveredTest) { v.data.SecurityDeposit = "11" }},
 			"garbage":         {CheckEscrow, func(v *deliveredTest) { v.data.Amount = "x" }},
-			"600 s left":      {CheckTooLate, func(v *deliveredTest) { v.data.Expiry = noon.Unix() + 600 }},
-			"late by chain":   {CheckTooLate, func(v *deliveredTest) { v.fact.Head.Time = v.data.Expiry - 600 }},
+			"a second less":   {CheckTooLate, func(v *deliveredTest) { v.data.Expiry-- }},
+			"late by chain":   {CheckTooLate, func(v *deliveredTest) { v.fact.Head.Time = noon.Unix() + 1 }},
 			"refunded before": {CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowRefunded }},
 			"claimed before":  {CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowClaimed }},
 		}
@@ -854,7 +860,7 @@ func TestLiesDelivered(t *testing.T) {
 		}
 		lies(t, func() deliveredTest {
 			d := escrow
-			d.Expiry = noon.Unix() + 601
+			d.Expiry = noon.Unix() + needed
 			return deliveredTest{d, chains.EscrowFact{}, legacy, goodAuth}
 		}, func(v deliveredTest) error {
 			data, _ := json.Marshal(v.data)
@@ -863,7 +869,7 @@ func TestLiesDelivered(t *testing.T) {
 				return err
 			}
 			if v.legacy {
-				return Openable(e, v.fact, v.auth, noon)
+				return Openable(e, v.fact, v.auth.Err, noon)
 			}
 			return Usable(e, v.fact, noon)
 		}, table)

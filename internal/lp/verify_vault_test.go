@@ -190,21 +190,27 @@ func TestEdgesDelivered(t *testing.T) {
 	}
 	for _, x := range []struct {
 		state     chains.EscrowState
+		final     bool
 		end, head int64 // from now
 		open, use string
 	}{
-		{chains.EscrowNone, 601, 0, accepted, accepted},
-		{chains.EscrowNone, 600, 0, liar, liar},
-		{chains.EscrowNone, 601, -1000, accepted, accepted},
-		{chains.EscrowNone, 601, 1, liar, liar},
-		{chains.EscrowNone, 602, 1, accepted, accepted},
-		{chains.EscrowOpen, 601, 0, liar, accepted},
-		{chains.EscrowClaimed, 601, 0, liar, liar},
-		{chains.EscrowRefunded, 601, 0, liar, liar},
+		{chains.EscrowNone, false, 1080, 0, accepted, accepted},
+		{chains.EscrowNone, false, 1079, 0, liar, accepted},
+		{chains.EscrowNone, false, 900, 0, liar, accepted},
+		{chains.EscrowNone, false, 899, 0, liar, liar},
+		{chains.EscrowNone, false, 1080, -1000, accepted, accepted},
+		{chains.EscrowNone, false, 1080, 1, liar, accepted},
+		{chains.EscrowNone, false, 1081, 1, accepted, accepted},
+		{chains.EscrowOpen, false, 780, 0, liar, accepted},
+		{chains.EscrowOpen, false, 779, 0, liar, liar},
+		{chains.EscrowOpen, true, 600, 0, liar, accepted},
+		{chains.EscrowOpen, true, 599, 0, liar, liar},
+		{chains.EscrowClaimed, true, 1080, 0, liar, liar},
+		{chains.EscrowRefunded, true, 1080, 0, liar, liar},
 	} {
-		e, f := agreedOn, chains.EscrowFact{State: x.state, Head: chains.Block{Time: noon.Unix() + x.head}}
+		e, f := agreedOn, chains.EscrowFact{State: x.state, Final: x.final, Head: chains.Block{Time: noon.Unix() + x.head}}
 		e.Expiry = noon.Unix() + x.end
-		if open, use := outcome(Openable(e, f, goodAuth, noon)), outcome(Usable(e, f, noon)); open != x.open || use != x.use {
+		if open, use := outcome(Openable(e, f, goodAuth.Err, noon)), outcome(Usable(e, f, noon)); open != x.open || use != x.use {
 			t.Errorf("%v %+d %+d: %s and %s, want %s and %s", x.state, x.end, x.head, open, use, x.open, x.use)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -213,6 +215,8 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 			return &rules{id: "auto-open-is-open", state: to(swapstate.LnHTLCExpired), facts: seen}
 		}
 		return &rules{id: "auto-open-is-open", state: to(swapstate.LnCommitted), facts: seen, publish: true}
+	case delivered && deadline.Open.TooLate(deliveredExpiry(t, in), chains.Block{}, now):
+		return &rules{id: "lp-delivered-expiry", state: to(swapstate.LnSoftExpired), facts: func(f map[string]string) { delete(f, "data") }}
 	case delivered && cs == nil && r.Lightning.EndsAt.Passed(now):
 		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.LnPaid)}
 	case from == swapstate.LnPaid && cs == nil && r.Lightning.EndsAt.Passed(now) && !late(r, now):
@@ -223,6 +227,22 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 		return &rules{id: "auto-publish-when-seen", silent: true}
 	}
 	return nil
+}
+
+// deliveredExpiry is when the escrow ends that an LP delivers.
+func deliveredExpiry(t *testing.T, in flowtest.Input) int64 {
+	t.Helper()
+	var answer struct {
+		Data struct{ Data struct{ RefundData string } } // of Starknet, on which the cases are
+	}
+	if err := json.Unmarshal(in.Env.LPResponse, &answer); err != nil {
+		t.Fatal(err)
+	}
+	expiry, err := strconv.ParseInt(answer.Data.Data.RefundData, 0, 64)
+	if err != nil {
+		t.Fatalf("the expiry of what the LP delivers: %v", err)
+	}
+	return expiry
 }
 
 // fromBitcoinRule is syncRule for swaps whose escrow the user opens before paying bitcoin.

@@ -22,6 +22,14 @@ var (
 
 func expiry() time.Time { return zero.Add(12 * hour) }
 
+// expiry is when the escrow ends that the provider opens or authorises.
+func (s *sim) expiry() time.Time {
+	if len(s.ends) == 0 {
+		return expiry()
+	}
+	return zero.Add(s.ends[s.w.ends])
+}
+
 // authUntil is until when, in Unix seconds, the provider's authorisation to open is good.
 func (s *sim) authUntil() int64 { return zero.Add(s.authFor).Unix() }
 
@@ -70,7 +78,7 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 	if state != chains.EscrowNone {
 		f.InitTx, f.Opened = "init", chains.Block{Height: uint64(max(a.s.w.opened, 1))}
 		if q.ClaimHash != nil {
-			f.Escrow = inEscrow()
+			f.Escrow = a.s.inEscrow()
 		}
 	}
 	if state == chains.EscrowOpen {

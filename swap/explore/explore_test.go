@@ -49,6 +49,8 @@ type story struct {
 	// pay is told when the user is asked for a payment, by the facts res.
 	pay     func(s *sim, res *engine.Result)
 	authFor time.Duration // how long the provider's authorisation to open is good
+	// ends are the expiries that the provider chooses from, since the quote; nil: 12 h.
+	ends []time.Duration
 }
 
 type start struct {

@@ -69,11 +69,18 @@ func inEscrow() *chains.Escrow {
 	return e
 }
 
+// inEscrow is the escrow that the provider chose.
+func (s *sim) inEscrow() *chains.Escrow {
+	e := inEscrow()
+	e.Expiry = s.expiry().Unix()
+	return e
+}
+
 func (a inAnswer) Delivered(_ context.Context, _, _ string, q swap.DeliveredAsk) (*chains.Escrow, error) {
 	if a.missing(aDelivered) {
 		return nil, errSilent
 	}
-	e := inEscrow()
+	e := a.s.inEscrow()
 	switch string(q.Data) {
 	case `"another"`:
 		return nil, &lp.LPError{Reason: "the amount is another"}
@@ -96,12 +103,29 @@ func (a inAnswer) VerifyInit(_ context.Context, _, _ string, q swap.InitAsk) (sw
 	return swap.Millis(q.Auth.Timeout * 1000), nil
 }
 
+// leftBy is how much time is left until the escrow ends, by all that the process knows.
+func (s *sim) leftBy(res *engine.Result) time.Duration {
+	left := s.expiry().Sub(s.clock(s.o.skew))
+	if f := res.Observation.Escrow; f.Known() {
+		left = min(left, s.expiry().Sub(time.Unix(f.Value.Head.Time, 0)))
+	}
+	return left
+}
+
+// staked is the moment in which the opening of an escrow leaves the process, and with it
+// the deposit: the claim must be possible when it is open for good, some minutes later.
+func (s *sim) staked(res *engine.Result) {
+	if left := s.leftBy(res); !awaitsShort(res.Record) && left < (600+300)*time.Second {
+		s.broken("the opening is sent %s before the provider may take the escrow back: its claim would be held back", left)
+	}
+}
+
 // revealed is the moment in which the preimage leaves the process, by the facts res.
 func (s *sim) revealed(res *engine.Result, before bool) {
 	f := res.Observation.Escrow
-	left := expiry().Sub(s.clock(s.o.skew))
-	if f.Known() {
-		left = min(left, expiry().Sub(time.Unix(f.Value.Head.Time, 0)))
+	left, enough := s.leftBy(res), 600*time.Second
+	if sub := res.Record.Submission; sub.Open() && sub.Action == "last claim" { // the user was told of the risk
+		enough = time.Minute
 	}
 	contradiction, objected := errors.AsType[*chains.ContradictionError](f.Err)
 	switch {
@@ -111,7 +135,7 @@ func (s *sim) revealed(res *engine.Result, before bool) {
 	case before: // others may know it already: only a claim helps
 	case !f.Value.Final:
 		s.broken("the preimage leaves while the escrow can still vanish")
-	case left < chains.ClaimGrace:
+	case left < enough:
 		s.broken("the preimage leaves %s before the provider may take the escrow back", left)
 	case s.o.wrong == 0 && s.w.escrow() == chains.EscrowNone:
 		s.broken("the preimage leaves, and there is no escrow")
@@ -119,7 +143,9 @@ func (s *sim) revealed(res *engine.Result, before bool) {
 	s.w.public = true
 }
 
-func inStory(t swap.Type) *story {
+// inStory is the story of a type whose escrow lasts for half a day or, by ends, for as
+// long as the provider likes.
+func inStory(t swap.Type, ends ...time.Duration) *story {
 	auto := t == swap.FromBTCLNAuto
 	st := &story{
 		name: t.String(), flow: flowOf(t), authFor: 30 * time.Minute,
@@ -141,6 +167,11 @@ func inStory(t swap.Type) *story {
 				w.off, w.own, w.rival = c.off, c.own, i == 4
 				all = append(all, start{w, r, c.cost})
 			}
+			for n := range max(0, len(ends)-1) {
+				w := firstWorld()
+				w.ends = int8(n + 1)
+				all = append(all, start{w, all[0].r, 0})
+			}
 			return all
 		},
 		answers: func(s *sim, o opts) engine.Reader { return inAnswer{answer{s: s, o: o}} },
@@ -148,6 +179,15 @@ func inStory(t swap.Type) *story {
 		rests: func(s *sim, r *swap.Record, gone bool) bool { // only the provider can end an escrow that nobody may claim
 			return gone && r.State == swapstate.LnHTLCExpired && !s.w.public && s.w.escrow() == chains.EscrowOpen
 		},
+	}
+	early := hour // what an honest provider leaves
+	if len(ends) > 0 {
+		st.name, st.ends, st.authFor, early = t.String()+", short", ends, 10*time.Minute, 0
+		st.moments = nil
+		for at := time.Duration(0); at < 45*time.Minute; at += 3 * time.Minute {
+			st.moments = append(st.moments, at)
+		}
+		st.moments = append(st.moments, 52*time.Minute, 3*hour)
 	}
 	opens := func(s *sim) bool {
 		if !auto || !s.w.paid || s.w.opened != 0 {
@@ -166,7 +206,7 @@ func inStory(t swap.Type) *story {
 	}
 	refunds := func(s *sim) bool {
 		// Whoever published the preimage in time is taken to be mined in ten minutes.
-		if s.w.escrow() != chains.EscrowOpen || s.w.public || s.chainTime() <= expiry().Unix() {
+		if s.w.escrow() != chains.EscrowOpen || s.w.public || s.chainTime() <= s.expiry().Unix() {
 			return false
 		}
 		s.block()
@@ -201,7 +241,7 @@ func inStory(t swap.Type) *story {
 			return true
 		case gone:
 			return false
-		case s.clock(0).Before(expiry().Add(-2*hour)) && opens(s):
+		case s.clock(0).Before(s.expiry().Add(-2*early-20*time.Minute)) && opens(s):
 			return true
 		}
 		return refunds(s) || s.clock(0).After(zero.Add(2*hour)) && returns(s)
@@ -212,7 +252,7 @@ func inStory(t swap.Type) *story {
 		case s.w.public && state != chains.EscrowClaimed:
 			return "the preimage is known, and the user has not got the tokens"
 		case awaitsShort(r) && state != chains.EscrowClaimed: // the provider takes back what it opens beside that
-		case state == chains.EscrowOpen && r.Escrow.Real == nil && laterOf(s.clock(0), time.Unix(s.chainTime(), 0)).After(expiry().Add(-chains.ClaimGrace)):
+		case state == chains.EscrowOpen && r.Escrow.Real == nil && laterOf(s.clock(0), time.Unix(s.chainTime(), 0)).After(s.expiry().Add(-chains.ClaimGrace)):
 			// Announced too late to be claimed: the provider takes it back, and the payment is returned.
 		case state == chains.EscrowOpen && !s.rests(s, r, gone):
 			return "the escrow is still open"
@@ -229,7 +269,7 @@ func inStory(t swap.Type) *story {
 	st.actions = append(st.actions,
 		action{"the payment reaches the provider", 0, pays(10 * time.Minute)},
 		action{"the payment, which was under way for long, reaches the provider", 1, pays(2 * hour)},
-		action{"the provider opens the escrow", 0, func(s *sim) bool { return s.clock(0).Before(expiry().Add(-hour)) && opens(s) }},
+		action{"the provider opens the escrow", 0, func(s *sim) bool { return s.clock(0).Before(s.expiry().Add(-early)) && opens(s) }},
 		action{"the provider opens the escrow, very late", 1, opens},
 		action{"the provider returns the payment", 0, returns},
 		action{"the provider takes the escrow back", 0, refunds},
@@ -306,12 +346,13 @@ func inTruth(s *sim, was *swap.Record, res *engine.Result) string {
 		return ""
 	}
 	state := s.w.escrow()
-	late := expiry().Add(-chains.ClaimGrace).Before(laterOf(s.clock(0), time.Unix(head.Time, 0)))
+	late := s.expiry().Add(-chains.ClaimGrace).Before(laterOf(s.clock(0), time.Unix(head.Time, 0)))
 	ok := true
 	switch {
 	case r.Escrow.Real == nil:
 		ok = r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired || r.State == swapstate.LnExpired
-		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() {
+		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() &&
+			s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute {
 			return "the provider holds the payment and says so, and the swap does not show it"
 		}
 	case state == chains.EscrowClaimed:

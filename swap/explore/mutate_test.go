@@ -4,8 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -99,6 +101,41 @@ func TestMistakesAreNoticed(t *testing.T) {
 				t.Log(told)
 			})
 		}
+	}
+}
+
+// A provider that delivers escrows which end too soon takes the deposit of whoever thinks,
+// before they are open, that they last longer.
+func TestLateOpeningsAreNoticed(t *testing.T) {
+	st := inStory(swap.FromBTCLN, shortEnds...)
+	longer := func(in swap.In) swap.In {
+		in.R = in.R.Clone()
+		obs := *in.Obs
+		in.Obs = &obs
+		for _, e := range []**chains.Escrow{&in.R.Escrow.Real, &obs.Delivered.Value} {
+			if *e != nil && in.R.State != swapstate.LnCommitted {
+				long := **e
+				long.Expiry += 3600
+				*e = &long
+			}
+		}
+		return in
+	}
+	f := *st.flow
+	f.Moves = slices.Clone(f.Moves)
+	for i, m := range st.flow.Moves {
+		if m.If != nil {
+			f.Moves[i].If = func(in swap.In) bool { return m.If(longer(in)) }
+		}
+	}
+	f.View = func(in swap.In) swap.View { return st.flow.View(longer(in)) }
+	f.Effects = func(in swap.In) []swap.Effect { return st.flow.Effects(longer(in)) }
+	mutant := *st
+	mutant.flow = &f
+	x := newExplorer(&mutant)
+	x.most = nearest
+	if told := x.explore(0); !strings.Contains(told, "its claim would be held back") {
+		t.Errorf("in %d worlds this is noticed: %q", x.visited, told)
 	}
 }
 

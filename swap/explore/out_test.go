@@ -233,7 +233,12 @@ func flowOf(t swap.Type) *swap.Flow {
 	panic("no such type")
 }
 
+// shortEnds are the expiries of a provider that delivers escrows which end too soon, or
+// just late enough, and of the reference's.
+var shortEnds = []time.Duration{40 * time.Minute, 5 * time.Minute, 13 * time.Minute, 16 * time.Minute, 19 * time.Minute, 22 * time.Minute, 26 * time.Minute}
+
 func stories() []*story {
-	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN), spvStory(), fromBTCStory(),
+	return []*story{outStory(swap.ToBTCLN), outStory(swap.ToBTC), inStory(swap.FromBTCLNAuto), inStory(swap.FromBTCLN),
+		inStory(swap.FromBTCLNAuto, shortEnds...), inStory(swap.FromBTCLN, shortEnds...), spvStory(), fromBTCStory(),
 		trustedStory(swap.TrustedFromBTC), trustedStory(swap.TrustedFromBTCLN)}
 }

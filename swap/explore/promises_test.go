@@ -143,7 +143,7 @@ func outInTime(s *sim, was, r *swap.Record) string {
 // inInTime holds what only time may bring to a swap that is paid by an invoice.
 func inInTime(s *sim, was, r *swap.Record) string {
 	now := s.clock(0)
-	late := expiry().Add(-chains.ClaimGrace).Before(laterOf(now, time.Unix(s.headTime(), 0)))
+	late := s.expiry().Add(-chains.ClaimGrace).Before(laterOf(now, time.Unix(s.headTime(), 0)))
 	switch {
 	case was.State == swapstate.LnCreated && r.State == swapstate.LnSoftExpired && !was.Expiry.Passed(now):
 		return "the invoice counts as expired before its time"

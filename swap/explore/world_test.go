@@ -42,6 +42,7 @@ type world struct {
 	asked  int8 // how often the user asked for the LNURL service
 	handed int8 // how often it was handed the invoice
 	own    bool // the user brought the payment hash
+	ends   int8 // which of the expiries the provider's escrow has
 
 	btc btcWorld
 	gas gasWorld
@@ -185,6 +186,9 @@ func (w world) variant() string {
 	if w.rival {
 		more = append(more, "another swap holds the same payment")
 	}
+	if w.ends != 0 {
+		more = append(more, fmt.Sprintf("the provider's escrow has expiry %d", w.ends))
+	}
 	if len(more) == 0 {
 		return "a quote is made"
 	}
@@ -253,12 +257,12 @@ func (s *sim) execute(step chains.StepKind) bool {
 		}
 		w.closed, w.end = w.height, chains.EscrowClaimed
 	case chains.StepRefund:
-		if !open || now <= expiry().Unix() {
+		if !open || now <= s.expiry().Unix() {
 			return false
 		}
 		w.closed, w.end = w.height, chains.EscrowRefunded
 	case chains.StepRefundAuth:
-		if !open || !w.auth || now > expiry().Unix() {
+		if !open || !w.auth || now > s.expiry().Unix() {
 			return false
 		}
 		w.closed, w.end = w.height, chains.EscrowRefunded
@@ -475,6 +479,9 @@ func (s *sim) perform(r *swap.Record, res *engine.Result, e swap.Effect) (done, 
 			}
 			if t.reveal {
 				s.revealed(res, res.Record.Public())
+			}
+			if t.step == chains.StepInit && s.flow.Type == swap.FromBTCLN {
+				s.staked(res)
 			}
 			switch t.state {
 			case signed, dropped:
