@@ -215,6 +215,7 @@ func TestLegacyFromLightning(t *testing.T) {
 		"token":           {Terms: func(s *chains.Spec) { s.Token = tokenOf("USDC").String() }},
 		"securityDeposit": {Terms: func(s *chains.Spec) { s.SecurityDeposit = new(big.Int).Add(s.SecurityDeposit, big.NewInt(1)) }},
 		"claimerBounty":   {Terms: func(s *chains.Spec) { s.ClaimerBounty = big.NewInt(1) }},
+		"expiry":          {Terms: func(s *chains.Spec) { s.Expiry -= 2400 - 610 }}, // ten minutes are needed for the claim alone
 		"paymentHash":     {Terms: func(s *chains.Spec) { s.Condition.PaymentHash[0] ^= 1 }},
 		"offerer":         {Terms: func(s *chains.Spec) { s.Offerer = w.net.Solana.Watchtower.Address.String() }},
 		"programId":       {Solana: func(d *solwire.SwapData) { d.ProgramID = w.net.Solana.Programs()[1].Swap }},
