@@ -68,7 +68,7 @@ func TestPreimageIsAskedForWhenItIsNeeded(t *testing.T) {
 func TestPayingEffectsAreNotedFirst(t *testing.T) {
 	withdraw := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
 	withdraw.R.Lightning.Withdraw = &Withdraw{Asked: true}
-	for f, in := range map[*Flow]In{newFromBTCLNAuto(): withdraw, newSPVFromBTC(): spvPass(swapstate.SPVSigned)()} {
+	for f, in := range map[*Flow]In{newFromBTCLNAuto(): withdraw, newSPVFromBTC(): passOf(spvPass(swapstate.SPVSigned), unspent)()} {
 		if es := f.Effects(in); len(es) != 1 || !es[0].Mark {
 			t.Errorf("%s: %+v", f.Type, es)
 		}

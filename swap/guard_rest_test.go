@@ -128,7 +128,7 @@ func TestVaultSwapsRestInTime(t *testing.T) {
 			t.Errorf("state %d: it rests no more", state)
 		}
 	}
-	again := passOf(spvPass(swapstate.SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted = true })()
+	again := passOf(spvPass(swapstate.SPVSoftExpired), func(in *In) { unspent(in); in.R.Bitcoin.Posted = true })()
 	if len(f.Effects(again)) != 1 {
 		t.Error("a transaction whose delivery is not known is not handed over again")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
@@ -31,6 +32,27 @@ func notFound(in *In) { in.Obs.Payment = known[*bitcoin.Tx](nil) }
 func spentOtherwise(in *In) {
 	notFound(in)
 	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}})
+}
+
+// twoInputs is a transaction of a vault swap: it spends the vault's output and a coin.
+var twoInputs = func() []byte {
+	tx := wire.NewMsgTx(2)
+	for i := range uint32(2) {
+		tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: i}, nil, nil))
+	}
+	raw, err := rawtx.Encode(tx)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}()
+
+// unspent is Bitcoin's word that nothing spends the inputs of a transaction that it does not
+// show.
+func unspent(in *In) {
+	notFound(in)
+	in.R.Bitcoin.Tx = twoInputs
+	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.Unspent}, {State: bitcoin.Unspent}})
 }
 
 func passOf(pass func() In, change func(*In)) func() In {
@@ -192,11 +214,21 @@ func TestSPVRests(t *testing.T) {
 func TestSPVHandsOverAndShows(t *testing.T) {
 	f := newSPVFromBTC()
 	t.Run("to the provider", func(t *testing.T) {
-		needs(t, spvPass(swapstate.SPVSigned), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
+		needs(t, passOf(spvPass(swapstate.SPVSigned), unspent), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
 			"it has answered":      func(in *In) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
 			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 			"it has it":            func(in *In) { in.R.State = swapstate.SPVPosted },
 			"nothing was signed":   func(in *In) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVSoftExpired, false },
+
+			"Bitcoin was not asked":         func(in *In) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
+			"Bitcoin does not answer":       func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+			"its inputs were not asked for": func(in *In) { in.Obs.Spends = Fact[[]bitcoin.Spend]{} },
+			"nobody knows of its inputs":    func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+			"an input is spent elsewhere":   spentOtherwise,
+			"an input is about to be spent": func(in *In) {
+				in.Obs.Spends.Value[1] = bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{8}}
+			},
+			"an input is spent, by an unnamed": func(in *In) { in.Obs.Spends.Value[1] = bitcoin.Spend{State: bitcoin.SpentConfirmed} },
 		})
 	})
 	t.Run("a late payment", func(t *testing.T) {

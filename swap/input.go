@@ -62,6 +62,8 @@ type Outcome struct {
 	Reason  string // else it is not known whether it was done
 	Step    int    // send: which transaction
 	Tx      string // send: its id
+	Of      string // withdraw: the k1 of the link
+	Again   bool   // post: refused, and the LP takes another transaction for the same quote
 	By      string // the process that made the attempt
 }
 
@@ -83,6 +85,9 @@ func (in In) noteOutcome(next *Record) {
 	}
 	if s := next.Submission; o.Tx != "" && (s == nil || o.Step >= len(s.Txs) || s.Txs[o.Step].ID != o.Tx) {
 		return // of a submission that another one has replaced
+	}
+	if o.Effect == CallWithdraw && o.Of != "" && (next.Lightning.Withdraw == nil || next.Lightning.Withdraw.Params.K1 != o.Of) {
+		return // of a link that another one has replaced
 	}
 	key := Effect{Kind: o.Effect, Step: o.Step}.Key()
 	if next.Tried == nil {

@@ -25,14 +25,25 @@ func mayBePaid(in In) bool {
 	return in.R.State != swapstate.LnExpired || ends != 0 && !ends.Passed(in.Now)
 }
 
+// ReplacesWithdraw reports whether a link that is given now takes the place of the one that
+// the swap has: of one that was given later than the swap was created, and that did not pay,
+// the owner's does at once, and any when its service has refused. Two services that pay pay
+// one invoice, of which the LP takes one payment.
+func (r *Record) ReplacesWithdraw(byOwner bool) bool {
+	w := r.Lightning.Withdraw
+	return w == nil || w.Given && (byOwner || r.Tried[string(CallWithdraw)].Outcome == Refused)
+}
+
 // withdrawMove is the row by which the invoice is paid from an LNURL-withdraw link.
 func withdrawMove() Move {
 	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
 		use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
-		return (use.With != nil && have == nil || use.With == nil && have != nil) && !in.rivalled()
+		return (use.With != nil && in.R.ReplacesWithdraw(use.ByOwner) || use.With == nil && have != nil) && !in.rivalled()
 	}, Do: func(in In, next *Record) {
 		if use := in.Input.(UseWithdraw); use.With != nil {
 			next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
+			next.Lightning.Withdraw.Given = true
+			delete(next.Tried, string(CallWithdraw)) // it was about another link
 		}
 		next.Lightning.Withdraw.Asked = true
 		askAgain(next, CallWithdraw)

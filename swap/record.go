@@ -155,6 +155,7 @@ type LightningPart struct {
 type Withdraw struct {
 	Params lnurl.WithdrawParams `json:"params"`
 	Asked  bool                 `json:"asked,omitempty"` // the invoice is to be handed over
+	Given  bool                 `json:"given,omitempty"` // with the request to be paid, and not at the swap's creation
 }
 
 // BitcoinPart belongs to the types with an on-chain side.
@@ -172,7 +173,16 @@ type BitcoinPart struct {
 	Tx            []byte       `json:"tx,omitempty"`           // the user's transaction, once it is fixed
 	PSBT          []byte       `json:"psbt,omitempty"`         // as posted to the LP
 	Posted        bool         `json:"posted,omitempty"`       // may have left for the LP
+	ByStranger    bool         `json:"byStranger,omitempty"`   // it was not the swap's owner who handed the PSBT in
+	Declined      []Declined   `json:"declined,omitempty"`     // earlier PSBTs, which the LP refused
 	Void          []byte       `json:"void,omitempty"`         // an earlier transaction, of which another one in a block spends an input
+}
+
+// Declined is a signed transaction that the LP refused, and that it may have all the
+// same: it stays valid until one of its inputs is spent.
+type Declined struct {
+	TxID bitcoin.Hash `json:"txid"`
+	Tx   []byte       `json:"tx"`
 }
 
 // VaultPart belongs to SPV_VAULT_FROM_BTC.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -50,7 +51,7 @@ func newSPVFromBTC() *Flow {
 // spvUnpaid reports whether no transaction was handed to the LP. One that was may be
 // sent whenever the LP likes, so that such a swap is not over.
 func spvUnpaid(r *Record) bool {
-	return (r.State == swapstate.SPVCreated || r.State == swapstate.SPVSoftExpired) && !r.Posted()
+	return (r.State == swapstate.SPVCreated || r.State == swapstate.SPVSoftExpired) && !r.Posted() && !r.declined()
 }
 
 func (r *Record) Posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
@@ -72,6 +73,8 @@ func spvDead(in In) bool {
 		outlook.Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value) == outlook.Dead
 }
 
+// spvMoves are the rows of the table. What an LP declined, and what was not handed to it,
+// leaves the quote open (spv_declined.go).
 func spvMoves() []Move {
 	withdrawal := func(want chains.WithdrawalState) func(In) bool {
 		return func(in In) bool {
@@ -115,6 +118,8 @@ func spvMoves() []Move {
 			_, known := spvKnown(in)
 			return known && !enough(in)
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
+		spvSentAfterAll(),
+		spvNotHandedOver(),
 		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
@@ -123,6 +128,7 @@ func spvMoves() []Move {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
+		spvLeavesOpen(),
 		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
@@ -132,6 +138,7 @@ func spvMoves() []Move {
 			unseen := !in.R.Posted() || f.Known() && f.Value == nil
 			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == swapstate.SPVSigned && in.R.Expiry.Passed(in.Now))
 		}},
+		spvStaysDeclined(),
 		{From: []int{swapstate.SPVCreated}, To: swapstate.SPVSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
 		{From: []int{swapstate.SPVSoftExpired}, To: swapstate.SPVExpired, Why: "the quote expired unused", If: func(in In) bool {
 			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
@@ -139,13 +146,12 @@ func spvMoves() []Move {
 
 		{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired}, To: swapstate.SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
-			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now)
-		}, Do: func(in In, next *Record) {
-			p := in.Input.(Submit).PSBT
-			b := dup(next.Bitcoin)
-			b.TxID, b.Tx, b.PSBT, b.Posted, b.MinerSats = p.TxID, p.Tx, p.Posted, true, p.Fee
-			next.Bitcoin = b
-		}},
+			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now) && (sub.ByOwner || !in.R.declined())
+		}, Do: spvSigned},
+		{From: []int{swapstate.SPVSigned}, To: stay, Why: "the owner's transaction takes the place of a stranger's", On: OnSubmit, If: func(in In) bool {
+			sub := in.Input.(Submit)
+			return sub.Action == ActionFund && sub.PSBT != nil && sub.ByOwner && spvReplaceable(in.R) && !in.R.Vault.Deadline.Passed(in.Now)
+		}, Do: spvSigned},
 		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub) && !spvUnproven(in)
@@ -163,6 +169,11 @@ func spvUnproven(in In) bool {
 func spvAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
+	if r.declined() && !r.Posted() && !obs.Spends.Asked {
+		if vault, err := bitcoin.ParseOutPoint(r.Vault.UTXO); err == nil { // which every transaction of the swap spends
+			a.Spends = []bitcoin.OutPoint{vault}
+		}
+	}
 	if resting := r.Settled && r.State != swapstate.SPVSoftExpired; resting || !r.Posted() {
 		return a
 	}
@@ -244,7 +255,7 @@ func spvFill(in In, next *Record) {
 func spvEffects(in In) []Effect {
 	effects := sendNext(in, func(In) bool { return true })
 	post := in.R.Tried[string(PostPSBT)]
-	if handing := in.R.State == swapstate.SPVSigned || in.R.State == swapstate.SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) {
+	if handing := in.R.State == swapstate.SPVSigned || in.R.State == swapstate.SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) && spvInputsAreThere(in) {
 		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
 	}
 	return effects
@@ -298,6 +309,9 @@ func spvView(in In) View {
 			pay.Status = shownSoftExpired
 		} else {
 			v.Action = spvFund()
+			if r.Problem != "" {
+				v.Blocked = fault.New(fault.InvalidState, "the last transaction was not taken; sign another one: %s", r.Problem)
+			}
 		}
 	case swapstate.SPVSoftExpired:
 		seen(shownSoftExpired)
@@ -307,6 +321,9 @@ func spvView(in In) View {
 	case swapstate.SPVSigned, swapstate.SPVPosted:
 		seen(shownAwaiting)
 		v.Action = waiting()
+		if spvReplaceable(r) {
+			v.Late = spvFund()
+		}
 	case swapstate.SPVBroadcasted:
 		seen(shownReceived)
 		v.Action = waiting()

@@ -14,8 +14,8 @@ type View struct {
 	Expired bool // soft or hard, for the step statuses; the flags of the API come from Row
 	Steps   []Step
 	Action  Action // nil: nothing to do, or Blocked says why it is not possible now
-	// Late is an action that is not offered any more, because it is too late to
-	// start it, but whose transactions are still accepted; nil if there is none.
+	// Late is an action that is not offered, because it is too late to start it or
+	// somebody else acts, but whose transactions are accepted; nil if there is none.
 	Late    Action
 	Blocked error // why the user cannot act now; nil if nothing prevents it
 	// Reveal says that the caller has to reveal the preimage; nil for types
@@ -41,7 +41,7 @@ func (v *View) End() {
 
 // Signable returns the action whose transactions may be submitted.
 func (v View) Signable() Action {
-	if v.Action == nil {
+	if _, waits := v.Action.(*Wait); v.Action == nil || waits && v.Late != nil {
 		return v.Late
 	}
 	if p, ok := v.Action.(*Pay); ok && p.Fund != nil {

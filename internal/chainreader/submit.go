@@ -109,6 +109,9 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 	if err != nil {
 		return swap.Submit{}, fault.At("signedTxs", err)
 	}
+	if err := rd.unspent(ctx, u.Inputs(), tx.ID, a.Vault); err != nil {
+		return swap.Submit{}, err
+	}
 	if a.Vault {
 		if err := rd.recheckVault(ctx, r, tx.Tx); err != nil {
 			return swap.Submit{}, err
@@ -119,6 +122,25 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 		return swap.Submit{}, err
 	}
 	return swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: tx.ID, Tx: raw, Posted: tx.PSBT, Fee: tx.Fee}}, nil
+}
+
+// unspent makes sure that no other transaction spends an input: an LP would refuse it, and
+// it would never be mined. The vault's own input is judged with the vault.
+func (rd *Reader) unspent(ctx context.Context, ops []bitcoin.OutPoint, ours bitcoin.Hash, vault bool) error {
+	first := 0
+	if vault {
+		first = min(1, len(ops))
+	}
+	spends, err := rd.Spends(ctx, ops[first:])
+	if err != nil {
+		return err
+	}
+	for i, s := range spends {
+		if (s.State == bitcoin.SpentInMempool || s.State == bitcoin.SpentConfirmed) && s.TxID != ours {
+			return fault.Invalid("signedTxs[0]", "input %d spends output %d of transaction %s, which another transaction spends already", first+i, ops[first+i].Index, ops[first+i].Hash)
+		}
+	}
+	return nil
 }
 
 // parents learns what the inputs spend and, of unconfirmed parents, what they

@@ -36,7 +36,7 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 	if r.State != 0 {
 		return "", fault.New(fault.InvalidState, "the swap is not awaiting payment")
 	}
-	use, err := withdrawal(ctx, links, r, link)
+	use, err := withdrawal(ctx, links, r, link, true)
 	if err != nil {
 		return "", err
 	}
@@ -77,11 +77,11 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 }
 
 // withdrawal resolves the link that a payment is to come from.
-func withdrawal(ctx context.Context, links Links, r *swap.Record, link string) (swap.UseWithdraw, error) {
+func withdrawal(ctx context.Context, links Links, r *swap.Record, link string, byOwner bool) (swap.UseWithdraw, error) {
 	switch have := r.Lightning.Withdraw != nil; {
-	case have && link != "":
+	case have && link != "" && !r.ReplacesWithdraw(byOwner):
 		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "must be empty: the swap already has an LNURL-withdraw link")
-	case have:
+	case have && link == "":
 		return swap.UseWithdraw{}, nil
 	case link == "":
 		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "is required: the swap was created without an LNURL-withdraw link")
@@ -93,6 +93,9 @@ func withdrawal(ctx context.Context, links Links, r *swap.Record, link string) (
 	w, ok := d.(*lnurl.Withdraw)
 	if !ok {
 		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "is not an LNURL-withdraw link")
+	}
+	if have := r.Lightning.Withdraw; have != nil && have.Params.URL == w.Params.URL { // the same once more
+		return swap.UseWithdraw{}, nil
 	}
 	invoice, err := lightning.Decode(r.Lightning.Invoice)
 	if err != nil {

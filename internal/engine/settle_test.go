@@ -58,36 +58,58 @@ func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
 	return text
 }
 
+// caller is somebody who gives a link.
+type caller int
+
+const (
+	byStranger caller = iota
+	byOwner
+	afterRefusal // a stranger, after the service of the link before has refused
+)
+
 // A link pays an invoice if the invoice's amount is one that it pays out, to the
-// millisatoshi; a swap that has one takes no other.
+// millisatoshi. A swap that was made with one takes no other; one that was given later
+// yields to the owner's, and to anybody's once its service has refused.
 func TestWhichLinksPayAnInvoice(t *testing.T) {
 	const msat = 100_000
 	own := &swap.Withdraw{}
+	given := &swap.Withdraw{Given: true, Asked: true, Params: lnurl.WithdrawParams{URL: "lnurlw://another"}}
+	same := &swap.Withdraw{Given: true, Asked: true, Params: lnurl.WithdrawParams{URL: "lnurlw://pays"}}
 	for name, c := range map[string]struct {
 		amount lnwire.MilliSatoshi
 		own    *swap.Withdraw
 		link   string
 		links  links
 		says   string // "" if it pays
+		by     caller
 	}{
-		"exactly":                 {msat, nil, "x", paysOut(msat, msat), ""},
-		"the least is more":       {msat, nil, "x", paysOut(msat+1, msat+1), "does not include"},
-		"the most is less":        {msat, nil, "x", paysOut(msat-1, msat-1), "does not include"},
-		"an invoice of no amount": {0, nil, "x", paysOut(0, msat), "does not include"},
-		"none":                    {msat, nil, "", paysOut(0, msat), "is required"},
-		"the swap's own":          {msat, own, "", links{err: errGone}, ""},
-		"beside the swap's own":   {msat, own, "x", paysOut(0, msat), "must be empty"},
-		"a link to pay":           {msat, nil, "x", links{details: &lnurl.Pay{}}, "not an LNURL-withdraw"},
-		"no answer":               {msat, nil, "x", links{err: fault.New(fault.InvalidInput, "is not a link")}, "not a link"},
+		"exactly":                            {msat, nil, "x", paysOut(msat, msat), "", byStranger},
+		"the least is more":                  {msat, nil, "x", paysOut(msat+1, msat+1), "does not include", byStranger},
+		"the most is less":                   {msat, nil, "x", paysOut(msat-1, msat-1), "does not include", byStranger},
+		"an invoice of no amount":            {0, nil, "x", paysOut(0, msat), "does not include", byStranger},
+		"none":                               {msat, nil, "", paysOut(0, msat), "is required", byStranger},
+		"the swap's own":                     {msat, own, "", links{err: errGone}, "", byStranger},
+		"beside the swap's own":              {msat, own, "x", paysOut(0, msat), "must be empty", byStranger},
+		"a link to pay":                      {msat, nil, "x", links{details: &lnurl.Pay{}}, "not an LNURL-withdraw", byStranger},
+		"no answer":                          {msat, nil, "x", links{err: fault.New(fault.InvalidInput, "is not a link")}, "not a link", byStranger},
+		"beside one that was given":          {msat, given, "x", paysOut(0, msat), "must be empty", byStranger},
+		"the owner's for one that was given": {msat, given, "x", paysOut(0, msat), "", byOwner},
+		"one for one that was refused":       {msat, given, "x", paysOut(0, msat), "", afterRefusal},
+		"the owner's that cannot pay":        {msat, given, "x", paysOut(msat+1, msat+1), "does not include", byOwner},
+		"the same once more":                 {msat, same, "x", paysOut(0, msat), "", byOwner},
+		"the owner's beside the swap's own":  {msat, own, "x", paysOut(0, msat), "must be empty", byOwner},
 	} {
 		r := newToy("a")
 		r.Lightning = &swap.LightningPart{Invoice: invoiceOf(t, c.amount), Withdraw: c.own}
-		use, err := withdrawal(t.Context(), c.links, r, c.link)
+		if c.by == afterRefusal {
+			r.Tried = map[string]swap.Try{string(swap.CallWithdraw): {Started: 1, Attempts: 1, Outcome: swap.Refused}}
+		}
+		use, err := withdrawal(t.Context(), c.links, r, c.link, c.by == byOwner)
 		switch e, _ := errors.AsType[*fault.Error](err); {
 		case c.says == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
 		case c.says == "":
-			if (use.With == nil) != (c.own != nil) || use.With != nil && (use.Link != "lnurlw://pays" || use.With.Params.K1 != "k") {
+			if (use.With == nil) != (c.own == own || c.own == same) || use.With != nil && (use.Link != "lnurlw://pays" || use.With.Params.K1 != "k") {
 				t.Errorf("%s: %+v", name, use)
 			}
 		case e == nil || e.Code != fault.InvalidInput || e.Field != "lnurlWithdraw" || !strings.Contains(err.Error(), c.says) || use.With != nil:
@@ -96,7 +118,7 @@ func TestWhichLinksPayAnInvoice(t *testing.T) {
 	}
 	r := newToy("a")
 	r.Lightning = &swap.LightningPart{Invoice: "lnbc1"}
-	if _, err := withdrawal(t.Context(), paysOut(0, msat), r, "x"); err == nil {
+	if _, err := withdrawal(t.Context(), paysOut(0, msat), r, "x", true); err == nil {
 		t.Error("an invoice that cannot be read is paid")
 	}
 }

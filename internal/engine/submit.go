@@ -91,7 +91,9 @@ func (g *Engine) expected(ctx context.Context, check Checker, res *Result, signe
 	v := g.View(res)
 	switch a := v.Signable().(type) {
 	case *swap.Sign, *swap.Fund:
-		return check.Check(ctx, res.Record, a, signed)
+		in, err := check.Check(ctx, res.Record, a, signed)
+		in.ByOwner = true
+		return in, err
 	}
 	if v.Blocked != nil {
 		return swap.Submit{}, v.Blocked
@@ -124,8 +126,12 @@ var errUnderWay = fault.New(fault.InvalidState, "another submission is in progre
 func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bool) error {
 	already := !from.Submission.Open()
 	settled := func(r *swap.Record) (bool, error) {
-		if r.State == swapstate.SPVDeclined && r.Type == swap.SPVFromBTC {
+		switch {
+		case r.Type != swap.SPVFromBTC:
+		case r.State == swapstate.SPVDeclined:
 			return true, fault.New(fault.Upstream, "the liquidity provider refused the transaction: %s", r.Problem)
+		case r.State == swapstate.SPVCreated && from.State != swapstate.SPVCreated:
+			return true, fault.New(fault.Upstream, "the transaction was not taken, and another one can be signed: %s", r.Problem)
 		}
 		if r.Type == swap.SPVFromBTC && r.State == swapstate.SPVSigned {
 			return false, nil

@@ -55,11 +55,15 @@ func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) s
 		return p.send(ctx, r, e.Step)
 	case swap.PostPSBT:
 		_, err := p.LPs.PostSPV(ctx, r.LP.URL, r.Chain, r.Vault.QuoteID, r.Bitcoin.PSBT)
-		return outcome(lp.PostRefused(err), err)
+		o := outcome(lp.PostRefused(err) || notSent(err), err)
+		o.Again = lp.PostAgain(err) || notSent(err)
+		return o
 	case swap.CallWithdraw:
 		w := r.Lightning.Withdraw
 		err := p.LNURL.SubmitInvoice(ctx, w.Params, r.Lightning.Invoice)
-		return outcome(err != nil && !errors.Is(err, lnurl.ErrUnknownOutcome), err)
+		o := outcome(err != nil && !errors.Is(err, lnurl.ErrUnknownOutcome), err)
+		o.Of = w.Params.K1
+		return o
 	case swap.Publish:
 		if p.Messenger == nil {
 			return swap.Outcome{Refused: true, Reason: "no messenger is configured"}
@@ -73,6 +77,12 @@ func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) s
 		return p.setRefund(ctx, r)
 	}
 	return swap.Outcome{Refused: true, Reason: "unknown effect"}
+}
+
+// notSent reports whether a PSBT is too large to be posted, and was not.
+func notSent(err error) bool {
+	_, answered := errors.AsType[*lp.RequestError](err)
+	return !answered && fault.CodeOf(err) == fault.InvalidInput
 }
 
 func (p *Executor) send(ctx context.Context, r *swap.Record, step int) swap.Outcome {

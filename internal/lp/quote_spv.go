@@ -156,3 +156,14 @@ func PostRefused(err error) bool {
 	e, ok := errors.AsType[*RequestError](err)
 	return ok && slices.Contains(postRefusals, e.Code)
 }
+
+// postAgain are those refusals after which the quote can still be used: the transaction
+// was at fault, or the LP has no room (protocol: lp-protocol.md §5.8, lp-next.md).
+var postAgain = []int{20013, 20507, 20508, 20509, 20511, 20513, 20514, 20515, 20516}
+
+// PostAgain reports whether an error of [Client.PostSPV], by which the LP does not have the
+// PSBT, leaves the quote open for another one.
+func PostAgain(err error) bool {
+	e, ok := errors.AsType[*RequestError](err)
+	return ok && slices.Contains(postAgain, e.Code)
+}
