@@ -17,7 +17,7 @@ import (
 // it is punished, once for each swap.
 type Lie struct {
 	At     Millis          `json:"at"`
-	Check  lp.Check        `json:"check"`
+	Check  string          `json:"check"` // which of the checks of an LP failed
 	Reason string          `json:"reason"`
 	Agreed json.RawMessage `json:"agreed,omitempty"` // the escrow of the quote; the invoice is in the swap's Lightning part
 	Came   json.RawMessage `json:"came,omitempty"`   // what of the LP's answer shows the lie
@@ -25,7 +25,7 @@ type Lie struct {
 
 // Error returns the lie as the error by which [lp.Directory.Punish] knows it.
 func (l *Lie) Error(url string) error {
-	return &lp.LPError{LP: url, Check: l.Check, Reason: l.Reason}
+	return &lp.LPError{LP: url, Check: lp.Check(l.Check), Reason: l.Reason}
 }
 
 // lie returns what the LP has just been shown to lie about, nil if nothing is new. Only
@@ -59,7 +59,7 @@ func (in In) lie() *Lie {
 	if len(reason) > mostReason {
 		reason = strings.ToValidUTF8(reason[:mostReason], "") + "..."
 	}
-	return &Lie{At: At(in.Now), Check: found.Check, Reason: reason, Agreed: r.Escrow.Expected.Data, Came: evidence(s.Value)}
+	return &Lie{At: At(in.Now), Check: string(found.Check), Reason: reason, Agreed: r.Escrow.Expected.Data, Came: evidence(s.Value)}
 }
 
 // falseDelivery returns what is false about the escrow that the LP presents for a payment.

@@ -161,7 +161,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 				return
 			}
 			l := next.Lie
-			if l == nil || l.Check != c.check || l.Reason == "" || l.At != At(noon) || string(l.Agreed) != `{"agreed":1}` {
+			if l == nil || l.Check != string(c.check) || l.Reason == "" || l.At != At(noon) || string(l.Agreed) != `{"agreed":1}` {
 				t.Fatalf("%+v", l)
 			}
 			if s := in.Obs.LP.Value; len(s.Escrow) > 0 && !strings.Contains(string(l.Came), `{"came":2}`) || s.TxID != "" && !strings.Contains(string(l.Came), s.TxID) || s.Auth != nil && !strings.Contains(string(l.Came), `"signature"`) {
@@ -182,7 +182,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if kept, err := Decode(next.ID, 1, body); err != nil || kept.Lie == nil || kept.Lie.Check != c.check || !bytes.Equal(kept.Lie.Came, l.Came) {
+			if kept, err := Decode(next.ID, 1, body); err != nil || kept.Lie == nil || kept.Lie.Check != string(c.check) || !bytes.Equal(kept.Lie.Came, l.Came) {
 				t.Errorf("stored: %+v, %v", kept, err)
 			}
 		})
