@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,21 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 			}
 			w.reached(id, "SIGNED")
 			w.net.LPs[0].Misbehave(lp.Fault{})
+			w.reached(id, "BROADCASTED")
+			w.mine(2)
+		}, "CLAIMED"},
+		{"the LP refuses one, and takes the next", lp.Fault{DenyPost: 20514}, "WBTC", func(w *world, id string) {
+			if err := w.post(id, patience); swapper.CodeOf(err) != swapper.CodeUpstream {
+				w.t.Errorf("got %v", err)
+			}
+			s := w.reached(id, "CREATED")
+			if s.IsFinished || s.IsFailed || s.CurrentAction == nil || s.CurrentAction.SignPSBT == nil || !strings.Contains(s.CurrentAction.SignPSBT.Description, "not taken") {
+				w.t.Errorf("it is not to be signed again: %+v", s)
+			}
+			w.net.LPs[0].Misbehave(lp.Fault{})
+			if err := w.post(id, patience); err != nil {
+				w.t.Error(err)
+			}
 			w.reached(id, "BROADCASTED")
 			w.mine(2)
 		}, "CLAIMED"},

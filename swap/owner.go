@@ -77,7 +77,10 @@ func Discreet(a Action) Action {
 		return a
 	}
 	at := slices.IndexFunc(s.Plan.Steps, func(step chains.Step) bool { return step.Kind == chains.StepClaimSecret })
-	if at <= 0 { // a claim alone is asked for only when publishing the preimage is safe
+	switch {
+	case s.For == actionLastClaim: // the refund may win against it
+		return nil
+	case at <= 0: // else a claim alone is asked for only when publishing the preimage is safe
 		return a
 	}
 	less := *s

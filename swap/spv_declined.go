@@ -13,7 +13,7 @@ import (
 // a swap's transactions spend the vault's output, so that one of them can be mined, and the
 // spender of that output tells which.
 
-// mostDeclined is how many refused transactions a swap keeps; the next one ends it.
+// mostDeclined is how many refusals leave a quote open; the next one ends the swap.
 const mostDeclined = 5
 
 func (r *Record) declined() bool { return r.Bitcoin != nil && len(r.Bitcoin.Declined) > 0 }
@@ -54,7 +54,7 @@ func spvInputsAreThere(in In) bool {
 func clearSigned(next *Record, handedOver bool) {
 	b := dup(next.Bitcoin)
 	if handedOver {
-		b.Declined = append(withoutTx(b.Declined, b.TxID), Declined{b.TxID, b.Tx})
+		b.Declined = append(slices.Clone(b.Declined), Declined{b.TxID, b.Tx})
 	}
 	b.TxID, b.Tx, b.PSBT, b.Posted, b.ByStranger = bitcoin.Hash{}, nil, nil, false, false
 	next.Bitcoin = b

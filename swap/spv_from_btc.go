@@ -261,7 +261,7 @@ func spvEffects(in In) []Effect {
 	return effects
 }
 
-func spvFund() Action {
+func spvFund() *Fund {
 	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
 }
 
@@ -308,10 +308,11 @@ func spvView(in In) View {
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = shownSoftExpired
 		} else {
-			v.Action = spvFund()
+			fund := spvFund()
 			if r.Problem != "" {
-				v.Blocked = fault.New(fault.InvalidState, "the last transaction was not taken; sign another one: %s", r.Problem)
+				fund.Description = "The last transaction was not taken. Sign and submit another one."
 			}
+			v.Action = fund
 		}
 	case swapstate.SPVSoftExpired:
 		seen(shownSoftExpired)

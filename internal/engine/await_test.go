@@ -69,6 +69,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 		"the provider has to be told":        {spv(swapstate.SPVCreated), spv(swapstate.SPVSigned), waits},
 		"the provider was told":              {spv(swapstate.SPVSigned), spv(swapstate.SPVPosted), ok},
 		"the provider declined":              {spv(swapstate.SPVSigned), spv(swapstate.SPVDeclined), "refused"},
+		"the provider takes another":         {spv(swapstate.SPVSigned), spv(swapstate.SPVCreated), "another one can be signed"},
 		"it had declined":                    {spv(swapstate.SPVDeclined), spv(swapstate.SPVDeclined), "refused"},
 		"the payment is not out":             {gas(paid(nil), nil), gas(paid(nil), nil), waits},
 		"the payment was refused once":       {gas(paid(nil), nil), gas(paid(nil), refused), waits},

@@ -36,7 +36,7 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 	if r.State != 0 {
 		return "", fault.New(fault.InvalidState, "the swap is not awaiting payment")
 	}
-	use, err := withdrawal(ctx, links, r, link, true)
+	use, err := withdrawal(ctx, links, r, link, owned(r))
 	if err != nil {
 		return "", err
 	}

@@ -91,9 +91,7 @@ func (g *Engine) expected(ctx context.Context, check Checker, res *Result, signe
 	v := g.View(res)
 	switch a := v.Signable().(type) {
 	case *swap.Sign, *swap.Fund:
-		in, err := check.Check(ctx, res.Record, a, signed)
-		in.ByOwner = true
-		return in, err
+		return check.Check(ctx, res.Record, a, signed)
 	}
 	if v.Blocked != nil {
 		return swap.Submit{}, v.Blocked

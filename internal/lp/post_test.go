@@ -13,21 +13,25 @@ func TestUnknownOutcomeOfAPostIsNoRefusal(t *testing.T) {
 		status  int
 		answer  string
 		refused bool
+		again   bool // the quote can still be used
 	}{
-		"may have been sent":     {200, `{"code":20001,"msg":"Transaction status unknown","data":{"txId":"ab"}}`, false},
-		"is being sent":          {200, `{"code":20517,"msg":"already in progress, please retry later"}`, false},
-		"could not be sent":      {200, `{"code":20512,"msg":"Error broadcasting bitcoin transaction"}`, false},
-		"unforeseen error":       {200, `{"code":0,"msg":"Internal server error"}`, false},
-		"unforeseen error, 500":  {500, `{"code":0,"msg":"Internal server error"}`, false},
-		"unheard of code":        {200, `{"code":20999,"msg":""}`, false},
-		"done without id":        {200, `{"code":20000,"msg":"","data":{}}`, false},
-		"too many open requests": {503, "Too many open requests", false},
-		"gateway":                {502, "<html>", false},
-		"quote is over":          {200, `{"code":20505,"msg":"Invalid quote ID, not found or expired!"}`, true},
-		"fee too low":            {200, `{"code":20511,"msg":"Bitcoin transaction fee too low"}`, true},
-		"too large":              {200, `{"code":20516,"msg":"too large"}`, true},
-		"refused by a plugin":    {200, `{"code":29999,"msg":"no"}`, true},
-		"bad body":               {400, `{"code":20100,"msg":"Invalid request body"}`, true},
+		"may have been sent":     {200, `{"code":20001,"msg":"Transaction status unknown","data":{"txId":"ab"}}`, false, false},
+		"is being sent":          {200, `{"code":20517,"msg":"already in progress, please retry later"}`, false, false},
+		"could not be sent":      {200, `{"code":20512,"msg":"Error broadcasting bitcoin transaction"}`, false, false},
+		"unforeseen error":       {200, `{"code":0,"msg":"Internal server error"}`, false, false},
+		"unforeseen error, 500":  {500, `{"code":0,"msg":"Internal server error"}`, false, false},
+		"unheard of code":        {200, `{"code":20999,"msg":""}`, false, false},
+		"done without id":        {200, `{"code":20000,"msg":"","data":{}}`, false, false},
+		"too many open requests": {503, "Too many open requests", false, false},
+		"gateway":                {502, "<html>", false, false},
+		"quote is over":          {200, `{"code":20505,"msg":"Invalid quote ID, not found or expired!"}`, true, false},
+		"fee too low":            {200, `{"code":20511,"msg":"Bitcoin transaction fee too low"}`, true, true},
+		"too large":              {200, `{"code":20516,"msg":"too large"}`, true, true},
+		"refused by a plugin":    {200, `{"code":29999,"msg":"no"}`, true, false},
+		"bad body":               {400, `{"code":20100,"msg":"Invalid request body"}`, true, false},
+		"an input is spent":      {200, `{"code":20514,"msg":"spent"}`, true, true},
+		"the vault has moved":    {200, `{"code":20510,"msg":"vault UTXO spent"}`, true, false},
+		"no room":                {200, `{"code":20013,"msg":"too many swaps"}`, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -38,6 +42,9 @@ func TestUnknownOutcomeOfAPostIsNoRefusal(t *testing.T) {
 			_, err := client(t, Options{}).PostSPV(t.Context(), base, "CITREA", "ab", []byte{1})
 			if refused := PostRefused(err); err == nil || refused != at.refused {
 				t.Errorf("%v: a refusal %v, want %v", err, refused, at.refused)
+			}
+			if again := PostAgain(err); again != at.again {
+				t.Errorf("%v: takes another %v, want %v", err, again, at.again)
 			}
 		})
 	}

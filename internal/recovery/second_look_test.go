@@ -2,10 +2,14 @@ package recovery
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/swap"
@@ -44,6 +48,33 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			t.Errorf("%v, handed over %d times", err, st.Acts.count(swap.PostPSBT))
 		}
 	})
+	// What is spent elsewhere would be declined, or never be mined: it is refused by name, and
+	// the quote stays as it is.
+	for name, by := range map[string]bitcoin.Spend{
+		"a coin that waits to be spent elsewhere":   {State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{7}},
+		"a coin that is spent":                      {State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{7}},
+		"a coin that is spent, nobody says by whom": {State: bitcoin.SpentConfirmed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := vaultCase(t, fields, now)
+			st := perform(t, s)
+			funded(t, s, st.Record, in.PSBT)
+			u, err := btcpsbt.Parse(in.PSBT)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.World.Spends[u.Inputs()[1]] = by
+			_, err = st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
+			st.Engine.Effects.Wait()
+			got, loadErr := st.Engine.Load(t.Context(), st.Record.ID)
+			if e, _ := errors.AsType[*fault.Error](err); e == nil || e.Code != fault.InvalidInput || e.Field != "signedTxs[0]" || !strings.Contains(err.Error(), "input 1") || st.Acts.count(swap.PostPSBT) != 0 {
+				t.Errorf("%v, handed over %d times", err, st.Acts.count(swap.PostPSBT))
+			}
+			if loadErr != nil || got.State != st.Record.State || got.Posted() {
+				t.Errorf("state %d, %v", got.State, loadErr)
+			}
+		})
+	}
 	for name, change := range map[string]func(w *flowtest.World){
 		"as agreed":     func(*flowtest.World) {},
 		"closed":        func(w *flowtest.World) { w.Vault.Open = false },

@@ -21,7 +21,7 @@ import (
 // btcWorld is Bitcoin, and the vault that a withdrawal is of.
 type btcWorld struct {
 	height int16
-	txs    [2]btx // of the user: 0 was handed to us, 1 was sent by a wallet of its own
+	txs    [2]btx // of the user: 0 was handed to us, 1 was sent by a wallet of its own; for a vault, 1 is a stranger's
 
 	posted, refused bool  // the provider has the PSBT; it says that it will not sign
 	signs           int8  // how often the user signed
@@ -258,12 +258,14 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 	if len(r.Bitcoin.Void) > 0 { // a second transaction of this wallet would be another one
 		return false
 	}
-	sub := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: paymentIDs[0], Tx: rawPayment(0), Posted: []byte{1}}}
+	sub := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: paymentIDs[0], Tx: rawPayment(0), Posted: []byte{1}}, ByOwner: true}
 	switch b.txs[0].state {
 	case absent, signed, replaced:
 		b.txs[0] = btx{state: signed, known: true}
 	}
-	b.signs++
+	if len(r.Bitcoin.Declined) == 0 { // what was refused and is signed again spends the same: one of them can be mined
+		b.signs++
+	}
 	switch _, _, err := s.turn(sub, o); {
 	case err == nil && !s.rec.Submitted([]string{paymentIDs[0].String()}) && !s.rec.Posted():
 		s.broken("what was signed is taken, and not kept")
@@ -273,6 +275,23 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 		s.broken("what was offered for signing is refused: %v", err)
 	}
 	return true
+}
+
+// intrude has a stranger hand in a transaction that pays nothing: he spends its coin
+// elsewhere at once, or the provider will refuse it.
+func (s *sim) intrude(spent bool) bool {
+	b := &s.w.btc
+	if s.w.asleep || b.txs[1].state != absent {
+		return false
+	}
+	b.txs[1] = btx{state: signed}
+	sub := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: paymentIDs[1], Tx: rawPayment(1), Posted: []byte{2}}}
+	_, _, err := s.turn(sub, opts{})
+	if err == nil && spent {
+		b.height++
+		b.txs[1] = btx{state: replaced, at: b.height}
+	}
+	return err == nil
 }
 
 // paysAgain notes that the user is asked for a payment, with transaction i: none may be
@@ -302,6 +321,8 @@ func (s *sim) performMore(r *swap.Record, e swap.Effect) (done, no bool) {
 			s.broken("the signed transaction is posted after the quote's end")
 		}
 		switch {
+		case r.Bitcoin.TxID == paymentIDs[1]: // a stranger's, which is no good
+			return false, s.w.mood != silent
 		case s.w.mood == silent:
 			b.posted = true
 			return false, false
@@ -524,6 +545,8 @@ func spvStory() *story {
 			return true
 		}},
 		action{"the process hears of an event of the vault", 0, hint},
+		action{"a stranger hands in a transaction, and spends its coin elsewhere", 1, func(s *sim) bool { return s.intrude(true) }},
+		action{"a stranger hands in a transaction that the provider will refuse", 1, func(s *sim) bool { return s.intrude(false) }},
 		speak("the provider speaks again", working, 0, nil),
 		speak("the provider falls silent", silent, 1, nil),
 		speak("the provider refuses whatever it is asked to sign", liesRefund, 1, nil),
@@ -546,6 +569,11 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 		ok = in(swapstate.SPVCreated, swapstate.SPVSoftExpired, swapstate.SPVExpired)
 		if in(swapstate.SPVExpired) && !r.Vault.Deadline.Passed(s.clock(0)) && s.w.off == 0 && was.State != swapstate.SPVExpired {
 			ok = false
+		}
+	case r.Bitcoin.TxID == paymentIDs[1]: // nobody sends it
+		ok = in(swapstate.SPVSigned, swapstate.SPVSoftExpired, swapstate.SPVExpired, swapstate.SPVDeclined)
+		if in(swapstate.SPVExpired, swapstate.SPVDeclined) && !r.Expiry.Passed(s.clock(0)) && was.State != r.State && s.w.mood == working {
+			return "a stranger has ended the swap"
 		}
 	case in(swapstate.SPVFronted):
 		ok = state == chains.WithdrawalFronted || state == chains.WithdrawalClosed && b.fronted != 0

@@ -379,7 +379,7 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 		return true
 	case lostBefore:
 	case refused:
-		out.Refused, out.Reason = true, "refused"
+		out.Refused, out.Again, out.Reason = true, true, "refused"
 	default:
 		s.o = o
 		done, no := s.perform(r, res, e)
@@ -388,7 +388,7 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 			return true
 		}
 		if ends == asUsual {
-			out.Done, out.Refused = done, no
+			out.Done, out.Refused, out.Again = done, no, no
 		}
 	}
 	if _, _, err := s.turn(out, opts{skew: o.skew}); err != nil {

@@ -151,7 +151,7 @@ func inInTime(s *sim, was, r *swap.Record) string {
 		return "the authorisation counts as expired before its time"
 	case was.State != swapstate.LnExpired && r.State == swapstate.LnExpired && r.Escrow.Real == nil && !r.Lightning.EndsAt.Passed(now):
 		return "the swap is given up while a payment can arrive"
-	case was.State != swapstate.LnExpired && r.State == swapstate.LnExpired && r.Escrow.Real != nil && s.flow.Type == swap.FromBTCLN && s.chainTime() <= s.authUntil():
+	case was.State != swapstate.LnExpired && r.State == swapstate.LnExpired && r.Escrow.Real != nil && s.flow.Type == swap.FromBTCLN && s.chainTime() <= s.authUntil() && !late:
 		return "the swap is given up while its escrow can be opened"
 	case r.State == swapstate.LnCreated && r.Expiry.Passed(now):
 		return "the invoice has expired, and still counts as good"

@@ -70,6 +70,13 @@ var farRows = []far{
 		"the user signs what is asked for", "the provider sends the transaction", "the user's Bitcoin transaction is mined", "a Bitcoin block is found",
 		"somebody advances the payout", "the process hears of an event of the vault", "the vault closes over the transaction",
 	}},
+	{typ: swap.SPVFromBTC, row: "a transaction that the provider had refused was sent after all", story: []string{
+		"the provider refuses whatever it is asked to sign", "the user signs what is asked for", "the provider sends the transaction after all",
+	}},
+	{typ: swap.SPVFromBTC, row: "the owner's transaction takes the place of a stranger's", story: []string{
+		"[at the next look of the process, the process dies before it does what is due]", "a stranger hands in a transaction that the provider will refuse",
+		"the user signs what is asked for",
+	}},
 	{typ: swap.TrustedFromBTC, row: "a reorganisation undid the refund", story: []string{
 		"the user pays from another wallet", "the payment from the user's other wallet is mined", "the provider cannot use the payment",
 		"the user says where a refund is to go", "the provider returns the payment", "a reorganisation of Bitcoin takes back the refund",

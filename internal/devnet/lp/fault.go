@@ -55,6 +55,7 @@ type Fault struct {
 
 	Withhold    bool // posted PSBTs are not broadcast, though the answer says so
 	LosePost    bool // posted PSBTs are broadcast, and the connection is cut
+	DenyPost    int  // posted PSBTs are refused with this code, and not looked at
 	RefusePost  bool // posted PSBTs are broadcast, and the answer is a refusal
 	UnknownPost bool // posted PSBTs are broadcast once the fault is over; until then the answer is that nobody knows
 	BusyPost    bool // posted PSBTs are not looked at, since another call is said to be at it

@@ -28,6 +28,9 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 	if f.BusyPost {
 		return nil, refuse(20517, "Bitcoin transaction submission already in progress, please retry later!")
 	}
+	if f.DenyPost != 0 {
+		return nil, refuse(f.DenyPost, "Transaction refused")
+	}
 	if err := l.tooMany(l.withdrawing()); err != nil {
 		return nil, err
 	}
