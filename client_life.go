@@ -99,6 +99,10 @@ func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)
 // providers are loaded first if none is known or none was reachable recently.
 // The error is a *[NotReady] that lists everything that is missing. Without PartStore no
 // swap can be made or moved; without the others some can.
+//
+// A chain is ready when one of its nodes responds, and with one node alone that node's word
+// decides everything: see [Config.Chains]. [PartStats.Contradictions] tells how many nodes
+// there are, and which of them are contradicted.
 func (c *Client) Ready(ctx context.Context) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

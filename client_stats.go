@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
@@ -74,6 +75,9 @@ func (c *Client) askParts(ctx context.Context) map[string]PartStats {
 			heads, err := ch.Heads(ctx)
 			if err == nil {
 				p.Height, p.Time = heads.Latest.Height, time.Unix(heads.Latest.Time, 0)
+			}
+			if n, ok := ch.(chains.Contradictions); ok {
+				p.Contradictions = n.Contradictions()
 			}
 			return err
 		}

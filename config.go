@@ -29,7 +29,17 @@ type Config struct {
 	// Chains are the smart chains to swap with, in the order in which addresses
 	// and bare tickers are tried: evm.Citrea(evm.Options{RPC: ...}). Chains
 	// that are not passed in cost nothing.
+	//
+	// Give each of them several nodes (RPC), of different operators. Before anything that
+	// cannot be undone, all of them are asked: at least half must agree and none object.
+	// One node alone is believed, and its lie can cost the whole amount of a swap: it can
+	// show an escrow that draws out a preimage or a bitcoin payment, or a vault that takes
+	// the user's bitcoin.
 	Chains []chains.Factory
+	// AllNodes demands that all nodes of a chain agree, instead of half of them. What
+	// cannot be undone then waits while one of them is away; a claim whose preimage is
+	// public waits for none.
+	AllNodes bool
 
 	LPs LPs // the zero value: the network's registry
 

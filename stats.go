@@ -72,4 +72,8 @@ type PartStats struct {
 	Took   time.Duration // of the question
 	Height uint64        // of the latest block; 0 for PartProviders and PartStore, or if it does not respond
 	Time   time.Time     // of the latest block of a smart chain; else zero
+	// Contradictions are, for each configured node of a smart chain in the order of its
+	// URLs, how often another node contradicted it in what must not be decided by one alone,
+	// since the client was opened. With one element there is nobody to contradict.
+	Contradictions []uint64
 }

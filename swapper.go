@@ -110,6 +110,9 @@ func (c *Client) open(ctx context.Context) error {
 			return fault.Invalid("chains", "%s is configured twice", info.ID)
 		}
 		c.byID[info.ID] = ch
+		if n, ok := ch.(chains.Contradictions); ok && len(n.Contradictions()) == 1 {
+			c.config.Logger.Warn("the chain has one node, whose lie can cost the whole amount of a swap: configure several, of different operators", "chain", info.ID)
+		}
 		lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
 		forms = append(forms, addressForm{ch})
 	}
@@ -165,7 +168,7 @@ func (c *Client) remember(ctx context.Context, shared bool) error {
 func (c *Client) env(id string) chains.Env {
 	return chains.Env{
 		Network: c.config.Network, Bitcoin: c.config.Bitcoin, Now: c.config.Now, Rand: c.config.Rand, HTTP: c.config.HTTP,
-		Log: c.config.Logger.With("chain", id), Notes: notes{c.config.Store, "chain/" + id + "/"},
+		Log: c.config.Logger.With("chain", id), AllNodes: c.config.AllNodes, Notes: notes{c.config.Store, "chain/" + id + "/"},
 	}
 }
 

@@ -61,6 +61,7 @@ type network struct {
 	BitcoinNetwork string         // MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST
 	Bitcoin        *bitcoinConfig // the backend
 	Chains         chainsConfig   // by id; at least one
+	AllNodes       bool           // all nodes of a chain have to agree, instead of half of them
 	LPs            lpsConfig
 	Prices         *pricesConfig
 	LNURL          lnurlConfig
@@ -155,7 +156,7 @@ func (s *settings) Close() (err error) {
 
 // swaps reads the network's part. It sends no requests.
 func (c *config) swaps(nodes nodes, log *slog.Logger) (*settings, error) {
-	s := &settings{Config: swapper.Config{Logger: log, Policy: c.Policy, KeepExpired: time.Duration(c.KeepExpired)}}
+	s := &settings{Config: swapper.Config{Logger: log, Policy: c.Policy, AllNodes: c.AllNodes, KeepExpired: time.Duration(c.KeepExpired)}}
 	s.HTTP = nodes.transport("chains")
 	if err := c.fill(s, nodes, log); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"net/url"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ var (
 	partHeight  = gauge("swapper_part_height", "Latest block of a chain.", "part")
 	partTime    = gauge("swapper_part_block_time_seconds", "Unix time of the latest block of a smart chain.", "part")
 
+	contradictions = gauge("swapper_node_contradictions_total", "Settled questions in which other nodes of a chain contradicted one; nodes are numbered from 1 in the order of their URLs.", "part", "node")
+
 	swaps    = gauge("swapper_swaps", "Swaps that are followed, by type, chain and state.", "type", "chain", "state")
 	underWay = gauge("swapper_money_under_way", "What went into the swaps that are neither over nor unused quotes, in whole tokens.", "token")
 	effects  = gauge("swapper_effects", "What swaps need done in the outside world: running, or waiting to be tried again.", "kind", "phase")
@@ -58,7 +61,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *snapshot) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partTime, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
+	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partTime, contradictions, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
 		to <- d
 	}
 }
@@ -88,6 +91,9 @@ func (s *snapshot) Collect(to chan<- prometheus.Metric) {
 		}
 		if !p.Time.IsZero() {
 			set(partTime, float64(p.Time.Unix()), name)
+		}
+		for i, n := range p.Contradictions {
+			count(contradictions, float64(n), name, strconv.Itoa(i+1))
 		}
 	}
 	set(instances, float64(stats.Instances))
