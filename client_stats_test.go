@@ -1,14 +1,18 @@
 package swapper_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -94,6 +98,55 @@ func waitFor(t *testing.T, what string, done func() bool) {
 			t.Fatalf("never: %s", what)
 		}
 	}
+}
+
+// A chain with one node is told of when the client is opened, in the log and in its
+// statistics, and chains are told whether all nodes have to agree.
+func TestHowManyNodesDecide(t *testing.T) {
+	net := swappertest.Start(t)
+	for _, all := range []bool{false, true} {
+		config := net.Config()
+		var log bytes.Buffer
+		config.Logger, config.AllNodes = slog.New(slog.NewTextHandler(&log, nil)), all
+		var opened []*toldFactory
+		for i, f := range config.Chains {
+			opened = append(opened, &toldFactory{Factory: f})
+			config.Chains[i] = opened[i]
+		}
+		client, err := swapper.Open(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := client.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, f := range opened {
+			if f.told.AllNodes != all {
+				t.Errorf("%s: all nodes have to agree: %t, want %t", f.ID(), f.told.AllNodes, all)
+			}
+			if got := stats.Parts[f.ID()].Contradictions; !slices.Equal(got, []uint64{0}) {
+				t.Errorf("%s: contradictions %v, want none of one node", f.ID(), got)
+			}
+		}
+		if got := strings.Count(log.String(), "has one node"); got != len(opened) {
+			t.Errorf("the log tells of one node %d times, want %d:\n%s", got, len(opened), log.String())
+		}
+	}
+}
+
+// toldFactory keeps what a chain was opened with.
+type toldFactory struct {
+	chains.Factory
+	told chains.Env
+}
+
+func (f *toldFactory) Open(ctx context.Context, env chains.Env) (chains.Chain, error) {
+	f.told = env
+	return f.Factory.Open(ctx, env)
 }
 
 // A client without its store is not ready, however well everything else responds.

@@ -48,6 +48,8 @@ var systemClock = map[string]string{
 	"httpapi/limit/limit.go":                "the default",
 	"internal/lp/call.go":                   "measures how long answers take",
 	"client_stats.go":                       "measures how long answers take",
+	"client_ready.go":                       "how old the last look at the store is",
+	"httpapi/metrics/webhooks.go":           "how old the last snapshot is",
 }
 
 // TestClock makes sure that the clock is [Config.Now] everywhere but on the wire.

@@ -114,4 +114,8 @@ func TestDiscreet(t *testing.T) {
 			t.Errorf("%+v became %+v", same, got)
 		}
 	}
+	last := plan(chains.StepClaimSecret)
+	if last.For = actionLastClaim; Discreet(last) != nil {
+		t.Error("others are handed a claim that the refund may win against")
+	}
 }

@@ -51,6 +51,7 @@ func TestLoad(t *testing.T) {
 		"a text in place of a list":     {"chains", `{"CITREA": "http://127.0.0.1:1"}`, "chains.CITREA: must be a mapping"},
 		"a number that is none":         {"rateLimit", `{"windowMs": "soon", "maxRequests": 1}`, "rateLimit.windowMs: must be a whole number"},
 		"a half request":                {"rateLimit", `{"windowMs": 1.5, "maxRequests": 1}`, "rateLimit.windowMs: must be a whole number"},
+		"all nodes":                     {"allNodes", `true`, ""},
 		"a limit below zero":            {"policy", `{"maxFeePPM": -5}`, "policy.maxFeePPM: must not be negative"},
 		"truth that is none":            {"policy", `{"anyFee": "perhaps"}`, "policy.anyFee: must be true or false"},
 		"a key twice":                   {"policy", `{"anyFee": true, "ANYFEE": true}`, "is given twice"},
