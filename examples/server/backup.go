@@ -54,12 +54,6 @@ func (c *config) backups(store *bolt.Store, log *slog.Logger) (*backups, error) 
 		return nil, nil
 	}
 	b := &backups{store: store, folder: c.path(c.Backup.Folder), every: time.Duration(c.Backup.Every), keep: c.Backup.Keep, log: log}
-	if c.Backup.Folder == "" {
-		return nil, errors.New("backup.folder: is required")
-	}
-	if b.keep < 0 {
-		return nil, errors.New("backup.keep: must not be negative")
-	}
 	if err := os.MkdirAll(b.folder, 0o700); err != nil {
 		return nil, fmt.Errorf("backup.folder: %w", err)
 	}

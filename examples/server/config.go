@@ -90,7 +90,7 @@ func load(path string, environ []string) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &config{Listen: ":3000", BasePath: "/api", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, folder: filepath.Dir(path)}
+	c := &config{Listen: "127.0.0.1:3000", BasePath: "/api", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, folder: filepath.Dir(path)}
 	if err := parse(text, environ, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -110,10 +110,8 @@ func (c *config) check() error {
 		return errors.New("local: cannot be combined with bitcoinNetwork, chains or lps")
 	case c.Local == "" && len(c.Chains) == 0:
 		return errors.New("chains: at least one is required")
-	case c.Limits.Connections < 0 || c.Limits.PerAddress < 0 || c.Limits.Requests < 0 || c.Limits.PerSender < 0:
-		return errors.New("limits: must not be negative")
 	}
-	if err := c.RateLimit.check(); err != nil {
+	if err := c.checkForms(); err != nil {
 		return err
 	}
 	if err := c.Policy.Validate(); err != nil {

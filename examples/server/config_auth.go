@@ -53,6 +53,8 @@ func (c rateConfig) check() error {
 	switch {
 	case c.WindowMs <= 0 || c.MaxRequests <= 0:
 		return errors.New("rateLimit: windowMs and maxRequests must be above 0")
+	case c.WindowMs > longestWindow.Milliseconds() || c.MaxRequests > most:
+		return fmt.Errorf("rateLimit: windowMs must be at most %d, a year, and maxRequests %d", longestWindow.Milliseconds(), most)
 	case c.Per != "" && c.Per != "address" && c.Per != "caller":
 		return fmt.Errorf("rateLimit.per: must be address or caller, not %q", c.Per)
 	}

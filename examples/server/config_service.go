@@ -73,12 +73,10 @@ func (c *webhooksConfig) options(log *slog.Logger) (webhook.Options, error) {
 			}
 			end.Secrets = append(end.Secrets, text)
 		}
-		if !c.AllowLocal {
-			if err := end.Check(); err != nil {
-				return o, fmt.Errorf("webhooks.endpoints[%d].%w", i, err)
-			}
-		}
 		o.Endpoints = append(o.Endpoints, end)
+	}
+	if err := o.Check(); err != nil {
+		return o, fmt.Errorf("webhooks.%w", err)
 	}
 	return o, nil
 }
@@ -96,6 +94,9 @@ type tracingConfig struct {
 func (c *tracingConfig) provider(ctx context.Context) (*sdk.TracerProvider, error) {
 	if !strings.HasPrefix(c.Endpoint, "http://") && !strings.HasPrefix(c.Endpoint, "https://") {
 		return nil, errors.New("tracing.endpoint: must be a URL such as http://127.0.0.1:4318")
+	}
+	if err := c.checkHeaders(); err != nil {
+		return nil, err
 	}
 	ratio, name := 1.0, c.Service
 	override(&ratio, c.SampleRatio)

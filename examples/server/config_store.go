@@ -28,6 +28,10 @@ const usualStore = "swaps.db"
 func (c *config) checkStore() error {
 	d := c.Database
 	switch {
+	case c.Backup != nil && c.Backup.Folder == "":
+		return errors.New("backup.folder: is required")
+	case c.Backup != nil && c.Backup.Keep < 0:
+		return errors.New("backup.keep: must not be negative")
 	case d == nil && c.Store == "":
 		c.Store = usualStore
 		return nil
@@ -51,6 +55,9 @@ func (c *config) checkStore() error {
 	return nil
 }
 
+// storePath is the path of the file of the swaps, "" for a database.
+func (c *config) storePath() string { return c.path(c.Store) }
+
 // store is what keeps the swaps.
 type store interface {
 	storage.Store
@@ -66,7 +73,7 @@ func (c *config) openStore(ctx context.Context) (store, *bolt.Store, error) {
 		}
 		return s, nil, nil
 	}
-	s, err := bolt.Open(ctx, c.path(c.Store), bolt.Options{})
+	s, err := bolt.Open(ctx, c.storePath(), bolt.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

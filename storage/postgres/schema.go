@@ -170,7 +170,7 @@ func (s *Store) current(ctx context.Context) (bool, error) {
 	case number > schemaNumber:
 		return false, errLayout(number)
 	case number < schemaNumber && number > 0 && s.readOnly:
-		return false, fmt.Errorf("%w: layout %d, to be brought to %d by a process that writes", ErrSchema, number, schemaNumber)
+		return false, fmt.Errorf("%w: %w: %d, to be brought to %d by a process that writes", ErrSchema, ErrOlder, number, schemaNumber)
 	}
 	return number == schemaNumber, nil
 }

@@ -29,6 +29,9 @@ var (
 	ErrForeign = errors.New("the schema belongs to another program")
 	// ErrSchema: the tables were made by a version of this package with another layout.
 	ErrSchema = errors.New("the tables were made by an incompatible version")
+	// ErrOlder: the tables have an older layout, and were to be opened for reading only; opening
+	// them to write brings them up to date. It comes with ErrSchema.
+	ErrOlder = errors.New("the tables have an older layout")
 )
 
 const (
