@@ -356,7 +356,8 @@ func (l *localNet) Facts() chaintest.Facts {
 			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1,
 			Search: 3, SearchFound: 4,
 			Build: 1, BuildProof: 5, BuildProofAgain: 2, BuildProofBehind: 7, BuildVault: 10, BuildVaultAgain: 4, Hints: 1, Admit: 1, Liquidity: 1, Estimate: 1,
-			Vaults: 2, VaultsAgain: 1, Withdrawals: 2, DryRun: 1, History: 2,
+			Vaults: 4, VaultsAgain: 2, // both nodes at once
+			Withdrawals: 2, DryRun: 1, History: 2,
 			RelayTip: 2, // both nodes at once
 		},
 		GasPayers: true,

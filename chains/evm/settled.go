@@ -25,8 +25,10 @@ func (k *contracts) panel() *settle.Panel[*contracts] {
 	var nodes []*evmrpc.Nodes
 	nodes, p.Retry = k.chain.node.(*evmrpc.Nodes).Singles()
 	for _, n := range nodes {
+		m := newMemory()
+		m.params = k.memory.params // which their hash proves
 		p.Seats = append(p.Seats, settle.Seat[*contracts]{Node: n,
-			Reader: &contracts{chain: &chain{net: k.chain.net, node: n, env: k.chain.env}, Contracts: k.Contracts, memory: newMemory()}})
+			Reader: &contracts{chain: &chain{net: k.chain.net, node: n, env: k.chain.env}, Contracts: k.Contracts, memory: m}})
 	}
 	return p
 }

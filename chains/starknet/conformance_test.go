@@ -392,8 +392,9 @@ func (l *localNet) Facts() chaintest.Facts {
 			Heads: 1, Balance: 1, FeeRate: 1, Status: 1, VerifyInit: 1, VerifyRefund: 1, VerifyData: 1,
 			Send:    2, // both nodes at once
 			Escrows: 1, EscrowsOpened: 2, EscrowsAgain: 1, EscrowsManyNone: 1, Search: 2, SearchFound: 3,
-			Build: 1, BuildProof: 3, BuildProofAgain: 2, BuildProofBehind: 8, BuildVault: 6, BuildVaultAgain: 4, Hints: 1, Admit: 1, Liquidity: 1, Estimate: 0,
-			Vaults: 1, VaultsAgain: 1, Withdrawals: 1, DryRun: 1, History: 2,
+			Build: 1, BuildProof: 3, BuildProofAgain: 2, BuildProofBehind: 8, BuildVault: 7, BuildVaultAgain: 5, Hints: 1, Admit: 1, Liquidity: 1, Estimate: 0,
+			Vaults: 2, VaultsAgain: 2, // both nodes at once
+			Withdrawals: 1, DryRun: 1, History: 2,
 			RelayTip: 2, // both nodes at once
 		},
 	}

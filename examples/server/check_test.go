@@ -114,7 +114,6 @@ func TestCheckFindsWhatTheStartWould(t *testing.T) {
 		"RPC over something else":        {m{"chains": m{"CITREA": []string{"ws://rpc.example"}}}, "rpc"},
 		"RPC without a host":             {m{"chains": m{"SOLANA": []string{"https:///x"}}}, "rpc"},
 		"RPC of Starknet":                {m{"chains": m{"STARKNET": []string{"https://ok.example", "starknet"}}}, "rpc"},
-		"no providers on signet":         {m{"bitcoinNetwork": "SIGNET", "chains": m{"STARKNET": []string{"http://127.0.0.1:1"}}}, "lps"},
 		"no graph":                       {m{"bitcoinNetwork": "MAINNET", "chains": m{"SOLANA": []string{"http://127.0.0.1:1"}}, "bitcoin": m{"node": m{"url": "http://127.0.0.1:1"}}}, "graph"},
 		"a provider of no scheme":        {m{"lps": []string{"lp.example"}}, "lps.urls[0]"},
 		"a provider by http":             {m{"lps": []string{"http://lp.example"}}, "lps.urls[0]"},

@@ -49,22 +49,31 @@ type Options struct {
 // maxEndpoints bounds the workers.
 const maxEndpoints = 256
 
-func (o Options) orDefault() (Options, error) {
-	switch {
-	case o.Store == nil:
-		return o, fault.Invalid("store", "is required")
-	case len(o.Endpoints) > maxEndpoints:
-		return o, fault.Invalid("endpoints", "must be at most %d", maxEndpoints)
+// Check reports whether the endpoints can be used, without any request, as [New] does. The
+// error names the field, and never repeats a URL or a secret.
+func (o Options) Check() error {
+	if len(o.Endpoints) > maxEndpoints {
+		return fault.Invalid("endpoints", "must be at most %d", maxEndpoints)
 	}
 	names := map[string]bool{}
 	for _, e := range o.Endpoints {
 		if err := e.check(o.AllowLocal); err != nil {
-			return o, err
+			return err
 		}
 		if names[e.Name] {
-			return o, fault.Invalid("name", "%s names two endpoints", e.Name)
+			return fault.Invalid("name", "%s names two endpoints", e.Name)
 		}
 		names[e.Name] = true
+	}
+	return nil
+}
+
+func (o Options) orDefault() (Options, error) {
+	if o.Store == nil {
+		return o, fault.Invalid("store", "is required")
+	}
+	if err := o.Check(); err != nil {
+		return o, err
 	}
 	if o.Keep <= 0 {
 		o.Keep = 30 * 24 * time.Hour
