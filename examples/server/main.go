@@ -44,7 +44,7 @@ func main() {
 	}
 	path := flag.String("config", usual, "configuration file; $SWAPPER_CONFIG if not given")
 	listen := flag.String("listen", os.Getenv("SWAPPER_LISTEN"), "address to listen on, in place of the file's; $SWAPPER_LISTEN if not given")
-	check := flag.Bool("check", false, "read the configuration and the files that it names, and end")
+	check := flag.Bool("check", false, "read the configuration and the files that it names, try what the start would do, and end")
 	newKey := flag.Bool("new-key", false, "print a new API key and its hash, and end")
 	flag.Parse()
 	if *newKey {
@@ -97,8 +97,7 @@ func (c *config) logger(output io.Writer) *slog.Logger {
 	return slog.New(accesslog.Redact(handler, secrets(c)...))
 }
 
-// run serves until ctx ends. With check it ends once everything was read that can be
-// read without asking anybody.
+// run serves until ctx ends. With check it ends once it is known what the start would find.
 func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err error) {
 	var closers []func() error // in the order in which they are called
 	defer func() {
@@ -106,6 +105,9 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 			err = errors.Join(err, end())
 		}
 	}()
+	if err := c.checkListen(); err != nil {
+		return err
+	}
 	last := func(end func() error) { closers = append([]func() error{end}, closers...) }
 
 	s := &service{base: c.BasePath, places: limit.Places{Total: or(c.Limits.Requests, usualRequests), Each: or(c.Limits.PerSender, usualPerSender)}, log: log}
@@ -131,7 +133,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	}
 	source := &later{}
 	if c.Admin != nil {
-		s.metrics = metrics.New(metrics.Options{Client: source, BasePath: c.BasePath, Operations: []string{"subscribe"}, Store: c.path(c.Store)})
+		s.metrics = metrics.New(metrics.Options{Client: source, BasePath: c.BasePath, Operations: []string{"subscribe"}, Store: c.storePath()})
 	}
 	swaps, err := c.swaps(nodes{s.metrics, s.tracer}, log)
 	if err != nil {
@@ -145,7 +147,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		}
 	}
 	if check {
-		return nil
+		return c.rehearse(ctx, swaps, log)
 	}
 
 	store, file, err := c.openStore(ctx)
