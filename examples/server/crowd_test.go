@@ -63,9 +63,9 @@ func TestACrowdKeepsOutStrangersAlone(t *testing.T) {
 	v.serve(map[string]any{
 		"local": "local.json", "limits": map[string]int{"connections": 256, "perAddress": 40, "requests": 4, "perSender": 2},
 		"rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 100_000},
-		"auth":      []any{map[string]any{"type": "apiKey", "name": "backend", "apiKey": "secret"}, map[string]any{"type": "none", "name": "public"}},
+		"auth":      []any{map[string]any{"type": "apiKey", "name": "backend", "apiKey": "secret-0123456789"}, map[string]any{"type": "none", "name": "public"}},
 	})
-	key := map[string]string{"x-api-key": "secret"}
+	key := map[string]string{"x-api-key": "secret-0123456789"}
 	ask := "/api/parseAddress?address=" + v.me()
 	holder := v.stranger("127.0.9.1")
 	gets := func(what string) {
@@ -163,7 +163,7 @@ func TestACrowdKeepsOutStrangersAlone(t *testing.T) {
 // Whoever has a line of IPv6 has one sender's share, behind a proxy too, and what many lines
 // of strangers take is not the places of those who are known.
 func TestALineIsOneSender(t *testing.T) {
-	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret"}, {"type": "none", "name": "public"}]`, `{"windowMs": 60000, "maxRequests": 5}`)
+	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret-0123456789"}, {"type": "none", "name": "public"}]`, `{"windowMs": 60000, "maxRequests": 5}`)
 	s.admission.client = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	s.places = limit.Places{Total: 30, Each: 3}
 	service := &waits{asked: make(chan struct{}, 1000), may: make(chan struct{})}
@@ -202,7 +202,7 @@ func TestALineIsOneSender(t *testing.T) {
 			t.Errorf("%s: %d of 40 have places, want %d", tt.form, passed, tt.want)
 		}
 	}
-	if passed := flood("2001:db8::%x", 3, map[string]string{"x-api-key": "secret"}); passed != 3 {
+	if passed := flood("2001:db8::%x", 3, map[string]string{"x-api-key": "secret-0123456789"}); passed != 3 {
 		t.Errorf("the holder of a key at the address of the first has %d of 3", passed)
 	}
 	close(service.may)
