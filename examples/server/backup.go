@@ -80,8 +80,8 @@ func (b *backups) make(ctx context.Context) (name string, err error) {
 }
 
 // burst is how close to the one before a copy is that goes before older ones do, where no
-// rhythm says more, and unfinished how long nothing was added to a copy that nobody makes
-// any more.
+// rhythm says more, and unfinished how long nothing was added to a copy that was
+// broken off.
 const burst, unfinished = 10 * time.Minute, time.Hour
 
 // tidy removes what an earlier process did not finish, and of too many copies those that are

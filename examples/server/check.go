@@ -20,8 +20,8 @@ import (
 )
 
 // rehearse does for -check what the start would do, and undoes it: it listens, opens the store for
-// reading, and opens a client whose questions go nowhere. It changes nothing, asks nobody but the
-// database, and may be run beside the service that it is a configuration of.
+// reading, and opens a client whose questions go nowhere. It changes nothing, sends requests to the
+// database alone, and may be run beside the service that it is a configuration of.
 func (c *config) rehearse(ctx context.Context, swaps *settings, log *slog.Logger) error {
 	if err := c.tryListen(ctx, "listen", c.Listen, log); err != nil {
 		return err
@@ -120,7 +120,7 @@ func writable(folder string) error {
 	return here(folder)
 }
 
-var errRehearsal = errors.New("nobody is asked by -check")
+var errRehearsal = errors.New("-check sends no requests")
 
 // nowhere sends no requests.
 type nowhere struct{}

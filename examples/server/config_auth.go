@@ -229,8 +229,8 @@ func (a *admission) guessed(r *http.Request) {
 // share is what this server allows of a rate.
 func (a *admission) share(at *rateConfig) limit.Rate { return at.rate().Share(a.instances()) }
 
-// sender says whose request it is, for what is bounded at once: nobody's in particular if
-// his entry has no limit. Each entry has places of its own.
+// sender says whose request it is, for what is bounded at once: only its entry is named if
+// that has no limit. Each entry has places of its own.
 func (a *admission) sender(r *http.Request) limit.Sender {
 	id, _ := auth.Of(r.Context())
 	switch {
