@@ -33,7 +33,7 @@ var systemClock = map[string]string{
 	"internal/recent/recent.go":             "on the wire: how old an answer is",
 	"internal/chainreader/inquiries.go":     "on the wire: how long an answer takes, and how old it is",
 	"internal/chainreader/batch.go":         "on the wire: how long questions are collected",
-	"internal/engine/absences.go":           "on the wire: how often a silent provider is asked",
+	"internal/engine/backoff.go":            "on the wire: how often a silent provider is asked",
 	"httpapi/handler.go":                    "on the wire: deadlines of connections",
 	"httpapi/events/options.go":             "the default",
 	"httpapi/events/streams.go":             "on the wire: how long nothing was told",
