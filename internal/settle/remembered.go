@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lru"
 )
 
 // Opening is what stays true of an escrow once its opening cannot be undone.
@@ -22,7 +23,6 @@ type Blocks struct{ Opened, Ended uint64 }
 type Escrow struct {
 	opened Entry[Opening]
 	ended  Entry[chains.EscrowFact]
-	likely Blocks
 }
 
 // Opened returns how the escrow was opened, if that was settled twice.
@@ -32,11 +32,7 @@ func (e Escrow) Opened() (Opening, bool) { return e.opened.Kept() }
 // then, but for its head and what follows from that, and the escrow is not asked for.
 func (e Escrow) Ended() (chains.EscrowFact, bool) { return e.ended.Kept() }
 
-// Likely returns the blocks in which the escrow was seen to be opened and ended last: not
-// believed, but worth asking about at once. A block whose opening is kept is left out.
-func (e Escrow) Likely() (Blocks, bool) { return e.likely, e.likely != Blocks{} }
-
-func (e Escrow) empty() bool { return e.opened.empty() && e.ended.empty() && e.likely == Blocks{} }
+func (e Escrow) empty() bool { return e.opened.empty() && e.ended.empty() }
 
 // Note takes an answer about the escrow, which was asked for at a time. stays reports
 // whether what happened at a height cannot be undone any more.
@@ -54,10 +50,6 @@ func (e Escrow) Note(f chains.EscrowFact, stays func(height uint64) bool, asked 
 		e.ended = e.ended.Note(f, asked, settled, SameEnd)
 	} else if settled {
 		e.ended = Entry[chains.EscrowFact]{}
-	}
-	e.likely = Blocks{f.Opened.Height, f.Finished.Height}
-	if _, kept := e.Opened(); kept {
-		e.likely.Opened = 0
 	}
 	return e
 }
@@ -97,11 +89,14 @@ func (w Withdrawal) Note(f chains.WithdrawalFact, searched uint64, stays func(he
 }
 
 // EscrowMemory has what is remembered of many escrows. It is bounded, and safe for concurrent use.
-type EscrowMemory[K comparable] struct{ table table[K, Escrow] }
+type EscrowMemory[K comparable] struct {
+	table  table[K, Escrow]
+	likely *lru.Cache[K, Blocks]
+}
 
 // NewEscrowMemory returns a memory of so many escrows.
 func NewEscrowMemory[K comparable](entries int) *EscrowMemory[K] {
-	return &EscrowMemory[K]{newTable[K, Escrow](entries)}
+	return &EscrowMemory[K]{newTable[K, Escrow](entries), lru.New[K, Blocks](entries)}
 }
 
 // Opened is [Escrow.Opened].
@@ -110,12 +105,23 @@ func (m *EscrowMemory[K]) Opened(k K) (Opening, bool) { return m.table.of(k).Ope
 // Ended is [Escrow.Ended].
 func (m *EscrowMemory[K]) Ended(k K) (chains.EscrowFact, bool) { return m.table.of(k).Ended() }
 
-// Likely is [Escrow.Likely].
-func (m *EscrowMemory[K]) Likely(k K) (Blocks, bool) { return m.table.of(k).Likely() }
+// Likely returns the blocks in which an escrow was seen to be opened and ended last: not
+// believed, but worth asking about at once. An opening that is kept is left out.
+func (m *EscrowMemory[K]) Likely(k K) (Blocks, bool) { return m.likely.Get(k) }
 
 // Note is [Escrow.Note].
 func (m *EscrowMemory[K]) Note(k K, f chains.EscrowFact, stays func(height uint64) bool, asked time.Time, settled bool) {
 	m.table.change(k, func(e Escrow) Escrow { return e.Note(f, stays, asked, settled) })
+	if f.Err != nil {
+		return
+	}
+	likely := Blocks{f.Opened.Height, f.Finished.Height}
+	if _, kept := m.Opened(k); kept {
+		likely.Opened = 0
+	}
+	if _, had := m.likely.Get(k); had || likely != (Blocks{}) {
+		m.likely.Add(k, likely)
+	}
 }
 
 // WithdrawalMemory has what is remembered of many withdrawals. It is bounded, and safe for
