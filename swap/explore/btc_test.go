@@ -603,7 +603,8 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	case b.txs[0].state == mined || b.txs[0].state == waiting:
 		ok = in(swapstate.SPVBroadcasted)
 	case b.txs[0].state == replaced:
-		ok = in(swapstate.SPVExpired, swapstate.SPVFailed)
+		ok = in(swapstate.SPVExpired, swapstate.SPVFailed) ||
+			in(swapstate.SPVDeclined) && was.State == swapstate.SPVCreated // followed again from now on, its inputs are asked for at the next look
 	default: // given up for a double spend, it is watched on: it may be mined after a reorganisation
 		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed) &&
 			(!in(swapstate.SPVExpired, swapstate.SPVFailed) || was.State == r.State)

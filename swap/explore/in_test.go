@@ -355,6 +355,9 @@ func inTruth(s *sim, was *swap.Record, res *engine.Result) string {
 			s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute {
 			return "the provider holds the payment and says so, and the swap does not show it"
 		}
+		if s.flow.Type == swap.FromBTCLNAuto && state == chains.EscrowOpen && s.w.mood == silent && r.State == swapstate.LnCreated && !late {
+			return "the escrow is open, the provider is silent, and the chain was not searched"
+		}
 	case state == chains.EscrowClaimed:
 		ok = r.State == swapstate.LnClaimed
 	case state == chains.EscrowRefunded:
