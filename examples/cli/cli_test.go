@@ -121,7 +121,7 @@ func TestFaultsAreNamed(t *testing.T) {
 	for say, args := range map[string][]string{
 		`"buy" is not a command`:              {"buy"},
 		"usage: status <swap>":                {"status"},
-		"usage: limits <from> <to>":           {"limits", "a", "b", "c"},
+		"one argument too many; usage: limits": {"limits", "a", "b", "c"},
 		"-from and -to are required":          {"quote", "-in", "1"},
 		"either -in or -out is required":      {"quote", "-from", "a", "-to", "b"},
 		`"a" is not a token`:                  {"quote", "-from", "a", "-to", "b", "-in", "1"},
