@@ -202,6 +202,15 @@ func (s *stub) historiesOf(t *testing.T, r *Reader, who wire.Key, from uint64) {
 				delete(s.accounts, at)
 				if d := o.Opened; d != nil {
 					state := wire.EscrowState{Data: d.Terms(), Offerer: d.Offerer, Claimer: d.Claimer, Mint: d.Token, SecurityDeposit: d.SecurityDeposit, ClaimerBounty: d.ClaimerBounty}
+					if d.OffererATA != nil {
+						state.OffererATA = *d.OffererATA
+					}
+					if d.ClaimerATA != nil {
+						state.ClaimerATA = *d.ClaimerATA
+					}
+					if d.OffererInitializer != nil {
+						state.OffererInitializer = *d.OffererInitializer
+					}
 					s.accounts[at] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: r.Programs.EncodeEscrow(state)}
 				}
 			}
