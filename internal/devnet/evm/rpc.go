@@ -102,7 +102,8 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 	case q.Method == "eth_getLogs" && f.LogRange > 0 && s.logSpan(q.Params) > f.LogRange:
 		return failed(q.ID, -32005, "query exceeds max block range")
 	}
-	v := view{head: s.net.Head().Number.Uint64(), net: s.net}
+	node := s.node.Load()
+	v := view{head: node.head().Number.Uint64(), net: s.net}
 	v.head -= min(v.head, f.Behind)
 	if f.Behind > 0 {
 		q.Params = v.rewind(q.Method, q.Params)
@@ -112,7 +113,7 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 	for i, p := range q.Params {
 		args[i] = p
 	}
-	if err := s.net.node.client.CallContext(ctx, &result, q.Method, args...); err != nil {
+	if err := node.client.CallContext(ctx, &result, q.Method, args...); err != nil {
 		return rpcAnswer{Version: "2.0", ID: q.ID, Error: errorOf(err)}
 	}
 	if f.Behind > 0 {

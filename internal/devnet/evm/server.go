@@ -40,6 +40,7 @@ func (f Fault) transport() loopback.Fault {
 // Server answers JSON-RPC over HTTP for one network.
 type Server struct {
 	net   *Net
+	node  atomic.Pointer[engineNode] // whose chain it tells
 	http  *loopback.Server
 	fault atomic.Pointer[Fault]
 
@@ -51,6 +52,7 @@ type Server struct {
 // of 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*Server, error) {
 	s := &Server{net: n}
+	s.node.Store(n.node)
 	s.fault.Store(new(Fault))
 	var err error
 	if s.http, err = n.options.Network.Serve(address, http.HandlerFunc(s.serve)); err != nil {
