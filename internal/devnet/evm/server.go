@@ -20,6 +20,7 @@ type Fault struct {
 	Garbage    bool          // answers are HTML with status 200
 	Huge       bool          // answers go on for ever
 	LoseAnswer bool          // transactions are taken, but the connection is cut before the answer
+	LoseTx     bool          // transactions are answered with their hash, but never reach a block
 	WrongChain bool          // eth_chainId is another one
 	Behind     uint64        // so many of the newest blocks are not known
 	LogRange   uint64        // eth_getLogs over more blocks is refused with code -32005; 0: any range
