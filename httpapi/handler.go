@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -91,10 +92,25 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	if err == nil {
 		return
 	}
-	if swapper.CodeOf(err) == swapper.CodeInternal {
-		h.logger.ErrorContext(r.Context(), "operation failed", "operation", op.name, "error", err)
-	}
+	h.log(w, r, op, err)
 	writeError(w, r, err)
+}
+
+// requestID names a request whose answer tells less than the log.
+const requestID = "X-Request-Id"
+
+// log logs an error of which the answer does not tell all.
+func (h *handler) log(w http.ResponseWriter, r *http.Request, op *operation, err error) {
+	level := slog.LevelWarn
+	switch _, told := describe(err); {
+	case swapper.CodeOf(err) == swapper.CodeInternal:
+		level = slog.LevelError
+	case told.Error == err.Error():
+		return
+	}
+	id := rand.Text()
+	w.Header().Set(requestID, id)
+	h.logger.Log(r.Context(), level, "operation failed", "operation", op.name, "request", id, "error", err)
 }
 
 // answer runs the operation and writes its answer. If it returns an error, nothing

@@ -98,9 +98,9 @@ func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error
 	if starkrpc.IsRefusal(refused) {
 		why, i := starkrpc.RevertReason(refused), min(failedAt(refused), len(signed)-1)
 		if wire.RefusesSignature(why) {
-			return fault.Invalid(fieldOf(i), "is not signed by its account: %s", why)
+			return fault.Invalid(fieldOf(i), "is not signed by its account%s", fault.Hidden(": "+why))
 		}
-		return fault.Invalid(fieldOf(i), "cannot be executed: %s", why)
+		return fault.Invalid(fieldOf(i), "cannot be executed%s", fault.Hidden(": "+why))
 	}
 	if refused != nil {
 		return nil // the node's trouble, or it does not try transactions

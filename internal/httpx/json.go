@@ -36,8 +36,7 @@ type StatusError struct {
 }
 
 // AboutAccess reports whether a status says that access was refused. The text of such
-// an answer may repeat the access key, which is the operator's, and error texts reach
-// callers: it is not shown.
+// an answer may repeat the access key, which is the operator's: it is not even logged.
 func AboutAccess(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests:
@@ -58,6 +57,9 @@ func (e *StatusError) Error() string {
 		return fmt.Sprintf("HTTP status %d: %q", e.Status, body)
 	}
 }
+
+// Public returns the status alone.
+func (e *StatusError) Public() string { return fmt.Sprintf("HTTP status %d", e.Status) }
 
 // Get requests url and decodes the answer into out as [Decode] does. A status
 // that is not 2xx is a [*StatusError]; errors never contain the query of url,

@@ -21,6 +21,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
+// Public returns the code alone: the text is the node's, which may repeat an access key.
+func (e *Error) Public() string { return fmt.Sprintf("error %d", e.Code) }
+
 // ErrorCode returns the code.
 func (e *Error) ErrorCode() int { return e.Code }
 
@@ -48,6 +51,25 @@ func (e *Error) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Known returns an error of a node of which callers are shown words of our own; err itself
+// if there are none.
+func Known(err error, words string) error {
+	if words == "" {
+		return err
+	}
+	return &known{err, words}
+}
+
+type known struct {
+	error
+	words string
+}
+
+// Public returns the words.
+func (e *known) Public() string { return e.words }
+
+func (e *known) Unwrap() error { return e.error }
+
 // CodeOf returns the JSON-RPC code of an error, 0 if it has none.
 func CodeOf(err error) int {
 	if e, ok := errors.AsType[interface {
@@ -60,13 +82,16 @@ func CodeOf(err error) int {
 }
 
 // Says reports whether a text contains one of others.
-func Says(text string, any ...string) bool {
+func Says(text string, any ...string) bool { return Said(text, any...) != "" }
+
+// Said returns the first of others that a text contains, "" if it contains none.
+func Said(text string, any ...string) string {
 	for _, s := range any {
 		if strings.Contains(text, s) {
-			return true
+			return s
 		}
 	}
-	return false
+	return ""
 }
 
 func cut(text string) string {

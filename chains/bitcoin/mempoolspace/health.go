@@ -169,7 +169,7 @@ func nobody(what string, order []*source, errs []error) error {
 		said[i] = s.name() + ": " + errs[i].Error()
 		final = final && refused(errs[i])
 	}
-	err := fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
+	err := fault.New(fault.Upstream, "no Bitcoin server answered %s%s", what, fault.Hidden(": "+strings.Join(said, "; ")))
 	err.Err = errors.Join(errs...)
 	if final {
 		return finalError{err}
@@ -186,7 +186,7 @@ func (c *Client) allResting(what string) error {
 		s.mu.Unlock()
 		said[i] = fmt.Sprintf("%s: rate limit for another %s", s.name(), rest.Round(time.Second))
 	}
-	return fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
+	return fault.New(fault.Upstream, "no Bitcoin server answered %s%s", what, fault.Hidden(": "+strings.Join(said, "; ")))
 }
 
 // describe says what each source did last.
@@ -205,7 +205,7 @@ func (c *Client) describe() string {
 }
 
 // name is the host of the base URL: user, password and path may be an access key, and
-// errors reach callers.
+// errors are logged.
 func (s *source) name() string {
 	u, err := url.Parse(s.base)
 	if err != nil {

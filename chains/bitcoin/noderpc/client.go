@@ -170,6 +170,9 @@ func (c *Client) CheckNetwork(ctx context.Context) error {
 	return err
 }
 
+// named is the node in an error.
+func (c *Client) named() fault.Hidden { return fault.Hidden(" " + c.name) }
+
 // blamed attributes an error that neither the caller nor the state of the chain
 // can have caused to the node: it answered, but not with what was asked for.
 func (c *Client) blamed(ctx context.Context, err error) error {
@@ -181,7 +184,7 @@ func (c *Client) blamed(ctx context.Context, err error) error {
 	if coded || rejected {
 		return err
 	}
-	return fault.New(fault.Upstream, "Bitcoin node %s: %w", c.name, err)
+	return fault.New(fault.Upstream, "Bitcoin node%s: %w", c.named(), err)
 }
 
 func blamedEach[T any](ctx context.Context, c *Client, results []bitcoin.Result[T]) []bitcoin.Result[T] {
