@@ -507,6 +507,13 @@ func (p *errorReader) joined(e ast.Expr) string {
 // placeholder names a value that is put into a text: a constant by its value,
 // anything else by its last name.
 func (p *errorReader) placeholder(e ast.Expr) string {
+	switch c, _ := e.(*ast.CallExpr); {
+	case c == nil:
+	case exprName(c.Fun) == "fault.Hidden": // for logs
+		return ""
+	case strings.HasSuffix(exprName(c.Fun), ".Known"): // a node's error
+		return "<reason>"
+	}
 	if v := p.constant(e, 0); v != nil && v.Kind() != constant.Unknown {
 		if v.Kind() == constant.String {
 			return constant.StringVal(v)
@@ -517,7 +524,7 @@ func (p *errorReader) placeholder(e ast.Expr) string {
 	if text := p.vars[name]; text != "" {
 		return text
 	}
-	if plain, ok := map[string]string{"err": "reason", "e": "reason", "failed": "reasons", "failures": "reasons", "said": "reasons", "lp": "provider", "n": "number", "s": "text", "c": "chain", "r": "reason", "i": "index", "a": "address", "p": "value", "v": "value", "t": "type", "": "value"}[name]; ok {
+	if plain, ok := map[string]string{"err": "reason", "e": "reason", "failed": "reasons", "failures": "reasons", "said": "reasons", "silence": "", "lp": "provider", "n": "number", "s": "text", "c": "chain", "r": "reason", "i": "index", "a": "address", "p": "value", "v": "value", "t": "type", "": "value"}[name]; ok {
 		name = plain
 	}
 	return "<" + name + ">"

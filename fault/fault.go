@@ -8,7 +8,6 @@
 package fault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,14 +51,23 @@ type Error struct {
 	Min     *big.Int // lowest accepted amount in base units, nil when unknown (AmountOutOfBounds only)
 	Max     *big.Int // highest accepted amount in base units, nil when unknown (AmountOutOfBounds only)
 	Err     error    // the cause for errors.Is and errors.As, may be nil; Message includes what a caller should read of it
-
-	full string // Message with all that it leaves out; "" if it leaves out nothing
 }
 
 // Error returns `field: text`, or the text alone when no field is named. It is for logs: the
 // text has everything that is known, hosts of the operator's nodes and their words included.
 // [Error.Public] is for callers.
-func (e *Error) Error() string { return e.named(cmp.Or(e.full, e.Message)) }
+func (e *Error) Error() string {
+	if w, ok := e.Err.(*whole); ok {
+		return e.named(w.Error())
+	}
+	return e.named(e.Message)
+}
+
+// whole is the cause of an error whose message leaves something out, with the text that
+// leaves out nothing.
+type whole struct{ error }
+
+func (w *whole) Unwrap() error { return w.error }
 
 // Public returns `field: message`, or the message alone when no field is named.
 func (e *Error) Public() string { return e.named(e.Message) }
@@ -134,7 +142,7 @@ func newError(code Code, field, format string, args ...any) *Error {
 		e.Err = f
 	}
 	if message := fmt.Errorf(format, shown(code, args)...).Error(); message != e.Message {
-		e.Message, e.full = message, e.Message
+		e.Message, e.Err = message, &whole{f}
 	}
 	return e
 }

@@ -105,7 +105,7 @@ func (h *handler) log(w http.ResponseWriter, r *http.Request, op *operation, err
 	switch _, told := describe(err); {
 	case swapper.CodeOf(err) == swapper.CodeInternal:
 		level = slog.LevelError
-	case told.Error == err.Error():
+	case told.Error == err.Error(), r.Context().Err() != nil: // or the caller has gone
 		return
 	}
 	id := rand.Text()

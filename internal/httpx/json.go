@@ -32,7 +32,7 @@ type JSON struct {
 // StatusError is an answer whose status is not 2xx.
 type StatusError struct {
 	Status int
-	Body   []byte // as received, cut at the limit of the request
+	Body   []byte // as received, but for access keys, cut at the limit of the request
 }
 
 // AboutAccess reports whether a status says that access was refused. The text of such
@@ -119,7 +119,7 @@ func (j JSON) Raw(ctx context.Context, method, url string, body []byte) ([]byte,
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		// The status is the news; of the body as much as can be had.
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, limit))
-		return nil, &StatusError{Status: resp.StatusCode, Body: body}
+		return nil, &StatusError{Status: resp.StatusCode, Body: Conceal(body, url)}
 	}
 	return ReadAll(resp, limit)
 }

@@ -87,8 +87,8 @@ type LPError struct {
 // Lie returns an [LPError] with a formatted reason. A %w verb in the format also
 // sets the cause.
 func Lie(format string, args ...any) *LPError {
-	err := fault.Invalid("", format, args...) // about what the LP sent
-	return &LPError{Reason: err.Error(), Err: errors.Unwrap(err.Err), shown: err.Message}
+	whole := fmt.Errorf(format, args...)
+	return &LPError{Reason: whole.Error(), Err: errors.Unwrap(whole), shown: fault.Invalid("", format, args...).Message} // about what the LP sent
 }
 
 func (e *LPError) Error() string { return e.text(e.Reason) }

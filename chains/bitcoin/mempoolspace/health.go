@@ -169,13 +169,25 @@ func nobody(what string, order []*source, errs []error) error {
 		said[i] = s.name() + ": " + errs[i].Error()
 		final = final && refused(errs[i])
 	}
-	err := fault.New(fault.Upstream, "no Bitcoin server answered %s%s", what, fault.Hidden(": "+strings.Join(said, "; ")))
-	err.Err = errors.Join(errs...)
+	err := fault.New(fault.Upstream, "no Bitcoin server answered %s%w", what, &silence{strings.Join(said, "; "), errs})
 	if final {
 		return finalError{err}
 	}
 	return err
 }
+
+// silence is what the sources of a round said instead of an answer, each by its name.
+type silence struct {
+	said string
+	errs []error
+}
+
+func (e *silence) Error() string { return ": " + e.said }
+
+// Public returns nothing: the names are the operator's.
+func (e *silence) Public() string { return "" }
+
+func (e *silence) Unwrap() []error { return e.errs }
 
 // allResting is the error of a round in which every source had asked for a rest.
 func (c *Client) allResting(what string) error {

@@ -170,8 +170,8 @@ func (c *Client) CheckNetwork(ctx context.Context) error {
 	return err
 }
 
-// named is the node in an error.
-func (c *Client) named() fault.Hidden { return fault.Hidden(" " + c.name) }
+// named is the node in an error, for the log.
+func (c *Client) named() string { return " " + c.name }
 
 // blamed attributes an error that neither the caller nor the state of the chain
 // can have caused to the node: it answered, but not with what was asked for.
@@ -184,7 +184,7 @@ func (c *Client) blamed(ctx context.Context, err error) error {
 	if coded || rejected {
 		return err
 	}
-	return fault.New(fault.Upstream, "Bitcoin node%s: %w", c.named(), err)
+	return fault.New(fault.Upstream, "Bitcoin node%s: %w", fault.Hidden(c.named()), err)
 }
 
 func blamedEach[T any](ctx context.Context, c *Client, results []bitcoin.Result[T]) []bitcoin.Result[T] {

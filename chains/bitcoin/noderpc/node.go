@@ -28,10 +28,10 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 	}
 	var text string
 	if err := answers[0].decode(&text); err != nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node%s, genesis block: %w", c.named(), err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s, genesis block: %w", fault.Hidden(c.named()), err)
 	}
 	if h, err := bitcoin.ParseHash(text); err != nil || h != c.genesis {
-		return nil, fault.New(fault.Upstream, "Bitcoin node%s is not on Bitcoin %s%s", c.named(), c.o.Network, fault.Hidden(fmt.Sprintf(": its genesis block is %.64q", text)))
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s is not on Bitcoin %s%s", fault.Hidden(c.named()), c.o.Network, fault.Hidden(fmt.Sprintf(": its genesis block is %.64q", text)))
 	}
 	n := &node{txIndex: true}
 	var version map[string]any
@@ -41,7 +41,7 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 	if answers[2].Error == nil { // Core 0.21 and later
 		var indexes map[string]struct{ Synced bool }
 		if err := answers[2].decode(&indexes); err != nil {
-			return nil, fault.New(fault.Upstream, "Bitcoin node%s, index information: %w", c.named(), err)
+			return nil, fault.New(fault.Upstream, "Bitcoin node%s, index information: %w", fault.Hidden(c.named()), err)
 		}
 		n.txIndex = indexes["txindex"].Synced
 	}

@@ -140,7 +140,7 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", c.named(), calls[0].Method, err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", fault.Hidden(c.named()), calls[0].Method, err)
 	}
 	return answers, err
 }
@@ -164,7 +164,7 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 	}
 	answers, err := matched(text, count)
 	if err != nil && status != http.StatusOK {
-		return nil, &httpError{status, string(bytes.TrimSpace(text))}
+		return nil, &httpError{status, string(bytes.TrimSpace(httpx.Conceal(text, c.o.URL)))}
 	}
 	if err != nil {
 		return nil, err
