@@ -524,7 +524,7 @@ func (p *errorReader) placeholder(e ast.Expr) string {
 	if text := p.vars[name]; text != "" {
 		return text
 	}
-	if plain, ok := map[string]string{"err": "reason", "e": "reason", "failed": "reasons", "failures": "reasons", "said": "reasons", "silence": "", "lp": "provider", "n": "number", "s": "text", "c": "chain", "r": "reason", "i": "index", "a": "address", "p": "value", "v": "value", "t": "type", "": "value"}[name]; ok {
+	if plain, ok := map[string]string{"err": "reason", "e": "reason", "failed": "reasons", "failures": "reasons", "said": "reasons", "silent": "", "lp": "provider", "n": "number", "s": "text", "c": "chain", "r": "reason", "i": "index", "a": "address", "p": "value", "v": "value", "t": "type", "": "value"}[name]; ok {
 		name = plain
 	}
 	return "<" + name + ">"

@@ -11,11 +11,13 @@ import (
 // its words: an argument of [New] and [Invalid].
 type Hidden string
 
-// What is shown of errors that do not say what is public of them.
+// InLog is what callers are shown of a cause that does not say what is public of it.
+const InLog = "the service's log has the details"
+
+// What is shown of other errors that do not say it.
 const (
 	unnamed = "internal error"
 	late    = "the operation timed out"
-	inLog   = "the service's log has the details"
 	inTime  = "no response in time"
 )
 
@@ -75,7 +77,7 @@ func shownOf(code Code, cause error) string {
 	if CodeOf(cause) == Timeout {
 		return inTime
 	}
-	return inLog
+	return InLog
 }
 
 // readers are the packages, by the beginning of their paths, that read what callers send and

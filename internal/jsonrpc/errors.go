@@ -1,11 +1,13 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -58,6 +60,12 @@ func Known(err error, words string) error {
 		return err
 	}
 	return &known{err, words}
+}
+
+// Reason is what a node said of a refusal, of which callers are shown no more than the first
+// of words that it contains.
+func Reason(said string, words ...string) error {
+	return &known{errors.New(said), cmp.Or(Said(said, words...), fault.InLog)}
 }
 
 type known struct {

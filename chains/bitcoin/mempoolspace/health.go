@@ -169,7 +169,8 @@ func nobody(what string, order []*source, errs []error) error {
 		said[i] = s.name() + ": " + errs[i].Error()
 		final = final && refused(errs[i])
 	}
-	err := fault.New(fault.Upstream, "no Bitcoin server answered %s%w", what, &silence{strings.Join(said, "; "), errs})
+	silent := &silence{strings.Join(said, "; "), errs}
+	err := fault.New(fault.Upstream, "no Bitcoin server answered %s%w", what, silent)
 	if final {
 		return finalError{err}
 	}
