@@ -92,25 +92,28 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	if err == nil {
 		return
 	}
-	h.log(w, r, op, err)
-	writeError(w, r, err)
+	WriteLogged(w, r, h.logger, op.name, err)
 }
 
 // requestID names a request whose answer tells less than the log.
 const requestID = "X-Request-Id"
 
-// log logs an error of which the answer does not tell all.
-func (h *handler) log(w http.ResponseWriter, r *http.Request, op *operation, err error) {
+// WriteLogged is [WriteError], and logs an error of which the answer does not tell all, with
+// the operation's name and a number that the answer has in the header X-Request-Id.
+func WriteLogged(w http.ResponseWriter, r *http.Request, log *slog.Logger, operation string, err error) {
+	defer writeError(w, r, err)
 	level := slog.LevelWarn
 	switch _, told := describe(err); {
+	case told.Error == err.Error():
+		return
 	case swapper.CodeOf(err) == swapper.CodeInternal:
 		level = slog.LevelError
-	case told.Error == err.Error(), r.Context().Err() != nil: // or the caller has gone
+	case r.Context().Err() != nil: // the caller has gone
 		return
 	}
 	id := rand.Text()
 	w.Header().Set(requestID, id)
-	h.logger.Log(r.Context(), level, "operation failed", "operation", op.name, "request", id, "error", err)
+	log.Log(r.Context(), level, "operation failed", "operation", operation, "request", id, "error", err)
 }
 
 // answer runs the operation and writes its answer. If it returns an error, nothing

@@ -93,8 +93,9 @@ type attempt struct {
 
 // attempt asks for a whole batch. It fails unless every call was answered by a
 // node of the right network.
-func (e *endpoint) attempt(ctx context.Context, requests []Request) attempt {
-	a := attempt{by: e}
+func (e *endpoint) attempt(ctx context.Context, requests []Request) (a attempt) {
+	a.by = e
+	defer func() { a.err = httpx.Concealed(a.err, e.url) }()
 	e.mu.Lock()
 	verified := e.verified
 	e.mu.Unlock()
@@ -331,7 +332,7 @@ func (e *endpoint) post(ctx context.Context, texts []string) ([]*reply, error) {
 	replies, err := parseReplies(data, len(texts))
 	for _, r := range replies {
 		if r != nil && r.Error != nil {
-			r.Error.Text = string(httpx.Conceal([]byte(r.Error.Text), e.url))
+			r.Error.Text, r.Error.Data = string(httpx.Conceal([]byte(r.Error.Text), e.url)), httpx.Conceal(r.Error.Data, e.url)
 		}
 	}
 	return replies, err

@@ -69,7 +69,7 @@ func (s *source) do(ctx context.Context, method, path string, body []byte, limit
 	if resp.StatusCode != http.StatusOK {
 		// The words matter, a whole page does not.
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, textLimit))
-		return nil, &statusError{resp.StatusCode, strings.TrimSpace(string(httpx.Conceal(text, s.base))), retryAfter(resp.Header)}
+		return nil, &statusError{resp.StatusCode, strings.TrimSpace(string(text)), retryAfter(resp.Header)}
 	}
 	answer, err := httpx.ReadAll(resp, limit)
 	if err != nil {

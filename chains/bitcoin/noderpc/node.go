@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // node is what the client learned about the node at its first call.
@@ -31,7 +32,7 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 		return nil, fault.New(fault.Upstream, "Bitcoin node%s, genesis block: %w", fault.Hidden(c.named()), err)
 	}
 	if h, err := bitcoin.ParseHash(text); err != nil || h != c.genesis {
-		return nil, fault.New(fault.Upstream, "Bitcoin node%s is not on Bitcoin %s%s", fault.Hidden(c.named()), c.o.Network, fault.Hidden(fmt.Sprintf(": its genesis block is %.64q", text)))
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s is not on Bitcoin %s%s", fault.Hidden(c.named()), c.o.Network, fault.Hidden(fmt.Sprintf(": its genesis block is %.64q", httpx.Conceal([]byte(text), c.asked()))))
 	}
 	n := &node{txIndex: true}
 	var version map[string]any

@@ -140,7 +140,12 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", fault.Hidden(c.named()), calls[0].Method, err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", fault.Hidden(c.named()), calls[0].Method, httpx.Concealed(err, c.asked()))
+	}
+	for _, a := range answers {
+		if a.Error != nil {
+			a.Error.Message = string(httpx.Conceal([]byte(a.Error.Message), c.asked()))
+		}
 	}
 	return answers, err
 }
@@ -164,7 +169,7 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 	}
 	answers, err := matched(text, count)
 	if err != nil && status != http.StatusOK {
-		return nil, &httpError{status, string(bytes.TrimSpace(httpx.Conceal(text, c.o.URL)))}
+		return nil, &httpError{status, string(bytes.TrimSpace(text))}
 	}
 	if err != nil {
 		return nil, err
