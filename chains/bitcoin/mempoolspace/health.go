@@ -169,23 +169,23 @@ func nobody(what string, order []*source, errs []error) error {
 		said[i] = s.name() + ": " + errs[i].Error()
 		final = final && refused(errs[i])
 	}
-	silent := &silence{strings.Join(said, "; "), errs}
-	err := fault.New(fault.Upstream, "no Bitcoin server answered %s%w", what, silent)
+	silent := &silence{what + ": " + strings.Join(said, "; "), errs}
+	err := fault.New(fault.Upstream, "no Bitcoin server answered%w", silent)
 	if final {
 		return finalError{err}
 	}
 	return err
 }
 
-// silence is what the sources of a round said instead of an answer, each by its name.
+// silence is what the sources of a round were asked, and what each said instead of an answer.
 type silence struct {
 	said string
 	errs []error
 }
 
-func (e *silence) Error() string { return ": " + e.said }
+func (e *silence) Error() string { return " " + e.said }
 
-// Public returns nothing: the names are the operator's.
+// Public returns nothing: names and paths are the operator's.
 func (e *silence) Public() string { return "" }
 
 func (e *silence) Unwrap() []error { return e.errs }
@@ -199,7 +199,7 @@ func (c *Client) allResting(what string) error {
 		s.mu.Unlock()
 		said[i] = fmt.Sprintf("%s: rate limit for another %s", s.name(), rest.Round(time.Second))
 	}
-	return fault.New(fault.Upstream, "no Bitcoin server answered %s%s", what, fault.Hidden(": "+strings.Join(said, "; ")))
+	return fault.New(fault.Upstream, "no Bitcoin server answered%s", fault.Hidden(" "+what+": "+strings.Join(said, "; ")))
 }
 
 // describe says what each source did last.
