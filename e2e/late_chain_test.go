@@ -15,7 +15,7 @@ import (
 // missing is what a client says it cannot use.
 func (w *world) missing() []string {
 	w.t.Helper()
-	err := w.client.Ready(w.within(20 * time.Second))
+	_, err := w.client.Ready(w.within(20 * time.Second))
 	if err == nil {
 		return nil
 	}

@@ -45,6 +45,9 @@ func TestReadyWithoutProvidersOrBitcoin(t *testing.T) {
 	v.write("local.json", json.RawMessage(v.text))
 	v.net.Misbehave(swappertest.LPFault{Down: true})
 	v.serve(map[string]any{"local": "local.json"}) // which is ready
+	if status, text := get(t, v.base+"/readyz", nil); status != http.StatusOK || !strings.Contains(text, `"oneNode":["CITREA"]`) {
+		t.Errorf("with one node: %d %s", status, text)
+	}
 	v.becomes("no provider", http.StatusOK, "liquidity providers")
 	v.net.Misbehave(swappertest.BitcoinFault{Down: true})
 	v.becomes("no Bitcoin", http.StatusOK, "bitcoin")
