@@ -511,7 +511,7 @@ func (p *errorReader) placeholder(e ast.Expr) string {
 	case c == nil:
 	case exprName(c.Fun) == "fault.Hidden": // for logs
 		return ""
-	case strings.HasSuffix(exprName(c.Fun), ".Known"): // a node's error
+	case strings.HasSuffix(exprName(c.Fun), ".Known"), exprName(c.Fun) == "httpx.Concealed", strings.HasSuffix(exprName(c.Fun), ".Public"): // a node's error, or what is shown of one
 		return "<reason>"
 	}
 	if v := p.constant(e, 0); v != nil && v.Kind() != constant.Unknown {
@@ -521,10 +521,13 @@ func (p *errorReader) placeholder(e ast.Expr) string {
 		return v.ExactString()
 	}
 	name := valueName(e)
+	if name == "silent" { // of servers, for logs
+		return ""
+	}
 	if text := p.vars[name]; text != "" {
 		return text
 	}
-	if plain, ok := map[string]string{"err": "reason", "e": "reason", "failed": "reasons", "failures": "reasons", "said": "reasons", "silent": "", "lp": "provider", "n": "number", "s": "text", "c": "chain", "r": "reason", "i": "index", "a": "address", "p": "value", "v": "value", "t": "type", "": "value"}[name]; ok {
+	if plain, ok := map[string]string{"err": "reason", "e": "reason", "failed": "reasons", "failures": "reasons", "said": "reasons", "lp": "provider", "n": "number", "s": "text", "c": "chain", "r": "reason", "i": "index", "a": "address", "p": "value", "v": "value", "t": "type", "": "value"}[name]; ok {
 		name = plain
 	}
 	return "<" + name + ">"
