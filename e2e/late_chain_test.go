@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	chainevm "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 )
 
@@ -29,6 +30,7 @@ func (w *world) missing() []string {
 // A client starts while a chain's nodes are down, says so of that chain, does what
 // the others allow, and catches up with what happened when the nodes are back.
 func TestStartsWithoutOneChain(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{})
 	w.close()
