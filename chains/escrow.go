@@ -106,6 +106,9 @@ func (e *DiffError) Error() string {
 	return fmt.Sprintf("escrow data: %s is %s, expected %s", e.Member, e.Got, e.Want)
 }
 
+// Public returns the same: the data is the LP's, or public on the chain.
+func (e *DiffError) Public() string { return e.Error() }
+
 // Auth is an LP's authorisation to open an escrow or to refund one early,
 // stored and sent exactly as it came.
 type Auth struct {
@@ -125,9 +128,12 @@ type AuthError struct {
 
 func (e *AuthError) Error() string {
 	if e.Err != nil {
-		return "authorization: " + e.Reason + ": " + e.Err.Error()
+		return e.Public() + ": " + e.Err.Error()
 	}
-	return "authorization: " + e.Reason
+	return e.Public()
 }
+
+// Public leaves the cause out, which may be what a node said.
+func (e *AuthError) Public() string { return "authorization: " + e.Reason }
 
 func (e *AuthError) Unwrap() error { return e.Err }

@@ -89,6 +89,9 @@ func (e *ContradictionError) Error() string {
 	return "the nodes of the chain contradict each other about " + e.About + "; nothing that cannot be undone is done until they agree"
 }
 
+// Public returns the same: it names no node.
+func (e *ContradictionError) Public() string { return e.Error() }
+
 // TxState is the state of a transaction.
 type TxState int
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 )
 
@@ -11,6 +12,7 @@ import (
 // loses no money. One that takes transactions and loses them is not the only one that has
 // them.
 func TestSolanaNodesThatMisbehave(t *testing.T) {
+	depth.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		var w *world
 		var urls []string

@@ -169,7 +169,7 @@ func autoFill(in In, next *Record) {
 	fillEscrowTxs(f, next.Escrow)
 	fillSubmission(in, next)
 	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
-		next.Problem = "the provider announced an escrow that differs from the agreed one: " + lie.Error()
+		next.Problem = "the provider announced an escrow that differs from the agreed one: " + lie.Public()
 	}
 	if in.Obs.Delivered.Known() && !inTime(in) {
 		next.Problem = "the escrow that the provider announced has an expiry that leaves too little time to claim it safely"

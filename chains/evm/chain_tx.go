@@ -65,7 +65,7 @@ func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
 	case evmrpc.Says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
 	case evmrpc.Says(text, refusals...):
-		return fault.New(fault.InvalidState, "the node refused the transaction: %w", err)
+		return fault.New(fault.InvalidState, "the node refused the transaction: %w", evmrpc.Known(err, text, refusals))
 	}
 	return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
 }

@@ -2,12 +2,13 @@ package engine
 
 import (
 	"context"
-	"github.com/swapper-go/swapper/internal/flight"
-	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/swap"
 )
 
 // backoffs are the LPs for which effects wait after a failure. The pause of an effect
@@ -125,7 +126,7 @@ func (a *backoffs) probeUntilAnswered(url string, answer <-chan struct{}) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(a.base, probeTimeout)
-		err := flight.Guard(func() error { return a.probe(ctx, url) })
+		err := async.Guard(func() error { return a.probe(ctx, url) })
 		cancel()
 		if err == nil {
 			a.heard(url)

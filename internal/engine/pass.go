@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/fleet"
-	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/routine"
@@ -182,7 +182,7 @@ type freshPass struct {
 
 // passRun is one pass. It outlives the callers that wait for it.
 type passRun struct {
-	*flight.Call[*Result]
+	*async.Future[*Result]
 
 	// Engine.mu guards these.
 	ended   time.Time // zero until it has ended well
@@ -252,7 +252,7 @@ func (g *Engine) join(id string, input swap.Input, why purpose) (f *passRun, min
 	if g.base.Err() != nil {
 		return nil, false, ErrClosed
 	}
-	f = &passRun{Call: flight.NewCall[*Result](), routine: why == asRoutine}
+	f = &passRun{Future: async.NewFuture[*Result](), routine: why == asRoutine}
 	l.running = f
 	g.passes.Add(1)
 	go g.runPass(id, l, f, input, why == asRoutine)
@@ -334,7 +334,7 @@ func (g *Engine) runPass(id string, l *passSlot, f *passRun, input swap.Input, u
 	}
 	g.mu.Unlock()
 	g.sweep()
-	f.End(res, err)
+	f.Set(res, err)
 }
 
 // guarded keeps a pass that panics from harming anything but itself.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -247,12 +248,14 @@ func inStory(t swap.Type, ends ...time.Duration) *story {
 		return refunds(s) || s.clock(0).After(zero.Add(2*hour)) && returns(s)
 	}
 	st.ended = func(s *sim, r *swap.Record, gone bool) string {
-		state := s.w.escrow()
+		state, since := s.w.escrowAt(s.w.height)
+		head, _ := s.head(false)
+		next := deadline.Next(chains.EscrowFact{State: state, Final: since+finalAfter <= s.w.height})
 		switch {
 		case s.w.public && state != chains.EscrowClaimed:
 			return "the preimage is known, and the user has not got the tokens"
 		case awaitsShort(r) && state != chains.EscrowClaimed: // the provider takes back what it opens beside that
-		case state == chains.EscrowOpen && r.Escrow.Real == nil && laterOf(s.clock(0), time.Unix(s.chainTime(), 0)).After(s.expiry().Add(-chains.ClaimGrace)):
+		case state == chains.EscrowOpen && r.Escrow.Real == nil && next.TooLate(s.expiry().Unix(), head, s.clock(0)):
 			// Announced too late to be claimed: the provider takes it back, and the payment is returned.
 		case state == chains.EscrowOpen && !s.rests(s, r, gone):
 			return "the escrow is still open"
@@ -351,9 +354,12 @@ func inTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	switch {
 	case r.Escrow.Real == nil:
 		ok = r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired || r.State == swapstate.LnExpired
-		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() &&
-			s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute {
+		lasts := s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute
+		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() && lasts {
 			return "the provider holds the payment and says so, and the swap does not show it"
+		}
+		if s.flow.Type == swap.FromBTCLNAuto && state == chains.EscrowOpen && s.w.mood == silent && r.State == swapstate.LnCreated && lasts {
+			return "the escrow is open, the provider is silent, and the chain was not searched"
 		}
 	case state == chains.EscrowClaimed:
 		ok = r.State == swapstate.LnClaimed

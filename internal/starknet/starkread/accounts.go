@@ -143,7 +143,7 @@ func (l *Ledger) Signed(ctx context.Context, c wire.SignatureCheck) error {
 	case err != nil && starkrpc.IsReverted(err) && wire.RefusesSignature(starkrpc.RevertReason(err)):
 		return c.Refused()
 	case err != nil && starkrpc.IsReverted(err):
-		return fault.New(fault.Upstream, "the account %s could not check the signature: %s", wire.Hex64(c.Account), starkrpc.RevertReason(err))
+		return fault.New(fault.Upstream, "the account %s could not check the signature: %w", wire.Hex64(c.Account), starkrpc.Reason(starkrpc.RevertReason(err)))
 	case err != nil:
 		return upstream(asked)
 	}

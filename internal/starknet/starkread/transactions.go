@@ -58,7 +58,7 @@ func sent(id wire.Felt, send, progress starkrpc.Request) error {
 	case err == nil, known, starkrpc.IsDuplicate(err):
 		return nil
 	case starkrpc.IsRefusal(err):
-		return fault.New(fault.InvalidState, "the node refused the transaction: %s: %w", starkrpc.RevertReason(err), err)
+		return fault.New(fault.InvalidState, "the node refused the transaction%s: %w", fault.Hidden(": "+starkrpc.RevertReason(err)), err)
 	default:
 		return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
 	}
