@@ -112,7 +112,7 @@ func (g evmGround) second() otherNode {
 		g.t.Fatal(err)
 	}
 	return otherNode{first: g.net.EVM.URL(), url: s.URL(), pace: g.net.EVM.Pace, split: func() (split, error) { return g.net.EVM.Split(s) },
-		lose: func(on bool) { s.Misbehave(evm.Fault{LoseTx: on}) }}
+		lose: func(on bool) { s.Misbehave(evm.Fault{LoseTransaction: on}) }}
 }
 
 func (g evmGround) giveBack(e chains.Escrow) {

@@ -103,7 +103,7 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 	case q.Method == "eth_getLogs" && f.LogRange > 0 && s.logSpan(q.Params) > f.LogRange:
 		return failed(q.ID, -32005, "query exceeds max block range")
 	}
-	if q.Method == "eth_sendRawTransaction" && f.LoseTx {
+	if q.Method == "eth_sendRawTransaction" && f.LoseTransaction {
 		return hashOf(q)
 	}
 	node := s.node.Load()
