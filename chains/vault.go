@@ -60,9 +60,10 @@ type Vault struct {
 
 // VaultFact is the answer for one vault. A vault that does not exist is not open.
 type VaultFact struct {
-	Err   error
-	Vault Vault
-	Head  Block
+	Err       error
+	Vault     Vault
+	Head      Block
+	Witnesses int // as in [EscrowFact]
 }
 
 // Withdrawal is what a Bitcoin transaction instructs a vault to do.
@@ -102,4 +103,5 @@ type WithdrawalFact struct {
 	Head                    Block
 	Final                   bool
 	Unsettled               bool // as in [EscrowFact]
+	Witnesses               int  // as in [EscrowFact]
 }

@@ -420,11 +420,11 @@ func TestPaid(t *testing.T) {
 	s.must(err)
 	payouts := s.chain.(chains.Payouts)
 	for who, want := range map[string]int64{to.Address(): 15, s.lp.Address(): 100, s.user.Address(): 0} {
-		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Int64() != want {
-			t.Errorf("%s got %s, %v; want %d", who, got, err, want)
+		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Amount.Int64() != want {
+			t.Errorf("%s got %s, %v; want %d", who, got.Amount, err, want)
 		}
 	}
-	if got, err := payouts.Paid(t.Context(), wire.Signature{1}.String(), to.Address()); err != nil || got.Sign() != 0 {
-		t.Errorf("an unknown transaction paid %s, %v", got, err)
+	if got, err := payouts.Paid(t.Context(), wire.Signature{1}.String(), to.Address()); err != nil || got.Amount.Sign() != 0 {
+		t.Errorf("an unknown transaction paid %s, %v", got.Amount, err)
 	}
 }

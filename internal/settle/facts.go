@@ -40,6 +40,7 @@ var escrowRules = rules[chains.EscrowFact]{
 	},
 	compare: compareEscrows,
 	merge:   mergeEscrows,
+	count:   func(f *chains.EscrowFact) *int { return &f.Witnesses },
 }
 
 // reached is how far an escrow has come since it was opened: there is no way back.
@@ -123,6 +124,7 @@ var withdrawalRules = rules[chains.WithdrawalFact]{
 	},
 	compare: compareWithdrawals,
 	merge:   mergeWithdrawals,
+	count:   func(f *chains.WithdrawalFact) *int { return &f.Witnesses },
 }
 
 func compareWithdrawals(a, b *chains.WithdrawalFact) relation {
@@ -161,6 +163,7 @@ var vaultRules = rules[chains.VaultFact]{
 	},
 	compare: compareVaults,
 	merge:   func(agree []*chains.VaultFact) chains.VaultFact { return *agree[0] },
+	count:   func(f *chains.VaultFact) *int { return &f.Witnesses },
 }
 
 // aheadOfHead is how many blocks newer than the head that goes with it a vault may be: the
@@ -217,7 +220,8 @@ type Payment struct {
 	Height uint64   // of the block in which it was executed; 0: it was not
 	Head   chains.Block
 
-	err error
+	witnesses int
+	err       error
 }
 
 var paymentRules = rules[Payment]{
@@ -240,4 +244,28 @@ var paymentRules = rules[Payment]{
 		return contradicts
 	},
 	merge: func(agree []*Payment) Payment { return *agree[0] },
+	count: func(p *Payment) *int { return &p.witnesses },
+}
+
+// Signature is what one node says of a signature that an account of the chain judges.
+type Signature struct {
+	Good bool
+	Head chains.Block
+
+	witnesses int
+	err       error
+}
+
+var signatureRules = rules[Signature]{
+	head: func(s *Signature) chains.Block { return s.Head },
+	err:  func(s *Signature) *error { return &s.err },
+	says: func(s *Signature) string { return fmt.Sprintf("good: %t, as of block %d", s.Good, s.Head.Height) },
+	compare: func(a, b *Signature) relation {
+		if a.Good == b.Good {
+			return same
+		}
+		return contradicts
+	},
+	merge: func(agree []*Signature) Signature { return *agree[0] },
+	count: func(s *Signature) *int { return &s.witnesses },
 }
