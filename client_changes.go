@@ -143,7 +143,7 @@ func (c *Client) Progress(ctx context.Context, swapID string) (_ *Progress, err 
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	s, err := c.engine.Status(ctx, c.reader, engine.StatusRequest{ID: swapID, Told: true,
+	s, err := c.engine.Status(ctx, c.reader, engine.StatusRequest{ID: swapID, Pushed: true,
 		Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{Discreet: true}, nil }})
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func (c *Client) open(ctx context.Context) error {
 	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
 	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
 	c.engine = engine.New(engine.Config{
-		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Knock: c.lps.Knock,
+		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Probe: c.lps.Probe,
 		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:    swap.Flows(),
 		Fleet:    c.fleet,

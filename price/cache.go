@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -16,7 +16,7 @@ type cache struct {
 	age time.Duration
 	now func() time.Time
 
-	flight flight.Group
+	flight async.Group
 	prices *lru.Cache[string, dated[*big.Int]]
 	usd    *lru.Cache[string, dated[float64]]
 }
@@ -79,7 +79,7 @@ func remembered[T any](ctx context.Context, c *cache, in *lru.Cache[string, date
 			return d.value, nil
 		}
 	}
-	return flight.Do(ctx, &c.flight, key, func(ctx context.Context) (T, error) {
+	return async.Do(ctx, &c.flight, key, func(ctx context.Context) (T, error) {
 		at := c.now() // before the answer: it is not younger than the question
 		v, err := ask(ctx)
 		if err == nil {

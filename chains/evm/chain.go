@@ -15,10 +15,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
-	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -149,7 +149,7 @@ type chain struct {
 	nonces    *sentTxs
 	gas       *lru.Cache[gasKey, measured]
 	latest    latest
-	sharing   flight.Group
+	sharing   async.Group
 
 	described sync.Once
 	info      chains.Info
@@ -293,7 +293,7 @@ func (c *chain) noteFees(h *feeHead) {
 
 // FeeRate takes one round trip, which those share who ask while it lasts.
 func (c *chain) FeeRate(ctx context.Context) (string, error) {
-	rate, err := flight.Do(ctx, &c.sharing, "fee rate", c.currentRate)
+	rate, err := async.Do(ctx, &c.sharing, "fee rate", c.currentRate)
 	if err != nil {
 		return "", err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/evm/evmread"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
-	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
@@ -276,7 +276,7 @@ func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPF
 	if err != nil {
 		return chains.LPFunds{}, err
 	}
-	return flight.Do(ctx, &k.chain.sharing, fmt.Sprintf("funds %s %s %s", k.EscrowManager.Address, who, of), func(ctx context.Context) (chains.LPFunds, error) {
+	return async.Do(ctx, &k.chain.sharing, fmt.Sprintf("funds %s %s %s", k.EscrowManager.Address, who, of), func(ctx context.Context) (chains.LPFunds, error) {
 		return k.ReadFunds(ctx, k.chain.node, who, of)
 	})
 }

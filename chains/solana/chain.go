@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/solana/solread"
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
@@ -182,8 +182,8 @@ type chain struct {
 	mu       sync.Mutex
 	price    uint64 // of a compute unit, in micro-lamports, as it was estimated last
 	pricedAt time.Time
-	pricing  flight.Group // the estimate under way
-	warned   time.Time    // when the clocks were last said to differ
+	pricing  async.Group // the estimate under way
+	warned   time.Time   // when the clocks were last said to differ
 }
 
 var (

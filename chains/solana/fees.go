@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/solana/solread"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -45,7 +45,7 @@ func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	if age := now.Sub(at); !at.IsZero() && age >= 0 && age < priceValidity {
 		return wire.FeeRate{Price: known}, nil
 	}
-	return flight.Do(ctx, &c.pricing, "", func(ctx context.Context) (wire.FeeRate, error) {
+	return async.Do(ctx, &c.pricing, "", func(ctx context.Context) (wire.FeeRate, error) {
 		price, err := c.ledger.Price(ctx, c.pricePolicy(), c.vaults())
 		if err != nil {
 			return wire.FeeRate{}, err

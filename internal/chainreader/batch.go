@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/routine"
 )
 
@@ -168,7 +168,7 @@ func (b *batch[Q, A]) call(some []*asked[Q, A]) {
 	}
 	ctx, cancel := context.WithTimeout(b.base, b.timeout)
 	defer cancel()
-	err := flight.Guard(func() error { // one that panics over what a node said does not end the process
+	err := async.Guard(func() error { // one that panics over what a node said does not end the process
 		return b.run(ctx, questions, func(i int, a A) { some[i].is(a) })
 	})
 	if err == nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/routine"
 )
@@ -137,7 +137,7 @@ func (n *inquiries) run(key string, i *inquiry, q lp.StatusQuery) {
 	ctx, cancel := context.WithTimeoutCause(n.base, lpTime, errLPSilent)
 	defer cancel()
 	var status lp.Status
-	err := flight.Guard(func() (err error) { status, err = n.reader.Status(ctx, q); return err })
+	err := async.Guard(func() (err error) { status, err = n.reader.Status(ctx, q); return err })
 
 	n.mu.Lock()
 	defer n.mu.Unlock()

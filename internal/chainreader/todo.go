@@ -12,10 +12,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	shared "github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	shared "github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/swap"
 )
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -48,7 +49,7 @@ func (k *kit) fromBTC(sequence uint64) (client.FromBTCQuote, client.Accepted) {
 	bounty.StartTimestamp = k.Clock.Now().Unix()
 	want := k.agreed(200_000)
 	r := client.FromBTCRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, Claimer: k.user, Amount: want.Amount, Token: want.Token.Address,
-		Sequence: sequence, Bounty: client.Known(&bounty), FeeRate: client.Known("1,2")}
+		Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known("1,2")}
 	q := must[client.FromBTCQuote](k.T)(k.client.FromBTC(k.ctx, k.url, r, client.Early{}))
 	until, err := k.contract.VerifyInit(k.ctx, k.escrow(q.Escrow), q.Auth, "1,2", k.user)
 	funds := must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address)).Balance
@@ -97,7 +98,7 @@ func TestFromBTC(t *testing.T) {
 
 func TestFromBTCRefusals(t *testing.T) {
 	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }})
-	good := client.FromBTCRequest{Chain: "CITREA", DepositToken: k.Tokens()[0].Address, Claimer: k.user, Amount: big.NewInt(200_000), Token: k.Tokens()[1].Address, Bounty: client.Known(&bounty)}
+	good := client.FromBTCRequest{Chain: "CITREA", DepositToken: k.Tokens()[0].Address, Claimer: k.user, Amount: big.NewInt(200_000), Token: k.Tokens()[1].Address, Bounty: async.Known(&bounty)}
 	for want, change := range map[int]func(r *client.FromBTCRequest){
 		20190: func(r *client.FromBTCRequest) { r.DepositToken = r.Token },
 		20100: func(r *client.FromBTCRequest) { r.Token = k.user },
@@ -119,7 +120,7 @@ func (k *kit) fromBTCLN(name string) (client.FromBTCLNQuote, client.Accepted, [3
 	want := k.agreed(50_000)
 	want.BaseFee = big.NewInt(10)
 	r := client.FromBTCLNRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, PaymentHash: hex.EncodeToString(hash[:]), Amount: want.Amount, Claimer: k.user,
-		Token: want.Token.Address, Description: "for me", FeeRate: client.Known("1,2")}
+		Token: want.Token.Address, Description: "for me", FeeRate: async.Known("1,2")}
 	q := must[client.FromBTCLNQuote](k.T)(k.client.FromBTCLN(k.ctx, k.url, r, client.Early{}))
 	return q, must[client.Accepted](k.T)(client.VerifyFromBTCLN(client.FromBTCLNExpected{Agreed: want,
 		InvoiceExpected: client.InvoiceExpected{Network: btc.Regtest, PaymentHash: hash, Description: "for me"}}, q, k.funds(k.EVM.Contracts().Token),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
@@ -167,7 +168,7 @@ func TestCooperativeRefund(t *testing.T) {
 func (k *kit) auto(preimage string, recipient string) (client.FromBTCLNAutoRequest, [32]byte) {
 	secret, hash := lightning.Preimage(k.Name() + preimage)
 	return client.FromBTCLNAutoRequest{Chain: k.chain.Info().ID, PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(100_000), Claimer: recipient,
-		Token: k.EVM.Contracts().Token.Hex(), GasToken: evm.Native.Hex(), GasAmount: big.NewInt(1e14), ClaimerBounty: client.Known(big.NewInt(1e13))}, secret
+		Token: k.EVM.Contracts().Token.Hex(), GasToken: evm.Native.Hex(), GasAmount: big.NewInt(1e14), ClaimerBounty: async.Known(big.NewInt(1e13))}, secret
 }
 
 func TestFromBTCLNAuto(t *testing.T) {
@@ -209,8 +210,8 @@ func TestTrustedGasSwap(t *testing.T) {
 }
 
 func (k *kit) spv(recipient string) client.SPVRequest {
-	return client.SPVRequest{Chain: k.chain.Info().ID, Address: recipient, Amount: client.Known(big.NewInt(200_000)), Token: k.EVM.Contracts().Token.Hex(),
-		GasAmount: big.NewInt(1e15), GasToken: evm.Native.Hex(), CallerFeeRate: client.Known(big.NewInt(20))}
+	return client.SPVRequest{Chain: k.chain.Info().ID, Address: recipient, Amount: async.Known(big.NewInt(200_000)), Token: k.EVM.Contracts().Token.Hex(),
+		GasAmount: big.NewInt(1e15), GasToken: evm.Native.Hex(), CallerFeeRate: async.Known(big.NewInt(20))}
 }
 
 // withdrawal builds and signs what a quote asks for.

@@ -178,7 +178,7 @@ func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 			t.Helper()
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			if got := slices.Sorted(maps.Keys(g.lanes)); !slices.Equal(got, want) {
+			if got := slices.Sorted(maps.Keys(g.slots)); !slices.Equal(got, want) {
 				t.Errorf("%s: places %v are left, want %v", when, got, want)
 			}
 		}

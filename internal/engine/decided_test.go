@@ -269,7 +269,7 @@ func TestLists(t *testing.T) {
 	f := lamp()
 	f.Unpaid = func(r *swap.Record) bool { return strings.HasSuffix(r.ID, "quote") }
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, f)
-	const many = 2*listAhead + 3
+	const many = 2*maxDecodeBatch + 3
 	for i := range many {
 		r := newToy(fmt.Sprintf("%04d", i))
 		r.CreatedAt, r.Settled = swap.Millis(i+1), i%2 == 0
@@ -308,7 +308,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("%d pending swaps, %v", len(pending), errs)
 		}
 	}
-	for _, most := range []int{1, listAhead, listAhead + 1} {
+	for _, most := range []int{1, maxDecodeBatch, maxDecodeBatch + 1} {
 		if some, _ := list(false, most); len(some) != most {
 			t.Errorf("%d swaps, wanted %d", len(some), most)
 		}

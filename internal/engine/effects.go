@@ -45,7 +45,7 @@ type runner struct {
 	still    func(ctx context.Context, id string, e swap.Effect) (*swap.Record, swap.Effect, error)
 	mark     func(ctx context.Context, r *swap.Record, e swap.Effect) (*swap.Record, error)
 	report   func(ctx context.Context, id string, o swap.Outcome)
-	absent   *absences
+	backoffs *backoffs
 	owner    string
 	shared   bool // others may be making attempts too
 	base     context.Context
@@ -65,9 +65,9 @@ func (x *runner) start(r *swap.Record, effects []swap.Effect, now time.Time) {
 		if x.elsewhere(r, e, now) {
 			continue
 		}
-		if !x.absent.due(r, e, now) {
+		if !x.backoffs.due(r, e, now) {
 			if e.ToLP() {
-				x.absent.await(r)
+				x.backoffs.startProbing(r)
 			}
 			continue
 		}
@@ -193,7 +193,7 @@ func (g *Engine) stillDue(ctx context.Context, id string, e swap.Effect) (*swap.
 	}
 	now := g.Now()
 	due, ok := StillDue(g.Flows[res.Record.Type], res, e, now, func(due swap.Effect) bool {
-		return !g.Effects.elsewhere(res.Record, due, now) && g.absences.due(res.Record, due, now)
+		return !g.Effects.elsewhere(res.Record, due, now) && g.backoffs.due(res.Record, due, now)
 	})
 	if !ok {
 		return nil, e, errNotDue

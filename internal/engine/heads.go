@@ -9,18 +9,18 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// aheadMost is how far ahead of our clock the time of a block may be.
-const aheadMost = 2 * time.Hour
+// maxFutureHead is how far ahead of our clock the time of a block may be.
+const maxFutureHead = 2 * time.Hour
 
-// errAhead says that the time of a node's head lies in the future. Nothing else
+// errFutureHead says that the time of a node's head lies in the future. Nothing else
 // that it says counts then.
-var errAhead = fault.New(fault.Upstream, "the timestamp of the chain's newest block is more than %s ahead of this server's clock; one of them is wrong", aheadMost)
+var errFutureHead = fault.New(fault.Upstream, "the timestamp of the chain's newest block is more than %s ahead of this server's clock; one of them is wrong", maxFutureHead)
 
 // inOurTime turns an answer that was read at a head in the future into an error.
 func inOurTime[T any](now time.Time, head func(T) chains.Block) func(T, error) (T, error) {
 	return func(f T, err error) (T, error) {
-		if err == nil && head(f).Time > now.Add(aheadMost).Unix() {
-			err = errAhead
+		if err == nil && head(f).Time > now.Add(maxFutureHead).Unix() {
+			err = errFutureHead
 		}
 		return f, err
 	}

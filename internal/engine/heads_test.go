@@ -17,14 +17,14 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		return chains.EscrowFact{Head: chains.Block{Time: noon.Add(d).Unix()}}
 	}
 	inTime := inOurTime(noon, escrowHead)
-	if _, err := inTime(head(aheadMost), nil); err != nil {
+	if _, err := inTime(head(maxFutureHead), nil); err != nil {
 		t.Errorf("the last moment: %v", err)
 	}
-	if _, err := inTime(head(aheadMost+time.Second), nil); !errors.Is(err, errAhead) {
+	if _, err := inTime(head(maxFutureHead+time.Second), nil); !errors.Is(err, errFutureHead) {
 		t.Errorf("a head in the future: %v", err)
 	}
 	own := errors.New("refused")
-	if _, err := inTime(head(aheadMost+time.Second), own); err != own {
+	if _, err := inTime(head(maxFutureHead+time.Second), own); err != own {
 		t.Errorf("a failed answer: %v", err)
 	}
 	lagging := notLagging(&swap.Record{Head: swap.Head{Seen: swap.Seen{Chain: 100}}})

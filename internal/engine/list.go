@@ -19,8 +19,8 @@ var ErrUnreadable = errors.New("record is unreadable")
 // most of a long list, and what decoding costs. Some 4 kB each.
 const settledKept = 16_384
 
-// listAhead is how many records are decoded in parallel for a list at most.
-const listAhead = 256
+// maxDecodeBatch is how many records are decoded in parallel for a list at most.
+const maxDecodeBatch = 256
 
 // List yields the swaps of a signer on a chain, newest first: all, or only the
 // pending ones. It reads only the store. A record that cannot be read is yielded
@@ -50,11 +50,11 @@ func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bo
 			}
 			return all(r, err)
 		}
-		ahead := listAhead
+		batch := maxDecodeBatch
 		if page > 0 {
-			ahead = min(page, listAhead)
+			batch = min(page, maxDecodeBatch)
 		}
-		some := make([]found, 0, ahead)
+		some := make([]found, 0, batch)
 		for e, err := range g.Store.Find(ctx, storage.Query{Index: index, Value: swap.SignerValue(chain, signer), Descending: true, After: from, Ahead: page}) {
 			if err != nil && e.ID == "" {
 				if g.yieldAll(some, yield) {
@@ -62,11 +62,11 @@ func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bo
 				}
 				return
 			}
-			if some = append(some, found{entry: e, err: err}); len(some) == ahead {
+			if some = append(some, found{entry: e, err: err}); len(some) == batch {
 				if !g.yieldAll(some, yield) {
 					return
 				}
-				ahead = min(2*ahead, listAhead) // some were not listed
+				batch = min(2*batch, maxDecodeBatch) // some were not listed
 				some = some[:0]
 			}
 		}

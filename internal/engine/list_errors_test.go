@@ -151,7 +151,7 @@ func TestAPageReadsNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, listAhead}, {0, 3, listAhead}} {
+	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, maxDecodeBatch}, {0, 3, maxDecodeBatch}} {
 		read := 0
 		s.list = func(yield func(storage.Entry, error) bool) {
 			for read++; yield(e, nil); read++ {

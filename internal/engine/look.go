@@ -64,9 +64,9 @@ func (g *Engine) lookAt(ctx context.Context, id string) error {
 
 // hints are the swaps that still owe a pass to a hint. Safe for concurrent use.
 type hints struct {
-	mu   sync.Mutex
-	owed map[string]bool
-	told []string // of owed: not yet on the schedule
+	mu          sync.Mutex
+	owed        map[string]bool
+	unscheduled []string // of owed: not yet on the schedule
 }
 
 func (h *hints) add(id string) {
@@ -77,7 +77,7 @@ func (h *hints) add(id string) {
 	}
 	if !h.owed[id] {
 		h.owed[id] = true
-		h.told = append(h.told, id)
+		h.unscheduled = append(h.unscheduled, id)
 	}
 }
 
@@ -101,8 +101,8 @@ func (h *hints) paid(id string) {
 func (h *hints) schedule(s *schedule, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, id := range h.told {
+	for _, id := range h.unscheduled {
 		s.soon(id, now.Add(swap.Backoff(0)), true)
 	}
-	h.told = nil
+	h.unscheduled = nil
 }

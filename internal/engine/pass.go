@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/fleet"
-	"github.com/swapper-go/swapper/internal/flight"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/routine"
@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Config is what an [Engine] is made of. All fields but LPAt, Punish, Knock and Fleet are needed.
+// Config is what an [Engine] is made of. All fields but LPAt, Punish, Probe and Fleet are needed.
 type Config struct {
 	Store    storage.Store
 	Reader   Reader
@@ -37,9 +37,9 @@ type Config struct {
 	// with the swaps, and have no consequence.
 	Punish func(url string, about lp.Pair, err error)
 
-	// Knock asks the LP at a URL for a sign of life and returns nil if it answers
-	// anything. Nil: an LP that was away is found to be back by other calls alone.
-	Knock func(ctx context.Context, url string) error
+	// Probe sends a small request to the LP at a URL and returns nil if it answers
+	// anything. Nil: that an LP answers again is noticed by other calls only.
+	Probe func(ctx context.Context, url string) error
 
 	// Fleet divides the work of Run among the processes that share the store. Nil: all of it is
 	// done here.
@@ -67,10 +67,10 @@ type Engine struct {
 	feed        feed
 	hints       hints
 	census      census
-	others      others
+	peers       peerChanges
 	fleet       *fleet.Fleet
 	shared      bool // other processes use the store too
-	absences    *absences
+	backoffs    *backoffs
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
 	read        *lru.Cache[string, read]         // by id
 	spared      *lru.Cache[string, time.Time]    // quotes that could not be deleted, until when
@@ -78,8 +78,8 @@ type Engine struct {
 	stop        context.CancelFunc
 
 	mu     sync.Mutex
-	lanes  map[string]*lane
-	fresh  []landed // the oldest first
+	slots  map[string]*passSlot
+	fresh  []freshPass // the oldest first
 	passes sync.WaitGroup
 }
 
@@ -91,12 +91,12 @@ func New(c Config) *Engine {
 	g := &Engine{
 		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt, punish: c.Punish,
 		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
-		base: base, stop: stop, lanes: map[string]*lane{}, settled: lru.New[string, *swap.Record](settledKept),
+		base: base, stop: stop, slots: map[string]*passSlot{}, settled: lru.New[string, *swap.Record](settledKept),
 		read:   lru.New[string, read](readKept),
 		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
 	}
 	if shared {
-		g.others.heard = lru.New[string, heard](heardKept)
+		g.peers.heard = lru.New[string, heard](heardKept)
 	}
 	if g.passTimeout <= 0 {
 		g.passTimeout = 30 * time.Second
@@ -107,9 +107,9 @@ func New(c Config) *Engine {
 	for _, f := range c.Flows {
 		g.Flows[f.Type] = f
 	}
-	g.absences = &absences{knock: c.Knock, base: base, now: c.Now}
+	g.backoffs = &backoffs{probe: c.Probe, base: base, now: c.Now}
 	g.Effects = &runner{
-		executor: c.Executor, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, absent: g.absences, base: base,
+		executor: c.Executor, still: g.stillDue, mark: g.markStarted, report: g.reportOutcome, backoffs: g.backoffs, base: base,
 		log: c.Log, now: c.Now, running: map[effectKey]bool{}, owner: c.Fleet.Owner(), shared: shared,
 	}
 	if g.Effects.owner == "" {
@@ -124,10 +124,10 @@ func (g *Engine) Close() {
 	g.mu.Lock() // every pass either begins before or sees that the engine is closed
 	g.stop()
 	g.mu.Unlock()
-	g.others.wait()
+	g.peers.wait()
 	g.Effects.Wait()
 	g.passes.Wait()
-	g.absences.wait()
+	g.backoffs.wait()
 	g.feed.close()
 }
 
@@ -168,26 +168,26 @@ const writeTime = 5 * time.Second
 // maxConflicts is how often a pass that lost a compare-and-set begins again.
 const maxConflicts = 3
 
-// lane is one swap: at most one pass runs in it.
-type lane struct {
+// passSlot holds the passes of one swap, of which at most one runs.
+type passSlot struct {
 	running *passRun // nil when none is
 	last    *passRun // the one before, while it is fresh
 }
 
-// landed is a pass that ended well, and whose facts may still be fresh.
-type landed struct {
+// freshPass is a pass that ended well, and whose facts may still be fresh.
+type freshPass struct {
 	id   string
 	pass *passRun
 }
 
 // passRun is one pass. It outlives the callers that wait for it.
 type passRun struct {
-	*flight.Call[*Result]
+	*async.Future[*Result]
 
 	// Engine.mu guards these.
 	ended   time.Time // zero until it has ended well
-	routine bool      // nobody wants to see what it finds
-	lean    bool      // it has left out what only who waits for it wants to know
+	routine bool      // no caller waits for its view
+	partial bool      // it has left out what is only shown
 }
 
 // Advance runs a pass over a swap and returns what it found. A caller without
@@ -215,7 +215,7 @@ const (
 // long as no caller has joined it who wants that.
 func (g *Engine) advance(ctx context.Context, id string, input swap.Input, why purpose) (*Result, error) {
 	for {
-		f, mine, err := g.board(id, input, why)
+		f, mine, err := g.join(id, input, why)
 		if err != nil {
 			return nil, err
 		}
@@ -228,17 +228,17 @@ func (g *Engine) advance(ctx context.Context, id string, input swap.Input, why p
 	}
 }
 
-// board returns the pass that answers the caller, or, with mine false, one
+// join returns the pass that answers the caller, or, with mine false, one
 // that has to end first.
-func (g *Engine) board(id string, input swap.Input, why purpose) (f *passRun, mine bool, err error) {
+func (g *Engine) join(id string, input swap.Input, why purpose) (f *passRun, mine bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.lanes[id]
+	l := g.slots[id]
 	if l == nil {
-		l = &lane{}
-		g.lanes[id] = l
+		l = &passSlot{}
+		g.slots[id] = l
 	}
-	enough := func(f *passRun) bool { return input == nil && (why != forView || !f.lean) }
+	enough := func(f *passRun) bool { return input == nil && (why != forView || !f.partial) }
 	if f = l.running; f != nil {
 		if enough(f) {
 			f.routine = f.routine && why != forView
@@ -252,10 +252,10 @@ func (g *Engine) board(id string, input swap.Input, why purpose) (f *passRun, mi
 	if g.base.Err() != nil {
 		return nil, false, ErrClosed
 	}
-	f = &passRun{Call: flight.NewCall[*Result](), routine: why == asRoutine}
+	f = &passRun{Future: async.NewFuture[*Result](), routine: why == asRoutine}
 	l.running = f
 	g.passes.Add(1)
-	go g.fly(id, l, f, input, why == asRoutine)
+	go g.runPass(id, l, f, input, why == asRoutine)
 	return f, true, nil
 }
 
@@ -276,8 +276,8 @@ func (g *Engine) isFresh(f *passRun) bool {
 // has it at hand, else nil. It must not be changed.
 func (g *Engine) recent(id string) *swap.Record {
 	g.mu.Lock()
-	l := g.lanes[id]
-	if l == nil || l.running != nil || !g.isFresh(l.last) || l.last.lean {
+	l := g.slots[id]
+	if l == nil || l.running != nil || !g.isFresh(l.last) || l.last.partial {
 		g.mu.Unlock()
 		return nil
 	}
@@ -293,13 +293,13 @@ func (g *Engine) recent(id string) *swap.Record {
 // forget drops the fresh result of a swap that was written beside a pass.
 func (g *Engine) forget(id string) {
 	g.mu.Lock()
-	if l := g.lanes[id]; l != nil {
+	if l := g.slots[id]; l != nil {
 		l.last = nil
 	}
 	g.mu.Unlock()
 }
 
-// sweep gives up the lanes of swaps that nobody has looked at lately: what a pass has
+// sweep gives up the slots of swaps that nobody has looked at lately: what a pass has
 // decoded and found is not kept.
 func (g *Engine) sweep() {
 	g.mu.Lock()
@@ -310,31 +310,31 @@ func (g *Engine) sweep() {
 		if age := now.Sub(old.pass.ended); age >= 0 && age < snapshotLife {
 			break
 		}
-		if l := g.lanes[old.id]; l != nil && l.running == nil && (l.last == old.pass || l.last == nil) {
-			delete(g.lanes, old.id)
+		if l := g.slots[old.id]; l != nil && l.running == nil && (l.last == old.pass || l.last == nil) {
+			delete(g.slots, old.id)
 		}
-		*old = landed{}
+		*old = freshPass{}
 	}
 	g.fresh = g.fresh[n:]
 }
 
-func (g *Engine) fly(id string, l *lane, f *passRun, input swap.Input, unhurried bool) {
+func (g *Engine) runPass(id string, l *passSlot, f *passRun, input swap.Input, unhurried bool) {
 	defer g.passes.Done()
 	reader, base := g.reader, g.base
 	if unhurried {
-		reader, base = lean{g.reader, g, f}, routine.Mark(g.base)
+		reader, base = routineReader{g.reader, g, f}, routine.Mark(g.base)
 	}
 	res, err := g.guarded(base, id, reader, input)
 	g.mu.Lock()
 	if l.running = nil; err == nil {
 		f.ended, l.last = g.Now(), f
-		g.fresh = append(g.fresh, landed{id, f})
+		g.fresh = append(g.fresh, freshPass{id, f})
 	} else {
-		delete(g.lanes, id)
+		delete(g.slots, id)
 	}
 	g.mu.Unlock()
 	g.sweep()
-	f.End(res, err)
+	f.Set(res, err)
 }
 
 // guarded keeps a pass that panics from harming anything but itself.

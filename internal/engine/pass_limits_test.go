@@ -98,7 +98,7 @@ func TestCallersShareAFailedPass(t *testing.T) {
 func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
 	for name, begin := range map[string]func(g *Engine, r *swap.Record){
 		"a pass":         func(g *Engine, _ *swap.Record) { _, _ = g.Advance(context.Background(), "a", nil) },
-		"a sign of life": func(g *Engine, r *swap.Record) { g.absences.await(r) },
+		"a sign of life": func(g *Engine, r *swap.Record) { g.backoffs.startProbing(r) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -110,11 +110,11 @@ func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
 					busy.Add(-1)
 				}
 				g := New(Config{Store: new(storagetest.Memory), Reader: &slowToStop{slow: slow}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
-					Knock: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
+					Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
 				r := create(t, g, "a")
 				r.LP.URL = "https://lp"
 				go begin(g, r)
-				time.Sleep(firstKnock + time.Second)
+				time.Sleep(firstProbe + time.Second)
 				if busy.Load() != 1 {
 					t.Fatalf("%d are in progress", busy.Load())
 				}
@@ -247,7 +247,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		}}
 		w := &toyReader{}
 		g := toyEngine(t, s, w, &toyExecutor{}, f)
-		g.absences.knock = func(context.Context, string) error { return errDisk }
+		g.backoffs.probe = func(context.Context, string) error { return errDisk }
 		hinted, waits := newToy("hinted"), newToy("waits")
 		hash := []byte{31: 7}
 		hinted.Escrow = &swap.EscrowPart{Real: &chains.Escrow{Hash: hash}}
@@ -268,7 +268,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		down.Store(false)
-		g.absences.await(waits)
+		g.backoffs.startProbing(waits)
 		g.Heard("https://lp/quote")
 		time.Sleep(time.Minute)
 		for id, want := range map[string]int{"hinted": 2, "waits": 2, "other": 0} {
@@ -301,7 +301,7 @@ func TestWhichPausesAnAnswerEnds(t *testing.T) {
 		"not a call to the LP":    {swap.SendTx, failed.Add(time.Millisecond), now, false},
 		"its own pause is over":   {swap.SendTx, failed, tried.NotBefore.Time(), true},
 	} {
-		a := &absences{base: t.Context(), now: func() time.Time { return c.heard }, lps: map[string]*absence{"lp": {waiting: map[string]bool{}}}}
+		a := &backoffs{base: t.Context(), now: func() time.Time { return c.heard }, lps: map[string]*backoff{"lp": {waiting: map[string]bool{}}}}
 		a.heard("https://lp/x")
 		e := swap.Effect{Kind: c.effect}
 		r := newToy("a")
@@ -318,24 +318,24 @@ func TestWhichPausesAnAnswerEnds(t *testing.T) {
 func TestWhoWaitsForAProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		base, stop := context.WithCancel(t.Context())
-		var knocks atomic.Int64
-		knock := func(context.Context, string) error { knocks.Add(1); return errDisk }
+		var probes atomic.Int64
+		probe := func(context.Context, string) error { probes.Add(1); return errDisk }
 		of := func(id, url string) *swap.Record {
 			r := newToy(id)
 			r.LP.URL = url
 			return r
 		}
-		silent := &absences{base: base, now: time.Now}
-		silent.await(of("a", "https://lp"))
-		a := &absences{base: base, now: time.Now, knock: knock}
-		a.await(of("a", ""))
+		silent := &backoffs{base: base, now: time.Now}
+		silent.startProbing(of("a", "https://lp"))
+		a := &backoffs{base: base, now: time.Now, probe: probe}
+		a.startProbing(of("a", ""))
 		time.Sleep(time.Minute)
-		if len(silent.lps) != 0 || len(a.lps) != 0 || knocks.Load() != 0 {
-			t.Errorf("%d, %d LPs, %d calls", len(silent.lps), len(a.lps), knocks.Load())
+		if len(silent.lps) != 0 || len(a.lps) != 0 || probes.Load() != 0 {
+			t.Errorf("%d, %d LPs, %d calls", len(silent.lps), len(a.lps), probes.Load())
 		}
-		a.await(of("a", "https://lp/one"))
-		a.await(of("b", "https://lp/two"))
-		a.await(of("c", "https://elsewhere"))
+		a.startProbing(of("a", "https://lp/one"))
+		a.startProbing(of("b", "https://lp/two"))
+		a.startProbing(of("c", "https://elsewhere"))
 		a.heard("https://lp")
 		s := &schedule{at: map[string]*turn{}}
 		a.schedule(s, time.Now())
@@ -348,23 +348,23 @@ func TestWhoWaitsForAProvider(t *testing.T) {
 		if a.schedule(s, time.Now()); len(s.at) != 0 {
 			t.Errorf("other turns for one wait: %v", s.at)
 		}
-		for i := len(a.lps); i < mostAbsences; i++ {
-			a.lps[string(rune('一'+i))] = &absence{waiting: map[string]bool{}, back: make(chan struct{})}
+		for i := len(a.lps); i < maxBackoffs; i++ {
+			a.lps[string(rune('一'+i))] = &backoff{waiting: map[string]bool{}, answer: make(chan struct{})}
 		}
-		a.await(of("d", "https://elsewhere")) // is known, so that none has to go
-		if len(a.lps) != mostAbsences {
+		a.startProbing(of("d", "https://elsewhere")) // is known, so that none has to go
+		if len(a.lps) != maxBackoffs {
 			t.Errorf("%d LPs are remembered", len(a.lps))
 		}
-		a.await(of("d", "https://more"))
-		if len(a.lps) != mostAbsences || a.lps["lp"] != nil || a.lps["more"] == nil {
-			t.Errorf("%d LPs are remembered of at most %d", len(a.lps), mostAbsences)
+		a.startProbing(of("d", "https://more"))
+		if len(a.lps) != maxBackoffs || a.lps["lp"] != nil || a.lps["more"] == nil {
+			t.Errorf("%d LPs are remembered of at most %d", len(a.lps), maxBackoffs)
 		}
 		stop()
 		a.wait()
-		before := knocks.Load()
-		a.await(of("e", "https://late"))
+		before := probes.Load()
+		a.startProbing(of("e", "https://late"))
 		time.Sleep(time.Minute)
-		if knocks.Load() != before || a.lps["late"] != nil {
+		if probes.Load() != before || a.lps["late"] != nil {
 			t.Error("a closed engine asks for a sign of life")
 		}
 	})
@@ -425,7 +425,7 @@ func TestHowLongAnAttemptMayTake(t *testing.T) {
 		} {
 			var got time.Duration
 			e := swap.Effect{Kind: swap.Publish, Until: c.until}
-			x := &runner{base: t.Context(), log: quiet, now: time.Now, running: map[effectKey]bool{}, absent: &absences{},
+			x := &runner{base: t.Context(), log: quiet, now: time.Now, running: map[effectKey]bool{}, backoffs: &backoffs{},
 				executor: executorFunc(func(ctx context.Context, _ *swap.Record, _ swap.Effect) swap.Outcome {
 					end, _ := ctx.Deadline()
 					got = time.Until(end)

@@ -60,7 +60,7 @@ func (g *Engine) Run(ctx context.Context) error {
 		g.sweep()
 		now := g.Now()
 		g.hints.schedule(s, now)
-		g.absences.schedule(s, now)
+		g.backoffs.schedule(s, now)
 		for {
 			t := s.next(now)
 			if t == nil {

@@ -289,8 +289,8 @@ func TestHintIsOwedUntilItIsPaid(t *testing.T) {
 				t.Errorf("%s: a pass is owed: %v, want %v", id, got, want)
 			}
 		}
-		if len(g.hints.told) != 1 {
-			t.Errorf("%d turns for one swap", len(g.hints.told))
+		if len(g.hints.unscheduled) != 1 {
+			t.Errorf("%d turns for one swap", len(g.hints.unscheduled))
 		}
 		store.refuse("")
 		s := &schedule{at: map[string]*turn{}}

@@ -23,10 +23,9 @@ type StatusRequest struct {
 	// Caller says for which wallet the action is built. Its error ends the request
 	// before anything is done.
 	Caller func(*swap.Record) (swap.Caller, error)
-	// Told is for those who are told without having asked: what carries a preimage is
-	// not built even where a caller who asks would get it; its action comes without
-	// transactions.
-	Told bool
+	// Pushed is for a status that goes to subscribers, who have not asked for it: an
+	// action that carries a preimage comes without its transactions.
+	Pushed bool
 }
 
 // Status is how a swap stands, and what is to be done.
@@ -61,8 +60,8 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 			return nil, err
 		}
 	}
-	if q.Told {
-		b = told{b}
+	if q.Pushed {
+		b = withoutPreimage{b}
 	}
 	shown := func(v swap.View) swap.View {
 		if caller.Discreet {
@@ -70,14 +69,14 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 		}
 		return v
 	}
-	ahead := beginAhead(ctx, b, r, shown(g.StoredView(r)).Action, caller)
-	defer ahead.drop()
+	pre := prebuild(ctx, b, r, shown(g.StoredView(r)).Action, caller)
+	defer pre.drop()
 	res, err := g.latest(ctx, q.ID)
 	if err != nil {
 		return nil, err
 	}
 	v := shown(g.View(res))
-	todo, err := ahead.Todo(ctx, res.Record, v.Action)
+	todo, err := pre.Todo(ctx, res.Record, v.Action)
 	switch {
 	case err == nil:
 		return &Status{Record: res.Record, View: v, Todo: todo, Problem: v.Blocked}, nil

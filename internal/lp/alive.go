@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Knock asks the LP at base for a sign of life, once, and returns nil if it
+// Probe asks the LP at base for a sign of life, once, and returns nil if it
 // answers anything. What it says is not looked at.
-func (c *Client) Knock(ctx context.Context, base string) error {
+func (c *Client) Probe(ctx context.Context, base string) error {
 	base, err := c.CheckURL(base)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func TestAnswersAreSignsOfLife(t *testing.T) {
 			}})
 			_, _ = c.Status(t.Context(), StatusQuery{URL: base + "/tobtc", Endpoint: GetInvoiceStatus, ID: "ab"})
 			_, _ = c.ToBTC(t.Context(), base, ToBTCRequest{Amount: big.NewInt(1)}, Early{})
-			err := c.Knock(t.Context(), base)
+			err := c.Probe(t.Context(), base)
 			want := int64(0)
 			if at.alive {
 				want = 3

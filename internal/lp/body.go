@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"math/big"
 	"slices"
+
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // Param is a parameter that the host adds to every quote request, such as a
@@ -59,11 +61,11 @@ func (b *body) extend(extra []Param, late ...string) {
 
 // addLate appends a parameter that becomes known later. A future that is nil
 // leaves it out; a value that is present but empty makes an empty frame.
-func addLate[T any](b *body, name string, f *Future[T], value func(T) any, after ...string) {
+func addLate[T any](b *body, name string, f *async.Future[T], value func(T) any, after ...string) {
 	if f == nil {
 		return
 	}
-	b.late = append(b.late, lateParam{name: name, after: after, known: f.known, wait: func(ctx context.Context) (json.RawMessage, error) {
+	b.late = append(b.late, lateParam{name: name, after: after, known: f.IsKnown, wait: func(ctx context.Context) (json.RawMessage, error) {
 		v, err := f.Wait(ctx)
 		if err != nil {
 			return nil, err

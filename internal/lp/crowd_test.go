@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // crowd starts n LPs of which the last good ones answer /info and quotes; the
@@ -58,7 +60,7 @@ func counting(t testing.TB) (*http.Transport, *atomic.Int64) {
 func crowdRound(c *Client, wait time.Duration) Round[ToBTCQuote] {
 	return Round[ToBTCQuote]{
 		Ask: func(ctx context.Context, x Candidate) (ToBTCQuote, error) {
-			return c.ToBTC(ctx, x.LP.URL, ToBTCRequest{Chain: "CITREA", Amount: big.NewInt(5000), Token: x.Token, FeeRate: Known("1")}, Early{})
+			return c.ToBTC(ctx, x.LP.URL, ToBTCRequest{Chain: "CITREA", Amount: big.NewInt(5000), Token: x.Token, FeeRate: async.Known("1")}, Early{})
 		},
 		Better: func(a, b ToBTCQuote) bool { return a.Amount.Cmp(b.Amount) > 0 },
 		Wait:   wait,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -47,7 +47,7 @@ type Setup struct {
 type Directory struct {
 	s         Setup
 	penalties penalties
-	loads     flight.Group
+	loads     async.Group
 
 	mu      sync.Mutex
 	lps     []*LP                // replaced as a whole
@@ -131,7 +131,7 @@ func (d *Directory) Get(ctx context.Context, url string) (*LP, error) {
 // the previous one, unless no LP could be reached. Concurrent calls are merged
 // into one.
 func (d *Directory) Reload(ctx context.Context) error {
-	_, err := flight.Do(ctx, &d.loads, "", func(ctx context.Context) (struct{}, error) {
+	_, err := async.Do(ctx, &d.loads, "", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, d.reload(ctx)
 	})
 	return err

@@ -222,7 +222,7 @@ func TestRoundTellsWhoAndWhy(t *testing.T) {
 		}
 		text += f.Err.Error() + "\n"
 	}
-	if !strings.Contains(text, "https://lp2 sent an invalid response: total is 5, expected 4") || !strings.Contains(text, "panicked") {
+	if !strings.Contains(text, "https://lp2 sent an invalid response: total is 5, expected 4") || !strings.Contains(text, "https://lp1: internal error while handling a response: a check that was not careful") {
 		t.Error(text)
 	}
 	if err := (&RoundError{offer.Failures}); len(err.Error()) > 2000 || !strings.Contains(err.Error(), "and 3 more") {

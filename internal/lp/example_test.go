@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -21,7 +22,7 @@ func ExampleClient_ToBTC() {
 	defer server.Close()
 	ctx := context.Background()
 
-	rate := lp.Start(ctx, func(context.Context) (string, error) { return "1000000000,1000000", nil })
+	rate := async.Start(ctx, func(context.Context) (string, error) { return "1000000000,1000000", nil })
 	client := lp.NewClient(lp.Options{AllowLocal: true}) // the LP of this example is on this machine
 	_, err := client.ToBTC(ctx, server.URL, lp.ToBTCRequest{
 		Chain: "CITREA", Address: "tb1q...", Amount: big.NewInt(500), ConfirmationTarget: 3, Confirmations: 2,

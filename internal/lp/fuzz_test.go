@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/drawn"
 	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -144,7 +145,7 @@ func answerAll(t *testing.T, data []byte, stream, ok bool) {
 	ctx, base := t.Context(), "https://lp"
 	calls := map[string]func() (any, error){
 		"ToBTC": func() (any, error) {
-			return c.ToBTC(ctx, base, ToBTCRequest{Amount: one, FeeRate: Known("1")}, Early{})
+			return c.ToBTC(ctx, base, ToBTCRequest{Amount: one, FeeRate: async.Known("1")}, Early{})
 		},
 		"ToBTCLN":        func() (any, error) { return c.ToBTCLN(ctx, base, ToBTCLNRequest{MaxFee: one}, Early{}) },
 		"PrepareToBTCLN": func() (any, error) { return c.PrepareToBTCLN(ctx, base, PrepareToBTCLNRequest{}, Early{}) },

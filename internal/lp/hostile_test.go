@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // hostile are the ways in which an LP can misbehave on a socket. Those that do
@@ -81,7 +82,7 @@ func TestHostileLPs(t *testing.T) {
 			})
 			c := client(t, Options{PostTimeout: 150 * time.Millisecond, GetTimeout: 150 * time.Millisecond, Retry: retryTimes(2)})
 			start := time.Now()
-			_, err := c.ToBTC(t.Context(), base, ToBTCRequest{FeeRate: Known("1")}, Early{})
+			_, err := c.ToBTC(t.Context(), base, ToBTCRequest{FeeRate: async.Known("1")}, Early{})
 			if class(err) != "Error" {
 				t.Errorf("quote: %v", err)
 			}
@@ -129,7 +130,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		if _, err := c.ToBTC(ctx, s.URL, ToBTCRequest{FeeRate: NewFuture[string]()}, Early{}); err == nil {
+		if _, err := c.ToBTC(ctx, s.URL, ToBTCRequest{FeeRate: async.NewFuture[string]()}, Early{}); err == nil {
 			t.Error("a quote from nowhere")
 		}
 		cancel()
@@ -233,7 +234,7 @@ func TestEveryRequestIsSigned(t *testing.T) {
 		http.Error(w, "{}", http.StatusTeapot)
 	})
 	c := client(t, Options{Auth: auth})
-	_, _ = c.ToBTC(t.Context(), base, ToBTCRequest{FeeRate: Known("1")}, Early{})
+	_, _ = c.ToBTC(t.Context(), base, ToBTCRequest{FeeRate: async.Known("1")}, Early{})
 	_, _ = c.Status(t.Context(), StatusQuery{URL: base, Endpoint: GetInvoiceStatus})
 	_, _ = c.TrustedLN(t.Context(), base, TrustedRequest{Amount: big.NewInt(1)})
 	for range 3 {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // Bounty says how the watchtower's reward of a legacy swap is computed
@@ -28,8 +29,8 @@ type FromBTCRequest struct {
 	Token        string
 	ExactOut     bool
 	Sequence     uint64
-	Bounty       *Future[*Bounty]
-	FeeRate      *Future[string]
+	Bounty       *async.Future[*Bounty]
+	FeeRate      *async.Future[string]
 }
 
 // FromBTCQuote is the answer, decoded but not believed.

@@ -3,6 +3,8 @@ package lp
 import (
 	"context"
 	"math/big"
+
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // FromBTCLNRequest asks for a legacy quote from Lightning to a smart chain
@@ -17,7 +19,7 @@ type FromBTCLNRequest struct {
 	Description     string // of the invoice; "": the LP's own
 	DescriptionHash string // 64 hexadecimal digits; "": none
 	ExactOut        bool
-	FeeRate         *Future[string]
+	FeeRate         *async.Future[string]
 }
 
 // FromBTCLNQuote is the answer, decoded but not believed.
@@ -61,9 +63,9 @@ type FromBTCLNAutoRequest struct {
 	Description     string
 	DescriptionHash string
 	ExactOut        bool
-	GasToken        string            // native token
-	GasAmount       *big.Int          // base units of the native token; nil: 0
-	ClaimerBounty   *Future[*big.Int] // the watchtower's reward in the native token; nil: 0, sent at once
+	GasToken        string                  // native token
+	GasAmount       *big.Int                // base units of the native token; nil: 0
+	ClaimerBounty   *async.Future[*big.Int] // the watchtower's reward in the native token; nil: 0, sent at once
 }
 
 // FromBTCLNAutoQuote is the answer, decoded but not believed. Members named BTC

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
@@ -33,20 +34,20 @@ const MaxInputCosts = 250
 // (protocol: lp-protocol.md §5.8).
 type SPVRequest struct {
 	Chain           string
-	Address         string            // recipient
-	Amount          *Future[*big.Int] // sats, with ExactOut base units; sent after Inputs and InputFeeRate
+	Address         string                  // recipient
+	Amount          *async.Future[*big.Int] // sats, with ExactOut base units; sent after Inputs and InputFeeRate
 	Token           string
 	GasAmount       *big.Int // base units of the native token; nil: 0
 	GasToken        string   // native token
 	ExactOut        bool
-	FrontingFeeRate *big.Int          // nil: 0
-	CallerFeeRate   *Future[*big.Int] // the watchtower's share, parts per 100 000 of the payout
-	StickyAddress   *bool             // nil: not sent
+	FrontingFeeRate *big.Int                // nil: 0
+	CallerFeeRate   *async.Future[*big.Int] // the watchtower's share, parts per 100 000 of the payout
+	StickyAddress   *bool                   // nil: not sent
 
 	// Inputs, at most [MaxInputCosts], and InputFeeRate (sats/vB) are for
 	// swapping a whole wallet only.
-	Inputs       *Future[[]InputCost]
-	InputFeeRate *Future[float64]
+	Inputs       *async.Future[[]InputCost]
+	InputFeeRate *async.Future[float64]
 }
 
 // SPVQuote is the answer, decoded but not believed. Members named BTC are sats,

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // ToBTCRequest asks for a quote from a smart chain to Bitcoin (protocol:
@@ -18,9 +19,9 @@ type ToBTCRequest struct {
 	ConfirmationTarget int
 	Confirmations      int
 	Nonce              uint64
-	Token              string          // as the LP spells it
-	Offerer            string          // who pays in
-	FeeRate            *Future[string] // of the chain; nil or "": none
+	Token              string                // as the LP spells it
+	Offerer            string                // who pays in
+	FeeRate            *async.Future[string] // of the chain; nil or "": none
 }
 
 // ToBTCQuote is the answer, decoded but not believed.

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // ToBTCLNRequest asks for a quote from a smart chain to Lightning for an invoice
@@ -17,7 +18,7 @@ type ToBTCLNRequest struct {
 	Expiry  int64    // of the escrow, Unix seconds
 	Token   string
 	Offerer string
-	FeeRate *Future[string]
+	FeeRate *async.Future[string]
 }
 
 // ToBTCLNQuote is the answer, decoded but not believed.
@@ -92,7 +93,7 @@ func (c *Client) PrepareToBTCLN(ctx context.Context, base string, r PrepareToBTC
 type ToBTCLNExactInRequest struct {
 	Invoice string // for exactly the prepared amount
 	ReqID   string
-	FeeRate *Future[string]
+	FeeRate *async.Future[string]
 }
 
 // ToBTCLNExactIn makes the second step of an exact input. The request consumes

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // Defaults of a [Round] (protocol: lp-protocol.md §3.5, §7).
@@ -123,13 +125,8 @@ func silent[T any](ctx context.Context, candidates []Candidate, offer Offer[T], 
 // ask gets a quote from one LP, again if its error says that an honest LP can
 // get there (protocol: lp-protocol.md §3.5).
 func (r Round[T]) ask(ctx context.Context, c Candidate) (quote T, err error) {
-	defer func() { // a check that panics on one LP's answer must not end the round
-		if p := recover(); p != nil {
-			err = fmt.Errorf("checking the response panicked: %v", p)
-		}
-	}()
 	for n := 1; ; n++ {
-		quote, err = r.Ask(ctx, c)
+		err = async.Guard(func() (err error) { quote, err = r.Ask(ctx, c); return err })
 		e, ok := errors.AsType[*LPError](err)
 		if !ok || !e.Recoverable || n >= or(r.Attempts, defaultAttempts) || ctx.Err() != nil {
 			return quote, err

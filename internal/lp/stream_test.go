@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // serveH2C answers with HTTP/2 without TLS, as the network's LP program does.
@@ -87,7 +88,7 @@ func TestQuoteIsFullDuplex(t *testing.T) {
 			frames <- errText(err)
 			send(w, toBTCAnswer)
 		})
-		rate := NewFuture[string]()
+		rate := async.NewFuture[string]()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		q, err := client(t, o).ToBTC(ctx, base, ToBTCRequest{Chain: "CITREA", Address: "bc1", Amount: big.NewInt(66), FeeRate: rate},
@@ -120,7 +121,7 @@ func TestLateParameterWithoutValue(t *testing.T) {
 		bodies <- string(readAll(r))
 		_, _ = io.WriteString(w, toBTCAnswer)
 	})
-	if _, err := client(t, Options{}).ToBTC(t.Context(), base, ToBTCRequest{FeeRate: Known("")}, Early{}); err != nil {
+	if _, err := client(t, Options{}).ToBTC(t.Context(), base, ToBTCRequest{FeeRate: async.Known("")}, Early{}); err != nil {
 		t.Fatal(err)
 	}
 	if b := <-bodies; !strings.HasSuffix(b, "\x02\x00\x00\x00{}") {
@@ -136,7 +137,7 @@ func TestLateParameterThatFails(t *testing.T) {
 			attempts <- errText(err)
 			send(w, toBTCAnswer)
 		})
-		rate := NewFuture[string]()
+		rate := async.NewFuture[string]()
 		broken := errors.New("no fee rate")
 		time.AfterFunc(20*time.Millisecond, func() { rate.Set("", broken) })
 		_, err := client(t, o).ToBTC(t.Context(), base, ToBTCRequest{FeeRate: rate}, Early{})
@@ -160,7 +161,7 @@ func TestRefusalDoesNotWaitForLateParameters(t *testing.T) {
 			<-r.Context().Done()
 		})
 		start := time.Now()
-		_, err := client(t, o).ToBTC(t.Context(), base, ToBTCRequest{FeeRate: NewFuture[string]()}, Early{})
+		_, err := client(t, o).ToBTC(t.Context(), base, ToBTCRequest{FeeRate: async.NewFuture[string]()}, Early{})
 		b, ok := errors.AsType[*OutOfBoundsError](err)
 		if !ok || b.Min.Int64() != 10 || b.LP != base || fault.CodeOf(err) != fault.AmountOutOfBounds {
 			t.Errorf("error %v", err)
@@ -180,7 +181,7 @@ func TestRepetitionsDoNotStream(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, toBTCAnswer)
 	})
-	rate := NewFuture[string]()
+	rate := async.NewFuture[string]()
 	time.AfterFunc(20*time.Millisecond, func() { rate.Set("7", nil) })
 	if _, err := client(t, Options{}).ToBTC(t.Context(), base, ToBTCRequest{FeeRate: rate}, Early{}); err != nil {
 		t.Fatal(err)
@@ -200,12 +201,12 @@ func TestLateParametersKeepTheirOrder(t *testing.T) {
 	for name, known := range map[string][]string{"amount first": {"amount", "amountFeeRate", "amountUtxos"}, "amount last": {"amountUtxos", "amountFeeRate", "amount"}, "all at once": nil} {
 		t.Run(name, func(t *testing.T) {
 			var b body
-			futures := map[string]*Future[string]{}
+			futures := map[string]*async.Future[string]{}
 			for _, p := range []struct {
 				name  string
 				after []string
 			}{{"amountUtxos", nil}, {"amountFeeRate", nil}, {"amount", []string{"amountUtxos", "amountFeeRate"}}, {"callerFeeRate", nil}} {
-				futures[p.name] = NewFuture[string]()
+				futures[p.name] = async.NewFuture[string]()
 				addLate(&b, p.name, futures[p.name], unlessEmpty, p.after...)
 			}
 			futures["callerFeeRate"].Set("", nil)
@@ -247,11 +248,11 @@ func TestHostParametersDoNotOverride(t *testing.T) {
 	c := client(t, Options{Extra: evil, NoStreams: true})
 	calls := map[string]func() error{
 		`{"exactIn":false,"exactOut":true,"pr":"lnbc","offerer":"user","address":"me","amount":null,"callerFeeRate":"9","tag":"<&>","maxFee":"5","expiryTimestamp":"9","token":"T","feeRate":"7"}`: func() error {
-			_, err := c.ToBTCLN(t.Context(), base, ToBTCLNRequest{Invoice: "lnbc", MaxFee: big.NewInt(5), Expiry: 9, Token: "T", Offerer: "user", FeeRate: Known("7")}, Early{})
+			_, err := c.ToBTCLN(t.Context(), base, ToBTCLNRequest{Invoice: "lnbc", MaxFee: big.NewInt(5), Expiry: 9, Token: "T", Offerer: "user", FeeRate: async.Known("7")}, Early{})
 			return err
 		},
 		`{"exactOut":false,"exactIn":true,"pr":"lnbc-mine","offerer":"me","address":"user","feeRate":"1","tag":"<&>","token":"T","gasAmount":"0","gasToken":"G","frontingFeeRate":"0","amount":"50","callerFeeRate":"3"}`: func() error {
-			_, err := c.SPV(t.Context(), base, SPVRequest{Address: "user", Amount: Known(big.NewInt(50)), Token: "T", GasToken: "G", CallerFeeRate: Known(big.NewInt(3))})
+			_, err := c.SPV(t.Context(), base, SPVRequest{Address: "user", Amount: async.Known(big.NewInt(50)), Token: "T", GasToken: "G", CallerFeeRate: async.Known(big.NewInt(3))})
 			return err
 		},
 	}

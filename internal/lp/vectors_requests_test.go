@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -25,12 +26,12 @@ type quoteParams struct {
 
 // lateParams are the futures that a request may wait for.
 type lateParams struct {
-	feeRate       *Future[string]
-	bounty        *Future[*Bounty]
-	autoBounty    *Future[*big.Int]
-	amount, share *Future[*big.Int]
-	inputs        *Future[[]InputCost]
-	inputFeeRate  *Future[float64]
+	feeRate       *async.Future[string]
+	bounty        *async.Future[*Bounty]
+	autoBounty    *async.Future[*big.Int]
+	amount, share *async.Future[*big.Int]
+	inputs        *async.Future[[]InputCost]
+	inputFeeRate  *async.Future[float64]
 }
 
 // ask makes the call that the vectors name by its method.
@@ -108,31 +109,31 @@ func prepareLate(t *testing.T, late []lateValue) (l lateParams) {
 		var set func()
 		switch v.Param {
 		case "feeRate":
-			l.feeRate = NewFuture[string]()
+			l.feeRate = async.NewFuture[string]()
 			set = func() { l.feeRate.Set(s, nil) }
 		case "amount":
-			l.amount = NewFuture[*big.Int]()
+			l.amount = async.NewFuture[*big.Int]()
 			set = func() { l.amount.Set(orNil(t, s), nil) }
 		case "callerFeeRate":
-			l.share = NewFuture[*big.Int]()
+			l.share = async.NewFuture[*big.Int]()
 			set = func() { l.share.Set(orNil(t, s), nil) }
 		case "amountFeeRate":
-			l.inputFeeRate = NewFuture[float64]()
+			l.inputFeeRate = async.NewFuture[float64]()
 			var rate float64
 			decode(t, v.Value, &rate)
 			set = func() { l.inputFeeRate.Set(rate, nil) }
 		case "amountUtxos":
-			l.inputs = NewFuture[[]InputCost]()
+			l.inputs = async.NewFuture[[]InputCost]()
 			var costs []InputCost
 			decode(t, v.Value, &costs)
 			set = func() { l.inputs.Set(costs, nil) }
 		case "claimerBounty":
 			if s != "" {
-				l.autoBounty = NewFuture[*big.Int]()
+				l.autoBounty = async.NewFuture[*big.Int]()
 				set = func() { l.autoBounty.Set(number(t, s), nil) }
 				break
 			}
-			l.bounty = NewFuture[*Bounty]()
+			l.bounty = async.NewFuture[*Bounty]()
 			if none {
 				set = func() { l.bounty.Set(nil, nil) }
 				break

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -230,7 +231,7 @@ func (o *order) agreed(c lp.Candidate, k chains.Contract, market, native *big.In
 
 // receiving is what the verification of a quote for bitcoin starts from. market and
 // native are the prices of the token and of the chain's native one.
-func (o *order) receiving(ctx context.Context, c lp.Candidate, k chains.Contract, market, native *lp.Future[*big.Int]) (lp.Agreed, error) {
+func (o *order) receiving(ctx context.Context, c lp.Candidate, k chains.Contract, market, native *async.Future[*big.Int]) (lp.Agreed, error) {
 	p, err := market.Wait(ctx)
 	if err != nil {
 		return lp.Agreed{}, err
@@ -269,13 +270,13 @@ func (o *order) worthless(market *big.Int) error {
 }
 
 // price starts to ask what a token is worth.
-func (o *order) price(ctx context.Context, t tokens.Token) *lp.Future[*big.Int] {
-	return lp.Start(ctx, func(ctx context.Context) (*big.Int, error) { return o.Prices.Price(ctx, t) })
+func (o *order) price(ctx context.Context, t tokens.Token) *async.Future[*big.Int] {
+	return async.Start(ctx, func(ctx context.Context) (*big.Int, error) { return o.Prices.Price(ctx, t) })
 }
 
 // feeRate starts to ask for the chain's fee rate.
-func (o *order) feeRate(ctx context.Context) *lp.Future[string] {
-	return lp.Start(ctx, o.chain.FeeRate)
+func (o *order) feeRate(ctx context.Context) *async.Future[string] {
+	return async.Start(ctx, o.chain.FeeRate)
 }
 
 // record makes the record of an accepted quote. id is the LP's part of the swap
@@ -309,8 +310,8 @@ func priceInfo(c lp.Candidate, p pricecheck.Result) swap.PriceInfo {
 }
 
 // bitcoinRates starts to ask what Bitcoin's miners are paid.
-func (o *order) bitcoinRates(ctx context.Context) *lp.Future[bitcoin.FeeRates] {
-	return lp.Start(ctx, func(ctx context.Context) (bitcoin.FeeRates, error) { return bitcoin.GetFeeRates(ctx, o.Reader.Bitcoin) })
+func (o *order) bitcoinRates(ctx context.Context) *async.Future[bitcoin.FeeRates] {
+	return async.Start(ctx, func(ctx context.Context) (bitcoin.FeeRates, error) { return bitcoin.GetFeeRates(ctx, o.Reader.Bitcoin) })
 }
 
 // estimateTimeout is how long a quote waits for rates from which only an estimate
@@ -319,7 +320,7 @@ const estimateTimeout = 2 * time.Second
 
 // estimate notes what miners get for a plain payment from a usual wallet, if the rates
 // are known in time. Any wallet may pay, so that nothing is refused by it.
-func (o *order) estimate(ctx context.Context, r *swap.Record, rates *lp.Future[bitcoin.FeeRates]) {
+func (o *order) estimate(ctx context.Context, r *swap.Record, rates *async.Future[bitcoin.FeeRates]) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()
 	if known, err := rates.Wait(ctx); err == nil {

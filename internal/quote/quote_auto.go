@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
@@ -17,14 +18,14 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 		return nil, err
 	}
 	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
-	heads := lp.Start(ctx, o.chain.Heads)
+	heads := async.Start(ctx, o.chain.Heads)
 	bounties := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		return autoBounty(ctx, k, o.token.Address)
 	})
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		promised := bounties(k)
 		early, node := o.node(ctx)
-		funds := lp.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
+		funds := async.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTCLNAuto(ctx, c.LP.URL, lp.FromBTCLNAutoRequest{Chain: o.info.ID, PaymentHash: hex.EncodeToString(in.hash[:]), Amount: o.Amount, Claimer: o.user,
 			Token: c.Token, Description: o.Description, DescriptionHash: in.described, ExactOut: !o.ExactIn, GasToken: o.info.Native.Address, GasAmount: o.GasAmount, ClaimerBounty: promised}, early)
 		if err != nil {
@@ -61,14 +62,14 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 
 // perVersion computes something once for each contract version among the
 // candidates, when it is first needed.
-func perVersion[T any](ctx context.Context, o *order, compute func(context.Context, chains.Contract) (T, error)) func(chains.Contract) *lp.Future[T] {
-	all := map[string]*lp.Future[T]{}
+func perVersion[T any](ctx context.Context, o *order, compute func(context.Context, chains.Contract) (T, error)) func(chains.Contract) *async.Future[T] {
+	all := map[string]*async.Future[T]{}
 	for _, v := range o.info.Versions {
 		if k, ok := o.chain.Contract(v.Name); ok {
-			all[v.Name] = lp.Start(ctx, func(ctx context.Context) (T, error) { return compute(ctx, k) })
+			all[v.Name] = async.Start(ctx, func(ctx context.Context) (T, error) { return compute(ctx, k) })
 		}
 	}
-	return func(k chains.Contract) *lp.Future[T] { return all[k.Version()] }
+	return func(k chains.Contract) *async.Future[T] { return all[k.Version()] }
 }
 
 func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got lp.FromBTCLNAutoQuote, in *lightningIn, from uint64) (*swap.Record, error) {

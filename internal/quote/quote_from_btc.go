@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -23,13 +24,13 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 	}
 	sequence := binary.BigEndian.Uint64(random[:])
 	market, native, rate := o.price(ctx, o.token), o.price(ctx, o.info.Native), o.feeRate(ctx)
-	tip, own := lp.Start(ctx, o.Reader.Bitcoin.TipHeight), o.bitcoinRates(ctx)
+	tip, own := async.Start(ctx, o.Reader.Bitcoin.TipHeight), o.bitcoinRates(ctx)
 	bounties := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*lp.Bounty, error) {
 		return proofBounty(ctx, o.info.ID, k, o.token.Address, o.now.Unix(), tip)
 	})
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		promised := bounties(k)
-		funds := lp.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
+		funds := async.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTC(ctx, c.LP.URL, lp.FromBTCRequest{Chain: o.info.ID, DepositToken: o.info.Native.Address, Claimer: o.user, Amount: o.Amount, Token: c.Token,
 			ExactOut: !o.ExactIn, Sequence: sequence, Bounty: promised, FeeRate: rate}, lp.Early{})
 		if err != nil {
@@ -72,16 +73,16 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 // proofBounty is what whoever claims an escrow by the proof of a Bitcoin payment is
 // promised: the relay's fee for the blocks that it has to learn until then, and the
 // claim (protocol: swap-flows-escrow.md §6.3).
-func proofBounty(ctx context.Context, chain string, k chains.Contract, token string, now int64, tip *lp.Future[uint32]) (*lp.Bounty, error) {
+func proofBounty(ctx context.Context, chain string, k chains.Contract, token string, now int64, tip *async.Future[uint32]) (*lp.Bounty, error) {
 	relay, ok := k.(chains.RelayContract)
 	if !ok {
 		return nil, fault.New(fault.Unsupported, "chain %s has no relay of Bitcoin headers", chain)
 	}
-	learned := lp.Start(ctx, relay.RelayTip)
-	header := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+	learned := async.Start(ctx, relay.RelayTip)
+	header := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
 		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
 	})
-	claim := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+	claim := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
 		return k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimChain, Token: token}, "")
 	})
 	at, e1 := tip.Wait(ctx)

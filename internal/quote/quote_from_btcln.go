@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -20,7 +21,7 @@ func (o *order) fromBTCLN(ctx context.Context) (*swap.Record, error) {
 	market, native, rate := o.price(ctx, o.token), o.price(ctx, o.info.Native), o.feeRate(ctx)
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		early, node := o.node(ctx)
-		funds := lp.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
+		funds := async.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTCLN(ctx, c.LP.URL, lp.FromBTCLNRequest{Chain: o.info.ID, DepositToken: o.info.Native.Address, PaymentHash: hex.EncodeToString(in.hash[:]), Amount: o.Amount,
 			Claimer: o.user, Token: c.Token, Description: o.Description, DescriptionHash: in.described, ExactOut: !o.ExactIn, FeeRate: rate}, early)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 )
@@ -30,13 +31,13 @@ func (o *order) node(ctx context.Context) (lp.Early, func(invoice string) lp.Nod
 		return n, err
 	}
 	var named string
-	var found *lp.Future[*bitcoin.NodeLiquidity]
+	var found *async.Future[*bitcoin.NodeLiquidity]
 	early := lp.Early{NodeKey: func(key string) { // of every attempt, one after the other
 		key = strings.ToLower(key)
 		if b, err := hex.DecodeString(key); err != nil || len(b) != 33 || key == named {
 			return
 		}
-		named, found = key, lp.Start(ctx, func(ctx context.Context) (*bitcoin.NodeLiquidity, error) { return ask(ctx, key) })
+		named, found = key, async.Start(ctx, func(ctx context.Context) (*bitcoin.NodeLiquidity, error) { return ask(ctx, key) })
 	}}
 	return early, func(invoice string) lp.NodeFact {
 		inv, err := lightning.Decode(invoice)

@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -23,13 +24,13 @@ const ShownBefore = 20_000 // milliseconds
 
 func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 	market, native := o.price(ctx, o.token), o.price(ctx, o.info.Native)
-	heads := lp.Start(ctx, o.chain.Heads)
+	heads := async.Start(ctx, o.chain.Heads)
 	own := o.bitcoinRates(ctx)
-	tip := lp.Start(ctx, o.Reader.Bitcoin.TipHeight)
+	tip := async.Start(ctx, o.Reader.Bitcoin.TipHeight)
 	shares := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		return o.callerShare(ctx, k, tip, market, native)
 	})
-	amount := lp.Known(o.Amount)
+	amount := async.Known(o.Amount)
 	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
 		vaults, ok := k.(chains.VaultContract)
 		if !ok {
@@ -77,7 +78,7 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 
 // callerShare is the watchtower's part of the payout (protocol:
 // swap-flows-spv-and-core.md A4).
-func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *lp.Future[uint32], market, native *lp.Future[*big.Int]) (*big.Int, error) {
+func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *async.Future[uint32], market, native *async.Future[*big.Int]) (*big.Int, error) {
 	fee, err := vaultPay(ctx, o.info.ID, k, tip)
 	if err != nil {
 		return nil, err

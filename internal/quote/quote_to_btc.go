@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -65,7 +66,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 
 // authorized asks whether the LP's authorisation to open the escrow of its
 // answer is good.
-func (o *order) authorized(ctx context.Context, k chains.Contract, data []byte, auth chains.Auth, rate *lp.Future[string]) (lp.Authorized, string, error) {
+func (o *order) authorized(ctx context.Context, k chains.Contract, data []byte, auth chains.Auth, rate *async.Future[string]) (lp.Authorized, string, error) {
 	fees, err := rate.Wait(ctx)
 	if err != nil {
 		return lp.Authorized{}, "", err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/pricecheck"
@@ -211,7 +212,7 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 	})
 }
 
-func (o *order) acceptToBTCLN(ctx context.Context, c lp.Candidate, k chains.Contract, to payee, got lp.ToBTCLNQuote, rate *lp.Future[string], long bool, want lp.ToBTCLNExpected) (*swap.Record, error) {
+func (o *order) acceptToBTCLN(ctx context.Context, c lp.Candidate, k chains.Contract, to payee, got lp.ToBTCLNQuote, rate *async.Future[string], long bool, want lp.ToBTCLNExpected) (*swap.Record, error) {
 	auth, fees, err := o.authorized(ctx, k, got.Escrow, got.Auth, rate)
 	if err != nil {
 		return nil, err

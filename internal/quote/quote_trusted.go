@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -101,8 +102,8 @@ func (qt *Quoter) readGas(q GasRequest) (*order, error) {
 // trusted is the LP of a gas swap as a candidate: with the fees that it announces
 // for the service, or, where nothing is known of it but its address, with those
 // that are assumed (protocol: lp-protocol.md §6.10).
-func (o *order) trusted(ctx context.Context, url string) *lp.Future[lp.Candidate] {
-	return lp.Start(ctx, func(ctx context.Context) (lp.Candidate, error) {
+func (o *order) trusted(ctx context.Context, url string) *async.Future[lp.Candidate] {
+	return async.Start(ctx, func(ctx context.Context) (lp.Candidate, error) {
 		c := lp.Candidate{LP: &lp.LP{URL: url}, Version: o.info.Default, Token: o.info.Native.Address,
 			Service: lp.ServiceInfo{BaseFee: lp.TrustedBaseFeeSats, FeePPM: lp.TrustedFeePPM}}
 		known, err := o.Offers.Get(ctx, url)
@@ -157,11 +158,11 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 
 func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
 	own := o.bitcoinRates(ctx)
-	var before *lp.Future[[]*bitcoin.Tx] // an address that was paid to before tells nothing about this payment
+	var before *async.Future[[]*bitcoin.Tx] // an address that was paid to before tells nothing about this payment
 	ask := func(ctx context.Context, url string, request lp.TrustedRequest) (lp.TrustedBTCQuote, error) {
 		got, err := o.LPs.TrustedBTC(ctx, url, request)
 		if err == nil {
-			before = lp.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) {
+			before = async.Start(ctx, func(ctx context.Context) ([]*bitcoin.Tx, error) {
 				return o.Reader.Received(ctx, swap.ReceivedAsk{Address: got.BTCAddress})
 			})
 		}

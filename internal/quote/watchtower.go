@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/chainreader"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/pricecheck"
@@ -16,16 +17,16 @@ import (
 
 // vaultPay is what a watchtower is paid for settling a swap through a vault of a
 // chain, in native base units (protocol: swap-flows-spv-and-core.md A4).
-func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *lp.Future[uint32]) (*big.Int, error) {
+func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *async.Future[uint32]) (*big.Int, error) {
 	vaults, ok := k.(chains.VaultContract)
 	if !ok {
 		return nil, chainreader.NoVaults(chain)
 	}
-	relay := lp.Start(ctx, vaults.RelayTip)
-	header := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+	relay := async.Start(ctx, vaults.RelayTip)
+	header := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
 		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
 	})
-	claim := lp.Start(ctx, func(ctx context.Context) (*big.Int, error) {
+	claim := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
 		return k.Estimate(ctx, chains.Cost{Kind: chains.CostVaultClaim}, "")
 	})
 	at, e1 := tip.Wait(ctx)
@@ -58,12 +59,12 @@ func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Tok
 	var pay func(context.Context, chains.Contract) (*big.Int, error)
 	switch typ {
 	case swap.SPVFromBTC:
-		tip := lp.Start(ctx, qt.Reader.Bitcoin.TipHeight)
+		tip := async.Start(ctx, qt.Reader.Bitcoin.TipHeight)
 		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) { return vaultPay(ctx, t.Chain, k, tip) }
 	case swap.FromBTCLNAuto:
 		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) { return autoBounty(ctx, k, t.Address) }
 	case swap.FromBTC:
-		tip, now := lp.Start(ctx, qt.Reader.Bitcoin.TipHeight), qt.Engine.Now().Unix()
+		tip, now := async.Start(ctx, qt.Reader.Bitcoin.TipHeight), qt.Engine.Now().Unix()
 		pay = func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 			bounty, err := proofBounty(ctx, t.Chain, k, t.Address, now, tip)
 			if err != nil {

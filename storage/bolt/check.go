@@ -15,12 +15,14 @@ const walkedWhole = 64 << 20
 // checker walks the pages of a closed file, with bounds, where bbolt would
 // follow them blindly: a loop among branch pages would exhaust the stack and a
 // page that is both used and free would be overwritten, and no recover helps
-// against either. Only when it is content may bbolt have the file.
+// against either. Nor does bbolt's own Tx.Check: it follows them as blindly, in a
+// goroutine of its own, where its panics and faults end the process. Only when the
+// checker is content may bbolt have the file.
 type checker struct {
 	ctx    context.Context
 	file   io.ReaderAt
 	meta   meta
-	leaves bool     // read the leaves, too
+	leaves bool     // read the leaves below a branch, too
 	seen   []uint64 // bit set of pages used or free
 }
 
@@ -31,7 +33,7 @@ func checkFile(ctx context.Context, file io.ReaderAt, size int64, leaves bool) (
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{ctx: ctx, file: file, meta: m, leaves: leaves, seen: make([]uint64, m.pages/64+1)}
+	c := &checker{ctx: ctx, file: file, meta: m, leaves: true, seen: make([]uint64, m.pages/64+1)}
 	if err := c.mark(0, 2); err != nil {
 		return nil, err
 	}
@@ -42,8 +44,9 @@ func checkFile(ctx context.Context, file io.ReaderAt, size int64, leaves bool) (
 	if err := c.freelist(); err != nil {
 		return nil, err
 	}
+	c.leaves = leaves
 	for _, bucket := range buckets {
-		if err := c.bucket(bucket); err != nil {
+		if err := c.bucket(bucket, noBucket); err != nil {
 			return nil, err
 		}
 	}
@@ -64,19 +67,24 @@ func (c *checker) identify() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := map[string]string{}
+	var format, schema []byte
 	if value := buckets[string(headBucket)]; value != nil {
-		if err := c.inline(value, func(it item) error {
-			head[string(it.key)] = string(it.value)
+		if err := c.bucket(value, func(it item) error {
+			switch string(it.key) {
+			case string(formatKey):
+				format = it.value
+			case string(schemaKey):
+				schema = it.value
+			}
 			return nil
 		}); err != nil {
 			return nil, err
 		}
 	}
-	if head[string(formatKey)] != formatName {
+	if string(format) != formatName {
 		return nil, ErrForeign
 	}
-	if schema := []byte(head[string(schemaKey)]); len(schema) != 8 {
+	if len(schema) != 8 {
 		return nil, damaged("schema number has %d bytes", len(schema))
 	} else if n := binary.BigEndian.Uint64(schema); n > schemaNumber {
 		return nil, fmt.Errorf("%w: its layout is %d and this version reads up to %d; open it with the version that wrote it or a newer one, or go back to a copy from before the upgrade", ErrSchema, n, schemaNumber)
@@ -181,31 +189,13 @@ func (c *checker) freelist() error {
 	return nil
 }
 
-// bucket walks the tree of a bucket with data.
-func (c *checker) bucket(value []byte) error {
-	visit := func(it item) error {
-		if it.bucket {
-			return damaged("unexpected bucket %q among the data", it.key)
-		}
-		return nil
-	}
+// bucket visits what a bucket holds; a small one is kept within its parent's page.
+func (c *checker) bucket(value []byte, visit func(item) error) error {
 	if len(value) < bucketSize {
 		return damaged("bucket header has %d bytes", len(value))
 	}
-	root := native.Uint64(value)
-	switch {
-	case root == 0:
-		return c.inline(value, visit)
-	case c.leaves:
+	if root := native.Uint64(value); root != 0 {
 		return c.tree(root, nil, nil, visit)
-	}
-	return c.tree(root, nil, nil, nil)
-}
-
-// inline visits a small bucket, which is kept within its parent's page.
-func (c *checker) inline(value []byte, visit func(item) error) error {
-	if len(value) < bucketSize || native.Uint64(value) != 0 {
-		return damaged("bucket is not stored inline in its parent")
 	}
 	p, err := parsePage(value[bucketSize:])
 	if err != nil {
@@ -217,9 +207,17 @@ func (c *checker) inline(value []byte, visit func(item) error) error {
 	return p.leaf(nil, nil, visit)
 }
 
+// noBucket visits the data, among which no bucket may be.
+func noBucket(it item) error {
+	if it.bucket {
+		return damaged("unexpected bucket %q among the data", it.key)
+	}
+	return nil
+}
+
 // tree walks the pages from id on, whose keys lie in [low, high), and visits
-// what the leaves hold; where visit is nil it does not read leaves below a
-// branch. It ends because every page is marked before its children are read.
+// what the leaves hold; it reads leaves below a branch only if c.leaves is set.
+// It ends because every page is marked before its children are read.
 func (c *checker) tree(id uint64, low, high []byte, visit func(item) error) error {
 	p, err := c.read(id, maxTreePage)
 	if err != nil {
@@ -248,7 +246,7 @@ func (c *checker) branch(p page, low, high []byte, visit func(item) error) error
 	if err != nil {
 		return err
 	}
-	if visit == nil {
+	if !c.leaves {
 		first, err := c.read(items[0].child, maxTreePage)
 		if err != nil {
 			return err

@@ -147,58 +147,31 @@ type item struct {
 	child      uint64 // of a branch
 }
 
-// item returns an element; its keys and values lie within the page.
-func (p page) item(i int) (item, error) {
-	at := pageHeader + i*element
-	e := p.data[at : at+element]
-	var it item
-	var pos, keySize, valueSize uint64
-	if p.flags == branchPage {
-		pos, keySize = uint64(native.Uint32(e)), uint64(native.Uint32(e[4:]))
-		it.child = native.Uint64(e[8:])
-	} else {
-		it.bucket = native.Uint32(e)&bucketLeaf != 0
-		pos, keySize, valueSize = uint64(native.Uint32(e[4:])), uint64(native.Uint32(e[8:])), uint64(native.Uint32(e[12:]))
-	}
-	from := uint64(at) + pos
-	if from+keySize+valueSize > uint64(len(p.data)) || pos < element || keySize == 0 {
-		return item{}, damaged("page %d: element %d is outside the page", p.id, i)
-	}
-	it.key = p.data[from : from+keySize : from+keySize]
-	it.value = p.data[from+keySize : from+keySize+valueSize : from+keySize+valueSize]
-	return it, nil
-}
-
-// start is where in the page what an element holds begins, as its header says.
-func (p page) start(i int) int {
-	at := pageHeader + i*element
-	if p.flags == branchPage {
-		return at + int(native.Uint32(p.data[at:]))
-	}
-	return at + int(native.Uint32(p.data[at+4:]))
-}
-
 // items returns all elements, whose keys must ascend within [low, high); nil
 // bounds nothing. bbolt writes what they hold one after the other, from the end of
 // their headers on, so that an element which the page's count leaves out is noticed.
 func (p page) items(low, high []byte) ([]item, error) {
 	items := make([]item, p.count)
-	next := pageHeader + p.count*element
+	next := uint64(pageHeader + p.count*element)
 	for i := range items {
-		it, err := p.item(i)
-		from := p.start(i)
-		end := from + len(it.key) + len(it.value)
-		switch {
-		case err != nil:
-			return nil, err
-		case from != next:
-			return nil, damaged("page %d: element %d is not where the one before ends", p.id, i)
-		case i > 0 && bytes.Compare(items[i-1].key, it.key) >= 0,
-			low != nil && bytes.Compare(it.key, low) < 0,
-			high != nil && bytes.Compare(it.key, high) >= 0:
+		at := pageHeader + i*element
+		it, e := &items[i], p.data[at:at+element]
+		var pos, keySize, valueSize uint32
+		if p.flags == branchPage {
+			pos, keySize, it.child = native.Uint32(e), native.Uint32(e[4:]), native.Uint64(e[8:])
+		} else {
+			it.bucket = native.Uint32(e)&bucketLeaf != 0
+			pos, keySize, valueSize = native.Uint32(e[4:]), native.Uint32(e[8:]), native.Uint32(e[12:])
+		}
+		value := next + uint64(keySize)
+		end := value + uint64(valueSize)
+		if uint64(at)+uint64(pos) != next || keySize == 0 || end > uint64(len(p.data)) {
+			return nil, damaged("page %d: element %d is outside the page or not where the one before ends", p.id, i)
+		}
+		it.key, it.value, next = p.data[next:value:value], p.data[value:end:end], end
+		if i > 0 && bytes.Compare(items[i-1].key, it.key) >= 0 || low != nil && bytes.Compare(it.key, low) < 0 || high != nil && bytes.Compare(it.key, high) >= 0 {
 			return nil, damaged("page %d: keys are out of order", p.id)
 		}
-		items[i], next = it, end
 	}
 	return items, nil
 }
@@ -210,9 +183,6 @@ func (p page) leaf(low, high []byte, visit func(item) error) error {
 		return err
 	}
 	for _, it := range items {
-		if visit == nil {
-			break
-		}
 		if err := visit(it); err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/flight"
 )
 
 // smallestPage is less than any server puts on a page of confirmed transactions:
@@ -74,7 +74,7 @@ func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*b
 }
 
 func (c *Client) txPage(ctx context.Context, path string) ([]*bitcoin.Tx, error) {
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([]*bitcoin.Tx, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) ([]*bitcoin.Tx, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([]*bitcoin.Tx, error) {
 			var list []txJSON
 			if err := s.getJSON(ctx, path, txLimit, &list); err != nil {
@@ -121,7 +121,7 @@ func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin
 		return nil, err
 	}
 	path := "address/" + a.String() + "/utxo"
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.UTXO, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.UTXO, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([]bitcoin.UTXO, error) {
 			var list []utxoJSON
 			if err := s.getJSON(ctx, path, txLimit, &list); err != nil {
@@ -177,7 +177,7 @@ type addressSums struct {
 
 func (c *Client) addressSums(ctx context.Context, a bitcoin.Address) (addressSums, error) {
 	path := "address/" + a.String()
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (addressSums, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) (addressSums, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (addressSums, error) {
 			var j struct {
 				Chain statsJSON `json:"chain_stats"`

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // TipHeight returns the height of the best block. It sends one request, or none
@@ -41,7 +41,7 @@ func (c *Client) BlockHash(ctx context.Context, height uint32) (bitcoin.Hash, er
 		return h, nil
 	}
 	path := "block-height/" + strconv.FormatUint(uint64(height), 10)
-	h, err := flight.Do(ctx, &c.flight, path, func(ctx context.Context) (bitcoin.Hash, error) {
+	h, err := async.Do(ctx, &c.flight, path, func(ctx context.Context) (bitcoin.Hash, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (bitcoin.Hash, error) {
 			body, err := s.get(ctx, path, textLimit)
 			if says(err, "Block not found", "Block height out of range") {
@@ -115,7 +115,7 @@ func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header
 		return h, nil
 	}
 	path := "block/" + block.String()
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (bitcoin.Header, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) (bitcoin.Header, error) {
 		h, err := ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (bitcoin.Header, error) {
 			var j blockJSON
 			err := s.getJSON(ctx, path, listLimit, &j)
@@ -177,7 +177,7 @@ func (c *Client) pages(ctx context.Context, from uint32, n int) ([]bitcoin.Heade
 		high := low + uint32(len(part)) - 1
 		g.Go(func() error {
 			what := fmt.Sprintf("headers %d to %d", low, high)
-			got, err := flight.Do(ctx, &c.flight, what, func(ctx context.Context) ([]bitcoin.Header, error) {
+			got, err := async.Do(ctx, &c.flight, what, func(ctx context.Context) ([]bitcoin.Header, error) {
 				return ask(ctx, c, what, func(ctx context.Context, s *source) ([]bitcoin.Header, error) {
 					return s.headers(ctx, low, high)
 				})
@@ -243,7 +243,7 @@ func (s *source) page(ctx context.Context, top uint32) ([]blockJSON, error) {
 // InMainChain reports whether a block is in the best chain. It sends one request.
 func (c *Client) InMainChain(ctx context.Context, block bitcoin.Hash) (bool, error) {
 	path := "block/" + block.String() + "/status"
-	in, err := flight.Do(ctx, &c.flight, path, func(ctx context.Context) (bool, error) {
+	in, err := async.Do(ctx, &c.flight, path, func(ctx context.Context) (bool, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (bool, error) {
 			var j struct {
 				In *bool `json:"in_best_chain"`

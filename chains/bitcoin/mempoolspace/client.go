@@ -21,10 +21,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/recent"
 )
 
 // DefaultURLs returns the public base URLs of a network in order of preference;
@@ -80,10 +79,10 @@ type Client struct {
 	log     *slog.Logger
 	turns   chan struct{} // see askInTurn
 
-	flight  flight.Group
-	tip     recent.Value[uint32]
-	rates   recent.Value[bitcoin.FeeRates]
-	blocks  recent.Value[[]bitcoin.ProjectedBlock]
+	flight  async.Group
+	tip     async.Recent[uint32]
+	rates   async.Recent[bitcoin.FeeRates]
+	blocks  async.Recent[[]bitcoin.ProjectedBlock]
 	headers *lru.Cache[bitcoin.Hash, bitcoin.Header]
 	hashes  *lru.Cache[uint32, aged[bitcoin.Hash]]      // of heights that are final
 	txs     *lru.Cache[bitcoin.Hash, aged[*bitcoin.Tx]] // confirmed for good; Confirmations is stale

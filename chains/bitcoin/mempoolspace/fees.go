@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/flight"
 )
 
 // FeeRates returns the recommended fee rates. It sends one request (two to a
@@ -111,7 +111,7 @@ func (c *Client) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result
 
 func (c *Client) cpfp(ctx context.Context, id bitcoin.Hash) (*bitcoin.CPFP, error) {
 	path := "v1/cpfp/" + id.String()
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.CPFP, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.CPFP, error) {
 		return askInTurn(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.CPFP, error) {
 			if s.isPlain() {
 				return nil, nil
@@ -158,7 +158,7 @@ func (c *Client) NodeLiquidity(ctx context.Context, publicKey string) (*bitcoin.
 		return nil, fault.Invalid("publicKey", "must be a compressed public key in hexadecimal: %.70q", publicKey)
 	}
 	path := "v1/lightning/nodes/" + key
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.NodeLiquidity, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.NodeLiquidity, error) {
 		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.NodeLiquidity, error) {
 			var j nodeJSON
 			err := s.getJSON(ctx, path, listLimit, &j)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -23,7 +23,7 @@ type source struct {
 	client *Client
 	base   string
 	slots  chan struct{} // bounds the requests at once
-	proofs flight.Group
+	proofs async.Group
 
 	mu     sync.Mutex
 	health health
@@ -185,7 +185,7 @@ func (s *source) prove(ctx context.Context) error {
 	if s.isProven() {
 		return nil
 	}
-	_, err := flight.Do(ctx, &s.proofs, "", func(ctx context.Context) (struct{}, error) {
+	_, err := async.Do(ctx, &s.proofs, "", func(ctx context.Context) (struct{}, error) {
 		body, err := s.get(ctx, "block-height/0", textLimit)
 		if err != nil {
 			return struct{}{}, fmt.Errorf("genesis block: %w", err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // noTx are the words for an unknown transaction, of Esplora and of a node behind
@@ -84,7 +84,7 @@ func (c *Client) tx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 		return tx, nil
 	}
 	path := "tx/" + id.String()
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.Tx, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) (*bitcoin.Tx, error) {
 		return askInTurn(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*bitcoin.Tx, error) {
 			return s.tx(ctx, id)
 		})
@@ -129,7 +129,7 @@ func (c *Client) confirm(tx *bitcoin.Tx, tip func() (uint32, error)) (*bitcoin.T
 // in parallel, for the proof and for the header, or one if the header is cached.
 func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (bitcoin.MerkleProof, error) {
 	path := "tx/" + id.String() + "/merkle-proof"
-	return flight.Do(ctx, &c.flight, path+block.String(), func(ctx context.Context) (bitcoin.MerkleProof, error) {
+	return async.Do(ctx, &c.flight, path+block.String(), func(ctx context.Context) (bitcoin.MerkleProof, error) {
 		var header bitcoin.Header
 		var headerErr error
 		var wg sync.WaitGroup
@@ -218,7 +218,7 @@ func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoi
 // outspends returns what spends each output of a transaction; none if it is unknown.
 func (c *Client) outspends(ctx context.Context, id bitcoin.Hash) ([]bitcoin.Spend, error) {
 	path := "tx/" + id.String() + "/outspends"
-	return flight.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.Spend, error) {
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) ([]bitcoin.Spend, error) {
 		return askInTurn(ctx, c, "GET "+path, func(ctx context.Context, s *source) ([]bitcoin.Spend, error) {
 			var list []spendJSON
 			err := s.getJSON(ctx, path, txLimit, &list)

@@ -37,9 +37,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/recent"
 )
 
 // Options configures a [Client].
@@ -72,8 +71,8 @@ type Client struct {
 	owned   bool
 	slots   chan struct{}
 
-	flight  flight.Group
-	mempool recent.Value[map[bitcoin.Hash]poolTx]
+	flight  async.Group
+	mempool async.Recent[map[bitcoin.Hash]poolTx]
 	headers *lru.Cache[bitcoin.Hash, bitcoin.Header] // height included
 	txids   *lru.Cache[bitcoin.Hash, []bitcoin.Hash] // of blocks
 	scan    chan struct{}                            // holds one: Core does one scan at a time

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/flight"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/retry"
 )
@@ -126,7 +126,7 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 	if err != nil {
 		return nil, err
 	}
-	answers, err := flight.Do(ctx, &c.flight, string(body), func(ctx context.Context) ([]answer, error) {
+	answers, err := async.Do(ctx, &c.flight, string(body), func(ctx context.Context) ([]answer, error) {
 		policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 		policy.Final = func(err error) bool {
 			e, ok := errors.AsType[*httpError](err)

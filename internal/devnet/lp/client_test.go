@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
@@ -78,7 +79,7 @@ func (k *kit) nonce() uint64 {
 
 func (k *kit) toBTC() client.ToBTCRequest {
 	return client.ToBTCRequest{Chain: k.evm.Network().Chain, Address: k.wallet.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 1,
-		Nonce: k.nonce(), Token: k.evm.Contracts().Token.Hex(), Offerer: k.evm.User.Address.Hex(), FeeRate: client.Known("1,2")}
+		Nonce: k.nonce(), Token: k.evm.Contracts().Token.Hex(), Offerer: k.evm.User.Address.Hex(), FeeRate: async.Known("1,2")}
 }
 
 // open opens an escrow of the user's with an LP's authorisation.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -141,7 +142,7 @@ func (s *solana) toBTC() client.ToBTCQuote {
 	s.Helper()
 	return must[client.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), client.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
 		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: s.mint.String(),
-		Offerer: s.user.Address().String(), FeeRate: client.Known(rate)}, client.Early{}))
+		Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, client.Early{}))
 }
 
 func TestInfoOnSolana(t *testing.T) {
@@ -208,7 +209,7 @@ func TestToBTCLNFromSolana(t *testing.T) {
 		preimage, _ := lightning.Preimage(t.Name())
 		pr := must[string](t)(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))
 		q := must[client.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), client.ToBTCLNRequest{Chain: "SOLANA", Invoice: pr, MaxFee: big.NewInt(200),
-			Expiry: s.now().Unix() + 432_000, Token: s.mint.String(), Offerer: s.user.Address().String(), FeeRate: client.Known(rate)}, client.Early{}))
+			Expiry: s.now().Unix() + 432_000, Token: s.mint.String(), Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, client.Early{}))
 		d, funds := s.data(q.Escrow), s.funds()
 		s.open(d, q.Auth)
 		s.becomes(d, chains.EscrowClaimed)
@@ -222,7 +223,7 @@ func (s *solana) fromBTC(sequence uint64) client.FromBTCQuote {
 	s.Helper()
 	bounty := client.Bounty{FeePerBlock: big.NewInt(50_000), SafetyFactor: big.NewInt(1), StartTimestamp: s.now().Unix(), AddBlock: big.NewInt(1), AddFee: big.NewInt(20_000)}
 	return must[client.FromBTCQuote](s.T)(s.client.FromBTC(s.ctx, s.lp.URL(), client.FromBTCRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
-		Claimer: s.user.Address().String(), Amount: big.NewInt(200_000), Token: s.mint.String(), Sequence: sequence, Bounty: client.Known(&bounty), FeeRate: client.Known(rate)}, client.Early{}))
+		Claimer: s.user.Address().String(), Amount: big.NewInt(200_000), Token: s.mint.String(), Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known(rate)}, client.Early{}))
 }
 
 func TestFromBTCToSolana(t *testing.T) {
@@ -257,7 +258,7 @@ func (s *solana) fromBTCLN(name string) (client.FromBTCLNQuote, [32]byte, [32]by
 	s.Helper()
 	preimage, hash := lightning.Preimage(s.Name() + name)
 	q := must[client.FromBTCLNQuote](s.T)(s.client.FromBTCLN(s.ctx, s.lp.URL(), client.FromBTCLNRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
-		PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000), Claimer: s.user.Address().String(), Token: s.mint.String(), FeeRate: client.Known(rate)}, client.Early{}))
+		PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000), Claimer: s.user.Address().String(), Token: s.mint.String(), FeeRate: async.Known(rate)}, client.Early{}))
 	return q, preimage, hash
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
@@ -142,7 +143,7 @@ func (s *starknet) toBTC() client.ToBTCQuote {
 	s.Helper()
 	return must[client.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), client.ToBTCRequest{Chain: "STARKNET", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
 		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: starkwire.Hex64(s.token),
-		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: client.Known(starknetRate)}, client.Early{}))
+		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, client.Early{}))
 }
 
 func TestInfoOnStarknet(t *testing.T) {
@@ -217,7 +218,7 @@ func TestToBTCLNFromStarknet(t *testing.T) {
 	preimage, _ := lightning.Preimage(t.Name())
 	pr := must[string](t)(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))
 	q := must[client.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), client.ToBTCLNRequest{Chain: "STARKNET", Invoice: pr, MaxFee: big.NewInt(200),
-		Expiry: s.now().Unix() + 432_000, Token: starkwire.Hex64(s.token), Offerer: starkwire.Hex64(s.user.Address()), FeeRate: client.Known(starknetRate)}, client.Early{}))
+		Expiry: s.now().Unix() + 432_000, Token: starkwire.Hex64(s.token), Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, client.Early{}))
 	d, funds := s.data(q.Escrow), s.funds()
 	s.open(d, q.Auth)
 	s.becomes(d, chains.EscrowClaimed)
@@ -232,7 +233,7 @@ func TestAutoOnStarknet(t *testing.T) {
 	auto := func(name string) (client.FromBTCLNAutoQuote, [32]byte, starkwire.SwapData) {
 		preimage, hash := lightning.Preimage(t.Name() + name)
 		q := must[client.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), client.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
-			Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, ClaimerBounty: client.Known(bounty)}, client.Early{}))
+			Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, ClaimerBounty: async.Known(bounty)}, client.Early{}))
 		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 		var status client.Status
 		s.eventually("opened", func() bool {
@@ -310,8 +311,8 @@ func TestVaultsOnStarknet(t *testing.T) {
 	gas, want, shares := big.NewInt(1e18), new(big.Int), big.NewInt(1000)
 	const waiting = 5 // the LP waits for others so long
 	for i := range waiting {
-		q := must[client.SPVQuote](t)(s.client.SPV(s.ctx, s.lp.URL(), client.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: client.Known(big.NewInt(200_000)),
-			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, CallerFeeRate: client.Known(shares)}))
+		q := must[client.SPVQuote](t)(s.client.SPV(s.ctx, s.lp.URL(), client.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
+			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, CallerFeeRate: async.Known(shares)}))
 		var v chains.Vault
 		for _, v = range vaults {
 			if v.ID.Cmp(q.VaultID) == 0 {
@@ -323,8 +324,8 @@ func TestVaultsOnStarknet(t *testing.T) {
 		}
 		want.Add(want, q.Total)
 		must[string](t)(s.client.PostSPV(s.ctx, s.lp.URL(), "STARKNET", q.QuoteID, s.withdrawal(q, v, starkwire.Hex64(to))))
-		if _, err := s.client.SPV(s.ctx, s.lp.URL(), client.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: client.Known(big.NewInt(200_000)),
-			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), CallerFeeRate: client.Known(shares)}); err == nil {
+		if _, err := s.client.SPV(s.ctx, s.lp.URL(), client.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
+			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), CallerFeeRate: async.Known(shares)}); err == nil {
 			t.Error("a vault is offered whose output is in no block")
 		}
 		s.mine(2)

@@ -23,9 +23,9 @@ func (b toyBuilder) Todo(_ context.Context, _ *swap.Record, a swap.Action, _ swa
 	return swap.Todo{}, nil
 }
 
-// What was built ahead is shown if the record and the action are the same still, and
+// What was prebuilt is shown if the record and the action are the same still, and
 // a claim with a preimage is not built before the pass has decided.
-func TestBuiltAhead(t *testing.T) {
+func TestPrebuiltActions(t *testing.T) {
 	sign := func(who string) *swap.Sign { return &swap.Sign{Plan: chains.Plan{Signer: who}} }
 	for name, c := range map[string]struct {
 		after   *swap.Sign
@@ -38,7 +38,7 @@ func TestBuiltAhead(t *testing.T) {
 	} {
 		b := toyBuilder{asked: make(chan swap.Action, 2)}
 		r := newToy("x")
-		p := beginAhead(t.Context(), b, r, sign("owner"), swap.Caller{})
+		p := prebuild(t.Context(), b, r, sign("owner"), swap.Caller{})
 		<-b.asked
 		now := *r
 		now.Version += c.version
@@ -48,9 +48,9 @@ func TestBuiltAhead(t *testing.T) {
 		}
 		p.drop()
 	}
-	b := toyBuilder{asked: make(chan swap.Action, 1)} // what is not built ahead is built when it is wanted
-	if p := beginAhead(t.Context(), b, newToy("x"), &swap.Wait{}, swap.Caller{}); p.done != nil {
-		t.Error("waiting is built ahead")
+	b := toyBuilder{asked: make(chan swap.Action, 1)} // what is not prebuilt is built when it is wanted
+	if p := prebuild(t.Context(), b, newToy("x"), &swap.Wait{}, swap.Caller{}); p.done != nil {
+		t.Error("waiting is prebuilt")
 	} else if _, err := p.Todo(t.Context(), p.record, p.action); err != nil || len(b.asked) != 1 {
 		t.Errorf("%v, asked %d times", err, len(b.asked))
 	}
@@ -71,12 +71,12 @@ func TestBuiltAhead(t *testing.T) {
 		"patience":              {&swap.Wait{}, w, false},
 	} {
 		b := toyBuilder{asked: make(chan swap.Action, 1)}
-		p := beginAhead(t.Context(), b, newToy("x"), c.a, c.caller)
+		p := prebuild(t.Context(), b, newToy("x"), c.a, c.caller)
 		if p.done != nil {
 			<-p.done
 		}
 		if (len(b.asked) == 1) != c.want {
-			t.Errorf("%s: built ahead %v, want %v", name, len(b.asked) == 1, c.want)
+			t.Errorf("%s: prebuilt %v, want %v", name, len(b.asked) == 1, c.want)
 		}
 		p.drop()
 	}

@@ -1,39 +1,36 @@
-// Package recent keeps an answer for a short time.
-package recent
+package async
 
 import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/swapper-go/swapper/internal/flight"
 )
 
-// Value is the last answer to one question. The zero value is ready; it must not
+// Recent is the last answer to one question. The zero value is ready; it must not
 // be copied once used and is safe for concurrent use.
-type Value[T any] struct {
-	flight flight.Group
-	mu     sync.Mutex
-	value  T
-	at     time.Time
+type Recent[T any] struct {
+	calls Group
+	mu    sync.Mutex
+	value T
+	at    time.Time
 }
 
 // Get returns the last answer if it is younger than age, else that of load,
-// which concurrent callers share (see [flight.Do]). Errors are not kept. An age of
+// which concurrent callers share (see [Do]). Errors are not kept. An age of
 // 0 means that no earlier answer will do; a negative one that no call will do that
 // was already under way, whose answer may be of before.
-func (r *Value[T]) Get(ctx context.Context, age time.Duration, load func(context.Context) (T, error)) (T, error) {
+func (r *Recent[T]) Get(ctx context.Context, age time.Duration, load func(context.Context) (T, error)) (T, error) {
 	r.mu.Lock()
 	value, at := r.value, r.at
 	r.mu.Unlock()
 	if !at.IsZero() && time.Since(at) < age {
 		return value, nil
 	}
-	shared := &r.flight
+	shared := &r.calls
 	if age < 0 {
-		shared = new(flight.Group)
+		shared = new(Group)
 	}
-	return flight.Do(ctx, shared, "", func(ctx context.Context) (T, error) {
+	return Do(ctx, shared, "", func(ctx context.Context) (T, error) {
 		asked := time.Now() // the answer is as old as the question
 		v, err := load(ctx)
 		if err == nil {
@@ -46,7 +43,7 @@ func (r *Value[T]) Get(ctx context.Context, age time.Duration, load func(context
 }
 
 // Last returns the last answer, however old; the zero value if there was none.
-func (r *Value[T]) Last() T {
+func (r *Recent[T]) Last() T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.value

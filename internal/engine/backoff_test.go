@@ -20,7 +20,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 		t.Run(away.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var up atomic.Bool
-				var knocks atomic.Int64
+				var probes atomic.Int64
 				p := &toyExecutor{answer: func(int64) swap.Outcome {
 					if !up.Load() {
 						return swap.Outcome{Reason: "no connection"}
@@ -28,8 +28,8 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 					return swap.Outcome{Done: true}
 				}}
 				g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
-					Knock: func(context.Context, string) error {
-						knocks.Add(1)
+					Probe: func(context.Context, string) error {
+						probes.Add(1)
 						if !up.Load() {
 							return errors.New("no connection")
 						}
@@ -52,7 +52,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 				}
 				time.Sleep(away)
 				up.Store(true)
-				time.Sleep(max(away/10, firstKnock) + lpPause + 3*time.Second)
+				time.Sleep(max(away/10, firstProbe) + lpPause + 3*time.Second)
 				for i := range swaps {
 					r, err := g.Load(t.Context(), string(rune('a'+i)))
 					if err != nil {
@@ -62,8 +62,8 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 						t.Errorf("swap %s still waits: %+v", r.ID, try)
 					}
 				}
-				if most := int64(away/firstKnock) + 3; knocks.Load() > most {
-					t.Errorf("asked for a sign of life %d times in %v", knocks.Load(), away)
+				if most := int64(away/firstProbe) + 3; probes.Load() > most {
+					t.Errorf("asked for a sign of life %d times in %v", probes.Load(), away)
 				}
 				stop()
 				<-ended
@@ -78,7 +78,7 @@ func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
 		g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
-			Knock: func(context.Context, string) error { return errors.New("no connection") }})
+			Probe: func(context.Context, string) error { return errors.New("no connection") }})
 		defer g.Close()
 		r := newToy("a")
 		r.LP.URL = "https://lp"

@@ -18,10 +18,10 @@ type Builder interface {
 	Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error)
 }
 
-// ahead is an action that is being built beside the pass which decides whether it
-// is the one to show, so that a status takes one trip and not two. Only what shows
-// nothing to anybody is built ahead: a claim that carries a preimage is not.
-type ahead struct {
+// prebuilt is an action that is built while the pass decides whether it is the one to
+// show, so that a status takes one trip and not two. An action that carries a preimage is
+// never prebuilt.
+type prebuilt struct {
 	build  Builder
 	caller swap.Caller
 	record *swap.Record
@@ -32,10 +32,10 @@ type ahead struct {
 	err    error
 }
 
-// beginAhead begins to build the action that the record alone suggests. Call drop
+// prebuild begins to build the action that the record alone suggests. Call drop
 // when its Todo was taken.
-func beginAhead(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c swap.Caller) *ahead {
-	p := &ahead{build: b, caller: c, record: r, action: a, drop: func() {}}
+func prebuild(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c swap.Caller) *prebuilt {
+	p := &prebuilt{build: b, caller: c, record: r, action: a, drop: func() {}}
 	if !asksToBuild(a, c) {
 		return p
 	}
@@ -48,9 +48,9 @@ func beginAhead(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c
 	return p
 }
 
-// Todo returns the action of the record as it is now: what was built ahead if
+// Todo returns the action of the record as it is now: what was prebuilt if
 // that is the same, else what is built for it. Either takes no longer than patience.
-func (p *ahead) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swap.Todo, error) {
+func (p *prebuilt) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swap.Todo, error) {
 	if p.done != nil && r.Version == p.record.Version && reflect.DeepEqual(a, p.action) {
 		<-p.done // it ends with the caller's context
 		return p.todo, p.err
@@ -82,11 +82,11 @@ func reveals(a *swap.Sign) bool {
 	return slices.ContainsFunc(a.Plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret })
 }
 
-// told is a Builder that builds nothing that carries a preimage. It says what is
-// to be done, and by whom, without transactions.
-type told struct{ Builder }
+// withoutPreimage is a Builder that builds no transaction that carries a preimage. The
+// action then says what is to be done and by whom.
+type withoutPreimage struct{ Builder }
 
-func (d told) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
+func (d withoutPreimage) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
 	s, ok := a.(*swap.Sign)
 	if !ok || !reveals(s) {
 		return d.Builder.Todo(ctx, r, a, c)

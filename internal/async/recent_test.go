@@ -1,4 +1,4 @@
-package recent
+package async
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 func TestGet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var v Value[int]
+		var v Recent[int]
 		calls, fail := 0, errors.New("no")
 		load := func(context.Context) (int, error) {
 			calls++
@@ -44,7 +44,7 @@ func TestGet(t *testing.T) {
 // TestGetAnew: what was asked before the question does not answer it.
 func TestGetAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var v Value[int]
+		var v Recent[int]
 		tip := 1
 		load := func(context.Context) (int, error) {
 			seen := tip

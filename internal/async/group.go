@@ -1,6 +1,4 @@
-// Package flight lets many callers wait for one call: [Call] is what they wait for,
-// and [Group] merges identical questions that are asked at the same time.
-package flight
+package async
 
 import (
 	"context"
@@ -8,7 +6,7 @@ import (
 	"sync"
 )
 
-// Group tracks the calls in progress. The zero value is ready; it must not be
+// Group merges identical questions that are asked at the same time; see [Do]. The zero value is ready; it must not be
 // copied once used and is safe for concurrent use.
 type Group struct {
 	mu    sync.Mutex
@@ -16,7 +14,7 @@ type Group struct {
 }
 
 type call struct {
-	*Call[any]
+	*Future[any]
 	cancel  context.CancelFunc
 	waiting int // callers; Group.mu guards it
 }
@@ -26,7 +24,7 @@ type call struct {
 // with the values of the first caller's context but not its end: it is cancelled
 // when the last waiting caller has gone. A caller whose context ends first gets
 // the cause of that. fn should bound its own time; if it panics, the callers get
-// an error.
+// an error, see [Guard].
 func Do[T any](ctx context.Context, g *Group, key string, fn func(context.Context) (T, error)) (T, error) {
 	var zero T
 	if ctx.Err() != nil {
@@ -57,20 +55,21 @@ func (g *Group) join(ctx context.Context, key string, fn func(context.Context) (
 		return c
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &call{Call: NewCall[any](), cancel: cancel, waiting: 1}
+	c := &call{Future: NewFuture[any](), cancel: cancel, waiting: 1}
 	if g.calls == nil {
 		g.calls = make(map[string]*call)
 	}
 	g.calls[key] = c
 	go func() {
 		defer cancel()
-		value, err := guarded(own, fn)
+		var value any
+		err := Guard(func() (err error) { value, err = fn(own); return err })
 		g.mu.Lock()
 		if g.calls[key] == c {
 			delete(g.calls, key)
 		}
 		g.mu.Unlock()
-		c.End(value, err)
+		c.Set(value, err)
 	}()
 	return c
 }
@@ -87,13 +86,4 @@ func (g *Group) leave(key string, c *call) {
 	if g.calls[key] == c {
 		delete(g.calls, key)
 	}
-}
-
-func guarded(ctx context.Context, fn func(context.Context) (any, error)) (value any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("shared call panicked: %v", p)
-		}
-	}()
-	return fn(ctx)
 }

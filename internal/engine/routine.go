@@ -7,25 +7,25 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// lean is the reader of a routine pass: it leaves out what moves no swap and is only
-// shown, until somebody waits for the pass.
-type lean struct {
+// routineReader is the reader of a routine pass: until a caller waits for the pass, it does not
+// ask what is only shown and moves no swap.
+type routineReader struct {
 	Reader
 	engine *Engine
 	run    *passRun
 }
 
-// errNobodyAsked is the error of a question that nobody wants to know the answer of.
-var errNobodyAsked = errors.New("not asked: nobody is waiting for the answer")
+// errNotShown is the error of a question whose answer is only shown, in a pass without a caller.
+var errNotShown = errors.New("not asked: no caller waits for the answer")
 
 // Wait implements Reader.
-func (l lean) Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error) {
+func (l routineReader) Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error) {
 	l.engine.mu.Lock()
-	l.run.lean = l.run.lean || l.run.routine
-	out := l.run.lean
+	l.run.partial = l.run.partial || l.run.routine
+	out := l.run.partial
 	l.engine.mu.Unlock()
 	if out {
-		return 0, errNobodyAsked
+		return 0, errNotShown
 	}
 	return l.Reader.Wait(ctx, q)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// How other processes' changes are heard of. A change is dated by the clock of the process that
+// How other processes' changes are read. A change is dated by the clock of the process that
 // made it, before it is stored: what is stored late, or by a clock that is behind, is found
 // by the wide look.
 const (
@@ -21,14 +21,14 @@ const (
 	heardKept   = 65_536 // swaps
 )
 
-// others is what a process that shares its store knows of the changes there. Safe for
+// peerChanges is what a process that shares its store knows of the changes there. Safe for
 // concurrent use.
-type others struct {
-	mu    sync.Mutex
-	heard *lru.Cache[string, heard] // nil: the store is not shared, and nothing has to be remembered
-	ears  int                       // who wants to know of changes
-	stop  context.CancelFunc
-	all   sync.WaitGroup
+type peerChanges struct {
+	mu        sync.Mutex
+	heard     *lru.Cache[string, heard] // nil: the store is not shared, and nothing has to be remembered
+	listeners int                       // callers of listen that have not stopped
+	stop      context.CancelFunc
+	all       sync.WaitGroup
 }
 
 // heard is the last version of a swap that subscribers were told of.
@@ -39,7 +39,7 @@ type heard struct {
 
 // news reports whether subscribers were not told of a change yet, and notes that they are. From
 // is the state of which they were told last.
-func (o *others) news(c Change) (Change, bool) {
+func (o *peerChanges) news(c Change) (Change, bool) {
 	if o.heard == nil {
 		return c, true
 	}
@@ -57,7 +57,7 @@ func (o *others) news(c Change) (Change, bool) {
 }
 
 // knows reports whether a version is no news.
-func (o *others) knows(id string, version uint64) bool {
+func (o *peerChanges) knows(id string, version uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	last, ok := o.heard.Get(id)
@@ -66,7 +66,7 @@ func (o *others) knows(id string, version uint64) bool {
 
 // publish tells subscribers of a change, once, whoever made it.
 func (g *Engine) publish(c Change) {
-	if c, ok := g.others.news(c); ok {
+	if c, ok := g.peers.news(c); ok {
 		g.feed.publish(c)
 	}
 }
@@ -74,13 +74,13 @@ func (g *Engine) publish(c Change) {
 // listen has what other processes change published until the last caller of listen
 // calls what it returned.
 func (g *Engine) listen() (stop func()) {
-	o := &g.others
+	o := &g.peers
 	if o.heard == nil {
 		return func() {}
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ears++; o.ears == 1 && g.base.Err() == nil {
+	if o.listeners++; o.listeners == 1 && g.base.Err() == nil {
 		ctx, cancel := context.WithCancel(g.base)
 		o.stop = cancel
 		o.all.Go(func() { g.listening(ctx) })
@@ -88,16 +88,16 @@ func (g *Engine) listen() (stop func()) {
 	return func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.ears--; o.ears == 0 && o.stop != nil {
+		if o.listeners--; o.listeners == 0 && o.stop != nil {
 			o.stop()
 			o.stop = nil
 		}
 	}
 }
 
-// wait returns when nobody listens. Cancel the base context first.
-func (o *others) wait() {
-	o.mu.Lock() // whoever listens has either begun by now or will see that the context has ended
+// wait returns when no goroutine reads changes. Cancel the base context first.
+func (o *peerChanges) wait() {
+	o.mu.Lock() // a reader has either begun by now or will see that the context has ended
 	defer o.all.Wait()
 	o.mu.Unlock()
 }
@@ -140,7 +140,7 @@ func (g *Engine) hear(ctx context.Context, since, began swap.Millis) error {
 		switch {
 		case err != nil && e.ID == "":
 			return err
-		case err != nil || g.others.knows(e.ID, e.Version):
+		case err != nil || g.peers.knows(e.ID, e.Version):
 			continue
 		}
 		f := found{entry: e}
@@ -151,7 +151,7 @@ func (g *Engine) hear(ctx context.Context, since, began swap.Millis) error {
 				return f.err
 			}
 		case f.record.Changed < began:
-			g.others.news(Change{Record: f.record})
+			g.peers.news(Change{Record: f.record})
 		default:
 			g.forget(e.ID)
 			g.publish(Change{Record: f.record, From: f.record.State})
