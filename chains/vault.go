@@ -60,10 +60,9 @@ type Vault struct {
 
 // VaultFact is the answer for one vault. A vault that does not exist is not open.
 type VaultFact struct {
-	Err       error
-	Vault     Vault
-	Head      Block
-	Witnesses int // as in [EscrowFact]
+	Err   error
+	Vault Vault
+	Head  Block
 }
 
 // Withdrawal is what a Bitcoin transaction instructs a vault to do.

@@ -87,7 +87,7 @@ func (in In) openedFalsely() bool {
 // falseDelivery returns what is false about the escrow that the LP presents for a payment.
 func (in In) falseDelivery() error {
 	s := in.Obs.LP.Value
-	if s.Code != lp.CodeDone || len(s.Escrow) == 0 || in.R.Type == FromBTCLNAuto && in.shown() != nil { // what was judged is what a node has shown
+	if s.Code != lp.CodeDone || len(s.Escrow) == 0 || !bytes.Equal(in.Obs.Judged, s.Escrow) { // what was judged is what a node has shown
 		return nil
 	}
 	if in.Obs.Delivered.Known() && forged(in.Obs.Init.Err) {
@@ -116,7 +116,7 @@ func (in In) falseEscrow(auth *chains.Auth) error {
 // pay: an honest one looks at the same rules before it signs.
 func (in In) closedVault() error {
 	w := in.Obs.Withdrawal
-	if !w.Known() || w.Value.State != chains.WithdrawalClosed || !w.Value.Final || w.Value.Witnesses < enoughWitnesses {
+	if !w.Known() || w.Value.State != chains.WithdrawalClosed || w.Value.FrontTx != "" || !w.Value.Final || w.Value.Witnesses < enoughWitnesses {
 		return nil
 	}
 	return lieAbout(lp.CheckPayout, errors.New("the vault closed over the withdrawal and paid nothing"))

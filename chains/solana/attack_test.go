@@ -229,11 +229,25 @@ func TestForeignPayees(t *testing.T) {
 	refusedWith(t, "a claim to another's account", err, "not the claimer's own")
 }
 
+func provenAuth(err error) bool {
+	e, ok := errors.AsType[*chains.AuthError](err)
+	return ok && e.Proven
+}
+
 // One node that lies about a block does not make an LP a liar.
 func TestBlockThatANodeMakesUp(t *testing.T) {
 	s := newScene(t, wire.V1)
 	e := s.in(s.user, lock(9), devnet.WBTC)
 	plan := s.opening(s.user, e)
+	bad := plan.Steps[0].Auth // over another fee rate than is asked for (§13)
+	if _, err := s.k.VerifyInit(t.Context(), e, bad, "9001;0", s.user.Address()); !provenAuth(err) {
+		t.Errorf("two nodes name the block: %v", err)
+	}
+	s.nodes[1].Misbehave(rpc.Fault{Kind: rpc.Down})
+	if _, err := s.k.VerifyInit(t.Context(), e, bad, "9001;0", s.user.Address()); err == nil || provenAuth(err) {
+		t.Errorf("one node names the block: %v", err)
+	}
+	s.nodes[1].Behave()
 	s.nodes[0].Misbehave(rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 		if method != "getBlock" {
 			return result
@@ -420,11 +434,11 @@ func TestPaid(t *testing.T) {
 	s.must(err)
 	payouts := s.chain.(chains.Payouts)
 	for who, want := range map[string]int64{to.Address(): 15, s.lp.Address(): 100, s.user.Address(): 0} {
-		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Amount.Int64() != want {
-			t.Errorf("%s got %s, %v; want %d", who, got.Amount, err, want)
+		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Amount.Int64() != want || got.Witnesses != 2 {
+			t.Errorf("%s got %s by %d nodes, %v; want %d", who, got.Amount, got.Witnesses, err, want)
 		}
 	}
-	if got, err := payouts.Paid(t.Context(), wire.Signature{1}.String(), to.Address()); err != nil || got.Amount.Sign() != 0 {
+	if got, err := payouts.Paid(t.Context(), wire.Signature{1}.String(), to.Address()); err != nil || got.Amount.Sign() != 0 || got.Witnesses != 0 {
 		t.Errorf("an unknown transaction paid %s, %v", got.Amount, err)
 	}
 }

@@ -149,6 +149,26 @@ func TestWhatNodesSayOfAnEscrow(t *testing.T) {
 	}
 }
 
+// A fact says how many nodes have said it: one that is in the past, or silent, is none.
+func TestWitnesses(t *testing.T) {
+	open := func() *chains.EscrowFact { return opened(at(1000), 900, "0x1") }
+	gone := opened(past(950), 900, "0x1")
+	for name, c := range map[string]struct {
+		facts []*chains.EscrowFact
+		want  int
+	}{
+		"two":                       {[]*chains.EscrowFact{open(), open()}, 2},
+		"three":                     {[]*chains.EscrowFact{open(), open(), open()}, 3},
+		"one of two":                {[]*chains.EscrowFact{open(), nil}, 1},
+		"one, and one that is late": {[]*chains.EscrowFact{gone, open()}, 1},
+		"one that contradicts":      {[]*chains.EscrowFact{open(), none(at(1000))}, 0},
+	} {
+		if got := decide(c.facts, 1, time.Unix(now, 0), escrowRules).fact.Witnesses; got != c.want {
+			t.Errorf("%s: %d witnesses, want %d", name, got, c.want)
+		}
+	}
+}
+
 // An authorisation is over, or good, only if all nodes say so.
 func TestWhatNodesSayOfAnAuthorisation(t *testing.T) {
 	for _, c := range []struct{ a, b, want chains.AuthState }{

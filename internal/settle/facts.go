@@ -163,7 +163,6 @@ var vaultRules = rules[chains.VaultFact]{
 	},
 	compare: compareVaults,
 	merge:   func(agree []*chains.VaultFact) chains.VaultFact { return *agree[0] },
-	count:   func(f *chains.VaultFact) *int { return &f.Witnesses },
 }
 
 // aheadOfHead is how many blocks newer than the head that goes with it a vault may be: the

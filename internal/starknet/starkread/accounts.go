@@ -130,7 +130,9 @@ func (l *Ledger) Signed(ctx context.Context, c wire.SignatureCheck) error {
 	witnesses := 0
 	if err == nil && !said.Good && l.Nodes.Several() {
 		said.Good, witnesses, err = settle.Signed(ctx, l.panel(), "a signature of the account "+wire.Hex64(c.Account),
-			func(n starkrpc.Node, ctx context.Context) (settle.Signature, error) { return signed(ctx, n, c, new(starkrpc.Head)) })
+			func(n starkrpc.Node, ctx context.Context) (settle.Signature, error) {
+				return signed(ctx, n, c, new(starkrpc.Head))
+			})
 	}
 	switch {
 	case err != nil:
