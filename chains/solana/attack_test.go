@@ -243,11 +243,11 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 	if _, err := s.k.VerifyInit(t.Context(), e, bad, "9001;0", s.user.Address()); !provenAuth(err) {
 		t.Errorf("two nodes name the block: %v", err)
 	}
-	s.nodes[1].Misbehave(rpc.Fault{Kind: rpc.Down})
+	s.nodes[1].Misbehave(rpc.Fault{Down: true})
 	if _, err := s.k.VerifyInit(t.Context(), e, bad, "9001;0", s.user.Address()); err == nil || provenAuth(err) {
 		t.Errorf("one node names the block: %v", err)
 	}
-	s.nodes[1].Behave()
+	s.nodes[1].Misbehave(rpc.Fault{})
 	s.nodes[0].Misbehave(rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 		if method != "getBlock" {
 			return result
