@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -166,6 +167,23 @@ func TestWitnesses(t *testing.T) {
 		if got := decide(c.facts, 1, time.Unix(now, 0), escrowRules).fact.Witnesses; got != c.want {
 			t.Errorf("%s: %d witnesses, want %d", name, got, c.want)
 		}
+	}
+}
+
+// The word of one of several nodes has no witnesses, whatever is remembered beside it.
+func TestOneNodesWordHasNoWitnesses(t *testing.T) {
+	p := &Panel[int]{Seats: make([]Seat[int], 2)}
+	escrows, err := Escrows(t.Context(), p, []chains.EscrowQuery{{ClaimHash: []byte{1}}}, func(context.Context, []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+		return []chains.EscrowFact{{Final: true, Witnesses: 2}}, nil
+	}, nil)
+	if f := escrows[0]; err != nil || !f.Unsettled || f.Final || f.Witnesses != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	withdrawals, err := Withdrawals(t.Context(), p, []chains.WithdrawalQuery{{}}, func(context.Context, []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+		return []chains.WithdrawalFact{{Final: true, Witnesses: 2}}, nil
+	}, nil)
+	if f := withdrawals[0]; err != nil || !f.Unsettled || f.Final || f.Witnesses != 0 {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 
