@@ -101,7 +101,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	calls := map[string]func() error{
 		"run":       func() error { return c.Run(context.Background()) },
 		"subscribe": func() error { return c.Subscribe(context.Background(), func(Change) bool { return true }) },
-		"ready":     func() error { return c.Ready(context.Background()) },
+		"ready":     func() error { _, err := c.Ready(context.Background()); return err },
 		"tokens": func() error {
 			_, err := c.GetSupportedTokens(context.Background(), GetSupportedTokensInput{Side: SideInput})
 			return err

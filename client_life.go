@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
@@ -93,6 +94,14 @@ func (e *NotReady) Error() string {
 // Unwrap returns the reasons.
 func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)) }
 
+// Readiness is what [Client.Ready] says of a client besides what is missing.
+type Readiness struct {
+	// OneNode are the ids of the chains that have one node. That node's word decides
+	// everything on its chain, and a lie of it can cost the whole amount of a swap: see
+	// [Config.Chains].
+	OneNode []string
+}
+
 // Ready reports whether swaps can be made now: at least one liquidity provider
 // can be asked for a quote, the smart chains and the Bitcoin backend respond, and the
 // store can write. All parts are asked in parallel, which takes one round trip;
@@ -100,15 +109,20 @@ func (e *NotReady) Unwrap() []error { return slices.Collect(maps.Values(e.Parts)
 // The error is a *[NotReady] that lists everything that is missing. Without PartStore no
 // swap can be made or moved; without the others some can.
 //
-// A chain is ready when one of its nodes responds, and with one node alone that node's word
-// decides everything: see [Config.Chains]. [PartStats.Contradictions] tells how many nodes
+// A chain is ready when one of its nodes responds. That it has no other is no error, and is
+// told in the Readiness, whatever is missing; [PartStats.Contradictions] tells how many nodes
 // there are, and which of them are contradicted.
-func (c *Client) Ready(ctx context.Context) (err error) {
+func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer end(&err)
+	for _, ch := range c.chains {
+		if hasOneNode(ch) {
+			r.OneNode = append(r.OneNode, ch.Info().ID)
+		}
+	}
 	missing := map[string]error{}
 	for part, p := range c.askParts(ctx) {
 		if p.Err != nil {
@@ -116,7 +130,13 @@ func (c *Client) Ready(ctx context.Context) (err error) {
 		}
 	}
 	if len(missing) > 0 {
-		return &NotReady{Parts: missing}
+		return r, &NotReady{Parts: missing}
 	}
-	return nil
+	return r, nil
+}
+
+// hasOneNode reports whether there is no other node that could contradict a chain's.
+func hasOneNode(ch chains.Chain) bool {
+	n, ok := ch.(chains.Contradictions)
+	return ok && len(n.Contradictions()) == 1
 }

@@ -15,7 +15,8 @@ import (
 // upstream, instead of an empty list or bounds that nobody has named.
 func (h *honest) nobodyOffers(t *testing.T) {
 	t.Helper()
-	missing, ok := errors.AsType[*NotReady](h.Ready(t.Context()))
+	_, err := h.Ready(t.Context())
+	missing, ok := errors.AsType[*NotReady](err)
 	if !ok || fault.CodeOf(missing.Parts[PartProviders]) != fault.Upstream || len(missing.Parts) != 1 {
 		t.Errorf("ready: %v", missing)
 	}
@@ -50,7 +51,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("all lied", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		if err := h.Ready(t.Context()); err != nil {
+		if _, err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.offers.Punish(h.net.LPURLs()[0], client.Pair{}, client.Lie("it is %d", 5))
@@ -59,26 +60,27 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("all are gone", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		if err := h.Ready(t.Context()); err != nil {
+		if _, err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.net.LPs[0].Misbehave(lp.Fault{Down: true})
 		if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("swap: %v", err)
 		}
-		missing, ok := errors.AsType[*NotReady](h.Ready(t.Context()))
+		_, err := h.Ready(t.Context())
+		missing, ok := errors.AsType[*NotReady](err)
 		if !ok || fault.CodeOf(missing.Parts[PartProviders]) != fault.Upstream {
 			t.Errorf("ready: %v", missing)
 		}
 		h.net.LPs[0].Misbehave(lp.Fault{})
-		if err := h.Ready(t.Context()); err != nil {
+		if _, err := h.Ready(t.Context()); err != nil {
 			t.Errorf("back again: %v", err)
 		}
 	})
 	t.Run("one pair is left alone", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		if err := h.Ready(t.Context()); err != nil {
+		if _, err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		wbtc, err := h.registry.Resolve("CITREA-WBTC")
@@ -86,7 +88,7 @@ func TestNobodyOffers(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.offers.Punish(h.net.LPURLs()[0], client.Pair{Service: client.ToBTC, Chain: "CITREA", Token: wbtc.Address}, client.Lie("too dear"))
-		if err := h.Ready(t.Context()); err != nil {
+		if _, err := h.Ready(t.Context()); err != nil {
 			t.Errorf("ready: %v", err)
 		}
 		if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {

@@ -60,7 +60,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 	}
 	defer client.Close()
 
-	if err := client.Ready(t.Context()); err != nil {
+	if _, err := client.Ready(t.Context()); err != nil {
 		t.Errorf("not ready: %v", err)
 	}
 	for _, pair := range [][2]string{{"BITCOIN-BTC", usdc.ID()}, {"LIGHTNING-BTC", usdc.ID()}, {usdc.ID(), "BITCOIN-BTC"}, {usdc.ID(), "LIGHTNING-BTC"}} {

@@ -100,8 +100,8 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// A chain with one node is told of when the client is opened, in the log and in its
-// statistics, and chains are told whether all nodes have to agree.
+// A chain with one node is told of when the client is opened, in the log, when it
+// is asked whether it is ready, and in its statistics, and chains are told whether all nodes have to agree.
 func TestHowManyNodesDecide(t *testing.T) {
 	net := swappertest.Start(t)
 	for _, all := range []bool{false, true} {
@@ -121,10 +121,17 @@ func TestHowManyNodesDecide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ready, err := client.Ready(t.Context())
+		if err != nil {
+			t.Errorf("one node is no reason not to be ready: %v", err)
+		}
 		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 		for _, f := range opened {
+			if !slices.Contains(ready.OneNode, f.ID()) || len(ready.OneNode) != len(opened) {
+				t.Errorf("Ready tells of one node on %q, want %s among %d", ready.OneNode, f.ID(), len(opened))
+			}
 			if f.told.AllNodes != all {
 				t.Errorf("%s: all nodes have to agree: %t, want %t", f.ID(), f.told.AllNodes, all)
 			}
@@ -159,7 +166,8 @@ func TestReadyWithoutTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	missing, ok := errors.AsType[*swapper.NotReady](client.Ready(t.Context()))
+	_, err = client.Ready(t.Context())
+	missing, ok := errors.AsType[*swapper.NotReady](err)
 	if !ok || !errors.Is(missing.Parts[swapper.PartStore], errAway) || len(missing.Parts) != 1 {
 		t.Errorf("%v", missing)
 	}

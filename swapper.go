@@ -110,7 +110,7 @@ func (c *Client) open(ctx context.Context) error {
 			return fault.Invalid("chains", "%s is configured twice", info.ID)
 		}
 		c.byID[info.ID] = ch
-		if n, ok := ch.(chains.Contradictions); ok && len(n.Contradictions()) == 1 {
+		if hasOneNode(ch) {
 			c.config.Logger.Warn("the chain has one node, whose lie can cost the whole amount of a swap: configure several, of different operators", "chain", info.ID)
 		}
 		lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})

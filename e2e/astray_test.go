@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
@@ -78,6 +79,7 @@ func (w *world) mine(n int) {
 // Whatever becomes of a signed transaction that an LP was given, the user has
 // either the tokens or the bitcoin.
 func TestPostedTransactionsGoAstray(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	postedTransactionsGoAstray(t, options{})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
@@ -65,6 +66,7 @@ func (w *world) gone(id string) bool {
 // A day after its end an unused quote is deleted, once the chain was heard to know
 // nothing of it. What may hold money is kept, for whoever asks for it.
 func TestPurge(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true})
 	requests := w.outgoing()

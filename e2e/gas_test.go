@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/link"
+	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -183,6 +184,7 @@ func gasForBitcoin(t *testing.T, o options) {
 
 // What was signed is kept over a crash, is taken again, and nothing else is taken.
 func TestGasSubmission(t *testing.T) {
+	depth.OnlyFull(t)
 	w := start(t, options{slow: true})
 	first, second := w.newcomer(), w.newcomer()
 	a, b := w.gas(w.gasInput("BITCOIN-BTC", first)), w.gas(w.gasInput("BITCOIN-BTC", second))
@@ -233,6 +235,7 @@ func TestGasSubmission(t *testing.T) {
 }
 
 func TestGasExpiresUnpaid(t *testing.T) {
+	depth.OnlyFull(t)
 	w := start(t, options{})
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 		t.Run(src, func(t *testing.T) {
@@ -260,6 +263,7 @@ func TestGasExpiresUnpaid(t *testing.T) {
 // An LP that is gone with the payment is waited for, over a restart too, and an
 // LP that comes back settles.
 func TestGasLPGoneAfterPayment(t *testing.T) {
+	depth.OnlyFull(t)
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 		t.Run(src, func(t *testing.T) {
 			w := start(t, options{slow: src == "LIGHTNING-BTC"}) // blocks would end the payment
@@ -292,6 +296,7 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 // Another amount is paid for in proportion; one that the LP cannot use, or that
 // comes late, is sent back.
 func TestGasOtherPayments(t *testing.T) {
+	depth.OnlyFull(t)
 	w := start(t, options{lps: only(older)}) // the newer version takes no refund address later
 	back := func(t *testing.T) *devbitcoin.Wallet {
 		r, err := w.net.Bitcoin.NewWallet(bitcoin.P2TR)
@@ -367,6 +372,7 @@ func TestGasOtherPayments(t *testing.T) {
 
 // A payment that the user takes back before it is confirmed buys nothing.
 func TestGasDoubleSpend(t *testing.T) {
+	depth.OnlyFull(t)
 	w := start(t, options{slow: true})
 	to, before := w.newcomer(), w.net.Wallet.Balance()
 	s := w.gas(w.gasInput("BITCOIN-BTC", to))
@@ -395,7 +401,10 @@ func TestGasDoubleSpend(t *testing.T) {
 }
 
 // A payout counts when the chain shows that it paid the user.
-func TestGasFalsePayout(t *testing.T) { gasFalsePayout(t, options{}) }
+func TestGasFalsePayout(t *testing.T) {
+	depth.OnlyFull(t)
+	gasFalsePayout(t, options{})
+}
 
 func gasFalsePayout(t *testing.T, o options) {
 	w := start(t, o)

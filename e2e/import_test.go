@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/swap"
@@ -118,6 +119,7 @@ func (w *world) imported(dry bool, records ...[]byte) (swapper.ImportSummary, []
 // Swaps of the reference service go on here where they were there: each type from a
 // quote, and one whose money is locked already.
 func TestImportedSwapsSettle(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{})
 	wbtc := w.net.EVM.Contracts().Token

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
@@ -49,6 +50,7 @@ func (w *world) settledFromBitcoin(s *swapper.CreateSwapOutput, before book) {
 }
 
 func TestLegacyFromBitcoin(t *testing.T) {
+	depth.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		o.slow = true
 		w := start(t, o)
@@ -163,6 +165,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 }
 
 func TestLegacyFromLightning(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{on: solwire.V1, slow: true})
 	t.Run("claimed with one's own preimage", func(t *testing.T) {

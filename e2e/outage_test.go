@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -35,6 +36,7 @@ var outages = []struct {
 // Whoever does not answer hides neither the state nor the steps of a swap; what
 // cannot be built says why, and comes back with whoever was away.
 func TestOutagesHideNothing(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true})
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})

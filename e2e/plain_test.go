@@ -18,6 +18,7 @@ import (
 	"github.com/btcsuite/btcd/btcutil/psbt"
 
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 )
 
@@ -246,6 +247,7 @@ func (p *plain) signPSBT(w *world, tx map[string]any) string {
 // A swap in each direction with requests written by hand, as the reference's
 // were that were recorded. Their answers have the same members of the same types.
 func TestPlainRequests(t *testing.T) {
+	depth.OnlyFull(t)
 	w := start(t, options{})
 	check := newValidated(t, httpapi.New(w.client))
 	check.lax = true

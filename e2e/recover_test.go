@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -20,6 +21,7 @@ import (
 // A provider that was not there when the store was rebuilt is found by its address
 // later: a refund that it authorizes need not wait for the escrow's time.
 func TestLostStoreAndProviderAway(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	for _, typ := range []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN} {
 		t.Run(string(typ), func(t *testing.T) {
@@ -111,6 +113,7 @@ func TestLostStore(t *testing.T) {
 // corrected by what the chain remembers, or what another service has stored, and its money
 // comes back.
 func TestAFalseEndIsCorrected(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	for name, correct := range map[string]func(w *world, id string, theirs []byte){
 		"recovered": func(w *world, id string, _ []byte) {

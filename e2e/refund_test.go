@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
@@ -55,17 +56,17 @@ func TestRefunds(t *testing.T) {
 func refunds(t *testing.T, o options) {
 	w := start(t, o)
 	for typ, request := range w.outgoing() {
-		for _, test := range []struct {
+		for _, test := range depth.Of(2, []struct {
 			name    string
 			fault   lp.Fault
 			timeout bool // nobody but time helps
 		}{
 			{"cooperatively", lp.Fault{NotPayable: true}, false},
-			{"cooperatively, the LP slow", lp.Fault{NotPayable: true, On: "/getRefundAuthorization", Stall: 4200 * time.Millisecond}, false},
 			{"by timelock, the LP silent", lp.Fault{NeverPay: true}, true},
+			{"cooperatively, the LP slow", lp.Fault{NotPayable: true, On: "/getRefundAuthorization", Stall: 4200 * time.Millisecond}, false},
 			{"by timelock, the LP refuses", lp.Fault{NotPayable: true, NoRefund: true}, true},
 			{"by timelock, the LP is gone", lp.Fault{NeverPay: true}, true},
-		} {
+		}) {
 			t.Run(string(typ)+" "+test.name, func(t *testing.T) {
 				w := w.in(t)
 				before := w.book()

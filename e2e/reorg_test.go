@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
@@ -192,6 +193,7 @@ func (w *world) payoutsReplaced(t *testing.T) {
 // What a reorganisation of the chain takes away is taken back, and what it brings
 // back is believed again.
 func TestChainReorganisations(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := unsettled(t, options{})
 	w.payoutsUndone(t)
@@ -250,6 +252,7 @@ func (w *world) vaultClaimUndone(t *testing.T) {
 
 // The same on Bitcoin.
 func TestBitcoinReorganisations(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true})
 	undo := func(w *world, blocks int, with ...*wire.MsgTx) {

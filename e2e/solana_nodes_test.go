@@ -6,6 +6,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	chainsolana "github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 )
 
@@ -13,6 +14,7 @@ import (
 // loses no money. One that takes transactions and loses them is not the only one that has
 // them.
 func TestSolanaNodesThatMisbehave(t *testing.T) {
+	depth.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		var w *world
 		var urls []string

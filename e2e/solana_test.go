@@ -3,6 +3,7 @@ package e2e
 import (
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -30,19 +31,36 @@ func onLayouts(t *testing.T, run func(t *testing.T, o options)) {
 	})
 }
 
-func TestSolanaToBitcoin(t *testing.T)               { onSolana(t, chainToBitcoin) }
-func TestSolanaToLightning(t *testing.T)             { onSolana(t, chainToLightning) }
-func TestLightningToSolana(t *testing.T)             { onSolana(t, lightningToChain) }
-func TestBitcoinToSolana(t *testing.T)               { onLayouts(t, bitcoinToChain) }
-func TestSettledManuallyOnSolana(t *testing.T)       { onLayouts(t, settledManually) }
-func TestRefundsOnSolana(t *testing.T)               { onSolana(t, refunds) }
-func TestUnpaidQuotesExpireOnSolana(t *testing.T)    { onSolana(t, unpaidQuotesExpire) }
+func TestSolanaToBitcoin(t *testing.T)   { onSolana(t, chainToBitcoin) }
+func TestSolanaToLightning(t *testing.T) { onSolana(t, chainToLightning) }
+func TestLightningToSolana(t *testing.T) { onSolana(t, lightningToChain) }
+func TestBitcoinToSolana(t *testing.T)   { onLayouts(t, bitcoinToChain) }
+func TestSettledManuallyOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onLayouts(t, settledManually)
+}
+func TestRefundsOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, refunds)
+}
+func TestUnpaidQuotesExpireOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, unpaidQuotesExpire)
+}
 func TestQuoteOfAnLPThatIsGoneOnSolana(t *testing.T) { onSolana(t, quoteOfAnLPThatIsGone) }
 func TestLPsThatLieAboutThePaymentOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
 	onSolana(t, liesAboutThePayment)
 }
-func TestLPsThatPayAndDoNotClaimOnSolana(t *testing.T) { onSolana(t, paidAndNotClaimed) }
-func TestClaimedWhileRefundingOnSolana(t *testing.T)   { onSolana(t, claimedWhileRefunding) }
+func TestLPsThatPayAndDoNotClaimOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, paidAndNotClaimed)
+}
+func TestClaimedWhileRefundingOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, claimedWhileRefunding)
+}
 func TestSolanaReorganisations(t *testing.T) {
+	depth.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) { unsettled(t, o).payoutsUndone(t) })
 }

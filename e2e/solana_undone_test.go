@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -11,6 +12,7 @@ import (
 // What a rollback of slots takes away from a swap that pays out on Solana is taken
 // back, and what it brings back is believed again.
 func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
+	depth.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		t.Run("opening and claim of a swap from Bitcoin", func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 )
 
@@ -14,6 +15,7 @@ import (
 // and loses no money. One that takes transactions and loses them is not the only one
 // that has them.
 func TestStarknetNodesThatMisbehave(t *testing.T) {
+	depth.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		var w *world
 		var urls []string

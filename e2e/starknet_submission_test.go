@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
@@ -31,6 +32,7 @@ func (w *world) signedOnStarknet(a *swapper.Action) (texts []string, all []*wire
 
 // No transaction that is handed in on Starknet keeps a swap from going on.
 func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		w := start(t, o)
 		chain := w.net.Starknet

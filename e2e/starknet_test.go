@@ -1,6 +1,10 @@
 package e2e
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/depth"
+)
 
 // The flows of the EVM chain on Starknet, by the same code. Which version the LPs have
 // follows from the test's name.
@@ -14,22 +18,47 @@ func TestStarknetToLightning(t *testing.T) { onStarknet(t, chainToLightning) }
 func TestLightningToStarknet(t *testing.T) { onStarknet(t, lightningToChain) }
 func TestBitcoinToStarknet(t *testing.T)   { onStarknet(t, bitcoinToChain) }
 
-func TestRefundsOnStarknet(t *testing.T)                   { onStarknet(t, refunds) }
-func TestUnpaidQuotesExpireOnStarknet(t *testing.T)        { onStarknet(t, unpaidQuotesExpire) }
-func TestQuoteOfAnLPThatIsGoneOnStarknet(t *testing.T)     { onStarknet(t, quoteOfAnLPThatIsGone) }
-func TestLPsThatLieAboutThePaymentOnStarknet(t *testing.T) { onStarknet(t, liesAboutThePayment) }
-func TestLPsThatPayAndDoNotClaimOnStarknet(t *testing.T)   { onStarknet(t, paidAndNotClaimed) }
-func TestClaimedWhileRefundingOnStarknet(t *testing.T)     { onStarknet(t, claimedWhileRefunding) }
-func TestHeldPaymentsComeBackFromStarknet(t *testing.T)    { onStarknet(t, heldPaymentsComeBack) }
-func TestFalseEscrowsOnStarknet(t *testing.T)              { onStarknet(t, falseEscrows) }
+func TestRefundsOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, refunds)
+}
+func TestUnpaidQuotesExpireOnStarknet(t *testing.T)    { onStarknet(t, unpaidQuotesExpire) }
+func TestQuoteOfAnLPThatIsGoneOnStarknet(t *testing.T) { onStarknet(t, quoteOfAnLPThatIsGone) }
+func TestLPsThatLieAboutThePaymentOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, liesAboutThePayment)
+}
+func TestLPsThatPayAndDoNotClaimOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, paidAndNotClaimed)
+}
+func TestClaimedWhileRefundingOnStarknet(t *testing.T) { onStarknet(t, claimedWhileRefunding) }
+func TestHeldPaymentsComeBackFromStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, heldPaymentsComeBack)
+}
+func TestFalseEscrowsOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, falseEscrows)
+}
 func TestPostedTransactionsGoAstrayForStarknet(t *testing.T) {
+	depth.OnlyFull(t)
 	onStarknet(t, postedTransactionsGoAstray)
 }
 func TestSettledManuallyOnStarknet(t *testing.T) { onStarknet(t, settledManually) }
 func TestOwnPaymentHashOnStarknet(t *testing.T)  { onStarknet(t, ownPaymentHash) }
 
-func TestLightningPaysOnStarknet(t *testing.T)   { onStarknet(t, lightningPays) }
-func TestVaultPaysOnStarknet(t *testing.T)       { onStarknet(t, vaultPays) }
+func TestLightningPaysOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, lightningPays)
+}
+func TestVaultPaysOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, vaultPays)
+}
 func TestGasOnStarknetForLightning(t *testing.T) { onStarknet(t, gasForLightning) }
 func TestGasOnStarknetForBitcoin(t *testing.T)   { onStarknet(t, gasForBitcoin) }
-func TestGasFalsePayoutOnStarknet(t *testing.T)  { onStarknet(t, gasFalsePayout) }
+func TestGasFalsePayoutOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, gasFalsePayout)
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
@@ -16,6 +17,7 @@ import (
 // believed again. One party orders the blocks, so that a branch need not be longer than
 // what it replaces.
 func TestStarknetReorganisations(t *testing.T) {
+	depth.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		w.payoutsUndone(t)
@@ -79,6 +81,7 @@ func (w *world) paidOnce(s *swapper.CreateSwapOutput, before book) {
 // A transaction that is pre-confirmed can vanish. Until it is accepted it counts as under
 // way, and nothing is asked for twice or paid for.
 func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
+	depth.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		chain := w.net.Starknet

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
@@ -62,6 +63,7 @@ func usual(*types.DynamicFeeTx) {}
 
 // No transaction that is handed in keeps a swap from going on.
 func TestSubmissionsBlockNobody(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{})
 	chain := w.net.EVM

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
@@ -60,7 +61,7 @@ func TestLightningIsPaid(t *testing.T) {
 		return links.LNURL
 	}
 	secret := &devlnurl.Action{Tag: "aes", Description: "your code", Text: "open sesame"}
-	for _, test := range []struct {
+	for _, test := range depth.Of(2, []struct {
 		name, to string
 		amount   int64
 		exact    swapper.AmountType
@@ -72,7 +73,7 @@ func TestLightningIsPaid(t *testing.T) {
 		{"url", pay("url", &devlnurl.Action{Tag: "url", Description: "have a look", Path: "/thanks"}), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "have a look", URL: "https://" + devlnurl.Domain + "/thanks"}},
 		{"secret", pay("aes", secret), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "your code", Text: "open sesame"}},
 		{"secret, exact in", pay("aes-in", secret), 60_000, swapper.ExactIn, &swapper.SuccessAction{Description: "your code", Text: "open sesame"}},
-	} {
+	}) {
 		t.Run(test.name, func(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
@@ -103,7 +104,7 @@ func TestBitcoinIsPaid(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{})
 	for _, exact := range []swapper.AmountType{swapper.ExactIn, swapper.ExactOut} {
-		for _, kind := range []bitcoin.AddressType{bitcoin.P2TR, bitcoin.P2PKH} {
+		for _, kind := range depth.Of(1, []bitcoin.AddressType{bitcoin.P2TR, bitcoin.P2PKH}) {
 			t.Run(fmt.Sprint(exact, " ", kind), func(t *testing.T) {
 				w := w.in(t)
 				to, err := w.net.Bitcoin.NewWallet(kind)
@@ -140,7 +141,7 @@ func lightningPays(t *testing.T, o options) {
 	o, services := serving(o)
 	w := start(t, o)
 	gas := w.drop()
-	for _, test := range []struct {
+	for _, test := range depth.Of(3, []struct {
 		name  string
 		exact swapper.AmountType
 		gas   *big.Int
@@ -153,7 +154,7 @@ func lightningPays(t *testing.T, o options) {
 		{"gas, exact out", swapper.ExactOut, gas, false, false},
 		{"link", swapper.ExactIn, gas, true, false},
 		{"link given later", swapper.ExactOut, nil, false, true},
-	} {
+	}) {
 		t.Run(test.name, func(t *testing.T) {
 			w := w.in(t)
 			to := w.newcomer()

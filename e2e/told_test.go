@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/swap"
@@ -60,6 +61,7 @@ func (o *told) last(id string) (s swapper.GetSwapStatusOutput, data string) {
 // the object of getSwapStatus, and no secret: no preimage, not even in the transaction
 // that claims with it, no seed, no withdrawal link and no success action.
 func TestToldWithoutSecrets(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{})
 	streams := events.New(w.client, events.Options{Poll: 50 * time.Millisecond})

@@ -7,12 +7,14 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
 // An LP that says that it has paid, or that the user may have the tokens back, is
 // believed when it proves it. Until then there is the time-out.
 func TestLPsThatLieAboutThePayment(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	liesAboutThePayment(t, options{})
 }
@@ -75,6 +77,7 @@ func (w *world) transaction() string {
 // An LP that pays and does not claim loses, not the user; one that takes its
 // payment back does not get the escrow.
 func TestLPsThatPayAndDoNotClaim(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	paidAndNotClaimed(t, options{})
 }

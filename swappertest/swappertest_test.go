@@ -279,7 +279,7 @@ func TestFaults(t *testing.T) {
 			defer n.Misbehave()
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := client.Ready(ctx); err == nil || !strings.Contains(err.Error(), part.name) {
+			if _, err := client.Ready(ctx); err == nil || !strings.Contains(err.Error(), part.name) {
 				t.Errorf("ready: %v", err)
 			}
 		})

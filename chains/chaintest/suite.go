@@ -3,7 +3,7 @@ package chaintest
 import "testing"
 
 // Run runs the suite. It calls open for each part of the suite; open must start
-// a new network and stop it with t.Cleanup.
+// a new network and stop it with t.Cleanup. Parts run beside each other.
 func Run(t *testing.T, open func(t *testing.T) Net) {
 	for _, part := range []struct {
 		name string
@@ -39,6 +39,9 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		{"settled answers", testSettled},
 		{"concurrent use", testConcurrency},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.run(newKit(t, open(t))) })
+		t.Run(part.name, func(t *testing.T) {
+			t.Parallel() // they wait more than they compute
+			part.run(newKit(t, open(t)))
+		})
 	}
 }

@@ -175,7 +175,7 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 			continue
 		}
 		hashes[i] = common.BytesToHash(e.Hash)
-		if _, ended := k.memory.ended.Kept(hashes[i]); ended {
+		if _, ended := k.memory.known.Ended(hashes[i]); ended {
 			continue
 		}
 		if _, ok := place[hashes[i]]; !ok {
@@ -191,8 +191,8 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 		found := facts[i].Escrow
 		if n, ok := place[hashes[i]]; ok && hashes[i] != (common.Hash{}) {
 			facts[i] = read[n]
-			k.memory.noteEscrow(hashes[i], read[n], heads.Final, began, k.alone())
-		} else if ended, ok := k.memory.ended.Kept(hashes[i]); ok {
+			k.memory.known.Note(hashes[i], read[n], buriedBelow(heads.Final), began, k.alone())
+		} else if ended, ok := k.memory.known.Ended(hashes[i]); ok {
 			facts[i] = ended
 		}
 		facts[i].Escrow = found
@@ -209,7 +209,7 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 func (k *contracts) readStates(ctx context.Context, hashes []common.Hash) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.opened.Kept, Likely: k.memory.likely.Get})
+	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.known.Opened, Likely: k.memory.known.Likely})
 	if err == nil && node.extra != nil { // there was nothing to ask: only the heads are left
 		err = node.Batch(ctx, nil)
 	}

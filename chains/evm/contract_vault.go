@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -95,8 +96,8 @@ func (k *contracts) Withdrawals(ctx context.Context, queries []chains.Withdrawal
 			continue
 		}
 		key := withdrawalKey(l, queries[i].From)
-		searched := lowest(p, queries[i].From, func(k *contracts) *settle.Memory[string, uint64] { return k.memory.unpaid }, key)
-		k.memory.noteWithdrawal(key, f, settledTo(f.Final, f.Head), searched, k.chain.env.Now(), true)
+		searched := lowest(p, queries[i].From, func(k *contracts, now time.Time) (uint64, bool) { return k.memory.withdrawals.From(key, now) })
+		k.memory.withdrawals.Note(key, f, searched, buriedBelow(settledTo(f.Final, f.Head)), k.chain.env.Now(), true)
 	}
 	return facts, err
 }
@@ -122,12 +123,12 @@ func (k *contracts) withdrawals(ctx context.Context, queries []chains.Withdrawal
 			continue
 		}
 		key := withdrawalKey(l, q.From)
-		if done, ok := k.memory.withdrawals.Kept(key); ok {
+		if done, ok := k.memory.withdrawals.Done(key); ok {
 			facts[i] = done
 			continue
 		}
 		begin := max(q.From, k.VaultManager.Height)
-		if next, ok := k.memory.unpaid.Hint(key, began); ok {
+		if next, ok := k.memory.withdrawals.From(key, began); ok {
 			begin = max(begin, next)
 		}
 		from = min(from, begin)
@@ -140,7 +141,7 @@ func (k *contracts) withdrawals(ctx context.Context, queries []chains.Withdrawal
 	for n, i := range asked {
 		f := read[n]
 		f.Final = f.State != chains.WithdrawalNone && f.Height != 0 && f.Height <= heads.Final.Height
-		k.memory.noteWithdrawal(withdrawalKey(lookups[n], queries[i].From), f, heads.Final, searchedTo(queries[i].From, heads), began, k.alone())
+		k.memory.withdrawals.Note(withdrawalKey(lookups[n], queries[i].From), f, searchedTo(queries[i].From, heads), buriedBelow(heads.Final), began, k.alone())
 		facts[i] = f
 	}
 	for i := range facts {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -31,25 +30,20 @@ type memory struct {
 	decoded     *lru.Cache[string, chains.Escrow]              // by the whole text of an LP
 	shown       *lru.Cache[string, json.RawMessage]            // what the API shows of it, by its whole text
 	inits       *lru.Cache[initKey, []evmwire.Call]            // never changed
-	opened      *settle.Memory[common.Hash, evmread.Opening]   // by escrow hash
-	ended       *settle.Memory[common.Hash, chains.EscrowFact] // by escrow hash
-	likely      *lru.Cache[common.Hash, evmread.Blocks]        // by escrow hash; not believed, but worth asking about at once
+	known       *settle.EscrowMemory[common.Hash]              // by escrow hash
 	headers     *lru.Cache[bitcoin.Hash, evmwire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
 	unopened    *settle.Memory[string, uint64]                 // by [search.key]: from which height on to search
-	withdrawals *settle.Memory[string, chains.WithdrawalFact]  // by [withdrawalKey]
-	unpaid      *settle.Memory[string, uint64]                 // by [withdrawalKey]: from which height on to search
+	withdrawals *settle.WithdrawalMemory[string]               // by [withdrawalKey]
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		likely: lru.New[common.Hash, evmread.Blocks](entries),
 		parsed: lru.New[string, evmwire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
 		shown: lru.New[string, json.RawMessage](2048), inits: lru.New[initKey, []evmwire.Call](2048),
 		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
-		opened: settle.NewMemory[common.Hash](entries, settle.Equal[evmread.Opening]), ended: settle.NewMemory[common.Hash](entries, settle.SameEnd),
-		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), unopened: settle.NewMemory[string](entries, settle.Later),
-		withdrawals: settle.NewMemory[string](entries, settle.SamePayout), unpaid: settle.NewMemory[string](entries, settle.Later),
+		known: settle.NewEscrowMemory[common.Hash](entries), unopened: settle.NewMemory[string](entries, settle.Later),
+		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), withdrawals: settle.NewWithdrawalMemory[string](entries),
 	}
 }
 
@@ -104,55 +98,15 @@ func (k *contracts) initCalls(e chains.Escrow, s evmwire.SwapData, sender common
 	return calls, err
 }
 
-// isBuried reports whether what happened at a height can be remembered.
-func isBuried(height uint64, final chains.Block) bool {
-	return height != 0 && height+buried <= final.Height
+// buriedBelow returns what reports whether what happened at a height can be remembered.
+func buriedBelow(final chains.Block) func(height uint64) bool {
+	return func(height uint64) bool { return height != 0 && height+buried <= final.Height }
 }
 
 // searchedTo is the height from which on a search has to go on that found
 // nothing up to the newest block.
 func searchedTo(from uint64, heads chains.Heads) uint64 {
 	return max(from, heads.Final.Height-min(buried, heads.Final.Height))
-}
-
-// noteEscrow keeps the parts of a fact that stay. asked is when the node was asked.
-func (m *memory) noteEscrow(hash common.Hash, f chains.EscrowFact, final chains.Block, asked time.Time, settled bool) {
-	if f.Err != nil {
-		return
-	}
-	if isBuried(f.Opened.Height, final) {
-		m.opened.Note(hash, evmread.Opening{Tx: f.InitTx, At: f.Opened}, asked, settled)
-	} else if settled {
-		m.opened.Forget(hash)
-	}
-	if isBuried(f.Finished.Height, final) {
-		f.Escrow = nil
-		m.ended.Note(hash, f, asked, settled)
-	} else if settled {
-		m.ended.Forget(hash)
-	}
-	likely := evmread.Blocks{Opened: f.Opened.Height, Ended: f.Finished.Height}
-	if _, kept := m.opened.Kept(hash); kept {
-		likely.Opened = 0
-	}
-	if _, had := m.likely.Get(hash); had || likely != (evmread.Blocks{}) {
-		m.likely.Add(hash, likely)
-	}
-}
-
-// noteWithdrawal keeps what stays of a fact that was asked for at a time. searched is where a
-// search goes on that found nothing.
-func (m *memory) noteWithdrawal(key string, f chains.WithdrawalFact, final chains.Block, searched uint64, asked time.Time, settled bool) {
-	if f.State == chains.WithdrawalNone {
-		m.unpaid.Note(key, searched, asked, settled)
-	} else if settled {
-		m.unpaid.Forget(key)
-	}
-	if f.State != chains.WithdrawalNone && f.State != chains.WithdrawalFronted && isBuried(f.Height, final) {
-		m.withdrawals.Note(key, f, asked, settled)
-	} else if settled {
-		m.withdrawals.Forget(key)
-	}
 }
 
 // noteVaults keeps what vaults were opened with.

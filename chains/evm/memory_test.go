@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -140,42 +139,5 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 		if _, err := k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, common.Address{7}, true); err == nil {
 			t.Error("a stranger opens it")
 		}
-	}
-}
-
-// An end is kept after two readings more than two minutes apart, and only as long as what
-// all nodes say is the same. A search that finds nothing is no word on what cannot be read.
-func TestWhatIsKeptOfEscrows(t *testing.T) {
-	m := newMemory()
-	start := time.Unix(1_800_000_000, 0)
-	hash := common.Hash{1}
-	end := chains.EscrowFact{State: chains.EscrowClaimed, InitTx: "0x1", ClaimTx: "0x2", Opened: chains.Block{Height: 100}, Finished: chains.Block{Height: 200}}
-	final := chains.Block{Height: 200 + buried}
-	note := func(f chains.EscrowFact, after time.Duration, settled bool) (ended, opened bool) {
-		m.noteEscrow(hash, f, final, start.Add(after), settled)
-		_, ended = m.ended.Kept(hash)
-		_, opened = m.opened.Kept(hash)
-		return ended, opened
-	}
-	for i, c := range []struct {
-		f       chains.EscrowFact
-		after   time.Duration
-		settled bool
-		kept    bool
-	}{
-		{end, 0, true, false},
-		{end, time.Minute, true, false},
-		{end, 3 * time.Minute, false, false}, // one node's word
-		{end, 3 * time.Minute, true, true},
-		{chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0x1", Opened: end.Opened}, 4 * time.Minute, false, true},
-		{chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0x9", Opened: end.Opened}, 4 * time.Minute, true, false},
-	} {
-		ended, opened := note(c.f, c.after, c.settled)
-		if ended != c.kept || opened != c.kept {
-			t.Errorf("note %d: the end is kept: %t, the opening: %t, want %t", i, ended, opened, c.kept)
-		}
-	}
-	if at, ok := m.likely.Get(hash); !ok || at.Opened != 100 {
-		t.Errorf("where to look: %+v, %t", at, ok)
 	}
 }

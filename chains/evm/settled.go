@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -43,14 +44,14 @@ func (k *contracts) noteSettled(p *settle.Panel[*contracts], q chains.EscrowQuer
 	if e == nil {
 		e = f.Escrow
 		if s, err := newSearch(0, q, k.EscrowManager.Height); err == nil && e == nil {
-			searched := lowest(p, s.from, func(k *contracts) *settle.Memory[string, uint64] { return k.memory.unopened }, s.key())
+			searched := lowest(p, s.from, func(k *contracts, now time.Time) (uint64, bool) { return k.memory.unopened.Hint(s.key(), now) })
 			k.memory.unopened.Note(s.key(), searched, now, true)
 		} else if err == nil {
 			k.memory.unopened.Forget(s.key())
 		}
 	}
 	if e != nil {
-		k.memory.noteEscrow(common.BytesToHash(e.Hash), f, settledTo(f.Final, f.Head), now, true)
+		k.memory.known.Note(common.BytesToHash(e.Hash), f, buriedBelow(settledTo(f.Final, f.Head)), now, true)
 	}
 }
 
@@ -62,11 +63,11 @@ func settledTo(final bool, head chains.Block) chains.Block {
 	return chains.Block{}
 }
 
-// lowest is the lowest height to which a node has just searched.
-func lowest(p *settle.Panel[*contracts], from uint64, of func(*contracts) *settle.Memory[string, uint64], key string) uint64 {
+// lowest is the lowest height to which a node has just searched, of what each remembers.
+func lowest(p *settle.Panel[*contracts], from uint64, searched func(k *contracts, now time.Time) (uint64, bool)) uint64 {
 	low := uint64(math.MaxUint64)
 	for _, s := range p.Seats {
-		if at, ok := of(s.Reader).Hint(key, p.Now()); ok {
+		if at, ok := searched(s.Reader, p.Now()); ok {
 			low = min(low, at)
 		}
 	}

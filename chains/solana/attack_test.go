@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -384,11 +385,11 @@ func TestSpendableBalance(t *testing.T) {
 	}
 }
 
-// Clocks that are far apart are worth a word in the log, once (§21.12).
+// Clocks that are far apart are worth a word in the log, once (§21.12), which says by how much.
 func TestClocksThatDiffer(t *testing.T) {
 	s := newScene(t, wire.V1)
 	var log bytes.Buffer
-	s.log = slog.New(slog.NewTextHandler(&log, nil))
+	s.log = slog.New(slog.NewJSONHandler(&log, nil))
 	c := s.open(t, wire.V1, s.nodes[0].URL())
 	s.skew = -20 * time.Minute
 	for range 3 {
@@ -397,6 +398,9 @@ func TestClocksThatDiffer(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "far apart"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, log.String())
+	}
+	if want := regexp.MustCompile(`"ahead":"-(19m5\d|20m\d)s"`); !want.Match(log.Bytes()) { // the chain's clock has whole seconds
+		t.Errorf("got the log %s, want %s", &log, want)
 	}
 	s.skew = 0
 	_, err := c.Heads(t.Context())

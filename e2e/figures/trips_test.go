@@ -42,7 +42,7 @@ func (b *bed) tripsCreate(t *testing.B, types []swapper.SwapType) {
 			b.trips(t, func() {
 				b.close()
 				b.open()
-				if err := b.client.Ready(t.Context()); err != nil {
+				if _, err := b.client.Ready(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}, func() { b.create(typ) })

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/pgtest"
@@ -33,6 +34,9 @@ const lease = fleet.DefaultTTL
 // nothing outside is done twice unless what came of the first time was lost with its
 // process, and no swap is left unwatched for longer than a lease and its rhythm.
 func TestChaos(t *testing.T) {
+	if *scale == "small" {
+		depth.OnlyFull(t)
+	}
 	beside(t)
 	server := pgtest.Start(t)
 	n := swapsOf(t, 12, 11_600) // 10,000 of them are live at once

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/core"
+
+	"github.com/swapper-go/swapper/internal/depth"
 )
 
 var (
@@ -158,7 +160,7 @@ func TestSimulate(t *testing.T) {
 	var failed []uint64
 	var days time.Duration
 	swaps, ends, seeds := 0, map[string]int{}, 0
-	for seed := *first; seed < *first+few || time.Since(began) < *length; seed++ {
+	for seed := *first; seed < *first+few() || time.Since(began) < *length; seed++ {
 		if *length > 0 && time.Since(began) >= *length {
 			break
 		}
@@ -185,13 +187,19 @@ func TestSimulate(t *testing.T) {
 	t.Logf("failed: %v", failed)
 }
 
-// few is how many seeds are run, and not to their whole length, where nobody says for how long.
-const few = 2
+// few is how many seeds are run, and not to their whole length, where no flag says for how long.
+func few() uint64 {
+	if depth.Full() {
+		return 2
+	}
+	return 1
+}
 
 // The same seed brings the same faults at the same moments, and the same verdict. What is
 // done at one moment is done in the order of the scheduler, so that the moments of what
 // the faults lead to may differ.
 func TestReplay(t *testing.T) {
+	depth.OnlyFull(t)
 	const seed = 3
 	once := simulate(t, newPlan(seed).brief(10*time.Minute, 3))
 	again := simulate(t, newPlan(seed).brief(10*time.Minute, 3))
@@ -208,7 +216,7 @@ func TestReplay(t *testing.T) {
 
 // With no fault at all each kind of swap succeeds.
 func TestFairWeather(t *testing.T) {
-	for _, lands := range [][]string{{citrea, solanaV1}, {solanaV2, starknet}} {
+	for _, lands := range depth.Of(1, [][]string{{citrea, solanaV1}, {solanaV2, starknet}}) {
 		r := simulate(t, quiet(lands...))
 		r.report(t)
 		for end := range r.ends {

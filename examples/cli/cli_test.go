@@ -119,21 +119,21 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 func TestFaultsAreNamed(t *testing.T) {
 	b := open(t, false)
 	for say, args := range map[string][]string{
-		`"buy" is not a command`:              {"buy"},
-		"usage: status <swap>":                {"status"},
-		"usage: limits <from> <to>":           {"limits", "a", "b", "c"},
-		"-from and -to are required":          {"quote", "-in", "1"},
-		"either -in or -out is required":      {"quote", "-from", "a", "-to", "b"},
-		`"a" is not a token`:                  {"quote", "-from", "a", "-to", "b", "-in", "1"},
-		"-in: ":                               {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "1e3"},
-		"-from and -to cannot be combined":    {"tokens", "-from", "a", "-to", "b"},
-		"(not_found)":                         {"status", "0123"},
-		"completion is for bash, zsh or fish": {"completion", "sh"},
-		"flag provided but not defined: -all": {"list", "-all"},
-		"-gas must be a whole number":         {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "0.1"},
-		"(invalid_input)":                     {"list", "nobody"},
-		"no such file or directory":           {"-store", "/nowhere/swaps.db", "tokens"},
-		"name a service with -url":            {"tokens"},
+		`"buy" is not a command`:               {"buy"},
+		"usage: status <swap>":                 {"status"},
+		"one argument too many; usage: limits": {"limits", "a", "b", "c"},
+		"-from and -to are required":           {"quote", "-in", "1"},
+		"either -in or -out is required":       {"quote", "-from", "a", "-to", "b"},
+		`"a" is not a token`:                   {"quote", "-from", "a", "-to", "b", "-in", "1"},
+		"-in: ":                                {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "1e3"},
+		"-from and -to cannot be combined":     {"tokens", "-from", "a", "-to", "b"},
+		"(not_found)":                          {"status", "0123"},
+		"completion is for bash, zsh or fish":  {"completion", "sh"},
+		"flag provided but not defined: -all":  {"list", "-all"},
+		"-gas must be a whole number":          {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "0.1"},
+		"(invalid_input)":                      {"list", "nobody"},
+		"no such file or directory":            {"-store", "/nowhere/swaps.db", "tokens"},
+		"name a service with -url":             {"tokens"},
 	} {
 		c := *b
 		if strings.HasPrefix(say, "no such file") || strings.HasPrefix(say, "name a service") {

@@ -43,7 +43,7 @@ func (c *cli) completion(shell string) error {
 		}
 		script += cases.String()
 	default:
-		return fmt.Errorf("completion is for bash, zsh or fish, not %q", shell)
+		return misuse{fmt.Errorf("completion is for bash, zsh or fish, not %q", shell)}
 	}
 	_, err := fmt.Fprint(c.out, script)
 	return err

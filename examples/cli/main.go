@@ -31,11 +31,22 @@ func main() {
 	defer stop()
 	info, err := os.Stdout.Stat()
 	c := &cli{in: os.Stdin, out: os.Stdout, getenv: os.Getenv, live: err == nil && info.Mode()&os.ModeCharDevice != 0}
-	if err := c.run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	err = c.run(ctx, os.Args[1:])
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
 	}
+	fmt.Fprintln(os.Stderr, err)
+	if _, ok := errors.AsType[misuse](err); ok {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
+
+// misuse is an error of the command line, for which the exit status is 2.
+type misuse struct{ error }
+
+// Unwrap returns what is wrong.
+func (m misuse) Unwrap() error { return m.error }
 
 // cli is one call of the command.
 type cli struct {
@@ -80,14 +91,16 @@ func (c *cli) run(ctx context.Context, args []string) (err error) {
 	global.BoolVar(&c.json, "json", false, "print JSON instead of tables")
 	global.Usage = func() { c.usage(global) }
 	if err := global.Parse(args); err != nil {
-		return err
+		return misuse{err}
 	}
 	name := global.Arg(0)
-	switch name {
-	case "", "help":
+	switch {
+	case name == "help" && global.NArg() > 1, name == "completion" && global.NArg() > 2:
+		return misuse{fmt.Errorf("%q is one argument too many for %s", global.Arg(global.NArg()-1), name)}
+	case name == "", name == "help":
 		c.usage(global)
 		return nil
-	case "completion":
+	case name == "completion":
 		return c.completion(global.Arg(1))
 	}
 	for _, cmd := range commands {
@@ -110,7 +123,7 @@ func (c *cli) run(ctx context.Context, args []string) (err error) {
 		}
 		return said(cmd.do(c, ctx, req))
 	}
-	return fmt.Errorf("%q is not a command; see help", name)
+	return misuse{fmt.Errorf("%q is not a command; see help", name)}
 }
 
 // parse reads the flags of a command, which may stand before and behind its arguments.
@@ -127,16 +140,18 @@ func (c *cli) parse(cmd command, args []string) (*request, error) {
 	}
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
-			return nil, err
+			return nil, misuse{err}
 		}
 		if args = flags.Args(); len(args) > 0 {
 			req.args, args = append(req.args, args[0]), args[1:]
 		}
 	}
 	least := strings.Count(cmd.args, "<")
-	many := strings.Contains(cmd.args, "...")
-	if len(req.args) < least || len(req.args) > least && !many {
-		return nil, fmt.Errorf("usage: %s %s", cmd.name, cmd.args)
+	switch {
+	case len(req.args) < least:
+		return nil, misuse{fmt.Errorf("usage: %s %s", cmd.name, cmd.args)}
+	case len(req.args) > least && !strings.Contains(cmd.args, "..."):
+		return nil, misuse{fmt.Errorf("%q is one argument too many; usage: %s %s", req.args[least], cmd.name, cmd.args)}
 	}
 	return req, nil
 }

@@ -39,14 +39,21 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Stdout, os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, err)
+	if _, ok := errors.AsType[misuse](err); ok {
 		os.Exit(2)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	os.Exit(1)
 }
+
+// misuse is an error of the command line, for which the exit status is 2.
+type misuse struct{ error }
+
+// Unwrap returns what is wrong.
+func (m misuse) Unwrap() error { return m.error }
 
 // parse reads the flags; watchtower is false if users have to claim themselves.
 func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
@@ -79,7 +86,7 @@ func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 		return o, watchtower, err
 	}
 	if f.NArg() > 0 {
-		return o, watchtower, fmt.Errorf("%q is not a flag", f.Arg(0))
+		return o, watchtower, fmt.Errorf("%q is not a flag; see -help", f.Arg(0))
 	}
 	return o, watchtower, nil
 }
@@ -87,7 +94,7 @@ func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	o, watchtower, err := parse(args)
 	if err != nil {
-		return err
+		return misuse{err}
 	}
 	n, err := swappertest.New(ctx, o)
 	if err != nil {

@@ -15,6 +15,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -36,11 +37,22 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "import:", err)
-		os.Exit(1)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "import:", err)
+	if _, ok := errors.AsType[misuse](err); ok {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
+
+// misuse is an error of the command line, for which the exit status is 2.
+type misuse struct{ error }
+
+// Unwrap returns what is wrong.
+func (m misuse) Unwrap() error { return m.error }
 
 // options are what the command line says.
 type options struct {
@@ -55,7 +67,7 @@ type options struct {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := read(args, out)
 	if err != nil {
-		return err
+		return misuse{err}
 	}
 	records, err := open(ctx, o.file)
 	if err != nil {
@@ -101,8 +113,12 @@ func read(args []string, out io.Writer) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() != 1 {
-		return o, fmt.Errorf("name one SQLite file of the reference service; there are %d arguments", flags.NArg())
+	switch flags.NArg() {
+	case 0:
+		return o, fmt.Errorf("name one SQLite file of the reference service")
+	case 1:
+	default:
+		return o, fmt.Errorf("name one SQLite file of the reference service, behind the flags: %q is one argument too many", flags.Arg(1))
 	}
 	o.file = flags.Arg(0)
 	number, chain, named := origin(o.file)

@@ -18,6 +18,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -32,11 +33,22 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "move:", err)
-		os.Exit(1)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "move:", err)
+	if _, ok := errors.AsType[misuse](err); ok {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
+
+// misuse is an error of the command line, for which the exit status is 2.
+type misuse struct{ error }
+
+// Unwrap returns what is wrong.
+func (m misuse) Unwrap() error { return m.error }
 
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("move", flag.ContinueOnError)
@@ -47,10 +59,13 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	toSchema := flags.String("to-schema", postgres.DefaultSchema, "the schema of the store to fill, if it is in a database")
 	check := flags.Bool("check", false, "copy nothing, only compare")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return misuse{err}
 	}
-	if *from == "" || *to == "" || flags.NArg() > 0 {
-		return fmt.Errorf("-from and -to must each name a store, and nothing else may follow")
+	switch {
+	case flags.NArg() > 0:
+		return misuse{fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))}
+	case *from == "" || *to == "":
+		return misuse{fmt.Errorf("-from and -to must each name a store")}
 	}
 	source, err := open(ctx, *from, *fromSchema, true)
 	if err != nil {

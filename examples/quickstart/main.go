@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,12 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	flags := flag.NewFlagSet("quickstart", flag.ExitOnError) // without flags: the local network's packages have some of their tests
+	_ = flags.Parse(os.Args[1:])                             // ends the process on errors
+	if flags.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "quickstart: it takes no arguments, and %q is one\n", flags.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)

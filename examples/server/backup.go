@@ -53,7 +53,7 @@ func (c *config) backups(store *bolt.Store, log *slog.Logger) (*backups, error) 
 	if c.Backup == nil {
 		return nil, nil
 	}
-	b := &backups{store: store, folder: c.path(c.Backup.Folder), every: time.Duration(c.Backup.Every), keep: c.Backup.Keep, log: log}
+	b := &backups{store: store, folder: c.state(c.Backup.Folder), every: time.Duration(c.Backup.Every), keep: c.Backup.Keep, log: log}
 	if err := os.MkdirAll(b.folder, 0o700); err != nil {
 		return nil, fmt.Errorf("backup.folder: %w", err)
 	}

@@ -35,7 +35,7 @@ func (c *config) rehearse(ctx context.Context, swaps *settings, log *slog.Logger
 		return err
 	}
 	if c.Backup != nil {
-		if err := writable(c.path(c.Backup.Folder)); err != nil {
+		if err := writable(c.state(c.Backup.Folder)); err != nil {
 			return fmt.Errorf("backup.folder: %w", err)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 type config struct {
 	Listen         string // address to listen on
 	BasePath       string // of the operations
-	Store          string // file of the swaps, beside the configuration unless absolute
+	Store          string // file of the swaps, or the URL of a PostgreSQL database
 	Database       *databaseConfig
 	LogLevel       slog.Level
 	LogFormat      string   // json or text

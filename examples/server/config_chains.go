@@ -36,8 +36,7 @@ func (chainsConfig) member(id string) reflect.Type {
 	return reflect.TypeFor[evmConfig]()
 }
 
-// fromYAML takes for each chain its keys, or a list of RPC addresses for one with a
-// preset.
+// fromYAML takes for each chain the keys of its kind.
 func (c *chainsConfig) fromYAML(n *yaml.Node, path string) error {
 	if n.Kind != yaml.MappingNode {
 		return wrong(n, path, "must be a mapping of the chains' ids")
@@ -49,9 +48,6 @@ func (c *chainsConfig) fromYAML(n *yaml.Node, path string) error {
 			return wrong(n.Content[i], join(path, id), "is given twice")
 		}
 		own := reflect.New(c.member(id))
-		if value.Kind == yaml.SequenceNode {
-			value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: value.Line, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "rpc", Line: value.Line}, value}}
-		}
 		if err := decode(value, own.Elem(), join(path, id)); err != nil {
 			return err
 		}

@@ -35,6 +35,8 @@ type contractsConfig struct {
 	NoncedOutputClaimHandler, TxIDClaimHandler       common.Address
 }
 
+func (evmConfig) listKey() string { return "rpc" }
+
 func (c *evmConfig) factory(id string, on bitcoin.Network) (chains.Factory, error) {
 	o, err := c.options(id, on)
 	return evm.Custom(o), err

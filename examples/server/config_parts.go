@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
@@ -98,14 +96,7 @@ type lpsConfig struct {
 	PrivateKeyEnv string
 }
 
-// fromYAML takes a list of base URLs or a mapping.
-func (c *lpsConfig) fromYAML(n *yaml.Node, path string) error {
-	if n.Kind == yaml.SequenceNode {
-		return decodeInto(n, &c.URLs, path)
-	}
-	type plain lpsConfig
-	return decodeInto(n, (*plain)(c), path)
-}
+func (lpsConfig) listKey() string { return "urls" }
 
 func (c lpsConfig) empty() bool { return len(c.URLs) == 0 && c.Registry == "" }
 

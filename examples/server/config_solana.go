@@ -24,6 +24,8 @@ type programConfig struct {
 	SwapProgram, BtcRelay string // addresses
 }
 
+func (solanaConfig) listKey() string { return "rpc" }
+
 func (c *solanaConfig) factory(_ string, on bitcoin.Network) (chains.Factory, error) {
 	o := solana.Options{RPC: c.RPC, Version: c.Version}
 	if len(c.RPC) == 0 {

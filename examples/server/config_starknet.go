@@ -30,6 +30,8 @@ type starknetContractsConfig struct {
 	NoncedOutputClaimHandler, TxIDClaimHandler string
 }
 
+func (starknetConfig) listKey() string { return "rpc" }
+
 func (c *starknetConfig) factory(_ string, on bitcoin.Network) (chains.Factory, error) {
 	if len(c.RPC) == 0 {
 		return nil, fault.Invalid("rpc", "is required: at least one address")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -26,6 +28,12 @@ const usualStore = "swaps.db"
 
 // checkStore completes where the swaps are kept.
 func (c *config) checkStore() error {
+	if strings.HasPrefix(c.Store, "postgres://") || strings.HasPrefix(c.Store, "postgresql://") {
+		if c.Database != nil {
+			return errors.New("database: cannot be combined with store, which is the URL of a database already")
+		}
+		c.Database, c.Store = &databaseConfig{DSN: c.Store}, ""
+	}
 	d := c.Database
 	switch {
 	case c.Backup != nil && c.Backup.Folder == "":
@@ -56,7 +64,16 @@ func (c *config) checkStore() error {
 }
 
 // storePath is the path of the file of the swaps, "" for a database.
-func (c *config) storePath() string { return c.path(c.Store) }
+func (c *config) storePath() string { return c.state(c.Store) }
+
+// state is where a file that the service writes lies: in the folder of $SWAPPER_STATE, which the
+// unit and the image set because the configuration's is not to be written to, or beside it.
+func (c *config) state(name string) string {
+	if folder := os.Getenv("SWAPPER_STATE"); folder != "" && name != "" && !filepath.IsAbs(name) {
+		return filepath.Join(folder, name)
+	}
+	return c.path(name)
+}
 
 // store is what keeps the swaps.
 type store interface {

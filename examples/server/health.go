@@ -17,8 +17,8 @@ import (
 
 // health answers whether the process lives, and whether callers may be sent to it.
 type health struct {
-	ready   func(context.Context) error // of the client
-	chains  []string                    // ids, of which one is enough to be ready
+	ready   func(context.Context) (swapper.Readiness, error) // of the client
+	chains  []string                                         // ids, of which one is enough to be ready
 	log     *slog.Logger
 	closing atomic.Bool
 	checked readiness
@@ -26,9 +26,10 @@ type health struct {
 
 // readiness is what [swapper.Client.Ready] said, and when.
 type readiness struct {
-	mu  sync.Mutex
-	at  time.Time
-	err error
+	mu   sync.Mutex
+	at   time.Time
+	said swapper.Readiness
+	err  error
 }
 
 // readyFor is how long an answer of [swapper.Client.Ready] is good: readyz is for
@@ -37,17 +38,17 @@ const readyFor = 5 * time.Second
 
 // get returns what ready says, asking if the last answer is too old. Callers wait for
 // the one that asks, which does not stop when its caller leaves.
-func (r *readiness) get(ctx context.Context, ready func(context.Context) error) error {
+func (r *readiness) get(ctx context.Context, ready func(context.Context) (swapper.Readiness, error)) (swapper.Readiness, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.at.IsZero() && time.Since(r.at) < readyFor {
-		return r.err
+		return r.said, r.err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second) // time to say which part is silent
 	defer cancel()
 	r.at = time.Now()
-	r.err = ready(ctx)
-	return r.err
+	r.said, r.err = ready(ctx)
+	return r.said, r.err
 }
 
 func (h *health) register(mux *http.ServeMux) {
@@ -57,32 +58,38 @@ func (h *health) register(mux *http.ServeMux) {
 
 // readyz says whether callers may be sent here: this server may be left out for what it
 // lacks itself. What all servers lack alike, such as a provider, turning callers away would
-// not mend.
+// not mend. It names the chains that have one node, which is no reason to turn anybody away.
 func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	if h.closing.Load() {
 		answer(w, http.StatusServiceUnavailable, body{"status": "closing"})
 		return
 	}
-	err := h.checked.get(r.Context(), func(ctx context.Context) error {
-		err := h.ready(ctx)
+	said, err := h.checked.get(r.Context(), func(ctx context.Context) (swapper.Readiness, error) {
+		said, err := h.ready(ctx)
 		if err != nil { // the reason may name hosts: it belongs in the log
 			h.log.Warn("not ready", "err", err)
 		}
-		return err
+		return said, err
 	})
+	b := body{"status": "ready"}
+	if len(said.OneNode) > 0 {
+		b["oneNode"] = said.OneNode
+	}
 	if err == nil {
-		answer(w, http.StatusOK, body{"status": "ready"})
+		answer(w, http.StatusOK, b)
 		return
 	}
 	var missing []string
 	if e, ok := errors.AsType[*swapper.NotReady](err); ok {
 		missing = slices.Sorted(maps.Keys(e.Parts))
 	}
+	b["notReady"] = missing
 	if h.usable(missing) {
-		answer(w, http.StatusOK, body{"status": "ready", "notReady": missing})
+		answer(w, http.StatusOK, b)
 		return
 	}
-	answer(w, http.StatusServiceUnavailable, body{"status": "not ready", "notReady": missing})
+	b["status"] = "not ready"
+	answer(w, http.StatusServiceUnavailable, b)
 }
 
 // usable reports whether callers may be sent here without what is missing: with a store that

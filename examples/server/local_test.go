@@ -25,14 +25,15 @@ import (
 // configuration file alone.
 type town struct {
 	*testing.T
-	net   *swappertest.Network
-	text  []byte // what examples/devnet prints
-	says  description
-	dir   string
-	swaps swapper.Service // by HTTP
-	base  string          // of the server
-	log   lockedBuffer    // what the server says
-	end   func() error    // ends the server
+	net     *swappertest.Network
+	text    []byte // what examples/devnet prints
+	says    description
+	dir     string
+	environ []string        // of the server
+	swaps   swapper.Service // by HTTP
+	base    string          // of the server
+	log     lockedBuffer    // what the server says
+	end     func() error    // ends the server
 
 	orders io.Writer // to the server, where it is a process of its own, see follow
 }
@@ -129,7 +130,7 @@ func (v *town) serve(settings map[string]any) {
 	free.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- start(ctx, path, address, false, nil, &v.log) }()
+	go func() { ended <- start(ctx, path, address, false, v.environ, &v.log) }()
 	v.end = sync.OnceValue(func() error {
 		stop()
 		return <-ended

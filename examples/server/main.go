@@ -47,6 +47,10 @@ func main() {
 	check := flag.Bool("check", false, "read the configuration and the files that it names, try what the start would do, and end")
 	newKey := flag.Bool("new-key", false, "print a new API key and its hash, and end")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "%q is not a flag; see -help\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if *newKey {
 		key := auth.NewKey()
 		fmt.Printf("key:    %s\nsha256: %x\n", key, sha256.Sum256([]byte(key)))

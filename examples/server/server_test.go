@@ -215,12 +215,12 @@ func TestReady(t *testing.T) {
 	s.log = slog.New(slog.NewTextHandler(&log, nil))
 	s.health.log = s.log
 	asked := 0
-	s.health.ready = func(context.Context) error {
+	s.health.ready = func(context.Context) (swapper.Readiness, error) {
 		asked++
 		if asked == 1 {
-			return errors.New("node.internal is down")
+			return swapper.Readiness{}, errors.New("node.internal is down")
 		}
-		return nil
+		return swapper.Readiness{}, nil
 	}
 	h := s.handler(parses{})
 	get := func(path string) *httptest.ResponseRecorder {
@@ -264,10 +264,12 @@ func TestReady(t *testing.T) {
 			parts[p] = errors.New("node.internal is down")
 		}
 		s.health.checked = readiness{}
-		s.health.ready = func(context.Context) error { return &swapper.NotReady{Parts: parts} }
+		s.health.ready = func(context.Context) (swapper.Readiness, error) {
+			return swapper.Readiness{OneNode: []string{"CITREA"}}, &swapper.NotReady{Parts: parts}
+		}
 		w := get("/readyz")
-		var got struct{ NotReady []string }
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || !slices.Equal(got.NotReady, tt.parts) {
+		var got struct{ NotReady, OneNode []string }
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || !slices.Equal(got.NotReady, tt.parts) || !slices.Equal(got.OneNode, []string{"CITREA"}) {
 			t.Errorf("%v: %d %s, want %d", tt.parts, w.Code, w.Body, tt.status)
 		}
 	}

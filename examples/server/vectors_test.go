@@ -217,7 +217,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func newService(t testing.TB, entries, global string) *service {
 	t.Helper()
 	same := func(next http.Handler) http.Handler { return next }
-	return &service{base: "/api", admission: admits(t, entries, global), cors: same, log: quiet(), health: &health{ready: func(context.Context) error { return nil }, log: quiet()}}
+	return &service{base: "/api", admission: admits(t, entries, global), cors: same, log: quiet(), health: &health{ready: func(context.Context) (swapper.Readiness, error) { return swapper.Readiness{}, nil }, log: quiet()}}
 }
 
 func TestVectorsHTTPService(t *testing.T) {

@@ -22,6 +22,22 @@ type fromYAML interface {
 	fromYAML(n *yaml.Node, path string) error
 }
 
+// short is a type whose mapping may be given as a list, which is that of one key.
+type short interface {
+	listKey() string
+}
+
+// inFull returns what is given for a value of type t as a mapping, if a list stands for it.
+func inFull(n *yaml.Node, t reflect.Type) *yaml.Node {
+	own, ok := reflect.New(t).Interface().(short)
+	if !ok || n.Kind != yaml.SequenceNode {
+		return n
+	}
+	list := *n
+	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: own.listKey(), Line: n.Line}
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &list}}
+}
+
 // wrong is an error at a place of the file.
 func wrong(n *yaml.Node, path, format string, args ...any) error {
 	where := path
@@ -58,6 +74,7 @@ func decode(n *yaml.Node, v reflect.Value, path string) error {
 	if own, ok := v.Addr().Interface().(fromYAML); ok {
 		return own.fromYAML(n, path)
 	}
+	n = inFull(n, v.Type())
 	if n.Tag == "!!null" {
 		return nil // as if it were absent
 	}
@@ -223,6 +240,13 @@ func place(n *yaml.Node, t reflect.Type, rest, value string) error {
 	if rest == "" {
 		return assign(n, t, value)
 	}
+	if t == reflect.TypeFor[entryLimit]() {
+		t = reflect.TypeFor[rateConfig]()
+	}
+	if n.Kind == yaml.AliasNode { // what it stands for stays as it is elsewhere
+		*n = *copied(n.Alias)
+	}
+	*n = *inFull(n, t)
 	if n.Kind == yaml.ScalarNode { // nothing is there yet
 		n.Kind, n.Tag, n.Value = yaml.MappingNode, "!!map", ""
 		if t.Kind() == reflect.Slice {
@@ -251,6 +275,16 @@ func place(n *yaml.Node, t reflect.Type, rest, value string) error {
 		return fmt.Errorf("%s is not a key; there are %s", word, strings.Join(keysOf(t), ", "))
 	}
 	return fmt.Errorf("%s is not a key", word)
+}
+
+// copied returns a node that shares nothing with another one but the targets of aliases.
+func copied(n *yaml.Node) *yaml.Node {
+	out := *n
+	out.Content = nil
+	for _, c := range n.Content {
+		out.Content = append(out.Content, copied(c))
+	}
+	return &out
 }
 
 // child returns the value of a key, which is added if it is not there.

@@ -53,6 +53,17 @@ func TestEnvironment(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	// A list that stands for a mapping is one beside which other keys can be set; an alias is its own.
+	c, err = read("chains: {CITREA: [x], SOLANA: [y]}\nlps: [z]\nauth: [&a {type: none, name: public}, *a]",
+		"SWAPPER__CHAINS__CITREA__RPC=[https://rpc.example]", "SWAPPER__CHAINS__SOLANA__VERSION=v2", "SWAPPER__LPS__ALLOWHTTP=true", "SWAPPER__AUTH__1__NAME=other", "SWAPPER__AUTH__0__RATELIMIT__MAXREQUESTS=7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sol := c.Chains["SOLANA"].(*solanaConfig)
+	got = []any{c.Chains["CITREA"].(*evmConfig).RPC, sol.RPC, sol.Version, c.LPs.URLs, c.LPs.AllowHTTP, c.Auth[0].Name, c.Auth[1].Name, c.Auth[1].Type, c.Auth[0].RateLimit.own.MaxRequests}
+	if diff := cmp.Diff([]any{[]string{"https://rpc.example"}, []string{"y"}, "v2", []string{"z"}, true, "public", "other", "none", int64(7)}, got); diff != "" {
+		t.Error(diff)
+	}
 	for _, bad := range []string{"SWAPPER__LISSTEN=a", "SWAPPER__AUTH__X__NAME=a", "SWAPPER__AUTH__5__NAME=a", "SWAPPER__LISTEN__X=a", "SWAPPER__LIMITS__REQUESTS=many", "SWAPPER__LIMITS=5", "SWAPPER__CHAINS__CITREA__RPCS=[a]", "SWAPPER__CORS={", "SWAPPER__="} {
 		name, _, _ := strings.Cut(bad, "=")
 		if _, err := read("auth: [{type: none, name: public}]", bad); err == nil {

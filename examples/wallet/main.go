@@ -35,6 +35,10 @@ func main() {
 	flags := flag.NewFlagSet("wallet", flag.ExitOnError) // of its own: the local network's packages have some of their tests
 	listen := flags.String("listen", "127.0.0.1:8080", "address of the page; anybody who reaches it moves the local network's money")
 	_ = flags.Parse(os.Args[1:]) // ends the process on errors
+	if flags.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "wallet: %q is not a flag; see -help\n", flags.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(ctx, os.Stdout, *listen); err != nil {
 		fmt.Fprintln(os.Stderr, "wallet:", err)
 		os.Exit(1)

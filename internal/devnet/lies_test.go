@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -289,6 +290,7 @@ func TestStrangersSignatureIsNoLP(t *testing.T) {
 
 // LPs that fail, in whatever way, cost nothing but themselves.
 func TestBadCompanyDelaysNobody(t *testing.T) {
+	depth.OnlyFull(t)
 	faults := []lp.Fault{{Down: true}, {Status: 502}, {Stall: time.Hour}, {StallWithin: time.Hour}, {CutWithin: true}, {Garbage: true}, {Endless: true}}
 	n := start(t, devnet.Options{LPs: 1 + len(faults)})
 	for _, on := range []string{"/payInvoice", "/info"} {

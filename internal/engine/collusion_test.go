@@ -98,7 +98,8 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 					}
 					w := &colluding{liar: &liar{now: start, truth: &is}, lie: &lie}
 					var sent []swap.Effect
-					g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now },
+					now := func() time.Time { return w.now }
+					g := New(Config{Store: new(storagetest.Memory), Reader: remembers(w, now, false), Flows: []*swap.Flow{c.flow}, Now: now,
 						Executor: executorFunc(func(_ context.Context, _ *swap.Record, e swap.Effect) swap.Outcome {
 							sent = append(sent, e)
 							return swap.Outcome{Reason: "no answer"}

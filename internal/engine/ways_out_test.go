@@ -266,7 +266,7 @@ func waysOutWith(tx *wire.MsgTx, paidOut *big.Int) []scenario {
 
 // From every state of every type, and after any single answer that was wrong (about
 // the swap, and about the height and the time of the head), the facts lead to where
-// they belong.
+// they belong, as those who read chains remember them.
 func TestFactsDecideFromEveryState(t *testing.T) {
 	lies := []struct {
 		name  string
@@ -274,12 +274,15 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 		tall  uint64
 	}{{"", 0, 0}, {"ten days ahead", 240 * time.Hour, 0}, {"a week behind", -168 * time.Hour, 0}, {"far above", 0, 1 << 50}}
 	start := time.Unix(1_700_000_000, 0)
+	repeated := 0
 	for _, c := range waysOut() {
 		for _, s := range c.flow.States {
 			for _, is := range c.truths {
 				for wrong := range len(c.truths)*len(lies) + 1 {
 					w := &liar{now: start}
-					g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now },
+					now := func() time.Time { return w.now }
+					m := remembers(w, now, true)
+					g := New(Config{Store: new(storagetest.Memory), Reader: m, Flows: []*swap.Flow{c.flow}, Now: now,
 						Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 							return swap.Outcome{Reason: "no answer"}
 						}), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -325,8 +328,12 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 						t.Errorf("%s: is %v after 40 days (%v), want %v", name, r.State, path, is.end)
 					}
 					g.Close()
+					repeated += m.repeated
 				}
 			}
 		}
+	}
+	if repeated == 0 {
+		t.Error("no answer was remembered")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -40,6 +41,22 @@ func DSN(t testing.TB) string {
 	s, err := shared()
 	skip(t, err)
 	return s.DSN()
+}
+
+// With returns a connection string, in either form, with one more parameter.
+func With(t testing.TB, dsn, key, value string) string {
+	t.Helper()
+	if !strings.Contains(dsn, "://") {
+		return dsn + " " + key + "=" + value
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatalf("%s is not a URL: %v", Variable, err)
+	}
+	q := u.Query()
+	q.Set(key, value)
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // errNone: the machine has no PostgreSQL.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -148,6 +149,7 @@ func disturbed(t *testing.T, s *Store, disturb func(round int) error) {
 // TestServerKilled kills the server with all its processes while it writes. The same
 // Store goes on once it is up again.
 func TestServerKilled(t *testing.T) {
+	depth.OnlyFull(t)
 	server := pgtest.Start(t)
 	s := openTest(t, server.DSN(), Options{})
 	disturbed(t, s, func(int) error {

@@ -93,7 +93,7 @@ func TestMigrateWithoutRights(t *testing.T) {
 	t.Cleanup(func() { dropRole(t, dsn, role) })
 	denied := func(when string) {
 		t.Helper()
-		s, err := Open(t.Context(), dsn+" role="+role, Options{Schema: schema})
+		s, err := Open(t.Context(), pgtest.With(t, dsn, "role", role), Options{Schema: schema})
 		if err == nil {
 			s.Close()
 		}
@@ -105,7 +105,7 @@ func TestMigrateWithoutRights(t *testing.T) {
 	openTest(t, dsn, Options{Schema: schema})
 	denied("after the update")
 	execute(t, dsn, `grant select, insert, update, delete on all tables in schema `+schema+` to `+role)
-	s := openTest(t, dsn+" role="+role, Options{Schema: schema})
+	s := openTest(t, pgtest.With(t, dsn, "role", role), Options{Schema: schema})
 	if held, err := s.Lease(t.Context(), "owner", time.Hour, "x"); len(held) != 1 || err != nil {
 		t.Error(held, err)
 	}

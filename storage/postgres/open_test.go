@@ -163,7 +163,7 @@ func TestOpenWithoutRights(t *testing.T) {
 	role := schema + "_role"
 	execute(t, dsn, `create role `+role+`; grant usage on schema `+schema+` to `+role+`; grant select, insert, update, delete on all tables in schema `+schema+` to `+role)
 	t.Cleanup(func() { dropRole(t, dsn, role) })
-	s := openTest(t, dsn+" role="+role, Options{Schema: schema})
+	s := openTest(t, pgtest.With(t, dsn, "role", role), Options{Schema: schema})
 	if err := s.Create(t.Context(), entryAt("a", 0)); err != nil {
 		t.Error(err)
 	}
@@ -260,7 +260,7 @@ func TestRetriesAreBounded(t *testing.T) {
 // A connection to a server that has become a standby is given up for one that can be written.
 func TestDemotedServer(t *testing.T) {
 	dsn := pgtest.DSN(t)
-	s := openTest(t, dsn+" pool_max_conns=1", Options{Schema: pgtest.Schema(t, dsn)})
+	s := openTest(t, pgtest.With(t, dsn, "pool_max_conns", "1"), Options{Schema: pgtest.Schema(t, dsn)})
 	if _, err := s.pool.Exec(t.Context(), `set default_transaction_read_only = on`); err != nil {
 		t.Fatal(err)
 	}

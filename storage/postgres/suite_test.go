@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
@@ -32,7 +33,10 @@ func TestSuite(t *testing.T) { suite(t, "") }
 
 // TestSuiteSerializable has the server refuse what it cannot put into an order, as
 // databases do that know no weaker isolation.
-func TestSuiteSerializable(t *testing.T) { suite(t, "begin isolation level serializable") }
+func TestSuiteSerializable(t *testing.T) {
+	depth.OnlyFull(t)
+	suite(t, "begin isolation level serializable")
+}
 
 func suite(t *testing.T, begin string) {
 	dsn := pgtest.DSN(t)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -33,6 +34,7 @@ func stored(t *testing.T, s *Store, entries int) {
 // A store of any size can be verified: the time that an answer may take bounds each page, not the
 // whole, and a connection that is lost on the way costs the page that it was to bring.
 func TestVerifyTakesItsTime(t *testing.T) {
+	depth.OnlyFull(t)
 	dsn := pgtest.DSN(t)
 	p := startProxy(t, dsn)
 	s := openTest(t, through(dsn, p)+" pool_max_conns=2", Options{Schema: pgtest.Schema(t, dsn), Timeout: 500 * time.Millisecond})

@@ -235,7 +235,10 @@ func bitcoinNature(slots int) []action {
 					continue
 				}
 				hit = true
-				if *t = (btx{state: waiting, known: t.known}); lost {
+				switch *t = (btx{state: waiting, known: t.known}); {
+				case s.flow.Type == swap.SPVFromBTC && i == 1: // a stranger's, which lacks the provider's signature
+					t.state = signed
+				case lost:
 					t.state = dropped
 				}
 			}
@@ -380,7 +383,7 @@ func (a answer) Vault(context.Context, string, string, chains.VaultID) (chains.V
 	}
 	head, h := a.s.head(a.o.lag)
 	state, _ := a.s.withdrawalAt(h)
-	if liar := a.s.w.liar; liar != 0 && chains.WithdrawalState(liar-1) != state {
+	if liar := a.s.w.liar; liar > 0 && chains.WithdrawalState(liar-1) != state {
 		return chains.VaultFact{}, &chains.ContradictionError{About: "the vault"}
 	}
 	f := chains.VaultFact{Head: head, Vault: chains.Vault{Open: state != chains.WithdrawalClosed}}
@@ -395,24 +398,28 @@ func (a answer) Withdrawal(_ context.Context, _, _ string, q chains.WithdrawalQu
 	if a.missing(aWithdrawal) {
 		return chains.WithdrawalFact{}, errSilent
 	}
+	a.s.remembering.Lock()
+	defer a.s.remembering.Unlock()
 	head, h := a.s.head(a.o.lag)
 	state, since := a.s.withdrawalAt(h)
 	wrong, long := a.o.wrong, int16(0)
-	if liar := a.s.w.liar; liar != 0 && q.Settled {
+	if liar := a.s.w.liar; liar > 0 && q.Settled {
 		if said := chains.WithdrawalState(liar - 1); said != state {
 			return chains.WithdrawalFact{}, &chains.ContradictionError{About: "the withdrawal"}
 		}
-	} else if liar != 0 {
+	} else if liar > 0 {
 		wrong, long = liar, finalAfter
 	}
+	w := word{settled: a.s.w.liar == 0 || q.Settled, asked: a.s.clock(a.o.skew)}
+	plain, known := a.s.w.liar == 0 || !q.Settled, a.s.recall().vault
 	if wrong := chains.WithdrawalState(wrong - 1); wrong >= 0 && wrong != state {
+		w.lie = true
 		state, since = wrong, h-long
+	} else if _, searched := known.From(w.asked); plain && searched && state != chains.WithdrawalNone {
+		w.lie = true
+		state, since = chains.WithdrawalNone, 0
 	}
-	f := chains.WithdrawalFact{State: state, Head: head, Height: uint64(since), Final: since+finalAfter <= h, Unsettled: a.s.w.liar != 0 && !q.Settled}
-	f.Final = f.Final && !f.Unsettled
-	if f.Height == 0 && state != chains.WithdrawalNone {
-		f.Height = head.Height
-	}
+	f := chains.WithdrawalFact{State: state, Height: uint64(since)}
 	if a.s.w.btc.fronted != 0 && a.s.w.btc.fronted <= h || state == chains.WithdrawalFronted {
 		f.FrontTx = "front"
 	}
@@ -422,6 +429,14 @@ func (a answer) Withdrawal(_ context.Context, _, _ string, q chains.WithdrawalQu
 	case chains.WithdrawalClosed:
 		f.Close = "close"
 	}
+	if done, ok := known.Done(); ok && plain {
+		f, since = done, int16(done.Height)
+	} else {
+		is, _ := a.s.withdrawalAt(a.s.w.height)
+		a.s.noteVault(w, f, is, stays(h))
+	}
+	f.Head, f.Unsettled = head, a.s.w.liar != 0 && !q.Settled
+	f.Final = since+finalAfter <= h && !f.Unsettled
 	return f, nil
 }
 
@@ -517,7 +532,7 @@ func spvStory() *story {
 			return true
 		}
 		head, _ := s.head(false)
-		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && s.w.liar == 0 && was.Seen.Reached(head) && res.Record.State != swapstate.SPVFronted && !res.Record.Settled {
+		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && s.w.liar == 0 && !s.misled() && was.Seen.Reached(head) && res.Record.State != swapstate.SPVFronted && !res.Record.Settled {
 			s.broken("the payout was advanced, the process has heard of it, and the swap is %s", row(s.flow, res.Record.State))
 		}
 		return was != s.rec
@@ -588,7 +603,8 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	case b.txs[0].state == mined || b.txs[0].state == waiting:
 		ok = in(swapstate.SPVBroadcasted)
 	case b.txs[0].state == replaced:
-		ok = in(swapstate.SPVExpired, swapstate.SPVFailed)
+		ok = in(swapstate.SPVExpired, swapstate.SPVFailed) ||
+			in(swapstate.SPVDeclined) && was.State == swapstate.SPVCreated // followed again from now on, its inputs are asked for at the next look
 	default: // given up for a double spend, it is watched on: it may be mined after a reorganisation
 		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed) &&
 			(!in(swapstate.SPVExpired, swapstate.SPVFailed) || was.State == r.State)

@@ -9,7 +9,7 @@
 // breadth first: all those with no surprise before those with one, and so on, or, with a
 // bound on their number, those with the shortest stories first. The passes are those of the engine
 // ([engine.Turn]), with its record codec, its keys and its rules of what counts as an
-// answer.
+// answer; what the process remembers of the chain it remembers by the rule of package settle.
 //
 //	go test ./swap/explore                                          a small bound, in seconds
 //	go test ./swap/explore -run TestExplore -explore 2 -timeout 4h  two surprises

@@ -54,32 +54,41 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 	if a.missing(aEscrow) && q.ClaimHash == nil || a.missing(aFound) && q.ClaimHash != nil {
 		return chains.EscrowFact{}, errSilent
 	}
+	a.s.remembering.Lock()
+	defer a.s.remembering.Unlock()
 	head, h := a.s.head(a.o.lag)
 	state, since := a.s.w.escrowAt(h)
+	which, is := 0, a.s.w.escrow()
 	if q.Escrow != nil && bytes.Equal(q.Escrow.Hash, shortHash) { // nobody opens what was announced falsely
 		state, since = chains.EscrowNone, 0
+		which, is = 1, chains.EscrowNone
 	}
 	result := a.s.claimResult()
 	wrong, long := a.o.wrong, int16(0)
-	if liar := a.s.w.liar; liar != 0 && q.Settled {
+	if liar := a.s.w.liar; liar > 0 && q.Settled {
 		if said := chains.EscrowState(liar - 1); said != state {
 			return chains.EscrowFact{}, &chains.ContradictionError{About: "the escrow", Open: state == chains.EscrowOpen || said == chains.EscrowOpen}
 		}
-	} else if liar != 0 {
+	} else if liar > 0 {
 		wrong, long = liar, finalAfter
 	}
+	w := word{settled: a.s.w.liar == 0 || q.Settled, asked: a.s.clock(a.o.skew)}
+	plain, known := a.s.w.liar == 0 || !q.Settled, a.s.recall()
 	if wrong := chains.EscrowState(wrong - 1); wrong >= 0 && wrong != state {
+		w.lie = true
 		if state, since = wrong, h-long; a.s.flow.Type == swap.FromBTCLNAuto || a.s.flow.Type == swap.FromBTCLN {
 			result = make([]byte, 32) // nobody can show a preimage that is not known
 		}
+	} else if _, searched := known.search.Hint(w.asked); plain && searched && q.ClaimHash != nil && state != chains.EscrowNone {
+		w.lie = true
+		state, since = chains.EscrowNone, 0
 	}
-	f := chains.EscrowFact{State: state, Head: head, Final: since+finalAfter <= h, Unsettled: a.s.w.liar != 0 && !q.Settled}
-	f.Final = f.Final && !f.Unsettled
+	if q.ClaimHash != nil {
+		a.s.noteSearch(w, state != chains.EscrowNone)
+	}
+	f := chains.EscrowFact{State: state}
 	if state != chains.EscrowNone {
 		f.InitTx, f.Opened = "init", chains.Block{Height: uint64(max(a.s.w.opened, 1))}
-		if q.ClaimHash != nil {
-			f.Escrow = a.s.inEscrow()
-		}
 	}
 	if state == chains.EscrowOpen {
 		f.Opened.Height = uint64(since)
@@ -89,6 +98,18 @@ func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (ch
 		f.ClaimTx, f.Result, f.Finished.Height = "claim", result, uint64(since)
 	case chains.EscrowRefunded:
 		f.RefundTx, f.Finished.Height = "refund", uint64(since)
+	}
+	if q.ClaimHash == nil || state != chains.EscrowNone {
+		if kept, ended := known.escrows[which].Ended(); ended && plain {
+			f, since = kept, int16(kept.Finished.Height)
+		} else {
+			a.s.noteEscrow(w, which, f, is, stays(h))
+		}
+	}
+	f.Head, f.Unsettled = head, a.s.w.liar != 0 && !q.Settled
+	f.Final = since+finalAfter <= h && !f.Unsettled
+	if q.ClaimHash != nil && state != chains.EscrowNone {
+		f.Escrow = a.s.inEscrow()
 	}
 	if q.Auth != nil {
 		switch now := a.s.clock(a.o.skew).Unix(); {
@@ -183,6 +204,7 @@ func process() []action {
 				return false
 			}
 			s.w.asleep = true
+			s.forget()
 			return true
 		}},
 		{"the process starts again", 0, func(s *sim) bool {
@@ -206,10 +228,10 @@ var wrongEscrow = map[int8]string{
 // provider likes.
 func lies(wrong map[int8]string) []action {
 	all := []action{{"the provider's node says what is true, or is not asked any more", 0, func(s *sim) bool {
-		if s.w.liar == 0 {
+		if s.w.liar <= 0 {
 			return false
 		}
-		s.w.liar = 0
+		s.reform()
 		return true
 	}}}
 	for n := int8(1); n < 8; n++ {
@@ -217,6 +239,9 @@ func lies(wrong map[int8]string) []action {
 			all = append(all, action{"the first of two nodes is the provider's: it says that " + name, 1, func(s *sim) bool {
 				if s.w.liar == n {
 					return false
+				}
+				if s.w.liar <= 0 { // what one honest node said
+					s.forget()
 				}
 				s.w.liar = n
 				return true

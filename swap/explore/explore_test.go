@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -51,6 +52,8 @@ type story struct {
 	authFor time.Duration // how long the provider's authorisation to open is good
 	// ends are the expiries that the provider chooses from, since the quote; nil: 12 h.
 	ends []time.Duration
+	// hasty is a mistake: what one answer says of these is kept for good.
+	hasty fact
 }
 
 type start struct {
@@ -76,6 +79,8 @@ type sim struct {
 	o     opts         // of the effect that is carried out
 	quiet bool         // the process does not look after this action
 	rest  *rest        // nil: none
+
+	remembering sync.Mutex // questions are asked at the same time
 
 	writes int8  // of the last pass
 	ran    bool  // something was done after it
@@ -189,7 +194,7 @@ func (s *sim) turn(input swap.Input, o opts) (*engine.Result, []swap.Effect, err
 	}
 	before := s.rest.asked.Swap(0)
 	res, due, err := s.take(nil, o)
-	if err == nil && s.rec == k.rec {
+	if err == nil && s.rec == k.rec && s.w.mem == k.w.mem {
 		s.rest.keep(k, passed{res, due, s.rest.asked.Load()})
 	}
 	s.rest.asked.Or(before)
@@ -199,7 +204,7 @@ func (s *sim) turn(input swap.Input, o opts) (*engine.Result, []swap.Effect, err
 func (s *sim) take(input swap.Input, o opts) (*engine.Result, []swap.Effect, error) {
 	s.writes = 0
 	now := func() time.Time { return s.clock(o.skew) }
-	return engine.Turn{
+	res, due, err := engine.Turn{
 		Flow: func(swap.Type) *swap.Flow { return s.flow },
 		Now:  now,
 		Load: func() (*swap.Record, error) { return s.rec, nil },
@@ -217,6 +222,11 @@ func (s *sim) take(input swap.Input, o opts) (*engine.Result, []swap.Effect, err
 			return s.write(r, next, move, now())
 		},
 	}.Pass(input)
+	if errors.Is(err, errDied) {
+		s.forget()
+	}
+	s.believe()
+	return res, due, err
 }
 
 // write is the store: one other swap may hold a unique key.
@@ -250,10 +260,13 @@ func (s *sim) check(was *swap.Record, res *engine.Result, o opts) {
 		t := &s.w.btc.txs[i]
 		t.known = t.known || res.Observation.Received.Known() && (t.state == waiting || t.state == mined)
 	}
-	if s.w.liar != 0 {
+	if s.w.liar > 0 {
 		if bad := s.falseEnd(was, res.Record); bad != "" {
 			s.broken("while the first of two nodes lies: %s", bad)
 		}
+		return
+	}
+	if row, _ := s.flow.State(res.Record.State); s.misled() && (s.w.liar == 0 || !row.Finished || was.State == row.Number) {
 		return
 	}
 	if wrong := s.truth(s, was, res); wrong != "" {
@@ -375,7 +388,7 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 	}
 	switch ends {
 	case diedBefore:
-		s.w.restarted = !s.w.restarted
+		s.restart()
 		return true
 	case lostBefore:
 	case refused:
@@ -384,7 +397,7 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 		s.o = o
 		done, no := s.perform(r, res, e)
 		if ends == diedAfter {
-			s.w.restarted = !s.w.restarted
+			s.restart()
 			return true
 		}
 		if ends == asUsual {
@@ -395,6 +408,12 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 		s.broken("the outcome of %s is not taken: %v", e.Kind, err)
 	}
 	return true
+}
+
+// restart is the end of one process, and another one takes its place.
+func (s *sim) restart() {
+	s.w.restarted = !s.w.restarted
+	s.forget()
 }
 
 // fairly does what happens next in a fair world, "" if only time passes.

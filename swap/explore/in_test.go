@@ -351,9 +351,12 @@ func inTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	switch {
 	case r.Escrow.Real == nil:
 		ok = r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired || r.State == swapstate.LnExpired
-		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() &&
-			s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute {
+		lasts := s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute
+		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() && lasts {
 			return "the provider holds the payment and says so, and the swap does not show it"
+		}
+		if s.flow.Type == swap.FromBTCLNAuto && state == chains.EscrowOpen && s.w.mood == silent && r.State == swapstate.LnCreated && lasts {
+			return "the escrow is open, the provider is silent, and the chain was not searched"
 		}
 	case state == chains.EscrowClaimed:
 		ok = r.State == swapstate.LnClaimed

@@ -17,7 +17,7 @@ import (
 // it could do harm, and otherwise the user's own actions show what comes of it.
 func handsIn() action {
 	return action{"something is handed in that could only do harm", 0, func(s *sim) bool {
-		if s.w.asleep {
+		if s.w.asleep || s.misled() {
 			return false
 		}
 		res, _, err := s.turn(nil, opts{})

@@ -41,6 +41,7 @@ type explorer struct {
 	seen    prints   // the surprises that were left, and one
 	good    prints   // worlds from which a fair one ends well: 1 with the provider, 2 without
 	records *records // each stored form once
+	recalls recalls
 	normal  memo[form, key]
 	visited int  // worlds
 	most    int  // of them; 0: no bound
@@ -309,6 +310,7 @@ func (s *sim) wake() {
 func (s *sim) faulty(f look) {
 	if f.passOnly {
 		s.pass(f.o)
+		s.forget()
 	} else {
 		s.work(f.o, f.ends)
 	}
@@ -581,7 +583,9 @@ func (x *explorer) live(st *state, s *sim) string {
 			return strings.Join(b, "; ")
 		}
 		*s = sim{story: x.story, x: x, w: st.w, rec: st.rec, rest: s.rest}
-		s.w.left, s.w.asleep, s.w.liar = 0, false, 0
+		s.w.left, s.w.asleep = 0, false
+		s.reform()
+		s.fade()
 		for round := 0; ; round++ {
 			k := x.key(s)
 			if x.good.of(k)&good != 0 {

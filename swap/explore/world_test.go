@@ -33,6 +33,7 @@ type world struct {
 	// liar is 1 and the state that the first of two nodes, which is the provider's, says
 	// that the escrow or the withdrawal is in; 0: the chain has one node, and it is honest.
 	liar int8
+	mem  *recalled // nil: nothing that is not true
 
 	mood   mood
 	paid   bool // out: the provider has paid; in: it holds the payment
@@ -106,6 +107,9 @@ const (
 	liesLate   // an escrow that lasts too short
 	saysOver
 )
+
+// reformed is a liar that says what is true, while what it said is still remembered.
+const reformed = -1
 
 // zero is when quotes are made.
 var zero = time.Unix(1_800_000_000, 0)
@@ -324,6 +328,7 @@ func (s *sim) tick(stall bool) bool {
 		s.w.headAt = s.w.now
 	}
 	s.btcTick()
+	s.fade()
 	return true
 }
 

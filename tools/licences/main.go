@@ -44,6 +44,10 @@ var reasons = map[string]string{
 func main() {
 	check := flag.Bool("check", false, "fail if docs/licences.md is not up to date")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "licences: %q is not a flag; see -help\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run("..", *check); err != nil {
 		fmt.Fprintln(os.Stderr, "licences:", err)
 		os.Exit(1)

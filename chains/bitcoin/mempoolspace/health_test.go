@@ -1,10 +1,14 @@
 package mempoolspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,7 +36,8 @@ func twoURLs(t *testing.T, answers map[string][]answer) (*canned, *Client) {
 	return c, client
 }
 
-// TestHealth: a URL that failed is left alone for a minute, then asked first again.
+// TestHealth: a URL that failed is left alone for a minute, then asked first again. The log says
+// for how long, in a text for people.
 func TestHealth(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -48,6 +53,8 @@ func TestHealth(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, client := twoURLs(t, map[string][]answer{tipA: {test.bad, text("7")}, tipB: {text("6")}})
+				var log bytes.Buffer
+				client.log = slog.New(slog.NewJSONHandler(&log, nil))
 				asked := func(want ...string) {
 					t.Helper()
 					c.log = nil
@@ -59,6 +66,9 @@ func TestHealth(t *testing.T) {
 					}
 				}
 				asked(tipA, tipB)
+				if want := fmt.Sprintf(`"rest":"%s"`, test.rest); !strings.Contains(log.String(), want) {
+					t.Errorf("got the log %s, want %s", &log, want)
+				}
 				asked(tipB)
 				time.Sleep(test.rest - time.Millisecond)
 				asked(tipB)

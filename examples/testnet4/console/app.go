@@ -73,9 +73,18 @@ func Main(p Program) {
 		os.Exit(130) // as shells say of a program that was interrupted
 	default:
 		fmt.Fprintln(os.Stderr, explain(err))
+		if _, ok := errors.AsType[misuse](err); ok {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }
+
+// misuse is an error of the command line, for which the exit status is 2.
+type misuse struct{ error }
+
+// Unwrap returns what is wrong.
+func (m misuse) Unwrap() error { return m.error }
 
 // Run runs a program: it opens the wallet, the store and the client, and closes them.
 func Run(ctx context.Context, c Command, p Program) (err error) {
@@ -93,13 +102,13 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	flags.BoolVar(&o.refund, "refund", false, "get back what can be refunded, and make no new swap")
 	flags.BoolVar(&o.recover, "recover", false, "find this wallet's swaps on the chains, after the folder was lost")
 	if err := flags.Parse(c.Args); err != nil {
-		return err
+		return misuse{err}
 	}
 	switch {
 	case flags.NArg() > 0:
-		return fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))
+		return misuse{fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))}
 	case o.Sats <= 0:
-		return fmt.Errorf("-sats must be above 0, not %d", o.Sats)
+		return misuse{fmt.Errorf("-sats must be above 0, not %d", o.Sats)}
 	}
 	if c.Network == nil {
 		switch name {
@@ -119,11 +128,11 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 				defer os.RemoveAll(dir)
 			}
 		default:
-			return fmt.Errorf("-network must be testnet4 or local, not %q", name)
+			return misuse{fmt.Errorf("-network must be testnet4 or local, not %q", name)}
 		}
 	}
 	if !slices.Contains(smartChains, o.Chain) {
-		return fmt.Errorf("-chain must be %s, not %q", anyChain(), o.Chain)
+		return misuse{fmt.Errorf("-chain must be %s, not %q", anyChain(), o.Chain)}
 	}
 	if dir == "" {
 		parent, err := os.UserConfigDir()

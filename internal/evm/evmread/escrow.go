@@ -11,26 +11,17 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // escrowsPerCall is how many escrow states one call asks for.
 const escrowsPerCall = 256
 
-// Opening is what stays true of an escrow once its opening cannot be undone.
-type Opening struct {
-	Tx string
-	At chains.Block
-}
-
 // Known is what readers remember of escrows; the zero value is nothing.
 type Known struct {
-	Opened func(common.Hash) (Opening, bool) // that cannot be undone
-	Likely func(common.Hash) (Blocks, bool)  // where it was seen to happen last
+	Opened func(common.Hash) (settle.Opening, bool) // that cannot be undone
+	Likely func(common.Hash) (settle.Blocks, bool)  // where it was seen to happen last
 }
-
-// Blocks are the heights at which an escrow was opened and ended, 0 for
-// what has not happened.
-type Blocks struct{ Opened, Ended uint64 }
 
 // ReadEscrows returns the raw facts of escrows, in order. It takes two round
 // trips, one if none was ever opened. The state is read at at.Latest (at the
@@ -107,7 +98,7 @@ func (d Contracts) ReadStates(ctx context.Context, node evmrpc.Node, escrows []c
 // escrowLookup is what was learnt of one escrow.
 type escrowLookup struct {
 	record evmwire.EscrowRecord
-	opened *Opening // if it is known already
+	opened *settle.Opening // if it is known already
 	logs   []types.Log
 	err    error
 }

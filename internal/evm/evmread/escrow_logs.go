@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // escrowPlace is a block in which something happened to an escrow.
@@ -36,7 +37,7 @@ func likelyPlaces(escrows []common.Hash, known Known) (places []escrowPlace) {
 // placesLeft are the blocks of which the logs are needed and not there.
 func (d Contracts) placesLeft(escrows []common.Hash, lookups []escrowLookup) (places []escrowPlace) {
 	for i, l := range lookups {
-		var at Blocks
+		var at settle.Blocks
 		if l.record.State != uint8(chains.EscrowNone) && l.opened == nil {
 			if _, event := d.logOf(l.logs, escrows[i], "Initialize", l.record.InitBlockheight); event == nil {
 				at.Opened = l.record.InitBlockheight
@@ -52,7 +53,7 @@ func (d Contracts) placesLeft(escrows []common.Hash, lookups []escrowLookup) (pl
 	return places
 }
 
-func appendPlaces(places []escrowPlace, escrow int, at Blocks) []escrowPlace {
+func appendPlaces(places []escrowPlace, escrow int, at settle.Blocks) []escrowPlace {
 	for _, height := range []uint64{at.Opened, at.Ended} {
 		if height != 0 {
 			places = append(places, escrowPlace{height, escrow})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/solana/solrpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -260,7 +261,7 @@ func (m *memory) note(d *wire.SwapData, f chains.EscrowFact, asked time.Time, se
 	k := dataKey(d)
 	switch {
 	case f.State == chains.EscrowOpen && f.Final && f.InitTx != "":
-		m.opened.Note(k, opening{f.InitTx, chains.Block{Height: f.Opened.Height}}, asked, settled)
+		m.opened.Note(k, settle.Opening{Tx: f.InitTx, At: chains.Block{Height: f.Opened.Height}}, asked, settled)
 	case f.State != chains.EscrowOpen && settled:
 		m.opened.Forget(k)
 	}
@@ -303,7 +304,7 @@ func (r *Reader) conclude(l *look) (f chains.EscrowFact, data *wire.SwapData, do
 		if !ok || f.State != chains.EscrowOpen {
 			return f, data, false
 		}
-		f.InitTx, f.Opened = o.tx, o.at
+		f.InitTx, f.Opened = o.Tx, o.At
 		return f, data, true
 	}
 	if f.InitTx == "" && !complete {

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
@@ -53,7 +52,7 @@ func (l *Ledger) alone() bool {
 type memory struct {
 	addresses *lru.Cache[[32]byte, wire.Key]              // escrow accounts, by payment hash: they take a while to derive
 	txs       *settle.Memory[txKey, []wire.Occurrence]    // what happened in a transaction, newest first
-	opened    *settle.Memory[[32]byte, opening]           // by [dataKey], of escrows that are open
+	opened    *settle.Memory[[32]byte, settle.Opening]    // by [dataKey], of escrows that are open: their final opening
 	headers   *lru.Cache[bitcoin.Hash, wire.StoredHeader] // whether the relay still has it is asked
 }
 
@@ -61,15 +60,9 @@ func newMemory() memory {
 	const entries = 16384
 	return memory{
 		addresses: lru.New[[32]byte, wire.Key](entries), txs: settle.NewMemory[txKey](4*entries, sameOccurrences),
-		opened:  settle.NewMemory[[32]byte](entries, settle.Equal[opening]),
+		opened:  settle.NewMemory[[32]byte](entries, settle.Equal[settle.Opening]),
 		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
 	}
-}
-
-// opening is the final opening of an escrow that was open when it was read last.
-type opening struct {
-	tx string
-	at chains.Block
 }
 
 func sameOccurrences(before, now []wire.Occurrence) bool { return reflect.DeepEqual(before, now) }

@@ -48,7 +48,7 @@ func (r *Reader) noteSettled(q chains.EscrowQuery, f chains.EscrowFact) {
 		return
 	}
 	if hash, err := wire.FeltOfBytes(e.Hash); err == nil {
-		r.memory.noteEscrow(hash, f, f.Head, now, true)
+		r.memory.known.Note(hash, f, buriedBelow(f.Head), now, true)
 	}
 }
 
@@ -78,7 +78,7 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 			continue // no escrow has a hash that is no felt
 		}
 		hashes[i] = &hash
-		if _, ended := r.memory.ended.Kept(hash); ended {
+		if _, ended := r.memory.known.Ended(hash); ended {
 			continue
 		}
 		if _, ok := at[hash]; !ok {
@@ -96,8 +96,8 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 		if h := hashes[i]; h != nil {
 			if n, ok := at[*h]; ok {
 				facts[i] = read[n]
-				r.memory.noteEscrow(*h, read[n], heads.Latest, began, r.alone())
-			} else if ended, ok := r.memory.ended.Kept(*h); ok {
+				r.memory.known.Note(*h, read[n], buriedBelow(heads.Latest), began, r.alone())
+			} else if ended, ok := r.memory.known.Ended(*h); ok {
 				facts[i] = ended
 			} else { // forgotten in this moment
 				facts[i].Err = fault.New(fault.Upstream, "the escrow was not read: ask again")
@@ -116,7 +116,7 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 // lookup is what was learnt of one escrow.
 type lookup struct {
 	record wire.EscrowRecord
-	opened *opening // if it is known already
+	opened *settle.Opening // if it is known already
 	events []starkrpc.Event
 	err    error
 }
@@ -125,7 +125,7 @@ type lookup struct {
 func (r *Reader) states(ctx context.Context, escrows []wire.Felt) ([]chains.EscrowFact, *starkrpc.Head, error) {
 	var places []place
 	for i, e := range escrows {
-		if at, ok := r.memory.likely.Get(e); ok {
+		if at, ok := r.memory.known.Likely(e); ok {
 			places = appendPlaces(places, i, at)
 		}
 	}
@@ -138,7 +138,7 @@ func (r *Reader) states(ctx context.Context, escrows []wire.Felt) ([]chains.Escr
 	lookups := make([]lookup, len(escrows))
 	for i, record := range records {
 		lookups[i].record = record
-		if o, ok := r.memory.opened.Kept(escrows[i]); ok && record.State != chains.EscrowNone && o.at.Height == record.InitHeight {
+		if o, ok := r.memory.known.Opened(escrows[i]); ok && record.State != chains.EscrowNone && o.At.Height == record.InitHeight {
 			lookups[i].opened = &o
 		}
 	}
@@ -242,7 +242,7 @@ func (r *Reader) fact(escrow wire.Felt, l lookup) chains.EscrowFact {
 		return chains.EscrowFact{State: f.State, Err: fault.New(fault.Upstream, "found no event of the %s of escrow %s in block %d", what, wire.Hex64(escrow), height)}
 	}
 	if l.opened != nil {
-		f.InitTx, f.Opened = l.opened.tx, l.opened.at
+		f.InitTx, f.Opened = l.opened.Tx, l.opened.At
 	} else {
 		e := l.event(escrow, wire.SelectorInitialize, l.record.InitHeight)
 		if e == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -15,8 +16,8 @@ type place struct {
 	escrow int
 }
 
-func appendPlaces(places []place, escrow int, at likely) []place {
-	for _, height := range []uint64{at.opened, at.ended} {
+func appendPlaces(places []place, escrow int, at settle.Blocks) []place {
+	for _, height := range []uint64{at.Opened, at.Ended} {
 		if height != 0 {
 			places = append(places, place{height, escrow})
 		}

@@ -101,7 +101,7 @@ func (r *Reader) withdrawals(ctx context.Context, queries []chains.WithdrawalQue
 			continue
 		}
 		keys[i] = withdrawalKey{l, max(q.From, r.VaultManager.Height)}
-		if f, ok := r.memory.withdrawals.Kept(keys[i]); ok {
+		if f, ok := r.memory.withdrawals.Done(keys[i]); ok {
 			facts[i] = f
 			continue
 		}
@@ -113,7 +113,7 @@ func (r *Reader) withdrawals(ctx context.Context, queries []chains.WithdrawalQue
 			Blocks: starkrpc.Range{First: starkrpc.Newest, Last: starkrpc.Newest}}
 		for _, i := range asked[first:min(first+starkrpc.KeyValues, len(asked))] {
 			begin := keys[i].from
-			if next, ok := r.memory.unpaid.Hint(keys[i], began); ok {
+			if next, ok := r.memory.withdrawals.From(keys[i], began); ok {
 				begin = max(begin, next)
 			}
 			filter.Blocks.First = min(filter.Blocks.First, begin)
@@ -149,16 +149,7 @@ func (r *Reader) withdrawals(ctx context.Context, queries []chains.WithdrawalQue
 
 // noteWithdrawal keeps what stays of a fact that was asked for at a time.
 func (r *Reader) noteWithdrawal(k withdrawalKey, f chains.WithdrawalFact, head chains.Block, asked time.Time, settled bool) {
-	if f.State == chains.WithdrawalNone {
-		r.memory.unpaid.Note(k, searchedTo(k.from, head), asked, settled)
-	} else if settled {
-		r.memory.unpaid.Forget(k)
-	}
-	if f.State != chains.WithdrawalNone && f.State != chains.WithdrawalFronted && isBuried(f.Height, head) {
-		r.memory.withdrawals.Note(k, f, asked, settled)
-	} else if settled {
-		r.memory.withdrawals.Forget(k)
-	}
+	r.memory.withdrawals.Note(k, f, searchedTo(k.from, head), buriedBelow(head), asked, settled)
 }
 
 func lookupOf(q chains.WithdrawalQuery) (l wire.WithdrawalLookup, err error) {

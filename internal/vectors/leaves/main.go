@@ -34,6 +34,10 @@ func main() {
 	out := flag.String("out", "", "file for everything that goes unnoticed, as JSON lines")
 	dir := flag.String("dir", "", "folder for compiled tests and changed files, kept (default: a temporary one)")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "%q is not a flag; see -help\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	left, err := run(ctx, regexp.MustCompile(*files), *rounds, *workers, *seed, *out, *dir)

@@ -1,0 +1,30 @@
+// Package depth says how much the tests of this module try. Only tests import it.
+//
+// `go test ./...` tells a broken change of every package within minutes. What takes
+// longer, the same flow with every fault, on every chain and from every point at which a
+// process can be lost, runs with SWAPPER_DEPTH=full in the environment, as in .ci/run.
+package depth
+
+import (
+	"os"
+	"testing"
+)
+
+// Full reports whether everything is tried.
+func Full() bool { return os.Getenv("SWAPPER_DEPTH") == "full" }
+
+// OnlyFull skips a test that runs at full depth only.
+func OnlyFull(t testing.TB) {
+	t.Helper()
+	if !Full() {
+		t.Skip("runs with SWAPPER_DEPTH=full")
+	}
+}
+
+// Of returns what a test tries: all cases at full depth, else the first n.
+func Of[T any](n int, cases []T) []T {
+	if Full() || len(cases) < n {
+		return cases
+	}
+	return cases[:n]
+}
