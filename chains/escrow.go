@@ -122,7 +122,9 @@ type Auth struct {
 type AuthError struct {
 	Reason string
 	Late   bool // expired by the local clock, which may be the one that is wrong
-	Proven bool // shown by the authorisation and the escrow alone: no node was asked
+	// Proven says that the authorisation and the escrow alone show it, or that at least two
+	// nodes do and none objects. What is not proven is no reason to punish the LP.
+	Proven bool
 	Err    error
 }
 
