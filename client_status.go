@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -51,7 +52,10 @@ func (c *Client) status(s *engine.Status, owned bool) *GetSwapStatusOutput {
 		out.Quote.Fees.NetworkInput = bitcoinAmount(f.Fee)
 	}
 	if s.Problem != nil {
-		out.ActionError = &ActionError{Code: CodeOf(s.Problem), Error: s.Problem.Error()}
+		if shown := fault.Public(s.Problem); shown != s.Problem.Error() {
+			c.config.Logger.Info("the swap's action could not be built", "swap", storage.Label(s.Record.ID), "shown", shown, "err", s.Problem)
+		}
+		out.ActionError = &ActionError{Code: CodeOf(s.Problem), Error: fault.Public(s.Problem)}
 	}
 	return out
 }

@@ -30,7 +30,7 @@ var systemClock = map[string]string{
 	"chains/bitcoin/mempoolspace/ask.go":    "on the wire: how long an answer takes",
 	"chains/bitcoin/mempoolspace/blocks.go": "on the wire: how old an answer is",
 	"chains/bitcoin/mempoolspace/txs.go":    "on the wire: how old an answer is",
-	"internal/async/recent.go":             "on the wire: how old an answer is",
+	"internal/async/recent.go":              "on the wire: how old an answer is",
 	"internal/chainreader/inquiries.go":     "on the wire: how long an answer takes, and how old it is",
 	"internal/chainreader/batch.go":         "on the wire: how long questions are collected",
 	"internal/engine/backoff.go":            "on the wire: how often a silent provider is asked",

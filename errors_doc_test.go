@@ -507,6 +507,13 @@ func (p *errorReader) joined(e ast.Expr) string {
 // placeholder names a value that is put into a text: a constant by its value,
 // anything else by its last name.
 func (p *errorReader) placeholder(e ast.Expr) string {
+	switch c, _ := e.(*ast.CallExpr); {
+	case c == nil:
+	case exprName(c.Fun) == "fault.Hidden": // for logs
+		return ""
+	case strings.HasSuffix(exprName(c.Fun), ".Known"), exprName(c.Fun) == "httpx.Concealed", strings.HasSuffix(exprName(c.Fun), ".Public"): // a node's error, or what is shown of one
+		return "<reason>"
+	}
 	if v := p.constant(e, 0); v != nil && v.Kind() != constant.Unknown {
 		if v.Kind() == constant.String {
 			return constant.StringVal(v)
@@ -514,6 +521,9 @@ func (p *errorReader) placeholder(e ast.Expr) string {
 		return v.ExactString()
 	}
 	name := valueName(e)
+	if name == "silent" { // of servers, for logs
+		return ""
+	}
 	if text := p.vars[name]; text != "" {
 		return text
 	}

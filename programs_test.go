@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/depth"
 )
 
 // programs builds every program of a module into one folder, and returns their import paths.
@@ -33,6 +35,7 @@ func programs(t *testing.T, module, into string) (paths []string) {
 // An argument or flag that a program does not know may be one that was to protect: it is named,
 // nothing is done, and the exit status is 2.
 func TestProgramsRefuseStrayArguments(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	dir := t.TempDir()
 	all := append(programs(t, ".", dir+"/"), programs(t, "tools", dir+"/")...)

@@ -155,10 +155,9 @@ type RandomAddresser interface {
 // Payouts is implemented by chains that can tell what a transaction pays to an
 // address in the native token, so that an LP's claim can be verified.
 type Payouts interface {
-	// Paid returns how much of the native token, in base units, the transaction
-	// itself transfers to an address: 0 if it does not pay that address, or is
-	// unknown. Whether it was executed is what Status says. One round trip.
-	Paid(ctx context.Context, txID, to string) (*big.Int, error)
+	// Paid returns what an executed transaction itself transfers to an address. All nodes of
+	// the chain are asked, as for a settled query (see [ContradictionError]). One round trip.
+	Paid(ctx context.Context, txID, to string) (Payout, error)
 }
 
 // Contradictions is implemented by chains that ask several nodes.

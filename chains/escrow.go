@@ -106,6 +106,9 @@ func (e *DiffError) Error() string {
 	return fmt.Sprintf("escrow data: %s is %s, expected %s", e.Member, e.Got, e.Want)
 }
 
+// Public returns the same: the data is the LP's, or public on the chain.
+func (e *DiffError) Public() string { return e.Error() }
+
 // Auth is an LP's authorisation to open an escrow or to refund one early,
 // stored and sent exactly as it came.
 type Auth struct {
@@ -119,15 +122,20 @@ type Auth struct {
 type AuthError struct {
 	Reason string
 	Late   bool // expired by the local clock, which may be the one that is wrong
-	Proven bool // shown by the authorisation and the escrow alone: no node was asked
+	// Proven says that the authorisation and the escrow alone show it, or that at least two
+	// nodes do and none objects. What is not proven is no reason to punish the LP.
+	Proven bool
 	Err    error
 }
 
 func (e *AuthError) Error() string {
 	if e.Err != nil {
-		return "authorization: " + e.Reason + ": " + e.Err.Error()
+		return e.Public() + ": " + e.Err.Error()
 	}
-	return "authorization: " + e.Reason
+	return e.Public()
 }
+
+// Public leaves the cause out, which may be what a node said.
+func (e *AuthError) Public() string { return "authorization: " + e.Reason }
 
 func (e *AuthError) Unwrap() error { return e.Err }

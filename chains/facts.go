@@ -49,6 +49,10 @@ type EscrowFact struct {
 	// one of them: it is never Final. It is always false in the answer to a settled query.
 	Unsettled bool
 
+	// Witnesses is how many nodes say so, in the answer to a settled query of a chain with
+	// several nodes; else 0. Fewer than two accuse nobody.
+	Witnesses int
+
 	InitTx, ClaimTx, RefundTx string // ids of transactions, empty when unknown
 	Result                    []byte // claimed: the preimage, or the Bitcoin transaction id in internal order; unverified
 	Opened, Finished          Block  // zero when it did not happen or is unknown
@@ -89,6 +93,9 @@ func (e *ContradictionError) Error() string {
 	return "the nodes of the chain contradict each other about " + e.About + "; nothing that cannot be undone is done until they agree"
 }
 
+// Public returns the same: it names no node.
+func (e *ContradictionError) Public() string { return e.Error() }
+
 // TxState is the state of a transaction.
 type TxState int
 
@@ -110,6 +117,16 @@ type TxStatus struct {
 	Block  Block  // when confirmed or reverted
 	Reason string // when reverted, the chain's reason; may be empty
 	Final  bool
+}
+
+// Payout is what a transaction pays to an address.
+type Payout struct {
+	// Amount is in base units of the native token: 0 if the transaction does not pay that
+	// address, or is unknown.
+	Amount *big.Int
+	// Witnesses is how many nodes say that the transaction was executed and pays this, as
+	// in [EscrowFact].
+	Witnesses int
 }
 
 // LPFunds is an LP's balance in the contracts, in base units of one token.

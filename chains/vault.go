@@ -102,4 +102,5 @@ type WithdrawalFact struct {
 	Head                    Block
 	Final                   bool
 	Unsettled               bool // as in [EscrowFact]
+	Witnesses               int  // as in [EscrowFact]
 }

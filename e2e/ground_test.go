@@ -7,11 +7,17 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
+	chainevm "github.com/swapper-go/swapper/chains/evm"
+	chainsolana "github.com/swapper-go/swapper/chains/solana"
+	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/devnet/solana/party"
+	solrpc "github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	starkrpc "github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -22,11 +28,13 @@ import (
 type ground interface {
 	in(*world) ground // for a subtest
 
-	chain() string // its identifier
-	chains() []chains.Factory
-	address() string // the user's
-	native() string  // the ticker of its own coin
-	drop() *big.Int  // what a swap brings of it on the side
+	chain() string                          // its identifier
+	chains(urls ...string) []chains.Factory // with these nodes; with none: the network's first
+	second() otherNode                      // a node of its own
+	giveBack(chains.Escrow)                 // refunds an escrow, once it has expired, for whoever opened it
+	address() string                        // the user's
+	native() string                         // the ticker of its own coin
+	drop() *big.Int                         // what a swap brings of it on the side
 	tokenAt(ticker string) string
 	newcomer() string                    // an address that has nothing yet
 	holds(who, ticker string) *big.Int   // what an address has of a token
@@ -81,14 +89,46 @@ func (w *world) wbtc() *big.Int {
 
 type evmGround struct{ *world }
 
-func (g evmGround) in(w *world) ground       { return evmGround{w} }
-func (g evmGround) chain() string            { return g.net.EVM.Network().Chain }
-func (g evmGround) chains() []chains.Factory { return []chains.Factory{g.net.Chain()} }
-func (g evmGround) address() string          { return g.net.EVM.User.Address.Hex() }
-func (g evmGround) native() string           { return "CBTC" }
-func (g evmGround) drop() *big.Int           { return big.NewInt(2e14) }
-func (g evmGround) gasWorth() *big.Int       { return big.NewInt(1e14) }
-func (g evmGround) height() uint64           { return g.net.EVM.Head().Number.Uint64() }
+func (g evmGround) in(w *world) ground { return evmGround{w} }
+func (g evmGround) chain() string      { return g.net.EVM.Network().Chain }
+func (g evmGround) address() string    { return g.net.EVM.User.Address.Hex() }
+func (g evmGround) native() string     { return "CBTC" }
+func (g evmGround) drop() *big.Int     { return big.NewInt(2e14) }
+func (g evmGround) gasWorth() *big.Int { return big.NewInt(1e14) }
+func (g evmGround) height() uint64     { return g.net.EVM.Head().Number.Uint64() }
+
+func (g evmGround) chains(urls ...string) []chains.Factory {
+	if len(urls) == 0 {
+		return []chains.Factory{g.net.Chain()}
+	}
+	network := g.net.EVM.Config()
+	return []chains.Factory{chainevm.Custom(chainevm.Options{RPC: urls, Network: &network, Tokens: g.net.Tokens()})}
+}
+
+func (g evmGround) second() otherNode {
+	g.t.Helper()
+	s, err := g.net.EVM.Serve("")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return otherNode{first: g.net.EVM.URL(), url: s.URL(), pace: g.net.EVM.Pace, split: func() (split, error) { return g.net.EVM.Split(s) },
+		lose: func(on bool) { s.Misbehave(evm.Fault{LoseTransaction: on}) }}
+}
+
+func (g evmGround) giveBack(e chains.Escrow) {
+	g.t.Helper()
+	s, err := evmwire.SwapDataOf(e)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	call, err := g.net.EVM.Deployment().Refund(s, g.net.Clock.Now())
+	if err == nil {
+		_, err = g.net.EVM.Watchtower.Send(g.t.Context(), call)
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
 
 func (g evmGround) newcomer() string {
 	g.t.Helper()
@@ -212,15 +252,49 @@ type solanaGround struct {
 	program string // its version
 }
 
-func (g solanaGround) in(w *world) ground       { return solanaGround{w, g.program} }
-func (g solanaGround) chain() string            { return "SOLANA" }
-func (g solanaGround) chains() []chains.Factory { return []chains.Factory{g.net.SolanaChain()} }
-func (g solanaGround) address() string          { return g.net.Solana.User.Address.String() }
-func (g solanaGround) native() string           { return "SOL" }
-func (g solanaGround) drop() *big.Int           { return big.NewInt(1e6) }
-func (g solanaGround) gasWorth() *big.Int       { return big.NewInt(62_500_000) }
-func (g solanaGround) height() uint64           { return g.net.Solana.Head().Slot }
-func (g solanaGround) newcomer() string         { return g.net.Solana.NewAccount().Address.String() }
+func (g solanaGround) in(w *world) ground { return solanaGround{w, g.program} }
+func (g solanaGround) chain() string      { return "SOLANA" }
+func (g solanaGround) address() string    { return g.net.Solana.User.Address.String() }
+func (g solanaGround) native() string     { return "SOL" }
+func (g solanaGround) drop() *big.Int     { return big.NewInt(1e6) }
+func (g solanaGround) gasWorth() *big.Int { return big.NewInt(62_500_000) }
+func (g solanaGround) height() uint64     { return g.net.Solana.Head().Slot }
+func (g solanaGround) newcomer() string   { return g.net.Solana.NewAccount().Address.String() }
+
+func (g solanaGround) chains(urls ...string) []chains.Factory {
+	if len(urls) == 0 {
+		return []chains.Factory{g.net.SolanaChain()}
+	}
+	network := g.net.SolanaConfig()
+	return []chains.Factory{chainsolana.Custom(chainsolana.Options{RPC: urls, Version: g.program, Network: &network, Tokens: g.net.SolanaTokens()})}
+}
+
+func (g solanaGround) second() otherNode {
+	g.t.Helper()
+	s, err := g.net.Solana.Serve("")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return otherNode{first: g.net.Solana.URL(), url: s.URL(), pace: g.net.Solana.Pace, split: func() (split, error) { return g.net.Solana.Split(s) },
+		lose: func(on bool) { s.Misbehave(solrpc.Fault{LoseTransaction: on}) }}
+}
+
+// The first version of the program lets nobody else do it.
+func (g solanaGround) giveBack(e chains.Escrow) {
+	g.t.Helper()
+	d, err := wire.ParseSwapData(e.Data)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	p, err := g.net.Solana.Network().Version(g.program)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	user := &party.Party{Net: g.net.Solana, Account: g.net.Solana.User, Programs: p}
+	if _, err := user.Refund(g.t.Context(), d); err != nil {
+		g.t.Fatal(err)
+	}
+}
 
 func (g solanaGround) holds(who, ticker string) *big.Int {
 	g.t.Helper()
@@ -310,16 +384,44 @@ func tokenOf(ticker string) (mint wire.Key) {
 
 type starknetGround struct{ *world }
 
-func (g starknetGround) in(w *world) ground       { return starknetGround{w} }
-func (g starknetGround) chain() string            { return "STARKNET" }
-func (g starknetGround) chains() []chains.Factory { return []chains.Factory{g.net.StarknetChain()} }
-func (g starknetGround) address() string          { return starkwire.Hex64(g.net.Starknet.User.Address) }
-func (g starknetGround) native() string           { return "STRK" }
-func (g starknetGround) drop() *big.Int           { return big.NewInt(2e18) }
-func (g starknetGround) gasWorth() *big.Int       { return starknet.STRK(100) }
-func (g starknetGround) height() uint64           { return g.net.Starknet.Head().Height }
+func (g starknetGround) in(w *world) ground { return starknetGround{w} }
+func (g starknetGround) chain() string      { return "STARKNET" }
+func (g starknetGround) address() string    { return starkwire.Hex64(g.net.Starknet.User.Address) }
+func (g starknetGround) native() string     { return "STRK" }
+func (g starknetGround) drop() *big.Int     { return big.NewInt(2e18) }
+func (g starknetGround) gasWorth() *big.Int { return starknet.STRK(100) }
+func (g starknetGround) height() uint64     { return g.net.Starknet.Head().Height }
 func (g starknetGround) newcomer() string {
 	return starkwire.Hex64(g.net.Starknet.NewAccount().Address)
+}
+
+func (g starknetGround) chains(urls ...string) []chains.Factory {
+	if len(urls) == 0 {
+		return []chains.Factory{g.net.StarknetChain()}
+	}
+	network := g.net.StarknetConfig()
+	return []chains.Factory{chainstarknet.Custom(chainstarknet.Options{RPC: urls, Network: &network, Tokens: g.net.StarknetTokens()})}
+}
+
+func (g starknetGround) second() otherNode {
+	g.t.Helper()
+	s, err := g.net.Starknet.Serve("")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return otherNode{first: g.net.Starknet.URL(), url: s.URL(), pace: g.net.Starknet.Pace, split: func() (split, error) { return g.net.Starknet.Split(s) },
+		lose: func(on bool) { s.Misbehave(starkrpc.Fault{LoseTransaction: on}) }}
+}
+
+func (g starknetGround) giveBack(e chains.Escrow) {
+	g.t.Helper()
+	s, err := starkwire.SwapDataOf(e)
+	if err == nil {
+		_, err = g.net.Starknet.Party(g.net.Starknet.Watchtower).Refund(g.t.Context(), s, g.net.Clock.Now())
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
 }
 
 func (g starknetGround) holds(who, ticker string) *big.Int {

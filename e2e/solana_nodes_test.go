@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
-	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 )
@@ -22,8 +20,7 @@ func TestSolanaNodesThatMisbehave(t *testing.T) {
 			if urls == nil {
 				return
 			}
-			network := w.net.SolanaConfig()
-			c.Chains = []chains.Factory{chainsolana.Custom(chainsolana.Options{RPC: urls, Version: o.on, Network: &network, Tokens: w.net.SolanaTokens()})}
+			c.Chains = w.chains(urls...)
 		}
 		w = start(t, o)
 		w.close() // each subtest opens it with other nodes

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
-	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 )
@@ -23,8 +21,7 @@ func TestStarknetNodesThatMisbehave(t *testing.T) {
 			if urls == nil {
 				return
 			}
-			network := w.net.StarknetConfig()
-			c.Chains = []chains.Factory{chainstarknet.Custom(chainstarknet.Options{RPC: urls, Network: &network, Tokens: w.net.StarknetTokens()})}
+			c.Chains = w.chains(urls...)
 		}
 		w = start(t, o)
 		w.close() // each subtest opens it with other nodes

@@ -47,25 +47,44 @@ const (
 type Error struct {
 	Code    Code
 	Field   string   // path of the input field, e.g. `signedTxs[1]`; empty if no single field is at fault
-	Message string   // human-readable, without the field's name; never contains a secret
+	Message string   // human-readable, without the field's name; fit for any caller, see [Error.Public]
 	Min     *big.Int // lowest accepted amount in base units, nil when unknown (AmountOutOfBounds only)
 	Max     *big.Int // highest accepted amount in base units, nil when unknown (AmountOutOfBounds only)
-	Err     error    // the cause for errors.Is and errors.As, may be nil; Message includes what a person should read of it
+	Err     error    // the cause for errors.Is and errors.As, may be nil; Message includes what a caller should read of it
 }
 
-// Error returns `field: message`, or the message alone when no field is named.
+// Error returns `field: text`, or the text alone when no field is named. It is for logs: the
+// text has everything that is known, hosts of the operator's nodes and their words included.
+// [Error.Public] is for callers.
 func (e *Error) Error() string {
-	if e.Field == "" {
-		return e.Message
+	if w, ok := e.Err.(*whole); ok {
+		return e.named(w.Error())
 	}
-	return e.Field + ": " + e.Message
+	return e.named(e.Message)
+}
+
+// whole is the cause of an error whose message leaves something out, with the text that
+// leaves out nothing.
+type whole struct{ error }
+
+func (w *whole) Unwrap() error { return w.error }
+
+// Public returns `field: message`, or the message alone when no field is named.
+func (e *Error) Public() string { return e.named(e.Message) }
+
+func (e *Error) named(text string) string {
+	if e.Field == "" {
+		return text
+	}
+	return e.Field + ": " + text
 }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // New returns an error with a code and a formatted message. A %w verb in the
-// format also sets the cause.
+// format also sets the cause. Of an argument that is an error the message has what is
+// [Public] of it, and of one that is [Hidden] nothing; [Error.Error] has both.
 func New(code Code, format string, args ...any) *Error {
 	return newError(code, "", format, args...)
 }
@@ -121,6 +140,9 @@ func newError(code Code, field, format string, args ...any) *Error {
 	switch f.(type) {
 	case interface{ Unwrap() error }, interface{ Unwrap() []error }:
 		e.Err = f
+	}
+	if message := fmt.Errorf(format, shown(code, args)...).Error(); message != e.Message {
+		e.Message, e.Err = message, &whole{f}
 	}
 	return e
 }

@@ -74,7 +74,7 @@ func describe(err error) (int, errorBody) {
 	case !ok: // the context's, or the network's
 		return status, errorBody{Error: "the operation timed out", Code: swapper.CodeTimeout}
 	}
-	return status, errorBody{Error: e.Error(), Code: e.Code, Field: e.Field, Min: digits(e.Min), Max: digits(e.Max)}
+	return status, errorBody{Error: e.Public(), Code: e.Code, Field: e.Field, Min: digits(e.Min), Max: digits(e.Max)}
 }
 
 func digits(n *big.Int) string {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -91,10 +92,28 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	if err == nil {
 		return
 	}
-	if swapper.CodeOf(err) == swapper.CodeInternal {
-		h.logger.ErrorContext(r.Context(), "operation failed", "operation", op.name, "error", err)
+	WriteLogged(w, r, h.logger, op.name, err)
+}
+
+// requestID names a request whose answer tells less than the log.
+const requestID = "X-Request-Id"
+
+// WriteLogged is [WriteError], and logs an error of which the answer does not tell all, with
+// the operation's name and a number that the answer has in the header X-Request-Id.
+func WriteLogged(w http.ResponseWriter, r *http.Request, log *slog.Logger, operation string, err error) {
+	defer writeError(w, r, err)
+	level := slog.LevelWarn
+	switch _, told := describe(err); {
+	case told.Error == err.Error():
+		return
+	case swapper.CodeOf(err) == swapper.CodeInternal:
+		level = slog.LevelError
+	case r.Context().Err() != nil: // the caller has gone
+		return
 	}
-	writeError(w, r, err)
+	id := rand.Text()
+	w.Header().Set(requestID, id)
+	log.Log(r.Context(), level, "operation failed", "operation", operation, "request", id, "error", err)
 }
 
 // answer runs the operation and writes its answer. If it returns an error, nothing

@@ -105,6 +105,9 @@ func (e *ServiceError) Error() string {
 	return fmt.Sprintf("the LNURL service %s refused: %s", e.Host, e.Reason)
 }
 
+// Public returns the same: the caller named the service.
+func (e *ServiceError) Public() string { return e.Error() }
+
 var errNotJSON = errors.New("not JSON")
 
 // object is a JSON object whose names are taken exactly, case included.

@@ -42,7 +42,7 @@ func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice st
 		return err
 	}
 	if err != nil {
-		return &fault.Error{Code: fault.CodeOf(err), Message: err.Error(), Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, err)}
+		return &fault.Error{Code: fault.CodeOf(err), Message: fault.Public(err), Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, err)}
 	}
 	if status, _ := o.text("status"); status != "OK" {
 		return &fault.Error{Code: fault.Upstream, Message: wrong(u.Hostname(), "neither accepted nor refused the withdrawal").Error(), Err: ErrUnknownOutcome}

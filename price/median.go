@@ -149,7 +149,7 @@ func (m Median) verdict(what string, good, bad []said, knowing int) (*big.Int, e
 	for _, a := range bad {
 		words = append(words, a.err.Error())
 	}
-	return nil, fault.New(fault.Upstream, "%s: too few price sources agree: %s", what, strings.Join(words, "; "))
+	return nil, fault.New(fault.Upstream, "%s: too few price sources agree%s", what, fault.Hidden(": "+strings.Join(words, "; ")))
 }
 
 // need is how many have to agree when so many know the token.

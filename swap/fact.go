@@ -28,7 +28,8 @@ type Observation struct {
 	Escrow     Fact[chains.EscrowFact] // by the agreed data
 	Found      Fact[chains.EscrowFact] // by claim hash and parties, or by data that the LP delivered
 	LP         Fact[lp.Status]
-	Delivered  Fact[*chains.Escrow] // escrow data from the LP or the chain, equal to what was agreed; Err is a *chains.DiffError if not
+	Delivered  Fact[*chains.Escrow] // escrow data from the LP or the chain, equal to what was agreed; Err is an *lp.LPError if not
+	Judged     json.RawMessage      // the data that Delivered is about
 	Wait       Fact[int]            // seconds until the user's transaction is confirmed, -1 if unknown
 	Refund     Fact[struct{}]       // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
 	Payment    Fact[*bitcoin.Tx]    // the user's Bitcoin transaction; nil: not found
@@ -74,8 +75,9 @@ type GasAsk struct{ TxID, To string }
 
 // GasFact is the answer. Paid is nil where the chain cannot tell.
 type GasFact struct {
-	Status chains.TxStatus
-	Paid   *big.Int
+	Status    chains.TxStatus
+	Paid      *big.Int
+	Witnesses int // as in [chains.Payout]
 }
 
 // RefundedAsk asks whether a Bitcoin transaction pays to an address; any address

@@ -188,10 +188,10 @@ func fromBTCLNFill(in In, next *Record) {
 // "" if nothing is wrong with it, or it was not judged.
 func deliveryProblem(in In) string {
 	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
-		return "the provider announced an escrow that differs from the agreed one: " + lie.Error()
+		return "the provider announced an escrow that differs from the agreed one: " + lie.Public()
 	}
 	if bad, ok := errors.AsType[*chains.AuthError](in.Obs.Init.Err); ok && !bad.Late {
-		return "the provider's authorization to open the escrow is not valid: " + bad.Error()
+		return "the provider's authorization to open the escrow is not valid: " + bad.Public()
 	}
 	if !in.Obs.Delivered.Known() {
 		return ""

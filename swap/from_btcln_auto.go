@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
@@ -135,16 +136,24 @@ func autoAsk(in In) Ask {
 	case obs.Delivered.Known() && !inTime(in): // unless it is open by now, which takes less time
 		a.Found = &chains.EscrowQuery{Escrow: obs.Delivered.Value}
 	}
-	if obs.Delivered.Asked {
+	if shown := in.shown(); shown != nil && (!obs.Delivered.Asked || !bytes.Equal(obs.Judged, shown.Data)) { // all nodes may show another one than the first did
+		a.Delivered = &DeliveredAsk{Want: *r.Escrow.Expected, Data: shown.Data}
 		return a
 	}
 	switch {
-	case obs.Found.Known() && obs.Found.Value.Escrow != nil:
-		a.Delivered = &DeliveredAsk{Want: *r.Escrow.Expected, Data: obs.Found.Value.Escrow.Data}
+	case obs.Delivered.Asked:
 	case obs.LP.Known() && obs.LP.Value.Code == lp.CodeDone && len(obs.LP.Value.Escrow) > 0:
 		a.Delivered = &DeliveredAsk{Want: *r.Escrow.Expected, Data: obs.LP.Value.Escrow}
 	}
 	return a
+}
+
+// shown returns the escrow that the chain shows for the payment hash, nil if none.
+func (in In) shown() *chains.Escrow {
+	if f := in.Obs.Found; f.Known() {
+		return f.Value.Escrow
+	}
+	return nil
 }
 
 // autoSearch reports whether the chain is searched for an escrow that the LP
@@ -169,7 +178,7 @@ func autoFill(in In, next *Record) {
 	fillEscrowTxs(f, next.Escrow)
 	fillSubmission(in, next)
 	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
-		next.Problem = "the provider announced an escrow that differs from the agreed one: " + lie.Error()
+		next.Problem = "the provider announced an escrow that differs from the agreed one: " + lie.Public()
 	}
 	if in.Obs.Delivered.Known() && !inTime(in) {
 		next.Problem = "the escrow that the provider announced has an expiry that leaves too little time to claim it safely"

@@ -258,12 +258,13 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 		}
 		needs(t, passOf(spvPass(swapstate.SPVBroadcasted), elsewhere), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
 			"the vault is where it was":     func(in *In) { in.R.Vault.UTXO = bitcoin.OutPoint{}.String() },
-			"the vault is not known":        func(in *In) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
+			"the vault was not asked for":   func(in *In) { in.Obs.Vault = Fact[chains.VaultFact]{} },
 			"the provider has nothing":      func(in *In) { in.R.Bitcoin.Posted = false },
 			"the swap rests":                func(in *In) { in.R.Settled = true },
 			"the payment is not on its way": func(in *In) { in.R.State = swapstate.SPVPosted },
 		})
 		allows(t, spvPass(swapstate.SPVBroadcasted), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
+			"the nodes do not agree on where it is": func(in *In) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
 			"the vault is closed": func(in *In) {
 				elsewhere(in)
 				in.R.Vault.UTXO = bitcoin.OutPoint{}.String()

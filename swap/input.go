@@ -59,7 +59,8 @@ type Outcome struct {
 	Effect  EffectKind
 	Done    bool   // it was done
 	Refused bool   // it was not done and never will be; Reason says why
-	Reason  string // else it is not known whether it was done
+	Reason  string // else it is not known whether it was done; callers are shown it
+	Err     error  // what Reason says less of, for the log; nil if there was none
 	Step    int    // send: which transaction
 	Tx      string // send: its id
 	Of      string // withdraw: the k1 of the link

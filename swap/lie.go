@@ -1,10 +1,12 @@
 package swap
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/swapper-go/swapper/chains"
@@ -19,8 +21,8 @@ type Lie struct {
 	At     Millis          `json:"at"`
 	Check  string          `json:"check"` // which of the checks of an LP failed
 	Reason string          `json:"reason"`
-	Agreed json.RawMessage `json:"agreed,omitempty"` // the escrow of the quote; the invoice is in the swap's Lightning part
-	Came   json.RawMessage `json:"came,omitempty"`   // what of the LP's answer shows the lie
+	Agreed json.RawMessage `json:"agreed,omitempty"` // the escrow, vault or payout of the quote; the invoice is in the swap's Lightning part
+	Came   json.RawMessage `json:"came,omitempty"`   // what of the LP's answer, or of the chain, shows the lie
 }
 
 // Error returns the lie as the error by which [lp.Directory.Punish] knows it.
@@ -28,28 +30,42 @@ func (l *Lie) Error(url string) error {
 	return &lp.LPError{LP: url, Check: lp.Check(l.Check), Reason: l.Reason}
 }
 
+// enoughWitnesses is how many nodes of a chain have to say what an LP is punished for, and
+// none may object: one alone may be the LP's enemy.
+const enoughWitnesses = 2
+
 // lie returns what the LP has just been shown to lie about, nil if nothing is new. Only
 // a swap counts whose terms were agreed here: what a recovered or imported one was
 // promised, somebody else says.
 //
-// Only what the LP itself sent or signed proves a lie, and the bytes of a Bitcoin
-// transaction, which its id names. What a node says of a chain proves none: not that a
-// delivered escrow is open or ended already, not that an account disowns a signature, not
-// that gas was paid out short. Such a lie belongs here too, once its fact is settled:
-// said by as many nodes as an irreversible act takes.
+// What proves a lie is what the LP itself sent or signed, the bytes of a Bitcoin
+// transaction, which its id names, or what enough nodes of the chain say together
+// ([enoughWitnesses]): that the LP opened another escrow for the payment than was agreed,
+// that its vault closed over the withdrawal, that gas was paid out short. That a delivered
+// escrow is open or ended already proves none: whoever holds the authorisation can open it.
 func (in In) lie() *Lie {
-	r, s := in.R, in.Obs.LP
-	if !r.Quoted || r.Lie != nil || r.Escrow == nil || r.Escrow.Expected == nil || !s.Known() {
+	r := in.R
+	if !r.Quoted || r.Lie != nil {
 		return nil
 	}
 	var err error
-	switch r.Type {
-	case FromBTCLNAuto, FromBTCLN:
-		if r.Escrow.Real == nil {
+	var agreed, came json.RawMessage
+	switch e := r.Escrow; {
+	case e != nil && e.Expected != nil:
+		agreed, came = e.Expected.Data, evidence(in.Obs.LP.Value)
+		switch {
+		case in.openedFalsely():
+			err, came = in.falseEscrow(nil), bounded(shownOpening{in.shown().Data, in.Obs.Found.Value.InitTx})
+		case !in.Obs.LP.Known():
+		case (r.Type == FromBTCLNAuto || r.Type == FromBTCLN) && e.Real == nil:
 			err = in.falseDelivery()
+		case r.Type == ToBTC || r.Type == ToBTCLN:
+			err = in.falsePayout()
 		}
-	case ToBTC, ToBTCLN:
-		err = in.falsePayout()
+	case r.Type == SPVFromBTC:
+		err, agreed, came = in.closedVault(), bounded(r.Vault), bounded(shownClosing{in.Obs.Withdrawal.Value.Close})
+	case r.Type == TrustedFromBTC || r.Type == TrustedFromBTCLN:
+		err, agreed, came = in.shortGas(), bounded(r.Terms.Output), bounded(shownPayout{in.Obs.LP.Value.PayoutTxID, in.Obs.GasTx.Value.Paid})
 	}
 	found, ok := errors.AsType[*lp.LPError](err)
 	if !ok || !lp.Punishable(err) {
@@ -59,33 +75,61 @@ func (in In) lie() *Lie {
 	if len(reason) > mostReason {
 		reason = strings.ToValidUTF8(reason[:mostReason], "") + "..."
 	}
-	return &Lie{At: At(in.Now), Check: string(found.Check), Reason: reason, Agreed: r.Escrow.Expected.Data, Came: evidence(s.Value)}
+	return &Lie{At: At(in.Now), Check: string(found.Check), Reason: reason, Agreed: agreed, Came: came}
+}
+
+// openedFalsely reports whether enough nodes show an escrow of the LP for the payment. Its
+// offerer is the LP, without whose signature none can be opened.
+func (in In) openedFalsely() bool {
+	return in.R.Type == FromBTCLNAuto && in.R.Escrow.Real == nil && in.shown() != nil && in.Obs.Found.Value.Witnesses >= enoughWitnesses && bytes.Equal(in.Obs.Judged, in.shown().Data)
 }
 
 // falseDelivery returns what is false about the escrow that the LP presents for a payment.
 func (in In) falseDelivery() error {
 	s := in.Obs.LP.Value
-	if s.Code != lp.CodeDone || len(s.Escrow) == 0 {
+	if s.Code != lp.CodeDone || len(s.Escrow) == 0 || !bytes.Equal(in.Obs.Judged, s.Escrow) { // what was judged is what a node has shown
 		return nil
 	}
-	if f := in.Obs.Found; in.R.Type == FromBTCLNAuto && f.Known() && f.Value.Escrow != nil {
-		return nil // what was judged is what a node has shown
+	if in.Obs.Delivered.Known() && forged(in.Obs.Init.Err) {
+		return lieAbout(lp.CheckAuth, in.Obs.Init.Err)
 	}
+	return in.falseEscrow(s.Auth)
+}
+
+// falseEscrow returns what is false about the escrow that was judged. auth is the
+// authorisation to open it, nil where the LP opens it.
+func (in In) falseEscrow(auth *chains.Auth) error {
 	switch {
 	case in.Obs.Delivered.Err != nil:
 		return in.Obs.Delivered.Err
-	case !in.Obs.Delivered.Known():
-		return nil
-	case forged(in.Obs.Init.Err):
-		return lieAbout(lp.CheckAuth, in.Obs.Init.Err)
-	case inTime(in):
+	case !in.Obs.Delivered.Known() || inTime(in):
 		return nil
 	}
 	inv, err := lightning.Decode(in.R.Lightning.Invoice)
 	if err != nil {
 		return nil
 	}
-	return lp.VerifyLasting(*in.Obs.Delivered.Value, inv, s.Auth)
+	return lp.VerifyLasting(*in.Obs.Delivered.Value, inv, auth)
+}
+
+// closedVault returns the lie of an LP that signed a withdrawal which its vault could not
+// pay: an honest one looks at the same rules before it signs.
+func (in In) closedVault() error {
+	w := in.Obs.Withdrawal
+	if !w.Known() || w.Value.State != chains.WithdrawalClosed || w.Value.FrontTx != "" || !w.Value.Final || w.Value.Witnesses < enoughWitnesses {
+		return nil
+	}
+	return lieAbout(lp.CheckPayout, errors.New("the vault closed over the withdrawal and paid nothing"))
+}
+
+// shortGas returns the lie of an LP whose payout of gas, as it calls it, pays the user less
+// than it says. One that pays nothing proves none: a contract may have passed it on.
+func (in In) shortGas() error {
+	f := in.Obs.GasTx
+	if !LPSays(lp.CodeDone)(in) || !f.Known() || f.Value.Witnesses < enoughWitnesses || !f.Value.Status.Final || !payoutShort(in) || f.Value.Paid.Sign() <= 0 {
+		return nil
+	}
+	return lieAbout(lp.CheckPayout, fmt.Errorf("the payout is %s instead of %s", f.Value.Paid, in.R.Terms.Output.Raw))
 }
 
 // falsePayout returns what is false about the payment that the LP says it made, or about
@@ -127,15 +171,35 @@ const (
 	mostEvidence = 16 << 10
 )
 
-// evidence is what an LP's answer shows; of a longer one it is a string with its beginning.
+// What is kept of what a chain shows.
+type (
+	shownOpening struct {
+		Escrow json.RawMessage `json:"escrow"`
+		InitTx string          `json:"initTx"`
+	}
+	shownClosing struct {
+		CloseTx string `json:"closeTx"`
+	}
+	shownPayout struct {
+		PayoutTx string   `json:"payoutTx"`
+		Paid     *big.Int `json:"paid"`
+	}
+)
+
+// evidence is what an LP's answer shows.
 func evidence(s lp.Status) json.RawMessage {
-	text, err := json.Marshal(struct {
+	return bounded(struct {
 		Code   int             `json:"code"`
 		Escrow json.RawMessage `json:"escrow,omitempty"`
 		Auth   *chains.Auth    `json:"auth,omitempty"`
 		Secret string          `json:"secret,omitempty"`
 		TxID   string          `json:"txId,omitempty"`
 	}{s.Code, s.Escrow, s.Auth, hex.EncodeToString(s.Secret), s.TxID})
+}
+
+// bounded is evidence as JSON; of a longer one it is a string with its beginning.
+func bounded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
 	if err == nil && len(text) > mostEvidence {
 		text, err = json.Marshal(string(text[:mostEvidence]))
 	}

@@ -66,7 +66,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 		return quoted(func() In {
 			in := pass()
 			in.Obs.LP = known(lp.Status{Code: lp.CodeDone, Escrow: json.RawMessage(`{"came":2}`), Auth: &chains.Auth{Signature: "aa"}})
-			in.Obs.Delivered = Fact[*chains.Escrow]{Asked: true, Err: false_(lp.CheckEscrow)}
+			in.Obs.Delivered, in.Obs.Judged = Fact[*chains.Escrow]{Asked: true, Err: false_(lp.CheckEscrow)}, in.Obs.LP.Value.Escrow
 			return in
 		})
 	}
@@ -105,7 +105,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 		"another escrow":                             {newFromBTCLNAuto(), auto, nil, lp.CheckEscrow},
 		"another escrow, to be opened":               {newFromBTCLN(), legacy, nil, lp.CheckEscrow},
 		"another escrow, of a swap that is over":     {newFromBTCLNAuto(), auto, func(in *In) { in.R.State = swapstate.LnExpired }, lp.CheckEscrow},
-		"another escrow, that a node showed":         {newFromBTCLNAuto(), auto, func(in *In) { in.Obs.Found = known(chains.EscrowFact{Escrow: &chains.Escrow{}}) }, ""},
+		"another escrow, that a node showed":         {newFromBTCLNAuto(), auto, func(in *In) { in.Obs.Judged = json.RawMessage(`{"shown":3}`) }, ""},
 		"another escrow, that nobody could read":     {newFromBTCLNAuto(), auto, func(in *In) { in.Obs.Delivered = failed[*chains.Escrow](nil) }, ""},
 		"another escrow, which an honest LP may err": {newFromBTCLNAuto(), auto, func(in *In) { in.Obs.Delivered.Err = &lp.LPError{Check: lp.CheckEscrow, Lenient: true} }, ""},
 		"another escrow, and the LP is silent":       {newFromBTCLNAuto(), auto, func(in *In) { in.Obs.LP = failed(in.Obs.LP.Value) }, ""},

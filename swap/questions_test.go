@@ -196,8 +196,14 @@ func TestAutoQuestions(t *testing.T) {
 		{name: "whether what was found is what was agreed", pass: passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) {
 			in.Obs.Found = known(chains.EscrowFact{Escrow: &chains.Escrow{Data: []byte("{}")}})
 		}), asks: func(a Ask) bool { return a.Delivered != nil && string(a.Delivered.Data) == "{}" }, without: changes{
-			"that was done": func(in *In) { in.Obs.Delivered = known[*chains.Escrow](nil) }, "nothing was found": func(in *In) { in.Obs.Found.Value.Escrow = nil },
+			"that was done": func(in *In) {
+				in.Obs.Delivered, in.Obs.Judged = known[*chains.Escrow](nil), in.Obs.Found.Value.Escrow.Data
+			}, "nothing was found": func(in *In) { in.Obs.Found.Value.Escrow = nil },
 			"the chain does not answer": func(in *In) { in.Obs.Found = failed(in.Obs.Found.Value) },
+		}, with: changes{
+			"that was done of another": func(in *In) {
+				in.Obs.Delivered, in.Obs.Judged = known[*chains.Escrow](nil), []byte("[]")
+			},
 		}},
 	})
 }

@@ -14,7 +14,8 @@ import (
 //
 //   - showing that a swap has finished, and ending its supervision;
 //   - making a preimage public, or handing out transactions that do;
-//   - asking for a bitcoin payment, or taking a signed one.
+//   - asking for a bitcoin payment, or taking a signed one;
+//   - punishing an LP for what the chain shows ([In.lie]), which takes two nodes at least.
 //
 // The types know nothing of this. onSettledFacts puts it around each of them: a type that
 // would do one of these by the word of one of several nodes has the same question asked
@@ -99,10 +100,13 @@ func (in In) askAll(ask func(In) Ask, to *Ask) {
 func (in In) believing() In {
 	o := *in.Obs
 	for _, f := range []*chains.EscrowFact{&o.Escrow.Value, &o.Found.Value} {
-		f.Final, f.Unsettled = f.Final || f.Unsettled, false
+		if f.Unsettled {
+			f.Final, f.Unsettled, f.Witnesses = true, false, enoughWitnesses
+		}
 	}
-	w := &o.Withdrawal.Value
-	w.Final, w.Unsettled = w.Final || w.Unsettled, false
+	if w := &o.Withdrawal.Value; w.Unsettled {
+		w.Final, w.Unsettled, w.Witnesses = true, false, enoughWitnesses
+	}
 	in.Obs = &o
 	return in
 }
@@ -112,7 +116,7 @@ func (in In) believing() In {
 func (f *Flow) irrevocable(in In, effects func(In) []Effect, view func(In) View) bool {
 	in = in.believing()
 	next, move := f.Step(in)
-	if move != nil && f.irrevocableMove(in, move) || next.Settled && !in.R.Settled || next.Ended > in.R.Ended {
+	if move != nil && f.irrevocableMove(in, move) || next.Settled && !in.R.Settled || next.Ended > in.R.Ended || next.Lie != in.R.Lie {
 		return true
 	}
 	if move == nil { // else the flow asks again once the row is taken

@@ -206,16 +206,17 @@ func spvAsk(in In) Ask {
 		a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	_, hinted := in.Input.(Look)
-	if (hinted || look && obs.Vault.Known() && spvMoved(r, obs.Vault.Value.Vault)) && !obs.Withdrawal.Asked {
+	if (hinted || look && obs.Vault.Asked && spvMoved(r, obs.Vault)) && !obs.Withdrawal.Asked {
 		a.Withdrawal = spvWithdrawal(r)
 	}
 	return a
 }
 
-// spvMoved reports whether the vault may have processed our withdrawal: it is
-// closed, or no longer where it was when we signed.
-func spvMoved(r *Record, v chains.Vault) bool {
-	return !v.Open || v.UTXO.String() != r.Vault.UTXO
+// spvMoved reports whether the vault may have processed our withdrawal: it is closed, or
+// no longer where it was when we signed, or the nodes do not agree on where it is. Of a
+// withdrawal they say in which block it was, so that one that makes it up is found out.
+func spvMoved(r *Record, f Fact[chains.VaultFact]) bool {
+	return f.Err != nil || !f.Value.Vault.Open || f.Value.Vault.UTXO.String() != r.Vault.UTXO
 }
 
 func spvWithdrawal(r *Record) *chains.WithdrawalQuery {

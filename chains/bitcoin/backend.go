@@ -24,6 +24,23 @@ type RejectedError struct {
 // Error returns the node's message with a prefix.
 func (e *RejectedError) Error() string { return "transaction rejected: " + e.Reason }
 
+// Public has of the reason, which is the backend's text, the word of Bitcoin Core's that
+// wallets know, if it has one.
+func (e *RejectedError) Public() string {
+	for _, word := range rejections {
+		if strings.Contains(e.Reason, word) {
+			return "transaction rejected: " + word
+		}
+	}
+	return "transaction rejected"
+}
+
+// rejections are the words by which Bitcoin Core rejects what a wallet may have made.
+var rejections = []string{
+	"min relay fee not met", "mempool min fee not met", "insufficient fee", "max-fee-exceeded", "txn-mempool-conflict", "too-long-mempool-chain", "non-BIP68-final", "non-final",
+	"bad-txns-inputs-missingorspent", "missing-inputs", "bad-txns-in-belowout", "mandatory-script-verify-flag-failed", "dust", "scriptpubkey", "tx-size",
+}
+
 // AlreadyKnown reports whether the transaction was refused because it is already
 // in the mempool or in the chain, which counts as sent (protocol: bitcoin.md §4).
 func (e *RejectedError) AlreadyKnown() bool {

@@ -99,6 +99,7 @@ func (k *kit) refundAuth() {
 	longer := good
 	longer.Timeout += 1000
 	init, _ := k.authorize(e)
+	k.net.Misbehave(k.T, 1, Down) // two nodes together may prove more
 	for what, bad := range map[string]chains.Auth{
 		"by a stranger": k.net.Account(k.T).AuthorizeRefund(k.T, e, later),
 		"by the user":   k.user.AuthorizeRefund(k.T, e, later),
@@ -112,12 +113,14 @@ func (k *kit) refundAuth() {
 		k.refusedAuth("refund, "+what, err)
 		k.provenAlone("refund, "+what, err, k.k.VerifyRefund(k.offline(), e, bad))
 	}
+	k.net.Misbehave(k.T, 1, Healthy)
+	k.net.Advance(k.T, 3*time.Minute) // and it is asked again
 	other := k.payIn(lock(secret(4)), k.facts.Token)
 	k.refusedAuth("refund, of another escrow", k.k.VerifyRefund(k.Context(), k.expect(other), good))
 }
 
-// provenAlone demands that a verdict says so if it needs no node, and only then: it is
-// what the other party is blamed for.
+// provenAlone demands that a verdict of one node says so if it needs none, and only then: it
+// is what the other party is blamed for.
 func (k *kit) provenAlone(name string, online, offline error) {
 	k.Helper()
 	e, _ := errors.AsType[*chains.AuthError](online)

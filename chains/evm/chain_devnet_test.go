@@ -296,3 +296,34 @@ func TestOpensWhileNodesAreSilent(t *testing.T) {
 		t.Error("opened although the caller does not wait")
 	}
 }
+
+// What a plain transfer pays counts once it is in a safe block, and both nodes say so.
+func TestPaid(t *testing.T) {
+	l := newNet(t, devnet.Options{})
+	to := common.Address{0xab}
+	paid, err := l.User.Send(t.Context(), evmwire.Call{To: to, Value: big.NewInt(7)})
+	l.must(err)
+	id := paid.TxHash.Hex()
+	payouts := l.chain.(chains.Payouts)
+	for i := 0; ; i++ {
+		got, err := payouts.Paid(t.Context(), id, to.Hex())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Witnesses == 2 {
+			if got.Amount.Int64() != 7 {
+				t.Errorf("paid %s", got.Amount)
+			}
+			break
+		}
+		if got.Amount.Sign() != 0 || i == 200 {
+			t.Fatalf("before it is safe: %s by %d nodes", got.Amount, got.Witnesses)
+		}
+		l.must(l.Net.Mine(1))
+	}
+	for who, tx := range map[string]string{l.User.Address.Hex(): id, to.Hex(): common.Hash{1}.Hex()} {
+		if got, err := payouts.Paid(t.Context(), tx, who); err != nil || got.Amount.Sign() != 0 {
+			t.Errorf("%s paid %s, %v", tx, got.Amount, err)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package evm
 import (
 	"context"
 	"encoding/json"
-	"math/big"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -65,7 +64,7 @@ func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
 	case evmrpc.Says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
 	case evmrpc.Says(text, refusals...):
-		return fault.New(fault.InvalidState, "the node refused the transaction: %w", err)
+		return fault.New(fault.InvalidState, "the node refused the transaction: %w", evmrpc.Known(err, text, refusals))
 	}
 	return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
 }
@@ -111,22 +110,6 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 		all[doubtful[n]].State = chains.TxReplaced
 	}
 	return all, nil
-}
-
-// Paid implements [chains.Payouts]. Only plain transfers pay the native coin
-// from one account to another; what contracts pass on is not seen.
-func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
-	var tx *struct {
-		To    *common.Address `json:"to"`
-		Value *hexutil.Big    `json:"value"`
-	}
-	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{{Method: "eth_getTransactionByHash", Params: []any{txID}, Result: &tx}}); err != nil {
-		return nil, err
-	}
-	if tx == nil || tx.To == nil || tx.Value == nil || *tx.To != common.HexToAddress(to) {
-		return new(big.Int), nil
-	}
-	return tx.Value.ToInt(), nil
 }
 
 // status also returns the indexes of the transactions that the node does not know

@@ -1,10 +1,13 @@
 package evm
 
 import (
+	"context"
 	"math"
+	"math/big"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/evmrpc"
@@ -72,4 +75,46 @@ func lowest(p *settle.Panel[*contracts], from uint64, searched func(k *contracts
 		return from
 	}
 	return low
+}
+
+// Paid implements [chains.Payouts]. It takes one round trip, to all nodes. Only plain transfers
+// pay the native coin from one account to another; what contracts pass on is not seen.
+func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error) {
+	p := &settle.Panel[evmrpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
+	var nodes []*evmrpc.Nodes
+	nodes, p.Retry = c.node.(*evmrpc.Nodes).Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[evmrpc.Node]{Node: n, Reader: n})
+	}
+	return settle.Paid(ctx, p, txID, func(n evmrpc.Node, ctx context.Context) (settle.Payment, error) {
+		return c.paid(ctx, n, txID, common.HexToAddress(to))
+	})
+}
+
+// paid is what one node says.
+func (c *chain) paid(ctx context.Context, node evmrpc.Node, txID string, to common.Address) (p settle.Payment, err error) {
+	var h headsRequest
+	var tx *struct {
+		To    *common.Address `json:"to"`
+		Value *hexutil.Big    `json:"value"`
+	}
+	var done *receipt
+	if err := evmrpc.AskAll(ctx, node, append(h.requests(c.net),
+		evmrpc.Request{Method: "eth_getTransactionByHash", Params: []any{txID}, Result: &tx},
+		evmrpc.Request{Method: "eth_getTransactionReceipt", Params: []any{txID}, Result: &done})); err != nil {
+		return p, err
+	}
+	heads, err := h.heads()
+	if err != nil {
+		return p, err
+	}
+	p.Head, p.Amount = heads.Latest, new(big.Int)
+	if done == nil || done.BlockNumber > h.safe.Number {
+		return p, nil
+	}
+	p.Height = uint64(done.BlockNumber)
+	if done.Status != 0 && tx != nil && tx.To != nil && *tx.To == to && tx.Value != nil {
+		p.Amount = tx.Value.ToInt()
+	}
+	return p, nil
 }

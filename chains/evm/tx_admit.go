@@ -67,7 +67,7 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	if first.Nonce != uint64(mined) || len(requests) == needed || !refusedRun(requests[needed].Err) {
 		return nil
 	}
-	why := requests[needed].Err
+	why := evmrpc.Refusal(requests[needed].Err)
 	if k.leftOut(plan, first) {
 		return fault.Invalid(fieldOf(0), "cannot be executed without the transaction before it, which is missing: submit all of the action's transactions in order: %w", why)
 	}

@@ -278,6 +278,40 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 	}
 }
 
+// That an LP has not signed a block's hash is proven by two nodes that have the block, and
+// never by one, nor while another has a different block.
+func TestOneNodeDoesNotProveAForgery(t *testing.T) {
+	invents := rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+		if method != "getBlock" {
+			return result
+		}
+		var block map[string]any
+		if json.Unmarshal(result, &block) == nil && block != nil {
+			block["blockhash"] = wire.Key{8}.String()
+			result, _ = json.Marshal(block)
+		}
+		return result
+	}}
+	for name, c := range map[string]struct {
+		fault  rpc.Fault // of the second node
+		proven bool
+	}{
+		"both have it":    {rpc.Fault{}, true},
+		"one is down":     {rpc.Fault{Down: true}, false},
+		"one has another": {invents, false},
+		"one has none":    {rpc.Fault{Fail: []string{"getBlock"}}, false},
+	} {
+		s := newScene(t, wire.V1)
+		e := s.in(s.user, lock(9), devnet.WBTC)
+		auth := s.opening(s.user, e).Steps[0].Auth
+		s.nodes[1].Misbehave(c.fault)
+		_, err := s.k.VerifyInit(t.Context(), e, auth, "9001;0", s.user.Address()) // the rate is part of what is signed (§13)
+		if bad, ok := errors.AsType[*chains.AuthError](err); !ok || bad.Proven != c.proven {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Where a refund takes more than the table says, the limit is raised; a node that
 // cannot try it changes nothing (§21.15).
 func TestRefundThatTakesMore(t *testing.T) {
@@ -424,11 +458,11 @@ func TestPaid(t *testing.T) {
 	s.must(err)
 	payouts := s.chain.(chains.Payouts)
 	for who, want := range map[string]int64{to.Address(): 15, s.lp.Address(): 100, s.user.Address(): 0} {
-		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Int64() != want {
-			t.Errorf("%s got %s, %v; want %d", who, got, err, want)
+		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Amount.Int64() != want || got.Witnesses != 2 {
+			t.Errorf("%s got %s by %d nodes, %v; want %d", who, got.Amount, got.Witnesses, err, want)
 		}
 	}
-	if got, err := payouts.Paid(t.Context(), wire.Signature{1}.String(), to.Address()); err != nil || got.Sign() != 0 {
-		t.Errorf("an unknown transaction paid %s, %v", got, err)
+	if got, err := payouts.Paid(t.Context(), wire.Signature{1}.String(), to.Address()); err != nil || got.Amount.Sign() != 0 || got.Witnesses != 0 {
+		t.Errorf("an unknown transaction paid %s, %v", got.Amount, err)
 	}
 }

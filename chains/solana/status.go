@@ -231,14 +231,14 @@ func (c *chain) contractOf(instructions []wire.Instruction) *contract {
 // Paid implements [chains.Payouts]. It takes one round trip, to all nodes. Only plain transfers pay
 // SOL from one wallet to another; what programs pass on is seen as far as the node
 // tells it.
-func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
+func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error) {
 	id, err := wire.ParseSignature(txID)
 	if err != nil {
-		return new(big.Int), nil
+		return chains.Payout{Amount: new(big.Int)}, nil
 	}
 	who, err := address("address", to)
 	if err != nil {
-		return nil, err
+		return chains.Payout{}, err
 	}
 	p := &settle.Panel[solrpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
 	var nodes []*solrpc.Nodes

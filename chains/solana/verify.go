@@ -2,6 +2,7 @@ package solana
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -50,8 +51,11 @@ func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.
 	}
 	verify := func(h wire.Hash) error { return k.Programs.VerifyInit(d, from, a, rate, h) }
 	if err := verify(block.Hash); err != nil {
-		other, ok := k.chain.otherBlock(ctx, a.Slot, block.Hash, func(h wire.Hash) bool { return verify(h) == nil })
+		other, ok, agreed := k.chain.otherBlock(ctx, a.Slot, block.Hash, func(h wire.Hash) bool { return verify(h) == nil })
 		if !ok {
+			if bad, is := errors.AsType[*chains.AuthError](err); is && agreed {
+				bad.Proven = true
+			}
 			return 0, err
 		}
 		block = other
@@ -110,11 +114,13 @@ func (c *chain) noteSigned(slot uint64, b solrpc.Block) {
 }
 
 // otherBlock returns the block of a slot as a node has it that says another hash than
-// the first, one that good accepts.
-func (c *chain) otherBlock(ctx context.Context, slot uint64, not wire.Hash, good func(wire.Hash) bool) (block solrpc.Block, found bool) {
+// the first, one that good accepts. agreed reports whether at least two nodes say the
+// first hash and none another.
+func (c *chain) otherBlock(ctx context.Context, slot uint64, not wire.Hash, good func(wire.Hash) bool) (block solrpc.Block, found, agreed bool) {
 	if !c.nodes.Several() {
-		return block, false
+		return block, false, false
 	}
+	same, others := 0, 0
 	ask := func() []solrpc.Request {
 		return []solrpc.Request{solrpc.BlockRequest(slot, solrpc.Confirmed, new(solrpc.Block))}
 	}
@@ -122,9 +128,15 @@ func (c *chain) otherBlock(ctx context.Context, slot uint64, not wire.Hash, good
 		if r[0].Err != nil {
 			return
 		}
-		if b := *r[0].Result.(*solrpc.Block); b.Hash != not && good(b.Hash) {
+		b := *r[0].Result.(*solrpc.Block)
+		if b.Hash == not {
+			same++
+			return
+		}
+		others++
+		if good(b.Hash) {
 			block, found = b, true
 		}
 	})
-	return block, found
+	return block, found, same > 1 && others == 0
 }

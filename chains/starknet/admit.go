@@ -98,9 +98,9 @@ func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error
 	if starkrpc.IsRefusal(refused) {
 		why, i := starkrpc.RevertReason(refused), min(failedAt(refused), len(signed)-1)
 		if wire.RefusesSignature(why) {
-			return fault.Invalid(fieldOf(i), "is not signed by its account: %s", why)
+			return fault.Invalid(fieldOf(i), "is not signed by its account: %w", starkrpc.Reason(why))
 		}
-		return fault.Invalid(fieldOf(i), "cannot be executed: %s", why)
+		return fault.Invalid(fieldOf(i), "cannot be executed: %w", starkrpc.Reason(why))
 	}
 	if refused != nil {
 		return nil // the node's trouble, or it does not try transactions
@@ -110,12 +110,12 @@ func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error
 			continue
 		}
 		if jsonrpc.Says(t.Reason, "Insufficient max L", "Out of gas") {
-			return fault.Invalid(fieldOf(i), "allows too little gas, and would be executed without effect: sign it with higher bounds: %s", t.Reason)
+			return fault.Invalid(fieldOf(i), "allows too little gas, and would be executed without effect: sign it with higher bounds: %w", starkrpc.Reason(t.Reason))
 		}
 		if k.leftOut(plan, signed[i]) {
-			return fault.Invalid(fieldOf(i), "cannot be executed without the approval before the call, which is missing: sign the transaction as it was handed out: %s", t.Reason)
+			return fault.Invalid(fieldOf(i), "cannot be executed without the approval before the call, which is missing: sign the transaction as it was handed out: %w", starkrpc.Reason(t.Reason))
 		}
-		return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %s", t.Reason)
+		return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %w", starkrpc.Reason(t.Reason))
 	}
 	return nil
 }

@@ -249,14 +249,14 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 
 // Paid implements [chains.Payouts]. It takes one round trip, to all nodes. What is paid is what the
 // token's own events say, whoever made the transfer.
-func (c *chain) Paid(ctx context.Context, txID, to string) (*big.Int, error) {
+func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error) {
 	id, err := wire.ParseFelt(txID)
 	if err != nil {
-		return new(big.Int), nil
+		return chains.Payout{Amount: new(big.Int)}, nil
 	}
 	who, err := account("address", to)
 	if err != nil {
-		return nil, err
+		return chains.Payout{}, err
 	}
 	return c.ledger.Paid(ctx, id, who)
 }

@@ -3,7 +3,6 @@ package events
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -88,10 +87,7 @@ func (s *Streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		return
 	}
-	if fault.CodeOf(err) == fault.Internal && !errors.Is(err, swapper.ErrClosed) {
-		s.Logger.ErrorContext(r.Context(), "a stream of events could not begin", "err", err)
-	}
-	httpapi.WriteError(w, r, err)
+	httpapi.WriteLogged(w, r, s.Logger, "subscribe", err)
 }
 
 // serve returns an error only if nothing has been written.

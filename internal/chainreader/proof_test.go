@@ -132,7 +132,9 @@ func (c *trustChain) Status(context.Context, []chains.Signed) ([]chains.TxStatus
 // payer also says what transactions pay.
 type payer struct{ *trustChain }
 
-func (c payer) Paid(context.Context, string, string) (*big.Int, error) { return c.paid, c.paidErr }
+func (c payer) Paid(context.Context, string, string) (chains.Payout, error) {
+	return chains.Payout{Amount: c.paid, Witnesses: 3}, c.paidErr
+}
 
 func TestWhatBecameOfTransactions(t *testing.T) {
 	done := []chains.TxStatus{{State: chains.TxConfirmed}}
@@ -155,7 +157,7 @@ func TestWhatBecameOfTransactions(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, all, err)
 		}
 		f, err := w.GasPayout(t.Context(), "TRUST", swap.GasAsk{TxID: "x", To: "y"})
-		if (err == nil) != c.gas || c.gas && (f.Status != done[0] || (f.Paid == nil) != (c.paid == nil) || f.Paid != nil && f.Paid.Cmp(c.paid) != 0) {
+		if (err == nil) != c.gas || c.gas && (f.Status != done[0] || (f.Paid == nil) != (c.paid == nil) || f.Paid != nil && (f.Paid.Cmp(c.paid) != 0 || f.Witnesses != 3)) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 		w.Close()

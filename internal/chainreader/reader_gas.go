@@ -37,7 +37,11 @@ func (rd *Reader) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (s
 		return err
 	})
 	if can, ok := c.(chains.Payouts); ok {
-		g.Go(func() (err error) { f.Paid, err = can.Paid(ctx, q.TxID, q.To); return err })
+		g.Go(func() error {
+			paid, err := can.Paid(ctx, q.TxID, q.To)
+			f.Paid, f.Witnesses = paid.Amount, paid.Witnesses
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return swap.GasFact{}, err

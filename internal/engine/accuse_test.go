@@ -36,6 +36,78 @@ func (falseLP) Escrow(context.Context, string, string, chains.EscrowQuery) (chai
 	return chains.EscrowFact{Head: chains.Block{Height: 1, Time: time.Now().Unix()}}, nil
 }
 
+// openingLP says nothing, and the chain shows another escrow of it than was agreed: by the
+// word of one node, and of so many when all are asked.
+type openingLP struct {
+	falseLP
+	witnesses int
+}
+
+func (openingLP) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
+	return lp.Status{}, errors.New("no answer")
+}
+
+func (o openingLP) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (chains.EscrowFact, error) {
+	f := chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xopening", Escrow: &chains.Escrow{Data: json.RawMessage(`{"amount":"1"}`)}, Unsettled: !q.Settled, Head: chains.Block{Height: 1, Time: time.Now().Unix()}}
+	if q.Settled {
+		f.Witnesses = o.witnesses
+	}
+	return f, nil
+}
+
+// An LP that opens a false escrow and says nothing is punished once two nodes of the chain
+// show it, in the pass that finds it, and never on one node's word.
+func TestLieThatTheChainShowsIsAccused(t *testing.T) {
+	for name, c := range map[string]struct {
+		witnesses int
+		shared    bool
+		imported  bool
+		kept      bool
+		punished  int
+	}{
+		"two nodes":                        {2, false, false, true, 1},
+		"one node":                         {1, false, false, false, 0},
+		"the only node":                    {0, false, false, false, 0},
+		"imported":                         {2, false, true, false, 0},
+		"another swap has the same hash":   {2, true, false, true, 0},
+		"one node, and the hash is shared": {1, true, false, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, p := new(storagetest.Memory), new(punished)
+				g := liarsEngine(t, store, p)
+				g.reader = openingLP{witnesses: c.witnesses}
+				if c.shared {
+					r := liarsSwap("b", "11")
+					r.Settled = true
+					if err := g.Restore(t.Context(), r); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r := liarsSwap("a", "11")
+				r.Quoted = !c.imported
+				if err := g.Restore(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				for range 3 {
+					res, err := g.Advance(t.Context(), "a", nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
+						t.Errorf("kept %+v", l)
+					}
+					time.Sleep(2 * snapshotLife)
+				}
+				if len(p.whom) != c.punished {
+					t.Errorf("punished %v, want %d", p.whom, c.punished)
+				}
+				g.Close()
+			})
+		})
+	}
+}
+
 // punished counts punishments.
 type punished struct {
 	mu    sync.Mutex

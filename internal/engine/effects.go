@@ -127,6 +127,9 @@ func (x *runner) execute(r *swap.Record, e swap.Effect) (o swap.Outcome, done bo
 	ctx, cancel := context.WithTimeout(x.base, patience)
 	defer cancel()
 	o = x.executor.Execute(ctx, r, e)
+	if o.Err != nil {
+		x.log.Warn("effect failed", "swap", storage.Label(r.ID), "effect", e.Kind, "refused", o.Refused, "err", o.Err)
+	}
 	o.Effect, o.Step, o.By = e.Kind, e.Step, x.owner
 	return o, true
 }

@@ -75,6 +75,7 @@ func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 		add(func() { put(&obs.LP, in.Now)(w.LPStatus(ctx, *q)) })
 	}
 	if q := ask.Delivered; q != nil {
+		obs.Judged = q.Data
 		add(func() { put(&obs.Delivered, in.Now)(w.Delivered(ctx, r.Chain, r.Contract, *q)) })
 	}
 	if q := ask.Wait; q != nil {

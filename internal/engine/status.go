@@ -86,6 +86,9 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 		g.log.Warn("building the swap's action failed", "swap", storage.Label(q.ID), "err", err)
 		err = fault.New(fault.Internal, "the transactions to sign could not be built; try again later")
 	}
+	if _, ok := errors.AsType[*chains.ContradictionError](v.Blocked); ok { // what one of the nodes says of the step is no better reason
+		err = v.Blocked
+	}
 	s := &Status{Record: res.Record, View: v, Problem: err}
 	if sign, ok := v.Action.(*swap.Sign); ok && sign.For != swap.ActionInit { // none would mean that nothing is left to do
 		s.Todo = swap.Todo{Wait: sign.Delayed()}

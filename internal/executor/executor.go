@@ -111,10 +111,11 @@ func (p *Executor) setRefund(ctx context.Context, r *swap.Record) swap.Outcome {
 	return outcome(refused, err)
 }
 
-// outcome is Done without an error; refused says that the error is final.
+// outcome is Done without an error; refused says that the error is final. The reason is stored,
+// and shown to callers.
 func outcome(refused bool, err error) swap.Outcome {
 	if err == nil {
 		return swap.Outcome{Done: true}
 	}
-	return swap.Outcome{Refused: refused, Reason: err.Error()}
+	return swap.Outcome{Refused: refused, Reason: fault.Public(err), Err: err}
 }

@@ -42,7 +42,7 @@ func TestRefundAddressIsToldOnce(t *testing.T) {
 		if (got.Reason == "") != c.want.Done {
 			t.Errorf("%s: reason %q", name, got.Reason)
 		}
-		if got.Reason = ""; got != c.want {
+		if got.Reason, got.Err = "", nil; got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}

@@ -32,12 +32,11 @@ type JSON struct {
 // StatusError is an answer whose status is not 2xx.
 type StatusError struct {
 	Status int
-	Body   []byte // as received, cut at the limit of the request
+	Body   []byte // as received, but for access keys, cut at the limit of the request
 }
 
 // AboutAccess reports whether a status says that access was refused. The text of such
-// an answer may repeat the access key, which is the operator's, and error texts reach
-// callers: it is not shown.
+// an answer may repeat the access key, which is the operator's: it is not even logged.
 func AboutAccess(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests:
@@ -58,6 +57,9 @@ func (e *StatusError) Error() string {
 		return fmt.Sprintf("HTTP status %d: %q", e.Status, body)
 	}
 }
+
+// Public returns the status alone.
+func (e *StatusError) Public() string { return fmt.Sprintf("HTTP status %d", e.Status) }
 
 // Get requests url and decodes the answer into out as [Decode] does. A status
 // that is not 2xx is a [*StatusError]; errors never contain the query of url,
@@ -117,7 +119,7 @@ func (j JSON) Raw(ctx context.Context, method, url string, body []byte) ([]byte,
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		// The status is the news; of the body as much as can be had.
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, limit))
-		return nil, &StatusError{Status: resp.StatusCode, Body: body}
+		return nil, &StatusError{Status: resp.StatusCode, Body: Conceal(body, url)}
 	}
 	return ReadAll(resp, limit)
 }

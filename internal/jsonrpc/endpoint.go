@@ -93,8 +93,9 @@ type attempt struct {
 
 // attempt asks for a whole batch. It fails unless every call was answered by a
 // node of the right network.
-func (e *endpoint) attempt(ctx context.Context, requests []Request) attempt {
-	a := attempt{by: e}
+func (e *endpoint) attempt(ctx context.Context, requests []Request) (a attempt) {
+	a.by = e
+	defer func() { a.err = httpx.Concealed(a.err, e.url) }()
 	e.mu.Lock()
 	verified := e.verified
 	e.mu.Unlock()
@@ -328,7 +329,13 @@ func (e *endpoint) post(ctx context.Context, texts []string) ([]*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseReplies(data, len(texts))
+	replies, err := parseReplies(data, len(texts))
+	for _, r := range replies {
+		if r != nil && r.Error != nil {
+			r.Error.Text, r.Error.Data = string(httpx.Conceal([]byte(r.Error.Text), e.url)), httpx.Conceal(r.Error.Data, e.url)
+		}
+	}
+	return replies, err
 }
 
 // parseReplies reads the body of a response to n calls with the ids 1 to n.
@@ -342,7 +349,7 @@ func parseReplies(data []byte, n int) ([]*reply, error) {
 			return nil, fmt.Errorf("response is not JSON-RPC: %w", err)
 		}
 		if n > 1 {
-			return nil, &batchRefused{r.Error, r.Error != nil && refusesAny(strings.ToLower(r.Error.Text))}
+			return []*reply{r}, &batchRefused{r.Error, r.Error != nil && refusesAny(strings.ToLower(r.Error.Text))}
 		}
 		all[0] = r // some servers leave out the id of an error
 		return all, nil

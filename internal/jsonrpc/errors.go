@@ -1,11 +1,13 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -20,6 +22,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// Public returns the code alone: the text is the node's, which may repeat an access key.
+func (e *Error) Public() string { return fmt.Sprintf("error %d", e.Code) }
 
 // ErrorCode returns the code.
 func (e *Error) ErrorCode() int { return e.Code }
@@ -48,6 +53,31 @@ func (e *Error) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Known returns an error of a node of which callers are shown words of our own; err itself
+// if there are none.
+func Known(err error, words string) error {
+	if words == "" {
+		return err
+	}
+	return &known{err, words}
+}
+
+// Reason is what a node said of a refusal, of which callers are shown no more than the first
+// of words that it contains.
+func Reason(said string, words ...string) error {
+	return &known{errors.New(said), cmp.Or(Said(said, words...), fault.InLog)}
+}
+
+type known struct {
+	error
+	words string
+}
+
+// Public returns the words.
+func (e *known) Public() string { return e.words }
+
+func (e *known) Unwrap() error { return e.error }
+
 // CodeOf returns the JSON-RPC code of an error, 0 if it has none.
 func CodeOf(err error) int {
 	if e, ok := errors.AsType[interface {
@@ -60,13 +90,16 @@ func CodeOf(err error) int {
 }
 
 // Says reports whether a text contains one of others.
-func Says(text string, any ...string) bool {
+func Says(text string, any ...string) bool { return Said(text, any...) != "" }
+
+// Said returns the first of others that a text contains, "" if it contains none.
+func Said(text string, any ...string) string {
 	for _, s := range any {
 		if strings.Contains(text, s) {
-			return true
+			return s
 		}
 	}
-	return false
+	return ""
 }
 
 func cut(text string) string {

@@ -161,7 +161,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 		n.accept(*best, requests)
 		return nil
 	}
-	return fault.New(fault.Upstream, "no node of the chain is responding (%s)", strings.Join(failures, "; "))
+	return fault.New(fault.Upstream, "no node of the chain is responding%s", fault.Hidden(" ("+strings.Join(failures, "; ")+")"))
 }
 
 // accept hands the answers out.
@@ -184,7 +184,7 @@ func (n *Nodes) Foreign() error {
 		says := e.foreign
 		e.mu.Unlock()
 		if says != "" {
-			return fault.Invalid("rpc", "%s %s", e.name, says)
+			return fault.Invalid("rpc", "%sserves another network%s", fault.Hidden(e.name+" "), fault.Hidden(": it "+says))
 		}
 	}
 	return nil

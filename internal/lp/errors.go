@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ type LPError struct {
 	Reason string // the lie, as in "total is 5, expected 4"
 	Err    error  // what the check found, may be nil
 
+	shown string // what callers are shown of Reason; "" is all of it
+
 	// Recoverable says that an honest LP can get here, and that asking the same
 	// LP again can succeed: its vault UTXO was spent while it was quoting. It is
 	// not punished.
@@ -84,19 +87,24 @@ type LPError struct {
 // Lie returns an [LPError] with a formatted reason. A %w verb in the format also
 // sets the cause.
 func Lie(format string, args ...any) *LPError {
-	err := fmt.Errorf(format, args...)
-	return &LPError{Reason: err.Error(), Err: errors.Unwrap(err)}
+	whole := fmt.Errorf(format, args...)
+	return &LPError{Reason: whole.Error(), Err: errors.Unwrap(whole), shown: fault.Invalid("", format, args...).Message} // about what the LP sent
 }
 
-func (e *LPError) Error() string {
+func (e *LPError) Error() string { return e.text(e.Reason) }
+
+// Public leaves out what a node said in the course of the check.
+func (e *LPError) Public() string { return e.text(cmp.Or(e.shown, e.Reason)) }
+
+func (e *LPError) text(reason string) string {
 	if e.LP == "" {
-		return "invalid response: " + e.Reason
+		return "invalid response: " + reason
 	}
-	return fmt.Sprintf("%s sent an invalid response: %s", e.LP, e.Reason)
+	return fmt.Sprintf("%s sent an invalid response: %s", e.LP, reason)
 }
 
 func (e *LPError) Unwrap() []error {
-	own := &fault.Error{Code: fault.Upstream, Message: e.Error()}
+	own := &fault.Error{Code: fault.Upstream, Message: e.Public()}
 	if e.Err == nil {
 		return []error{own}
 	}
@@ -124,7 +132,7 @@ func (e *CallError) Unwrap() []error {
 	if t, ok := errors.AsType[net.Error](e.Err); ok && t.Timeout() || errors.Is(e.Err, context.DeadlineExceeded) || errors.Is(e.Err, context.Canceled) {
 		code = fault.Timeout
 	}
-	return []error{&fault.Error{Code: code, Message: e.Error()}, e.Err}
+	return []error{fault.New(code, "call to %s: %w", e.LP, e.Err), e.Err}
 }
 
 // maxMessage bounds what is kept of an LP's words, in bytes.

@@ -317,7 +317,7 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 					t.Errorf("signed is %s, want %s", starkwire.Hex(q.Hash), want.MessageHash)
 				}
 				if !starkwire.SignedByKey(key, q.Hash, q.Signature) { // what a plain account says; the vectors ask none
-					return q.Refused()
+					return q.Refused(true)
 				}
 				return nil
 			}

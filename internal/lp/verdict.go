@@ -17,7 +17,9 @@ type RoundError struct{ Failures []Failure }
 // maxNamed is how many failures an error names.
 const maxNamed = 5
 
-func (e *RoundError) Error() string {
+func (e *RoundError) Error() string { return e.text(error.Error) }
+
+func (e *RoundError) text(of func(error) string) string {
 	var out strings.Builder
 	out.WriteString("no liquidity provider returned a usable quote: ")
 	for i, f := range e.Failures {
@@ -28,7 +30,7 @@ func (e *RoundError) Error() string {
 		if i > 0 {
 			out.WriteString("; ")
 		}
-		out.WriteString(f.Err.Error())
+		out.WriteString(of(f.Err))
 	}
 	return out.String()
 }
@@ -43,7 +45,7 @@ func (e *RoundError) Unwrap() []error {
 			code = c
 		}
 	}
-	return []error{&fault.Error{Code: code, Message: e.Error()}, last}
+	return []error{&fault.Error{Code: code, Message: e.text(fault.Public)}, last}
 }
 
 // verdict is the error of a round without a quote. An error that the caller can

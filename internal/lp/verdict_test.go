@@ -2,6 +2,7 @@ package lp
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,8 +71,8 @@ func TestCallersFaultsHaveFields(t *testing.T) {
 				if !ok || e.Code != test.code || e.Field != test.field {
 					t.Errorf("%d failures: %v is %+v", len(failures), err, e)
 				}
-				if e.Error() != err.Error() {
-					t.Errorf("reads %q and %q", err, e)
+				if shown := strings.ReplaceAll(err.Error(), "reset", "the service's log has the details"); e.Public() != shown {
+					t.Errorf("callers read %q, want %q", e.Public(), shown)
 				}
 			}
 		})

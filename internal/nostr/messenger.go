@@ -162,7 +162,7 @@ func (m *Messenger) publish(f *flight, content, id string, frame []byte) {
 	delete(m.flights, content)
 	m.mu.Unlock()
 	if !taken {
-		f.err = fault.New(fault.Upstream, "no Nostr relay accepted the message: %s", strings.Join(failed, "; "))
+		f.err = fault.New(fault.Upstream, "no Nostr relay accepted the message%s", fault.Hidden(": "+strings.Join(failed, "; ")))
 		close(f.settled)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"sync"
 
 	"github.com/swapper-go/swapper/chains"
@@ -22,7 +21,7 @@ func Escrows[R any](ctx context.Context, p *Panel[R], queries []chains.EscrowQue
 			return q.Settled, fmt.Sprintf("the escrow with the claim hash %x", q.ClaimHash)
 		}
 		return q.Settled, fmt.Sprintf("escrow %x", q.Escrow.Hash)
-	}, func(f *chains.EscrowFact) { f.Unsettled, f.Final = true, false }, plain, one)
+	}, func(f *chains.EscrowFact) { f.Unsettled, f.Final, f.Witnesses = true, false, 0 }, plain, one)
 }
 
 // Vaults is [Escrows] for vaults, of which every query is settled.
@@ -38,23 +37,38 @@ func Withdrawals[R any](ctx context.Context, p *Panel[R], queries []chains.Withd
 	one func(R, context.Context, []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error)) ([]chains.WithdrawalFact, error) {
 	return answer(ctx, p, withdrawalRules, queries, func(q *chains.WithdrawalQuery) (bool, string) {
 		return q.Settled, "the withdrawal of Bitcoin transaction " + q.TxID.String()
-	}, func(f *chains.WithdrawalFact) { f.Unsettled, f.Final = true, false }, plain, one)
+	}, func(f *chains.WithdrawalFact) { f.Unsettled, f.Final, f.Witnesses = true, false, 0 }, plain, one)
 }
 
 // Paid returns what all nodes of a panel say that an executed transaction pays.
-func Paid[R any](ctx context.Context, p *Panel[R], tx string, one func(R, context.Context) (Payment, error)) (*big.Int, error) {
+func Paid[R any](ctx context.Context, p *Panel[R], tx string, one func(R, context.Context) (Payment, error)) (chains.Payout, error) {
 	if len(p.Seats) == 1 {
 		paid, err := retry.Do(ctx, p.Retry, func(ctx context.Context) (Payment, error) { return one(p.Seats[0].Reader, ctx) })
-		return paid.Amount, err
+		return chains.Payout{Amount: paid.Amount}, err
 	}
-	facts := settled(ctx, p, paymentRules, []string{"transaction " + tx}, func(ctx context.Context, r R) ([]Payment, error) {
-		paid, err := one(r, ctx)
-		return []Payment{paid}, err
-	})
-	if err := facts[0].err; err != nil {
-		return nil, err
+	fact := settledOne(ctx, p, paymentRules, "transaction "+tx, one)
+	if fact.err != nil {
+		return chains.Payout{}, fact.err
 	}
-	return facts[0].Amount, nil
+	out := chains.Payout{Amount: fact.Amount}
+	if fact.Height != 0 {
+		out.Witnesses = fact.witnesses
+	}
+	return out, nil
+}
+
+// Signed reports what all nodes of a panel say of a signature, and how many say so.
+func Signed[R any](ctx context.Context, p *Panel[R], about string, one func(R, context.Context) (Signature, error)) (good bool, witnesses int, err error) {
+	fact := settledOne(ctx, p, signatureRules, about, one)
+	return fact.Good, fact.witnesses, fact.err
+}
+
+// settledOne is [settled] for one question.
+func settledOne[R, F any](ctx context.Context, p *Panel[R], r rules[F], about string, one func(R, context.Context) (F, error)) F {
+	return settled(ctx, p, r, []string{about}, func(ctx context.Context, reader R) ([]F, error) {
+		f, err := one(reader, ctx)
+		return []F{f}, err
+	})[0]
 }
 
 // answer puts plain queries to plain and settled ones to all nodes, at the same time. ask

@@ -32,6 +32,7 @@ type rules[F any] struct {
 	open    func(*F) bool   // it says that an escrow is open; nil: never
 	compare func(a, b *F) relation
 	merge   func(agree []*F) F // of facts that are the same; the first has the lowest head
+	count   func(*F) *int      // where to note how many nodes say so; nil: nowhere
 }
 
 // verdict is what nodes say together of one question.
@@ -97,6 +98,9 @@ func decide[F any](facts []*F, need int, now time.Time, r rules[F]) (v verdict[F
 	default:
 		slices.SortStableFunc(agree, func(a, b *F) int { return cmp.Compare(r.head(a).Height, r.head(b).Height) })
 		v.fact = r.merge(agree)
+		if r.count != nil {
+			*r.count(&v.fact) = len(agree)
+		}
 	}
 	return v
 }

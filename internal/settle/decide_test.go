@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -146,6 +147,43 @@ func TestWhatNodesSayOfAnEscrow(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// A fact says how many nodes have said it: one that is in the past, or silent, is none.
+func TestWitnesses(t *testing.T) {
+	open := func() *chains.EscrowFact { return opened(at(1000), 900, "0x1") }
+	gone := opened(past(950), 900, "0x1")
+	for name, c := range map[string]struct {
+		facts []*chains.EscrowFact
+		want  int
+	}{
+		"two":                       {[]*chains.EscrowFact{open(), open()}, 2},
+		"three":                     {[]*chains.EscrowFact{open(), open(), open()}, 3},
+		"one of two":                {[]*chains.EscrowFact{open(), nil}, 1},
+		"one, and one that is late": {[]*chains.EscrowFact{gone, open()}, 1},
+		"one that contradicts":      {[]*chains.EscrowFact{open(), none(at(1000))}, 0},
+	} {
+		if got := decide(c.facts, 1, time.Unix(now, 0), escrowRules).fact.Witnesses; got != c.want {
+			t.Errorf("%s: %d witnesses, want %d", name, got, c.want)
+		}
+	}
+}
+
+// The word of one of several nodes has no witnesses, whatever is remembered beside it.
+func TestOneNodesWordHasNoWitnesses(t *testing.T) {
+	p := &Panel[int]{Seats: make([]Seat[int], 2)}
+	escrows, err := Escrows(t.Context(), p, []chains.EscrowQuery{{ClaimHash: []byte{1}}}, func(context.Context, []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+		return []chains.EscrowFact{{Final: true, Witnesses: 2}}, nil
+	}, nil)
+	if f := escrows[0]; err != nil || !f.Unsettled || f.Final || f.Witnesses != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	withdrawals, err := Withdrawals(t.Context(), p, []chains.WithdrawalQuery{{}}, func(context.Context, []chains.WithdrawalQuery) ([]chains.WithdrawalFact, error) {
+		return []chains.WithdrawalFact{{Final: true, Witnesses: 2}}, nil
+	}, nil)
+	if f := withdrawals[0]; err != nil || !f.Unsettled || f.Final || f.Witnesses != 0 {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 

@@ -40,6 +40,7 @@ var escrowRules = rules[chains.EscrowFact]{
 	},
 	compare: compareEscrows,
 	merge:   mergeEscrows,
+	count:   func(f *chains.EscrowFact) *int { return &f.Witnesses },
 }
 
 // reached is how far an escrow has come since it was opened: there is no way back.
@@ -123,6 +124,7 @@ var withdrawalRules = rules[chains.WithdrawalFact]{
 	},
 	compare: compareWithdrawals,
 	merge:   mergeWithdrawals,
+	count:   func(f *chains.WithdrawalFact) *int { return &f.Witnesses },
 }
 
 func compareWithdrawals(a, b *chains.WithdrawalFact) relation {
@@ -217,7 +219,8 @@ type Payment struct {
 	Height uint64   // of the block in which it was executed; 0: it was not
 	Head   chains.Block
 
-	err error
+	witnesses int
+	err       error
 }
 
 var paymentRules = rules[Payment]{
@@ -240,4 +243,28 @@ var paymentRules = rules[Payment]{
 		return contradicts
 	},
 	merge: func(agree []*Payment) Payment { return *agree[0] },
+	count: func(p *Payment) *int { return &p.witnesses },
+}
+
+// Signature is what one node says of a signature that an account of the chain judges.
+type Signature struct {
+	Good bool
+	Head chains.Block
+
+	witnesses int
+	err       error
+}
+
+var signatureRules = rules[Signature]{
+	head: func(s *Signature) chains.Block { return s.Head },
+	err:  func(s *Signature) *error { return &s.err },
+	says: func(s *Signature) string { return fmt.Sprintf("good: %t, as of block %d", s.Good, s.Head.Height) },
+	compare: func(a, b *Signature) relation {
+		if a.Good == b.Good {
+			return same
+		}
+		return contradicts
+	},
+	merge: func(agree []*Signature) Signature { return *agree[0] },
+	count: func(s *Signature) *int { return &s.witnesses },
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -247,12 +248,14 @@ func inStory(t swap.Type, ends ...time.Duration) *story {
 		return refunds(s) || s.clock(0).After(zero.Add(2*hour)) && returns(s)
 	}
 	st.ended = func(s *sim, r *swap.Record, gone bool) string {
-		state := s.w.escrow()
+		state, since := s.w.escrowAt(s.w.height)
+		head, _ := s.head(false)
+		next := deadline.Next(chains.EscrowFact{State: state, Final: since+finalAfter <= s.w.height})
 		switch {
 		case s.w.public && state != chains.EscrowClaimed:
 			return "the preimage is known, and the user has not got the tokens"
 		case awaitsShort(r) && state != chains.EscrowClaimed: // the provider takes back what it opens beside that
-		case state == chains.EscrowOpen && r.Escrow.Real == nil && laterOf(s.clock(0), time.Unix(s.chainTime(), 0)).After(s.expiry().Add(-chains.ClaimGrace)):
+		case state == chains.EscrowOpen && r.Escrow.Real == nil && next.TooLate(s.expiry().Unix(), head, s.clock(0)):
 			// Announced too late to be claimed: the provider takes it back, and the payment is returned.
 		case state == chains.EscrowOpen && !s.rests(s, r, gone):
 			return "the escrow is still open"

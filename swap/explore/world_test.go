@@ -466,10 +466,17 @@ func (s *sim) sign(as signer, a *swap.Sign, res *engine.Result, o opts) bool {
 	case errors.Is(err, errDied):
 	case s.w.rival: // refused for the other swap's sake
 		return false
+	case s.w.liar > 0 && s.flow.Type == swap.SPVFromBTC && contradicted(err): // by a node that was not heard when it was offered
+		return false
 	default:
 		s.broken("what was offered for signing is refused: %v", err)
 	}
 	return true
+}
+
+func contradicted(err error) bool {
+	_, ok := errors.AsType[*chains.ContradictionError](err)
+	return ok
 }
 
 // perform carries out an effect: done, or refused for good.

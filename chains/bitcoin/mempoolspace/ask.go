@@ -8,6 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/retry"
+
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // finalError is a definite answer: no other URL is asked and nothing is retried.
@@ -119,6 +121,7 @@ func round[T any](ctx context.Context, c *Client, what string, call func(context
 			if ctx.Err() != nil {
 				return zero, context.Cause(ctx)
 			}
+			r.err = httpx.Concealed(r.err, order[r.index].base)
 			order[r.index].failed(r.err)
 			errs[r.index] = r.err
 			if started < len(order) {

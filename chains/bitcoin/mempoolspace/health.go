@@ -169,13 +169,26 @@ func nobody(what string, order []*source, errs []error) error {
 		said[i] = s.name() + ": " + errs[i].Error()
 		final = final && refused(errs[i])
 	}
-	err := fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
-	err.Err = errors.Join(errs...)
+	silent := &silence{what + ": " + strings.Join(said, "; "), errs}
+	err := fault.New(fault.Upstream, "no Bitcoin server answered%w", silent)
 	if final {
 		return finalError{err}
 	}
 	return err
 }
+
+// silence is what the sources of a round were asked, and what each said instead of an answer.
+type silence struct {
+	said string
+	errs []error
+}
+
+func (e *silence) Error() string { return " " + e.said }
+
+// Public returns nothing: names and paths are the operator's.
+func (e *silence) Public() string { return "" }
+
+func (e *silence) Unwrap() []error { return e.errs }
 
 // allResting is the error of a round in which every source had asked for a rest.
 func (c *Client) allResting(what string) error {
@@ -186,7 +199,7 @@ func (c *Client) allResting(what string) error {
 		s.mu.Unlock()
 		said[i] = fmt.Sprintf("%s: rate limit for another %s", s.name(), rest.Round(time.Second))
 	}
-	return fault.New(fault.Upstream, "no Bitcoin server answered %s: %s", what, strings.Join(said, "; "))
+	return fault.New(fault.Upstream, "no Bitcoin server answered%s", fault.Hidden(" "+what+": "+strings.Join(said, "; ")))
 }
 
 // describe says what each source did last.
@@ -205,7 +218,7 @@ func (c *Client) describe() string {
 }
 
 // name is the host of the base URL: user, password and path may be an access key, and
-// errors reach callers.
+// errors are logged.
 func (s *source) name() string {
 	u, err := url.Parse(s.base)
 	if err != nil {

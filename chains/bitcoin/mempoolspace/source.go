@@ -116,6 +116,9 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", e.status, text)
 }
 
+// Public returns the status alone.
+func (e *statusError) Public() string { return fmt.Sprintf("HTTP status %d", e.status) }
+
 // says reports whether err is an answer with these words, whatever its status:
 // servers disagree on that.
 func says(err error, words ...string) bool {

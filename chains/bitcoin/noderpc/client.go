@@ -38,6 +38,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
 )
 
@@ -169,6 +170,21 @@ func (c *Client) CheckNetwork(ctx context.Context) error {
 	return err
 }
 
+// named is the node in an error, for the log.
+func (c *Client) named() string { return " " + c.name }
+
+// asked is the URL that the node is asked by, with the credentials.
+func (c *Client) asked() string {
+	u, err := url.Parse(c.o.URL)
+	if err != nil {
+		return c.o.URL
+	}
+	if user, password, err := c.credentials(false); err == nil {
+		u.User = url.UserPassword(user, password)
+	}
+	return u.String()
+}
+
 // blamed attributes an error that neither the caller nor the state of the chain
 // can have caused to the node: it answered, but not with what was asked for.
 func (c *Client) blamed(ctx context.Context, err error) error {
@@ -180,7 +196,7 @@ func (c *Client) blamed(ctx context.Context, err error) error {
 	if coded || rejected {
 		return err
 	}
-	return fault.New(fault.Upstream, "Bitcoin node %s: %w", c.name, err)
+	return fault.New(fault.Upstream, "Bitcoin node%s: %w", fault.Hidden(c.named()), httpx.Concealed(err, c.asked()))
 }
 
 func blamedEach[T any](ctx context.Context, c *Client, results []bitcoin.Result[T]) []bitcoin.Result[T] {

@@ -51,7 +51,7 @@ func (c *Client) FeeRates(ctx context.Context) (_ bitcoin.FeeRates, err error) {
 	case c.o.Network == bitcoin.Regtest:
 		rates.Fastest = rates.Minimum
 	default:
-		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node %s has no fee estimate yet and no fallback fee is configured", c.name)
+		return bitcoin.FeeRates{}, fault.New(fault.Upstream, "Bitcoin node%s has no fee estimate yet and no fallback fee is configured", fault.Hidden(c.named()))
 	}
 	if err := rates.Check(); err != nil {
 		return bitcoin.FeeRates{}, err

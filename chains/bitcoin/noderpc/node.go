@@ -2,9 +2,11 @@ package noderpc
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // node is what the client learned about the node at its first call.
@@ -27,10 +29,10 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 	}
 	var text string
 	if err := answers[0].decode(&text); err != nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s, genesis block: %w", c.name, err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s, genesis block: %w", fault.Hidden(c.named()), err)
 	}
 	if h, err := bitcoin.ParseHash(text); err != nil || h != c.genesis {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s is not on Bitcoin %s: its genesis block is %.64q", c.name, c.o.Network, text)
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s is not on Bitcoin %s%s", fault.Hidden(c.named()), c.o.Network, fault.Hidden(fmt.Sprintf(": its genesis block is %.64q", httpx.Conceal([]byte(text), c.asked()))))
 	}
 	n := &node{txIndex: true}
 	var version map[string]any
@@ -40,7 +42,7 @@ func (c *Client) learn(ctx context.Context) (*node, error) {
 	if answers[2].Error == nil { // Core 0.21 and later
 		var indexes map[string]struct{ Synced bool }
 		if err := answers[2].decode(&indexes); err != nil {
-			return nil, fault.New(fault.Upstream, "Bitcoin node %s, index information: %w", c.name, err)
+			return nil, fault.New(fault.Upstream, "Bitcoin node%s, index information: %w", fault.Hidden(c.named()), err)
 		}
 		n.txIndex = indexes["txindex"].Synced
 	}

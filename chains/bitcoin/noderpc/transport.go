@@ -69,6 +69,9 @@ func (e *rpcError) Error() string {
 	return fmt.Sprintf("the node returned error %q (%d)", e.Message, e.Code)
 }
 
+// Public returns the code alone.
+func (e *rpcError) Public() string { return fmt.Sprintf("the node returned error %d", e.Code) }
+
 // refused returns the node's refusal if err is one with one of the codes.
 func refused(err error, codes ...int) (*rpcError, bool) {
 	e, ok := errors.AsType[*rpcError](err)
@@ -137,7 +140,12 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node %s, %s: %w", c.name, calls[0].Method, err)
+		return nil, fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", fault.Hidden(c.named()), calls[0].Method, httpx.Concealed(err, c.asked()))
+	}
+	for _, a := range answers {
+		if a.Error != nil {
+			a.Error.Message = string(httpx.Conceal([]byte(a.Error.Message), c.asked()))
+		}
 	}
 	return answers, err
 }
@@ -187,6 +195,9 @@ func (e *httpError) Error() string {
 	}
 	return fmt.Sprintf("HTTP status %d: %.200s", e.status, text)
 }
+
+// Public returns the status alone.
+func (e *httpError) Public() string { return fmt.Sprintf("HTTP status %d", e.status) }
 
 func (a answer) errOrNil() error {
 	if a.Error == nil {

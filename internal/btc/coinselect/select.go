@@ -46,6 +46,9 @@ func (e *NotEnoughError) Error() string {
 	return fmt.Sprintf("insufficient balance: %d sats available, but %d plus a fee of about %.0f are needed", e.Have, e.Pay, math.Ceil(e.Fee))
 }
 
+// Public returns the same.
+func (e *NotEnoughError) Public() string { return e.Error() }
+
 // Select chooses from coins what pays for d as all wallets of the network
 // do, see [Cheapest] for what is better: a set that needs no change if
 // the first attempt finds one, else the most valuable coins until they suffice

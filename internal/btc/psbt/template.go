@@ -79,6 +79,9 @@ func (e *FeeError) Error() string {
 	return fmt.Sprintf("miners would get %d sats, but at most %d are accepted for a payment of %d; use a lower fee rate, or fewer and larger coins", e.Fee, e.Max, e.Pay)
 }
 
+// Public returns the same.
+func (e *FeeError) Public() string { return e.Error() }
+
 // Raw returns the template as a PSBT without wallet inputs (RAW_PSBT). The user
 // adds inputs, the first of them with t.Sequence, and outputs (protocol: bitcoin.md §9).
 func (t *Template) Raw() (PSBT, error) {

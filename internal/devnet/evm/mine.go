@@ -101,16 +101,14 @@ func (n *Net) Branch(depth, length uint64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	head := n.node.head()
+	if n.split != nil {
+		return errors.New("the network is split: its blocks are not replaced")
+	}
 	if depth < 1 || depth > head.Number.Uint64() || length < 1 {
 		return fmt.Errorf("cannot replace the last %d of %d blocks by %d", depth, head.Number, length)
 	}
-	chain := n.node.eth.BlockChain()
-	parent := chain.GetHeaderByNumber(head.Number.Uint64() - depth)
-	for height := parent.Number.Uint64() + 1; height <= head.Number.Uint64(); height++ {
-		for _, tx := range chain.GetBlockByNumber(height).Transactions() {
-			n.returned[tx.Hash()] = true
-		}
-	}
+	parent := n.node.eth.BlockChain().GetHeaderByNumber(head.Number.Uint64() - depth)
+	n.returns(parent.Number.Uint64() + 1)
 	at := max(parent.Time, head.Time-min(length, head.Time)) // no earlier than what it replaces, nor alike
 	var block *types.Block
 	for range length {
@@ -138,11 +136,20 @@ func (n *Net) mine() error {
 }
 
 func (n *Net) mineAt(at uint64) error {
-	block, err := n.node.build(context.Background(), n.node.head(), at, true)
-	if err != nil {
-		return err
+	nodes := []*engineNode{n.node}
+	if n.split != nil {
+		nodes = append(nodes, n.split.node)
 	}
-	return n.node.adopt(block, n.options.SafeDepth, n.options.FinalDepth)
+	for _, node := range nodes {
+		block, err := node.build(context.Background(), node.head(), at, true)
+		if err != nil {
+			return err
+		}
+		if err := node.adopt(block, n.options.SafeDepth, n.options.FinalDepth); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mineInBackground mines what comes in, and by the clock, until the context ends. What

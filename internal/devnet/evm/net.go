@@ -49,6 +49,7 @@ type Net struct {
 
 	options    Options
 	ownBitcoin bool
+	newNode    func() (*engineNode, error) // one that has the first block alone
 	node       *engineNode
 	contracts  Contracts
 	relayFirst evmwire.StoredHeader // that the relay was deployed with
@@ -67,6 +68,7 @@ type Net struct {
 	accounts uint64
 	servers  []*Server
 	returned map[common.Hash]bool // transactions that a reorganisation took out of the chain
+	split    *Split               // nil: all servers tell the same
 }
 
 // Start starts a network with all contracts and one JSON-RPC server in front of it.
@@ -116,7 +118,10 @@ func (n *Net) start() (err error) {
 	}
 	// The first blocks are in the past: what is deployed must not push chain time beyond the clock.
 	genesis := o.Now().Add(-Drift - time.Minute)
-	if n.node, err = newEngineNode(o.ChainID, genesis, new(big.Int).SetUint64(o.BaseFee), alloc); err != nil {
+	n.newNode = func() (*engineNode, error) {
+		return newEngineNode(o.ChainID, genesis, new(big.Int).SetUint64(o.BaseFee), alloc)
+	}
+	if n.node, err = n.newNode(); err != nil {
 		return fmt.Errorf("start the node: %w", err)
 	}
 	if err = n.deploy(ctx); err != nil {
@@ -137,12 +142,15 @@ func (n *Net) Close() error {
 			n.stop()
 		}
 		n.mu.Lock()
-		servers := n.servers
+		servers, split := n.servers, n.split
 		n.mu.Unlock()
 		for _, s := range servers {
 			err = errors.Join(err, s.Close())
 		}
 		n.stopped.Wait()
+		if split != nil {
+			err = errors.Join(err, split.Rejoin())
+		}
 		if n.node != nil {
 			err = errors.Join(err, n.node.close())
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
@@ -102,7 +103,11 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 	case q.Method == "eth_getLogs" && f.LogRange > 0 && s.logSpan(q.Params) > f.LogRange:
 		return failed(q.ID, -32005, "query exceeds max block range")
 	}
-	v := view{head: s.net.Head().Number.Uint64(), net: s.net}
+	if q.Method == "eth_sendRawTransaction" && f.LoseTransaction {
+		return hashOf(q)
+	}
+	node := s.node.Load()
+	v := view{head: node.head().Number.Uint64(), net: s.net}
 	v.head -= min(v.head, f.Behind)
 	if f.Behind > 0 {
 		q.Params = v.rewind(q.Method, q.Params)
@@ -112,7 +117,7 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 	for i, p := range q.Params {
 		args[i] = p
 	}
-	if err := s.net.node.client.CallContext(ctx, &result, q.Method, args...); err != nil {
+	if err := node.client.CallContext(ctx, &result, q.Method, args...); err != nil {
 		return rpcAnswer{Version: "2.0", ID: q.ID, Error: errorOf(err)}
 	}
 	if f.Behind > 0 {
@@ -125,6 +130,15 @@ func (s *Server) do(ctx context.Context, q rpcRequest, f Fault) rpcAnswer {
 		result = f.Rewrite(q.Method, q.Params, result)
 	}
 	return rpcAnswer{Version: "2.0", ID: q.ID, Result: v.withL1Fee(q.Method, result)}
+}
+
+// hashOf is the answer to a transaction that is taken.
+func hashOf(q rpcRequest) rpcAnswer {
+	var raw hexutil.Bytes
+	if len(q.Params) != 1 || json.Unmarshal(q.Params[0], &raw) != nil {
+		return failed(q.ID, -32602, "invalid argument 0: not the bytes of a transaction")
+	}
+	return rpcAnswer{Version: "2.0", ID: q.ID, Result: json.RawMessage(`"` + crypto.Keccak256Hash(raw).Hex() + `"`)}
 }
 
 func errorOf(err error) *rpcError {

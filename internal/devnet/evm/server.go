@@ -13,19 +13,20 @@ import (
 // Fault is how a [Server] misbehaves. The zero value is a good server; several
 // faults may be combined.
 type Fault struct {
-	Down       bool          // connections are cut without an answer
-	Status     int           // every request is answered with this HTTP status, as in 502
-	RetryAfter string        // header of those answers, as in "7"
-	Delay      time.Duration // before every answer
-	Garbage    bool          // answers are HTML with status 200
-	Huge       bool          // answers go on for ever
-	LoseAnswer bool          // transactions are taken, but the connection is cut before the answer
-	WrongChain bool          // eth_chainId is another one
-	Behind     uint64        // so many of the newest blocks are not known
-	LogRange   uint64        // eth_getLogs over more blocks is refused with code -32005; 0: any range
-	MaxBatch   int           // batches of more calls are refused; 0: any number
-	Refuse     []string      // methods that the server says it does not have, as in debug_traceTransaction
-	Fail       []string      // methods that are answered with an internal error, code -32603
+	Down            bool          // connections are cut without an answer
+	Status          int           // every request is answered with this HTTP status, as in 502
+	RetryAfter      string        // header of those answers, as in "7"
+	Delay           time.Duration // before every answer
+	Garbage         bool          // answers are HTML with status 200
+	Huge            bool          // answers go on for ever
+	LoseAnswer      bool          // transactions are taken, but the connection is cut before the answer
+	LoseTransaction bool          // transactions are answered with their hash, but never reach a block
+	WrongChain      bool          // eth_chainId is another one
+	Behind          uint64        // so many of the newest blocks are not known
+	LogRange        uint64        // eth_getLogs over more blocks is refused with code -32005; 0: any range
+	MaxBatch        int           // batches of more calls are refused; 0: any number
+	Refuse          []string      // methods that the server says it does not have, as in debug_traceTransaction
+	Fail            []string      // methods that are answered with an internal error, code -32603
 
 	// Rewrite replaces results: what it returns is sent. It must be safe for
 	// concurrent use.
@@ -40,6 +41,7 @@ func (f Fault) transport() loopback.Fault {
 // Server answers JSON-RPC over HTTP for one network.
 type Server struct {
 	net   *Net
+	node  atomic.Pointer[engineNode] // whose chain it tells
 	http  *loopback.Server
 	fault atomic.Pointer[Fault]
 
@@ -51,6 +53,7 @@ type Server struct {
 // of 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*Server, error) {
 	s := &Server{net: n}
+	s.node.Store(n.node)
 	s.fault.Store(new(Fault))
 	var err error
 	if s.http, err = n.options.Network.Serve(address, http.HandlerFunc(s.serve)); err != nil {

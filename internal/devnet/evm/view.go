@@ -129,7 +129,7 @@ func (s *Server) logSpan(params []json.RawMessage) uint64 {
 	if len(params) == 0 || json.Unmarshal(params[0], &filter) != nil {
 		return 0
 	}
-	head := s.net.Head().Number.Uint64()
+	head := s.node.Load().head().Number.Uint64()
 	read := func(p json.RawMessage) uint64 {
 		var n hexutil.Uint64
 		if json.Unmarshal(p, &n) != nil {

@@ -16,6 +16,8 @@ import (
 type vaulted interface {
 	// openVault opens a vault of the LP's on an output, and puts raw units into it.
 	openVault(ctx context.Context, v chains.Vault) (chains.Vault, error)
+	// fillVault puts more raw units into one.
+	fillVault(ctx context.Context, v chains.Vault, raw [2]uint64) (chains.Vault, error)
 	// readVault returns a vault as it stands now. One that is closed is an error.
 	readVault(ctx context.Context, v chains.Vault) (chains.Vault, error)
 	// claimVault claims withdrawals in their order, once the relay knows their blocks.
@@ -125,6 +127,27 @@ func (l *LP) openVault(ctx context.Context, s *side, id int64, t Token, utxo btc
 		return nil, fmt.Errorf("open a vault: %w", err)
 	}
 	return &vault{side: s, onchain: opened}, nil
+}
+
+// FillVaults puts sats' worth more of a token, as its chain writes it, into each vault for
+// it.
+func (l *LP) FillVaults(ctx context.Context, token string, sats int64) error {
+	l.mu.Lock()
+	all := append([]*vault(nil), l.vaults...)
+	l.mu.Unlock()
+	for _, v := range all {
+		price, ok := v.side.price(token)
+		if !ok || v.onchain.Tokens[0] != token {
+			continue
+		}
+		units := price.fromBTC(bigInt(sats), false)
+		filled, err := v.side.vaults.fillVault(ctx, v.onchain, [2]uint64{units.Quo(units, v.onchain.Multipliers[0]).Uint64()})
+		if err != nil {
+			return fmt.Errorf("fill a vault: %w", err)
+		}
+		_ = l.set(func() { v.onchain = filled })
+	}
+	return nil
 }
 
 // replaceVaults opens new vaults for those that a double spend has cost the LP.

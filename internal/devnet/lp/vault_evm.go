@@ -30,6 +30,17 @@ func (g *evmLedger) openVault(ctx context.Context, v chains.Vault) (chains.Vault
 	return standing(v, now), err
 }
 
+func (g *evmLedger) fillVault(ctx context.Context, v chains.Vault, raw [2]uint64) (chains.Vault, error) {
+	fill, err := g.net.Deployment().DepositVault(g.onEVM(v), raw)
+	if err == nil {
+		_, err = g.account.SendAll(ctx, fill)
+	}
+	if err != nil {
+		return v, err
+	}
+	return g.readVault(ctx, v)
+}
+
 func (g *evmLedger) readVault(ctx context.Context, v chains.Vault) (chains.Vault, error) {
 	now, err := g.net.ReadVault(ctx, g.onEVM(v))
 	return standing(v, now), err

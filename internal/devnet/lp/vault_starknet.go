@@ -22,12 +22,32 @@ func (g *starknetLedger) openVault(ctx context.Context, v chains.Vault) (chains.
 	return g.Deployment().Neutral(opened), err
 }
 
-func (g *starknetLedger) readVault(_ context.Context, v chains.Vault) (chains.Vault, error) {
-	ref, err := wire.VaultRefOf(v.VaultID)
+func (g *starknetLedger) fillVault(ctx context.Context, v chains.Vault, raw [2]uint64) (chains.Vault, error) {
+	now, err := g.vault(v)
 	if err != nil {
 		return v, err
 	}
-	now, err := g.Vault(ref)
+	fill, err := g.Deployment().VaultDeposit(now, raw)
+	if err == nil {
+		_, err = g.Account.Send(ctx, fill...)
+	}
+	if err != nil {
+		return v, err
+	}
+	return g.readVault(ctx, v)
+}
+
+// vault is a vault as its contract has it.
+func (g *starknetLedger) vault(v chains.Vault) (wire.Vault, error) {
+	ref, err := wire.VaultRefOf(v.VaultID)
+	if err != nil {
+		return wire.Vault{}, err
+	}
+	return g.Vault(ref)
+}
+
+func (g *starknetLedger) readVault(_ context.Context, v chains.Vault) (chains.Vault, error) {
+	now, err := g.vault(v)
 	if err != nil {
 		return v, err
 	}

@@ -53,22 +53,16 @@ func (p Programs) ProgramError(program Key, number uint32) string {
 
 // TxError is why a transaction failed, as nodes say it.
 type TxError struct {
-	Instruction int // -1: the transaction as a whole
-	Reason      string
+	Instruction int    // -1: the transaction as a whole
+	Reason      string // a name; "" with IsCustom
 	Custom      uint32 // with IsCustom, the program's own number
 	IsCustom    bool
 }
 
 // ParseTxError reads a node's description of why a transaction failed, such as
-// {"InstructionError":[2,{"Custom":6001}]} or "BlockhashNotFound". It fails on nothing:
-// what it does not know becomes the reason.
+// {"InstructionError":[2,{"Custom":6001}]} or "BlockhashNotFound". It fails on nothing.
 func ParseTxError(raw json.RawMessage) TxError {
-	e := TxError{Instruction: -1, Reason: fmt.Sprintf("%.200s", raw)}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		e.Reason = fmt.Sprintf("%.200s", text)
-		return e
-	}
+	e := TxError{Instruction: -1, Reason: name(raw)}
 	var of struct{ InstructionError []json.RawMessage }
 	if json.Unmarshal(raw, &of) != nil || len(of.InstructionError) != 2 {
 		return e
@@ -77,15 +71,36 @@ func ParseTxError(raw json.RawMessage) TxError {
 	if json.Unmarshal(of.InstructionError[0], &index) != nil {
 		return e
 	}
-	e.Instruction = int(index)
+	e.Instruction, e.Reason = int(index), ""
 	var custom struct{ Custom *uint32 }
 	switch {
-	case json.Unmarshal(of.InstructionError[1], &text) == nil:
-		e.Reason = fmt.Sprintf("%.200s", text)
 	case json.Unmarshal(of.InstructionError[1], &custom) == nil && custom.Custom != nil:
 		e.Custom, e.IsCustom = *custom.Custom, true
+	default:
+		e.Reason = name(of.InstructionError[1])
 	}
 	return e
+}
+
+// unnamed is the reason of an error that has no name.
+const unnamed = "an error without a name"
+
+// mostName is the length of the longest name of an error that is taken.
+const mostName = 50
+
+// name returns the name of an error, which is one word of letters, or an object with that
+// as its one member. Whatever else a node says is left out: callers are shown the name.
+func name(raw json.RawMessage) string {
+	var text string
+	var of map[string]json.RawMessage
+	if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &of) == nil && len(of) == 1 {
+		for text = range of {
+		}
+	}
+	if text == "" || len(text) > mostName || strings.ContainsFunc(text, func(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') }) {
+		return unnamed
+	}
+	return text
 }
 
 // withoutSOL are the ways in which a transaction fails before its first instruction or
@@ -100,18 +115,17 @@ var withoutSOL = map[string]string{
 // failing instruction gives the error.
 func (p Programs) Explain(e TxError, instructions []Instruction) string {
 	if e.Instruction < 0 {
-		for name, plain := range withoutSOL {
-			if strings.Contains(e.Reason, `"`+name+`"`) || e.Reason == name {
-				return fmt.Sprintf("%s (%s)", plain, name)
-			}
+		if plain, ok := withoutSOL[e.Reason]; ok {
+			return fmt.Sprintf("%s (%s)", plain, e.Reason)
 		}
 		return e.Reason
 	}
-	if e.Instruction >= len(instructions) {
-		return e.Reason
+	var program Key
+	what := fmt.Sprintf("instruction %d", e.Instruction)
+	if e.Instruction < len(instructions) {
+		program = instructions[e.Instruction].Program
+		what = fmt.Sprintf("%s (%s)", what, p.Name(instructions[e.Instruction]))
 	}
-	program := instructions[e.Instruction].Program
-	what := fmt.Sprintf("instruction %d (%s)", e.Instruction, p.Name(instructions[e.Instruction]))
 	if !e.IsCustom {
 		return what + ": " + e.Reason
 	}

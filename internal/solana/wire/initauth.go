@@ -187,7 +187,7 @@ func (p Programs) VerifyInit(d *SwapData, sender Key, a InitAuth, f FeeRate, blo
 		return err
 	}
 	if !ed25519.Verify(lp[:], raw, a.Signature[:]) {
-		// Not proven: it is a node that says which hash the block has.
+		// Not proven by itself: it is a node that says which hash the block has.
 		return &chains.AuthError{Reason: fmt.Sprintf("the signature is not %s's over this transaction", lp)}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -112,47 +113,67 @@ func (l *Ledger) Balances(ctx context.Context, owner wire.Felt, tokens ...wire.F
 	return all, nil
 }
 
-// Signed asks an account whether a signature is its own. It takes one round trip. A
-// signature that is not is a *[chains.AuthError], as is one by an address at which there
-// is no account: it can have signed nothing. Any other error means that the question was
-// not answered (protocol: chain-starknet.md §8.1, §20.1, §20.2).
+// Signed asks an account whether a signature is its own. It takes one round trip, and a
+// second one, to all nodes, where the account says no and there are several. A signature
+// that is not its own is a *[chains.AuthError], as is one by an address at which there is no
+// account: it can have signed nothing. It is proven if at least two nodes say so and none
+// objects. Any other error means that the question was not answered (protocol:
+// chain-starknet.md §8.1, §20.1, §20.2).
 //
 // The account's own code answers, so that what it says holds at this block only.
 func (l *Ledger) Signed(ctx context.Context, c wire.SignatureCheck) error {
 	var head starkrpc.Head
+	said, err := signed(ctx, l.Nodes, c, &head)
+	if err == nil {
+		l.heads(&head)
+	}
+	witnesses := 0
+	if err == nil && !said.Good && l.Nodes.Several() {
+		said.Good, witnesses, err = settle.Signed(ctx, l.panel(), "a signature of the account "+wire.Hex64(c.Account),
+			func(n starkrpc.Node, ctx context.Context) (settle.Signature, error) {
+				return signed(ctx, n, c, new(starkrpc.Head))
+			})
+	}
+	switch {
+	case err != nil:
+		return err
+	case !said.Good:
+		return c.Refused(witnesses > 1)
+	}
+	return nil
+}
+
+// signed is what one node says, whose newest block goes to head.
+func signed(ctx context.Context, node starkrpc.Node, c wire.SignatureCheck, head *starkrpc.Head) (s settle.Signature, err error) {
 	var answer, old starkrpc.Felts
 	requests := []starkrpc.Request{
-		starkrpc.HeadRequest(&head),
+		starkrpc.HeadRequest(head),
 		starkrpc.CallRequest(c.Account, wire.EntryIsValidSignature, c.Calldata(), starkrpc.Latest, &answer),
 		starkrpc.CallRequest(c.Account, wire.EntryIsValidSignatureOld, c.Calldata(), starkrpc.Latest, &old),
 	}
-	if err := l.Nodes.Batch(ctx, requests); err != nil {
-		return err
+	if err := node.Batch(ctx, requests); err != nil {
+		return s, err
 	}
 	if requests[0].Err != nil {
-		return upstream(requests[0])
+		return s, upstream(requests[0])
 	}
-	l.heads(&head)
+	s.Head = head.Neutral()
 	said, asked := answer, requests[1]
 	if starkrpc.IsNoEntry(asked.Err) {
 		said, asked = old, requests[2]
 	}
 	switch err := asked.Err; {
 	case starkrpc.IsNoContract(err), starkrpc.IsNoEntry(err):
-		return c.Refused()
+		return s, nil
 	case err != nil && starkrpc.IsReverted(err) && wire.RefusesSignature(starkrpc.RevertReason(err)):
-		return c.Refused()
+		return s, nil
 	case err != nil && starkrpc.IsReverted(err):
-		return fault.New(fault.Upstream, "the account %s could not check the signature: %s", wire.Hex64(c.Account), starkrpc.RevertReason(err))
+		return s, fault.New(fault.Upstream, "the account %s could not check the signature: %w", wire.Hex64(c.Account), starkrpc.Reason(starkrpc.RevertReason(err)))
 	case err != nil:
-		return upstream(asked)
+		return s, upstream(asked)
 	}
-	signed, err := wire.ReadSignatureAnswer(said)
-	if err != nil {
-		return fault.New(fault.Upstream, "the account %s: %w", wire.Hex64(c.Account), err)
+	if s.Good, err = wire.ReadSignatureAnswer(said); err != nil {
+		return s, fault.New(fault.Upstream, "the account %s: %w", wire.Hex64(c.Account), err)
 	}
-	if !signed {
-		return c.Refused()
-	}
-	return nil
+	return s, nil
 }

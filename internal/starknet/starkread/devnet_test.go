@@ -190,11 +190,11 @@ func TestPreConfirmedOnANetwork(t *testing.T) {
 		if got := state(); got.State != chains.TxPending {
 			g.Errorf("%+v", got)
 		}
-		if paid := need[*big.Int](g)(g.ledger.Paid(ctx, again, g.net.User.Address)); paid.Sign() != 0 {
+		if paid := need[chains.Payout](g)(g.ledger.Paid(ctx, again, g.net.User.Address)); paid.Amount.Sign() != 0 {
 			g.Errorf("%d is paid before it is in a block", paid)
 		}
 		g.net.Mine(1)
-		if paid := need[*big.Int](g)(g.ledger.Paid(ctx, again, g.net.User.Address)); paid.Int64() != 5 {
+		if paid := need[chains.Payout](g)(g.ledger.Paid(ctx, again, g.net.User.Address)); paid.Amount.Int64() != 5 {
 			g.Errorf("%d is paid", paid)
 		}
 		if err := g.net.Forget(1); err != nil {

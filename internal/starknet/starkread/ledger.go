@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -38,6 +39,17 @@ type Ledger struct {
 // NewLedger returns a ledger that nothing is known of.
 func NewLedger(nodes Nodes, now func() time.Time, log *slog.Logger) *Ledger {
 	return &Ledger{Nodes: nodes, Now: now, Log: log, times: lru.New[wire.Felt, int64](16384)}
+}
+
+// panel are the nodes, each alone.
+func (l *Ledger) panel() *settle.Panel[starkrpc.Node] {
+	p := &settle.Panel[starkrpc.Node]{All: l.AllNodes, Now: l.Now, Log: l.Log}
+	var nodes []*starkrpc.Nodes
+	nodes, p.Retry = l.Nodes.Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[starkrpc.Node]{Node: n, Reader: n})
+	}
+	return p
 }
 
 // Heads returns the newest block that was accepted on L2, which is final by the rule that

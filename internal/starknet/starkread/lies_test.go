@@ -210,3 +210,41 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// An account's no to a signature is proven by two nodes, and never by one: another that
+// objects, is silent, or does not exist leaves it open.
+func TestOneNodeDoesNotProveAForgery(t *testing.T) {
+	answers := func(good bool) func(callJSON) any {
+		return func(callJSON) any {
+			if good {
+				return hexes(wire.ShortString("VALID"))
+			}
+			return hexes(wire.FeltOf(0))
+		}
+	}
+	down := func(callJSON) any { return refusal{Code: -32603, Text: "Internal error"} }
+	q := wire.SignatureCheck{Account: wire.FeltOf(0x5), Hash: wire.FeltOf(6), Signature: []wire.Felt{wire.FeltOf(7), wire.FeltOf(8)}}
+	for name, c := range map[string]struct {
+		nodes           []func(callJSON) any
+		refused, proven bool
+		contra          bool
+	}{
+		"both say no":                  {[]func(callJSON) any{answers(false), answers(false)}, true, true, false},
+		"the second one objects":       {[]func(callJSON) any{answers(false), answers(true)}, false, false, true},
+		"the second one does not know": {[]func(callJSON) any{answers(false), down}, true, false, false},
+		"the only one says no":         {[]func(callJSON) any{answers(false)}, true, false, false},
+		"the first one says yes":       {[]func(callJSON) any{answers(true), answers(false)}, false, false, false},
+	} {
+		var urls []string
+		for _, says := range c.nodes {
+			s := newStub(t)
+			s.contract = says
+			urls = append(urls, s.serve())
+		}
+		err := connect(t, time.Unix(stubNow, 0), urls...).Signed(t.Context(), q)
+		bad, refused := errors.AsType[*chains.AuthError](err)
+		if refused != c.refused || refused && bad.Proven != c.proven || contradicted(err) != c.contra {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

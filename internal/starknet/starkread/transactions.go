@@ -58,7 +58,7 @@ func sent(id wire.Felt, send, progress starkrpc.Request) error {
 	case err == nil, known, starkrpc.IsDuplicate(err):
 		return nil
 	case starkrpc.IsRefusal(err):
-		return fault.New(fault.InvalidState, "the node refused the transaction: %s: %w", starkrpc.RevertReason(err), err)
+		return fault.New(fault.InvalidState, "the node refused the transaction%s: %w", fault.Hidden(": "+starkrpc.RevertReason(err)), err)
 	default:
 		return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
 	}
@@ -236,14 +236,8 @@ func statusOf(receipt, progress starkrpc.Request, head *starkrpc.Head) (s chains
 // Paid returns how much of STRK an accepted transaction transfers to an address, by its
 // Transfer events: 0 if none, or if it is not in an accepted block. It takes one round
 // trip, to all nodes, which have to agree.
-func (l *Ledger) Paid(ctx context.Context, tx, to wire.Felt) (*big.Int, error) {
-	p := &settle.Panel[starkrpc.Node]{All: l.AllNodes, Now: l.Now, Log: l.Log}
-	var nodes []*starkrpc.Nodes
-	nodes, p.Retry = l.Nodes.Singles()
-	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[starkrpc.Node]{Node: n, Reader: n})
-	}
-	return settle.Paid(ctx, p, wire.Hex(tx), func(n starkrpc.Node, ctx context.Context) (settle.Payment, error) { return paid(ctx, n, tx, to) })
+func (l *Ledger) Paid(ctx context.Context, tx, to wire.Felt) (chains.Payout, error) {
+	return settle.Paid(ctx, l.panel(), wire.Hex(tx), func(n starkrpc.Node, ctx context.Context) (settle.Payment, error) { return paid(ctx, n, tx, to) })
 }
 
 // paid is what one node says.

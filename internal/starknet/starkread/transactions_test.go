@@ -210,8 +210,8 @@ func TestPaid(t *testing.T) {
 			s.receipts["0x9"] = c.receipt
 		}
 		paid, err := s.reader().ledger.Paid(t.Context(), wire.FeltOf(9), wire.FeltOf(0x22))
-		if err != nil || paid.Cmp(c.paid) != 0 {
-			t.Errorf("%s: %v, %v", name, paid, err)
+		if err != nil || paid.Amount.Cmp(c.paid) != 0 {
+			t.Errorf("%s: %v, %v", name, paid.Amount, err)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func (r *Reader) DryRun(ctx context.Context, txs [][]byte) error {
 	}
 	for i, w := range withdrawals {
 		if err := requests[i].Err; starkrpc.IsReverted(err) {
-			return fault.New(fault.Upstream, "the vault contract cannot read the transaction: %s", starkrpc.RevertReason(err))
+			return fault.New(fault.Upstream, "the vault contract cannot read the transaction: %w", starkrpc.Reason(starkrpc.RevertReason(err)))
 		} else if err != nil {
 			return upstream(requests[i])
 		}

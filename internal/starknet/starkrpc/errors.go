@@ -116,6 +116,18 @@ func IsRefusal(err error) bool {
 	return false
 }
 
+// words are what contracts and the network's rules say of a transaction that its sender may
+// mend, and callers may read. All else that a node says is for logs.
+var words = []string{
+	"ERC20: insufficient balance", "ERC20: insufficient allowance", "insufficient balance", "insufficient allowance", "u256_sub Overflow",
+	"Insufficient fee token balance", "Insufficient max L1Gas", "Insufficient max L1DataGas", "Insufficient max L2Gas", "exceed balance", "Out of gas",
+	"Invalid transaction nonce", "ENTRYPOINT_NOT_FOUND",
+}
+
+// Reason is why a transaction would revert, or was refused, as an error of which callers are
+// shown known words alone.
+func Reason(reason string) error { return jsonrpc.Reason(reason, words...) }
+
 // RevertReason is why something reverted, in the words of the innermost contract, if an
 // error tells it; else the error's own text.
 func RevertReason(err error) string {

@@ -106,9 +106,10 @@ func question(message TypedData, err error, signature string, signer Felt) (Sign
 	return c, nil
 }
 
-// Refused is the error of an account that does not know a signature as its own.
-func (c SignatureCheck) Refused() error {
-	return &chains.AuthError{Reason: "the signature is not by " + Hex64(c.Account)}
+// Refused is the error of an account that does not know a signature as its own. proven is
+// as in [chains.AuthError].
+func (c SignatureCheck) Refused(proven bool) error {
+	return &chains.AuthError{Reason: "the signature is not by " + Hex64(c.Account), Proven: proven}
 }
 
 // UsableUntil returns the Unix time in milliseconds until which a transaction with the

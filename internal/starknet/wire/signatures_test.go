@@ -74,7 +74,7 @@ func ask(t *testing.T, q SignatureCheck, rpc []exchange) error {
 		}
 		if x.Error != nil {
 			if last = errors.New("the account does not say"); RefusesSignature(x.Error.Data.RevertError) {
-				return q.Refused()
+				return q.Refused(true)
 			}
 			continue
 		}
@@ -84,7 +84,7 @@ func ask(t *testing.T, q SignatureCheck, rpc []exchange) error {
 		}
 		signed, err := ReadSignatureAnswer(feltsOf(t, answer))
 		if err == nil && !signed {
-			err = q.Refused()
+			err = q.Refused(true)
 		}
 		return err
 	}

@@ -282,7 +282,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 			return nil, err
 		}
 		if signed, err := ReadSignatureAnswer(feltsOf(t, []string{in.AccountAnswers})); err != nil || !signed {
-			return nil, errors.Join(err, q.Refused())
+			return nil, errors.Join(err, q.Refused(true))
 		}
 		return one(d.RefundAuthorized(s, a))
 	case "txsTransfer":

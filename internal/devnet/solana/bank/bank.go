@@ -52,6 +52,7 @@ type Bank struct {
 	offset  time.Duration // of the chain's time to the clock
 	burnt   uint64        // lamports of fees that nobody got
 	moved   chan struct{} // closed when the chain has changed
+	split   *Split        // nil: there is one chain
 }
 
 // New makes a bank with a first block.
@@ -198,6 +199,9 @@ func (b *Bank) Expire() error {
 func (b *Bank) Fork(depth int, lost bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.split != nil {
+		return errors.New("the chain is split: its blocks are not replaced")
+	}
 	if depth < 1 || depth >= len(b.ledger.blocks) {
 		return fmt.Errorf("cannot replace the last %d of %d blocks", depth, len(b.ledger.blocks))
 	}
@@ -264,6 +268,12 @@ func (b *Bank) produce(slots, heights uint64) {
 	block.TxCount = parent.TxCount + uint64(len(block.Txs))
 	block.seal()
 	l.adopt(block)
+	b.changed()
+	b.split.follow(slots, heights, b.offset)
+}
+
+// changed tells those who wait.
+func (b *Bank) changed() {
 	close(b.moved)
 	b.moved = make(chan struct{})
 }

@@ -244,7 +244,7 @@ func (q *request) read(c config, f func(*bank.View) (any, *Error)) (value any, e
 	if err != nil {
 		return nil, err
 	}
-	q.bank.Read(level, q.fault.Behind, func(v *bank.View) {
+	q.bank().Read(level, q.fault.Behind, func(v *bank.View) {
 		if head := v.Head().Slot; c.MinContextSlot != nil && head < *c.MinContextSlot {
 			err = &Error{Code: -32016, Message: "Minimum context slot has not been reached", Data: map[string]uint64{"contextSlot": head}}
 			return

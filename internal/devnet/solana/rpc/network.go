@@ -16,7 +16,7 @@ func (q *request) getGenesisHash() (any, *Error) {
 	if q.fault.WrongNetwork {
 		return wire.Hash(sha256.Sum256([]byte("another network"))).String(), nil
 	}
-	return q.bank.Genesis().String(), nil
+	return q.bank().Genesis().String(), nil
 }
 
 func (q *request) getVersion() (any, *Error) {

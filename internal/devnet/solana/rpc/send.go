@@ -90,7 +90,7 @@ func (q *request) sendTransaction() (any, *Error) {
 		}
 	}
 	if !q.fault.LoseTransaction {
-		_, _ = q.bank.Send(tx.Raw) // a transaction that no block can take is taken by nodes all the same
+		_, _ = q.bank().Send(tx.Raw) // a transaction that no block can take is taken by nodes all the same
 	}
 	return tx.ID.String(), nil
 }

@@ -65,7 +65,7 @@ type Options struct {
 
 // Server answers JSON-RPC for one bank.
 type Server struct {
-	bank    *bank.Bank
+	told    atomic.Pointer[bank.Bank]
 	airdrop func(wire.Key, uint64) (wire.Signature, error)
 	http    *loopback.Server
 	sockets *loopback.Server
@@ -81,7 +81,8 @@ type Server struct {
 
 // Serve starts a server.
 func Serve(o Options) (*Server, error) {
-	s := &Server{bank: o.Bank, airdrop: o.Airdrop}
+	s := &Server{airdrop: o.Airdrop}
+	s.told.Store(o.Bank)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.fault.Store(new(Fault))
 	const attempts = 20 // to find two free ports in a row
@@ -125,6 +126,11 @@ func (s *Server) URL() string { return s.http.URL() }
 
 // SocketURL returns the URL for websockets.
 func (s *Server) SocketURL() string { return "ws://" + s.sockets.Host() }
+
+// Tell lets the server answer for another bank from the next request on.
+func (s *Server) Tell(b *bank.Bank) { s.told.Store(b) }
+
+func (s *Server) bank() *bank.Bank { return s.told.Load() }
 
 // Misbehave changes what is wrong with the server from the next request on.
 func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }

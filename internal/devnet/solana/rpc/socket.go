@@ -122,7 +122,7 @@ func (c *socket) send(v any) error {
 // watch looks for news whenever the chain has changed.
 func (c *socket) watch() {
 	for {
-		moved := c.bank.Moved()
+		moved := c.bank().Moved()
 		c.mu.Lock()
 		err := c.look()
 		c.mu.Unlock()
@@ -162,7 +162,7 @@ func (c *socket) look() error {
 		var texts []json.RawMessage
 		var done bool
 		var wrong error
-		c.bank.Read(s.level, f.Behind, func(v *bank.View) {
+		c.bank().Read(s.level, f.Behind, func(v *bank.View) {
 			var results []any
 			results, done = s.news(v)
 			for _, result := range results {

@@ -33,7 +33,7 @@ func (c *socket) subscribe(q call, f Fault) (r reply, ok bool) {
 		c.subs[s.id] = s
 		// What is so already is no news, but for a transaction.
 		if q.Method != "signatureSubscribe" {
-			c.bank.Read(s.level, f.Behind, func(v *bank.View) { s.news(v) })
+			c.bank().Read(s.level, f.Behind, func(v *bank.View) { s.news(v) })
 		}
 		return result(q.ID, s.id), true
 	}

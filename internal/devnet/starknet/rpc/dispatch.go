@@ -182,7 +182,7 @@ func (q *request) carryOut(m method) (result json.RawMessage, failure *Error) {
 		run()
 		return result, failure
 	}
-	q.chain.Read(q.fault.Behind, func(v *state.View) {
+	q.chain().Read(q.fault.Behind, func(v *state.View) {
 		q.view = v
 		run()
 	})

@@ -108,14 +108,14 @@ func (q *request) send(param string, kind wire.TxType) (*state.Tx, *Error) {
 	if b.Type != kind {
 		return nil, wrongParams(param + ".type: must be " + string(kind))
 	}
-	tx, err := b.tx(q.chain.ID())
+	tx, err := b.tx(q.chain().ID())
 	if err != nil {
 		return nil, err
 	}
 	if q.fault.LoseTransaction {
 		return tx, nil
 	}
-	if refused := (*state.Refusal)(nil); errors.As(q.chain.Send(tx), &refused) {
+	if refused := (*state.Refusal)(nil); errors.As(q.chain().Send(tx), &refused) {
 		return nil, q.refused(refused)
 	}
 	return tx, nil

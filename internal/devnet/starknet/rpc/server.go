@@ -74,7 +74,7 @@ type Options struct {
 
 // Server answers JSON-RPC for one chain.
 type Server struct {
-	chain   *state.Chain
+	told    atomic.Pointer[state.Chain]
 	version Version
 	http    *loopback.Server
 	fault   atomic.Pointer[Fault]
@@ -93,7 +93,8 @@ func Serve(o Options) (*Server, error) {
 	if o.Version.String() == "" {
 		return nil, fmt.Errorf("version %d of the specification is not known", o.Version)
 	}
-	s := &Server{chain: o.Chain, version: o.Version}
+	s := &Server{version: o.Version}
+	s.told.Store(o.Chain)
 	s.fault.Store(new(Fault))
 	var err error
 	s.http, err = o.Network.Serve(o.Address, http.HandlerFunc(s.serve))
@@ -102,6 +103,11 @@ func Serve(o Options) (*Server, error) {
 
 // URL returns the server's URL.
 func (s *Server) URL() string { return s.http.URL() }
+
+// Tell lets the server answer for another chain from the next request on.
+func (s *Server) Tell(c *state.Chain) { s.told.Store(c) }
+
+func (s *Server) chain() *state.Chain { return s.told.Load() }
 
 // Misbehave changes what is wrong with the server from the next request on.
 func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }

@@ -82,6 +82,7 @@ func (c *Chain) close() {
 	c.blocks = append(c.blocks, b)
 	c.byBlock[b.Hash] = b
 	c.changed()
+	c.split.follow(b.Time, c.offset)
 }
 
 // changed tells those who wait.
@@ -138,6 +139,9 @@ func (c *Chain) SetPrices(p Prices) {
 func (c *Chain) Branch(depth, length int, lost bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.split != nil {
+		return refuse(Unsupported, "the chain is split: its blocks are not replaced")
+	}
 	if depth < 1 || length < 1 || depth >= len(c.blocks) {
 		return refuse(Unsupported, "cannot replace the last %d of %d blocks by %d", depth, len(c.blocks), length)
 	}

@@ -49,6 +49,7 @@ type Chain struct {
 	offset  time.Duration // of the chain's time to the clock
 	built   uint64
 	moved   chan struct{} // closed when the chain has changed
+	split   *Fork         // nil: there is one chain
 }
 
 // New makes a chain with a first block, which is empty.

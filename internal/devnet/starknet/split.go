@@ -1,0 +1,38 @@
+package starknet
+
+import (
+	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+)
+
+// Split is a network whose nodes tell two stories, see [Net.Split].
+type Split struct {
+	net    *Net
+	server *rpc.Server
+	split  *state.Fork
+}
+
+// Split leaves a server alone with the chain as it is now. What comes into the network
+// from then on is not in the server's chain, and what is sent to the server is in that
+// alone. Both chains get blocks of the same heights and times, so that by what either
+// side says of itself neither is wrong. Until it ends, blocks are not replaced.
+func (n *Net) Split(s *rpc.Server) (*Split, error) {
+	split, err := n.chain.Split()
+	if err != nil {
+		return nil, err
+	}
+	s.Tell(split.Chain)
+	return &Split{n, s, split}, nil
+}
+
+// Rejoin lets the server have the network's chain again: its own is lost.
+func (p *Split) Rejoin() error { return p.end(false) }
+
+// Prevail makes the server's chain the network's: what is in the network's chain alone is
+// undone and lost.
+func (p *Split) Prevail() error { return p.end(true) }
+
+func (p *Split) end(prevails bool) error {
+	p.server.Tell(p.net.chain)
+	return p.split.End(prevails)
+}
