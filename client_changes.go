@@ -36,8 +36,8 @@ type Change struct {
 // [ErrClosed] respectively. Changes that arrive while deliver is running are
 // merged per swap: the latest one is never lost. What other processes change in the same
 // store, which is then a storage.Leaser, is delivered about a second later, and at the
-// latest half a minute later if their clocks are behind. What changed while nobody was
-// subscribed is found by [Client.Changes].
+// latest half a minute later if their clocks are behind. [Client.Changes] finds what
+// changed while no caller was subscribed.
 func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
 	if c.life.over() {
 		return ErrClosed

@@ -109,8 +109,8 @@ type Readiness struct {
 // The error is a *[NotReady] that lists everything that is missing. Without PartStore no
 // swap can be made or moved; without the others some can.
 //
-// A chain is ready when one of its nodes responds. That it has no other is no error, and is
-// told in the Readiness, whatever is missing; [PartStats.Contradictions] tells how many nodes
+// A chain is ready when one of its nodes responds. A chain with a single node is
+// named in the Readiness and is not an error; [PartStats.Contradictions] tells how many nodes
 // there are, and which of them are contradicted.
 func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 	ctx, end, err := c.life.begin(ctx)

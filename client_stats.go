@@ -55,7 +55,7 @@ func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
 }
 
 // Instances returns how many processes share the work on the store: those whose Run is active, as
-// this one knows them while its own is, and at least 1. It asks nobody. What each of them
+// this one knows them while its own is, and at least 1. It sends no request. What each of them
 // may do of something, such as requests, is its part of what all may do.
 func (c *Client) Instances() int { return c.fleet.Members() }
 

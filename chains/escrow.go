@@ -123,7 +123,7 @@ type AuthError struct {
 	Reason string
 	Late   bool // expired by the local clock, which may be the one that is wrong
 	// Proven says that the authorisation and the escrow alone show it, or that at least two
-	// nodes do and none objects. What is not proven is no reason to punish the LP.
+	// nodes say so and none objects. The LP is not punished for what is not proven.
 	Proven bool
 	Err    error
 }

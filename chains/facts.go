@@ -50,7 +50,7 @@ type EscrowFact struct {
 	Unsettled bool
 
 	// Witnesses is how many nodes say so, in the answer to a settled query of a chain with
-	// several nodes; else 0. Fewer than two accuse nobody.
+	// several nodes; else 0. It takes two to accuse an LP.
 	Witnesses int
 
 	InitTx, ClaimTx, RefundTx string // ids of transactions, empty when unknown

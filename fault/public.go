@@ -81,7 +81,7 @@ func shownOf(code Code, cause error) string {
 }
 
 // readers are the packages, by the beginning of their paths, that read what callers send and
-// ask nobody.
+// send no request.
 var readers = []string{
 	"errors", "fmt", "strconv", "encoding/",
 	"github.com/btcsuite/btcd/", "github.com/lightningnetwork/lnd/zpay32", "github.com/decred/dcrd/",

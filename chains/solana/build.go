@@ -164,7 +164,7 @@ func (b *building) wantRefund(d *wire.SwapData) {
 
 func (b *building) addInit(s *buildStep) (err error) {
 	if s.needed, err = b.k.CheckInit(s.d, b.signer, s.Auth.Prefix, s.Auth.Timeout, b.k.chain.env.Now()); s.Auth.Prefix == "" && !b.k.NeedsAuth(s.d, b.signer) {
-		_, err = b.k.Counterparty(s.d, b.signer) // nobody has to allow it
+		_, err = b.k.Counterparty(s.d, b.signer) // it needs no authorisation
 	}
 	if err != nil {
 		return fault.New(fault.InvalidState, "%w", err)

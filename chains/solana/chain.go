@@ -219,8 +219,8 @@ func (c *chain) TokenAddress(s string) (string, error) {
 	return a, nil
 }
 
-// RandomAddress implements [chains.RandomAddresser]: a point of the curve whose secret
-// key nobody has.
+// RandomAddress implements [chains.RandomAddresser]: a point of the curve that was
+// drawn without a secret key.
 func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 	for {
 		var k wire.Key

@@ -11,7 +11,7 @@
 //
 // Accounts are contracts. The first transaction of one that is not deployed is preceded
 // by its deployment in the same action, which leaves the account's class to the wallet:
-// nobody else knows it. Signatures, of LPs too, are for the account to judge: it is
+// only the wallet knows it. Signatures, of LPs too, are for the account to judge: it is
 // asked, and one that is not deployed has signed nothing.
 //
 // Facts are those of accepted blocks, which count as final; what is in the block that is

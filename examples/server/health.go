@@ -58,7 +58,7 @@ func (h *health) register(mux *http.ServeMux) {
 
 // readyz says whether callers may be sent here: this server may be left out for what it
 // lacks itself. What all servers lack alike, such as a provider, turning callers away would
-// not mend. It names the chains that have one node, which is no reason to turn anybody away.
+// not mend. It names the chains that have one node; callers are still served.
 func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	if h.closing.Load() {
 		answer(w, http.StatusServiceUnavailable, body{"status": "closing"})

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -168,9 +169,7 @@ func TestKilledProcess(t *testing.T) {
 // Whenever the process is killed, the endpoint gets the last state of every swap, each
 // message of a swap after the one before, and a message that comes twice is the same.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out with -short: starts and kills ten processes")
-	}
+	depth.OnlyFull(t) // it starts and kills ten processes
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
 	r.mu.Lock()

@@ -142,7 +142,7 @@ func round[T any](ctx context.Context, c *Client, what string, call func(context
 			return zero, context.Cause(ctx)
 		}
 	}
-	return zero, nobody(what, order, errs)
+	return zero, unanswered(what, order, errs)
 }
 
 // guarded asks one source, and checks its genesis block first if that has not

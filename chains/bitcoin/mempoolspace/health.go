@@ -160,9 +160,9 @@ func refused(err error) bool {
 	return e.status != http.StatusRequestTimeout && e.status != http.StatusTooEarly && e.status != http.StatusTooManyRequests
 }
 
-// nobody returns the error of a round in which no source answered. If all
+// unanswered returns the error of a round in which no source answered. If all
 // sources refused, it is final.
-func nobody(what string, order []*source, errs []error) error {
+func unanswered(what string, order []*source, errs []error) error {
 	said := make([]string, len(order))
 	final := true
 	for i, s := range order {

@@ -124,8 +124,8 @@ func newKeys(secret []byte, where string, network bitcoin.Network) (*Keys, error
 	return k, nil
 }
 
-// derive returns the key of one curve. A value that is no key of secp256k1 has a
-// probability of 2^-128.
+// derive returns the key of one curve. The value is outside the range of
+// secp256k1 keys with a probability of 2^-128.
 func derive(secret []byte, curve string) ([]byte, error) {
 	return hkdf.Key(sha256.New, secret, nil, "swapper examples: "+curve, 32)
 }

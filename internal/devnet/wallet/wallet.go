@@ -69,13 +69,14 @@ func (w *Wallet) Look(ctx context.Context, id string) (*swapper.GetSwapStatusOut
 }
 
 // Finish does what the swap asks for until done reports true; nil means until
-// the swap is finished.
+// the swap is finished. What somebody else has just done for the user is refused
+// until the status shows it: Finish returns the third refusal in a row.
 func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
 	if done == nil {
 		done = func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
 	}
 	var last *swapper.GetSwapStatusOutput
-	paid := false
+	paid, refused := false, 0
 	for {
 		s, err := w.Look(ctx, id)
 		if err != nil {
@@ -94,7 +95,10 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 		a := s.CurrentAction
 		if a != nil && (w.Refuse == nil || !w.Refuse(a)) {
 			if a.SendToAddress == nil || !paid {
-				if err := w.Do(ctx, id, a); err != nil {
+				err := w.Do(ctx, id, a)
+				if err == nil {
+					refused = 0
+				} else if refused++; refused == 3 || swapper.CodeOf(err) != swapper.CodeInvalidState {
 					return s, err
 				}
 			}
