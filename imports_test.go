@@ -101,7 +101,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/pricecheck", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
 			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
@@ -119,6 +119,10 @@ func TestImportsPointOneWay(t *testing.T) {
 			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana", "internal/starknet")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
 			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{name == "internal/lp" || under("internal/lp/verify", "swap")(name), "calls and stores nothing for providers", under("internal/lp/lphttp", "internal/lp/discovery", "storage")},
+			{under("internal/lp/lphttp")(name), "judges no answer", under("internal/lp/verify", "internal/lp/discovery")},
+			{under("swap", "internal/engine")(name), "knows of providers what they say", under("internal/lp/lphttp", "internal/lp/discovery", "internal/lp/verify")},
+			{!devnet(name) && !under("internal/lp/lptest")(name), "is not for tests", under("internal/lp/lptest")},
 			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},

@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -244,7 +244,7 @@ func newScene(t *testing.T) *scene {
 			Script: vaultAddress.Script(), LPScript: to.Script(), MinFeeRate: 2},
 	}
 	r.Chain = "BOOK"
-	w := New(map[string]chains.Chain{"BOOK": &book{contract: k}}, l, lp.NewClient(lp.Options{}))
+	w := New(map[string]chains.Chain{"BOOK": &book{contract: k}}, l, lphttp.NewClient(lphttp.Options{}))
 	t.Cleanup(w.Close)
 	return &scene{Reader: w, ledger: l, vaults: k, record: r, key: key, script: address.Script(), caller: swap.Caller{Wallet: &wallet}}
 }

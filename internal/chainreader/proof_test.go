@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -223,19 +224,19 @@ func TestVaultFactsNeedAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *scene)
 		ok     bool
-		check  func(f lp.VaultFacts) bool
+		check  func(f verify.VaultFacts) bool
 	}{
-		"all is well": {func(*scene) {}, true, func(f lp.VaultFacts) bool {
+		"all is well": {func(*scene) {}, true, func(f verify.VaultFacts) bool {
 			return f.Trace == nil && f.Parse == nil && f.Output != nil && f.Spend == bitcoin.Unspent && len(f.Pending) == 0
 		}},
-		"its output is gone": {func(s *scene) { delete(s.ledger.txs, s.vaults.vault.UTXO.Hash) }, true, func(f lp.VaultFacts) bool { return f.Output == nil }},
-		"it leads nowhere":   {func(s *scene) { s.vaults.vault.UTXO = bitcoin.OutPoint{Hash: bitcoin.Hash{5}} }, true, func(f lp.VaultFacts) bool { return f.Trace != nil }},
+		"its output is gone": {func(s *scene) { delete(s.ledger.txs, s.vaults.vault.UTXO.Hash) }, true, func(f verify.VaultFacts) bool { return f.Output == nil }},
+		"it leads nowhere":   {func(s *scene) { s.vaults.vault.UTXO = bitcoin.OutPoint{Hash: bitcoin.Hash{5}} }, true, func(f verify.VaultFacts) bool { return f.Trace != nil }},
 		"its output is gone, and it leads nowhere": {func(s *scene) {
 			delete(s.ledger.txs, s.vaults.vault.UTXO.Hash)
 			s.vaults.vault.UTXO = bitcoin.OutPoint{Hash: bitcoin.Hash{5}}
-		}, true, func(f lp.VaultFacts) bool { return f.Output == nil && f.Trace != nil }},
-		"it is not there": {func(s *scene) { s.vaults.vault.VaultID.ID = nil }, true, func(f lp.VaultFacts) bool { return f.Vault == nil && f.Trace == nil }},
-		"unreadable":      {func(s *scene) { s.vaults.dryErr = errSilent }, true, func(f lp.VaultFacts) bool { return f.Parse != nil }},
+		}, true, func(f verify.VaultFacts) bool { return f.Output == nil && f.Trace != nil }},
+		"it is not there": {func(s *scene) { s.vaults.vault.VaultID.ID = nil }, true, func(f verify.VaultFacts) bool { return f.Vault == nil && f.Trace == nil }},
+		"unreadable":      {func(s *scene) { s.vaults.dryErr = errSilent }, true, func(f verify.VaultFacts) bool { return f.Parse != nil }},
 		"vault unknown":   {func(s *scene) { s.vaults.vaultErr = errSilent }, false, nil},
 		"spends unknown":  {func(s *scene) { s.ledger.silent["spends"] = true }, false, nil},
 		"output unknown":  {func(s *scene) { s.ledger.silent["txs"] = true }, false, nil},
@@ -283,7 +284,7 @@ func TestVaultFactsNeedAnswers(t *testing.T) {
 	ours := wire.NewMsgTx(2)
 	ours.AddTxIn(&wire.TxIn{PreviousOutPoint: at})
 	ours.AddTxOut(&wire.TxOut{Value: 1})
-	read := func(ctx context.Context) (lp.VaultFacts, error) {
+	read := func(ctx context.Context) (verify.VaultFacts, error) {
 		return s.VaultFacts(ctx, s.vaults, func(context.Context) (*chains.Vault, error) { return &s.vaults.vault, nil }, at, ours)
 	}
 	if f, err := read(t.Context()); err != nil || len(f.Pending) != 1 || f.Pending[0].TxID != before.ID || s.vaults.dry != 2 || f.Parse != nil {

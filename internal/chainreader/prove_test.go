@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -42,7 +42,7 @@ func TestOnlyConfirmedPaymentsAreProven(t *testing.T) {
 		"not found": {bitcoin.Result[*bitcoin.Tx]{Err: bitcoin.ErrNotFound}, false},
 		"no answer": {bitcoin.Result[*bitcoin.Tx]{Err: errors.New("no answer")}, false},
 	} {
-		w := New(nil, oneTx{answer: c.answer}, lp.NewClient(lp.Options{}))
+		w := New(nil, oneTx{answer: c.answer}, lphttp.NewClient(lphttp.Options{}))
 		given := &chains.Payment{TxID: bitcoin.Hash{1}}
 		plan := chains.Plan{Steps: []chains.Step{{}, {Payment: given}}}
 		err := w.prove(t.Context(), &plan)
@@ -58,7 +58,7 @@ func TestOnlyConfirmedPaymentsAreProven(t *testing.T) {
 
 // TestNothingIsBuiltForAnUnknownChain names the chain that is not configured.
 func TestNothingIsBuiltForAnUnknownChain(t *testing.T) {
-	w := New(nil, oneTx{}, lp.NewClient(lp.Options{}))
+	w := New(nil, oneTx{}, lphttp.NewClient(lphttp.Options{}))
 	defer w.Close()
 	r := &swap.Record{Vault: &swap.VaultPart{}, Bitcoin: &swap.BitcoinPart{}}
 	r.Chain = "NOWHERE"

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
@@ -11,11 +14,9 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/swap"
-	"sync"
-	"time"
 )
 
-// StatusReader asks LPs how swaps stand; *lp.Client is one.
+// StatusReader asks LPs how swaps stand; *lphttp.Client is one.
 type StatusReader interface {
 	Status(ctx context.Context, q lp.StatusQuery) (lp.Status, error)
 }
@@ -26,7 +27,7 @@ type Reader struct {
 	Chains  map[string]chains.Chain
 	Bitcoin bitcoin.Backend
 	// MaxMinerFeePPM bounds what miners get for the transactions that users sign; see
-	// lp.Policy.
+	// verify.Policy.
 	MaxMinerFeePPM int64
 
 	lps  *inquiries

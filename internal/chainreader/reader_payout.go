@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -21,13 +22,13 @@ func (rd *Reader) Payout(ctx context.Context, chain, contract string, q swap.Pay
 		return swap.PayoutFact{}, err
 	}
 	if q.Escrow.Kind == chains.HTLC {
-		return judged(lp.VerifySecret(k, q.Escrow, q.Secret))
+		return judged(verify.Secret(k, q.Escrow, q.Secret))
 	}
 	tx, err := rd.BitcoinTx(ctx, q.TxID)
 	if err != nil || tx == nil {
 		return swap.PayoutFact{}, err
 	}
-	p, err := lp.VerifyPayout(k, q.Escrow, tx.Msg, q.Nonce, uint16(q.Confirmations))
+	p, err := verify.PayoutTx(k, q.Escrow, tx.Msg, q.Nonce, uint16(q.Confirmations))
 	fact, err := judged(err)
 	if !fact.Proven {
 		if tx.Msg.TxHash() != q.TxID {
@@ -48,7 +49,7 @@ func (rd *Reader) Delivered(ctx context.Context, chain, contract string, q swap.
 	if err != nil {
 		return nil, err
 	}
-	e, err := lp.VerifyDelivered(k, q.Want, q.Data, q.Opens)
+	e, err := verify.Delivered(k, q.Want, q.Data, q.Opens)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 )
 
 // VaultFacts asks what has to be known of a vault's output before a withdrawal
@@ -21,8 +21,8 @@ import (
 // The contract is asked to read those, and ours if it is not nil. An error means
 // that a question was not answered. The first three go out together, then one for
 // each withdrawal but the last, then the contract's.
-func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault func(context.Context) (*chains.Vault, error), utxo bitcoin.OutPoint, ours *wire.MsgTx) (lp.VaultFacts, error) {
-	var facts lp.VaultFacts
+func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault func(context.Context) (*chains.Vault, error), utxo bitcoin.OutPoint, ours *wire.MsgTx) (verify.VaultFacts, error) {
+	var facts verify.VaultFacts
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { facts.Vault, err = vault(gctx); return err })
 	g.Go(func() error {

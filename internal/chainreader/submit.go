@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -205,5 +205,5 @@ func (rd *Reader) recheckVault(ctx context.Context, r *swap.Record, tx *wire.Msg
 	if err != nil {
 		return err
 	}
-	return lp.VaultPays(facts, vault.Pending{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
+	return verify.VaultPays(facts, vault.Pending{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
 }

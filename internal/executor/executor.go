@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/watchtower"
 )
 
-// LPClient tells an LP what a user signed or wants. *lp.Client is one.
+// LPClient tells an LP what a user signed or wants. *lphttp.Client is one.
 type LPClient interface {
 	// PostSPV returns nil when the LP took it. An error that lp.PostRefused knows
 	// is a refusal; any other leaves it unknown whether the LP has the PSBT.

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -87,8 +87,8 @@ func (in *lightningIn) withdrawable(input *big.Int) error {
 }
 
 // invoiceExpected is what an LP's invoice is compared with.
-func (o *order) invoiceExpected(in *lightningIn) lp.InvoiceExpected {
-	return lp.InvoiceExpected{Network: o.Reader.Bitcoin.Network(), PaymentHash: in.hash, Description: o.Description, DescriptionHash: in.described}
+func (o *order) invoiceExpected(in *lightningIn) verify.InvoiceExpected {
+	return verify.InvoiceExpected{Network: o.Reader.Bitcoin.Network(), PaymentHash: in.hash, Description: o.Description, DescriptionHash: in.described}
 }
 
 // lightningPart is what a record keeps of the payment. ends is from when on, Unix

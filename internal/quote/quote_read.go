@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -170,7 +171,7 @@ func (o *order) readOptions() error {
 	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
 		return fault.Invalid("lightningInvoiceDescriptionHash", "cannot be combined with lightningInvoiceDescription")
 	}
-	return lp.CheckGasDrop(o.info, o.token, o.GasAmount)
+	return verify.CheckGasDrop(o.info, o.token, o.GasAmount)
 }
 
 // invalid names the field that err is about.
