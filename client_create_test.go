@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/quote"
@@ -74,7 +74,7 @@ func offline(t *testing.T, now time.Time) *Client {
 	if c.registry, err = tokens.NewRegistry(lists...); err != nil {
 		t.Fatal(err)
 	}
-	c.reader = chainreader.New(c.byID, mainnet{}, nil)
+	c.reader = chainio.New(c.byID, mainnet{}, nil)
 	c.engine = engine.New(engine.Config{Reader: c.reader, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader}
 	t.Cleanup(func() { _ = c.Close() })

@@ -101,8 +101,8 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{name == "." || under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
 			{under("internal/evm")(name), "is below the chain", under("chains/evm", "swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
@@ -118,7 +118,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			{under("internal/starknet/wire")(name), "is pure", under("internal/starknet/starkrpc", "internal/jsonrpc", "internal/httpx")},
 			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana", "internal/starknet")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
-			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
 			{name == "internal/lp" || under("internal/lp/verify", "swap")(name), "calls and stores nothing for providers", under("internal/lp/lphttp", "internal/lp/discovery", "storage")},
 			{under("internal/lp/lphttp")(name), "judges no answer", under("internal/lp/verify", "internal/lp/discovery")},
 			{under("swap", "internal/engine")(name), "knows of providers what they say", under("internal/lp/lphttp", "internal/lp/discovery", "internal/lp/verify")},
@@ -254,7 +254,7 @@ func TestSwapIsPure(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	impure := []string{"context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
-		module + "/storage", module + "/internal/engine", module + "/internal/executor", module + "/internal/chainreader", module + "/internal/quote"}
+		module + "/storage", module + "/internal/engine", module + "/internal/chainio", module + "/internal/quote"}
 	checkPure(t, files, impure...)
 }
 

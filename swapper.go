@@ -13,9 +13,8 @@ import (
 	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/executor"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
@@ -41,7 +40,7 @@ type Client struct {
 	lnurl    *lnurl.Client
 	lps      *lphttp.Client
 	offers   *discovery.Directory
-	reader   *chainreader.Reader
+	reader   *chainio.Reader
 	engine   *engine.Engine
 	fleet    *fleet.Fleet // nil: the store is this process's alone
 	quoter   *quote.Quoter
@@ -134,11 +133,11 @@ func (c *Client) open(ctx context.Context) error {
 		Notes: notes{c.config.Store, "lp/"}, Now: c.config.Now, Log: c.config.Logger})
 	leaser, shared := c.config.Store.(storage.Leaser)
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
-	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
+	c.reader = chainio.New(c.byID, c.config.Bitcoin, c.lps)
 	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
 	c.engine = engine.New(engine.Config{
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Probe: c.lps.Probe,
-		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
+		Executor: &chainio.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:    swap.Flows(),
 		Fleet:    c.fleet,
 	})

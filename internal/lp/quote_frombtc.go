@@ -44,7 +44,7 @@ type FromBTCQuote struct {
 	Auth          chains.Auth
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r FromBTCRequest) Call(extra []Param) Call[FromBTCQuote] {
 	var b Body
 	b.extend(extra, "claimerBounty", "feeRate")

@@ -30,7 +30,7 @@ type FromBTCLNQuote struct {
 	SecurityDeposit *big.Int // base units of the native token
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r FromBTCLNRequest) Call(extra []Param) Call[FromBTCLNQuote] {
 	var b Body
 	b.extend(extra, "feeRate")
@@ -84,7 +84,7 @@ type FromBTCLNAutoQuote struct {
 	ClaimerBounty *big.Int
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r FromBTCLNAutoRequest) Call(extra []Param) Call[FromBTCLNAutoQuote] {
 	var b Body
 	b.extend(extra, "claimerBounty")

@@ -75,7 +75,7 @@ type SPVQuote struct {
 	UsedInputsOfRequest bool // BTCAmount was computed from Inputs
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r SPVRequest) Call(extra []Param) Call[SPVQuote] {
 	var b Body
 	b.add("exactOut", r.ExactOut)

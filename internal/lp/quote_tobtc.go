@@ -38,7 +38,7 @@ type ToBTCQuote struct {
 	Auth              chains.Auth // to open the escrow
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r ToBTCRequest) Call(extra []Param) Call[ToBTCQuote] {
 	var b Body
 	b.extend(extra, "feeRate")

@@ -32,7 +32,7 @@ type ToBTCLNQuote struct {
 	Auth           chains.Auth
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r ToBTCLNRequest) Call(extra []Param) Call[ToBTCLNQuote] {
 	var b Body
 	b.add("exactIn", false)
@@ -72,7 +72,7 @@ type PreparedToBTCLN struct {
 	ReqID  string
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r PrepareToBTCLNRequest) Call(extra []Param) Call[PreparedToBTCLN] {
 	var b Body
 	b.add("exactIn", true)
@@ -95,7 +95,7 @@ type ToBTCLNExactInRequest struct {
 	FeeRate *async.Future[string]
 }
 
-// Call returns the call.
+// Call returns the call; extra are the parameters of the host.
 func (r ToBTCLNExactInRequest) Call(extra []Param) Call[ToBTCLNQuote] {
 	var b Body
 	b.extend(extra, "feeRate")

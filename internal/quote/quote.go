@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
@@ -33,7 +33,7 @@ import (
 // stores the best. All fields but Policy are needed. It is safe for concurrent use.
 type Quoter struct {
 	Engine *engine.Engine
-	Reader *chainreader.Reader
+	Reader *chainio.Reader
 	Offers *discovery.Directory
 	LPs    *lphttp.Client
 	Prices price.Source

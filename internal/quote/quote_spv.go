@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
@@ -35,7 +35,7 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		vaults, ok := k.(chains.VaultContract)
 		if !ok {
-			return nil, chainreader.NoVaults(o.info.ID)
+			return nil, chainio.NoVaults(o.info.ID)
 		}
 		sent := shares(k)
 		got, err := o.LPs.SPV(ctx, c.LP.URL, lp.SPVRequest{Chain: o.info.ID, Address: o.user, Amount: amount, Token: c.Token, GasAmount: o.GasAmount, GasToken: o.info.Native.Address,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
@@ -20,7 +20,7 @@ import (
 func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *async.Future[uint32]) (*big.Int, error) {
 	vaults, ok := k.(chains.VaultContract)
 	if !ok {
-		return nil, chainreader.NoVaults(chain)
+		return nil, chainio.NoVaults(chain)
 	}
 	relay := async.Start(ctx, vaults.RelayTip)
 	header := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {

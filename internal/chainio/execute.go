@@ -1,6 +1,4 @@
-// Package executor does what the engine decides: it is the engine's Executor for
-// real chains, liquidity providers, LNURL services and watchtowers.
-package executor
+package chainio
 
 import (
 	"cmp"
@@ -39,7 +37,7 @@ type Withdrawer interface {
 	SubmitInvoice(ctx context.Context, w lnurl.WithdrawParams, invoice string) error
 }
 
-// Executor is the [Executor] of real chains and services.
+// Executor is the engine.Executor of real chains and services.
 type Executor struct {
 	Chains    map[string]chains.Chain
 	LPs       LPClient
@@ -48,7 +46,7 @@ type Executor struct {
 	Messenger watchtower.Messenger // nil: nothing is published, and the user settles
 }
 
-// Execute implements [Executor].
+// Execute implements engine.Executor.
 func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	switch e.Kind {
 	case swap.SendTx:
