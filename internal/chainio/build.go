@@ -28,9 +28,9 @@ func (rd *Reader) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swa
 		if a.Fund != nil && c.Wallet != nil {
 			return rd.toFund(ctx, r, a.Fund, c)
 		}
-		return swap.Todo{Pay: a}, nil
+		return swap.Todo{Action: a}, nil
 	case *swap.Wait:
-		return swap.Todo{Wait: a}, nil
+		return swap.Todo{Action: a}, nil
 	case *swap.Sign:
 		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toSign(ctx, r, a, c) })
 	case *swap.Fund:
@@ -79,7 +79,7 @@ func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c sw
 	}
 	named := *a
 	named.Chain = r.Chain
-	return swap.Todo{Sign: &named, Txs: u.Txs, Signer: u.Signer}, nil
+	return swap.Todo{Action: &named, Txs: u.Txs, Signer: u.Signer}, nil
 }
 
 // prove gives steps that need a Bitcoin payment the payment's place in the chain.
@@ -171,7 +171,7 @@ func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
 		rd.raws.Add(r.ID, made)
 	}
 	tx := made.tx // the caller's own
-	return swap.Todo{Fund: a, Raw: &tx}, nil
+	return swap.Todo{Action: a, Raw: &tx}, nil
 }
 
 func part[T any](p *T) (v T) {
@@ -240,7 +240,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	if err != nil {
 		return swap.Todo{}, err
 	}
-	return swap.Todo{Fund: a, Funded: psbt}, nil
+	return swap.Todo{Action: a, Funded: psbt}, nil
 }
 
 // highestRate is the most in sat/vB that a transaction may pay when it comes back

@@ -283,7 +283,7 @@ func (s *scene) fund(t *testing.T, a *swap.Fund) (*btcpsbt.Funded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if todo.Fund != a || todo.Funded == nil || todo.Raw != nil {
+	if todo.Action != a || todo.Funded == nil || todo.Raw != nil {
 		t.Fatalf("%+v", todo)
 	}
 	return todo.Funded, nil

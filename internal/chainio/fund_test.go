@@ -64,7 +64,7 @@ func TestRawTemplateNamesTheLeastRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if todo.Fund != a || todo.Funded != nil || todo.Raw == nil || todo.Raw.FeeRate != c.least || len(todo.Raw.PSBT) == 0 {
+		if todo.Action != a || todo.Funded != nil || todo.Raw == nil || todo.Raw.FeeRate != c.least || len(todo.Raw.PSBT) == 0 {
 			t.Errorf("%s: %+v", name, todo)
 		}
 		if template, err := s.Template(s.record, a); err != nil || todo.Raw.Sequence != template.Sequence {
@@ -106,11 +106,11 @@ func TestPaymentIsFundedForAWallet(t *testing.T) {
 		}
 		switch a := c.a.(type) {
 		case *swap.Pay:
-			if (todo.Pay == a) == c.funded {
+			if (todo.Action == a) == c.funded {
 				t.Errorf("%s: %+v", name, todo)
 			}
 		case *swap.Wait:
-			if todo.Wait != a {
+			if todo.Action != a {
 				t.Errorf("%s: %+v", name, todo)
 			}
 		}

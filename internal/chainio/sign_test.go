@@ -45,8 +45,9 @@ func TestWhoSigns(t *testing.T) {
 			}
 			continue
 		}
+		sign := todo.Action.(*swap.Sign)
 		if todo.Signer != c.signer || s.vaults.asked.Signer != c.signer || !slices.Equal(todo.Txs, []string{"unsigned"}) ||
-			todo.Sign.Name != "Claim" || todo.Sign.Chain != "BOOK" || a.Chain != "" {
+			sign.Name != "Claim" || sign.Chain != "BOOK" || a.Chain != "" {
 			t.Errorf("%s: %+v", name, todo)
 		}
 	}

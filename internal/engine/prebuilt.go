@@ -93,5 +93,5 @@ func (d withoutPreimage) Todo(ctx context.Context, r *swap.Record, a swap.Action
 	}
 	named := *s
 	named.Chain = r.Chain
-	return swap.Todo{Sign: &named, Signer: s.PlanFor(c).Signer}, nil
+	return swap.Todo{Action: &named, Signer: s.PlanFor(c).Signer}, nil
 }
