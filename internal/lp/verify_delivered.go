@@ -12,8 +12,8 @@ import (
 // VerifyDelivered compares the escrow that an LP, or a log of the chain,
 // presents after a Lightning payment with the one that was agreed on. The expiry
 // is the LP's choice and the amount may be more; in the legacy type, where the
-// user locks it, the deposit may be less. Whether it can be used is judged by
-// [Usable] (protocol: lp-protocol.md §6.5, §6.6). Pure.
+// user locks it, the deposit may be less. Whether there is time to use it is judged by
+// [deadline.Next] and [Openable] (protocol: lp-protocol.md §6.5, §6.6). Pure.
 func VerifyDelivered(k chains.Contract, want chains.Escrow, data json.RawMessage, legacy bool) (chains.Escrow, error) {
 	got, err := ReadEscrow(k, data)
 	if err != nil {
@@ -48,15 +48,8 @@ func VerifyLasting(e chains.Escrow, inv *lightning.Invoice, auth *chains.Auth) e
 	return nil
 }
 
-// Usable checks that a delivered escrow can still be claimed safely: no party
-// has ended it, and there is time for what is still to be done ([deadline.Next]). If it
-// is not, the preimage must not be revealed. Pure.
-func Usable(e chains.Escrow, f chains.EscrowFact, now time.Time) error {
-	return usable(e, f, now, deadline.Next(f))
-}
-
-// Openable checks a delivered escrow that the user has to open (the legacy
-// type): [Usable], not opened yet, the authorisation is good, for which auth is the error of
+// Openable checks a delivered escrow that the user has to open (the legacy type): it was
+// not opened yet, the authorisation is good, for which auth is the error of
 // [chains.Contract.VerifyInit], and there is time to sign ([deadline.Sign]). Pure.
 func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) error {
 	if f.State != chains.EscrowNone {
@@ -65,15 +58,8 @@ func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) e
 	if auth != nil {
 		return (Agreed{Now: now}).authorized(Authorized{Err: auth})
 	}
-	return usable(e, f, now, deadline.Sign)
-}
-
-func usable(e chains.Escrow, f chains.EscrowFact, now time.Time, todo deadline.Todo) error {
-	switch {
-	case f.State == chains.EscrowClaimed || f.State == chains.EscrowRefunded:
-		return lie(CheckCommitted, "the escrow is already %s", f.State)
-	case todo.TooLate(e.Expiry, f.Head, now):
-		return lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), todo.Margin())
+	if deadline.Sign.TooLate(e.Expiry, f.Head, now) {
+		return lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), deadline.Sign.Margin())
 	}
 	return nil
 }

@@ -402,8 +402,8 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 					auth = &chains.AuthError{Reason: "bad signature"}
 				}
 				err = Openable(e, f, auth, unix(in.Now))
-			} else {
-				err = Usable(e, f, unix(in.Now))
+			} else if deadline.Next(f).TooLate(e.Expiry, f.Head, unix(in.Now)) { // as the table of the flow asks
+				err = lie(CheckTooLate, "the escrow ends at %d", e.Expiry)
 			}
 		}
 		switch {

@@ -52,13 +52,6 @@ func (v *Value[T]) Get() T {
 	return v.current
 }
 
-// Look makes the next Get look at the files.
-func (v *Value[T]) Look() {
-	v.mu.Lock()
-	v.looked = time.Time{}
-	v.mu.Unlock()
-}
-
 func (v *Value[T]) reload() error {
 	stamps := make([][sha256.Size]byte, len(v.paths))
 	for i, path := range v.paths {
