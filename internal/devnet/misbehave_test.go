@@ -232,6 +232,8 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
 		e, err := client.VerifyDelivered(k.contract, agreed, status().Escrow, false)
 		k.ok(err)
 		k.eventually("opened", func() bool { return k.fact(e).State == chains.EscrowOpen })
+		told(t, client.CheckTooLate, client.Openable(e, chains.EscrowFact{}, nil, time.Unix(e.Expiry-599, 0)))
 		k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage(secret)})
+		told(t, client.CheckCommitted, client.Openable(e, k.fact(e), nil, k.Clock.Now()))
 	})
 }
