@@ -247,8 +247,10 @@ func TestEVMWireIsPure(t *testing.T) {
 }
 
 // Package swap is what a swap is and how it moves: pure, so that its tables can be
-// tried from every side. Its files see no context, clock, store or network.
+// tried from every side. Its files see no context, clock, store or network, and
+// nothing that they depend on comes to the network, a store or a database.
 func TestSwapIsPure(t *testing.T) {
+	t.Run("depends on nothing impure", swapDependsOnNothingImpure)
 	files, err := filepath.Glob("swap/*.go")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -256,6 +258,55 @@ func TestSwapIsPure(t *testing.T) {
 	impure := []string{"context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
 		module + "/storage", module + "/internal/engine", module + "/internal/chainio", module + "/internal/quote"}
 	checkPure(t, files, impure...)
+}
+
+func swapDependsOnNothingImpure(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./swap").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p.Imports
+	}
+	// Ways that are not followed, with the reason.
+	for _, known := range [][2]string{
+		{module + "/internal/lightning", "github.com/lightningnetwork/lnd/zpay32"}, // decodes invoices; lnd links its node's code with it
+		{module + "/chains", "net/http"},                                           // the type of the transport that a chain is given, see below
+	} {
+		if !slices.Contains(all[known[0]], known[1]) {
+			t.Errorf("%s does not import %s any more: the exception is not needed", known[0], known[1])
+		}
+		all[known[0]] = slices.DeleteFunc(all[known[0]], func(i string) bool { return i == known[1] })
+	}
+	impure := []string{"net/http", "net/rpc", "database/sql", "os/exec", module + "/storage", module + "/internal/httpx", module + "/internal/retry", module + "/lnurl"}
+	if path := reaches(all, module+"/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
+		t.Errorf("swap comes to what is not pure: %s", strings.Join(path, " -> "))
+	}
+	files, err := filepath.Glob("chains/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && s.Sel.Name != "RoundTripper" {
+					t.Errorf("%s uses http.%s: it may name the type of a transport and do nothing with it", file, s.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
 }
 
 // checkPure refuses imports, and readings of the clock, in files that are no tests.

@@ -57,10 +57,10 @@ func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) s
 		o.Again = lp.PostAgain(err) || notSent(err)
 		return o
 	case swap.CallWithdraw:
-		w := r.Lightning.Withdraw
-		err := p.LNURL.SubmitInvoice(ctx, w.Params, r.Lightning.Invoice)
+		w := r.Lightning.Withdraw.Params
+		err := p.LNURL.SubmitInvoice(ctx, lnurl.WithdrawParams{K1: w.K1, Callback: w.Callback, MinWithdrawable: w.MinWithdrawable, MaxWithdrawable: w.MaxWithdrawable}, r.Lightning.Invoice)
 		o := outcome(err != nil && !errors.Is(err, lnurl.ErrUnknownOutcome), err)
-		o.Of = w.Params.K1
+		o.Of = w.K1
 		return o
 	case swap.Publish:
 		if p.Messenger == nil {

@@ -233,8 +233,8 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, lpwire.Check, error)) {
 		e, err := verify.Delivered(k.contract, agreed, status().Escrow, false)
 		k.ok(err)
 		k.eventually("opened", func() bool { return k.fact(e).State == chains.EscrowOpen })
-		told(t, lpwire.CheckTooLate, lpwire.Usable(e, k.fact(e), time.Unix(e.Expiry-599, 0)))
+		told(t, lpwire.CheckTooLate, lpwire.Openable(e, chains.EscrowFact{}, nil, time.Unix(e.Expiry-599, 0)))
 		k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage(secret)})
-		told(t, lpwire.CheckCommitted, lpwire.Usable(e, k.fact(e), k.Clock.Now()))
+		told(t, lpwire.CheckCommitted, lpwire.Openable(e, k.fact(e), nil, k.Clock.Now()))
 	})
 }

@@ -74,15 +74,8 @@ func AuthError(err error) error {
 	return fmt.Errorf("verify the authorization: %w", err)
 }
 
-// Usable checks that a delivered escrow can still be claimed safely: no party
-// has ended it, and there is time for what is still to be done ([deadline.Next]). If it
-// is not, the preimage must not be revealed. Pure.
-func Usable(e chains.Escrow, f chains.EscrowFact, now time.Time) error {
-	return usable(e, f, now, deadline.Next(f))
-}
-
-// Openable checks a delivered escrow that the user has to open (the legacy
-// type): [Usable], not opened yet, the authorisation is good, for which auth is the error of
+// Openable checks a delivered escrow that the user has to open (the legacy type): it was
+// not opened yet, the authorisation is good, for which auth is the error of
 // [chains.Contract.VerifyInit], and there is time to sign ([deadline.Sign]). Pure.
 func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) error {
 	if f.State != chains.EscrowNone {
@@ -91,15 +84,8 @@ func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) e
 	if auth != nil {
 		return AuthError(auth)
 	}
-	return usable(e, f, now, deadline.Sign)
-}
-
-func usable(e chains.Escrow, f chains.EscrowFact, now time.Time, todo deadline.Todo) error {
-	switch {
-	case f.State == chains.EscrowClaimed || f.State == chains.EscrowRefunded:
-		return Lie(CheckCommitted, "the escrow is already %s", f.State)
-	case todo.TooLate(e.Expiry, f.Head, now):
-		return Lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), todo.Margin())
+	if deadline.Sign.TooLate(e.Expiry, f.Head, now) {
+		return Lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), deadline.Sign.Margin())
 	}
 	return nil
 }

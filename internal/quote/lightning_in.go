@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
@@ -97,7 +98,7 @@ func (o *order) lightningPart(in *lightningIn, invoice string, ends int64) *swap
 	l := &swap.LightningPart{Invoice: invoice, Hash: hex.EncodeToString(in.hash[:]), Preimage: in.preimage, OwnHash: o.PaymentHash != "", EndsAt: swap.Millis(ends * 1000)}
 	if in.source != nil {
 		l.Link = in.source.Params.URL
-		l.Withdraw = &swap.Withdraw{Params: in.source.Params}
+		l.Withdraw = engine.Withdrawal(in.source)
 	}
 	return l
 }

@@ -33,14 +33,6 @@ type order struct {
 	invoice *lightning.Invoice // payouts to an invoice; nil for those to a link
 }
 
-// Check says what a request would become, without asking anybody: the type of
-// the swap, and the canonical address of the user on the smart chain. What it
-// refuses, [Quoter.Create] refuses too, with the same error.
-func (qt *Quoter) Check(q Request) (typ swap.Type, user string, err error) {
-	o, err := qt.read(q)
-	return o.typ, o.user, err
-}
-
 // read refuses what can be seen to be wrong, and what the type cannot use: an
 // option that is silently ignored in a money request hides a mistake (protocol:
 // swap-flows-spv-and-core.md C5). Only the source of a swap from Bitcoin is

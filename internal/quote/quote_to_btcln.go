@@ -19,13 +19,6 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// Defaults of the time for which a Lightning payout may hang (specification §4,
-// protocol: swap-flows-escrow.md §5.5).
-const (
-	defaultHTLCTimeout    = 5 * 24 * time.Hour
-	defaultMaxHTLCTimeout = 10 * 24 * time.Hour
-)
-
 // payee is who a Lightning payout goes to.
 type payee struct {
 	text    string // the invoice
@@ -79,13 +72,13 @@ func (o *order) invoiceOf(ctx context.Context, link *lnurl.Pay, amountSats int64
 func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error) {
 	base, most := o.HTLCTimeout, o.MaxHTLCTimeout
 	if base == 0 {
-		base = defaultHTLCTimeout
+		base = lightning.DefaultHTLCTimeoutSeconds * time.Second
 		if most != 0 {
 			base = min(base, most)
 		}
 	}
 	if most == 0 {
-		most = defaultMaxHTLCTimeout
+		most = lightning.DefaultMaxHTLCTimeoutSeconds * time.Second
 	}
 	wait, long, err := lightning.HTLCTimeout(int64(base/time.Second), int64(max(base, most)/time.Second), inv.MinFinalCLTV)
 	o.lasts = wait

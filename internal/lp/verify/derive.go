@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
@@ -51,15 +50,6 @@ func (p Policy) RoutingSats(units, market *big.Int, decimals int) (*big.Int, err
 	}
 	slack := bigs.MulDiv(sats, big.NewInt(p.tolerance()), million)
 	return bigs.Add(sats, slack.Add(slack, big.NewInt(1))), nil
-}
-
-// RoutingFeePPM turns a percentage into millionths, rounded down. One that is
-// not a number from 0 to 100 is an error.
-func RoutingFeePPM(percent float64) (int64, error) {
-	if !(percent >= 0 && percent <= 100) {
-		return 0, errors.New("not a valid percentage")
-	}
-	return int64(math.Floor(percent * 10_000)), nil
 }
 
 // AutoBounty returns what a watchtower is promised for claiming an automatic

@@ -503,11 +503,8 @@ func TestVectorsClientDerived(t *testing.T) {
 			if o.MaxRoutingPPM != nil {
 				ppm = lptest.Number(t, *o.MaxRoutingPPM).Int64()
 			}
-			if o.MaxRoutingFeePercentage != nil {
-				var err error
-				if ppm, err = RoutingFeePPM(*o.MaxRoutingFeePercentage); err != nil {
-					t.Fatal(err)
-				}
+			if o.MaxRoutingFeePercentage != nil { // an option that requests do not have here
+				ppm = int64(*o.MaxRoutingFeePercentage * 10_000)
 			}
 			if o.ExpirySeconds != nil {
 				seconds = *o.ExpirySeconds

@@ -839,22 +839,17 @@ func TestLiesDelivered(t *testing.T) {
 		tell  func(*deliveredTest)
 	}
 	for _, legacy := range []bool{false, true} {
-		todo := deadline.Open
-		if legacy {
-			todo = deadline.Sign
-		}
-		needed := int64(todo.Margin() / time.Second)
 		table := map[string]lie{
-			"not the escrow":  {lp.CheckEscrow, func(v *deliveredTest) { v.data.Claimer = "0xdd" }},
-			"less":            {lp.CheckEscrow, func(v *deliveredTest) { v.data.Amount = "1" }},
-			"dearer deposit":  {lp.CheckEscrow, func(v *deliveredTest) { v.data.SecurityDeposit = "11" }},
-			"garbage":         {lp.CheckEscrow, func(v *deliveredTest) { v.data.Amount = "x" }},
-			"a second less":   {lp.CheckTooLate, func(v *deliveredTest) { v.data.Expiry-- }},
-			"late by chain":   {lp.CheckTooLate, func(v *deliveredTest) { v.fact.Head.Time = noon.Unix() + 1 }},
-			"refunded before": {lp.CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowRefunded }},
-			"claimed before":  {lp.CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowClaimed }},
+			"not the escrow": {lp.CheckEscrow, func(v *deliveredTest) { v.data.Claimer = "0xdd" }},
+			"less":           {lp.CheckEscrow, func(v *deliveredTest) { v.data.Amount = "1" }},
+			"dearer deposit": {lp.CheckEscrow, func(v *deliveredTest) { v.data.SecurityDeposit = "11" }},
+			"garbage":        {lp.CheckEscrow, func(v *deliveredTest) { v.data.Amount = "x" }},
 		}
 		if legacy {
+			table["a second less"] = lie{lp.CheckTooLate, func(v *deliveredTest) { v.data.Expiry-- }}
+			table["late by chain"] = lie{lp.CheckTooLate, func(v *deliveredTest) { v.fact.Head.Time = noon.Unix() + 1 }}
+			table["refunded before"] = lie{lp.CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowRefunded }}
+			table["claimed before"] = lie{lp.CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowClaimed }}
 			table["opened before"] = lie{lp.CheckCommitted, func(v *deliveredTest) { v.fact.State = chains.EscrowOpen }}
 			table["forged"] = lie{lp.CheckAuth, func(v *deliveredTest) { v.auth.Err = &chains.AuthError{Reason: "forged"} }}
 		} else {
@@ -862,18 +857,15 @@ func TestLiesDelivered(t *testing.T) {
 		}
 		lies(t, func() deliveredTest {
 			d := escrow
-			d.Expiry = noon.Unix() + needed
+			d.Expiry = noon.Unix() + int64(deadline.Sign.Margin()/time.Second)
 			return deliveredTest{d, chains.EscrowFact{}, legacy, goodAuth}
 		}, func(v deliveredTest) error {
 			data, _ := json.Marshal(v.data)
 			e, err := Delivered(standIn{}, agreedOn, data, v.legacy)
-			if err != nil {
+			if err != nil || !v.legacy {
 				return err
 			}
-			if v.legacy {
-				return lp.Openable(e, v.fact, v.auth.Err, noon)
-			}
-			return lp.Usable(e, v.fact, noon)
+			return lp.Openable(e, v.fact, v.auth.Err, noon)
 		}, table)
 	}
 }

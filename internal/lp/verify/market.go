@@ -92,16 +92,6 @@ func comparePrice(q PriceQuote, send bool) (PriceResult, error) {
 // compared with any market.
 const unpriced = -1
 
-// Quoted returns the price of the quote itself, which is shown for a swap whose
-// market price at the time is unknown.
-func (q PriceQuote) Quoted(send bool) (*big.Int, error) {
-	d, sats, err := q.exchanged(send)
-	if err != nil || d == nil {
-		return nil, err
-	}
-	return perToken(sats, q.Units, d)
-}
-
 // exchanged returns 10^decimals (nil for an unpriced token) and the sats that
 // the tokens are exchanged for: with the fee when they are sold, without it when
 // they are bought.

@@ -35,39 +35,15 @@ func TestAmountsAreCheckedWithoutAPrice(t *testing.T) {
 		if r, err := SendPrice(q); !errors.Is(err, ErrQuote) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
-		if v, err := q.Quoted(true); !errors.Is(err, ErrQuote) {
-			t.Errorf("%s: a price of %v, %v", name, v, err)
-		}
 	}
 	all := PriceQuote{Sats: n(1000), Units: n(1000), FeeSats: n(1000), Decimals: unpriced}
 	if r, err := ReceivePrice(all); !errors.Is(err, ErrQuote) {
 		t.Errorf("a fee of everything: %+v, %v", r, err)
 	}
-	if v, err := all.Quoted(false); !errors.Is(err, ErrQuote) {
-		t.Errorf("a fee of everything: a price of %v, %v", v, err)
-	}
 	most := all
 	most.FeeSats = n(999)
 	if r, err := ReceivePrice(most); err != nil || r.DifferencePPM != nil || !r.Within(0) {
 		t.Errorf("a token without a price: %+v, %v", r, err)
-	}
-}
-
-func TestQuotedPrice(t *testing.T) {
-	n := big.NewInt
-	q := PriceQuote{Sats: n(1e8), Units: n(1e8), FeeSats: n(1e6), Decimals: 8}
-	for send, want := range map[bool]int64{true: 1.01e14, false: 0.99e14} {
-		if v, err := q.Quoted(send); err != nil || v == nil || v.Int64() != want {
-			t.Errorf("send %v: %v, %v, want %d", send, v, err, want)
-		}
-	}
-	q.Decimals = unpriced
-	if v, err := q.Quoted(true); v != nil || err != nil {
-		t.Errorf("a token without a price: %v, %v", v, err)
-	}
-	q.Decimals = -2
-	if v, err := q.Quoted(true); err == nil {
-		t.Errorf("decimals that are unknown: %v", v)
 	}
 }
 

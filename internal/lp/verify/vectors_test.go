@@ -404,8 +404,8 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 					auth = &chains.AuthError{Reason: "bad signature"}
 				}
 				err = lp.Openable(e, f, auth, unix(in.Now))
-			} else {
-				err = lp.Usable(e, f, unix(in.Now))
+			} else if deadline.Next(f).TooLate(e.Expiry, f.Head, unix(in.Now)) { // as the table of the flow asks
+				err = lp.Lie(lp.CheckTooLate, "the escrow ends at %d", e.Expiry)
 			}
 		}
 		switch {
