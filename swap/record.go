@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -153,9 +152,19 @@ type LightningPart struct {
 
 // Withdraw is an LNURL-withdraw link, and how far its use has come.
 type Withdraw struct {
-	Params lnurl.WithdrawParams `json:"params"`
-	Asked  bool                 `json:"asked,omitempty"` // the invoice is to be handed over
-	Given  bool                 `json:"given,omitempty"` // with the request to be paid, and not at the swap's creation
+	Params WithdrawParams `json:"params"`
+	Asked  bool           `json:"asked,omitempty"` // the invoice is to be handed over
+	Given  bool           `json:"given,omitempty"` // with the request to be paid, and not at the swap's creation
+}
+
+// WithdrawParams are what an LNURL-withdraw service must be told to pay an invoice, and
+// between which amounts it does, in millisatoshis.
+type WithdrawParams struct {
+	K1              string `json:"k1"` // secret of this withdrawal
+	Callback        string `json:"callback"`
+	MinWithdrawable int64  `json:"minWithdrawable"`
+	MaxWithdrawable int64  `json:"maxWithdrawable"`
+	URL             string `json:"url"` // the link that was called
 }
 
 // BitcoinPart belongs to the types with an on-chain side.

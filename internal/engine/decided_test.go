@@ -290,7 +290,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	list := func(pending bool, most int) (ids []string, errs []error) {
-		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending) {
+		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending, nil, 0) {
 			if err != nil {
 				errs = append(errs, err)
 			} else {
@@ -326,7 +326,7 @@ func TestLists(t *testing.T) {
 	if err := g.write(t.Context(), r, next, nil); err != nil {
 		t.Fatal(err)
 	}
-	for r := range g.List(t.Context(), "CITREA", "0x1", false) {
+	for r := range g.List(t.Context(), "CITREA", "0x1", false, nil, 0) {
 		if r.ID == "0002" && r.Problem != "changed" {
 			t.Errorf("an old version is listed: %+v", r)
 		}

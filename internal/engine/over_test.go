@@ -27,7 +27,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				t.Fatal(err)
 			}
 			pending := func() (n int) {
-				for r, err := range g.List(t.Context(), "CITREA", "0x1", true) {
+				for r, err := range g.List(t.Context(), "CITREA", "0x1", true, nil, 0) {
 					if err != nil || r.ID != "a" {
 						t.Fatal(err)
 					}

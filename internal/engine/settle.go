@@ -104,7 +104,13 @@ func withdrawal(ctx context.Context, links Links, r *swap.Record, link string, b
 	if msat := invoice.AmountMsat; msat == nil || *msat < w.Params.MinWithdrawable || *msat > w.Params.MaxWithdrawable {
 		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "pays out between %d and %d msat, which does not include the invoice's amount", w.Params.MinWithdrawable, w.Params.MaxWithdrawable)
 	}
-	return swap.UseWithdraw{Link: w.Params.URL, With: &swap.Withdraw{Params: w.Params}}, nil
+	return swap.UseWithdraw{Link: w.Params.URL, With: Withdrawal(w)}, nil
+}
+
+// Withdrawal is what a record keeps of an LNURL-withdraw link.
+func Withdrawal(w *lnurl.Withdraw) *swap.Withdraw {
+	p := w.Params
+	return &swap.Withdraw{Params: swap.WithdrawParams{K1: p.K1, Callback: p.Callback, MinWithdrawable: p.MinWithdrawable, MaxWithdrawable: p.MaxWithdrawable, URL: p.URL}}
 }
 
 // settlePoll is how often the LP is asked while a payment is awaited (protocol:

@@ -73,8 +73,8 @@ const (
 func TestWhichLinksPayAnInvoice(t *testing.T) {
 	const msat = 100_000
 	own := &swap.Withdraw{}
-	given := &swap.Withdraw{Given: true, Asked: true, Params: lnurl.WithdrawParams{URL: "lnurlw://another"}}
-	same := &swap.Withdraw{Given: true, Asked: true, Params: lnurl.WithdrawParams{URL: "lnurlw://pays"}}
+	given := &swap.Withdraw{Given: true, Asked: true, Params: swap.WithdrawParams{URL: "lnurlw://another"}}
+	same := &swap.Withdraw{Given: true, Asked: true, Params: swap.WithdrawParams{URL: "lnurlw://pays"}}
 	for name, c := range map[string]struct {
 		amount lnwire.MilliSatoshi
 		own    *swap.Withdraw

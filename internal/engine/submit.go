@@ -11,7 +11,7 @@ import (
 )
 
 // Checker compares what a wallet signed with what it was asked to sign;
-// *chainreader.Reader is one.
+// *chainio.Reader is one.
 type Checker interface {
 	// IDs returns the ids of what is handed in, without judging it.
 	IDs(r *swap.Record, signed []string) ([]string, error)
