@@ -408,9 +408,13 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 			out.Done, out.Refused, out.Again = done, no, no
 		}
 	}
-	if _, _, err := s.turn(out, opts{skew: o.skew}); err != nil {
+	was := s.rec
+	res, _, err = s.turn(out, opts{skew: o.skew})
+	if err != nil {
 		s.broken("the outcome of %s is not taken: %v", e.Kind, err)
+		return true
 	}
+	s.check(was, res, opts{skew: o.skew})
 	return true
 }
 
