@@ -292,7 +292,8 @@ func (s *sim) falseEnd(was, r *swap.Record) string {
 		return ""
 	}
 	state := s.w.escrow()
-	if s.flow.Type == swap.FromBTCLN && r.Escrow.Real == nil && state == chains.EscrowNone { // nothing was paid: no node is asked
+	unpaid := s.flow.Type == swap.FromBTCLN && r.State == swapstate.LnExpired && r.Escrow.Real == nil && r.Lightning.EndsAt.Passed(s.clock(0))
+	if unpaid && state == chains.EscrowNone { // the clock says so: there is no escrow that a node could be asked for
 		return ""
 	}
 	if state != chains.EscrowState(s.w.liar-1) {
