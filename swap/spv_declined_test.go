@@ -56,6 +56,14 @@ func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 		"the quote has expired": func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) },
 		"it has refused often":  func(in *In) { in.R.Bitcoin.Declined = make([]Declined, mostDeclined) },
 	}}})
+	for name, also := range map[string]func(*In){
+		"its input is spent in a block, which is why": spentOtherwise,
+		"a clock was ahead for a moment":              func(in *In) { in.R.State = swapstate.SPVSoftExpired },
+	} {
+		if next, _ := f.Step(passOf(refused, also)()); next.State != swapstate.SPVCreated {
+			t.Errorf("%s: a refusal leads to state %d, want an open quote", name, next.State)
+		}
+	}
 	next, _ := f.Step(refused())
 	b := next.Bitcoin
 	if next.Problem == "" || next.Posted() || !isZero(b.TxID) || len(b.Declined) != 1 || b.Declined[0].TxID != (bitcoin.Hash{9}) || next.Tried[string(PostPSBT)].Started != 0 || next.MayPurge() || f.IsUnpaid(next) {

@@ -120,6 +120,7 @@ func spvMoves() []Move {
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
 		spvSentAfterAll(),
 		spvNotHandedOver(),
+		spvLeavesOpen(),
 		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
@@ -128,7 +129,6 @@ func spvMoves() []Move {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		spvLeavesOpen(),
 		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
