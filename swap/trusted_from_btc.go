@@ -303,10 +303,9 @@ func trustedBTCView(in In) View {
 	case swapstate.TrustedBTCFinished:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
 	case swapstate.TrustedBTCRefundable:
-		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownWaitingLP
+		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownAwaiting
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
-			refund.Status = shownAwaiting
 			v.Blocked = fault.New(fault.InvalidState, "the provider cannot use the payment and needs a refund address: call SetGasRefundAddress")
 		case try.Outcome == Refused:
 			v.Blocked = fault.New(fault.Upstream, "the provider rejected the refund address: %s", try.Reason)
