@@ -39,6 +39,7 @@ func newFromBTC() *Flow {
 		Unpaid: func(r *Record) bool {
 			return (r.State == swapstate.InCreated || r.State == swapstate.InSoftExpired) && !r.mayHavePaid()
 		},
+		NotPaid: notOpened,
 	}
 }
 

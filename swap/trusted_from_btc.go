@@ -47,6 +47,7 @@ func newTrustedFromBTC() *Flow {
 		Unpaid: func(r *Record) bool {
 			return r.State == swapstate.TrustedBTCCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.Open()
 		},
+		NotPaid: trustedBTCUnpaid,
 	}
 }
 

@@ -41,6 +41,7 @@ func newTrustedFromBTCLN() *Flow {
 		Effects: func(In) []Effect { return nil },
 		View:    trustedLNView,
 		Unpaid:  func(r *Record) bool { return r.State == swapstate.TrustedLNCreated && r.PayoutTx == "" },
+		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) },
 	}
 }
 
