@@ -127,7 +127,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bo
 		switch {
 		case r.Type != swap.SPVFromBTC:
 		case r.State == swapstate.SPVDeclined:
-			return true, fault.New(fault.Upstream, "the liquidity provider refused the transaction: %s", r.Problem)
+			return true, fault.New(fault.InvalidState, "the liquidity provider refused the transaction: %s; create a new swap", r.Problem)
 		case r.State == swapstate.SPVCreated && from.State != swapstate.SPVCreated:
 			return true, fault.New(fault.Upstream, "the transaction was not taken, and another one can be signed: %s", r.Problem)
 		}
