@@ -82,6 +82,29 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 	}
 }
 
+// TestCancelledQuoteIsNotPaid takes back what asks for a payment once the LP says that it
+// takes none, before the quote expires.
+func TestCancelledQuoteIsNotPaid(t *testing.T) {
+	unheld := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) { *in.Obs = Observation{} })
+	for _, c := range []struct {
+		f       *Flow
+		pass    func() In
+		waiting int
+	}{
+		{newFromBTCLN(), unheld, lp.CodeUnpaid},
+		{newFromBTCLNAuto(), autoPass(swapstate.LnCreated, chains.EscrowFact{}), lp.CodeUnpaid},
+		{newTrustedFromBTCLN(), trustedLNPass(swapstate.TrustedLNCreated), lp.CodeGasUnpaid},
+		{newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), lp.CodeGasUnpaid},
+	} {
+		for code, withheld := range map[int]bool{c.waiting: false, lp.CodeExpired: true} {
+			v := c.f.View(passOf(c.pass, says(code))())
+			if _, asked := v.Action.(*Pay); asked == withheld || (v.Blocked == ErrCancelled) != withheld {
+				t.Errorf("%s, the LP says %d: %+v, blocked by %v; want it withheld: %v", c.f.Type, code, v.Action, v.Blocked, withheld)
+			}
+		}
+	}
+}
+
 // TestWhoSaysThatNothingWasPaid lists, by type, the answers after the expiry that end an
 // unused quote. Silence ends none, nor does an answer that was asked for before.
 func TestWhoSaysThatNothingWasPaid(t *testing.T) {

@@ -364,5 +364,6 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
 			Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
+		withholdCancelled(in, v)
 	}
 }

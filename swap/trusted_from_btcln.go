@@ -124,6 +124,7 @@ func trustedLNView(in In) View {
 				To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		v.Blocked = payoutDoubt(in)
+		withholdCancelled(in, &v)
 	case swapstate.TrustedLNPaid:
 		v.Blocked = payoutDoubt(in)
 		pay.Status, settle.Status = shownReceived, shownWaitingLP
