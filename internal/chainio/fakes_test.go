@@ -34,7 +34,8 @@ type ledger struct {
 	rates  bitcoin.FeeRates
 	cpfp   map[bitcoin.Hash]*bitcoin.CPFP
 	blocks []bitcoin.ProjectedBlock
-	spent  bitcoin.SpendState
+	spent  bitcoin.SpendState // of all outputs, or of those of one transaction
+	only   bitcoin.Hash       // that transaction; zero: all
 	silent map[string]bool
 }
 
@@ -85,6 +86,9 @@ func (l *ledger) Outspends(_ context.Context, ops []bitcoin.OutPoint) []bitcoin.
 	out := make([]bitcoin.Result[bitcoin.Spend], len(ops))
 	for i := range ops {
 		out[i].Value, out[i].Err = bitcoin.Spend{State: l.spent}, l.err("spends")
+		if l.only != (bitcoin.Hash{}) && ops[i].Hash != l.only {
+			out[i].Value.State = bitcoin.Unspent
+		}
 	}
 	return out
 }

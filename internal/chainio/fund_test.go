@@ -230,13 +230,14 @@ func TestNothingIsAcceptedOnWhatIsNotKnown(t *testing.T) {
 		"quote wants a higher rate":   {true, false, func(s *scene) { s.record.Vault.MinFeeRate = 14 }, fault.InvalidInput},
 		"withdrawal unreadable":       {true, false, func(s *scene) { s.vaults.parseErr = errSilent }, fault.InvalidInput},
 		"vault unknown":               {true, false, func(s *scene) { s.vaults.vaultErr = errSilent }, ""},
-		"vault closed":                {true, false, func(s *scene) { s.vaults.vault.Open = false }, ""},
-		"vault of another relay":      {true, false, func(s *scene) { s.vaults.vault.OurRelay = false }, ""},
-		"vault's output spent":        {true, false, func(s *scene) { s.ledger.spent = bitcoin.SpentInMempool }, ""},
+		"vault closed":                {true, false, func(s *scene) { s.vaults.vault.Open = false }, fault.InvalidState},
+		"vault of another relay":      {true, false, func(s *scene) { s.vaults.vault.OurRelay = false }, fault.InvalidState},
+		"vault's output spent":        {true, false, func(s *scene) { s.ledger.spent, s.ledger.only = bitcoin.SpentInMempool, s.vaults.vault.UTXO.Hash }, fault.InvalidState},
+		"vault's output unknown":      {true, false, func(s *scene) { s.ledger.spent, s.ledger.only = bitcoin.SpendUnknown, s.vaults.vault.UTXO.Hash }, fault.Upstream},
 		"vault's spends unknown":      {true, false, func(s *scene) { s.ledger.silent["spends"] = true }, ""},
-		"vault holds less":            {true, false, func(s *scene) { s.vaults.vault.Raw[0] = 4 }, ""},
-		"vault is elsewhere":          {true, false, func(s *scene) { s.vaults.vault.UTXO.Index++ }, ""},
-		"contract cannot read it":     {true, false, func(s *scene) { s.vaults.dryErr = errSilent }, ""},
+		"vault holds less":            {true, false, func(s *scene) { s.vaults.vault.Raw[0] = 4 }, fault.InvalidState},
+		"vault is elsewhere":          {true, false, func(s *scene) { s.vaults.vault.UTXO.Index++ }, fault.Upstream},
+		"contract cannot read it":     {true, false, func(s *scene) { s.vaults.dryErr = errSilent }, fault.Upstream},
 	} {
 		for _, vault := range []bool{true, false} {
 			if vault && !c.vault || !vault && !c.payment {

@@ -73,6 +73,7 @@ func newInquiries(base context.Context, reader StatusReader) *inquiries {
 // only by who waits for it.
 func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + bigs.OrZero(q.Sequence).String()
+	began := time.Now()
 	i, patience := n.begin(key, q, routine.Is(ctx))
 	if i == nil {
 		return lp.Status{}, errLPSilent
@@ -95,7 +96,9 @@ func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error
 	if n.asked[key] == i {
 		delete(n.asked, key)
 	}
-	return i.status, i.err
+	status := i.status
+	status.Age = max(0, began.Sub(i.began))
+	return status, i.err
 }
 
 // begin returns the inquiry that answers a question, and how long it may be
@@ -171,7 +174,9 @@ func (n *inquiries) late(i *inquiry) (lp.Status, error) {
 	n.slow[i.host] = true
 	if old := i.before; old != nil {
 		i.before = nil
-		return old.status, nil
+		status := old.status
+		status.Age = time.Since(old.began)
+		return status, nil
 	}
 	return lp.Status{}, errLPSilent
 }

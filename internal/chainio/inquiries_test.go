@@ -42,8 +42,8 @@ func TestSlowProviderIsHeardInTheNextPass(t *testing.T) {
 			waited += time.Since(start)
 			if err == nil {
 				heard++
-				if s.Code != heard {
-					t.Errorf("answer %d, want that of call %d", s.Code, heard)
+				if s.Code != heard || s.Age < 5*time.Second {
+					t.Errorf("answer %d, asked for %s before; want that of call %d, which the pass before made", s.Code, s.Age, heard)
 				}
 			} else if !errors.Is(err, errLPSilent) {
 				t.Error(err)
@@ -115,8 +115,8 @@ func TestLateAnswerIsKeptForOldSwaps(t *testing.T) {
 			t.Fatal("an answer before its time")
 		}
 		time.Sleep(10 * time.Minute)
-		if s, err := w.LPStatus(t.Context(), q); err != nil || s.Code != 1 {
-			t.Errorf("%+v, %v; want the answer of before", s, err)
+		if s, err := w.LPStatus(t.Context(), q); err != nil || s.Code != 1 || s.Age != 10*time.Minute+lpPatience {
+			t.Errorf("%+v, %v; want the answer of before, and its age", s, err)
 		}
 		time.Sleep(lpKept + time.Minute)
 		if _, err := w.LPStatus(t.Context(), q); err == nil {

@@ -2,6 +2,7 @@ package chainio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -109,13 +111,13 @@ func (rd *Reader) checkPSBT(ctx context.Context, r *swap.Record, a *swap.Fund, t
 	if err != nil {
 		return swap.Submit{}, fault.At("signedTxs", err)
 	}
-	if err := rd.unspent(ctx, u.Inputs(), tx.ID, a.Vault); err != nil {
-		return swap.Submit{}, err
-	}
-	if a.Vault {
+	if a.Vault { // first: with a vault that cannot pay, other inputs would not help
 		if err := rd.recheckVault(ctx, r, tx.Tx); err != nil {
 			return swap.Submit{}, err
 		}
+	}
+	if err := rd.unspent(ctx, u.Inputs(), tx.ID, a.Vault); err != nil {
+		return swap.Submit{}, err
 	}
 	raw, err := rawtx.Encode(tx.Tx)
 	if err != nil {
@@ -205,5 +207,15 @@ func (rd *Reader) recheckVault(ctx context.Context, r *swap.Record, tx *wire.Msg
 	if err != nil {
 		return err
 	}
-	return verify.VaultPays(facts, vault.Pending{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
+	err = verify.VaultPays(facts, vault.Pending{Withdrawal: ours.Withdrawal, Amounts: ours.Amounts})
+	switch e, ok := errors.AsType[*lp.LPError](err); { // about what the provider said at the quote, and what others did since
+	case !ok:
+		return err
+	case facts.Spend == bitcoin.SpentInMempool || facts.Spend == bitcoin.SpentConfirmed:
+		return swap.ErrVaultTaken
+	case e.Check == lp.CheckVaultOpen || e.Check == lp.CheckVaultBalance:
+		return fault.New(fault.InvalidState, "the vault cannot pay this swap any more (%s); create a new swap", e.Reason)
+	default:
+		return fault.New(fault.Upstream, "the vault could not be checked: %w", err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 )
@@ -42,6 +43,9 @@ type Status struct {
 	AdjustedFee    *big.Int // base units of the fee for them; nil: not said
 	AdjustedSats   *big.Int // the same in sats; nil: not said
 	PayoutTxID     string   // of the smart chain; TxID is the payment then
+
+	// Age is how long before the pass that hears it the answer was asked for; 0: by it.
+	Age time.Duration
 }
 
 // Codes of a [Status] (protocol: lp-protocol.md §4.2).
