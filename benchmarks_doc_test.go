@@ -1,6 +1,7 @@
 package swapper_test
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/swapper-go/swapper/internal/depth"
 )
 
 // measured is a command of docs/benchmarks.md.
@@ -51,9 +50,12 @@ func measuredCommands(t *testing.T) (all []measured) {
 	return all
 }
 
+var runBenchmarks = flag.Bool("benchmarks", false, "run each command of docs/benchmarks.md")
+
 // Every command of docs/benchmarks.md names benchmarks, or tests, that are there: each
-// alternative is in one of its packages, and each package has one of them. At full depth
-// each command measures something of each of its packages.
+// alternative is in one of its packages, and each package has one of them. With
+// -benchmarks each command is run, which takes a quarter of an hour, and measures something
+// of each of its packages.
 func TestBenchmarksDocument(t *testing.T) {
 	commands := measuredCommands(t)
 	if len(commands) < 25 {
@@ -81,7 +83,7 @@ func TestBenchmarksDocument(t *testing.T) {
 					t.Errorf("no %s is named by %q", kind, one)
 				}
 			}
-			if c.bench != "" && !t.Failed() && depth.Full() {
+			if c.bench != "" && !t.Failed() && *runBenchmarks {
 				c.measure(t)
 			}
 		})
