@@ -28,6 +28,10 @@ const module = "github.com/swapper-go/swapper"
 func main() {
 	verbose := flag.Bool("v", false, "list what the local network alone calls")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "unused: %q is one argument too many; it takes none\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	tests, network, err := run("..")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "unused:", err)
