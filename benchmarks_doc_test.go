@@ -132,7 +132,7 @@ func (c measured) measure(t *testing.T) {
 	arguments := append([]string{"test", "-run", "^$", "-bench", pattern, "-benchtime", "1x"}, c.packages...)
 	out, err := exec.Command("go", arguments...).CombinedOutput()
 	if strings.Contains(string(out), "NOT TESTED against PostgreSQL") {
-		t.Skip("there is no PostgreSQL")
+		t.Skip("NOT TESTED: these benchmarks need PostgreSQL, which is not installed here; $SWAPPER_POSTGRES names a server")
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
