@@ -359,7 +359,7 @@ func (p *errorReader) call(c *ast.CallExpr) {
 			p.passed(c)
 		}
 	case "fault.OutOfBounds":
-		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "amount must be from <min> to <max> base units")
+		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "Swap amount too low! It must be from <min> to <max> base units")
 	case "errors.New", "fmt.Errorf":
 		if text, ok := p.text(c.Args, 0); ok {
 			p.add("", "", text)

@@ -44,7 +44,7 @@ func (o *order) toBTCLN(ctx context.Context) (*swap.Record, error) {
 	}
 	low, high := link.Sats()
 	if o.Amount.Cmp(sats(low)) < 0 || o.Amount.Cmp(sats(high)) > 0 {
-		return nil, fault.OutOfBounds("amount", sats(low), sats(high))
+		return nil, fault.OutOfBounds("amount", o.Amount, sats(low), sats(high))
 	}
 	to, err := o.invoiceOf(ctx, link, o.Amount.Int64())
 	if err != nil {
