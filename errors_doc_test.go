@@ -78,7 +78,7 @@ var errorSubjects = []struct{ folder, title string }{
 	{"internal/quote", "Quotes"},
 	{"internal/lp", "Liquidity providers"},
 	{"price", "Market prices"},
-	{"swap", "State of a swap"},
+	{"internal/swap", "State of a swap"},
 	{"internal/engine", "State of a swap"},
 	{"internal/chainio", "Actions and submissions"},
 	{"internal/recovery", "Recovery and import"},

@@ -24,8 +24,8 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // What the swaps of the walk would tell: a link that pays out, what a shop says to its payer,

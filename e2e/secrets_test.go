@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // written keeps what is logged.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // write stores next over r by compare-and-set (see [Write]) and tells subscribers.

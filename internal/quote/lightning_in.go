@@ -14,9 +14,9 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // lightningIn is what swaps that are paid over Lightning have in common, whoever opens

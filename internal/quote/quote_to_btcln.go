@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // payee is who a Lightning payout goes to.
