@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -33,6 +36,8 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "4") // they wait for blocks and windows most of the time
 	code := m.Run()
 	for i := len(shared.ends) - 1; i >= 0; i-- {
 		shared.ends[i]()
@@ -124,8 +129,16 @@ type tab struct {
 	ctx context.Context
 }
 
-// browse opens a page at what follows the server's address. The setup is done before.
+// browse opens a page, and waits until it is there. The setup is done before.
 func browse(t *testing.T, url string, setup ...chromedp.Action) tab {
+	t.Helper()
+	p := browseUnready(t, url, setup...)
+	p.do(chromedp.WaitReady(`body[data-ready="true"]`))
+	return p
+}
+
+// browseUnready opens a page whose service may be away.
+func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
 	t.Helper()
 	path := chromium(t)
 	shared.Lock()
@@ -150,8 +163,18 @@ func browse(t *testing.T, url string, setup ...chromedp.Action) tab {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	t.Cleanup(cancel)
 	p := tab{t, ctx}
+	chromedp.ListenTarget(ctx, func(event any) { // what the page must never meet
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page fails: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.SourceSecurity || e.Entry.Source == log.SourceViolation {
+				t.Errorf("the browser says: %s", e.Entry.Text)
+			}
+		}
+	})
 	p.do(chromedp.ActionFunc(func(ctx context.Context) error { return emulation.SetFocusEmulationEnabled(true).Do(ctx) }))
-	p.do(append(setup, chromedp.Navigate(url), chromedp.WaitReady(`body[data-ready="true"]`))...)
+	p.do(append(setup, chromedp.Navigate(url))...)
 	return p
 }
 
@@ -213,13 +236,21 @@ func (p tab) press(keys ...string) {
 // tabTo goes on with the Tab key until an element has the focus.
 func (p tab) tabTo(id string) {
 	p.Helper()
+	if !p.reaches(id) {
+		p.do(chromedp.ActionFunc(func(context.Context) error { return fmt.Errorf("%s is not reached with the Tab key", id) }))
+	}
+}
+
+// reaches is tabTo for what may be gone meanwhile.
+func (p tab) reaches(id string) bool {
+	p.Helper()
 	for range 60 {
 		if get[string](p, `document.activeElement.id`) == id {
-			return
+			return true
 		}
 		p.press(kb.Tab)
 	}
-	p.Fatalf("%s is not reached with the Tab key", id)
+	return false
 }
 
 // key goes to a button with the Tab key and presses Enter.
@@ -283,12 +314,15 @@ func (p tab) phaseIs(names ...string) {
 // finish presses, with the keyboard, whatever the swap asks for until it is over: its last phase.
 func (p tab) finish() string {
 	p.Helper()
+	p.until(`!document.getElementById('view-swap').hidden`)
 	for {
 		switch phase := get[string](p, `document.getElementById('view-swap').dataset.phase`); phase {
 		case "received", "refunded", "failed", "expired", "late", "dropped":
 			return phase
 		case "deposit", "sign", "claim", "refund":
-			p.key("go")
+			if p.reaches("go") { // unless the swap has moved on by itself
+				p.press(kb.Enter)
+			}
 		}
 		if get[bool](p, `!document.getElementById('mine').hidden`) {
 			p.do(chromedp.Evaluate(`document.getElementById('mine').focus()`, nil), chromedp.KeyEvent(kb.Enter))

@@ -38,20 +38,26 @@ function options(select, list, chosen) {
   if (list.some((t) => t.id === chosen)) select.value = chosen;
 }
 
-// pair offers the tokens that the chosen one can be swapped for.
+// pair offers the tokens that the chosen one can be swapped for. An answer that comes after
+// the next change is not used, here and in terms.
 async function pair(chosen) {
+  const mine = ++turn;
+  text($('limits'), '');
   const list = await call('api/getSwapCounterTokens', { token: $('from').value, side: 'INPUT' });
+  if (mine !== turn) return;
   options($('to'), list, chosen ?? $('to').value);
   await terms();
 }
 
-// terms gets what depends on the pair: limits, balance, recipient. An answer that comes after
-// the next change is not used.
+// terms gets what depends on the pair: limits, balance, recipient.
 async function terms() {
   const mine = ++turn, src = from(), dst = to();
   limits = available = null;
-  $('from-mark').replaceChildren(mark(src.chainId, src.ticker));
-  $('to-mark').replaceChildren(mark(dst.chainId, dst.ticker));
+  for (const [side, t] of [['from', src], ['to', dst]]) {
+    $(`${side}-mark`).replaceChildren(mark(t.chainId, t.ticker));
+    text($(`${side}-ticker`), t.ticker);
+    text($(`${side}-chain`), chainName(t.chainId));
+  }
   text($('limits'), '');
   hide($('balance-line'), true);
   const field = $('recipient');
@@ -126,10 +132,11 @@ function problem(field, words) {
   if (field) $(field).toggleAttribute('aria-invalid', Boolean(words));
 }
 
-function fail(e, about) {
-  const { field, text: words } = e.field === undefined && e.at ? { field: e.at, text: e.message } : reason(e, about);
+// fail says what went wrong where it belongs: the field, or the form.
+function fail(e) {
+  const { field, text: words } = e.field === undefined && e.at ? { field: e.at, text: e.message } : reason(e, e.about);
   problem(field, words);
-  (field ? $(field) : $('ask')).focus();
+  return $(field ?? 'ask');
 }
 
 const at = (field, does) => { try { return does(); } catch (e) { throw Object.assign(e, { at: field }); } };
@@ -199,7 +206,7 @@ let reading = 0;
 async function read() {
   const mine = ++reading, typed = $('recipient').value.trim();
   note();
-  if (typed.length < 6 || wallets.own(typed)) return;
+  if (typed.length < 6) return;
   let found;
   try {
     found = await call('api/parseAddress', { address: typed });
@@ -253,8 +260,8 @@ async function withdraw(typed, found) {
 
 // set up what the form listens to. open is called with the id of a new quote.
 export function listen(open) {
-  const failed = (e) => fail(e, e.about);
-  const change = (does) => () => { changed(); link = null; return does().catch(failed); };
+  const failed = (e) => fail(e).focus();
+  const change = (does) => () => { changed(); link = null; return does().catch(fail); }; // the user is elsewhere
   $('from').addEventListener('change', change(() => pair()));
   $('to').addEventListener('change', change(terms));
   $('turn').addEventListener('click', busy($('turn'), async () => {
@@ -278,7 +285,7 @@ export function listen(open) {
     follow();
   });
   let typing = null;
-  $('recipient').addEventListener('input', () => { changed(); fixed = false; link = null; clearTimeout(typing); typing = setTimeout(() => read().catch(failed), 250); });
+  $('recipient').addEventListener('input', () => { changed(); fixed = false; link = null; clearTimeout(typing); typing = setTimeout(() => read().catch(fail), 250); });
   hide($('scan'), !canScan());
   $('scan').addEventListener('click', busy($('scan'), async () => {
     const code = await scan();
@@ -286,7 +293,7 @@ export function listen(open) {
     changed();
     $('recipient').value = code;
     await read();
-  }, (e) => fail(Object.assign(e, { at: 'recipient' }))));
+  }, (e) => failed(Object.assign(e, { at: 'recipient' }))));
   $('order').addEventListener('submit', busy($('ask'), () => order(open), failed));
 }
 

@@ -13,7 +13,7 @@ export async function scan() {
   try {
     video.srcObject = stream;
     dialog.showModal();
-    await video.play().catch(() => {}); // a stream without pictures yet
+    video.play().catch(() => {}); // it may take until there are pictures, or be closed before
     while (dialog.open) {
       const [code] = await detector.detect(video).catch(() => []);
       if (code) return code.rawValue;

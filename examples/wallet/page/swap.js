@@ -2,7 +2,7 @@
 // by the service's events and asks for the status while somebody looks.
 import { $, announce, busy, copyable, hide, make, text } from './dom.js';
 import { call, kept } from './api.js';
-import { number, rate, show } from './amounts.js';
+import { number, plain, rate, show } from './amounts.js';
 import { chainName, hasDeposit, reason, step, takes } from './words.js';
 import { asked, phase, unused } from './phase.js';
 import { icon, mark } from './marks.js';
@@ -154,7 +154,8 @@ function deposit(p) {
   $('deposit-link').href = tx.hyperlink || `#/swap/${swap.swapId}`;
   $('deposit-link').setAttribute('aria-label', `Open the ${lightning ? 'invoice' : 'address'} in a wallet on this device`);
   text($('deposit-kind'), lightning ? 'Invoice' : 'Address');
-  $('deposit-amount').replaceChildren(make('b', {}, show(tx.amount)));
+  hide($('deposit-amount-line'), lightning); // which is in the invoice
+  $('deposit-amount').replaceChildren(copyable('amount', plain(tx.amount.rawAmount, tx.amount.decimals)), ` ${tx.amount.symbol}`);
   $('deposit-address').replaceChildren(copyable(lightning ? 'invoice' : 'address', tx.address));
 }
 
@@ -205,8 +206,10 @@ function steps(s) {
   const known = JSON.stringify(list);
   if ($('steps').dataset.of === known) return;
   $('steps').dataset.of = known;
+  const before = new Set(); // the opening of an escrow is an id of two steps
   $('steps').replaceChildren(...list.map((p) => {
-    const w = step(p, s), ids = [...new Set([p.setupTxId, p.initTxId, p.settleTxId, p.refundTxId].filter(Boolean))];
+    const w = step(p, s), paid = !['awaiting', 'inactive'].includes(p.status) || p.type !== 'Payment';
+    const ids = [p.setupTxId, paid && p.initTxId, p.settleTxId, p.refundTxId].filter((id) => id && !before.has(id) && before.add(id));
     return make('li', { class: w.how },
       make('span', { class: 'dot', 'aria-hidden': 'true' }),
       make('div', {}, make('span', { class: 'what' }, w.title, make('span', { class: 'unseen' }, { done: ', done', now: ', now', next: ', later', bad: ', missed' }[w.how])), w.detail ? make('span', { class: 'small detail' }, w.detail) : '',

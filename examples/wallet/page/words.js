@@ -17,8 +17,8 @@ export function duration(seconds) {
 // takes says how long a swap between two chains takes, once it is paid. A Bitcoin block comes
 // every ten minutes; providers want one to three confirmations.
 export function takes(from, to) {
-  if (from === 'BITCOIN') return '10 to 40 minutes, by Bitcoin’s blocks';
-  if (to === 'BITCOIN') return 'about a minute until it is sent; 10 minutes a confirmation';
+  if (from === 'BITCOIN') return '10 to 40 minutes';
+  if (to === 'BITCOIN') return 'a minute, then confirmations';
   return 'less than a minute';
 }
 
