@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"image"
 	"image/color"
@@ -14,20 +13,21 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/swapper-go/swapper/internal/depth"
 )
 
-// pictures is where TestScreens keeps what it sees. With "kept" in -pictures.only those of
-// the documentation alone are written.
+// What the states of the page are looked at with.
 var (
-	pictures = flag.String("pictures", "", "folder for pictures of the page in every state, which TestScreens writes")
-	kept     = flag.Bool("pictures.kept", false, "write only the pictures that the documentation has")
+	pictures = flag.String("pictures", "", "folder for pictures of the page in every state, in which they are written")
+	inDocs   = flag.Bool("pictures.docs", false, "write only those of the documentation")
+	axe      = flag.String("axe", "", "file of axe-core, axe.min.js, which judges every state for people who do not see or use a mouse")
 )
 
-// inDocs are the pictures of docs/images, by state, screen and scheme.
-var inDocs = map[string]bool{
+// docsImages are the pictures of docs/images, by state, screen and scheme.
+var docsImages = map[string]bool{
 	"form-desktop-light": true, "form-phone-dark": true, "deposit-phone-light": true, "deposit-desktop-dark": true, "sign-phone-light": true,
 	"progress-desktop-light": true, "claim-phone-dark": true, "received-phone-light": true, "refund-phone-light": true, "swaps-desktop-dark": true, "bounds-phone-light": true, "expired-phone-dark": true,
 }
@@ -44,8 +44,8 @@ func (p tab) look(state string) {
 	for i, s := range screens {
 		for _, scheme := range []string{"light", "dark"} {
 			name := state + "-" + s.name + "-" + scheme
-			write := *pictures != "" && i < 2 && (inDocs[name] || !*kept)
-			if scheme == "dark" && !write {
+			write := *pictures != "" && i < 2 && (docsImages[name] || !*inDocs)
+			if scheme == "dark" && !write && *axe == "" {
 				continue // of the same width
 			}
 			p.do(chromedp.EmulateViewport(s.width, s.height), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
@@ -55,17 +55,34 @@ func (p tab) look(state string) {
 			if write {
 				p.keep(name)
 			}
+			if *axe != "" && i < 2 {
+				p.judge(name)
+			}
 		}
 	}
 	p.do(chromedp.EmulateViewport(1280, 860))
 }
 
+// judge has axe-core find what keeps people out.
+func (p tab) judge(name string) {
+	p.Helper()
+	script, err := os.ReadFile(*axe)
+	if err != nil {
+		p.Fatal(err)
+	}
+	var found string
+	p.do(chromedp.Evaluate(string(script), nil), chromedp.Evaluate(`axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.target + ' ' + n.failureSummary).join('; ')).join('\n'))`,
+		&found, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	if found != "" {
+		p.Errorf("%s: %s", name, found)
+	}
+}
+
 func (p tab) keep(name string) {
 	p.Helper()
 	var shot []byte
-	p.do(chromedp.Evaluate(`document.fonts.ready.then(() => Promise.all([...document.images].map((i) => i.decode().catch(() => {}))))`, nil, chromedp.EvalAsValue), chromedp.Sleep(50*time.Millisecond), chromedp.ActionFunc(func(ctx context.Context) error {
-		return chromedp.FullScreenshot(&shot, 100).Do(ctx)
-	}))
+	p.until(`[...document.images].every((i) => i.complete)`)
+	p.do(chromedp.Evaluate(`scrollTo(0, 0)`, nil), chromedp.FullScreenshot(&shot, 100))
 	small, err := reduce(shot)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*pictures, name+".png"), small, 0o644)
@@ -125,9 +142,10 @@ func reduce(shot []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// The page fits from 320 to 1600 pixels in its states. With -pictures what is seen is kept:
+// The page fits from 320 to 1600 pixels in its states. What is seen can be kept; the pictures
+// of the documentation are made with
 //
-//	go test ./examples/wallet -run TestScreens -pictures "$PWD/docs/images" -pictures.kept
+//	go test ./examples/wallet -run 'TestScreens|TestRefund|TestExpired' -pictures "$PWD/docs/images" -pictures.docs
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	p := browse(t, everyChain(t).url)
@@ -151,7 +169,7 @@ func TestScreens(t *testing.T) {
 	p.do(chromedp.Evaluate(`document.getElementById('s-fees').open = true`, nil))
 	p.look("fees")
 	p.finish()
-	if *pictures != "" || depth.Full() {
+	if *pictures != "" || *axe != "" || depth.Full() {
 		p.key("go")
 		onlyBitcoin.Lock()
 		p.ask("BITCOIN-BTC", "CITREA-WBTC", "pay", "0.002")

@@ -55,9 +55,12 @@ export function setRates(r) { rates = r; }
 export const source = () => rates?.source ?? '';
 
 export const currencies = ['USD', 'BTC', 'sats'];
+let currency = currencies[0];
 
-// value writes what base units of a token are worth, '' if nobody knows.
-export function value(raw, token, currency) {
+export function setCurrency(c) { currency = c; }
+
+// value writes what base units of a token are worth in the chosen currency, '' if it is not known.
+export function value(raw, token) {
   const price = rates?.microSats[token.id];
   if (!price) return '';
   const sats = Number(raw) / 10 ** token.decimals * Number(price) / 1e6;

@@ -9,14 +9,12 @@ import { canScan, scan } from './scan.js';
 import * as wallets from './wallets.js';
 
 const tokens = new Map(); // by identifier
-let inputs = [], exact = 'pay', fixed = false, limits = null, available = null, currency = 'USD', link = null, quoted = null, turn = 0;
+let inputs = [], exact = 'pay', fixed = false, limits = null, available = null, link = null, quoted = null, turn = 0;
 
 export const token = (id) => tokens.get(id);
 export const tokenOf = (amount) => tokens.get(`${amount.chain}-${amount.symbol}`) ?? { id: `${amount.chain}-${amount.symbol}`, ticker: amount.symbol, chainId: amount.chain, decimals: amount.decimals };
 const from = () => tokens.get($('from').value), to = () => tokens.get($('to').value);
 const sideToken = (side) => side === 'pay' ? from() : to();
-
-export function setCurrency(c) { currency = c; values(); }
 
 // load gets the tokens, and starts with Lightning to the first token of a smart chain.
 export async function load() {
@@ -103,13 +101,13 @@ function follow() {
 }
 
 // values says what the amounts are worth, the rate and the time.
-function values() {
+export function values() {
   const src = from(), dst = to();
   if (!src || !dst) return;
   for (const side of ['pay', 'receive']) {
     let words = '';
     try {
-      const v = value(parse($(side).value, sideToken(side).decimals), sideToken(side), currency);
+      const v = value(parse($(side).value, sideToken(side).decimals), sideToken(side));
       words = v && (side === exact ? v : `about ${v}, before fees`);
     } catch { /* nothing sensible is typed yet */ }
     text($(`${side}-value`), words);

@@ -45,7 +45,8 @@ function row(s) {
   const q = s.quote, [word, how] = status(s);
   return make('li', {}, make('a', { href: linkTo(s.swapId), class: 'card' },
     make('span', { class: 'marks' }, mark(q.inputAmount.chain, q.inputAmount.symbol, 32), mark(q.outputAmount.chain, q.outputAmount.symbol, 32)),
-    make('span', { class: 'sums' }, make('b', {}, show(q.inputAmount)), make('span', { 'aria-label': 'for' }, ' → '), make('b', {}, show(q.outputAmount)), make('span', { class: 'small' }, ago(s.createdAt))),
+    make('span', { class: 'sums' }, make('b', {}, show(q.inputAmount)), make('span', { 'aria-label': 'for' }, ' → '), make('b', {}, show(q.outputAmount))),
+    make('span', { class: 'small when' }, ago(s.createdAt)),
     make('span', { class: `state ${how}` }, word)));
 }
 
@@ -54,9 +55,8 @@ export async function refresh() {
   try {
     const list = await all();
     const running = list.filter(underWay).length;
-    hide($('running'), !running);
+    hide($('running-line'), !running);
     text($('running'), String(running));
-    $('to-swaps').setAttribute('aria-label', running ? `Your swaps, ${running} under way` : 'Your swaps');
     const known = JSON.stringify(list.map((s) => [s.swapId, status(s), ago(s.createdAt)]));
     if ($('swaps').dataset.of !== known) {
       const at = $('swaps').contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;

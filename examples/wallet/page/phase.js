@@ -41,10 +41,10 @@ export function phase(s, did, now, dropped) {
     return { name: 'deposit', title: lightning ? `Pay ${pay}` : `Send ${pay}`, lead: lightning ? `Once, exactly this amount, until ${until}. From any Lightning wallet.` : `Once, exactly this amount, in one output${unused(s) ? `, until ${until}` : ', and soon: the address is good for a limited time'}. From any Bitcoin wallet.`,
       button: lightning && s.lnurl?.withdraw ? 'Let the link pay' : `Pay ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
   }
-  if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back to you on ${from}.`, button: `Take back ${pay}`, far: 60, sign: 'back', stage: kinds.Payment };
-  if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you.`, button: `Claim ${get}`, far: 70, sign: 'ready', stage: kinds.Payout };
-  if (stepOf(s, 'Setup')) return { name: 'sign', title: 'Review and open', lead: `One signature on ${to} opens the swap. Then you get the address that ${pay} is paid to.`, button: 'Sign and open the swap', stage: kinds.Quote };
-  return { name: 'sign', title: 'Review and sign', lead: from === 'Bitcoin' ? 'Check the amounts, then sign. The same transaction binds the provider’s vault to pay you.' : 'Check the amounts, then sign. What you pay waits in an escrow: the provider gets it only when you are paid.', button: `Sign and pay ${pay}`, stage: kinds.Quote };
+  if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back on ${from}.`, button: 'Sign and take it back', far: 60, sign: 'back', stage: kinds.Payment };
+  if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you.`, button: 'Sign and claim', far: 70, sign: 'ready', stage: kinds.Payout };
+  if (stepOf(s, 'Setup')) return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: `One signature on ${to} opens the swap. Then you get the address to pay to on ${from}.`, button: 'Sign and open the swap', stage: kinds.Quote };
+  return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: from === 'Bitcoin' ? 'Check the amounts, then sign. The same transaction binds the provider’s vault to pay you.' : 'Check the amounts, then sign. What you pay waits in an escrow: the provider gets it only when you are paid.', button: 'Sign and pay', stage: kinds.Quote };
 }
 
 // waiting says what a swap waits for.

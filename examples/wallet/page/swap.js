@@ -2,7 +2,7 @@
 // by the service's events and asks for the status while somebody looks.
 import { $, announce, busy, copyable, hide, make, text } from './dom.js';
 import { call, kept } from './api.js';
-import { number, plain, rate, show } from './amounts.js';
+import { number, plain, rate, show, value } from './amounts.js';
 import { chainName, hasDeposit, reason, step, takes } from './words.js';
 import { asked, phase, unused } from './phase.js';
 import { icon, mark } from './marks.js';
@@ -180,8 +180,9 @@ function about(s, q) {
   $('s-to-mark').replaceChildren(mark(q.outputAmount.chain, q.outputAmount.symbol));
   text($('s-pay'), show(q.inputAmount));
   text($('s-receive'), show(q.outputAmount));
-  text($('s-pay-where'), `on ${chainName(q.inputAmount.chain)}`);
-  text($('s-receive-where'), `on ${chainName(q.outputAmount.chain)}`);
+  text($('s-pay-where'), `You ${s.isSuccess ? 'paid' : 'pay'} on ${chainName(q.inputAmount.chain)}`);
+  text($('s-receive-where'), `You ${s.isSuccess ? 'received' : 'receive'} on ${chainName(q.outputAmount.chain)}`);
+  values();
   text($('s-rate'), rate(q.inputAmount.rawAmount, input, q.outputAmount.rawAmount, output));
   fees(q);
   hide($('s-deposit-row'), !hasDeposit(s) || s.isFinished);
@@ -190,6 +191,12 @@ function about(s, q) {
   const to = q.outputAddress;
   $('s-to').replaceChildren(...(to ? [copyable('recipient', to, q.outputAmount.chain === 'LIGHTNING' ? undefined : explorer(network, q.outputAmount.chain, 'address', to))] : ['not known']));
   $('s-id').replaceChildren(copyable('swap id', s.swapId));
+}
+
+// values says what the amounts are worth now.
+export function values() {
+  if (!swap) return;
+  for (const [side, a] of [['pay', swap.quote.inputAmount], ['receive', swap.quote.outputAmount]]) text($(`s-${side}-worth`), value(a.rawAmount, tokenOf(a)));
 }
 
 // fees shows one sum, which unfolds. All fees are in the token that is paid.

@@ -2,7 +2,7 @@
 // or that a swap is not there.
 import { $, announce, busy, hide, text } from './dom.js';
 import { call } from './api.js';
-import { currencies, setRates, source } from './amounts.js';
+import { currencies, setCurrency, setRates, source } from './amounts.js';
 import { go, linkTo, start as route } from './route.js';
 import { icon } from './marks.js';
 import { reason } from './words.js';
@@ -68,17 +68,24 @@ function settings() {
   select.replaceChildren(...currencies.map((c) => new Option(c, c)));
   try { select.value = localStorage.getItem('currency') ?? 'USD'; } catch { /* the first one */ }
   if (!select.value) select.value = 'USD';
-  form.setCurrency(select.value);
+  const choose = () => { setCurrency(select.value); revalue(); };
+  choose();
   select.addEventListener('change', () => {
-    form.setCurrency(select.value);
+    choose();
     try { localStorage.setItem('currency', select.value); } catch { /* until the next reload */ }
   });
+}
+
+// revalue writes values anew, in another currency or by other prices.
+function revalue() {
+  form.values();
+  swap.values();
 }
 
 async function prices() {
   try {
     setRates(await call('rates'));
-    form.setCurrency($('currency').value);
+    revalue();
   } catch { /* values are left out, or stay as they were */ }
 }
 

@@ -35,14 +35,14 @@ export function step(p, s) {
     },
     Payment: {
       inactive: ['next', `Pay ${paid} on ${on}`], awaiting: ['now', `Pay ${paid} on ${on}`],
-      received: ['now', `${paid} seen on ${on}`, count], confirmed: ['done', `${paid} paid on ${on}`, c && c.current < c.target ? count : ''],
+      received: [s.steps.some((x) => x.type === 'Settlement' && x.status !== 'inactive') ? 'done' : 'now', `${paid} seen on ${on}`, count], confirmed: ['done', `${paid} paid on ${on}`, c && c.current < c.target ? count : ''],
       soft_expired: ['bad', 'Not paid in time'], expired: ['bad', 'Not paid in time'],
     },
     Settlement: {
       inactive: ['next', `Receive ${got} on ${on}`], waiting_lp: ['now', `${got} on ${on}`, 'the provider prepares the payout'],
       awaiting_automatic: ['now', `${got} on ${on}`, 'is being paid out'], awaiting_manual: ['now', `${got} on ${on}`, 'is ready to be claimed'],
       soft_settled: ['now', `${got} on ${on}`, 'paid out, not confirmed yet'], settled: ['done', `${got} received on ${on}`],
-      soft_expired: ['bad', 'Not paid out in time'], expired: ['bad', 'Not paid out in time'],
+      soft_expired: ['bad', 'Not paid out'], expired: ['bad', 'Not paid out'],
     },
     Refund: {
       awaiting: ['now', `${paid} comes back on ${on}`], refunded: ['done', `${paid} came back on ${on}`],
