@@ -23,7 +23,7 @@ var (
 	oneSeed = flag.Uint64("simulate.seed", 0, "run this seed alone, from 1 on")
 	first   = flag.Uint64("simulate.first", 2, "the first seed of those that are run")
 	deep    = flag.Bool("simulate.deep", false, "let final blocks be replaced too: what is promised then is that nothing panics or hangs and no record is lost")
-	collude = flag.Bool("simulate.collude", false, "let an LP collude with a node in each world, not in each sixth")
+	collude = flag.Bool("simulate.collude", false, "let an LP collude with a node in each world")
 	verbose = flag.Bool("simulate.log", false, "show the logs of the processes")
 )
 
