@@ -29,6 +29,9 @@
 // Solana and Starknet are further elements of Chains, such as solana.Mainnet or
 // starknet.Sepolia, and the calls are the same.
 //
+// A whole wallet in one file, with keys of each kind of chain and the loop that makes a
+// swap in any direction, is [examples/minimal].
+//
 // To see it work, run go run ./examples/quickstart: it starts a whole network on
 // your machine and settles a swap in each direction, on an EVM chain, on Solana
 // and on Starknet.
@@ -121,4 +124,6 @@
 // touches them. A Client, like everything that is passed in a [Config], is safe
 // for concurrent use. Contexts limit how long a caller waits, never how long a
 // swap is followed.
+//
+// [examples/minimal]: https://pkg.go.dev/github.com/swapper-go/swapper/examples/minimal
 package swapper

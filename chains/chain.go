@@ -4,7 +4,7 @@
 //
 // A chain lives in a folder of its own (chains/evm, ...) and is passed in by the
 // caller as a [Factory]; there is no list of chains here. Bitcoin and Lightning
-// are not smart chains: the engine uses chains/bitcoin and chains/lightning
+// are not smart chains: the engine uses chains/bitcoin and internal/lightning
 // directly.
 //
 // The three families differ considerably: an LP authorisation is typed data on

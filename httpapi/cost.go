@@ -16,7 +16,7 @@ const otherCost = 5
 func Cost(base string) func(*http.Request) int64 {
 	var o options
 	BasePath(base)(&o)
-	costs := map[string]int64{documentName: 1}
+	costs := map[string]int64{documentName: 1, docsName: 1}
 	for _, op := range operations() {
 		costs[op.name] = op.cost
 	}

@@ -23,8 +23,8 @@ type handler struct {
 }
 
 // New returns a handler that serves the operations of service, each under its
-// name below the base path (the root unless [BasePath] is given), and their
-// description at openapi.json. Paths must match exactly. The handler is safe
+// name below the base path (the root unless [BasePath] is given), their
+// description at openapi.json and a page to try them on at docs. Paths must match exactly. The handler is safe
 // for concurrent use if service is.
 func New(service swapper.Service, opts ...Option) http.Handler {
 	h := &handler{service: service, operations: map[string]*operation{}, others: map[string]http.Handler{}}
@@ -70,6 +70,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case ok && beside != nil:
 		h.serveOther(w, r, beside)
+	case ok && name == docsName:
+		h.serveDocs(w, r)
 	case !ok || op == nil && name != documentName:
 		writeError(w, r, &refusal{http.StatusNotFound, "", newError(swapper.CodeUnsupported, "path", "unknown operation")})
 	case op == nil:

@@ -33,7 +33,7 @@ func (o other) check(h *handler) {
 	switch {
 	case o.name == "" || strings.Contains(o.name, "/"):
 		panic(fmt.Sprintf("httpapi: the operation %q must be named by one segment of a path", o.name))
-	case h.operations[o.name] != nil || h.others[o.name] != nil || o.name == documentName:
+	case h.operations[o.name] != nil || h.others[o.name] != nil || o.name == documentName || o.name == docsName:
 		panic(fmt.Sprintf("httpapi: the operation %q is served already", o.name))
 	case o.handler == nil || !json.Valid(o.item):
 		panic(fmt.Sprintf("httpapi: the operation %q needs a handler and a path item in JSON", o.name))

@@ -96,12 +96,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := solrpc.Dial(func(hash string) error {
-		if hash != n.Genesis {
-			return fmt.Errorf("serves the cluster with the genesis hash %.64s instead of %s", hash, n.Genesis)
-		}
-		return nil
-	}, f.o.RPC, env.HTTP, env.Now)
+	nodes, err := solrpc.Dial(func(hash string) error { return wire.CheckGenesis(n.Genesis, hash) }, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}

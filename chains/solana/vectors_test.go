@@ -62,7 +62,7 @@ func TestVectorsTxStatus(t *testing.T) {
 			return all
 		})
 		ch := chainAt(t, server.URL)
-		tx, err := wire.ParseSigned(in.SignedTx)
+		tx, err := wire.ParseTx(vectors.Unhex(t, in.SignedTx))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,12 +85,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := starkrpc.Dial(func(id wire.Felt) error {
-		if id != net.ChainIDFelt() {
-			return fmt.Errorf("serves the network %s (%s) instead of %s", wire.ShortText(id), wire.Hex(id), net.ChainID)
-		}
-		return nil
-	}, f.o.RPC, env.HTTP, env.Now)
+	nodes, err := starkrpc.Dial(net.CheckChainID, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -111,6 +113,11 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 			if out := b.has(t, []string{"list", "-pending", me}); strings.Contains(out, "CLAIMED") {
 				t.Errorf("a swap that is over is pending: %s", out)
 			}
+			first := b.has(t, []string{"list", "-limit", "1", "-chain", "citrea", me}, "perhaps more: -after ")
+			_, after, _ := strings.Cut(first, "-after ")
+			if second := b.has(t, []string{"list", "-limit", "1", "-after", strings.TrimSpace(after), me}, "SWAP"); strings.Contains(second, strings.TrimSpace(after)+"\n") && !strings.Contains(second, "-after") {
+				t.Errorf("the second page repeats the first: %s", second)
+			}
 		})
 	}
 }
@@ -128,21 +135,31 @@ func TestFaultsAreNamed(t *testing.T) {
 		"-in: ":                                {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "1e3"},
 		"-from and -to cannot be combined":     {"tokens", "-from", "a", "-to", "b"},
 		"(not_found)":                          {"status", "0123"},
+		"too many; usage: settle":              {"settle", "a", "b", "c"},
+		"is one argument too many for version": {"version", "now"},
 		"completion is for bash, zsh or fish":  {"completion", "sh"},
 		"flag provided but not defined: -all":  {"list", "-all"},
-		"-gas must be a whole number":          {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "0.1"},
+		"-gas: ":                               {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "1e3"},
+		"-out: NOWHERE has no own token":       {"gas", "-out", "1", "nowhere", "0x00"},
+		"-out is required":                     {"gas", "citrea", "0x00"},
 		"(invalid_input)":                      {"list", "nobody"},
 		"no such file or directory":            {"-store", "/nowhere/swaps.db", "tokens"},
-		"name a service with -url":             {"tokens"},
 	} {
 		c := *b
-		if strings.HasPrefix(say, "no such file") || strings.HasPrefix(say, "name a service") {
+		if strings.HasPrefix(say, "no such file") {
 			c.client = nil
 		}
-		if out, err := c.run0(t, args...); err == nil || !strings.Contains(err.Error(), say) {
+		out, err := c.run0(t, args...)
+		var said strings.Builder
+		if err != nil {
+			new(cli).fail(&said, err)
+		}
+		if !strings.Contains(said.String(), say) {
 			t.Errorf("%q: %v, want %q\n%s", args, err, say, out)
 		}
 	}
+	b.has(t, []string{"help", "create"}, "usage: create [flags]: ", "-recipient")
+	b.has(t, []string{"version"}, "swapper ", "go1.")
 	if out, err := b.run(t, "", "help"); err != nil || !strings.Contains(out, "status <swap>") || !strings.Contains(out, "-store") {
 		t.Errorf("help: %s%v", out, err)
 	}
@@ -156,6 +173,98 @@ func (b *bench) run0(t *testing.T, args ...string) (string, error) {
 	var out strings.Builder
 	err := (&cli{in: strings.NewReader(""), out: &out, getenv: func(string) string { return "" }}).run(t.Context(), args)
 	return out.String(), err
+}
+
+// Programs learn of an error by the exit status, and with -json by the service's object.
+func TestErrorsForPrograms(t *testing.T) {
+	bounds := &swapper.Error{Code: swapper.CodeAmountOutOfBounds, Field: "amount", Message: "is too large", Max: big.NewInt(5)}
+	for _, c := range []struct {
+		name   string
+		err    error
+		status int
+		json   string
+	}{
+		{"bounds", fmt.Errorf("asked: %w", bounds), exitFailed, `{"error":"asked: amount: is too large","code":"amount_out_of_bounds","field":"amount","max":"5"}`},
+		{"away", &swapper.Error{Code: swapper.CodeUpstream, Message: "is away"}, exitLater, `{"error":"is away","code":"upstream"}`},
+		{"misuse", misuse{errors.New("no <swap>")}, exitMisuse, `{"error":"no <swap>"}`},
+		{"refunded", unsuccessful{errors.New("refunded")}, exitUnsuccessful, `{"error":"refunded"}`},
+	} {
+		var out strings.Builder
+		(&cli{json: true}).fail(&out, c.err)
+		if got := strings.TrimSpace(out.String()); got != c.json || status(c.err) != c.status {
+			t.Errorf("%s: %s, status %d; want %s, %d", c.name, got, status(c.err), c.json, c.status)
+		}
+	}
+}
+
+// A person is asked for what a command lacks; what is to be paid is drawn as well.
+func TestAPersonIsAsked(t *testing.T) {
+	b := open(t, false)
+	var out strings.Builder
+	answers := "lightning-btc\nCITREA-wbtc\n0.0005\n" + b.network.User.Address("CITREA") + "\n"
+	c := &cli{in: strings.NewReader(answers), out: &out, asks: true, swaps: b.client, getenv: os.Getenv}
+	if err := c.run(t.Context(), []string{"create", "-qr"}); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for _, text := range []string{"Token to pay", "CITREA-USDC", "How much", "0.00050000 BTC to lnbc", "██ ▄▄▄▄▄ █"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("without %q:\n%s", text, out.String())
+		}
+	}
+	c.in = strings.NewReader("")
+	if err := c.run(t.Context(), []string{"create"}); status(err) != exitMisuse {
+		t.Errorf("without answers: %v", err)
+	}
+}
+
+// Gas is bought and lost swaps are found by a service in this process; one at an address
+// has no such operations.
+func TestGasAndRecovery(t *testing.T) {
+	b := open(t, false)
+	me := b.network.User.Address("CITREA")
+	b.has(t, []string{"gas", "-out", "0.0002", "citrea", me}, "PAY", "CBTC", " to lnbc")
+	b.has(t, []string{"recover", me}, "STATE")
+	remote := open(t, true)
+	for _, args := range [][]string{{"gas", "-out", "0.0002", "citrea", me}, {"recover", me}} {
+		if _, err := remote.run(t, "", args...); status(err) != exitMisuse || !strings.Contains(err.Error(), "-store") {
+			t.Errorf("%q at an address: %v", args, err)
+		}
+	}
+}
+
+// A service is found below /api, where examples/server has it, and where the URL says.
+func TestTheServiceIsFound(t *testing.T) {
+	b := open(t, false)
+	mux := http.NewServeMux()
+	httpapi.Mount(mux, "/api", b.client)
+	below := httptest.NewServer(mux)
+	t.Cleanup(below.Close)
+	top := httptest.NewServer(httpapi.New(b.client))
+	t.Cleanup(top.Close)
+	for _, url := range []string{below.URL, below.URL + "/", below.URL + "/api", top.URL} {
+		remote := &bench{url: url, keys: filepath.Join(t.TempDir(), "keys")}
+		remote.has(t, []string{"tokens"}, "CITREA-WBTC")
+	}
+	remote := &bench{url: below.URL + "/elsewhere", keys: filepath.Join(t.TempDir(), "keys")}
+	if out, err := remote.run(t, "", "tokens"); err == nil {
+		t.Errorf("found where it is not: %s", out)
+	}
+}
+
+// An invoice is paid through a link, for which the key of the swap is shown.
+func TestSettle(t *testing.T) {
+	b := open(t, true)
+	me := b.network.User.Address("CITREA")
+	out := b.has(t, []string{"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001", "-recipient", me}, "\nswap ")
+	_, id, _ := strings.Cut(out, "\nswap ")
+	if _, err := b.run(t, "", "settle", strings.TrimSpace(id), "lnurl1nonsense"); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+		t.Errorf("a link that is none: %v", err)
+	}
+	link, err := b.network.WithdrawLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.has(t, []string{"settle", strings.TrimSpace(id), link}, "paid; payment hash ")
 }
 
 // The completion of bash offers commands, and the flags of the command that is typed.

@@ -22,6 +22,9 @@ var commands = []command{
 	{"create", "", "create a swap, and show what its user has to do first", createFlags, (*cli).create},
 	{"status", "<swap>", "show the state of a swap, and what its user has to do now", statusFlags, (*cli).status},
 	{"submit", "<swap> [transaction ...]", "hand in what was signed; without transactions they are read from the input, one a line", nil, (*cli).submit},
+	{"settle", "<swap> [link]", "have a swap's invoice paid through an LNURL-withdraw link; without one through the link that it was created with", nil, (*cli).settle},
+	{"gas", "<chain> <recipient>", "buy a little of a chain's own token, for its fees, from a provider who has to be trusted; with -store", gasFlags, (*cli).buyGas},
+	{"recover", "<signer>", "find the swaps of a wallet on its chain that the store has lost; with -store", nil, (*cli).recover},
 	{"list", "<signer>", "list the swaps of a wallet on a smart chain", listFlags, (*cli).list},
 }
 
@@ -41,18 +44,32 @@ func createFlags(f *flag.FlagSet, r *request) {
 	f.StringVar(&r.out, "out", "", "how much is received, in place of -in")
 	f.StringVar(&r.source, "payer", "", "the payer's address, for a token of a smart chain; or an LNURL-withdraw link")
 	f.StringVar(&r.receiver, "recipient", "", "the recipient's address, invoice, Lightning address or LNURL; required")
-	f.StringVar(&r.gas, "gas", "", "base units of the chain's own token to receive besides")
+	f.StringVar(&r.gas, "gas", "", "how much of the chain's own token to receive besides, as a decimal number")
+	qrFlag(f, r)
+}
+
+func gasFlags(f *flag.FlagSet, r *request) {
+	f.StringVar(&r.from, "from", "LIGHTNING-BTC", "what is paid: LIGHTNING-BTC or BITCOIN-BTC")
+	f.StringVar(&r.out, "out", "", "how much of the chain's own token is received, as a decimal number; required")
+	qrFlag(f, r)
+}
+
+func qrFlag(f *flag.FlagSet, r *request) {
+	f.BoolVar(&r.qr, "qr", false, "draw what is to be paid as a QR code, as is done on a terminal")
 }
 
 func statusFlags(f *flag.FlagSet, r *request) {
 	f.BoolVar(&r.watch, "watch", false, "follow the swap until it is over")
 	f.StringVar(&r.bitcoin, "bitcoin", "", "the wallet's address on Bitcoin, for a transaction whose inputs are chosen")
 	f.StringVar(&r.public, "public-key", "", "the public key of -bitcoin, in hex")
+	qrFlag(f, r)
 }
 
 func listFlags(f *flag.FlagSet, r *request) {
 	f.BoolVar(&r.pending, "pending", false, "only swaps that are not over")
 	f.StringVar(&r.chain, "chain", "", "only swaps of this chain")
+	f.IntVar(&r.limit, "limit", 50, "how many swaps to list; 0: all")
+	f.StringVar(&r.after, "after", "", "list those behind this swap")
 }
 
 func (c *cli) tokens(ctx context.Context, r *request) error {
@@ -137,6 +154,11 @@ func (c *cli) quote(ctx context.Context, r *request) error {
 
 func (c *cli) create(ctx context.Context, r *request) error {
 	s, err := c.newSwap(ctx, r)
+	return c.begun(ctx, r, s, err)
+}
+
+// begun shows a swap that was created, and what its user has to do first.
+func (c *cli) begun(ctx context.Context, r *request, s *swapper.CreateSwapOutput, err error) error {
 	if err != nil {
 		return err
 	}
@@ -150,36 +172,122 @@ func (c *cli) create(ctx context.Context, r *request) error {
 }
 
 func (c *cli) newSwap(ctx context.Context, r *request) (*swapper.CreateSwapOutput, error) {
-	in := swapper.CreateSwapInput{SrcToken: r.from, DstToken: r.to, SrcAddress: r.source, DstAddress: r.receiver, AmountType: swapper.ExactIn}
-	text, token, name := r.in, r.from, "in"
+	if c.asks {
+		if err := c.complete(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case r.from == "" || r.to == "":
-		return nil, errors.New("-from and -to are required: the tokens that are paid and received")
+		return nil, misuse{errors.New("-from and -to are required: the tokens that are paid and received")}
 	case (r.in == "") == (r.out == ""):
-		return nil, errors.New("either -in or -out is required: how much is paid, or received")
-	case r.out != "":
-		text, token, name, in.AmountType = r.out, r.to, "out", swapper.ExactOut
-	}
-	if r.gas != "" {
-		var ok bool
-		if in.GasAmount, ok = new(big.Int).SetString(r.gas, 10); !ok {
-			return nil, fmt.Errorf("-gas must be a whole number of base units, not %q", r.gas)
-		}
+		return nil, misuse{errors.New("either -in or -out is required: how much is paid, or received")}
 	}
 	all, err := c.everyToken(ctx) // which tell the decimals
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range all {
-		if t.ID != token {
-			continue
-		}
-		if in.Amount, err = tokens.ParseDecimal(text, t.Decimals); err != nil {
-			return nil, fmt.Errorf("-%s: %w", name, err)
-		}
-		return c.swaps.CreateSwap(ctx, in)
+	from, err := tokenOf(all, r.from)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%q is not a token of the service; see tokens", token)
+	to, err := tokenOf(all, r.to)
+	if err != nil {
+		return nil, err
+	}
+	in := swapper.CreateSwapInput{SrcToken: from.ID, DstToken: to.ID, SrcAddress: r.source, DstAddress: r.receiver, AmountType: swapper.ExactIn}
+	if r.in != "" {
+		in.Amount, err = decimal("in", r.in, from.Decimals)
+	} else {
+		in.AmountType = swapper.ExactOut
+		in.Amount, err = decimal("out", r.out, to.Decimals)
+	}
+	if err == nil && r.gas != "" {
+		in.GasAmount, err = gasAmount("gas", r.gas, to.ChainID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.swaps.CreateSwap(ctx, in)
+}
+
+// tokenOf finds a token by its identifier, in any case.
+func tokenOf(all []swapper.Token, id string) (swapper.Token, error) {
+	for _, t := range all {
+		if strings.EqualFold(t.ID, id) {
+			return t, nil
+		}
+	}
+	return swapper.Token{}, fmt.Errorf("%q is not a token of the service; see tokens", id)
+}
+
+// decimal reads the amount of a flag.
+func decimal(name, text string, decimals int) (*big.Int, error) {
+	amount, err := tokens.ParseDecimal(text, decimals)
+	if err != nil {
+		return nil, misuse{fmt.Errorf("-%s: %w", name, err)}
+	}
+	return amount, nil
+}
+
+// gasAmount reads an amount of a chain's own token.
+func gasAmount(name, text, chain string) (*big.Int, error) {
+	native, ok := tokens.Native(chain)
+	if !ok {
+		return nil, misuse{fmt.Errorf("-%s: %s has no own token that is known here", name, chain)}
+	}
+	return decimal(name, text, native.Decimals)
+}
+
+func (c *cli) settle(ctx context.Context, r *request) error {
+	in := swapper.SettleWithLnurlInput{SwapID: r.args[0]}
+	if len(r.args) > 1 {
+		in.LnurlWithdraw = r.args[1]
+	}
+	out, err := c.swaps.SettleWithLnurl(ctx, in)
+	if err != nil || c.json {
+		return c.print(out, err)
+	}
+	_, err = fmt.Fprintln(c.out, "paid; payment hash", out.PaymentHash)
+	return err
+}
+
+// own is the service in this process, which does more than one at an address.
+func (c *cli) own(name string) (*swapper.Client, error) {
+	client, ok := c.swaps.(*swapper.Client)
+	if !ok {
+		return nil, misuse{fmt.Errorf("%s is no operation of a service at an address: name a file of swaps with -store", name)}
+	}
+	return client, nil
+}
+
+func (c *cli) buyGas(ctx context.Context, r *request) error {
+	client, err := c.own("gas")
+	if err != nil {
+		return err
+	}
+	chain := strings.ToUpper(r.args[0])
+	if r.out == "" {
+		return misuse{errors.New("-out is required: how much is received")}
+	}
+	amount, err := gasAmount("out", r.out, chain)
+	if err != nil {
+		return err
+	}
+	s, err := client.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: strings.ToUpper(r.from), ChainID: chain, Amount: amount, DstAddress: r.args[1]})
+	return c.begun(ctx, r, s, err)
+}
+
+func (c *cli) recover(ctx context.Context, r *request) error {
+	client, err := c.own("recover")
+	if err != nil {
+		return err
+	}
+	found, err := client.Recover(ctx, r.args[0])
+	if err != nil && len(found) == 0 {
+		return err
+	}
+	return errors.Join(c.swapsTable(found), err)
 }
 
 func (c *cli) submit(ctx context.Context, r *request) error {
@@ -209,14 +317,25 @@ func (c *cli) submit(ctx context.Context, r *request) error {
 }
 
 func (c *cli) list(ctx context.Context, r *request) error {
-	in := swapper.ListSwapsInput{Signer: r.args[0], ChainID: r.chain}
+	in := swapper.ListSwapsInput{Signer: r.args[0], ChainID: r.chain, Limit: r.limit, After: r.after}
 	list := c.swaps.ListSwaps
 	if r.pending {
 		list = c.swaps.ListPendingSwaps
 	}
-	all, err := list(ctx, in)
-	if err != nil || c.json {
-		return c.print(all, err)
+	page, err := list(ctx, in)
+	if err != nil {
+		return err
+	}
+	if err := c.swapsTable(page); err != nil || c.json || r.limit == 0 || len(page) < r.limit {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "perhaps more: -after %s\n", page[len(page)-1].SwapID)
+	return err
+}
+
+func (c *cli) swapsTable(all []swapper.ListSwapOutput) error {
+	if c.json {
+		return c.print(all, nil)
 	}
 	return c.table("CREATED\tPAY\tRECEIVE\tSTATE\tSWAP", func(row func(...any)) {
 		for _, s := range all {

@@ -29,9 +29,9 @@ func (c *cli) completion(shell string) error {
 			fmt.Fprintf(&cases, "      %s) COMPREPLY=($(compgen -W '%s' -- \"$2\")); return;;\n", cmd.name, strings.Join(flags, " "))
 		}
 	}
-	global := []string{"-url", "-key", "-store", "-json"}
+	global := []string{"-url", "-key", "-keys", "-store", "-json"}
 	script := "_cli() {\n  local word\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case $word in\n" + cases.String() +
-		"    esac\n  done\n  COMPREPLY=($(compgen -W '" + strings.Join(append(append(names, "completion", "help"), global...), " ") + "' -- \"$2\"))\n}\ncomplete -F _cli cli\n"
+		"    esac\n  done\n  COMPREPLY=($(compgen -W '" + strings.Join(append(append(names, "completion", "help", "version"), global...), " ") + "' -- \"$2\"))\n}\ncomplete -F _cli cli\n"
 	switch shell {
 	case "bash":
 	case "zsh":

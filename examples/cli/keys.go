@@ -68,6 +68,14 @@ func (k keyed) SubmitTransaction(ctx context.Context, in swapper.SubmitTransacti
 	return k.Service.SubmitTransaction(ctx, in)
 }
 
+// SettleWithLnurl implements [swapper.Service].
+func (k keyed) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnurlInput) (_ *swapper.SettleWithLnurlOutput, err error) {
+	if in.SwapKey, err = k.key(in.SwapID); err != nil {
+		return nil, err
+	}
+	return k.Service.SettleWithLnurl(ctx, in)
+}
+
 // key finds the key of a swap; "" for one that was created elsewhere.
 func (k keyed) key(id string) (swapper.Secret, error) {
 	file, err := os.Open(k.path)

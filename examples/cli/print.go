@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"text/tabwriter"
-	"time"
 
 	"github.com/swapper-go/swapper"
 )
@@ -55,4 +54,4 @@ func amount(a *swapper.Amount) string {
 	return a.Amount + " " + a.Symbol
 }
 
-func when(t swapper.Timestamp) string { return time.UnixMilli(int64(t)).Format(time.DateTime) }
+func when(t swapper.Timestamp) string { return t.Time().Local().Format("2006-01-02 15:04:05 MST") }

@@ -18,7 +18,7 @@ func (c *cli) status(ctx context.Context, r *request) error {
 	if err != nil || c.json {
 		return c.print(s, err)
 	}
-	return c.showStatus(s)
+	return c.showStatus(s, c.live || r.qr)
 }
 
 // follow prints a swap's progress until it is over: one line that is written again on a
@@ -41,7 +41,7 @@ func (c *cli) follow(ctx context.Context, in swapper.GetSwapStatusInput) error {
 				fmt.Fprintln(c.out)
 			}
 			if !s.IsSuccess {
-				return fmt.Errorf("the swap has ended as %s: %s", s.State.Name, s.State.Description)
+				return unsuccessful{fmt.Errorf("the swap has ended as %s: %s", s.State.Name, s.State.Description)}
 			}
 			return nil
 		}
@@ -85,7 +85,7 @@ func progress(s *swapper.GetSwapStatusOutput) string {
 	return fmt.Sprintf("[%s] %s", strings.Join(parts, " | "), s.State.Name)
 }
 
-func (c *cli) showStatus(s *swapper.GetSwapStatusOutput) error {
+func (c *cli) showStatus(s *swapper.GetSwapStatusOutput, draw bool) error {
 	fmt.Fprintf(c.out, "%s: %s\n", s.State.Name, s.State.Description)
 	err := c.table("STEP\tCHAIN\tSTATUS\tTRANSACTIONS", func(row func(...any)) {
 		for _, step := range s.Steps {
@@ -104,11 +104,11 @@ func (c *cli) showStatus(s *swapper.GetSwapStatusOutput) error {
 	if s.ActionError != nil {
 		fmt.Fprintf(c.out, "\nNot possible now: %s (%s)\n", s.ActionError.Error, s.ActionError.Code)
 	}
-	return c.showAction(s)
+	return c.showAction(s, draw)
 }
 
-// showAction prints what the user has to do.
-func (c *cli) showAction(s *swapper.GetSwapStatusOutput) (err error) {
+// showAction prints what the user has to do, and draws what is to be paid as a QR code.
+func (c *cli) showAction(s *swapper.GetSwapStatusOutput, draw bool) (err error) {
 	line := func(format string, args ...any) {
 		if err == nil {
 			_, err = fmt.Fprintf(c.out, format+"\n", args...)
@@ -123,6 +123,13 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput) (err error) {
 		line("\n%s: %s", a.SendToAddress.Name, a.SendToAddress.Description)
 		for _, tx := range a.SendToAddress.Txs {
 			line("%s to %s", amount(&tx.Amount), tx.Address)
+			if err == nil && draw {
+				text := tx.Hyperlink
+				if tx.Type == swapper.DestinationInvoice {
+					text = strings.ToUpper(text) // which takes fewer modules
+				}
+				err = c.drawQR(text)
+			}
 		}
 	case a.SignPSBT != nil:
 		line("\n%s: %s Sign, and hand in with submit:", a.SignPSBT.Name, a.SignPSBT.Description)

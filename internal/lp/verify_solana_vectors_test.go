@@ -113,7 +113,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 	}
 	switch swapType {
 	case "TO_BTC":
-		claim, err := wire.ParseClaimHash(in.ClaimHash)
+		claim, err := wire.DecodeClaimHash(vectors.Unhex(t, in.ClaimHash))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,23 @@ func SameJSON(t *testing.T, want json.RawMessage, got any) {
 	}
 }
 
+// Without returns an object without some of its members: those that the project has no
+// use for, which internal/vectors/unwatched.md names.
+func Without(t *testing.T, object json.RawMessage, members ...string) json.RawMessage {
+	t.Helper()
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(object, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range members {
+		if _, ok := m[name]; !ok {
+			t.Fatalf("no member %q", name)
+		}
+		delete(m, name)
+	}
+	return JSON(t, m)
+}
+
 // JSON marshals v.
 func JSON(t *testing.T, v any) json.RawMessage {
 	t.Helper()

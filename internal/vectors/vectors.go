@@ -287,6 +287,17 @@ func (c *Case) NotRun(t *testing.T, why string) {
 	t.Skip("not run: " + why)
 }
 
+// NotOurs says that the case shows a rule of the reference that the project has no use
+// for, under the given id in docs/differences.md, and ends its test. It is reported as
+// not run.
+func (c *Case) NotOurs(t *testing.T, id string) {
+	t.Helper()
+	if !c.known[id] {
+		t.Fatalf("no row %q in docs/differences.md", id)
+	}
+	c.NotRun(t, "not ours: "+id)
+}
+
 func decodeMember(t testing.TB, m map[string]json.RawMessage, name string, v any) {
 	t.Helper()
 	raw, ok := m[name]

@@ -13,10 +13,9 @@ import (
 // payout transaction shows it in its lock time and sequences
 // (protocol: bitcoin.md §14.2).
 const (
-	nonceTimeBack  = 700_000_000 // seconds by which a new nonce's time lies back, so that the lock time has long passed
-	nonceTimeLimit = 600_000_000 // liquidity providers want it to lie back more than this
-	lockTimeBase   = 500_000_000 // lock times from here on are times, not heights
-	lockTimeAge    = 24 * time.Hour
+	nonceTimeBack = 700_000_000 // seconds by which a new nonce's time lies back, so that the lock time has long passed; liquidity providers want more than 600,000,000
+	lockTimeBase  = 500_000_000 // lock times from here on are times, not heights
+	lockTimeAge   = 24 * time.Hour
 
 	nonceRandomBits = 24
 	nonceRandomMask = 1<<nonceRandomBits - 1
@@ -32,15 +31,6 @@ func NewNonce(now time.Time, random uint32) (uint64, error) {
 		return 0, fmt.Errorf("time %s has no valid payment nonce", now.UTC().Format(time.RFC3339))
 	}
 	return uint64(seconds)<<nonceRandomBits | uint64(random&nonceRandomMask), nil
-}
-
-// CheckNonce returns an error if a liquidity provider would refuse the
-// nonce at now because its time does not lie back far enough.
-func CheckNonce(nonce uint64, now time.Time) error {
-	if int64(nonce>>nonceRandomBits) > now.Unix()-nonceTimeLimit {
-		return errors.New("payment nonce is too recent")
-	}
-	return nil
 }
 
 // NonceFields returns the lock time of a payout transaction with the given nonce

@@ -5,7 +5,6 @@ package claimhash
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 )
 
 // TxoHash identifies an output by what it pays: SHA-256 of the amount in sats,
@@ -45,16 +44,4 @@ func (h TxoHint) Bytes() []byte {
 	b := append(make([]byte, 0, 42), h.Txo[:]...)
 	b = binary.BigEndian.AppendUint64(b, h.Nonce)
 	return binary.BigEndian.AppendUint16(b, h.Confirmations)
-}
-
-// ParseTxoHint reads the form that Bytes writes.
-func ParseTxoHint(b []byte) (TxoHint, error) {
-	if len(b) != 42 {
-		return TxoHint{}, fmt.Errorf("output hint has %d bytes instead of 42", len(b))
-	}
-	return TxoHint{
-		Txo:           [32]byte(b[:32]),
-		Nonce:         binary.BigEndian.Uint64(b[32:]),
-		Confirmations: binary.BigEndian.Uint16(b[40:]),
-	}, nil
 }

@@ -89,10 +89,10 @@ func TestRelayIsGuarded(t *testing.T) {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
 		return k.one(call, err)
 	}
-	times := base.PreviousTimes()
+	median := binary.BigEndian.Uint32(base[120+4*5:]) // of the ten blocks before and this one, each later than the one before
 	good := solve(t, base, base.Header().Time+1, regtestBits, true)
 	k.refused("header: work", k.LP, submit(evmwire.Branch{}, base, solve(t, base, now, regtestBits, false)))
-	k.refused("header: time not above median", k.LP, submit(evmwire.Branch{}, base, solve(t, base, times[5], regtestBits, true)))
+	k.refused("header: time not above median", k.LP, submit(evmwire.Branch{}, base, solve(t, base, median, regtestBits, true)))
 	k.refused("header: time in future", k.LP, submit(evmwire.Branch{}, base, solve(t, base, now+4*3600+10, regtestBits, true)))
 	k.refused("header: nBits", k.LP, k.submitRaw(base, regtestBits+0x01000000))
 	forged := base

@@ -99,7 +99,8 @@ func TestVaultPaysAWithdrawal(t *testing.T) {
 	if got := k.balance(to, Native); got.Int64() != 20_000*1e10 {
 		t.Errorf("native: %s", got)
 	}
-	want := must[evmwire.Vault](t)(k.vault.After(w))
+	before := btc.VaultState{UTXO: k.vault.UTXO, Raw: k.vault.Raw, Withdrawals: k.vault.Withdrawals}
+	want := must[btc.VaultState](t)(vault.After(before, vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts}))
 	got := must[evmwire.Vault](t)(k.ReadVault(k.ctx, k.vault))
 	if got.UTXO != want.UTXO || got.Raw != want.Raw || got.Withdrawals != want.Withdrawals || got.UTXO != w.NextVault() {
 		t.Errorf("vault %+v, want %+v", got, want)

@@ -154,7 +154,7 @@ func (n *Net) deploy() (err error) {
 	if n.relayFirst, err = n.firstStoredHeader(); err != nil {
 		return err
 	}
-	d, _ := n.network.Deployment(wire.DefaultVersion)
+	d := n.network.Deployments[0]
 	if err := contracts.Install(n.chain, d, n.relayFirst); err != nil {
 		return err
 	}
@@ -244,8 +244,7 @@ func (n *Net) Network() wire.Network { return n.network }
 
 // Deployment returns the contracts.
 func (n *Net) Deployment() wire.Deployment {
-	d, _ := n.network.Deployment(wire.DefaultVersion)
-	return d
+	return n.network.Deployments[0]
 }
 
 // Head is the newest accepted block.

@@ -2,7 +2,6 @@ package evmwire
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -36,34 +35,4 @@ func DecodeStates(answer []byte, n int) ([]EscrowRecord, error) {
 		}
 	}
 	return records, nil
-}
-
-// CommitStatus is the status of an escrow from the point of view of one party,
-// with the protocol's numbers (protocol: chain-evm.md §8).
-type CommitStatus int
-
-const (
-	StatusExpired      CommitStatus = 0
-	StatusNotCommitted CommitStatus = 1
-	StatusCommitted    CommitStatus = 2
-	StatusPaid         CommitStatus = 3
-	StatusRefundable   CommitStatus = 4
-)
-
-// Status reads an escrow's state with the eyes of signer. A refunded escrow that
-// has not expired counts as not committed, but it can never be opened again:
-// [CanInit] decides that from the state.
-func (s SwapData) Status(state chains.EscrowState, signer common.Address, now time.Time) CommitStatus {
-	expired := s.IsExpired(signer, now)
-	switch {
-	case state == chains.EscrowClaimed:
-		return StatusPaid
-	case state == chains.EscrowOpen && expired && signer == s.Offerer:
-		return StatusRefundable
-	case state == chains.EscrowOpen:
-		return StatusCommitted
-	case expired:
-		return StatusExpired
-	}
-	return StatusNotCommitted
 }

@@ -50,26 +50,10 @@ func (n Network) ApproveCost(rate FeeRate) *big.Int {
 	return n.costNoTip(rate, gasTransfer, diffApprove)
 }
 
-// TransferCost estimates a transfer of any token.
-func (n Network) TransferCost(rate FeeRate) *big.Int {
-	return n.costNoTip(rate, gasTransfer, diffTransfer)
-}
-
 // HeaderCost estimates storing one Bitcoin header: the figure that prices of
 // watchtowers and vaults are made with.
 func (n Network) HeaderCost(rate FeeRate) *big.Int {
 	return n.costNoTip(rate, gasRelayHeader, diffHeader)
-}
-
-// RelayCost estimates bringing the relay from one height to another.
-func (n Network) RelayCost(rate FeeRate, tip, required uint32) *big.Int {
-	if required <= tip {
-		return new(big.Int)
-	}
-	headers := uint64(required - tip)
-	cost := new(big.Int).Mul(n.HeaderCost(rate), new(big.Int).SetUint64(headers))
-	batches := (headers + MainHeaders - 1) / MainHeaders
-	return cost.Add(cost, new(big.Int).Mul(n.costNoTip(rate, gasRelay, 0), new(big.Int).SetUint64(batches)))
 }
 
 // InitCost estimates opening an escrow by signer, approvals included.
@@ -105,26 +89,15 @@ func (n Network) ClaimCost(rate FeeRate, s SwapData, signer common.Address) *big
 	return n.Cost(rate, claimGas(s, s.Kind), diff+moved.bytes())
 }
 
-// RefundCost estimates a refund by signer, without what a timelock refund adds
-// in gas.
-func (n Network) RefundCost(rate FeeRate, s SwapData, signer common.Address) *big.Int {
-	moved := newMoves(signer)
-	diff := uint64(diffEscrow)
-	if s.Reputation {
-		diff += diffReputation
+// AnyVaultClaimCost estimates the dearest claim of a withdrawal, as quotes do
+// before there is one: both tokens, every fee, an execution, claimed by a
+// stranger. Where state is charged for, tokens cost more than native coin and
+// are what is assumed.
+func (n Network) AnyVaultClaimCost(rate FeeRate) *big.Int {
+	if n.StateDiffFee {
+		return n.Cost(rate, gasVaultClaim+6*gasPayToken+gasExecution, diffVault+6*diffToken+diffExecution)
 	}
-	if s.PayIn {
-		moved.add(s.Offerer, s.Token)
-	} else {
-		diff += diffBalance
-	}
-	if bigs.OrZero(s.SecurityDeposit).Sign() > 0 {
-		moved.add(s.Offerer, s.DepositToken)
-	}
-	if bigs.OrZero(s.ClaimerBounty).Cmp(bigs.OrZero(s.SecurityDeposit)) > 0 {
-		moved.add(s.Claimer, s.DepositToken)
-	}
-	return n.Cost(rate, refundGas(s), diff+moved.bytes())
+	return n.Cost(rate, gasVaultClaim+6*gasPayNative+gasExecution, 0)
 }
 
 func (n Network) initDiff(s SwapData, signer common.Address) uint64 {

@@ -52,19 +52,6 @@ type Network struct {
 	WrappedNative common.Address
 }
 
-// Deployment returns the contracts of a version; an empty version is [DefaultVersion].
-func (n Network) Deployment(version string) (Deployment, bool) {
-	if version == "" {
-		version = DefaultVersion
-	}
-	for _, d := range n.Deployments {
-		if d.Version == version {
-			return d, true
-		}
-	}
-	return Deployment{}, false
-}
-
 // Validate returns an error if a field of n is missing or inconsistent. A
 // network that fails must not be used: with a zero contract address money would
 // be lost (protocol: chain-evm.md §1.1).

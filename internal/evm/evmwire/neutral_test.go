@@ -45,8 +45,12 @@ func TestExpect(t *testing.T) {
 		if !bytes.Equal(e.Hash, hash[:]) || ClaimHashText(e.ClaimHash) != s.ClaimData.Hex()[2:] || e.Version != "v1" || e.Expiry != spec.Expiry {
 			t.Errorf("neutral view %+v", e)
 		}
-		if hint, ok := s.Hint(); ok != spec.Hints || ok && hint.Confirmations != c.Confirmations {
-			t.Errorf("%s: hint %+v, %v", c.Kind, hint, ok)
+		var hints []byte
+		if spec.Hints {
+			hints = ExtraData(c.Script, c.Sats, c.Nonce, uint16(c.Confirmations))
+		}
+		if !bytes.Equal(s.ExtraData, hints) {
+			t.Errorf("%s: got hints %x, want %x", c.Kind, s.ExtraData, hints)
 		}
 		other := spec
 		other.Kind = (c.Kind + 1) % 4

@@ -134,25 +134,6 @@ func TestSerializeRefuses(t *testing.T) {
 	}
 }
 
-func TestRelayCost(t *testing.T) {
-	n := anyNetwork(t, ChainCitrea)
-	rate := FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1), L1: big.NewInt(1000)}
-	for _, c := range []struct {
-		tip, required uint32
-		want          int64
-	}{
-		{100, 100, 0},
-		{101, 100, 0},
-		{100, 101, 36_000*10 + 30_000*10 + 22*1000},
-		{100, 200, 36_000*10 + 100*(30_000*10+22*1000)},
-		{100, 201, 2*36_000*10 + 101*(30_000*10+22*1000)},
-	} {
-		if got := n.RelayCost(rate, c.tip, c.required); got.Int64() != c.want {
-			t.Errorf("from %d to %d: got %s, want %d", c.tip, c.required, got, c.want)
-		}
-	}
-}
-
 func TestViewCalls(t *testing.T) {
 	owner, spender := common.HexToAddress("0x01"), common.HexToAddress("0x02")
 	word := func(last byte) string { return hex.EncodeToString(common.LeftPadBytes([]byte{last}, 32)) }

@@ -33,14 +33,6 @@ func (c CompactHeader) On(previous bitcoin.Hash, height uint32) (bitcoin.Header,
 	return bitcoin.ParseHeader(full[:], height)
 }
 
-// ParseCompactHeader reads the 48 bytes of a compact header.
-func ParseCompactHeader(b []byte) (CompactHeader, error) {
-	if len(b) != len(CompactHeader{}) {
-		return CompactHeader{}, fmt.Errorf("compact header has %d bytes instead of 48", len(b))
-	}
-	return CompactHeader(b), nil
-}
-
 // targetSign is the bit of a compact target that Bitcoin forbids and the relay
 // does not look at.
 const targetSign = 0x800000
@@ -50,14 +42,6 @@ const targetSign = 0x800000
 // difficulty adjustment, and the times of the ten blocks before, oldest first.
 // The chain stores only its hash.
 type StoredHeader [160]byte
-
-// ParseStoredHeader reads the 160 bytes of a stored header.
-func ParseStoredHeader(b []byte) (StoredHeader, error) {
-	if len(b) != len(StoredHeader{}) {
-		return StoredHeader{}, fmt.Errorf("stored header has %d bytes instead of 160", len(b))
-	}
-	return StoredHeader(b), nil
-}
 
 // Header returns the block header.
 func (s StoredHeader) Header() bitcoin.Header {
@@ -73,14 +57,6 @@ func (s StoredHeader) Height() uint32 { return binary.BigEndian.Uint32(s[112:]) 
 
 // LastAdjustment is the time of the block with which the difficulty last changed.
 func (s StoredHeader) LastAdjustment() uint32 { return binary.BigEndian.Uint32(s[116:]) }
-
-// PreviousTimes are the times of the ten blocks before, oldest first.
-func (s StoredHeader) PreviousTimes() (times [10]uint32) {
-	for i := range times {
-		times[i] = binary.BigEndian.Uint32(s[120+4*i:])
-	}
-	return times
-}
 
 // CommitHash is what the relay stores of the header.
 func (s StoredHeader) CommitHash() common.Hash { return crypto.Keccak256Hash(s[:]) }

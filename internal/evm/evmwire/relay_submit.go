@@ -92,7 +92,3 @@ func headersIn(payload []byte) (base StoredHeader, headers []CompactHeader, ok b
 	}
 	return base, headers, true
 }
-
-// Outgrows reports whether a fork that ends with s becomes the main chain of a
-// relay whose tip has the given chain work.
-func (s StoredHeader) Outgrows(tipWork *big.Int) bool { return s.ChainWork().Cmp(tipWork) > 0 }

@@ -135,10 +135,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 			for _, n := range append([]uint32{in.BlockHeight, in.LastDiffAdjustment}, in.PrevBlockTimestamps...) {
 				raw = binary.BigEndian.AppendUint32(raw, n)
 			}
-			s, err := ParseStoredHeader(raw)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := StoredHeader(raw)
 			var e struct {
 				Next []struct{ Compact48 string }
 			}
@@ -146,16 +143,13 @@ func TestVectorsBtcRelay(t *testing.T) {
 			next := []any{}
 			last := s
 			for _, n := range e.Next {
-				compact, err := ParseCompactHeader(unhex(t, n.Compact48))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if last, err = last.Next(compact); err != nil {
+				var err error
+				if last, err = last.Next(CompactHeader(unhex(t, n.Compact48))); err != nil {
 					t.Fatal(err)
 				}
 				next = append(next, map[string]any{"compact48": n.Compact48, "serialized": hex.EncodeToString(last[:]),
 					"commitHash": last.CommitHash(), "blockHash": last.Header().Hash().String(), "blockHeight": last.Height(),
-					"chainWork": word(last.ChainWork()), "lastDiffAdjustment": last.LastAdjustment(), "prevBlockTimestamps": last.PreviousTimes()})
+					"chainWork": word(last.ChainWork()), "lastDiffAdjustment": last.LastAdjustment(), "prevBlockTimestamps": previousTimes(last)})
 			}
 			words := []string{}
 			for _, w := range s.words() {
@@ -164,19 +158,13 @@ func TestVectorsBtcRelay(t *testing.T) {
 			vectors.SameJSON(t, want, map[string]any{"serialized": hex.EncodeToString(s[:]), "words": words, "commitHash": s.CommitHash(),
 				"blockHash": s.Header().Hash().String(), "next": next})
 		case "storedDeserialize":
-			if _, err := ParseStoredHeader(unhex(t, in.Bytes)); err == nil || !vectors.Refused(want) {
-				t.Error("accepted")
-			}
+			c.NotOurs(t, "relay-header-bytes")
 		case "headerDeserialize":
-			_, errFull := bitcoin.ParseHeader(unhex(t, in.Bytes), 0)
-			if _, err := ParseCompactHeader(unhex(t, in.Bytes)); err == nil || errFull == nil || !vectors.Refused(want) {
+			if _, err := bitcoin.ParseHeader(unhex(t, in.Bytes), 0); err == nil || !vectors.Refused(want) {
 				t.Error("accepted")
 			}
 		case "submitmain", "submitshort", "submitfork", "submitnewFork":
-			base, err := ParseStoredHeader(unhex(t, in.StoredHeader))
-			if err != nil {
-				t.Fatal(err)
-			}
+			base := StoredHeader(unhex(t, in.StoredHeader))
 			to := Branch{Short: in.Fn == "submitshort"}
 			if in.ForkID != nil {
 				to.Fork = *in.ForkID
@@ -205,7 +193,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 			last := stored[len(stored)-1]
 			after := int64(to.Fork)
 			switch tipWork := new(big.Int).SetBytes(unhex(t, in.MainTipWork)); {
-			case in.Fn == "submitmain" || last.Outgrows(tipWork):
+			case in.Fn == "submitmain" || last.ChainWork().Cmp(tipWork) > 0:
 				after = 0
 			case to.Short:
 				after = -1
@@ -217,6 +205,14 @@ func TestVectorsBtcRelay(t *testing.T) {
 			t.Fatalf("unknown function %s", in.Fn)
 		}
 	})
+}
+
+// previousTimes are the times of the ten blocks before, oldest first.
+func previousTimes(s StoredHeader) (times [10]uint32) {
+	for i := range times {
+		times[i] = binary.BigEndian.Uint32(s[120+4*i:])
+	}
+	return times
 }
 
 func word(n *big.Int) string { return hex.EncodeToString(n.FillBytes(make([]byte, 32))) }

@@ -1,7 +1,6 @@
 package evmwire
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -124,39 +123,6 @@ func (s SwapData) TotalDeposit() *big.Int {
 		return new(big.Int).Set(deposit)
 	}
 	return new(big.Int).Set(bounty)
-}
-
-// OutputHint is decoded from the extra data of an escrow for a Bitcoin output, for
-// the use of claimers. The escrow's condition does not commit to it.
-type OutputHint struct {
-	TxoHash       [32]byte // SHA-256 of amount (little endian) and output script
-	Nonce         uint64
-	Confirmations uint16
-}
-
-// Hint reads the extra data; false if it is not exactly 42 bytes.
-func (s SwapData) Hint() (OutputHint, bool) {
-	if len(s.ExtraData) != 42 {
-		return OutputHint{}, false
-	}
-	return OutputHint{
-		TxoHash:       [32]byte(s.ExtraData[:32]),
-		Nonce:         binary.BigEndian.Uint64(s.ExtraData[32:40]),
-		Confirmations: binary.BigEndian.Uint16(s.ExtraData[40:]),
-	}, true
-}
-
-// WithOfferer returns the escrow paid from the wallet of another offerer.
-func (s SwapData) WithOfferer(a common.Address) SwapData {
-	s.Offerer, s.PayIn = a, true
-	return s
-}
-
-// WithClaimer returns the escrow paid to the wallet of another claimer, from the
-// offerer's balance in the contract.
-func (s SwapData) WithClaimer(a common.Address) SwapData {
-	s.Claimer, s.PayIn, s.PayOut, s.Reputation = a, false, true, false
-	return s
 }
 
 func (s SwapData) tuple() abiEscrow {

@@ -10,15 +10,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// SameEscrow reports whether both are the same escrow of the contract: all
-// members that it hashes, the deposit token included (protocol: chain-evm.md
-// §13.9). Kind and extra data are not part of the escrow.
-func (s SwapData) SameEscrow(other SwapData) bool {
-	a, errA := s.Encode()
-	b, errB := other.Encode()
-	return errA == nil && errB == nil && bytes.Equal(a, b)
-}
-
 // Diff compares an escrow with the one expected, member by member, and returns
 // the first difference that is not named in may as a *[chains.DiffError].
 func Diff(want, got SwapData, may ...chains.Field) error {

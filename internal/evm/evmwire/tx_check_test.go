@@ -96,7 +96,7 @@ func TestCheckSignedAttacks(t *testing.T) {
 	send, wide := approve, approve // which pass for the approval, but for its name and its length
 	send.Data, _ = ERC20ABI().Pack("transfer", d.EscrowManager.Address, s.Amount)
 	wide.Data = append(append([]byte{}, approve.Data...), make([]byte, 32)...)
-	otherEscrow, _ := d.Init(s.WithOfferer(user), user, chains.Auth{Prefix: auth.Prefix, Timeout: auth.Timeout + 1, Signature: auth.Signature})
+	otherEscrow, _ := d.Init(s, user, chains.Auth{Prefix: auth.Prefix, Timeout: auth.Timeout + 1, Signature: auth.Signature})
 	elsewhere := open
 	elsewhere.To = deploymentOf(t, "CITREA/TESTNET4").EscrowManager.Address
 	good := tx(open, 6)

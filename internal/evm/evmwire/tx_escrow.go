@@ -141,12 +141,3 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 	data, err := EscrowABI().Pack("cooperativeRefund", s.tuple(), signature, big.NewInt(auth.Timeout))
 	return Call{To: d.EscrowManager.Address, Data: data, Gas: refundGas(s), Alike: s.alike("cooperativeRefund", d.EscrowManager.Address, data)}, err
 }
-
-// CheckRefundable reports why an open escrow cannot be refunded yet, in the
-// offerer's eyes: it must be open and expired for [chains.RefundGrace].
-func (s SwapData) CheckRefundable(state chains.EscrowState, now time.Time) error {
-	if state != chains.EscrowOpen || !s.IsExpired(s.Offerer, now) {
-		return fault.New(fault.InvalidState, "the escrow cannot be refunded")
-	}
-	return nil
-}

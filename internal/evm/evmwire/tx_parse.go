@@ -44,9 +44,6 @@ func (t *Transaction) Raw() []byte { return t.raw }
 // String returns the text that was read, in canonical form.
 func (t *Transaction) String() string { return hexutil.Encode(t.raw) }
 
-// SigningHash is what a wallet signs.
-func (t *Transaction) SigningHash() common.Hash { return t.signingHash }
-
 // unsignedFields is the number of members that a transaction of each type has
 // before the three of the signature follow.
 var unsignedFields = map[byte]int{

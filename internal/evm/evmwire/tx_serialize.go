@@ -61,18 +61,3 @@ func (n Network) unsigned(c Call, nonce uint64, rate FeeRate) ([]byte, error) {
 	}
 	return append([]byte{types.DynamicFeeTxType}, payload...), nil
 }
-
-// AssignNonces gives a nonce to each transaction of a row: first, the one after,
-// and so on. A transaction that has one (not nil) keeps it, and those behind it
-// count on from there.
-func AssignNonces(first uint64, given []*uint64) []uint64 {
-	nonces := make([]uint64, len(given))
-	for i, g := range given {
-		if g != nil {
-			first = *g
-		}
-		nonces[i] = first
-		first++
-	}
-	return nonces
-}

@@ -7,11 +7,9 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
 // token returns the token with the given index, 0 or 1.
@@ -29,41 +27,6 @@ func (p VaultParams) scale(i int, raw uint64) *big.Int {
 		multiplier = p.Token1Multiplier
 	}
 	return new(big.Int).Mul(new(big.Int).SetUint64(raw), bigs.OrZero(multiplier))
-}
-
-// Balance returns what the vault holds of the token with the given index, 0 or
-// 1, in base units.
-func (v Vault) Balance(i int) *big.Int { return v.Params.scale(i, v.Raw[i]) }
-
-// Current returns the Bitcoin output that controls the vault, or will control it
-// once it is open; false if there is none.
-func (v Vault) Current() (bitcoin.OutPoint, bool) {
-	switch {
-	case v.Opened:
-		return v.UTXO, true
-	case v.InitialUTXO != (bitcoin.OutPoint{}):
-		return v.InitialUTXO, true
-	}
-	return bitcoin.OutPoint{}, false
-}
-
-// After returns the vault after withdrawals that it has not processed yet,
-// oldest first. Each must spend the output that the one before left and be
-// covered with all its fees.
-func (v Vault) After(pending ...chains.Withdrawal) (Vault, error) {
-	if !v.Opened {
-		return Vault{}, fault.New(fault.InvalidState, "the vault is not open")
-	}
-	state := bitcoin.VaultState{UTXO: v.UTXO, Raw: v.Raw, Withdrawals: v.Withdrawals}
-	for _, w := range pending {
-		next, err := vault.After(state, vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts})
-		if err != nil {
-			return Vault{}, err
-		}
-		state = next
-	}
-	v.UTXO, v.Raw, v.Withdrawals = state.UTXO, state.Raw, state.Withdrawals
-	return v, nil
 }
 
 // OpenVault builds what opens a vault on its initial output.

@@ -34,11 +34,7 @@ func bitcoinNetwork(t testing.TB, name string) bitcoin.Network {
 
 func deploymentOf(t testing.TB, name string) Deployment {
 	t.Helper()
-	d, ok := presetOf(t, name).Deployment("")
-	if !ok {
-		t.Fatal("no default deployment")
-	}
-	return d
+	return presetOf(t, name).Deployments[0]
 }
 
 // swapOf reads swap data that a test needs to be good.

@@ -110,9 +110,12 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 	k.net.Bank().Read(bank.Finalized, 0, func(v *bank.View) {
 		slot, block = v.Head().Slot, wire.SignedBlock{Hash: v.Head().Hash, Height: v.Head().Height}
 	})
-	a, err := k.p.SignInit(d, by.Key, sender, uint64(k.net.Time().Add(10*time.Minute).Unix()), rate, slot, block.Hash)
+	until := uint64(k.net.Time().Add(10 * time.Minute).Unix())
+	tx, err := k.p.InitTx(d, sender, until, rate)
 	k.must(err)
-	return a, block
+	tx.Blockhash = block.Hash
+	k.must(tx.Sign(by.Key))
+	return wire.InitAuth{Prefix: d.InitPrefix(), Timeout: until, Slot: slot, Signature: tx.Signatures[by.Address]}, block
 }
 
 // open opens an escrow and returns the transaction's id.
@@ -231,7 +234,10 @@ func TestRefundedAndOpenedAnew(t *testing.T) {
 		d := k.lock(secretOf(2), 500, 8)
 		k.open(d, k.net.User, k.net.LP)
 		refund := func() string {
-			auth, err := d.SignRefund(k.net.LP.Key, uint64(k.net.Time().Add(10*time.Minute).Unix()))
+			auth := wire.RefundAuth{Timeout: uint64(k.net.Time().Add(10 * time.Minute).Unix())}
+			m := d.RefundMessage(auth.Timeout)
+			var err error
+			auth.Signature, err = k.net.LP.Key.Sign(m[:])
 			k.must(err)
 			tx, err := k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{})
 			k.must(err)

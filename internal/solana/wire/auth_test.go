@@ -112,7 +112,7 @@ func TestVectorsInitAuth(t *testing.T) {
 			d, f, sender := swapOf(t, in.Swap), feeRate(t, in.FeeRate), key(t, in.Sender)
 			slot := in.RPC.Slots["finalized"]
 			block, _ := in.RPC.block(t, slot)
-			a, err := p.SignInit(d, unhex(t, in.LPSecretKey), sender, uint64(now.Unix()+in.AuthorizationTimeoutSeconds), f, slot, block.Hash)
+			a, err := signInit(p, d, unhex(t, in.LPSecretKey), sender, uint64(now.Unix()+in.AuthorizationTimeoutSeconds), f, slot, block.Hash)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -312,7 +312,7 @@ func TestVectorsRefundAuth(t *testing.T) {
 			}
 			c.Expected(t, &want)
 			d := swapOf(t, in.Swap)
-			a, err := d.SignRefund(unhex(t, in.ClaimerSecretKey), uint64(now.Unix()+in.AuthorizationTimeoutSeconds))
+			a, err := signRefund(d, unhex(t, in.ClaimerSecretKey), uint64(now.Unix()+in.AuthorizationTimeoutSeconds))
 			if err != nil {
 				t.Fatal(err)
 			}

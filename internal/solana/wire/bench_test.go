@@ -11,7 +11,7 @@ func BenchmarkVerifyInit(b *testing.B) {
 	_, user := wallet(1)
 	d := must(firstV1.NewSwapData(Spec{Offerer: user, Claimer: lp, Token: WSOL, Amount: 5000, Expiry: 2_000_000_000, PayIn: true, DepositToken: WSOL}))
 	f := FeeRate{Price: 8000, Wrap: &Wrap{Create: true}}
-	auth := must(firstV1.SignInit(d, lpKey, user, 1_999_999_000, f, 5, Hash{8})).Auth()
+	auth := must(signInit(firstV1, d, lpKey, user, 1_999_999_000, f, 5, Hash{8})).Auth()
 	now := time.Unix(1_999_998_000, 0)
 	b.ReportAllocs()
 	for b.Loop() {

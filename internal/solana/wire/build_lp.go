@@ -17,19 +17,6 @@ func (p Programs) DepositTx(signer, mint Key, amount uint64, f FeeRate, wsol *ui
 	return a.Tx(signer, f)
 }
 
-// WithdrawTx is the inverse of [Programs.DepositTx]. SOL is unwrapped.
-func (p Programs) WithdrawTx(signer, mint Key, amount uint64, f FeeRate, to ToATA) (*Tx, error) {
-	var a Action
-	if err := to.ensure(&a, signer, signer, mint, nil); err != nil {
-		return nil, err
-	}
-	a.do(unitsVault, p.WithdrawInstruction(signer, mint, amount))
-	if mint == WSOL {
-		a.do(unitsUnwrap, Unwrap(signer))
-	}
-	return a.Tx(signer, f)
-}
-
 // SendTx makes the transaction that sends tokens, or SOL for the mint WSOL. wrapped
 // says whether the sender has a WSOL account, which is emptied first; to is what is
 // known of the recipient's token account.

@@ -41,18 +41,6 @@ func DecodeClaimHash(b []byte) (c ClaimHash, err error) {
 	return c, nil
 }
 
-// ParseClaimHash reads a claim hash from hex.
-func ParseClaimHash(s string) (ClaimHash, error) {
-	if len(s) != 2*ClaimHashSize {
-		return ClaimHash{}, fmt.Errorf("a claim hash of Solana has %d hexadecimal digits, not %d", 2*ClaimHashSize, len(s))
-	}
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		return ClaimHash{}, fmt.Errorf("claim hash: %w", err)
-	}
-	return DecodeClaimHash(b)
-}
-
 // ClaimHashOf returns the claim hash of a condition.
 func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
 	switch c.Kind {

@@ -71,15 +71,6 @@ func RawRefundFee(d *SwapData, f FeeRate) *big.Int {
 	return add(f.PriorityFee(uint64(d.refundUnits())), 3*signatureFee)
 }
 
-// RefundFee is what a refund costs with a token account for what is paid back.
-func RefundFee(d *SwapData, f FeeRate) *big.Int {
-	fee := RawRefundFee(d, f)
-	if d.PayIn {
-		add(fee, TokenAccountRent)
-	}
-	return fee
-}
-
 // DearestInitFee is what a wallet must keep back of its SOL to open the dearest
 // escrow that pays in: one of more than it has wrapped. wsol says whether its WSOL
 // account exists, regardless of who chose the fee rate (§21.3).

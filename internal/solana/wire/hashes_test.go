@@ -56,7 +56,4 @@ func TestClaimHashRefusals(t *testing.T) {
 	if a, b := must(ClaimHashOf(plain)), must(ClaimHashOf(nonced)); a != b {
 		t.Errorf("a payment without nonce has two hashes: %v, %v", a, b)
 	}
-	if _, err := ParseClaimHash("zz" + hex.EncodeToString(make([]byte, 41))); err == nil {
-		t.Error("what is not hex was read")
-	}
 }

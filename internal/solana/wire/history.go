@@ -2,7 +2,6 @@ package wire
 
 import (
 	"slices"
-	"time"
 
 	"github.com/swapper-go/swapper/chains"
 )
@@ -88,63 +87,6 @@ func (d *SwapData) sameEscrow(opened *SwapData) bool {
 		(d.ClaimerATA == nil || opened.ClaimerATA == nil || *d.ClaimerATA == *opened.ClaimerATA)
 }
 
-// PaidTo reports the status of the newest escrow of a payment hash, regardless of
-// its parties: before paying a hash one must know that it is not being paid and has
-// not been paid (§17).
-func (p Programs) PaidTo(paymentHash [32]byte, account []byte, newestFirst []Occurrence) chains.EscrowState {
-	if len(account) > 0 {
-		return chains.EscrowOpen
-	}
-	for _, o := range newestFirst {
-		if o.Hash == paymentHash && o.Kind == Claimed {
-			return chains.EscrowClaimed
-		}
-		if o.Hash == paymentHash && o.Kind == Refunded {
-			return chains.EscrowRefunded
-		}
-	}
-	return chains.EscrowNone
-}
-
-// PastEscrow is an escrow in the history of one of its parties.
-type PastEscrow struct {
-	Hash [32]byte  // escrow hash
-	Data *SwapData // nil if its opening is not in the history
-	Fact chains.EscrowFact
-}
-
-// Past finds the escrows in what happened at a party's address, oldest first, in the
-// order in which they come up (§18). An opening whose call is not told is passed over.
-func (p Programs) Past(oldestFirst []Occurrence) []PastEscrow {
-	var all []*PastEscrow
-	by := map[[32]byte]*PastEscrow{}
-	for _, o := range oldestFirst {
-		if o.Kind == Initialized && o.Opened == nil {
-			continue
-		}
-		hash := o.EscrowHash()
-		past := by[hash]
-		if past == nil {
-			past = &PastEscrow{Hash: hash}
-			by[hash] = past
-			all = append(all, past)
-		}
-		switch o.Kind {
-		case Initialized:
-			past.Data, past.Fact = o.Opened, chains.EscrowFact{State: chains.EscrowOpen, InitTx: o.Tx, Opened: o.Block}
-		case Claimed:
-			past.Fact.State, past.Fact.ClaimTx, past.Fact.Result, past.Fact.Finished = chains.EscrowClaimed, o.Tx, slices.Clone(o.Result[:]), o.Block
-		case Refunded:
-			past.Fact.State, past.Fact.RefundTx, past.Fact.Finished = chains.EscrowRefunded, o.Tx, o.Block
-		}
-	}
-	out := make([]PastEscrow, len(all))
-	for i, past := range all {
-		out[i] = *past
-	}
-	return out
-}
-
 // opened returns the escrow that a transaction opens with an event, nil if none of its
 // instructions does.
 func (p Programs) opened(tx SeenTx, e Event) *SwapData {
@@ -164,15 +106,4 @@ func Since[T any](history []T, slot func(T) uint64, from uint64) []T {
 		return history
 	}
 	return history[:i]
-}
-
-// Refundable says whether an open escrow can be taken back: after its expiry, and, in
-// v1, by its offerer alone.
-func (p Programs) Refundable(d *SwapData, who Key, open bool, now time.Time) bool {
-	return open && d.Expired(who, now, true) && (p.Version == V2 || d.IsOfferer(who))
-}
-
-// Claimable says whether an open escrow can still be claimed by who.
-func (d *SwapData) Claimable(who Key, open bool, now time.Time) bool {
-	return open && d.IsClaimer(who) && !d.Expired(who, now, false)
 }

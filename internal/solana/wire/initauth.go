@@ -137,26 +137,6 @@ func wrapInstructions(owner Key, lamports uint64, create bool, with func(payer, 
 	return append(all, Transfer(owner, ata, lamports), SyncNative(ata)), units
 }
 
-// SignInit signs the opening of an escrow as an LP does.
-func (p Programs) SignInit(d *SwapData, key SecretKey, sender Key, timeout uint64, f FeeRate, slot uint64, blockhash Hash) (InitAuth, error) {
-	lp, err := p.Counterparty(d, sender)
-	if err != nil {
-		return InitAuth{}, err
-	}
-	if lp != key.PublicKey() {
-		return InitAuth{}, fmt.Errorf("%s has to sign, not %s", lp, key.PublicKey())
-	}
-	tx, err := p.InitTx(d, sender, timeout, f)
-	if err != nil {
-		return InitAuth{}, err
-	}
-	tx.Blockhash = blockhash
-	if err := tx.Sign(key); err != nil {
-		return InitAuth{}, err
-	}
-	return InitAuth{d.InitPrefix(), timeout, slot, tx.Signatures[lp]}, nil
-}
-
 // CheckInit checks what can be checked of an authorisation to open an escrow without
 // asking a node. needed is false where none is needed and the rest is checked (§13,
 // steps 1 to 5). Errors: *[chains.AuthError].

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/relay"
@@ -107,11 +106,3 @@ func (p Programs) HeightInstruction(signer Key, value uint32, op HeightOp) Instr
 // FeePerHeader is what watchtowers expect to pay for each header that a relay
 // lacks, in lamports (§12).
 const FeePerHeader = 50_000
-
-// SyncFee is what bringing a relay from its height to another costs, in lamports.
-func SyncFee(height, required uint32) *big.Int {
-	if required <= height {
-		return new(big.Int)
-	}
-	return new(big.Int).Mul(big.NewInt(FeePerHeader), big.NewInt(int64(required-height)))
-}

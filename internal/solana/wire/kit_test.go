@@ -187,3 +187,21 @@ func fieldOf(err error) string {
 	}
 	return ""
 }
+
+// signInit authorises the opening of an escrow as an LP does.
+func signInit(p Programs, d *SwapData, key SecretKey, sender Key, timeout uint64, f FeeRate, slot uint64, blockhash Hash) (InitAuth, error) {
+	tx, err := p.InitTx(d, sender, timeout, f)
+	if err != nil {
+		return InitAuth{}, err
+	}
+	tx.Blockhash = blockhash
+	err = tx.Sign(key)
+	return InitAuth{d.InitPrefix(), timeout, slot, tx.Signatures[key.PublicKey()]}, err
+}
+
+// signRefund authorises a refund as an LP does.
+func signRefund(d *SwapData, key SecretKey, timeout uint64) (RefundAuth, error) {
+	m := d.RefundMessage(timeout)
+	sig, err := key.Sign(m[:])
+	return RefundAuth{timeout, sig}, err
+}

@@ -50,7 +50,7 @@ func TestAssertionsOfWallets(t *testing.T) {
 	// What an LP has signed stays as it is.
 	lpKey, _ := wallet(200)
 	in := swapFor(t, p, true, firstToken, user)
-	auth := must(p.SignInit(in, lpKey, user, 2_000_000_000, FeeRate{Price: 1}, 5, Hash{3}))
+	auth := must(signInit(p, in, lpKey, user, 2_000_000_000, FeeRate{Price: 1}, 5, Hash{3}))
 	wants := must(p.WantOpen(in, user, auth, FeeRate{Price: 1}, bound))
 	open := must(p.InitTx(in, user, auth.Timeout, FeeRate{Price: 1}))
 	open.Instructions = append(open.Instructions, balance)

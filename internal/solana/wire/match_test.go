@@ -196,7 +196,7 @@ func TestMatchOpening(t *testing.T) {
 		d := swapFor(t, p, true, WSOL, user)
 		f := FeeRate{Price: 9000}
 		block := SignedBlock{Hash: Hash{8}, Height: 100}
-		auth := must(p.SignInit(d, lpKey, user, 1_999_999_000, f, 500, block.Hash))
+		auth := must(signInit(p, d, lpKey, user, 1_999_999_000, f, 500, block.Hash))
 		wants := must(p.WantOpen(d, user, auth, f, bound))
 		build := func() []*Tx { return must(p.OpenTxs(d, user, auth, f, block, nil)) }
 		for _, c := range []struct {
@@ -283,7 +283,7 @@ func TestWrappingThatNobodyAskedFor(t *testing.T) {
 		"another token":          {firstToken, FeeRate{Price: 1}, false},
 	} {
 		d := swapFor(t, p, true, c.token, user)
-		auth := must(p.SignInit(d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))
+		auth := must(signInit(p, d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))
 		open := must(p.OpenTxs(d, user, auth, c.f, SignedBlock{Hash: Hash{8}}, nil))
 		wrap := &Tx{Payer: user, Instructions: []Instruction{Transfer(user, ATA(user, WSOL), 1), SyncNative(ATA(user, WSOL))}}
 		_, _, err := MatchAll(must(p.WantOpen(d, user, auth, c.f, bound)), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
@@ -312,7 +312,7 @@ func TestMatchRefund(t *testing.T) {
 	lpKey, _ := wallet(200)
 	guardKey, guard := wallet(3)
 	d := swapFor(t, p, true, WSOL, user)
-	auth := must(d.SignRefund(lpKey, 1_999_999_000))
+	auth := must(signRefund(d, lpKey, 1_999_999_000))
 	tx := must(p.RefundTx(d, user, &auth, guardKey, FeeRate{Price: 1}, ToATA{Missing: true, Create: true}))
 	got := signedBy(t, *tx, key, guardKey)
 	if err := p.WantRefund(d, user, &auth, &guard, bound).Match(got); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,7 +58,14 @@ func TestVectorsConstants(t *testing.T) {
 			if !ok {
 				t.Fatal("no network")
 			}
-			_, err := n.CheckGenesis(in.GenesisHash)
+			err := CheckGenesis(Genesis(n.Cluster), in.GenesisHash)
+			if strings.Contains(c.Name, "unknown") {
+				c.Differ(t, "sol-genesis")
+				if err == nil {
+					t.Errorf("the genesis hash %s is accepted", in.GenesisHash)
+				}
+				return
+			}
 			if !refused(t, c, err) {
 				vectors.SameJSON(t, want, map[string]bool{"ok": true})
 			}
@@ -175,14 +183,17 @@ func TestVectorsHashes(t *testing.T) {
 		c.Expected(t, &want)
 		switch in.Fn {
 		case "parseClaimHash":
-			_, err := ParseClaimHash(in.ClaimHash)
+			b, err := hex.DecodeString(in.ClaimHash)
+			if err == nil {
+				_, err = DecodeClaimHash(b)
+			}
 			refused(t, c, err)
 		case "escrowHash":
 			hash := hash32(t, in.PaymentHash)
 			escrow := EscrowHash(hash, number(t, in.Sequence))
 			claim := ClaimHash{hash, number(t, *in.Nonce), in.Confirmations}
 			vectors.SameJSON(t, want, map[string]string{"escrowHash": hex.EncodeToString(escrow[:]), "claimHash": hex.EncodeToString(claim.Bytes())})
-			if again, err := ParseClaimHash(hex.EncodeToString(claim.Bytes())); err != nil || again != claim {
+			if again, err := DecodeClaimHash(claim.Bytes()); err != nil || again != claim {
 				t.Errorf("read back: %v, %v", again, err)
 			}
 		default:

@@ -142,13 +142,8 @@ func GuardKey(seed chains.Seed, auth RefundAuth) SecretKey {
 	return DataKey(seed[:], sha256.Sum256(auth.Signature[:]))
 }
 
-// Wants returns the transactions of a plan as they must come back, with the index of
-// the step that each belongs to. signer is who signs them.
-func (p Programs) Wants(plan chains.Plan, signer Key) (wants []WantTx, steps []int, err error) {
-	return p.wants(plan, signer, 0)
-}
-
-// wants is [Programs.Wants] with the n-th data account.
+// wants returns the transactions of a plan as they must come back, with the index of
+// the step that each belongs to. signer is who signs them, n which data account is used.
 func (p Programs) wants(plan chains.Plan, signer Key, n int) (wants []WantTx, steps []int, err error) {
 	for i, step := range plan.Steps {
 		more, err := p.wantStep(plan, step, signer, n)

@@ -80,16 +80,6 @@ func RecentPrice(fees []uint64) uint64 {
 // Accounts that a transaction writes to, for estimating what others pay to write to
 // them (§12).
 
-// InitPayInAccounts are those of opening an escrow that pays in.
-func (p Programs) InitPayInAccounts(offerer, claimer, token Key, paymentHash [32]byte) []Key {
-	return []Key{offerer, p.Vault(token), ATA(offerer, token), p.UserVault(claimer, token), p.Escrow(paymentHash)}
-}
-
-// InitAccounts are those of opening an escrow out of an LP's balance.
-func (p Programs) InitAccounts(offerer, claimer, token Key, paymentHash [32]byte) []Key {
-	return []Key{p.UserVault(offerer, token), claimer, p.Escrow(paymentHash)}
-}
-
 // ClaimAccounts are those of a claim.
 func (p Programs) ClaimAccounts(signer Key, d *SwapData) []Key {
 	all := []Key{signer}

@@ -21,16 +21,6 @@ func (d *SwapData) RefundMessage(timeout uint64) [32]byte {
 	return sha256.Sum256(*w)
 }
 
-// SignRefund authorises a refund as an LP does.
-func (d *SwapData) SignRefund(key SecretKey, timeout uint64) (RefundAuth, error) {
-	if key.PublicKey() != d.Claimer {
-		return RefundAuth{}, fmt.Errorf("%s has to sign, not %s", d.Claimer, key.PublicKey())
-	}
-	m := d.RefundMessage(timeout)
-	sig, err := key.Sign(m[:])
-	return RefundAuth{timeout, sig}, err
-}
-
 // Auth is the authorisation as LPs send it.
 func (a RefundAuth) Auth() chains.Auth {
 	return chains.Auth{Prefix: PrefixRefund, Timeout: int64(a.Timeout), Signature: fmt.Sprintf("%x", a.Signature[:])}

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"fmt"
 	"math/big"
 )
@@ -100,16 +99,6 @@ func (s *RelayState) SetCommitment(height uint32, c [32]byte) bool {
 	}
 	s.TotalBlocks++
 	return true
-}
-
-// Has reports whether a commitment is the main chain's at some height that the relay remembers.
-func (s *RelayState) Has(c [32]byte) bool {
-	for at := 0; at < len(s.commitments); at += 32 {
-		if bytes.Equal(s.commitments[at:at+32], c[:]) {
-			return true
-		}
-	}
-	return false
 }
 
 // RelayFork is the account of a fork under construction.

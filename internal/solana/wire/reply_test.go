@@ -85,12 +85,12 @@ func TestParseSeen(t *testing.T) {
 		if err != nil || !known || tx.Slot != 77 || tx.Time != 1_700_000_000 || tx.Failed || len(tx.ID) < 64 || len(tx.Instructions) != 3 {
 			t.Fatalf("%s: %+v, %v, %v", version, tx, known, err)
 		}
-		past := firstV1.Past(newestFirst(firstV1, []SeenTx{tx}))
-		if len(past) != 1 || past[0].Data == nil || past[0].Data.Terms() != d.Terms() || past[0].Data.Claimer != d.Claimer || past[0].Fact.State != chains.EscrowOpen || *past[0].Data.TxoHash != [32]byte{4} {
-			t.Errorf("%s: %+v", version, past)
+		all := newestFirst(firstV1, []SeenTx{tx})
+		if len(all) != 1 || all[0].Kind != Initialized || all[0].Opened == nil || all[0].Opened.Terms() != d.Terms() || all[0].Opened.Claimer != d.Claimer || *all[0].Opened.TxoHash != [32]byte{4} {
+			t.Errorf("%s: %+v", version, all)
 		}
 		failed, _, err := ParseSeen(json.RawMessage(strings.Replace(reply, `"err":null`, `"err":{"InstructionError":[0,{"Custom":6001}]}`, 1)))
-		if err != nil || !failed.Failed || len(firstV1.Past(newestFirst(firstV1, []SeenTx{failed}))) != 0 {
+		if err != nil || !failed.Failed || len(newestFirst(firstV1, []SeenTx{failed})) != 0 {
 			t.Errorf("%s: failed %v, %v", version, failed.Failed, err)
 		}
 	}
@@ -130,9 +130,9 @@ func FuzzReplies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if tx, known, err := ParseSeen(json.RawMessage(text)); err == nil && known {
 			for _, p := range []Programs{firstV1, firstV2} {
-				for _, past := range p.Past(newestFirst(p, []SeenTx{tx})) {
-					if past.Fact.State == chains.EscrowNone {
-						t.Fatal("an escrow without a state")
+				for _, o := range newestFirst(p, []SeenTx{tx}) {
+					if o.Opened != nil && o.Kind != Initialized {
+						t.Fatal("an escrow is opened by its end")
 					}
 				}
 				for _, ix := range tx.Instructions {

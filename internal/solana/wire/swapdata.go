@@ -108,12 +108,6 @@ func (d *SwapData) ClaimHash() ClaimHash { return ClaimHash{d.PaymentHash, d.Non
 // EscrowHash names the escrow.
 func (d *SwapData) EscrowHash() [32]byte { return EscrowHash(d.PaymentHash, d.Sequence) }
 
-// TotalDeposit is what who opens the escrow puts in beside the amount, in lamports.
-func (d *SwapData) TotalDeposit() uint64 { return max(d.SecurityDeposit, d.ClaimerBounty) }
-
-// TracksReputation says that the escrow's end counts for the claimer.
-func (d *SwapData) TracksReputation() bool { return !d.PayOut }
-
 // TxoHint returns the hash of the output that is paid, nil if none was published:
 // zeros mean that the opener of the escrow opted out.
 func (d *SwapData) TxoHint() *[32]byte {
@@ -134,34 +128,10 @@ func (d *SwapData) ExpiryTime() (int64, error) {
 	return int64(d.Expiry), nil
 }
 
-// IsOfferer reports whether a key is the offerer.
-func (d *SwapData) IsOfferer(k Key) bool { return d.Offerer == k }
-
 // IsClaimer reports whether a key is the claimer, and what is paid out goes to its
 // own token account: the program does not check whose that account is.
 func (d *SwapData) IsClaimer(k Key) bool {
 	return d.Claimer == k && (!d.PayOut || d.ClaimerATA != nil && *d.ClaimerATA == ATA(k, d.Token))
-}
-
-// SetOfferer makes a wallet the offerer, who pays in. With data from an LP, set
-// our own side before checking anything (§21).
-func (d *SwapData) SetOfferer(k Key) error {
-	if !OnCurve(k) {
-		return ErrOffCurve
-	}
-	ata := ATA(k, d.Token)
-	d.Offerer, d.OffererATA, d.PayIn = k, &ata, true
-	return nil
-}
-
-// SetClaimer makes a wallet the claimer, who is paid out.
-func (d *SwapData) SetClaimer(k Key) error {
-	if !OnCurve(k) {
-		return ErrOffCurve
-	}
-	ata := ATA(k, d.Token)
-	d.Claimer, d.ClaimerATA, d.PayIn, d.PayOut = k, &ata, false, true
-	return nil
 }
 
 // member is one member of escrow data as text, for comparisons.

@@ -97,16 +97,6 @@ func validSecret(key []byte) bool {
 	return len(key) == ed25519.PrivateKeySize && bytes.Equal(ed25519.NewKeyFromSeed(key[:ed25519.SeedSize]), key)
 }
 
-// ParseSigned reads a transaction as it comes back from a wallet: plain hex. Every
-// signature must be there and good.
-func ParseSigned(s string) (*Parsed, error) {
-	p, err := parseTxHex(s)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.Verify()
-}
-
 func parseTxHex(s string) (*Parsed, error) {
 	if len(s) > 2*MaxTxSize {
 		return nil, fmt.Errorf("a transaction has at most %d hexadecimal digits", 2*MaxTxSize)

@@ -39,7 +39,7 @@ func start(t *testing.T, o starknet.Options) *ground {
 			t.Error(err)
 		}
 	})
-	nodes, err := starkrpc.Dial(func(id wire.Felt) error { _, err := n.Network().CheckChainID(id); return err }, []string{n.URL()}, http.DefaultTransport, time.Now)
+	nodes, err := starkrpc.Dial(n.Network().CheckChainID, []string{n.URL()}, http.DefaultTransport, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestFaultyServers(t *testing.T) {
 				urls = append(urls, g.net.URL())
 			}
 			nodes, err := starkrpc.Dial(func(id wire.Felt) error {
-				if known, err := g.net.Network().CheckChainID(id); err != nil || !known {
+				if err := g.net.Network().CheckChainID(id); err != nil {
 					return errors.Join(err, errors.New("unknown"))
 				}
 				return nil

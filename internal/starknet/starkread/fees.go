@@ -60,28 +60,3 @@ func (l *Ledger) FeeRates(ctx context.Context, take func(wire.FeeRate)) error {
 		}
 	})
 }
-
-// Estimate asks what signed transactions would use, one after the other, on the block
-// that is being made. The node sees them: never one that reveals a secret. It takes one
-// round trip.
-func (l *Ledger) Estimate(ctx context.Context, txs []*wire.Transaction) ([]starkrpc.Estimate, error) {
-	var all []starkrpc.Estimate
-	r, err := starkrpc.EstimateRequest(txs, &all)
-	if err != nil {
-		return nil, err
-	}
-	return all, starkrpc.AskAll(ctx, l.Nodes, []starkrpc.Request{r})
-}
-
-// Simulate asks what signed transactions would do, one after the other, on the block
-// that is being made. The node sees them: never one that reveals a secret. It takes one
-// round trip. That one reverts is no error; that the network would not take one is an
-// error that [starkrpc.IsRefusal] knows.
-func (l *Ledger) Simulate(ctx context.Context, txs []*wire.Transaction) ([]starkrpc.Simulation, error) {
-	var all []starkrpc.Simulation
-	r, err := starkrpc.SimulateRequest(txs, &all)
-	if err != nil {
-		return nil, err
-	}
-	return all, starkrpc.AskAll(ctx, l.Nodes, []starkrpc.Request{r})
-}

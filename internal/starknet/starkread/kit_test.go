@@ -105,7 +105,7 @@ func connect(t testing.TB, now time.Time, urls ...string) *Ledger {
 		t.Fatal("no preset")
 	}
 	clock := func() time.Time { return now }
-	nodes, err := starkrpc.Dial(func(id wire.Felt) error { _, err := n.CheckChainID(id); return err }, urls, http.DefaultTransport, clock)
+	nodes, err := starkrpc.Dial(n.CheckChainID, urls, http.DefaultTransport, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func deployment(t testing.TB) wire.Deployment {
 	if !ok {
 		t.Fatal("no preset")
 	}
-	d, _ := n.Deployment("")
+	d := n.Deployments[0]
 	d.EscrowManager.Height, d.VaultManager.Height, d.BtcRelay.Height = 0, 0, 0
 	return d
 }

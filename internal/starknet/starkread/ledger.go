@@ -70,17 +70,6 @@ func (l *Ledger) heads(head *starkrpc.Head) chains.Heads {
 	return chains.Heads{Latest: b, Final: b}
 }
 
-// OnL1 returns the newest block that was accepted on L1, which no sequencer can undo: from
-// there a later scan need not look again. It takes one round trip. A node before version
-// 0.9 of the interface cannot tell it, which [starkrpc.IsUnsupported] knows.
-func (l *Ledger) OnL1(ctx context.Context) (chains.Block, error) {
-	var b starkrpc.Block
-	if err := starkrpc.AskAll(ctx, l.Nodes, []starkrpc.Request{starkrpc.L1HeadRequest(&b)}); err != nil {
-		return chains.Block{}, err
-	}
-	return b.Neutral(), nil
-}
-
 // BlockTime returns the Unix time of the block that is being made, which contracts see
 // before an accepted block has it. It takes one round trip, none if it, or the newest
 // accepted block, was read in the last ten seconds.

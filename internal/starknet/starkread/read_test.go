@@ -506,10 +506,6 @@ func TestBlockTime(t *testing.T) {
 		if at, err := ledger.BlockTime(t.Context()); err != nil || at != s.time+2 {
 			t.Errorf("%s: %d, %v", version, at, err)
 		}
-		switch _, err := ledger.OnL1(t.Context()); {
-		case s.old() && !starkrpc.IsUnsupported(err), !s.old() && err != nil:
-			t.Errorf("%s: %v", version, err)
-		}
 	}
 }
 

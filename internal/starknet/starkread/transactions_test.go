@@ -3,6 +3,7 @@ package starkread
 import (
 	"encoding/json"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -226,18 +227,34 @@ func TestEstimateAndSimulate(t *testing.T) {
 		s := newStub(t)
 		s.version = version
 		ledger := s.reader().ledger
-		demand := func(p json.RawMessage, list string) {
+		estimate := func() (all []starkrpc.Estimate, err error) {
+			r, err := starkrpc.TrialRequest([]*wire.Transaction{tx}, &all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = starkrpc.AskAll(t.Context(), ledger.Nodes, []starkrpc.Request{r})
+			return all, err
+		}
+		simulate := func() (all []starkrpc.Simulation, err error) {
+			r, err := starkrpc.SimulateRequest([]*wire.Transaction{tx}, &all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = starkrpc.AskAll(t.Context(), ledger.Nodes, []starkrpc.Request{r})
+			return all, err
+		}
+		demand := func(p json.RawMessage, list string, flags ...string) {
 			var q struct {
 				Request, Transactions []map[string]any
 				Block                 string   `json:"block_id"`
 				Flags                 []string `json:"simulation_flags"`
 			}
 			_ = json.Unmarshal(p, &q)
-			if len(q.Request)+len(q.Transactions) != 1 || q.Block != map[bool]string{true: "pending", false: "pre_confirmed"}[s.old()] || q.Flags == nil || len(q.Flags) != 0 || !strings.Contains(string(p), `"`+list+`"`) {
+			if len(q.Request)+len(q.Transactions) != 1 || q.Block != map[bool]string{true: "pending", false: "pre_confirmed"}[s.old()] || q.Flags == nil || !slices.Equal(q.Flags, append([]string{}, flags...)) || !strings.Contains(string(p), `"`+list+`"`) {
 				t.Errorf("%s: %s", version, p)
 			}
 		}
-		s.methods["starknet_estimateFee"] = func(p json.RawMessage) any { demand(p, "request"); return []any{fee} }
+		s.methods["starknet_estimateFee"] = func(p json.RawMessage) any { demand(p, "request", "SKIP_VALIDATE"); return []any{fee} }
 		reason := any(nil)
 		s.methods["starknet_simulateTransactions"] = func(p json.RawMessage) any {
 			demand(p, "transactions")
@@ -247,26 +264,26 @@ func TestEstimateAndSimulate(t *testing.T) {
 			}
 			return []any{map[string]any{"transaction_trace": map[string]any{"type": "INVOKE", "execute_invocation": execute}, "fee_estimation": fee}}
 		}
-		all, err := ledger.Estimate(t.Context(), []*wire.Transaction{tx})
+		all, err := estimate()
 		if err != nil || all[0].Gas != (wire.Gas{L1: 1, L1Data: 3}) || all[0].Fee.Int64() != 14 || all[0].Prices.L1.Int64() != 2 {
 			t.Errorf("%s: %+v, %v", version, all, err)
 		}
-		done, err := ledger.Simulate(t.Context(), []*wire.Transaction{tx})
+		done, err := simulate()
 		if err != nil || done[0].Reverted || done[0].Estimate.Fee.Int64() != 14 {
 			t.Errorf("%s: %+v, %v", version, done, err)
 		}
 		reason = "0x6e6f20706f776572 ('no power')"
-		if done, err = ledger.Simulate(t.Context(), []*wire.Transaction{tx}); err != nil || !done[0].Reverted || !strings.Contains(done[0].Reason, "no power") {
+		if done, err = simulate(); err != nil || !done[0].Reverted || !strings.Contains(done[0].Reason, "no power") {
 			t.Errorf("%s: %+v, %v", version, done, err)
 		}
 		s.methods["starknet_estimateFee"] = func(json.RawMessage) any { return []any{} }
-		if _, err := ledger.Estimate(t.Context(), []*wire.Transaction{tx}); fault.CodeOf(err) != fault.Upstream {
+		if _, err := estimate(); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%s: %v", version, err)
 		}
 		s.methods["starknet_estimateFee"] = func(json.RawMessage) any {
 			return refusal{Code: 41, Text: "Transaction execution error", Data: json.RawMessage(`{"transaction_index":0,"execution_error":{"contract_address":"0x11","class_hash":"0x1","selector":"0x2","error":"0x6e6f20706f776572"}}`)}
 		}
-		if _, err := ledger.Estimate(t.Context(), []*wire.Transaction{tx}); !starkrpc.IsReverted(err) || !strings.Contains(starkrpc.RevertReason(err), "no power") {
+		if _, err := estimate(); !starkrpc.IsReverted(err) || !strings.Contains(starkrpc.RevertReason(err), "no power") {
 			t.Errorf("%s: %v, %s", version, err, starkrpc.RevertReason(err))
 		}
 	}

@@ -215,30 +215,3 @@ func (r *Reader) DryRun(ctx context.Context, txs [][]byte) error {
 	}
 	return nil
 }
-
-// Fronters returns who advanced withdrawals, in their order, in one round trip; zero where
-// nobody did (protocol: chain-starknet.md §15.4).
-func (r *Reader) Fronters(ctx context.Context, vault wire.VaultRef, withdrawals []chains.Withdrawal) ([]wire.Felt, error) {
-	answers := make([]starkrpc.Felts, len(withdrawals))
-	var head starkrpc.Head
-	requests := []starkrpc.Request{starkrpc.HeadRequest(&head)}
-	for i, w := range withdrawals {
-		id, err := wire.FrontingID(w)
-		if err != nil {
-			return nil, err
-		}
-		requests = append(requests, r.call(r.VaultManager, wire.EntryFronter, append(vault.Felts(), id), starkrpc.Latest, &answers[i]))
-	}
-	if err := starkrpc.AskAll(ctx, r.ledger.Nodes, requests); err != nil {
-		return nil, err
-	}
-	r.ledger.heads(&head)
-	fronters := make([]wire.Felt, len(withdrawals))
-	for i, a := range answers {
-		var err error
-		if fronters[i], err = wire.ReadFronter(a); err != nil {
-			return nil, fault.New(fault.Upstream, "%w", err)
-		}
-	}
-	return fronters, nil
-}

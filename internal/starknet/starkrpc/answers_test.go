@@ -142,7 +142,6 @@ func TestQuestions(t *testing.T) {
 	some := []wire.Felt{wire.FeltOf(1), wire.FeltOf(2)}
 	for want, r := range map[string]Request{
 		`starknet_getBlockWithTxHashes {"block_id":"latest"}`:                                                                                                              HeadRequest(new(Head)),
-		`starknet_getBlockWithTxHashes {"block_id":"l1_accepted"}`:                                                                                                         L1HeadRequest(new(Block)),
 		`starknet_getBlockWithTxHashes {"block_id":{"block_number":7}}`:                                                                                                    BlockRequest(AtHeight(7), new(Block)),
 		`starknet_getBlockWithTxHashes {"block_id":{"block_hash":"0x7"}}`:                                                                                                  BlockRequest(AtHash(wire.FeltOf(7)), new(Block)),
 		`starknet_getBlockWithTxHashes {"block_id":"pre_confirmed"}`:                                                                                                       PreConfirmedRequest(new(PreConfirmed)),

@@ -18,18 +18,12 @@ type atKind uint8
 
 const (
 	atLatest atKind = iota
-	atL1
 	atHeight
 	atHash
 )
 
-// Latest is the newest block that was accepted on L2: what the network acts on. OnL1 is
-// the newest one whose proof Ethereum has accepted, hours older; nodes before version
-// 0.9 do not tell it.
-var (
-	Latest = At{}
-	OnL1   = At{kind: atL1}
-)
+// Latest is the newest block that was accepted on L2: what the network acts on.
+var Latest = At{}
 
 // AtHeight is the block of a height, on whatever branch the node has it.
 func AtHeight(n uint64) At { return At{kind: atHeight, height: n} }
@@ -40,8 +34,6 @@ func AtHash(hash wire.Felt) At { return At{kind: atHash, hash: hash} }
 // param is a block id.
 func (a At) param() any {
 	switch a.kind {
-	case atL1:
-		return "l1_accepted"
 	case atHeight:
 		return object{"block_number": a.height}
 	case atHash:

@@ -91,8 +91,6 @@ func (a At) check(b *Block) error {
 		return fmt.Errorf("the block has the height %d, not %d", b.Height, a.height)
 	case a.kind == atHash && b.Hash != a.hash:
 		return fmt.Errorf("the block has the hash %s, not %s", wire.Hex(b.Hash), wire.Hex(a.hash))
-	case a.kind == atL1:
-		b.OnL1 = true
 	}
 	return nil
 }
@@ -103,14 +101,6 @@ type Head struct{ Block }
 // HeadRequest asks for the newest accepted block.
 func HeadRequest(result *Head) Request {
 	return Request{Method: "starknet_getBlockWithTxHashes", Named: object{"block_id": Latest.param()}, Result: result}
-}
-
-// L1HeadRequest asks for the newest block that was accepted on L1. Nodes before version
-// 0.9 cannot tell it, which [IsUnsupported] knows.
-func L1HeadRequest(result *Block) Request {
-	return Request{Method: "starknet_getBlockWithTxHashes", Named: object{"block_id": OnL1.param()}, Result: result, Check: func(got any) error {
-		return OnL1.check(got.(*Block))
-	}}
 }
 
 // PreConfirmed is the block that is being made. It has no hash, it can vanish, and

@@ -97,16 +97,6 @@ func IsReverted(err error) bool {
 // where it was: tokens are the node's own, and another one does not know them.
 func IsStaleToken(err error) bool { return jsonrpc.CodeOf(err) == codeTokenInvalid }
 
-// IsUnsupported reports whether an error says that the node does not have a method, or
-// not in this form.
-func IsUnsupported(err error) bool {
-	switch jsonrpc.CodeOf(err) {
-	case codeMethodNotFound, codeInvalidRequest, codeInvalidParams, codeServerUnsupported:
-		return true
-	}
-	return false
-}
-
 // IsDuplicate reports whether an error says that the node has a transaction already.
 func IsDuplicate(err error) bool { return jsonrpc.CodeOf(err) == codeDuplicate }
 

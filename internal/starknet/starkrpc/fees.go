@@ -73,16 +73,11 @@ func bodies(txs []*wire.Transaction) ([]json.RawMessage, error) {
 	return all, nil
 }
 
-// EstimateRequest asks what signed transactions would use, one after the other, on the
-// block that is being made. Signatures, nonces and balances are checked. One that fails
-// is an error that [IsReverted] knows, or one that [IsRefusal] knows. They are shown to
-// the node: never one that reveals a secret.
-func EstimateRequest(txs []*wire.Transaction, result *[]Estimate) (Request, error) {
-	return estimate(txs, result)
-}
-
-// TrialRequest is [EstimateRequest] for invocations that are not signed yet, by accounts
-// that are deployed. What the account takes to check its signature is not in the answer.
+// TrialRequest asks what invocations that are not signed yet, by accounts that are
+// deployed, would use, one after the other, on the block that is being made. Nonces and
+// balances are checked. What an account takes to check its signature is not in the answer.
+// One that fails is an error that [IsReverted] knows, or one that [IsRefusal] knows. They
+// are shown to the node: never one that reveals a secret.
 func TrialRequest(txs []*wire.Transaction, result *[]Estimate) (Request, error) {
 	trials := make([]*wire.Transaction, len(txs))
 	for i, tx := range txs {
@@ -148,7 +143,7 @@ func (s *Simulation) UnmarshalJSON(data []byte) error {
 }
 
 // SimulateRequest asks what signed transactions would do, one after the other, on the
-// block that is being made. What [EstimateRequest] says of secrets holds here too. One
+// block that is being made. What [TrialRequest] says of secrets holds here too. One
 // that reverts is a [Simulation]; one that its account or the network does not take is
 // an error that [IsRefusal] knows.
 func SimulateRequest(txs []*wire.Transaction, result *[]Simulation) (Request, error) {

@@ -68,7 +68,7 @@ func TestSwapsAskABusyNodeTogether(t *testing.T) {
 // What takes a node long, or may be done once only, shares no request.
 func TestOnlyLightQuestionsAreAskedTogether(t *testing.T) {
 	at := AtHash(wire.FeltOf(1))
-	for _, r := range []Request{HeadRequest(new(Head)), L1HeadRequest(new(Block)), BlockRequest(at, new(Block)), NonceRequest(wire.FeltOf(1), at, new(Nonce)),
+	for _, r := range []Request{HeadRequest(new(Head)), BlockRequest(at, new(Block)), NonceRequest(wire.FeltOf(1), at, new(Nonce)),
 		PreConfirmedNonceRequest(wire.FeltOf(1), new(PreConfirmedNonce)), ClassHashRequest(wire.FeltOf(1), at, new(ClassHash)),
 		CallRequest(wire.FeltOf(1), wire.FeltOf(2), nil, at, new(Felts)), ReceiptRequest(wire.FeltOf(1), new(Receipt)), ProgressRequest(wire.FeltOf(1), new(Progress))} {
 		if !light(r) {

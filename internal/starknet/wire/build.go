@@ -158,15 +158,6 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 	return Call{To: d.EscrowManager.Address, Entry: entryCoopRefund, Calldata: s.calldata().span(signature...).uint(uint64(auth.Timeout)), Gas: refundGas(s.PayIn)}, nil
 }
 
-// CheckRefundable reports why an open escrow cannot be refunded yet, in the offerer's
-// eyes: it must be open and expired for [chains.RefundGrace].
-func (s SwapData) CheckRefundable(state chains.EscrowState, now time.Time) error {
-	if state != chains.EscrowOpen || !s.IsExpired(s.Offerer, now) {
-		return fault.New(fault.InvalidState, "the escrow cannot be refunded")
-	}
-	return nil
-}
-
 // Transfer builds a transfer of a token.
 func Transfer(token, to Felt, amount *big.Int) (Call, error) {
 	if !InBits(amount, 256) {

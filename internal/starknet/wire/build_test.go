@@ -109,12 +109,6 @@ func TestBuildersRefuse(t *testing.T) {
 	if _, err := d.ClaimByBitcoin(chain, BitcoinProof{Tx: []byte{1}}); err == nil {
 		t.Error("a transaction that is none proves something")
 	}
-	if err := s.CheckRefundable(chains.EscrowOpen, after.Add(chains.RefundGrace)); err == nil {
-		t.Error("refundable in the last second")
-	}
-	if err := s.CheckRefundable(chains.EscrowOpen, after.Add(chains.RefundGrace+time.Second)); err != nil {
-		t.Error(err)
-	}
 	if !s.ClaimInTime(after.Add(-chains.ClaimGrace), 0) || s.ClaimInTime(after.Add(-chains.ClaimGrace), after.Unix()) || s.ClaimInTime(after, 0) {
 		t.Error("a claim is in time by the earlier clock")
 	}

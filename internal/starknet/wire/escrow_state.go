@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/swapper-go/swapper/chains"
 )
@@ -24,13 +23,6 @@ func (r *reader) escrowRecord() EscrowRecord {
 	return e
 }
 
-// ReadEscrowState reads the answer of [EntryHashState].
-func ReadEscrowState(answer []Felt) (EscrowRecord, error) {
-	r := &reader{rest: answer}
-	e := r.escrowRecord()
-	return e, r.end()
-}
-
 // EscrowStatesCall is what [EntryHashStates] takes.
 func EscrowStatesCall(escrows []Felt) []Felt { return felts(nil).span(escrows...) }
 
@@ -45,35 +37,4 @@ func ReadEscrowStates(answer []Felt, n int) ([]EscrowRecord, error) {
 		records[i] = r.escrowRecord()
 	}
 	return records, r.end()
-}
-
-// CommitStatus is the status of an escrow from the point of view of one party, with
-// the protocol's numbers (§12.1).
-type CommitStatus int
-
-// The statuses.
-const (
-	StatusExpired      CommitStatus = 0
-	StatusNotCommitted CommitStatus = 1
-	StatusCommitted    CommitStatus = 2
-	StatusPaid         CommitStatus = 3
-	StatusRefundable   CommitStatus = 4
-)
-
-// Status reads an escrow's state with the eyes of signer. A refunded escrow that has
-// not expired counts as not committed, but it can never be opened again: [CanInit]
-// decides that from the state.
-func (s SwapData) Status(state chains.EscrowState, signer Felt, now time.Time) CommitStatus {
-	expired := s.IsExpired(signer, now)
-	switch {
-	case state == chains.EscrowClaimed:
-		return StatusPaid
-	case state == chains.EscrowOpen && expired && signer == s.Offerer:
-		return StatusRefundable
-	case state == chains.EscrowOpen:
-		return StatusCommitted
-	case expired:
-		return StatusExpired
-	}
-	return StatusNotCommitted
 }

@@ -9,16 +9,10 @@ import (
 // The network's estimates, in fri: what quotes and watchtowers' pay are reckoned with.
 // Transactions allow more, because theirs is the sum of all their calls (§9).
 
-// InitCost estimates opening an escrow, without approvals and deployment.
-func (r FeeRate) InitCost(payIn bool) *big.Int { return r.Cost(initGas(payIn)) }
-
 // ClaimCost estimates a claim of an escrow of a kind.
 func (r FeeRate) ClaimCost(kind chains.Kind, payOut bool) *big.Int {
 	return r.Cost(claimGas(payOut).plus(handlerGas(kind)))
 }
-
-// RefundCost estimates a refund, without what a timelock refund adds.
-func (r FeeRate) RefundCost(payIn bool) *big.Int { return r.Cost(refundGas(payIn)) }
 
 // VaultClaimCost estimates the claim of a withdrawal: of one that there is, or as
 // quotes do before there is one.
@@ -28,9 +22,6 @@ func (r FeeRate) VaultClaimCost(known bool) *big.Int {
 	}
 	return r.Cost(gasVaultGuess)
 }
-
-// VaultFrontCost estimates advancing a withdrawal, without approvals.
-func (r FeeRate) VaultFrontCost() *big.Int { return r.Cost(gasVaultFront) }
 
 // HeaderCost estimates storing one Bitcoin header.
 func (r FeeRate) HeaderCost() *big.Int { return r.Cost(gasHeader) }

@@ -71,10 +71,10 @@ func TestVectorsFees(t *testing.T) {
 				vectors.SameJSON(t, c.Want(t), map[string]string{"claimFee": rate.Cost(claimGas(in.PayOut)).String()})
 				return
 			}
-			vectors.SameJSON(t, c.Want(t), map[string]string{"commitFee": rate.InitCost(in.PayIn).String(), "claimFee": rate.ClaimCost(k, in.PayOut).String(), "refundFee": rate.RefundCost(in.PayIn).String()})
+			vectors.SameJSON(t, c.Want(t), map[string]string{"commitFee": rate.Cost(initGas(in.PayIn)).String(), "claimFee": rate.ClaimCost(k, in.PayOut).String(), "refundFee": rate.Cost(refundGas(in.PayIn)).String()})
 		case "spvFees":
 			vectors.SameJSON(t, c.Want(t), map[string]string{"claimFeeWithoutWithdrawal": rate.VaultClaimCost(false).String(), "claimFeeWithWithdrawal": rate.VaultClaimCost(true).String(),
-				"frontFee": rate.VaultFrontCost().String(), "feePerBlockheader": rate.HeaderCost().String()})
+				"frontFee": rate.Cost(gasVaultFront).String(), "feePerBlockheader": rate.HeaderCost().String()})
 		default:
 			t.Fatalf("unknown %s", in.Fn)
 		}
@@ -108,7 +108,7 @@ func TestRateForRefuses(t *testing.T) {
 func TestReserveCoversTheBounds(t *testing.T) {
 	r := feeRateOf(t, "7,11,13;v3")
 	for deployed, gas := range map[bool]Gas{true: gasInitPayIn.plus(gasApprove, gasApprove), false: gasInitPayIn.plus(gasApprove, gasApprove, gasDeploy)} {
-		if got := r.ReserveCost(deployed); got.Cmp(r.Cost(gas)) != 0 || got.Cmp(r.InitCost(true)) <= 0 {
+		if got := r.ReserveCost(deployed); got.Cmp(r.Cost(gas)) != 0 || got.Cmp(r.Cost(initGas(true))) <= 0 {
 			t.Errorf("deployed %v: %s", deployed, got)
 		}
 	}

@@ -103,9 +103,6 @@ func FuzzDecodeLog(f *testing.F) {
 		if e, ok := e.(StoredHeaderEvent); ok && !slices.Equal(e.Header.Felts(), l.Data) {
 			t.Fatalf("the header is %v", hexes(e.Header.Felts()))
 		}
-		if v, ok := e.(VaultClaimEvent); ok {
-			Vault{VaultRef: v.VaultRef}.After(e)
-		}
 	})
 }
 

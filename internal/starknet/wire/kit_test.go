@@ -77,11 +77,7 @@ func networkOf(t testing.TB, name string) Network {
 
 func deploymentOf(t testing.TB, name string) Deployment {
 	t.Helper()
-	d, ok := networkOf(t, name).Deployment("")
-	if !ok {
-		t.Fatalf("no deployment on %s", name)
-	}
-	return d
+	return networkOf(t, name).Deployments[0]
 }
 
 func feeRateOf(t testing.TB, s string) FeeRate {

@@ -89,34 +89,16 @@ func NetworkFor(on bitcoin.Network) (Network, bool) {
 	return Network{on, Sepolia, []Deployment{sepolia}}, true
 }
 
-// Deployment returns the contracts of a version; an empty version is [DefaultVersion].
-func (n Network) Deployment(version string) (Deployment, bool) {
-	if version == "" {
-		version = DefaultVersion
-	}
-	for _, d := range n.Deployments {
-		if d.Version == version {
-			return d, true
-		}
-	}
-	return Deployment{}, false
-}
-
 // ChainIDFelt is the chain id as transactions and nodes carry it.
 func (n Network) ChainIDFelt() Felt { return ShortString(n.ChainID) }
 
-// CheckChainID refuses the chain id of another network that is known. One that is not
-// known passes: known is false, and worth a warning (§3).
-func (n Network) CheckChainID(id Felt) (known bool, err error) {
-	for _, name := range []string{Mainnet, Sepolia} {
-		if id == ShortString(name) {
-			if name != n.ChainID {
-				return true, fmt.Errorf("the node serves Starknet's %s, Bitcoin's %s goes with %s", name, n.Bitcoin, n.ChainID)
-			}
-			return true, nil
-		}
+// CheckChainID refuses the chain id of another network: what is signed is good on one
+// alone.
+func (n Network) CheckChainID(id Felt) error {
+	if id != n.ChainIDFelt() {
+		return fmt.Errorf("serves the network %s (%s) instead of %s", ShortText(id), Hex(id), n.ChainID)
 	}
-	return false, nil
+	return nil
 }
 
 // Validate returns an error if a field of n is missing or inconsistent. A network

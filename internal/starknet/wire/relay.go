@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -113,13 +112,6 @@ func checkHeaders(selector Felt, calldata []Felt) error {
 func ReadRelayNumber(answer []Felt) (uint32, error) {
 	r := &reader{rest: answer}
 	n := r.u32()
-	return n, r.end()
-}
-
-// ReadChainWork reads the answer of [EntryChainWork].
-func ReadChainWork(answer []Felt) (*big.Int, error) {
-	r := &reader{rest: answer}
-	n := r.u256()
 	return n, r.end()
 }
 

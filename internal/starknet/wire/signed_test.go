@@ -131,8 +131,7 @@ func checkSubmit(t *testing.T, c *vectors.Case, n Network, key Felt, unsigned, s
 		calls = append(calls, handed.Calls...)
 	}
 	// What came back is what was handed out.
-	d, _ := n.Deployment("")
-	checked, err := d.CheckSigned(n, Felt{}, calls, signed)
+	checked, err := n.Deployments[0].CheckSigned(n, Felt{}, calls, signed)
 	if err != nil || len(checked) != len(signed) {
 		t.Fatalf("%d are checked: %v", len(checked), err)
 	}

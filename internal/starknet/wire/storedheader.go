@@ -103,7 +103,3 @@ func (s StoredHeader) Next(h bitcoin.Header) (StoredHeader, error) {
 	next.PreviousTimes[9] = s.Header.Time
 	return next, nil
 }
-
-// Outgrows reports whether a fork that ends with s becomes the main chain of a relay
-// whose tip has the given chain work.
-func (s StoredHeader) Outgrows(tipWork *big.Int) bool { return bigs.OrZero(s.Work).Cmp(tipWork) > 0 }

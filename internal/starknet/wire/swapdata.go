@@ -6,7 +6,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 )
 
 // SwapData is one escrow: the members that the contract hashes, and beside them the
@@ -160,26 +159,4 @@ func (s SwapData) TotalDeposit() *big.Int {
 		deposit = bounty
 	}
 	return new(big.Int).Set(deposit)
-}
-
-// Hint reads the extra data: which output the escrow waits for, for the use of
-// claimers. The escrow's condition does not commit to it. It is false if the extra
-// data is not exactly 42 bytes.
-func (s SwapData) Hint() (claimhash.TxoHint, bool) {
-	h, err := claimhash.ParseTxoHint(s.ExtraData)
-	return h, err == nil
-}
-
-// WithOfferer returns the escrow paid from the wallet of another offerer.
-func (s SwapData) WithOfferer(a Felt) SwapData {
-	s.Offerer, s.PayIn = a, true
-	return s
-}
-
-// WithClaimer returns the escrow paid to the wallet of another claimer, from the
-// offerer's balance in the contract: how an LP opens one for a claimer who is known
-// late (§6.4).
-func (s SwapData) WithClaimer(a Felt) SwapData {
-	s.Claimer, s.PayIn, s.PayOut, s.Reputation = a, false, true, false
-	return s
 }

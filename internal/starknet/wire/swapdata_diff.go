@@ -10,14 +10,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// SameEscrow reports whether both are the same escrow of the contract: all members
-// that it hashes, the fee token included. Kind and extra data are not part of it.
-func (s SwapData) SameEscrow(other SwapData) bool {
-	a, errA := s.Felts()
-	b, errB := other.Felts()
-	return errA == nil && errB == nil && slices.Equal(a, b)
-}
-
 // Diff compares an escrow with the one expected, member by member, and returns the
 // first difference that is not named in may as a *[chains.DiffError]. Unlike the
 // reference's comparison it includes fee token, kind and extra data (§20.4).

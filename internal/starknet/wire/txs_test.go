@@ -340,7 +340,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 		switch {
 		case in.Mode == "short fork":
 			fork = -1
-		case fork != 0 && last.Outgrows(bigOf(t, "0x"+in.TipChainWork)): // the fork is the main chain then
+		case fork != 0 && last.Work.Cmp(bigOf(t, "0x"+in.TipChainWork)) > 0: // the fork is the main chain then
 			fork = 0
 		}
 		*extra = map[string]any{"forkId": fork, "lastStoredHeaderFelts": hexes(last.Felts()), "computedHeaders": computed}

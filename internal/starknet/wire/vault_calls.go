@@ -112,11 +112,3 @@ func (d Deployment) approveRaw(v Vault, raw [2]uint64) (calls []Call, err error)
 	}
 	return calls, nil
 }
-
-// ReadFronter reads the answer of [EntryFronter]: zero if the
-// withdrawal was not advanced.
-func ReadFronter(answer []Felt) (Felt, error) {
-	r := &reader{rest: answer}
-	f := r.address()
-	return f, r.end()
-}

@@ -130,7 +130,7 @@ func (m *machine) open() {
 	if !m.send("open", may, m.k.initBy(d, by)) {
 		return
 	}
-	e := &entry{d, by, int64(max(m.k.p.EscrowRent(), d.TotalDeposit()))}
+	e := &entry{d, by, int64(max(m.k.p.EscrowRent(), max(d.SecurityDeposit, d.ClaimerBounty)))}
 	m.l.escrows[d.PaymentHash] = e
 	m.l.lamports[by] -= e.held
 	if d.PayIn {

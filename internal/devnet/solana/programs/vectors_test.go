@@ -199,7 +199,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 	case "txsClaimWithTxData":
 		s.relay()
 	}
-	s.accounts[s.p.Escrow(d.PaymentHash)] = bank.Account{Lamports: max(s.p.EscrowRent(), d.TotalDeposit()), Owner: s.p.Swap, Data: s.p.EncodeEscrow(e)}
+	s.accounts[s.p.Escrow(d.PaymentHash)] = bank.Account{Lamports: max(s.p.EscrowRent(), max(d.SecurityDeposit, d.ClaimerBounty)), Owner: s.p.Swap, Data: s.p.EncodeEscrow(e)}
 	return s
 }
 

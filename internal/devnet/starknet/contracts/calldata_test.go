@@ -16,7 +16,7 @@ import (
 // then refuse it for is that there is no such escrow, vault or header.
 func TestVectorsCalldataIsRead(t *testing.T) {
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
-	d, _ := n.Deployment("")
+	d := n.Deployments[0]
 	chain, err := state.New(state.Options{ChainID: n.ChainIDFelt(), Classes: Classes(Rules{}), Manual: true})
 	if err != nil {
 		t.Fatal(err)

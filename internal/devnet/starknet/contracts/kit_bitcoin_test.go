@@ -66,7 +66,7 @@ func (k *kit) tip() (commit Felt, height uint32, work *big.Int) {
 	k.must(err)
 	height, err = wire.ReadRelayNumber(k.ask(k.d.BtcRelay.Address, wire.EntryBlockHeight))
 	k.must(err)
-	work, err = wire.ReadChainWork(k.ask(k.d.BtcRelay.Address, wire.EntryChainWork))
+	work, err = wire.ReadU256(k.ask(k.d.BtcRelay.Address, wire.EntryChainWork))
 	k.must(err)
 	return commit, height, work
 }

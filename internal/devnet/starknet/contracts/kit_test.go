@@ -68,7 +68,7 @@ func newKitAt(t testing.TB, first wire.StoredHeader, rules Rules) *kit {
 	t.Helper()
 	k := &kit{TB: t, now: time.Unix(1_760_000_000, 0)}
 	k.n, _ = wire.NetworkFor(bitcoin.Testnet4)
-	k.d, _ = k.n.Deployment("")
+	k.d = k.n.Deployments[0]
 	var err error
 	if k.Chain, err = state.New(state.Options{Now: func() time.Time { return k.now }, ChainID: k.n.ChainIDFelt(), Classes: Classes(rules), Manual: true}); err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func (k *kit) state(s wire.SwapData) wire.EscrowRecord {
 	k.Helper()
 	hash, err := s.EscrowHash()
 	k.must(err)
-	r, err := wire.ReadEscrowState(k.ask(k.d.EscrowManager.Address, wire.EntryHashState, hash))
+	r, err := wire.ReadEscrowStates(append([]Felt{wire.FeltOf(1)}, k.ask(k.d.EscrowManager.Address, wire.EntryHashState, hash)...), 1)
 	k.must(err)
-	return r
+	return r[0]
 }

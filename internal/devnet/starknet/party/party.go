@@ -66,8 +66,7 @@ func (p *Party) Address() wire.Felt { return p.Key.Address() }
 
 // Deployment are the contracts.
 func (p *Party) Deployment() wire.Deployment {
-	d, _ := p.Net.Network().Deployment(wire.DefaultVersion)
-	return d
+	return p.Net.Network().Deployments[0]
 }
 
 // Balance is what an address has of a token.

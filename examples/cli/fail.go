@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/swapper-go/swapper"
+)
+
+// misuse is an error of the command line.
+type misuse struct{ error }
+
+// Unwrap returns what is wrong.
+func (m misuse) Unwrap() error { return m.error }
+
+// unsuccessful is the end of a watched swap that did not pay out.
+type unsuccessful struct{ error }
+
+// The values of the exit status; 0 is success.
+const (
+	exitFailed       = 1
+	exitMisuse       = 2
+	exitUnsuccessful = 3
+	exitLater        = 4
+)
+
+// status returns the exit status that an error ends the program with.
+func status(err error) int {
+	if _, ok := errors.AsType[misuse](err); ok {
+		return exitMisuse
+	}
+	if _, ok := errors.AsType[unsuccessful](err); ok {
+		return exitUnsuccessful
+	}
+	if code := swapper.CodeOf(err); code == swapper.CodeUpstream || code == swapper.CodeTimeout {
+		return exitLater
+	}
+	return exitFailed
+}
+
+// fail writes an error: with -json as the HTTP interface does, otherwise as a sentence with
+// the service's code.
+func (c *cli) fail(w io.Writer, err error) {
+	e, coded := errors.AsType[*swapper.Error](err)
+	if c.json {
+		answer := struct {
+			Error string       `json:"error"`
+			Code  swapper.Code `json:"code,omitempty"`
+			Field string       `json:"field,omitempty"`
+			Min   string       `json:"min,omitempty"`
+			Max   string       `json:"max,omitempty"`
+		}{Error: err.Error()}
+		if coded {
+			answer.Code, answer.Field = e.Code, e.Field
+			if e.Min != nil {
+				answer.Min = e.Min.String()
+			}
+			if e.Max != nil {
+				answer.Max = e.Max.String()
+			}
+		}
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		_ = out.Encode(answer)
+		return
+	}
+	if coded {
+		err = fmt.Errorf("%w (%s)", err, e.Code)
+	}
+	fmt.Fprintln(w, err)
+}
