@@ -81,7 +81,12 @@ func (s *service) GetSupportedTokens(context.Context, swapper.GetSupportedTokens
 
 func wrap(t *testing.T, s swapper.Service) swapper.Service {
 	t.Helper()
-	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: func() time.Time { return noon }})
+	return wrapWith(t, s, swapper.Policy{})
+}
+
+func wrapWith(t *testing.T, s swapper.Service, p swapper.Policy) swapper.Service {
+	t.Helper()
+	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +179,16 @@ func TestQuotesThatAreRefused(t *testing.T) {
 		"network fee": {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) {
 			o.Quote.InputAmount.RawAmount, o.Quote.Fees.NetworkOutput.RawAmount = big.NewInt(300_300), big.NewInt(200_000)
 		}},
-		"negative fee":          {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.RawAmount = big.NewInt(-1) }},
-		"input is missing":      {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.RawAmount = nil }},
-		"another token is paid": {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.Symbol = "ETH" }},
-		"decimals":              {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Decimals = 6 }},
-		"somebody else is paid": {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = address(t, 2) }},
-		"another invoice":       {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = invoice(t, 99_000_000) }},
-		"expired":               {verify.ReasonExpiry, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.TimestampOf(noon) }},
+		"negative fee":              {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.RawAmount = big.NewInt(-1) }},
+		"input is missing":          {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.RawAmount = nil }},
+		"another token is paid":     {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.Symbol = "ETH" }},
+		"fee in another token":      {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.Symbol = "ETH" }},
+		"network fee in another":    {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.NetworkOutput.Chain = "MARS" }},
+		"paid out on another chain": {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Chain = "MARS" }},
+		"decimals":                  {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Decimals = 6 }},
+		"somebody else is paid":     {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = address(t, 2) }},
+		"another invoice":           {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = invoice(t, 99_000_000) }},
+		"expired":                   {verify.ReasonExpiry, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.TimestampOf(noon) }},
 	} {
 		for _, typ := range types {
 			in, answer := honest(t, typ)
@@ -194,6 +202,36 @@ func TestQuotesThatAreRefused(t *testing.T) {
 			if _, err := v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "swap1"}); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("%s, %s: the refused swap was kept: %v", name, typ, err)
 			}
+		}
+	}
+}
+
+// The policy decides what a price may be; its zero value is the usual one.
+func TestPolicyBoundsThePrice(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy swapper.Policy
+		ok     bool
+	}{
+		"usual": {swapper.Policy{}, false},
+		"loose": {swapper.Policy{TolerancePPM: 50_000}, true},
+	} {
+		in, answer := honest(t, swapper.SwapToBTC)
+		answer.Quote.InputAmount.RawAmount = big.NewInt(103_000)
+		_, err := wrapWith(t, &service{created: answer}, c.policy).CreateSwap(t.Context(), in)
+		if refused, _ := errors.AsType[*verify.RefusedError](err); c.ok != (err == nil) || !c.ok && (refused == nil || refused.Reason != verify.ReasonQuote) {
+			t.Errorf("%s: got %v, want accepted: %v", name, err, c.ok)
+		}
+	}
+}
+
+// With an exact input the service may not take more or less than that.
+func TestExactInputIsFixed(t *testing.T) {
+	for input, ok := range map[int64]bool{100_450: true, 100_449: false, 100_451: false} {
+		in, answer := honest(t, swapper.SwapToBTC)
+		in.Amount, in.AmountType = big.NewInt(100_450), swapper.ExactIn
+		answer.Quote.InputAmount.RawAmount = big.NewInt(input)
+		if _, err := wrap(t, &service{created: answer}).CreateSwap(t.Context(), in); (err == nil) != ok {
+			t.Errorf("%d are taken: got %v, want accepted: %v", input, err, ok)
 		}
 	}
 }
