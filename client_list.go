@@ -3,6 +3,7 @@ package swapper
 import (
 	"context"
 	"errors"
+
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/swap"
@@ -72,7 +73,7 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 			from = nil
 		}
 		found = true
-		for r, err := range c.engine.ListAfter(ctx, id, signer, pending, from, in.Limit-len(out)) {
+		for r, err := range c.engine.List(ctx, id, signer, pending, from, in.Limit-len(out)) {
 			if err != nil {
 				if errors.Is(err, engine.ErrUnreadable) {
 					c.config.Logger.Error("stored swap is unreadable; left out of the list", "err", err)

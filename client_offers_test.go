@@ -8,7 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
 )
 
 // nobodyOffers demands that every question about offers says that the fault is
@@ -45,7 +46,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("nobody is known", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		h.deal(t, client.NewDirectory(client.Setup{Client: h.lps, Tokens: h.registry}))
+		h.deal(t, discovery.NewDirectory(discovery.Setup{Client: h.lps, Tokens: h.registry}))
 		h.nobodyOffers(t)
 	})
 	t.Run("all lied", func(t *testing.T) {
@@ -54,7 +55,7 @@ func TestNobodyOffers(t *testing.T) {
 		if _, err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h.offers.Punish(h.net.LPURLs()[0], client.Pair{}, client.Lie("it is %d", 5))
+		h.offers.Punish(h.net.LPURLs()[0], lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
 		h.nobodyOffers(t)
 	})
 	t.Run("all are gone", func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestNobodyOffers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.offers.Punish(h.net.LPURLs()[0], client.Pair{Service: client.ToBTC, Chain: "CITREA", Token: wbtc.Address}, client.Lie("too dear"))
+		h.offers.Punish(h.net.LPURLs()[0], lpwire.Pair{Service: lpwire.ToBTC, Chain: "CITREA", Token: wbtc.Address}, lpwire.Lie("", "too dear"))
 		if _, err := h.Ready(t.Context()); err != nil {
 			t.Errorf("ready: %v", err)
 		}
@@ -181,7 +182,7 @@ func TestLiarsAreRemembered(t *testing.T) {
 	t.Parallel()
 	h := newHonest(t, one())
 	liar := h.net.LPURLs()[0]
-	h.offers.Punish(liar, client.Pair{}, client.Lie("it is %d", 5))
+	h.offers.Punish(liar, lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}

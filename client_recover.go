@@ -3,6 +3,7 @@ package swapper
 import (
 	"context"
 	"errors"
+
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/recovery"
 )

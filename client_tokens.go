@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -71,11 +72,11 @@ func (c *Client) loaded(ctx context.Context) error {
 	return c.offers.Reload(ctx)
 }
 
-func sideOfToken(s Side) lp.Side {
+func sideOfToken(s Side) discovery.Side {
 	if s == SideInput {
-		return lp.Input
+		return discovery.Input
 	}
-	return lp.Output
+	return discovery.Output
 }
 
 func tokensOf(list []tokens.Token) []Token {
@@ -145,7 +146,7 @@ func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *G
 }
 
 // limitsAt are the bounds of both sides at the market's price and the chains' fees.
-func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (lp.Bounds, error) {
+func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (discovery.Bounds, error) {
 	service := lp.Service(typ)
 	known := c.offers.Limits(service, t.Chain, t.Address)
 	if t.Decimals < 0 { // it has no price
@@ -158,7 +159,7 @@ func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (l
 		}
 		return known, err
 	}
-	w := lp.Worth{Price: market, Decimals: t.Decimals}
+	w := discovery.Worth{Price: market, Decimals: t.Decimals}
 	switch {
 	case service == lp.ToBTCLN && known.Output.Min != nil:
 		w.NetworkSats = lightning.MaxRoutingFee(known.Output.Min.Int64(), lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM)
@@ -204,7 +205,7 @@ func (p *probes) due(pair string, now time.Time) bool {
 	return true
 }
 
-func limitsOf(r lp.Range, t tokens.Token) GetSwapLimitsSide {
+func limitsOf(r discovery.Range, t tokens.Token) GetSwapLimitsSide {
 	side := GetSwapLimitsSide{Min: AmountOf(tokens.NewAmount(r.Min, t))}
 	if r.Max != nil {
 		max := AmountOf(tokens.NewAmount(r.Max, t))

@@ -14,6 +14,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
@@ -162,17 +164,17 @@ type Policy struct {
 
 // Validate returns an [Error] with [CodeInvalidInput] that names the field if a value is
 // negative. [Open] calls it.
-func (p Policy) Validate() error { return lp.Policy(p).Validate() }
+func (p Policy) Validate() error { return verify.Policy(p).Validate() }
 
 // LPAuth signs the requests to liquidity providers; see [NewLPAuth].
-type LPAuth = lp.Auth
+type LPAuth = lphttp.Auth
 
 // NewLPAuth returns the credentials of a client that providers know: a certificate of
 // 256 hexadecimal digits (the authority's x-only key, its signature over the request
 // key, the request key), and the request key's secret of 64. Errors are an [Error]
 // with [CodeInvalidInput] that names the field.
 func NewLPAuth(certificate, privateKey string) (*LPAuth, error) {
-	return lp.NewAuth(certificate, privateKey)
+	return lphttp.NewAuth(certificate, privateKey)
 }
 
 // fill replaces zero fields with their defaults.

@@ -134,30 +134,28 @@ func orEmpty(s *string) string {
 
 // actionOf is an action with everything a wallet needs.
 func actionOf(t swap.Todo) *Action {
-	switch {
-	case t.Pay != nil:
-		p := t.Pay
+	switch a := t.Action.(type) {
+	case *swap.Pay:
 		kind := DestinationAddress
-		if p.Invoice {
+		if a.Invoice {
 			kind = DestinationInvoice
 		}
-		return &Action{SendToAddress: &SendToAddress{Name: ActionName(p.Name), Description: p.Description, Chain: p.Chain,
-			Txs: []SendToAddressTx{{Type: kind, Address: p.To, Hyperlink: p.Link, Amount: AmountOf(p.Amount)}}}}
-	case t.Wait != nil:
-		w := t.Wait
-		return &Action{Wait: &Wait{Name: ActionName(w.Name), Description: w.Description, ExpectedTimeSeconds: float64(w.ExpectedSeconds), PollTimeSeconds: float64(w.PollSeconds)}}
-	case t.Sign != nil:
-		return &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: ActionName(t.Sign.Name), Description: t.Sign.Description,
-			Chain: t.Sign.Chain, Txs: t.Txs, RequiredSigner: t.Signer}}
-	case t.Fund != nil:
-		a := &SignPSBT{Name: ActionName(t.Fund.Name), Description: t.Fund.Description, Chain: tokens.Bitcoin}
+		return &Action{SendToAddress: &SendToAddress{Name: ActionName(a.Name), Description: a.Description, Chain: a.Chain,
+			Txs: []SendToAddressTx{{Type: kind, Address: a.To, Hyperlink: a.Link, Amount: AmountOf(a.Amount)}}}}
+	case *swap.Wait:
+		return &Action{Wait: &Wait{Name: ActionName(a.Name), Description: a.Description, ExpectedTimeSeconds: float64(a.ExpectedSeconds), PollTimeSeconds: float64(a.PollSeconds)}}
+	case *swap.Sign:
+		return &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: ActionName(a.Name), Description: a.Description,
+			Chain: a.Chain, Txs: t.Txs, RequiredSigner: t.Signer}}
+	case *swap.Fund:
+		sign := &SignPSBT{Name: ActionName(a.Name), Description: a.Description, Chain: tokens.Bitcoin}
 		if t.Raw != nil {
-			a.Raw = []RawPSBT{{PSBTHex: t.Raw.PSBT.Hex(), PSBTBase64: t.Raw.PSBT.Base64(), In1Sequence: t.Raw.Sequence, FeeRate: t.Raw.FeeRate, MaxNetworkFee: bitcoinAmount(t.Raw.MaxFee)}}
+			sign.Raw = []RawPSBT{{PSBTHex: t.Raw.PSBT.Hex(), PSBTBase64: t.Raw.PSBT.Base64(), In1Sequence: t.Raw.Sequence, FeeRate: t.Raw.FeeRate, MaxNetworkFee: bitcoinAmount(t.Raw.MaxFee)}}
 		}
 		if t.Funded != nil {
-			a.Funded = []FundedPSBT{{PSBTHex: t.Funded.PSBT.Hex(), PSBTBase64: t.Funded.PSBT.Base64(), SignInputs: t.Funded.SignInputs, FeeRate: t.Funded.FeeRate, NetworkFee: bitcoinAmount(t.Funded.Fee)}}
+			sign.Funded = []FundedPSBT{{PSBTHex: t.Funded.PSBT.Hex(), PSBTBase64: t.Funded.PSBT.Base64(), SignInputs: t.Funded.SignInputs, FeeRate: t.Funded.FeeRate, NetworkFee: bitcoinAmount(t.Funded.Fee)}}
 		}
-		return &Action{SignPSBT: a}
+		return &Action{SignPSBT: sign}
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -44,9 +45,9 @@ type honest struct {
 func (h *honest) deal(t interface {
 	Context() context.Context
 	Fatal(...any)
-}, d *client.Directory) {
+}, d *discovery.Directory) {
 	h.begun.Do(func() {
-		h.offers.Punish("http://127.0.0.1:1", client.Pair{}, client.Lie("it is %d", 5))
+		h.offers.Punish("http://127.0.0.1:1", lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
 		for {
 			data, _, err := h.config.Store.Note(t.Context(), "lp/penalties")
 			if err != nil {
@@ -382,11 +383,11 @@ func (h *honest) meet(t *rapid.T) {
 	if len(h.offers.LPs()) > 0 && len(h.offers.Penalties()) == 0 {
 		return
 	}
-	verifiers := make([]client.Chain, len(h.chains))
+	verifiers := make([]discovery.Chain, len(h.chains))
 	for i, ch := range h.chains {
 		verifiers[i] = ch
 	}
-	h.deal(t, client.NewDirectory(client.Setup{Client: h.lps, Chains: verifiers, Tokens: h.registry, URLs: h.config.LPs.URLs, Now: h.config.Now}))
+	h.deal(t, discovery.NewDirectory(discovery.Setup{Client: h.lps, Chains: verifiers, Tokens: h.registry, URLs: h.config.LPs.URLs, Now: h.config.Now}))
 	if err := h.offers.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}

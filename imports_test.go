@@ -101,8 +101,8 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "internal/pricecheck", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{name == "." || under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
 			{under("internal/evm")(name), "is below the chain", under("chains/evm", "swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
@@ -118,7 +118,11 @@ func TestImportsPointOneWay(t *testing.T) {
 			{under("internal/starknet/wire")(name), "is pure", under("internal/starknet/starkrpc", "internal/jsonrpc", "internal/httpx")},
 			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana", "internal/starknet")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
-			{under("swap", "internal/engine", "internal/executor", "internal/quote", "internal/chainreader", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{name == "internal/lp" || under("internal/lp/verify", "swap")(name), "calls and stores nothing for providers", under("internal/lp/lphttp", "internal/lp/discovery", "storage")},
+			{under("internal/lp/lphttp")(name), "judges no answer", under("internal/lp/verify", "internal/lp/discovery")},
+			{under("swap", "internal/engine")(name), "knows of providers what they say", under("internal/lp/lphttp", "internal/lp/discovery", "internal/lp/verify")},
+			{!devnet(name) && !under("internal/lp/lptest")(name), "is not for tests", under("internal/lp/lptest")},
 			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
@@ -246,15 +250,66 @@ func TestEVMWireIsPure(t *testing.T) {
 }
 
 // Package swap is what a swap is and how it moves: pure, so that its tables can be
-// tried from every side. Its files see no context, clock, store or network.
+// tried from every side. Its files see no context, clock, store or network, and
+// nothing that they depend on comes to the network, a store or a database.
 func TestSwapIsPure(t *testing.T) {
+	t.Run("depends on nothing impure", swapDependsOnNothingImpure)
 	files, err := filepath.Glob("swap/*.go")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	impure := []string{"context", "sync", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
-		module + "/storage", module + "/internal/engine", module + "/internal/executor", module + "/internal/chainreader", module + "/internal/quote"}
+		module + "/storage", module + "/internal/engine", module + "/internal/chainio", module + "/internal/quote"}
 	checkPure(t, files, impure...)
+}
+
+func swapDependsOnNothingImpure(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./swap").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p.Imports
+	}
+	// Ways that are not followed, with the reason.
+	for _, known := range [][2]string{
+		{module + "/internal/lightning", "github.com/lightningnetwork/lnd/zpay32"}, // decodes invoices; lnd links its node's code with it
+		{module + "/chains", "net/http"},                                           // the type of the transport that a chain is given, see below
+	} {
+		if !slices.Contains(all[known[0]], known[1]) {
+			t.Errorf("%s does not import %s any more: the exception is not needed", known[0], known[1])
+		}
+		all[known[0]] = slices.DeleteFunc(all[known[0]], func(i string) bool { return i == known[1] })
+	}
+	impure := []string{"net/http", "net/rpc", "database/sql", "os/exec", module + "/storage", module + "/internal/httpx", module + "/internal/retry", module + "/lnurl"}
+	if path := reaches(all, module+"/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
+		t.Errorf("swap comes to what is not pure: %s", strings.Join(path, " -> "))
+	}
+	files, err := filepath.Glob("chains/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && s.Sel.Name != "RoundTripper" {
+					t.Errorf("%s uses http.%s: it may name the type of a transport and do nothing with it", file, s.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
 }
 
 // checkPure refuses imports, and readings of the clock, in files that are no tests.

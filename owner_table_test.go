@@ -24,7 +24,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -147,7 +146,7 @@ func inState(t *testing.T, from *swap.Record, state int, id, owner string, now t
 			l.Link = "shop@example.com"
 			l.SuccessAction = json.RawMessage(`{"tag":"message","message":"` + ownWords + `"}`)
 		} else {
-			l.Withdraw = &swap.Withdraw{Params: lnurl.WithdrawParams{URL: ownLink, K1: "k1 of the link"}}
+			l.Withdraw = &swap.Withdraw{Params: swap.WithdrawParams{URL: ownLink, K1: "k1 of the link"}}
 		}
 	}
 	if b := r.Bitcoin; b != nil {

@@ -23,9 +23,9 @@ type Service interface {
 	GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (*GetSwapStatusOutput, error)
 	// SubmitTransaction submits what the user signed for the current action. It
 	// returns as soon as the swap has moved, and after 15 seconds at the
-	// latest: with the hashes if the network has the transactions by then,
-	// otherwise with [CodeTimeout] and a message that says whether they were
-	// stored. Stored transactions are sent without another call, and
+	// latest: with the hashes if the transactions are stored by then, otherwise
+	// with [CodeTimeout] and a message that asks to submit them again. Stored
+	// transactions are sent without another call, and
 	// GetSwapStatus reports the outcome; submitting the same transactions again
 	// joins the submission in progress. Transactions that cannot be executed as
 	// they are (a fee cap below the base fee, the second of two without the

@@ -2,9 +2,10 @@ package swapper
 
 import (
 	"fmt"
-	"github.com/swapper-go/swapper/fault"
 	"io"
 	"log/slog"
+
+	"github.com/swapper-go/swapper/fault"
 )
 
 // GetSwapStatusInput is the input of getSwapStatus. All fields except the

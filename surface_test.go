@@ -67,7 +67,7 @@ func counts(lines []string) string {
 // opaque are the public names of internal types: nothing of what is behind them has to
 // be written by an importer. Those of swap are what the engine hands to its flows.
 var opaque = []string{
-	".: type LPAuth = lp.Auth",
+	".: type LPAuth = lphttp.Auth",
 	"address: field Result.Invoice *lightning.Invoice",
 	"chains/evm: func PayoutFormat() vault.PayoutFormat",
 	"lnurl: field Payment.Invoice *lightning.Invoice",

@@ -13,11 +13,12 @@ import (
 	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/executor"
 	"github.com/swapper-go/swapper/internal/fleet"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
@@ -37,9 +38,9 @@ type Client struct {
 	registry *tokens.Registry
 	parser   *address.Parser
 	lnurl    *lnurl.Client
-	lps      *lp.Client
-	offers   *lp.Directory
-	reader   *chainreader.Reader
+	lps      *lphttp.Client
+	offers   *discovery.Directory
+	reader   *chainio.Reader
 	engine   *engine.Engine
 	fleet    *fleet.Fleet // nil: the store is this process's alone
 	quoter   *quote.Quoter
@@ -122,26 +123,26 @@ func (c *Client) open(ctx context.Context) error {
 	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {
 		return err
 	}
-	c.lps = lp.NewClient(lp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, AllowLocal: c.config.LPs.AllowLocal, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
+	c.lps = lphttp.NewClient(lphttp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, AllowLocal: c.config.LPs.AllowLocal, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
 		Heard: func(url string) { c.engine.Heard(url) }})
-	verifiers := make([]lp.Chain, len(c.chains))
+	verifiers := make([]discovery.Chain, len(c.chains))
 	for i, ch := range c.chains {
 		verifiers[i] = ch
 	}
-	c.offers = lp.NewDirectory(lp.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
+	c.offers = discovery.NewDirectory(discovery.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
 		Notes: notes{c.config.Store, "lp/"}, Now: c.config.Now, Log: c.config.Logger})
 	leaser, shared := c.config.Store.(storage.Leaser)
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
-	c.reader = chainreader.New(c.byID, c.config.Bitcoin, c.lps)
+	c.reader = chainio.New(c.byID, c.config.Bitcoin, c.lps)
 	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
 	c.engine = engine.New(engine.Config{
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Probe: c.lps.Probe,
-		Executor: &executor.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
+		Executor: &chainio.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
 		Flows:    swap.Flows(),
 		Fleet:    c.fleet,
 	})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,
-		Policy: lp.Policy(c.config.Policy), Rand: c.config.Rand}
+		Policy: verify.Policy(c.config.Policy), Rand: c.config.Rand}
 	return c.remember(ctx, shared)
 }
 

@@ -110,7 +110,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 			w.mine(2)
 		}, "CLAIMED"},
 		{"the LP does not know whether it was sent", lp.Fault{UnknownPost: true}, "WBTC", func(w *world, id string) {
-			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.post(id, 3*time.Second); err != nil {
 				w.t.Errorf("got %v", err)
 			}
 			if s := w.reached(id, "SIGNED"); s.IsFinished || s.IsFailed {
@@ -121,7 +121,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 			w.mine(2)
 		}, "CLAIMED"},
 		{"the LP says that it is being sent", lp.Fault{BusyPost: true}, "WBTC", func(w *world, id string) {
-			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.post(id, 3*time.Second); err != nil {
 				w.t.Errorf("got %v", err)
 			}
 			w.reached(id, "SIGNED")
@@ -130,7 +130,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 			w.mine(2)
 		}, "CLAIMED"},
 		{"the LP is gone for a while", lp.Fault{On: "postQuote", Down: true}, "WBTC", func(w *world, id string) {
-			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.post(id, 3*time.Second); err != nil {
 				w.t.Errorf("got %v", err)
 			}
 			w.reached(id, "SIGNED")
@@ -200,7 +200,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 			w.mine(1)
 		}, "QUOTE_EXPIRED", false},
 		{"the LP is gone for good", lp.Fault{On: "postQuote", Down: true}, "WBTC", func(w *world, id string) {
-			if err := w.post(id, 3*time.Second); swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.post(id, 3*time.Second); err != nil {
 				w.t.Errorf("got %v", err)
 			}
 			w.reached(id, "SIGNED")
@@ -211,7 +211,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 		}, "QUOTE_EXPIRED", false},
 		{"the LP says no", lp.Fault{On: "postQuote", Answer: lp.Lie("postQuote", "code", 20505)}, "WBTC", func(w *world, id string) {
 			w.net.LPs[0].Misbehave(lp.Fault{Withhold: true, Answer: lp.Lie("postQuote", "code", 20505)})
-			if err := w.post(id, patience); swapper.CodeOf(err) != swapper.CodeUpstream {
+			if err := w.post(id, patience); swapper.CodeOf(err) != swapper.CodeInvalidState {
 				w.t.Errorf("got %v", err)
 			}
 			w.reached(id, "DECLINED")

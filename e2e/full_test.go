@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/watchtower"
@@ -92,7 +92,7 @@ func (s *crampedStore) witness(c *swapper.Config) {
 	}
 	c.Bitcoin = seenBitcoin{c.Bitcoin, s}
 	c.Messenger = seenMessenger{c.Messenger, s}
-	c.LPs.Transport = seenTransport{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), s}
+	c.LPs.Transport = seenTransport{lphttp.NewTransport(lphttp.TransportOptions{AllowLocal: true}), s}
 }
 
 type seenFactory struct {

@@ -146,7 +146,7 @@ func (g evmGround) holds(who, ticker string) *big.Int {
 
 func (g evmGround) payGas(to string, n *big.Int) string {
 	g.t.Helper()
-	call, err := evmwire.Transfer(evm.Native, common.HexToAddress(to), n)
+	call, err := evm.Transfer(evm.Native, common.HexToAddress(to), n)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -73,7 +73,8 @@ func (v *validated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 		return
 	}
-	in := &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params}
+	in := &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}} // callers without a name are let in
 	wrong := openapi3filter.ValidateRequest(r.Context(), in)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	answer := httptest.NewRecorder()

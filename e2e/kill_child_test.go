@@ -26,7 +26,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
@@ -163,7 +163,7 @@ func (o mortal) client(ctx context.Context, store *bolt.Store) (*swapper.Client,
 		Network: bitcoin.Regtest, Store: mortalStore{store, p}, Bitcoin: mortalBitcoin{backend, p},
 		Now:       func() time.Time { return time.Now().Add(o.Ahead) },
 		Chains:    []chains.Factory{mortalFactory{chain, p}},
-		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: mortalTransport{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), p}},
+		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: mortalTransport{lphttp.NewTransport(lphttp.TransportOptions{AllowLocal: true}), p}},
 		Prices:    prices,
 		LNURL:     swapper.LNURLOptions{AllowLocal: true, Transport: mortalTransport{&http.Transport{DisableKeepAlives: true}, p}},
 		Messenger: mortalMessenger{m, p},

@@ -68,8 +68,8 @@ func TestOutagesHideNothing(t *testing.T) {
 		{name: "to be opened", state: "CREATED", typ: swapper.SwapToBTC, evm: true},
 		{name: "open", state: "COMMITED", typ: swapper.SwapToBTCLN, reach: func(id string) { w.act(id); w.reached(id, "COMMITED") }},
 		{name: "to be paid", state: "PR_CREATED", typ: swapper.SwapFromBTCLNAuto, brief: true},
-		{name: "to be signed", state: "CREATED", typ: swapper.SwapSPVVaultFromBTC, btc: true},
 		{name: "waiting for blocks", state: "BROADCASTED", typ: swapper.SwapSPVVaultFromBTC, reach: func(id string) { w.act(id); w.reached(id, "BROADCASTED"); w.mine(1) }},
+		{name: "to be signed", state: "CREATED", typ: swapper.SwapSPVVaultFromBTC, btc: true},
 	}
 	for _, m := range moments {
 		m.id = w.create(requests[m.typ]()).SwapID

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -213,6 +214,26 @@ func (w *world) hasGas(who string, want *big.Int) {
 func TestVaultPays(t *testing.T) {
 	t.Parallel()
 	vaultPays(t, options{})
+}
+
+// Two quotes for one output of a vault can both be had; who signs second is told to make
+// another one, by the status and by the submission of what was signed before.
+func TestSecondQuoteOfAVault(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{})
+	in := swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: w.address()}
+	first, second, third := w.create(in), w.create(in), w.create(in)
+	asked := w.status(third.SwapID).CurrentAction
+	w.act(first.SwapID)
+	s := w.watch(second.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })
+	if s.CurrentAction != nil || s.ActionError.Code != swapper.CodeInvalidState || !strings.Contains(s.ActionError.Error, "create a new swap") {
+		t.Errorf("the status of the second quote: %+v, %+v", s.CurrentAction, s.ActionError)
+	}
+	if err := w.user.Do(w.within(30*time.Second), third.SwapID, asked); swapper.CodeOf(err) != swapper.CodeInvalidState || !strings.Contains(err.Error(), "create a new swap") {
+		t.Errorf("signed before, handed in after another: %v", err)
+	}
+	w.ended(first.SwapID, "CLAIMED")
+	w.finish(w.create(in).SwapID)
 }
 
 func vaultPays(t *testing.T, o options) {

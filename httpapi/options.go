@@ -69,7 +69,7 @@ func WithCaller(name func(*http.Request) string) Option {
 // a reverse proxy use [github.com/swapper-go/swapper/httpapi/proxy.Trusted.Client]. Without
 // this option it is the address of the connection, and none if the request says that it came
 // through a proxy; a proxy that adds no header makes one owner of all its callers. The zero
-// address is nobody's: an option that returns it leaves the swap's key as the only proof.
+// address owns nothing: an option that returns it leaves the swap's key as the only proof.
 func WithAddress(client func(*http.Request) netip.Addr) Option {
 	return func(o *options) { o.address = client }
 }

@@ -197,8 +197,13 @@ func valueOf(v any) any {
 			}
 		}
 		if numeral.MatchString(text) {
-			if len(text) > 15 {
+			if len(text) > 15 && !strings.ContainsAny(text, ".eE") {
 				return text
+			}
+			if len(text) > 15 { // as the reference's numbers are, which are binary fractions
+				if f, err := strconv.ParseFloat(text, 64); err == nil {
+					return valueOf(f)
+				}
 			}
 			n, _ := new(big.Rat).SetString(text)
 			return n.RatString()
@@ -206,6 +211,13 @@ func valueOf(v any) any {
 		return v
 	}
 	return v
+}
+
+// A long fraction is the number that the reference reads of it.
+func TestValueOfALongFraction(t *testing.T) {
+	if got, want := valueOf(".589294687322447299103641976260"), valueOf(0.5892946873224473); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
 
 var numeral = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$`)

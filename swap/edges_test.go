@@ -184,17 +184,8 @@ func TestSignedIsPosted(t *testing.T) {
 	})
 }
 
-// What was confirmed is with the network, whatever the last attempt to send it gave.
-func TestConfirmedIsTaken(t *testing.T) {
-	r := &Record{Submission: sent("me")}
-	r.Submission.Txs[0].Sent, r.Submission.Txs[1].Sent = true, true
-	if !r.Taken() {
-		t.Error("it is not")
-	}
-	r.Submission.Txs[1].Sent = false
-	if r.Taken() {
-		t.Error("one is missing")
-	}
+// What was handed in as a PSBT has an id.
+func TestNothingIsNotWhatWasSubmitted(t *testing.T) {
 	if (&Record{Submission: &Submission{PSBT: bitcoin.Hash{9}}}).Submitted(nil) {
 		t.Error("nothing is what was submitted")
 	}

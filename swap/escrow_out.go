@@ -41,6 +41,7 @@ func outgoingFlow(o outgoing) *Flow {
 		Unpaid: func(r *Record) bool {
 			return (r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired) && !r.mayHavePaid()
 		},
+		NotPaid: notOpened,
 	}
 }
 

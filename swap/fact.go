@@ -35,6 +35,7 @@ type Observation struct {
 	Payment    Fact[*bitcoin.Tx]    // the user's Bitcoin transaction; nil: not found
 	Payout     Fact[PayoutFact]     // what the LP says it paid with
 	Spends     Fact[[]bitcoin.Spend]
+	Taken      Fact[bitcoin.Spend] // who spends the output that the user is to spend; only shown
 	Vault      Fact[chains.VaultFact]
 	Withdrawal Fact[chains.WithdrawalFact]
 	Txs        Fact[map[string]chains.TxStatus] // of the submission, by id: what is asked changes within a pass
@@ -56,6 +57,7 @@ type Ask struct {
 	Payment    *bitcoin.Hash
 	Payout     *PayoutAsk
 	Spends     []bitcoin.OutPoint
+	Taken      *bitcoin.OutPoint
 	Vault      *chains.VaultID
 	Withdrawal *chains.WithdrawalQuery
 	Txs        []chains.Signed

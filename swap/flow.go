@@ -27,19 +27,37 @@ type Flow struct {
 	View func(in In) View
 	// Unpaid reports whether the swap is a quote without a payment or anything
 	// else in progress, as far as the record shows. Once such a quote expires
-	// it is over for the caller; the engine keeps checking it, less and less
+	// it is over for the caller (see Over); the engine keeps checking it, less and less
 	// often, and revives it if it turns out to be paid.
 	Unpaid func(r *Record) bool
+	// NotPaid reports whether the facts say that nothing was paid or opened. It is for
+	// types whose payment need not pass through here; nil: it does, and the record shows it.
+	NotPaid func(in In) bool
 }
 
 // IsUnpaid reports whether a record is an unused quote.
 func (f *Flow) IsUnpaid(r *Record) bool { return f.Unpaid != nil && f.Unpaid(r) }
 
 // Over reports whether a quote has expired unused. Its state may be one in
-// which a payment can still arrive.
+// which a payment can still arrive. That the local clock has reached the expiry is not
+// enough where the user pays elsewhere, perhaps in the last second: an answer from after
+// the expiry must have said that nothing was paid, or none have come for a day.
 func (f *Flow) Over(r *Record, now time.Time) bool {
 	row, ok := f.State(r.State)
-	return ok && !row.Finished && r.Expiry.Reached(now) && f.IsUnpaid(r)
+	return ok && !row.Finished && r.Expiry.Reached(now) && f.IsUnpaid(r) &&
+		(f.NotPaid == nil || r.NotPaid || now.Sub(r.Expiry.Time()) >= unheardFor)
+}
+
+// unheardFor is how long after its expiry a quote is over of which no answer has said
+// whether it was paid.
+const unheardFor = 24 * time.Hour
+
+// noteNotPaid keeps that an answer from after the expiry says that nothing was paid. An
+// LP's answer counts from when it was asked for.
+func (f *Flow) noteNotPaid(in In, next *Record) {
+	if f.NotPaid != nil && next.Expiry.Reached(in.Now.Add(-in.Obs.LP.Value.Age)) && f.IsUnpaid(next) && f.NotPaid(in) {
+		next.NotPaid = true
+	}
 }
 
 // In is the input of a decision.
@@ -127,11 +145,17 @@ func (f *Flow) Step(in In) (next *Record, taken *Move) {
 		if after.State != next.State {
 			after.Ended, after.Settled = 0, false
 		}
+		if !unsettled {
+			f.noteNotPaid(in, after)
+		}
 		if row, ok := f.State(after.State); ok && row.Finished && after.Ended == 0 {
 			after.Ended = At(in.Now)
 		}
 		in.noteSeen(after, after.State != in.R.State)
 		return after, m
+	}
+	if !unsettled {
+		f.noteNotPaid(in, next)
 	}
 	in.noteSeen(next, false)
 	return next, nil

@@ -39,6 +39,7 @@ func newFromBTC() *Flow {
 		Unpaid: func(r *Record) bool {
 			return (r.State == swapstate.InCreated || r.State == swapstate.InSoftExpired) && !r.mayHavePaid()
 		},
+		NotPaid: notOpened,
 	}
 }
 
@@ -265,7 +266,7 @@ func fromBTCView(in In) View {
 				Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
 				Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 		case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
-			v.Action = &Wait{Name: "Escrow confirmation", Description: "The escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}
+			v.Action = &Wait{Name: "Bitcoin confirmations", Description: "Do not pay yet: the escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}
 		case in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone:
 			v.Blocked = errNotShown
 		case pay.Status == shownAwaiting && !tooLateToPay(in) && r.Bitcoin.Address != "":

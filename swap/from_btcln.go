@@ -37,6 +37,7 @@ func newFromBTCLN() *Flow {
 		Effects: fromBTCLNEffects,
 		View:    fromBTCLNView,
 		Unpaid:  func(r *Record) bool { return r.Escrow.Real == nil && lightningUnpaid(r) },
+		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeUnpaid)(in) },
 	}
 }
 

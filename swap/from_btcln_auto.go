@@ -39,6 +39,8 @@ func newFromBTCLNAuto() *Flow {
 		Effects: autoEffects,
 		View:    autoView,
 		Unpaid:  lightningUnpaid,
+		// "Unpaid" is said of a payment too that the LP holds and has not sent an escrow for yet.
+		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired)(in) },
 	}
 }
 

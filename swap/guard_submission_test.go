@@ -212,18 +212,4 @@ func TestWhatWasHandedInBefore(t *testing.T) {
 			t.Errorf("%s: submitted %v, under way %v, known %v", name, a, b, k)
 		}
 	}
-	for name, c := range map[string]struct {
-		r     *Record
-		taken bool
-	}{
-		"nothing":            {&Record{Tried: map[string]Try{string(Broadcast): {Outcome: Done}}}, false},
-		"a payment, sent":    {&Record{Submission: paid, Tried: map[string]Try{string(Broadcast): {Outcome: Done}}}, true},
-		"a payment, refused": {&Record{Submission: paid, Tried: map[string]Try{string(Broadcast): {Outcome: Refused}}}, false},
-		"one of two":         {&Record{Submission: sent("me"), Tried: map[string]Try{"send:0": {Outcome: Done}}}, false},
-		"both":               {&Record{Submission: sent("me"), Tried: map[string]Try{"send:0": {Outcome: Done}, "send:1": {Outcome: Done}}}, true},
-	} {
-		if c.r.Taken() != c.taken {
-			t.Errorf("%s: taken %v", name, !c.taken)
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 
@@ -25,7 +24,7 @@ type Lie struct {
 	Came   json.RawMessage `json:"came,omitempty"`   // what of the LP's answer, or of the chain, shows the lie
 }
 
-// Error returns the lie as the error by which [lp.Directory.Punish] knows it.
+// Error returns the lie as the error by which [discovery.Directory.Punish] knows it.
 func (l *Lie) Error(url string) error {
 	return &lp.LPError{LP: url, Check: lp.Check(l.Check), Reason: l.Reason}
 }
@@ -91,7 +90,7 @@ func (in In) falseDelivery() error {
 		return nil
 	}
 	if in.Obs.Delivered.Known() && forged(in.Obs.Init.Err) {
-		return lieAbout(lp.CheckAuth, in.Obs.Init.Err)
+		return lp.Lie(lp.CheckAuth, "%w", in.Obs.Init.Err)
 	}
 	return in.falseEscrow(s.Auth)
 }
@@ -109,7 +108,7 @@ func (in In) falseEscrow(auth *chains.Auth) error {
 	if err != nil {
 		return nil
 	}
-	return lp.VerifyLasting(*in.Obs.Delivered.Value, inv, auth)
+	return lp.Lasting(*in.Obs.Delivered.Value, inv, auth)
 }
 
 // closedVault returns the lie of an LP that signed a withdrawal which its vault could not
@@ -119,7 +118,7 @@ func (in In) closedVault() error {
 	if !w.Known() || w.Value.State != chains.WithdrawalClosed || w.Value.FrontTx != "" || !w.Value.Final || w.Value.Witnesses < enoughWitnesses {
 		return nil
 	}
-	return lieAbout(lp.CheckPayout, errors.New("the vault closed over the withdrawal and paid nothing"))
+	return lp.Lie(lp.CheckPayout, "the vault closed over the withdrawal and paid nothing")
 }
 
 // shortGas returns the lie of an LP whose payout of gas, as it calls it, pays the user less
@@ -129,7 +128,7 @@ func (in In) shortGas() error {
 	if !LPSays(lp.CodeDone)(in) || !f.Known() || f.Value.Witnesses < enoughWitnesses || !f.Value.Status.Final || !payoutShort(in) || f.Value.Paid.Sign() <= 0 {
 		return nil
 	}
-	return lieAbout(lp.CheckPayout, fmt.Errorf("the payout is %s instead of %s", f.Value.Paid, in.R.Terms.Output.Raw))
+	return lp.Lie(lp.CheckPayout, "the payout is %s instead of %s", f.Value.Paid, in.R.Terms.Output.Raw)
 }
 
 // falsePayout returns what is false about the payment that the LP says it made, or about
@@ -138,25 +137,19 @@ func (in In) falsePayout() error {
 	s := in.Obs.LP.Value
 	switch {
 	case s.Code == lp.CodeRefund && forged(in.Obs.Refund.Err):
-		return lieAbout(lp.CheckAuth, in.Obs.Refund.Err)
+		return lp.Lie(lp.CheckAuth, "%w", in.Obs.Refund.Err)
 	case s.Code != lp.CodePaid:
 		return nil
 	case in.Obs.Payout.Known():
 		return in.Obs.Payout.Value.False
 	case in.R.Type == ToBTCLN && len(s.Secret) > 0 && len(s.Secret) != len(chains.Preimage{}):
-		return lieAbout(lp.CheckSecret, fmt.Errorf("the preimage has %d bytes instead of %d", len(s.Secret), len(chains.Preimage{})))
+		return lp.Lie(lp.CheckSecret, "the preimage has %d bytes instead of %d", len(s.Secret), len(chains.Preimage{}))
 	case in.R.Type == ToBTC && s.TxID != "":
 		if _, err := bitcoin.ParseHash(s.TxID); err != nil {
-			return lieAbout(lp.CheckPayout, err)
+			return lp.Lie(lp.CheckPayout, "%w", err)
 		}
 	}
 	return nil
-}
-
-func lieAbout(c lp.Check, err error) error {
-	e := lp.Lie("%w", err)
-	e.Check = c
-	return e
 }
 
 // forged reports whether an authorisation shows by itself that it is false.

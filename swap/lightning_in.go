@@ -4,6 +4,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/link"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
@@ -38,7 +39,7 @@ func (r *Record) ReplacesWithdraw(byOwner bool) bool {
 func withdrawMove() Move {
 	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
 		use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
-		return (use.With != nil && in.R.ReplacesWithdraw(use.ByOwner) || use.With == nil && have != nil) && !in.rivalled()
+		return (use.With != nil && in.R.ReplacesWithdraw(use.ByOwner) || use.With == nil && have != nil) && !in.rivalled() && !Cancelled(in)
 	}, Do: func(in In, next *Record) {
 		if use := in.Input.(UseWithdraw); use.With != nil {
 			next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
@@ -53,7 +54,7 @@ func withdrawMove() Move {
 // withdrawEffects hands the invoice to the LNURL-withdraw service, once.
 func withdrawEffects(in In) []Effect {
 	w := in.R.Lightning.Withdraw
-	if in.R.State != swapstate.LnCreated || w == nil || !w.Asked || in.rivalled() || in.R.Tried[string(CallWithdraw)].Started != 0 {
+	if in.R.State != swapstate.LnCreated || w == nil || !w.Asked || in.rivalled() || Cancelled(in) || in.R.Tried[string(CallWithdraw)].Started != 0 {
 		return nil
 	}
 	return []Effect{{Kind: CallWithdraw, Mark: true}}
@@ -68,11 +69,27 @@ func payInvoice(in In, v *View, pay *Step) {
 		v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
 			To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
 	}
+	withholdCancelled(in, v)
 	if in.rivalled() {
 		v.Action, v.Blocked = nil, errHashElsewhere
 	}
 	if r.Problem != "" { // the LP has the payment, and shows that it will not pay out
 		v.Action, v.Blocked = nil, fault.New(fault.Upstream, "%s", r.Problem)
+	}
+}
+
+// Cancelled reports whether the LP says of a quote that nobody has paid that it takes no
+// payment any more: it has cancelled the invoice, or does not know it.
+func Cancelled(in In) bool { return LPSays(lp.CodeExpired)(in) }
+
+// ErrCancelled says why nothing is to be paid then. A payment all the same is not lost: the
+// LP's node refuses it, or the swap shows it.
+var ErrCancelled = fault.New(fault.InvalidState, "the provider takes no payment for this swap any more, because it has cancelled the swap or does not know it; create a new swap")
+
+// withholdCancelled takes back what asks for a payment that the LP would not take.
+func withholdCancelled(in In, v *View) {
+	if _, pays := v.Action.(*Pay); pays && Cancelled(in) {
+		v.Action, v.Blocked = nil, ErrCancelled
 	}
 }
 

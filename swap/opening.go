@@ -30,6 +30,12 @@ func statusGuards(status func(In) chainStatus) (is, anew func(want ...chainStatu
 	return is, anew
 }
 
+// notOpened reports whether the chain does not show the escrow. A wallet may open it by
+// itself, without a word to the library.
+func notOpened(in In) bool {
+	return in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone
+}
+
 // opens notes when an escrow was first seen open.
 func opens(in In, next *Record) {
 	if next.Escrow.OpenedAt == 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -56,6 +55,7 @@ type Head struct {
 	Ended       Millis      `json:"ended,omitempty"`
 	Changed     Millis      `json:"changed,omitempty"` // when it was stored last, its place in the feed of changes; 0 in a record of before there was one
 	Settled     bool        `json:"settled,omitempty"` // the end is final on its chains: the swap is no longer checked
+	NotPaid     bool        `json:"notPaid,omitempty"` // an answer from after the expiry said that nothing was paid
 	Seed        chains.Seed `json:"seed"`              // of all later randomness
 	From        uint64      `json:"from"`              // chain height at the quote: log searches start here
 	Seen        Seen        `json:"seen"`
@@ -153,9 +153,19 @@ type LightningPart struct {
 
 // Withdraw is an LNURL-withdraw link, and how far its use has come.
 type Withdraw struct {
-	Params lnurl.WithdrawParams `json:"params"`
-	Asked  bool                 `json:"asked,omitempty"` // the invoice is to be handed over
-	Given  bool                 `json:"given,omitempty"` // with the request to be paid, and not at the swap's creation
+	Params WithdrawParams `json:"params"`
+	Asked  bool           `json:"asked,omitempty"` // the invoice is to be handed over
+	Given  bool           `json:"given,omitempty"` // with the request to be paid, and not at the swap's creation
+}
+
+// WithdrawParams are what an LNURL-withdraw service must be told to pay an invoice, and
+// between which amounts it does, in millisatoshis.
+type WithdrawParams struct {
+	K1              string `json:"k1"` // secret of this withdrawal
+	Callback        string `json:"callback"`
+	MinWithdrawable int64  `json:"minWithdrawable"`
+	MaxWithdrawable int64  `json:"maxWithdrawable"`
+	URL             string `json:"url"` // the link that was called
 }
 
 // BitcoinPart belongs to the types with an on-chain side.

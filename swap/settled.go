@@ -116,7 +116,7 @@ func (in In) believing() In {
 func (f *Flow) irrevocable(in In, effects func(In) []Effect, view func(In) View) bool {
 	in = in.believing()
 	next, move := f.Step(in)
-	if move != nil && f.irrevocableMove(in, move) || next.Settled && !in.R.Settled || next.Ended > in.R.Ended || next.Lie != in.R.Lie {
+	if move != nil && f.irrevocableMove(in, move) || next.Settled && !in.R.Settled || next.Ended > in.R.Ended || next.NotPaid != in.R.NotPaid || next.Lie != in.R.Lie {
 		return true
 	}
 	if move == nil { // else the flow asks again once the row is taken

@@ -58,8 +58,10 @@ func TestEndedQuoteAsksForNothing(t *testing.T) {
 func TestWhenAQuoteIsOver(t *testing.T) {
 	f := newToBTCLN()
 	over := func(in In) bool { return f.Over(in.R, in.Now) }
-	pass := passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in *In) { in.Now = in.R.Expiry.Time() })
+	pass := passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in *In) { in.Now, in.R.NotPaid = in.R.Expiry.Time(), true })
 	needs(t, pass, over, changes{
+		"nobody has said so":          func(in *In) { in.R.NotPaid = false },
+		"nobody has said so for long": func(in *In) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour-time.Millisecond) },
 		"its time is not over":        func(in *In) { in.Now = in.Now.Add(-time.Millisecond) },
 		"it has no end":               func(in *In) { in.R.Expiry = 0 },
 		"transactions are on the way": busyWith(ActionInit),
@@ -68,12 +70,103 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 		"it is finished":              inState(swapstate.OutExpired),
 		"nobody knows its state":      inState(99),
 	})
-	allows(t, pass, over, changes{"the quote has softly expired": inState(swapstate.OutSoftExpired)})
+	allows(t, pass, over, changes{
+		"the quote has softly expired": inState(swapstate.OutSoftExpired),
+		"nobody has said so for a day": func(in *In) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour) },
+	})
 	if (&Flow{States: f.States}).Over(&Record{Head: Head{State: swapstate.OutCreated, Expiry: 1}}, noon) {
 		t.Error("a type that knows no unused quotes has one")
 	}
 	if row, ok := f.State(99); ok || row.Name != "" {
 		t.Errorf("state 99 is %+v", row)
+	}
+}
+
+// TestCancelledQuoteIsNotPaid takes back what asks for a payment once the LP says that it
+// takes none, before the quote expires.
+func TestCancelledQuoteIsNotPaid(t *testing.T) {
+	unheld := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) { *in.Obs = Observation{} })
+	for _, c := range []struct {
+		f       *Flow
+		pass    func() In
+		waiting int
+	}{
+		{newFromBTCLN(), unheld, lp.CodeUnpaid},
+		{newFromBTCLNAuto(), autoPass(swapstate.LnCreated, chains.EscrowFact{}), lp.CodeUnpaid},
+		{newTrustedFromBTCLN(), trustedLNPass(swapstate.TrustedLNCreated), lp.CodeGasUnpaid},
+		{newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), lp.CodeGasUnpaid},
+	} {
+		for code, withheld := range map[int]bool{c.waiting: false, lp.CodeExpired: true} {
+			v := c.f.View(passOf(c.pass, says(code))())
+			if _, asked := v.Action.(*Pay); asked == withheld || (v.Blocked == ErrCancelled) != withheld {
+				t.Errorf("%s, the LP says %d: %+v, blocked by %v; want it withheld: %v", c.f.Type, code, v.Action, v.Blocked, withheld)
+			}
+		}
+	}
+}
+
+// TestWhoSaysThatNothingWasPaid lists, by type, the answers after the expiry that end an
+// unused quote. Silence ends none, nor does an answer that was asked for before.
+func TestWhoSaysThatNothingWasPaid(t *testing.T) {
+	nothing := func(in *In) { *in.Obs = Observation{} }
+	chain := changes{
+		"the chain is silent":     nothing,
+		"the chain shows nothing": func(in *In) { in.Obs = &Observation{Escrow: known(chains.EscrowFact{})} },
+	}
+	none := chains.EscrowFact{}
+	for _, c := range []struct {
+		f     *Flow
+		pass  func() In
+		facts changes
+		ends  string
+	}{
+		{newToBTC(), outPass(swapstate.OutSoftExpired, none), chain, "the chain shows nothing"},
+		{newToBTCLN(), outPass(swapstate.OutSoftExpired, none), chain, "the chain shows nothing"},
+		{newFromBTC(), depositPass(swapstate.InSoftExpired), chain, "the chain shows nothing"},
+		{newFromBTCLN(), heldPass(swapstate.LnSoftExpired, none), changes{"the LP is silent": nothing, "expired": says(lp.CodeExpired), "unpaid": says(lp.CodeUnpaid), "held": says(lp.CodeDone)}, "expired, unpaid"},
+		{newFromBTCLNAuto(), autoPass(swapstate.LnSoftExpired, none), changes{"the LP is silent": nothing, "expired": says(lp.CodeExpired), "unpaid, or held": says(lp.CodeUnpaid), "held": says(lp.CodeDone)}, "expired"},
+		{newTrustedFromBTCLN(), trustedLNPass(swapstate.TrustedLNCreated), changes{"the LP is silent": nothing, "unpaid": says(lp.CodeGasUnpaid), "held": says(lp.CodeGasReceived)}, "unpaid"},
+		{newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), changes{"Bitcoin is silent": nothing,
+			"Bitcoin shows nothing": receives(), "Bitcoin shows a payment": receives(&bitcoin.Tx{})}, "Bitcoin shows nothing"},
+	} {
+		f := c.f
+		f.onSettledFacts()
+		for name, fact := range c.facts {
+			pass := passOf(c.pass, func(in *In) {
+				if f.Type == FromBTCLN {
+					in.R.Escrow.Real = nil
+				}
+				in.Now = in.R.Expiry.Time()
+				fact(in)
+			})
+			over := func(in In) bool { next, _ := f.Step(in); return f.Over(next, in.Now) }
+			in := pass()
+			if got, want := over(in), strings.Contains(c.ends, name); got != want {
+				t.Errorf("%s, %s: over is %v, want %v", f.Type, name, got, want)
+			}
+			if !strings.Contains(c.ends, name) {
+				continue
+			}
+			early := pass()
+			early.Now = early.Now.Add(-time.Millisecond)
+			if next, _ := f.Step(early); next.NotPaid {
+				t.Errorf("%s, %s: it counts before the expiry", f.Type, name)
+			}
+			if in.Obs.LP.Known() {
+				in.Obs.LP.Value.Age = time.Second
+				if over(in) {
+					t.Errorf("%s, %s: it counts though it was asked for before the expiry", f.Type, name)
+				}
+			} else if in.Obs.Escrow.Known() {
+				in.Obs.Escrow.Value.Unsettled = true
+				if ask := f.Ask(in); over(in) || ask.Escrow == nil || !ask.Escrow.Settled {
+					t.Errorf("%s, %s: one of several nodes ends it, or the others are not asked: %+v", f.Type, name, ask.Escrow)
+				}
+			}
+		}
+	}
+	if f := newSPVFromBTC(); f.NotPaid != nil {
+		t.Error("a vault swap is paid by what is handed in here alone")
 	}
 }
 

@@ -65,8 +65,11 @@ func withoutTx(all []Declined, id bitcoin.Hash) []Declined {
 	return slices.DeleteFunc(slices.Clone(all), func(d Declined) bool { return d.TxID == id })
 }
 
+// spvLeavesOpen is the row by which a refusal leaves the quote open: also when one of the
+// transaction's inputs is spent elsewhere, which may be why, and when the quote counted as
+// expired by a clock that was ahead for a moment.
 func spvLeavesOpen() Move {
-	return Move{From: []int{swapstate.SPVSigned}, To: swapstate.SPVCreated, Why: "the provider refused the transaction, and takes another one", On: OnOutcome, If: func(in In) bool {
+	return Move{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVCreated, Why: "the provider refused the transaction, and takes another one", On: OnOutcome, If: func(in In) bool {
 		o := in.Input.(Outcome)
 		return o.Effect == PostPSBT && o.Again && in.R.Tried[string(PostPSBT)].Outcome == Refused && !in.R.Expiry.Passed(in.Now) && len(in.R.Bitcoin.Declined) < mostDeclined
 	}, Do: func(in In, next *Record) {

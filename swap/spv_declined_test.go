@@ -21,6 +21,38 @@ func declinedPass() In {
 	return in
 }
 
+// TestVaultThatWasTaken offers no transaction for an output of the vault that another one
+// spends: of two quotes for it the second is of no use any more.
+func TestVaultThatWasTaken(t *testing.T) {
+	f := newSPVFromBTC()
+	pass := spvPass(swapstate.SPVCreated)
+	if got := f.Ask(pass()).Taken; got == nil || got.String() != pass().R.Vault.UTXO {
+		t.Errorf("asked about the output %v, want the vault's", got)
+	}
+	for name, c := range map[string]struct {
+		fact    Fact[bitcoin.Spend]
+		offered bool
+	}{
+		"unspent":               {known(bitcoin.Spend{State: bitcoin.Unspent}), true},
+		"not known to Bitcoin":  {known(bitcoin.Spend{}), true},
+		"the backend is silent": {failed(bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}), true},
+		"spent, in no block":    {known(bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{8}}), false},
+		"spent":                 {known(bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}), false},
+	} {
+		in := pass()
+		in.Obs.Taken = c.fact
+		v := f.View(in)
+		if _, offered := v.Signable().(*Fund); offered != c.offered || (v.Blocked == ErrVaultTaken) == c.offered {
+			t.Errorf("%s: action %+v, blocked by %v; want offered %v", name, v.Signable(), v.Blocked, c.offered)
+		}
+	}
+	needs(t, pass, func(in In) bool { return f.Ask(in).Taken != nil }, changes{
+		"it was asked":          func(in *In) { in.Obs.Taken.Asked = true },
+		"the quote has expired": func(in *In) { in.Now = in.R.Expiry.Time() },
+		"the user has signed":   inState(swapstate.SPVSigned),
+	})
+}
+
 // strangersPass is a pass over a quote for which a stranger has handed in the transaction
 // 9, which was not handed to the LP yet.
 func strangersPass() In {
@@ -56,6 +88,14 @@ func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 		"the quote has expired": func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) },
 		"it has refused often":  func(in *In) { in.R.Bitcoin.Declined = make([]Declined, mostDeclined) },
 	}}})
+	for name, also := range map[string]func(*In){
+		"its input is spent in a block, which is why": spentOtherwise,
+		"a clock was ahead for a moment":              func(in *In) { in.R.State = swapstate.SPVSoftExpired },
+	} {
+		if next, _ := f.Step(passOf(refused, also)()); next.State != swapstate.SPVCreated {
+			t.Errorf("%s: a refusal leads to state %d, want an open quote", name, next.State)
+		}
+	}
 	next, _ := f.Step(refused())
 	b := next.Bitcoin
 	if next.Problem == "" || next.Posted() || !isZero(b.TxID) || len(b.Declined) != 1 || b.Declined[0].TxID != (bitcoin.Hash{9}) || next.Tried[string(PostPSBT)].Started != 0 || next.MayPurge() || f.IsUnpaid(next) {

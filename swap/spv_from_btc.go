@@ -120,6 +120,7 @@ func spvMoves() []Move {
 		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
 		spvSentAfterAll(),
 		spvNotHandedOver(),
+		spvLeavesOpen(),
 		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
@@ -128,7 +129,6 @@ func spvMoves() []Move {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		spvLeavesOpen(),
 		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
@@ -169,6 +169,11 @@ func spvUnproven(in In) bool {
 func spvAsk(in In) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
+	if r.State == swapstate.SPVCreated && !obs.Taken.Asked && !r.Expiry.Reached(in.Now) {
+		if vault, err := bitcoin.ParseOutPoint(r.Vault.UTXO); err == nil {
+			a.Taken = &vault
+		}
+	}
 	if r.declined() && !r.Posted() && !obs.Spends.Asked {
 		if vault, err := bitcoin.ParseOutPoint(r.Vault.UTXO); err == nil { // which every transaction of the swap spends
 			a.Spends = []bitcoin.OutPoint{vault}
@@ -262,6 +267,16 @@ func spvEffects(in In) []Effect {
 	return effects
 }
 
+// spvVaultTaken reports whether another transaction spends the vault's output already, which
+// that of a quote spends for which nothing was signed.
+func spvVaultTaken(in In) bool {
+	return in.Obs.Taken.Known() && spentElsewhere(in.R.Bitcoin.TxID, []bitcoin.Spend{in.Obs.Taken.Value})
+}
+
+// ErrVaultTaken says that a vault swap came second: of several quotes for the same output
+// of a vault the first signed one takes it.
+var ErrVaultTaken = fault.New(fault.InvalidState, "the output of the vault that this quote is for is already spent, by another swap most likely; create a new swap")
+
 func spvFund() *Fund {
 	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
 }
@@ -314,6 +329,9 @@ func spvView(in In) View {
 				fund.Description = "The last transaction was not taken. Sign and submit another one."
 			}
 			v.Action = fund
+			if spvVaultTaken(in) {
+				v.Action, v.Blocked = nil, ErrVaultTaken
+			}
 		}
 	case swapstate.SPVSoftExpired:
 		seen(shownSoftExpired)

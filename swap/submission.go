@@ -254,20 +254,6 @@ func (r *Record) Submitted(ids []string) bool {
 	return len(s.Txs) > 0 && !slices.ContainsFunc(ids, foreign) || !isZero(s.PSBT) && slices.Equal(ids, []string{s.PSBT.String()})
 }
 
-// Taken reports whether the network has everything that was submitted.
-func (r *Record) Taken() bool {
-	s := r.Submission
-	if s == nil || len(s.Txs) == 0 {
-		return s != nil && r.Tried[string(Broadcast)].Outcome == Done
-	}
-	for i, tx := range s.Txs {
-		if !tx.Sent && r.Tried[Effect{Kind: SendTx, Step: i}.Key()].Outcome != Done {
-			return false
-		}
-	}
-	return true
-}
-
 // Knows reports whether the ids are those of a submission that took effect, or
 // whether one of them is a transaction of the user that the chain has shown (protocol:
 // swap-flows-escrow.md §4.5).

@@ -4,17 +4,13 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 )
 
-// Todo is an action with everything that a wallet needs. One of Pay, Wait, Sign
-// and Fund is set; none if nothing is to be done.
+// Todo is an action with everything that a wallet needs.
 type Todo struct {
-	Pay    *Pay
-	Wait   *Wait
-	Sign   *Sign
-	Txs    []string // of Sign, as the chain's wallets take them
-	Signer string   // of Sign
-	Fund   *Fund
-	Raw    *RawPSBT     // of Fund, without a wallet
-	Funded *psbt.Funded // of Fund, with a wallet
+	Action Action       // nil: nothing is to be done
+	Txs    []string     // of a Sign, as the chain's wallets take them
+	Signer string       // of a Sign
+	Raw    *RawPSBT     // of a Fund, without a wallet
+	Funded *psbt.Funded // of a Fund, with a wallet
 }
 
 // RawPSBT still needs the inputs of a wallet, the first of which must carry

@@ -47,6 +47,7 @@ func newTrustedFromBTC() *Flow {
 		Unpaid: func(r *Record) bool {
 			return r.State == swapstate.TrustedBTCCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.Open()
 		},
+		NotPaid: trustedBTCUnpaid,
 	}
 }
 
@@ -303,10 +304,9 @@ func trustedBTCView(in In) View {
 	case swapstate.TrustedBTCFinished:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
 	case swapstate.TrustedBTCRefundable:
-		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownWaitingLP
+		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownAwaiting
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
-			refund.Status = shownAwaiting
 			v.Blocked = fault.New(fault.InvalidState, "the provider cannot use the payment and needs a refund address: call SetGasRefundAddress")
 		case try.Outcome == Refused:
 			v.Blocked = fault.New(fault.Upstream, "the provider rejected the refund address: %s", try.Reason)
@@ -364,5 +364,6 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
 			Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
+		withholdCancelled(in, v)
 	}
 }

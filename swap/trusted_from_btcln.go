@@ -41,6 +41,7 @@ func newTrustedFromBTCLN() *Flow {
 		Effects: func(In) []Effect { return nil },
 		View:    trustedLNView,
 		Unpaid:  func(r *Record) bool { return r.State == swapstate.TrustedLNCreated && r.PayoutTx == "" },
+		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) },
 	}
 }
 
@@ -123,6 +124,7 @@ func trustedLNView(in In) View {
 				To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		v.Blocked = payoutDoubt(in)
+		withholdCancelled(in, &v)
 	case swapstate.TrustedLNPaid:
 		v.Blocked = payoutDoubt(in)
 		pay.Status, settle.Status = shownReceived, shownWaitingLP

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/lnurl"
 )
 
 // A service that did not answer may have paid. What it says to the same request,
@@ -53,11 +52,11 @@ func TestWhichLinkHasThePlace(t *testing.T) {
 			in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
 			in.R.Lightning.Withdraw, in.R.Lightning.Link = w, "lnurlw://first"
 			in.R.Tried = map[string]Try{string(CallWithdraw): try}
-			in.Input = UseWithdraw{Link: "lnurlw://mine", With: &Withdraw{Params: lnurl.WithdrawParams{K1: "mine"}}, ByOwner: true}
+			in.Input = UseWithdraw{Link: "lnurlw://mine", With: &Withdraw{Params: WithdrawParams{K1: "mine"}}, ByOwner: true}
 			return in
 		}
 	}
-	first := lnurl.WithdrawParams{K1: "first"}
+	first := WithdrawParams{K1: "first"}
 	given := &Withdraw{Params: first, Asked: true, Given: true}
 	byStranger := func(in *In) { u := in.Input.(UseWithdraw); u.ByOwner = false; in.Input = u }
 	for _, f := range []*Flow{newFromBTCLNAuto(), newFromBTCLN()} {

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -145,9 +146,9 @@ func (v *verifier) take(t *terms, in swapper.CreateSwapInput, got swapper.SwapOu
 	if !q.Expiry.Time().After(v.config.Now()) {
 		return &RefusedError{Reason: ReasonExpiry, Field: "quote.expiry", Said: q.Expiry.Time().UTC().String(), True: "after " + v.config.Now().UTC().String()}
 	}
-	err := lp.VerifyToldSend(
-		lp.Agreed{Token: t.Src, Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lp.Policy(v.config.Policy)},
-		lp.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning},
+	err := lpverify.Told(
+		lpverify.Agreed{Token: t.Src, Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lpverify.Policy(v.config.Policy)},
+		lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning},
 	)
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
 		return &RefusedError{Reason: ReasonQuote, Field: "quote", Said: figures(q, network), True: bad.Public(), Err: err}

@@ -90,10 +90,7 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	l.must(err)
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
-		calls, err := n.Deployment().Deposit(at, devnet.Coins(100))
-		l.must(err)
-		_, err = n.LP.SendAll(t.Context(), calls)
-		l.must(err)
+		l.must(n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
 	}
 	return l
 }
@@ -274,7 +271,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.must(err)
 	w, err := evmwire.ParseWithdrawal(found.Msg)
 	l.must(err)
-	calls, err := l.Deployment().FrontVault(v, w, count-1)
+	calls, err := l.Net.FrontVault(v, w, count-1)
 	l.must(err)
 	_, err = l.Net.LP.SendAll(t.Context(), calls)
 	l.must(err)

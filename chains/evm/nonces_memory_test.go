@@ -77,7 +77,7 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 		t.Errorf("what it offered: %+v", fee)
 	}
 	c.noteSent(sentTx(t, 6, nil, []byte{1})) // makes a contract, which no swap asks for
-	if _, ok := c.nonces.Used(sender, 6); ok {
+	if c.nonces.Follows(sender, 6, now.Add(nonces.SendTimeout)) {
 		t.Error("a contract's creation counts as a call")
 	}
 }

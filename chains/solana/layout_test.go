@@ -99,7 +99,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 func TestLayoutsThatNodesDoNotTell(t *testing.T) {
 	each(t, func(t *testing.T, p played) {
 		if p.version == wire.V1 {
-			t.Skip("v1 has one layout, which is known")
+			t.Skip("only version 2 of the program has two layouts of data accounts; version 1 has one")
 		}
 		s := newPlayed(t, p)
 		silent := rpc.Fault{Refuse: []string{"simulateTransaction"}}
@@ -155,7 +155,7 @@ func rewritten(change func(reply map[string]any)) func(string, []json.RawMessage
 func TestAccountsOfAnotherLayout(t *testing.T) {
 	each(t, func(t *testing.T, p played) {
 		if p.version == wire.V1 {
-			t.Skip("v1 has one layout")
+			t.Skip("only version 2 of the program has two layouts of data accounts; version 1 has one")
 		}
 		s := newPlayed(t, p)
 		other := wire.DataTagged - p.data

@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
@@ -303,7 +304,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.must(err)
 	w, err := wire.ParseWithdrawal(found.Msg)
 	l.must(err)
-	calls, err := l.Deployment().VaultFront(v, w, count-1)
+	calls, err := party.FrontVault(l.Deployment(), v, w, count-1)
 	l.must(err)
 	_, err = l.Net.LP.Send(t.Context(), calls...)
 	l.must(err)

@@ -28,7 +28,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -158,7 +158,7 @@ func (o child) client(ctx context.Context, store storage.Store) (*swapper.Client
 	}
 	client, err := swapper.Open(ctx, swapper.Config{
 		Network: bitcoin.Regtest, Store: store, Bitcoin: backend, Chains: all,
-		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: signing{lp.NewTransport(lp.TransportOptions{AllowLocal: true}), o.Name}},
+		LPs:       swapper.LPs{URLs: o.LPs, AllowHTTP: true, Transport: signing{lphttp.NewTransport(lphttp.TransportOptions{AllowLocal: true}), o.Name}},
 		Prices:    prices,
 		LNURL:     swapper.LNURLOptions{AllowLocal: true, Transport: signing{&http.Transport{DisableKeepAlives: true}, o.Name}},
 		Messenger: m,

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"net/http"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -102,6 +104,24 @@ func (g solanaLand) tells(body []byte) []byte {
 		}
 	}
 	return body
+}
+
+func (g solanaLand) vault(chains.VaultID) (chains.Vault, error) {
+	return chains.Vault{}, errors.New("there are no vaults on Solana")
+}
+
+func (g solanaLand) hosts() []string { return hosts(urls(g.nodes)) }
+
+func (g solanaLand) part(node int) (*story, error) {
+	p, err := g.net.Solana.Split(g.nodes[node])
+	if err != nil {
+		return nil, err
+	}
+	n := p.Net()
+	programs := g.net.LPs[0].Solana().Programs
+	as := func(a *solana.Account) *party.Party { return &party.Party{Net: n, Account: a, Programs: programs} }
+	return &story{land: solanaLand{&devnet.Net{Solana: n, LPs: g.net.LPs}, nil, g.version}, of: func(l *lp.LP) lp.Story { return lp.Story{Solana: as(n.AccountOf(l.Solana().Account.Key))} },
+		tower: watchtower.Options{Solana: as(n.Watchtower)}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g solanaLand) factory() chains.Factory {

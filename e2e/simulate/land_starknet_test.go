@@ -13,8 +13,10 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -92,7 +94,7 @@ func (g starknetLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration
 	if err != nil {
 		return chains.EscrowNone, 0, err
 	}
-	facts, err := g.net.LPs[0].Starknet().Facts(hash)
+	facts, err := g.anybody().Facts(hash)
 	if err != nil {
 		return chains.EscrowNone, 0, err
 	}
@@ -115,6 +117,33 @@ func (g starknetLand) tells(body []byte) []byte {
 		}
 	}
 	return append(append(body[:len(body):len(body)], ' '), words.Bytes()...)
+}
+
+// anybody reads what everybody may.
+func (g starknetLand) anybody() *party.Party {
+	return g.net.Starknet.Party(g.net.Starknet.Watchtower)
+}
+
+func (g starknetLand) vault(id chains.VaultID) (v chains.Vault, err error) {
+	ref, err := starkwire.VaultRefOf(id)
+	if err != nil {
+		return v, err
+	}
+	now, err := g.anybody().Vault(ref)
+	v.Open, v.Raw, v.UTXO = now.Open(), now.Raw, now.UTXO
+	return v, err
+}
+
+func (g starknetLand) hosts() []string { return hosts(urls(g.nodes)) }
+
+func (g starknetLand) part(node int) (*story, error) {
+	p, err := g.net.Starknet.Split(g.nodes[node])
+	if err != nil {
+		return nil, err
+	}
+	n := p.Net()
+	return &story{land: starknetLand{&devnet.Net{Starknet: n}, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{Starknet: n.Party(n.AccountOf(l.Starknet().Key))} },
+		tower: watchtower.Options{Starknet: n.Party(n.Watchtower)}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g starknetLand) factory() chains.Factory {

@@ -13,11 +13,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 )
 
@@ -39,6 +41,7 @@ type land interface {
 
 	// escrow returns how the chain has an escrow, and how long until it expires.
 	escrow(e chains.Escrow) (chains.EscrowState, time.Duration, error)
+	vault(id chains.VaultID) (chains.Vault, error) // how the chain has it: whether it is open, its output and its balances
 	// tells returns a message to a node with what is written in it otherwise than in
 	// hexadecimal digits.
 	tells(body []byte) []byte
@@ -53,6 +56,9 @@ type land interface {
 	dropWaiting()
 	fault(n int)
 	heal()
+	hosts() []string // of the nodes
+	// part lets one of the two nodes tell a story of its own from now on.
+	part(node int) (*story, error)
 }
 
 // kindsOf are the kinds of swaps that a chain has.
@@ -221,6 +227,33 @@ func (g evmLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration, err
 		return chains.EscrowNone, 0, err
 	}
 	return chains.EscrowState(states[0].State), time.Unix(s.Expiry(), 0).Sub(n.Time()), nil
+}
+
+func (g evmLand) vault(id chains.VaultID) (v chains.Vault, err error) {
+	data, err := evmwire.VaultCall(evmwire.VaultRef{Owner: common.HexToAddress(id.Owner), ID: id.ID})
+	if err != nil {
+		return v, err
+	}
+	n := g.net.EVM
+	answer, err := n.Read(context.Background(), n.User.Address, evmwire.Call{To: n.Contracts().VaultManager.Address, Data: data})
+	if err != nil {
+		return v, err
+	}
+	s, err := evmwire.DecodeVaultState(answer)
+	v.Open, v.Raw, v.UTXO = s.Open(), [2]uint64{s.Token0Amount, s.Token1Amount}, bitcoin.OutPoint{Hash: bitcoin.Hash(s.UtxoTxHash), Index: s.UtxoVout}
+	return v, err
+}
+
+func (g evmLand) hosts() []string { return hosts(urls(g.nodes)) }
+
+func (g evmLand) part(node int) (*story, error) {
+	p, err := g.net.EVM.Split(g.nodes[node])
+	if err != nil {
+		return nil, err
+	}
+	n := p.Net()
+	return &story{land: evmLand{&devnet.Net{EVM: n}, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{EVM: n, Account: n.AccountOf(l.Account().Key)} },
+		tower: watchtower.Options{EVM: n}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(devevm.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g evmLand) factory() chains.Factory {

@@ -13,17 +13,18 @@ import (
 // plan is all that a seed decides before anything runs: who wants what, and what
 // happens to whom at which moment.
 type plan struct {
-	seed     uint64
-	version  devnet.Version           // of the LPs
-	lands    []string                 // the smart chains
-	shared   bool                     // two processes on the store, else one
-	clocks   [2]time.Duration         // how far those of the processes are ahead
-	twins    bool                     // two nodes of each chain, of which one at a time is in trouble; else one
-	times    map[string]time.Duration // and those by which blocks are dated, by chain
-	meddling time.Duration            // between two deeds of the stranger in the mean; 0: there are none
-	orders   []order
-	events   []event
-	calm     time.Duration // from then on the world is fair
+	seed      uint64
+	version   devnet.Version           // of the LPs
+	lands     []string                 // the smart chains
+	shared    bool                     // two processes on the store, else one
+	clocks    [2]time.Duration         // how far those of the processes are ahead
+	twins     bool                     // two nodes of each chain, of which one at a time is in trouble; else one
+	times     map[string]time.Duration // and those by which blocks are dated, by chain
+	meddling  time.Duration            // between two deeds of the stranger in the mean; 0: there are none
+	orders    []order
+	events    []event
+	collusion *collusion    // nil: there is none
+	calm      time.Duration // from then on the world is fair
 }
 
 // order is one user with one swap.
@@ -121,6 +122,9 @@ func newPlan(seed uint64) plan {
 		}
 	}
 	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
+	if *collude {
+		p.collude()
+	}
 	return p
 }
 
@@ -147,6 +151,10 @@ func (p plan) brief(calm time.Duration, orders int) plan {
 		e.at %= calm
 		e.lasts = min(e.lasts, calm-e.at)
 	}
+	if p.collusion != nil {
+		p.collusion.at, p.collusion.lasts = calm/10, calm*8/10
+		p.spare()
+	}
 	return p
 }
 
@@ -157,6 +165,9 @@ func (p plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %v, LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.lands, p.version, p.shared, p.calm)
 	fmt.Fprintf(&b, "clocks %v, block times %v, a stranger every %v, two nodes each %v\n", p.clocks, p.times, p.meddling, p.twins)
+	if p.collusion != nil {
+		fmt.Fprintln(&b, "collusion", p.collusion)
+	}
 	for i, o := range p.orders {
 		fmt.Fprintf(&b, "swap %d: %+v\n", i, o)
 	}

@@ -120,7 +120,7 @@ func (w *world) run(at *place) (*process, error) {
 		Network: bitcoin.Regtest, Store: handle{w.disk, p}, Bitcoin: backend, Chains: w.factories(), HTTP: via("chain"),
 		LPs:    swapper.LPs{URLs: w.net.LPURLs(), AllowHTTP: true, AllowLocal: true, Transport: via("LP")},
 		Prices: prices, LNURL: swapper.LNURLOptions{AllowLocal: true, Transport: via("lnurl")}, Messenger: messenger{nostr, p},
-		Now:    at.time,
+		Now: at.time, AllNodes: w.plan.collusion != nil && w.plan.collusion.all,
 		Logger: slog.New(slog.NewTextHandler(log, nil)).With("process", at.number),
 	}
 	if w.plan.shared {

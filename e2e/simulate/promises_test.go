@@ -21,6 +21,7 @@ type promises struct {
 	w  *world
 	mu sync.Mutex
 
+	quotes  map[string]*swap.Record // of vaults, by their identifiers
 	posts   map[string]string       // PSBTs by their quotes
 	posted  map[string]int          // how often
 	calls   map[string]int          // of what must be called once, by what it is about
@@ -30,12 +31,17 @@ type promises struct {
 }
 
 func newPromises(w *world) *promises {
-	return &promises{w: w, posts: map[string]string{}, posted: map[string]int{}, calls: map[string]int{}, asked: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
+	return &promises{w: w, quotes: map[string]*swap.Record{}, posts: map[string]string{}, posted: map[string]int{}, calls: map[string]int{}, asked: map[string]int{}, secrets: map[string]*swap.Record{}, leaked: map[string]bool{}}
 }
 
 // stored sees each record before it is written.
 func (p *promises) stored(e storage.Entry) {
 	r, err := swap.Decode(e.ID, e.Version, e.Body)
+	if err == nil && r.Vault != nil {
+		p.mu.Lock()
+		p.quotes[r.Vault.QuoteID] = r
+		p.mu.Unlock()
+	}
 	if err != nil || r.Type != swap.FromBTCLNAuto && r.Type != swap.FromBTCLN || r.Lightning == nil || r.Lightning.Preimage == (chains.Preimage{}) {
 		return
 	}
@@ -127,6 +133,9 @@ func (p *promises) post(body []byte) {
 	defer p.mu.Unlock()
 	if other, ok := p.posts[post.QuoteID]; ok && other != post.PSBTHex {
 		p.w.broken("two PSBTs are posted for the quote %.8s", post.QuoteID)
+	}
+	if r := p.quotes[post.QuoteID]; r != nil && p.posted[post.QuoteID] == 0 {
+		p.fills(r)
 	}
 	p.posts[post.QuoteID] = post.PSBTHex
 	if p.posted[post.QuoteID]++; p.posted[post.QuoteID] > mostPosts {

@@ -23,6 +23,7 @@ var (
 	oneSeed = flag.Uint64("simulate.seed", 0, "run this seed alone, from 1 on")
 	first   = flag.Uint64("simulate.first", 2, "the first seed of those that are run")
 	deep    = flag.Bool("simulate.deep", false, "let final blocks be replaced too: what is promised then is that nothing panics or hangs and no record is lost")
+	collude = flag.Bool("simulate.collude", false, "let an LP collude with a node in each world")
 	verbose = flag.Bool("simulate.log", false, "show the logs of the processes")
 )
 
@@ -42,6 +43,7 @@ type result struct {
 	lasted   time.Duration // of virtual time
 	swaps    int
 	ends     map[string]int
+	episode  episode
 }
 
 // simulate runs a plan's world to its end.
@@ -66,6 +68,7 @@ func simulate(t *testing.T, p plan) (r result) {
 				})
 			}
 			r.failures, r.happened, r.faults, r.lasted, r.swaps, r.ends = w.failures, w.happened, w.faults, time.Since(epoch), len(w.users), map[string]int{}
+			r.episode = w.episode
 			for _, u := range w.users {
 				r.ends[u.order.land+" "+u.order.kind+" "+u.state()]++
 			}
@@ -92,6 +95,7 @@ func (w *world) live() {
 	}
 	w.busy.Go(func() { w.stranger.live(ctx) })
 	w.fate(ctx)
+	w.colludes(ctx)
 	sleep(ctx, w.plan.calm)
 	for _, at := range w.places {
 		at.deadly.Store(0)
@@ -160,6 +164,7 @@ func TestSimulate(t *testing.T) {
 	var failed []uint64
 	var days time.Duration
 	swaps, ends, seeds := 0, map[string]int{}, 0
+	var told collusions
 	for seed := *first; seed < *first+few() || time.Since(began) < *length; seed++ {
 		if *length > 0 && time.Since(began) >= *length {
 			break
@@ -176,6 +181,7 @@ func TestSimulate(t *testing.T) {
 		seeds++
 		days += r.lasted
 		swaps += r.swaps
+		told.add(r.episode)
 		for end, n := range r.ends {
 			ends[end] += n
 		}
@@ -184,6 +190,7 @@ func TestSimulate(t *testing.T) {
 	for _, end := range slices.Sorted(maps.Keys(ends)) {
 		t.Logf("%4d %s", ends[end], end)
 	}
+	told.report(t)
 	t.Logf("failed: %v", failed)
 }
 

@@ -225,6 +225,7 @@ func (u *user) live(ctx context.Context) {
 // trouble looks at an error of an operation.
 func (u *user) trouble(what string, err error) {
 	u.w.note("user %d: %s: %v", u.n, what, err)
+	u.w.hears(u, err.Error())
 	if strings.Contains(err.Error(), "panic") {
 		u.w.broken("user %d: %s: %v", u.n, what, err)
 	}
@@ -248,6 +249,11 @@ func (u *user) step(ctx context.Context) bool {
 		return false
 	}
 	u.saw(s)
+	problem := ""
+	if s.ActionError != nil {
+		problem = s.ActionError.Error
+	}
+	u.w.hears(u, problem)
 	if s.RequiresSecretReveal != nil && *s.RequiresSecretReveal {
 		u.revealed = true
 	}
@@ -256,6 +262,7 @@ func (u *user) step(ctx context.Context) bool {
 		return false
 	}
 	u.acts(a)
+	u.w.promises.pays(u, a)
 	switch {
 	case a.SendToAddress != nil && strings.HasSuffix(u.order.kind, "voucher"):
 		link := u.link
@@ -327,6 +334,9 @@ func (u *user) saw(s *swapper.GetSwapStatusOutput) {
 	if u.last == nil || u.last.State != s.State {
 		u.w.note("user %d is in state %s", u.n, s.State.Name)
 		u.states = append(u.states, s.State.Name)
+		if s.IsFinished {
+			u.w.promises.finished(u, s)
+		}
 	}
 	u.last = s
 	switch {

@@ -28,6 +28,9 @@ func (x wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	x.p.w.promises.called(x.p, x.to, req)
 	d := x.p.w.dice("wire", req.URL.Host, req.URL.Path)
 	trouble := int(x.p.wireTrouble.Load())
+	if x.p.w.spares(req.URL.Host) {
+		trouble = 0
+	}
 	late := time.Duration(1+d.IntN(60)) * time.Millisecond
 	if d.IntN(100) < trouble {
 		late += time.Duration(d.IntN(20_000)) * time.Millisecond

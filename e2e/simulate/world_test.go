@@ -44,6 +44,7 @@ type world struct {
 	stranger *stranger
 	wealthy  *big.Int // what the honest provider had at first, in sats
 	promises *promises
+	episode  episode
 	began    time.Time // of the plan's time
 	tip      uint32    // Bitcoin's then
 
@@ -66,7 +67,11 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 	r := rand.New(rand.NewPCG(p.seed, 2))
 	slow := func(i int, o *lp.Options) {
 		o.Poll = 15 * time.Second
-		if cheaper := r.Int64N(4); i > 0 && cheaper > 0 { // than the honest one: people come
+		cheaper := r.Int64N(4)
+		if p.collusion != nil && i == p.collusion.lp {
+			o.Deposit, cheaper = small, 3
+		}
+		if i > 0 && cheaper > 0 { // than the honest one: people come
 			o.Terms = map[string]lp.Terms{}
 			for _, name := range []string{"TO_BTC", "FROM_BTC_SPV", "TO_BTCLN", "FROM_BTCLN_AUTO", "FROM_BTC", "FROM_BTCLN"} {
 				o.Terms[name] = lp.Terms{Base: 5, PPM: 3000 - 500*cheaper, Min: 1000, Max: 5_000_000}
@@ -104,6 +109,9 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 			return nil, err
 		}
 		w.lands = append(w.lands, g)
+	}
+	if c := p.collusion; c != nil {
+		w.episode = episode{collusion: c, hosts: w.lands[c.land].hosts(), told: map[string]map[int]bool{}, heard: map[int]bool{}, met: map[int]bool{}, other: map[int]bool{}}
 	}
 	for i := range p.orders {
 		u, err := w.newUser(ctx, i)

@@ -256,7 +256,7 @@ func (c *cli) settle(ctx context.Context, r *request) error {
 func (c *cli) own(name string) (*swapper.Client, error) {
 	client, ok := c.swaps.(*swapper.Client)
 	if !ok {
-		return nil, misuse{fmt.Errorf("%s is no operation of a service at an address: name a file of swaps with -store", name)}
+		return nil, misuse{fmt.Errorf("%s works only with -store, which runs the service in this process; a service behind -url does not offer it", name)}
 	}
 	return client, nil
 }

@@ -10,9 +10,11 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"log"
 	"math/big"
+	"os"
 	"strings"
 	"time"
 
@@ -88,13 +90,7 @@ func (w *wallet) follow(ctx context.Context, swaps swapper.Service, id string) (
 		case a.SignPSBT != nil:
 			err = submit(ctx, swaps, id, a.SignPSBT.Funded, w.signPSBT)
 		case a.SignSmartChainTransaction != nil:
-			sign := w.signEVM
-			switch a.SignSmartChainTransaction.Chain {
-			case solana.ChainID:
-				sign = w.signSolana
-			case starknet.ChainID:
-				sign = w.signStarknet
-			}
+			sign := map[string]func(string) (string, error){"CITREA": w.signEVM, solana.ChainID: w.signSolana, starknet.ChainID: w.signStarknet}[a.SignSmartChainTransaction.Chain]
 			err = submit(ctx, swaps, id, a.SignSmartChainTransaction.Txs, sign)
 		case a.Wait != nil: // nothing to do for a.Wait.PollTimeSeconds
 		}
@@ -205,6 +201,11 @@ func must[T any](v T, err error) T {
 }
 
 func main() {
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "minimal takes no arguments, not %q\n", flag.Args())
+		os.Exit(2)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	network := must(swappertest.New(ctx, swappertest.Options{

@@ -36,8 +36,8 @@ type Identity struct {
 	Subject string // who of those that the authenticator knows: a key's name, a token's subject, an address; may be ""
 }
 
-// Owner returns a text that is different for different identities and that nobody can
-// choose freely: the owner of idempotency keys.
+// Owner returns a text that differs between identities and that callers cannot choose
+// freely: the owner of idempotency keys.
 func (i Identity) Owner() string {
 	return strconv.Quote(i.Entry) + " " + strconv.Quote(i.Subject)
 }
@@ -55,8 +55,8 @@ type Authenticator interface {
 
 // Chain asks authenticators in order; the first that knows the sender counts.
 // Credentials that one of them refuses do not end the search: with an [Anonymous]
-// entry at the end, a request with a wrong key is anybody's. An empty chain knows
-// nobody.
+// entry at the end, a request with a wrong key is treated as anonymous. An empty chain
+// refuses every request.
 type Chain []Authenticator
 
 // Authenticate implements [Authenticator].

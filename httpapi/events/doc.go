@@ -56,8 +56,8 @@
 //
 // # Requirements
 //
-// [swapper.Client.Run] must be running somewhere: it is what moves swaps when nobody
-// listens. Authentication and the rest belong in middleware, as for the operations; it
+// [swapper.Client.Run] must be running somewhere: it moves swaps while no client is
+// connected. Authentication and the rest belong in middleware, as for the operations; it
 // must pass on what http.ResponseController needs (Unwrap), and must neither buffer
 // nor log the query. The server's timeouts do not matter: a stream moves them.
 package events

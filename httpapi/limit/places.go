@@ -7,7 +7,7 @@ import (
 
 // Places bounds how many are inside at once. Zero fields are no bound.
 type Places struct {
-	Total int // of each crowd: one that is full keeps nobody of another out
+	Total int // of each crowd: a full crowd does not keep out senders of another
 	// Each is for one sender: operations that wait for minutes would otherwise let one
 	// sender take every place.
 	Each int
@@ -33,8 +33,8 @@ func NewCrowds(p Places) *Crowds {
 	return &Crowds{places: p, total: map[string]int{}, each: map[string]int{}}
 }
 
-// Enter takes a place at once or fails with [ErrFull] or [ErrShare]: nobody waits in a queue
-// that grows. leave gives the place back; it must be called, once.
+// Enter takes a place at once or fails with [ErrFull] or [ErrShare]: there is no queue
+// that could grow. leave gives the place back; it must be called, once.
 func (c *Crowds) Enter(s Sender) (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,7 @@ type Sender struct {
 	// Crowd is among whom he is counted, such as the entry of an authentication that
 	// admitted him: those of one crowd take no place, and no request of a rate, of another's.
 	Crowd string
-	// Parts are what he is counted as; none: as nobody in particular.
+	// Parts are the names that the sender counts under; none: only the crowd counts.
 	Parts []Part
 }
 
@@ -34,7 +34,7 @@ func Line(crowd string, client netip.Addr) Sender {
 	return Sender{Crowd: crowd, Parts: []Part{{line.String(), 1}, {site.String(), wider}}}
 }
 
-// Named returns the sender of a name; "" is nobody in particular.
+// Named returns the sender with a name; one without a name counts only in its crowd.
 func Named(crowd, name string) Sender {
 	if name == "" {
 		return Sender{Crowd: crowd}

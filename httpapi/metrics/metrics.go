@@ -163,7 +163,7 @@ func (m *Metrics) Transport(part string, next http.RoundTripper) http.RoundTripp
 		if err == nil {
 			outcome = strconv.Itoa(answer.StatusCode)
 		} else if r.Context().Err() == context.Canceled {
-			return answer, err // nobody wanted the answer any more
+			return answer, err // the caller gave up: this says nothing of the backend
 		}
 		m.upstream.WithLabelValues(part, r.URL.Hostname(), outcome).Inc()
 		m.waited.WithLabelValues(part, r.URL.Hostname()).Observe(time.Since(began).Seconds())

@@ -11,7 +11,7 @@ import (
 
 // Trusted are the networks of the reverse proxies whose X-Forwarded-For is believed.
 // A client inside them could claim any address: list the proxies' own addresses,
-// not a network that clients share with them. The zero value believes nobody.
+// not a network that clients share with them. The zero value trusts no proxy.
 type Trusted []netip.Prefix
 
 // Client returns the address that a request comes from: that of the connection or, if

@@ -1,4 +1,4 @@
-// Package bigs has the two lines of arithmetic on big integers that several packages need.
+// Package bigs has the few lines of arithmetic on big integers that several packages need.
 package bigs
 
 import "math/big"
@@ -16,3 +16,9 @@ func OrZero(n *big.Int) *big.Int {
 	}
 	return n
 }
+
+// Add returns a+b as a number of its own.
+func Add(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
+
+// Sub returns a-b as a number of its own.
+func Sub(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }

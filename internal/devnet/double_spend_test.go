@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
 )
 
 // An LP that has double spent opens another vault, so that it can be tried again
@@ -14,11 +14,11 @@ func TestNewVaultAfterDoubleSpend(t *testing.T) {
 	to := k.recipient().Address.Hex()
 	for round := range 2 {
 		k.lp().Misbehave(lp.Fault{DoubleSpend: true})
-		q := must[client.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to)))
+		q := must[lpwire.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to)))
 		must[string](t)(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to)))
 		k.ok(k.Mine(1))
 		k.lp().Misbehave(lp.Fault{})
-		var next client.SPVQuote
+		var next lpwire.SPVQuote
 		k.eventually("another vault", func() (found bool) {
 			k.ok(k.Mine(1))
 			var err error

@@ -19,7 +19,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 )
 
 // kit is a network and a user who knows nothing but the library.
@@ -30,7 +31,7 @@ type kit struct {
 	chain    chains.Chain
 	contract chains.VaultContract
 	backend  btc.Backend
-	client   *client.Client
+	client   *lphttp.Client
 	url      string // of the first LP
 	user     string
 }
@@ -75,7 +76,7 @@ func newKit(t *testing.T, o Options) *kit {
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))
 	contract, _ := k.chain.Contract("")
 	k.contract = contract.(chains.VaultContract)
-	k.client = client.NewClient(client.Options{Now: n.Clock.Now, AllowLocal: true})
+	k.client = lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
 	return k
 }
 
@@ -150,9 +151,9 @@ func (k *kit) funds(token common.Address) *big.Int {
 // gained is how much more there is than there was.
 func gained(now, before *big.Int) int64 { return new(big.Int).Sub(now, before).Int64() }
 
-func (k *kit) status(service client.Service, endpoint, id string, sequence *big.Int) client.Status {
+func (k *kit) status(service lpwire.Service, endpoint, id string, sequence *big.Int) lpwire.Status {
 	k.Helper()
-	return must[client.Status](k.T)(k.client.Status(k.ctx, client.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))
+	return must[lpwire.Status](k.T)(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))
 }
 
 // An account of its own for whoever receives.

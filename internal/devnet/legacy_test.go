@@ -15,7 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 )
 
 // each runs a test with LPs of both versions that announce the legacy types.
@@ -34,27 +35,27 @@ func each(t *testing.T, run func(t *testing.T, k *kit)) {
 }
 
 // agreed is what the user wants of a legacy swap to WBTC.
-func (k *kit) agreed(amount int64) client.Agreed {
+func (k *kit) agreed(amount int64) verify.Agreed {
 	token, native := k.Tokens()[1], k.Tokens()[0]
-	return client.Agreed{LP: k.lp().Account().Address.Hex(), BaseFee: big.NewInt(150), FeePPM: big.NewInt(3000), User: k.user, Token: token, Native: native,
+	return verify.Agreed{LP: k.lp().Account().Address.Hex(), BaseFee: big.NewInt(150), FeePPM: big.NewInt(3000), User: k.user, Token: token, Native: native,
 		Amount: big.NewInt(amount), ExactIn: true, Contract: k.contract, Price: big.NewInt(1e14), NativePrice: big.NewInt(1e14), Now: k.Clock.Now(),
-		Policy: client.Policy{AnyNode: true}}
+		Policy: verify.Policy{AnyNode: true}}
 }
 
-var bounty = client.Bounty{FeePerBlock: big.NewInt(1e9), SafetyFactor: big.NewInt(1), AddBlock: big.NewInt(2), AddFee: big.NewInt(1e11)}
+var bounty = lpwire.Bounty{FeePerBlock: big.NewInt(1e9), SafetyFactor: big.NewInt(1), AddBlock: big.NewInt(2), AddFee: big.NewInt(1e11)}
 
-func (k *kit) fromBTC(sequence uint64) (client.FromBTCQuote, client.Accepted) {
+func (k *kit) fromBTC(sequence uint64) (lpwire.FromBTCQuote, verify.Accepted) {
 	k.Helper()
 	bounty := bounty
 	bounty.StartTimestamp = k.Clock.Now().Unix()
 	want := k.agreed(200_000)
-	r := client.FromBTCRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, Claimer: k.user, Amount: want.Amount, Token: want.Token.Address,
+	r := lpwire.FromBTCRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, Claimer: k.user, Amount: want.Amount, Token: want.Token.Address,
 		Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known("1,2")}
-	q := must[client.FromBTCQuote](k.T)(k.client.FromBTC(k.ctx, k.url, r, client.Early{}))
+	q := must[lpwire.FromBTCQuote](k.T)(k.client.FromBTC(k.ctx, k.url, r, lpwire.Early{}))
 	until, err := k.contract.VerifyInit(k.ctx, k.escrow(q.Escrow), q.Auth, "1,2", k.user)
 	funds := must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address)).Balance
-	return q, must[client.Accepted](k.T)(client.VerifyFromBTC(client.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
-		client.Authorized{UntilMS: until, Err: err}, funds))
+	return q, must[verify.Accepted](k.T)(verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
+		verify.Authorized{UntilMS: until, Err: err}, funds))
 }
 
 // wbtc is what the user has of it.
@@ -98,45 +99,45 @@ func TestFromBTC(t *testing.T) {
 
 func TestFromBTCRefusals(t *testing.T) {
 	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }})
-	good := client.FromBTCRequest{Chain: "CITREA", DepositToken: k.Tokens()[0].Address, Claimer: k.user, Amount: big.NewInt(200_000), Token: k.Tokens()[1].Address, Bounty: async.Known(&bounty)}
-	for want, change := range map[int]func(r *client.FromBTCRequest){
-		20190: func(r *client.FromBTCRequest) { r.DepositToken = r.Token },
-		20100: func(r *client.FromBTCRequest) { r.Token = k.user },
-		20043: func(r *client.FromBTCRequest) { r.Bounty = nil },
-		20003: func(r *client.FromBTCRequest) { r.Amount = big.NewInt(9999) },
+	good := lpwire.FromBTCRequest{Chain: "CITREA", DepositToken: k.Tokens()[0].Address, Claimer: k.user, Amount: big.NewInt(200_000), Token: k.Tokens()[1].Address, Bounty: async.Known(&bounty)}
+	for want, change := range map[int]func(r *lpwire.FromBTCRequest){
+		20190: func(r *lpwire.FromBTCRequest) { r.DepositToken = r.Token },
+		20100: func(r *lpwire.FromBTCRequest) { r.Token = k.user },
+		20043: func(r *lpwire.FromBTCRequest) { r.Bounty = nil },
+		20003: func(r *lpwire.FromBTCRequest) { r.Amount = big.NewInt(9999) },
 	} {
 		r := good
 		change(&r)
-		_, err := k.client.FromBTC(k.ctx, k.url, r, client.Early{})
-		if refused, ok := errors.AsType[*client.RequestError](err); !ok || refused.Code != want {
+		_, err := k.client.FromBTC(k.ctx, k.url, r, lpwire.Early{})
+		if refused, ok := errors.AsType[*lpwire.RequestError](err); !ok || refused.Code != want {
 			t.Errorf("got %v, want code %d", err, want)
 		}
 	}
 }
 
-func (k *kit) fromBTCLN(name string) (client.FromBTCLNQuote, client.Accepted, [32]byte) {
+func (k *kit) fromBTCLN(name string) (lpwire.FromBTCLNQuote, verify.Accepted, [32]byte) {
 	k.Helper()
 	preimage, hash := lightning.Preimage(k.Name() + name)
 	want := k.agreed(50_000)
 	want.BaseFee = big.NewInt(10)
-	r := client.FromBTCLNRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, PaymentHash: hex.EncodeToString(hash[:]), Amount: want.Amount, Claimer: k.user,
+	r := lpwire.FromBTCLNRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, PaymentHash: hex.EncodeToString(hash[:]), Amount: want.Amount, Claimer: k.user,
 		Token: want.Token.Address, Description: "for me", FeeRate: async.Known("1,2")}
-	q := must[client.FromBTCLNQuote](k.T)(k.client.FromBTCLN(k.ctx, k.url, r, client.Early{}))
-	return q, must[client.Accepted](k.T)(client.VerifyFromBTCLN(client.FromBTCLNExpected{Agreed: want,
-		InvoiceExpected: client.InvoiceExpected{Network: btc.Regtest, PaymentHash: hash, Description: "for me"}}, q, k.funds(k.EVM.Contracts().Token),
-		client.NodeFact{})), preimage
+	q := must[lpwire.FromBTCLNQuote](k.T)(k.client.FromBTCLN(k.ctx, k.url, r, lpwire.Early{}))
+	return q, must[verify.Accepted](k.T)(verify.FromBTCLN(verify.FromBTCLNExpected{Agreed: want,
+		InvoiceExpected: verify.InvoiceExpected{Network: btc.Regtest, PaymentHash: hash, Description: "for me"}}, q, k.funds(k.EVM.Contracts().Token),
+		verify.NodeFact{})), preimage
 }
 
-func (k *kit) heldAt(a client.Accepted, endpoint string) client.Status {
+func (k *kit) heldAt(a verify.Accepted, endpoint string) lpwire.Status {
 	k.Helper()
-	return k.status(client.FromBTCLN, endpoint, hex.EncodeToString(a.Invoice.PaymentHash[:]), nil)
+	return k.status(lpwire.FromBTCLN, endpoint, hex.EncodeToString(a.Invoice.PaymentHash[:]), nil)
 }
 
 // promised waits until the LP lets the escrow be opened.
-func (k *kit) promised(a client.Accepted) (e chains.Escrow, s client.Status) {
+func (k *kit) promised(a verify.Accepted) (e chains.Escrow, s lpwire.Status) {
 	k.Helper()
-	k.eventually("authorised", func() bool { s = k.heldAt(a, client.GetInvoicePaymentAuth); return s.Code == client.CodeDone })
-	e = must[chains.Escrow](k.T)(client.VerifyDelivered(k.contract, *a.Escrow, s.Escrow, true))
+	k.eventually("authorised", func() bool { s = k.heldAt(a, lpwire.GetInvoicePaymentAuth); return s.Code == lpwire.CodeDone })
+	e = must[chains.Escrow](k.T)(verify.Delivered(k.contract, *a.Escrow, s.Escrow, true))
 	must[int64](k.T)(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))
 	return e, s
 }
@@ -144,8 +145,8 @@ func (k *kit) promised(a client.Accepted) (e chains.Escrow, s client.Status) {
 func TestFromBTCLN(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		q, a, preimage := k.fromBTCLN("claimed")
-		for _, endpoint := range []string{client.GetInvoiceStatus, client.GetInvoicePaymentAuth} {
-			if s := k.heldAt(a, endpoint); s.Code != client.CodeUnpaid {
+		for _, endpoint := range []string{lpwire.GetInvoiceStatus, lpwire.GetInvoicePaymentAuth} {
+			if s := k.heldAt(a, endpoint); s.Code != lpwire.CodeUnpaid {
 				t.Errorf("%s before it is paid: %+v", endpoint, s)
 			}
 		}
@@ -153,20 +154,20 @@ func TestFromBTCLN(t *testing.T) {
 		node := k.lp().Node().BalanceSats()
 		k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
 		e, s := k.promised(a)
-		if s.Auth.Prefix != "initialize" || k.heldAt(a, client.GetInvoiceStatus).Code != client.CodeDone {
+		if s.Auth.Prefix != "initialize" || k.heldAt(a, lpwire.GetInvoiceStatus).Code != lpwire.CodeDone {
 			t.Errorf("%+v", s)
 		}
-		if again := k.heldAt(a, client.GetInvoicePaymentAuth); *again.Auth != *s.Auth || string(again.Escrow) != string(s.Escrow) {
+		if again := k.heldAt(a, lpwire.GetInvoicePaymentAuth); *again.Auth != *s.Auth || string(again.Escrow) != string(s.Escrow) {
 			t.Error("a second authorisation for one payment")
 		}
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: *s.Auth})
-		k.eventually("committed", func() bool { return k.heldAt(a, client.GetInvoicePaymentAuth).Code == client.CodeCommitted })
+		k.eventually("committed", func() bool { return k.heldAt(a, lpwire.GetInvoicePaymentAuth).Code == lpwire.CodeCommitted })
 		k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage(preimage)})
 		k.eventually("settled", func() bool { return k.lp().Node().BalanceSats() == node+50_000 })
 		if now := k.wbtc(); gained(now, before) != q.Total.Int64() {
 			t.Errorf("the user got %d, agreed %s", gained(now, before), q.Total)
 		}
-		if s := k.heldAt(a, client.GetInvoicePaymentAuth); s.Code != client.CodeSettled {
+		if s := k.heldAt(a, lpwire.GetInvoicePaymentAuth); s.Code != lpwire.CodeSettled {
 			t.Errorf("at the end: %+v", s)
 		}
 	})
@@ -188,7 +189,7 @@ func TestFromBTCLNGivesPaymentsBack(t *testing.T) {
 			k.ok(k.Advance(20 * time.Minute))
 		}
 		k.eventually("given back", func() bool { return k.Payer.BalanceSats() == payer })
-		if s := k.heldAt(a, client.GetInvoicePaymentAuth); s.Code != client.CodeExpired {
+		if s := k.heldAt(a, lpwire.GetInvoicePaymentAuth); s.Code != lpwire.CodeExpired {
 			t.Errorf("opened %v: %+v", opens, s)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -63,53 +63,53 @@ func liesOnSolana(t *testing.T) {
 	for _, test := range []struct {
 		name, swap string
 		fault      lp.Fault
-		want       client.Check
+		want       lpwire.Check
 	}{
-		{"escrowed amount", "TO_BTC", terms(func(s *chains.Spec) { more(&s.Amount, 1) }), client.CheckEscrow},
-		{"nonce", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Nonce++ }), client.CheckEscrow},
-		{"confirmations", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Confirmations++ }), client.CheckEscrow},
-		{"script", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Sats++ }), client.CheckEscrow},
-		{"claimer", "TO_BTC", terms(func(s *chains.Spec) { s.Claimer = stranger.String() }), client.CheckEscrow},
-		{"token", "TO_BTC", terms(func(s *chains.Spec) { s.Token = wire.Tokens()[2].Mint.String() }), client.CheckEscrow},
-		{"paid out to the LP's wallet", "TO_BTC", terms(func(s *chains.Spec) { s.PayOut = true }), client.CheckEscrow},
-		{"another program", "TO_BTC", escrow(func(d *wire.SwapData) { d.ProgramID = n.Solana.Programs()[1].Swap }), client.CheckEscrow},
-		{"expiry", "TO_BTC", terms(func(s *chains.Spec) { s.Expiry = n.Clock.Now().Add(20 * time.Hour).Unix() }), client.CheckExpiry},
-		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, client.CheckAuth},
-		{"signature for SOL", "TO_BTC SOL", lp.Fault{StrangeAuth: true}, client.CheckAuth},
-		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, client.CheckAuth},
-		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, client.CheckAuth},
-		{"no slot", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { _, a.Signature, _ = strings.Cut(a.Signature, ";") }}, client.CheckAuth},
-		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, client.CheckNetworkFee},
-		{"payment hash", "TO_BTCLN", terms(func(s *chains.Spec) { s.Condition.PaymentHash[0] ^= 1 }), client.CheckEscrow},
-		{"HTLC expiry", "TO_BTCLN", terms(func(s *chains.Spec) { s.Expiry++ }), client.CheckEscrow},
+		{"escrowed amount", "TO_BTC", terms(func(s *chains.Spec) { more(&s.Amount, 1) }), lpwire.CheckEscrow},
+		{"nonce", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Nonce++ }), lpwire.CheckEscrow},
+		{"confirmations", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Confirmations++ }), lpwire.CheckEscrow},
+		{"script", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Sats++ }), lpwire.CheckEscrow},
+		{"claimer", "TO_BTC", terms(func(s *chains.Spec) { s.Claimer = stranger.String() }), lpwire.CheckEscrow},
+		{"token", "TO_BTC", terms(func(s *chains.Spec) { s.Token = wire.Tokens()[2].Mint.String() }), lpwire.CheckEscrow},
+		{"paid out to the LP's wallet", "TO_BTC", terms(func(s *chains.Spec) { s.PayOut = true }), lpwire.CheckEscrow},
+		{"another program", "TO_BTC", escrow(func(d *wire.SwapData) { d.ProgramID = n.Solana.Programs()[1].Swap }), lpwire.CheckEscrow},
+		{"expiry", "TO_BTC", terms(func(s *chains.Spec) { s.Expiry = n.Clock.Now().Add(20 * time.Hour).Unix() }), lpwire.CheckExpiry},
+		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
+		{"signature for SOL", "TO_BTC SOL", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
+		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, lpwire.CheckAuth},
+		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, lpwire.CheckAuth},
+		{"no slot", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { _, a.Signature, _ = strings.Cut(a.Signature, ";") }}, lpwire.CheckAuth},
+		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, lpwire.CheckNetworkFee},
+		{"payment hash", "TO_BTCLN", terms(func(s *chains.Spec) { s.Condition.PaymentHash[0] ^= 1 }), lpwire.CheckEscrow},
+		{"HTLC expiry", "TO_BTCLN", terms(func(s *chains.Spec) { s.Expiry++ }), lpwire.CheckEscrow},
 
-		{"less than asked", "FROM_BTC", plus(fromBTC, "amount", -1), client.CheckRequested},
-		{"less paid out", "FROM_BTC", plus(fromBTC, "total", -10_000), client.CheckEscrow},
+		{"less than asked", "FROM_BTC", plus(fromBTC, "amount", -1), lpwire.CheckRequested},
+		{"less paid out", "FROM_BTC", plus(fromBTC, "total", -10_000), lpwire.CheckEscrow},
 		{"less paid out, all through", "FROM_BTC", lp.Fault{Answer: both(lp.Change(fromBTC, "data.total", lp.Plus(-10_000)), lp.Change(fromBTC, "data.swapFee", lp.Plus(-200))),
-			Escrow: lp.EscrowLie{Terms: func(s *chains.Spec) { more(&s.Amount, -10_000) }}}, client.CheckPrice},
-		{"fee", "FROM_BTC", plus(fromBTC, "swapFee", 5000), client.CheckFee},
-		{"confirmations to wait for", "FROM_BTC", set(fromBTC, "confirmations", 7), client.CheckConfirmations},
-		{"an address that is none", "FROM_BTC", set(fromBTC, "btcAddress", "bcrt1q"), client.CheckAddress},
-		{"another address", "FROM_BTC", set(fromBTC, "btcAddress", n.Taproot.Address.String()), client.CheckEscrow},
-		{"offerer", "FROM_BTC", terms(func(s *chains.Spec) { s.Offerer = stranger.String() }), client.CheckEscrow},
-		{"token account of the claimer", "FROM_BTC", escrow(func(d *wire.SwapData) { d.ClaimerATA = &foreign }), client.CheckEscrow},
-		{"hash of the output", "FROM_BTC", escrow(func(d *wire.SwapData) { d.TxoHash[0] ^= 1 }), client.CheckEscrow},
-		{"sequence", "FROM_BTC", terms(func(s *chains.Spec) { more(&s.Sequence, 1) }), client.CheckEscrow},
-		{"bounty", "FROM_BTC", terms(func(s *chains.Spec) { more(&s.ClaimerBounty, 1) }), client.CheckEscrow},
-		{"deposit", "FROM_BTC", terms(func(s *chains.Spec) { s.SecurityDeposit = big.NewInt(1e9) }), client.CheckDeposit},
+			Escrow: lp.EscrowLie{Terms: func(s *chains.Spec) { more(&s.Amount, -10_000) }}}, lpwire.CheckPrice},
+		{"fee", "FROM_BTC", plus(fromBTC, "swapFee", 5000), lpwire.CheckFee},
+		{"confirmations to wait for", "FROM_BTC", set(fromBTC, "confirmations", 7), lpwire.CheckConfirmations},
+		{"an address that is none", "FROM_BTC", set(fromBTC, "btcAddress", "bcrt1q"), lpwire.CheckAddress},
+		{"another address", "FROM_BTC", set(fromBTC, "btcAddress", n.Taproot.Address.String()), lpwire.CheckEscrow},
+		{"offerer", "FROM_BTC", terms(func(s *chains.Spec) { s.Offerer = stranger.String() }), lpwire.CheckEscrow},
+		{"token account of the claimer", "FROM_BTC", escrow(func(d *wire.SwapData) { d.ClaimerATA = &foreign }), lpwire.CheckEscrow},
+		{"hash of the output", "FROM_BTC", escrow(func(d *wire.SwapData) { d.TxoHash[0] ^= 1 }), lpwire.CheckEscrow},
+		{"sequence", "FROM_BTC", terms(func(s *chains.Spec) { more(&s.Sequence, 1) }), lpwire.CheckEscrow},
+		{"bounty", "FROM_BTC", terms(func(s *chains.Spec) { more(&s.ClaimerBounty, 1) }), lpwire.CheckEscrow},
+		{"deposit", "FROM_BTC", terms(func(s *chains.Spec) { s.SecurityDeposit = big.NewInt(1e9) }), lpwire.CheckDeposit},
 		{"time to pay", "FROM_BTC", terms(func(s *chains.Spec) { // six blocks less, for each of which the bounty has 75 000 lamports
 			s.Expiry -= 3600
 			more(&s.ClaimerBounty, -6*75_000)
-		}), client.CheckSendWindow},
-		{"signature of an opening", "FROM_BTC", lp.Fault{StrangeAuth: true}, client.CheckAuth},
+		}), lpwire.CheckSendWindow},
+		{"signature of an opening", "FROM_BTC", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
 
-		{"key", "FROM_BTCLN", set(fromBTCLN, "intermediaryKey", stranger.String()), client.CheckLPKey},
-		{"no invoice", "FROM_BTCLN", set(fromBTCLN, "pr", "lnbcrt1"), client.CheckInvoice},
-		{"invoice for another hash", "FROM_BTCLN", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Hash[0] ^= 1 }}, client.CheckPaymentHash},
-		{"invoice for more", "FROM_BTCLN", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 1000 }}, client.CheckRequested},
-		{"less for a payment", "FROM_BTCLN", lp.Fault{Answer: both(lp.Change(fromBTCLN, "data.total", lp.Plus(-10_000)), lp.Change(fromBTCLN, "data.swapFee", lp.Plus(-100)))}, client.CheckPrice},
-		{"deposit for a payment", "FROM_BTCLN", plus(fromBTCLN, "securityDeposit", 1e9), client.CheckDeposit},
-		{"no funds", "FROM_BTCLN", plus(fromBTCLN, "total", 1e11), client.CheckFunds},
+		{"key", "FROM_BTCLN", set(fromBTCLN, "intermediaryKey", stranger.String()), lpwire.CheckLPKey},
+		{"no invoice", "FROM_BTCLN", set(fromBTCLN, "pr", "lnbcrt1"), lpwire.CheckInvoice},
+		{"invoice for another hash", "FROM_BTCLN", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Hash[0] ^= 1 }}, lpwire.CheckPaymentHash},
+		{"invoice for more", "FROM_BTCLN", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 1000 }}, lpwire.CheckRequested},
+		{"less for a payment", "FROM_BTCLN", lp.Fault{Answer: both(lp.Change(fromBTCLN, "data.total", lp.Plus(-10_000)), lp.Change(fromBTCLN, "data.swapFee", lp.Plus(-100)))}, lpwire.CheckPrice},
+		{"deposit for a payment", "FROM_BTCLN", plus(fromBTCLN, "securityDeposit", 1e9), lpwire.CheckDeposit},
+		{"no funds", "FROM_BTCLN", plus(fromBTCLN, "total", 1e11), lpwire.CheckFunds},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n.LPs[0].Misbehave(test.fault)

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -69,49 +69,49 @@ func liesOnStarknet(t *testing.T) {
 	for _, test := range []struct {
 		name, swap string
 		fault      lp.Fault
-		want       client.Check
+		want       lpwire.Check
 	}{
-		{"escrowed amount", "TO_BTC", terms(func(s *chains.Spec) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), client.CheckEscrow},
-		{"nonce", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Nonce++ }), client.CheckEscrow},
-		{"confirmations", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Confirmations++ }), client.CheckEscrow},
-		{"sats of the output", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Sats++ }), client.CheckEscrow},
-		{"claimer", "TO_BTC", escrow(func(s *wire.SwapData) { s.Claimer = stranger }), client.CheckEscrow},
-		{"token", "TO_BTC", escrow(func(s *wire.SwapData) { s.Token = starknet.USDC }), client.CheckEscrow},
-		{"claim handler", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimHandler = stranger }), client.CheckEscrow},
-		{"claim handler of another kind", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimHandler = n.Starknet.Deployment().ClaimHandlers[chains.HTLC] }), client.CheckEscrow},
-		{"kind", "TO_BTC", escrow(func(s *wire.SwapData) { s.Kind = chains.HTLC }), client.CheckEscrow},
-		{"refund handler", "TO_BTC", escrow(func(s *wire.SwapData) { s.RefundHandler = stranger }), client.CheckEscrow},
-		{"deposit", "TO_BTC", escrow(func(s *wire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), client.CheckEscrow},
-		{"bounty", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), client.CheckEscrow},
-		{"fee token", "TO_BTC", escrow(func(s *wire.SwapData) { s.FeeToken = starknet.WBTC }), client.CheckEscrow},
-		{"paid out to the LP's wallet", "TO_BTC", escrow(func(s *wire.SwapData) { s.PayOut = true }), client.CheckEscrow},
-		{"no reputation", "TO_BTC", escrow(func(s *wire.SwapData) { s.Reputation = false }), client.CheckEscrow},
-		{"expiry", "TO_BTC", escrow(func(s *wire.SwapData) { s.RefundData = wire.FeltOf(uint64(n.Clock.Now().Add(20 * time.Hour).Unix())) }), client.CheckExpiry},
+		{"escrowed amount", "TO_BTC", terms(func(s *chains.Spec) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), lpwire.CheckEscrow},
+		{"nonce", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Nonce++ }), lpwire.CheckEscrow},
+		{"confirmations", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Confirmations++ }), lpwire.CheckEscrow},
+		{"sats of the output", "TO_BTC", terms(func(s *chains.Spec) { s.Condition.Sats++ }), lpwire.CheckEscrow},
+		{"claimer", "TO_BTC", escrow(func(s *wire.SwapData) { s.Claimer = stranger }), lpwire.CheckEscrow},
+		{"token", "TO_BTC", escrow(func(s *wire.SwapData) { s.Token = starknet.USDC }), lpwire.CheckEscrow},
+		{"claim handler", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimHandler = stranger }), lpwire.CheckEscrow},
+		{"claim handler of another kind", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimHandler = n.Starknet.Deployment().ClaimHandlers[chains.HTLC] }), lpwire.CheckEscrow},
+		{"kind", "TO_BTC", escrow(func(s *wire.SwapData) { s.Kind = chains.HTLC }), lpwire.CheckEscrow},
+		{"refund handler", "TO_BTC", escrow(func(s *wire.SwapData) { s.RefundHandler = stranger }), lpwire.CheckEscrow},
+		{"deposit", "TO_BTC", escrow(func(s *wire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), lpwire.CheckEscrow},
+		{"bounty", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), lpwire.CheckEscrow},
+		{"fee token", "TO_BTC", escrow(func(s *wire.SwapData) { s.FeeToken = starknet.WBTC }), lpwire.CheckEscrow},
+		{"paid out to the LP's wallet", "TO_BTC", escrow(func(s *wire.SwapData) { s.PayOut = true }), lpwire.CheckEscrow},
+		{"no reputation", "TO_BTC", escrow(func(s *wire.SwapData) { s.Reputation = false }), lpwire.CheckEscrow},
+		{"expiry", "TO_BTC", escrow(func(s *wire.SwapData) { s.RefundData = wire.FeltOf(uint64(n.Clock.Now().Add(20 * time.Hour).Unix())) }), lpwire.CheckExpiry},
 		{"an expiry that is no time", "TO_BTC", escrow(func(s *wire.SwapData) {
 			f, _ := wire.FeltOfBig(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 64), big.NewInt(n.Clock.Now().Add(time.Hour).Unix())))
 			s.RefundData = f
-		}), client.CheckEscrow},
-		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, client.CheckAuth},
-		{"signature for STRK", "TO_BTC STRK", lp.Fault{StrangeAuth: true}, client.CheckAuth},
-		{"a signature that is none", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Signature = `["0x1","0x2"]` }}, client.CheckAuth},
-		{"a signature of another form", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Signature = "0x1234" }}, client.CheckAuth},
-		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, client.CheckAuth},
-		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, client.CheckAuth},
-		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change("/tobtc/", "data.networkFee", lp.Plus(50_000)), lp.Change("/tobtc/", "data.totalFee", lp.Plus(50_000)))}, client.CheckNetworkFee},
-		{"payment hash", "TO_BTCLN", terms(func(s *chains.Spec) { s.Condition.PaymentHash[0] ^= 1 }), client.CheckEscrow},
-		{"HTLC expiry", "TO_BTCLN", terms(func(s *chains.Spec) { s.Expiry++ }), client.CheckEscrow},
+		}), lpwire.CheckEscrow},
+		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
+		{"signature for STRK", "TO_BTC STRK", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
+		{"a signature that is none", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Signature = `["0x1","0x2"]` }}, lpwire.CheckAuth},
+		{"a signature of another form", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Signature = "0x1234" }}, lpwire.CheckAuth},
+		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, lpwire.CheckAuth},
+		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, lpwire.CheckAuth},
+		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change("/tobtc/", "data.networkFee", lp.Plus(50_000)), lp.Change("/tobtc/", "data.totalFee", lp.Plus(50_000)))}, lpwire.CheckNetworkFee},
+		{"payment hash", "TO_BTCLN", terms(func(s *chains.Spec) { s.Condition.PaymentHash[0] ^= 1 }), lpwire.CheckEscrow},
+		{"HTLC expiry", "TO_BTCLN", terms(func(s *chains.Spec) { s.Expiry++ }), lpwire.CheckEscrow},
 
-		{"key", "AUTO", set(auto, "intermediaryKey", wire.Hex64(stranger)), client.CheckLPKey},
-		{"bounty of a payment", "AUTO", plus(auto, "claimerBounty", 1), client.CheckBounty},
-		{"gas", "AUTO", plus(auto, "totalGas", -1), client.CheckGas},
-		{"less for a payment", "AUTO STRK", lp.Fault{Answer: lp.Change(auto, "data.total", lp.Plus(-9e18))}, client.CheckPrice},
-		{"no funds", "AUTO", plus(auto, "total", 1e11), client.CheckFunds},
+		{"key", "AUTO", set(auto, "intermediaryKey", wire.Hex64(stranger)), lpwire.CheckLPKey},
+		{"bounty of a payment", "AUTO", plus(auto, "claimerBounty", 1), lpwire.CheckBounty},
+		{"gas", "AUTO", plus(auto, "totalGas", -1), lpwire.CheckGas},
+		{"less for a payment", "AUTO STRK", lp.Fault{Answer: lp.Change(auto, "data.total", lp.Plus(-9e18))}, lpwire.CheckPrice},
+		{"no funds", "AUTO", plus(auto, "total", 1e11), lpwire.CheckFunds},
 
-		{"vault of another", "SPV", set(spv, "address", wire.Hex64(stranger)), client.CheckVaultOwner},
-		{"less of a withdrawal", "SPV", plus(spv, "total", -10_000), client.CheckPrice},
-		{"gas of a withdrawal", "SPV", plus(spv, "totalGas", -1e10), client.CheckGas},
-		{"another token's vault", "SPV", lp.Fault{ForeignVault: true}, client.CheckVaultTokens},
-		{"a spent vault", "SPV", lp.Fault{SpentVault: true}, client.CheckUTXOSpent},
+		{"vault of another", "SPV", set(spv, "address", wire.Hex64(stranger)), lpwire.CheckVaultOwner},
+		{"less of a withdrawal", "SPV", plus(spv, "total", -10_000), lpwire.CheckPrice},
+		{"gas of a withdrawal", "SPV", plus(spv, "totalGas", -1e10), lpwire.CheckGas},
+		{"another token's vault", "SPV", lp.Fault{ForeignVault: true}, lpwire.CheckVaultTokens},
+		{"a spent vault", "SPV", lp.Fault{SpentVault: true}, lpwire.CheckUTXOSpent},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n.LPs[0].Misbehave(test.fault)

@@ -26,7 +26,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -108,12 +110,12 @@ func start(t *testing.T, o devnet.Options) *devnet.Net {
 }
 
 // caught are the checks that have refused what an LP said over HTTP.
-var caught = map[client.Check]bool{}
+var caught = map[lpwire.Check]bool{}
 
 // told demands that err names the check.
-func told(t *testing.T, want client.Check, err error) {
+func told(t *testing.T, want lpwire.Check, err error) {
 	t.Helper()
-	lie, ok := errors.AsType[*client.LPError](err)
+	lie, ok := errors.AsType[*lpwire.LPError](err)
 	if !ok || lie.Check != want {
 		t.Errorf("got %v, want the check %s", err, want)
 		return
@@ -123,10 +125,10 @@ func told(t *testing.T, want client.Check, err error) {
 
 // notHere are the checks that this network gives no occasion for, with the reason.
 // Package internal/lp feeds each its lie.
-var notHere = map[client.Check]string{
-	client.CheckFeeLimit:        "the policy's limit is above the fees that these LPs announce",
-	client.CheckWatchtower:      "the share is our own, and small here",
-	client.CheckVaultWithdrawal: "the contract's refusal to read what an LP broadcast: its node would have to lie, not the LP",
+var notHere = map[lpwire.Check]string{
+	lpwire.CheckFeeLimit:        "the policy's limit is above the fees that these LPs announce",
+	lpwire.CheckWatchtower:      "the share is our own, and small here",
+	lpwire.CheckVaultWithdrawal: "the contract's refusal to read what an LP broadcast: its node would have to lie, not the LP",
 }
 
 // Every lie is refused by the check that is there for it, and every check has
@@ -148,7 +150,7 @@ func TestEveryLieIsNamed(t *testing.T) {
 }
 
 // allChecks are the words of the checks, from where they are declared.
-func allChecks(t *testing.T) (all []client.Check) {
+func allChecks(t *testing.T) (all []lpwire.Check) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../lp/check.go", nil, 0)
 	if err != nil {
@@ -160,7 +162,7 @@ func allChecks(t *testing.T) (all []client.Check) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, client.Check(word))
+			all = append(all, lpwire.Check(word))
 		}
 		return true
 	})
@@ -191,75 +193,75 @@ func liesOfQuotes(t *testing.T) {
 	tests := []struct {
 		name, swap string
 		fault      lp.Fault
-		want       client.Check
+		want       lpwire.Check
 	}{
-		{"amount", "TO_BTC", plus(toBTC, "amount", -1), client.CheckRequested},
-		{"total", "TO_BTC in", plus(toBTC, "total", 1), client.CheckRequested},
-		{"total fee", "TO_BTC", plus(toBTC, "totalFee", 1), client.CheckTotalFee},
-		{"swap fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.swapFee", lp.Plus(5000)), lp.Change(toBTC, "data.totalFee", lp.Plus(5000)))}, client.CheckFee},
-		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, client.CheckNetworkFee},
-		{"fee rate", "TO_BTC", set(toBTC, "satsPervByte", "5000"), client.CheckNetworkFee},
-		{"escrowed amount", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), client.CheckEscrow},
-		{"claim hash", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
-		{"token", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Token = n.EVM.Contracts().Dollar }), client.CheckEscrow},
-		{"claimer", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Claimer = stranger.Address }), client.CheckEscrow},
-		{"claim handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimHandler = stranger.Address }), client.CheckEscrow},
-		{"refund handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.RefundHandler = stranger.Address }), client.CheckEscrow},
-		{"deposit", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), client.CheckEscrow},
-		{"bounty", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), client.CheckEscrow},
-		{"success action", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} }), client.CheckEscrow},
+		{"amount", "TO_BTC", plus(toBTC, "amount", -1), lpwire.CheckRequested},
+		{"total", "TO_BTC in", plus(toBTC, "total", 1), lpwire.CheckRequested},
+		{"total fee", "TO_BTC", plus(toBTC, "totalFee", 1), lpwire.CheckTotalFee},
+		{"swap fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.swapFee", lp.Plus(5000)), lp.Change(toBTC, "data.totalFee", lp.Plus(5000)))}, lpwire.CheckFee},
+		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, lpwire.CheckNetworkFee},
+		{"fee rate", "TO_BTC", set(toBTC, "satsPervByte", "5000"), lpwire.CheckNetworkFee},
+		{"escrowed amount", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), lpwire.CheckEscrow},
+		{"claim hash", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), lpwire.CheckEscrow},
+		{"token", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Token = n.EVM.Contracts().Dollar }), lpwire.CheckEscrow},
+		{"claimer", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Claimer = stranger.Address }), lpwire.CheckEscrow},
+		{"claim handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimHandler = stranger.Address }), lpwire.CheckEscrow},
+		{"refund handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.RefundHandler = stranger.Address }), lpwire.CheckEscrow},
+		{"deposit", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), lpwire.CheckEscrow},
+		{"bounty", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), lpwire.CheckEscrow},
+		{"success action", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} }), lpwire.CheckEscrow},
 		{"expiry", "TO_BTC", escrow(func(s *evmwire.SwapData) {
 			s.RefundData = common.BigToHash(big.NewInt(n.Clock.Now().Add(20 * time.Hour).Unix()))
-		}), client.CheckExpiry},
-		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, client.CheckAuth},
-		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, client.CheckAuth},
-		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, client.CheckAuth},
+		}), lpwire.CheckExpiry},
+		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
+		{"prefix", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Prefix = "initialize" }}, lpwire.CheckAuth},
+		{"timeout", "TO_BTC", lp.Fault{Auth: func(a *chains.Auth) { a.Timeout++ }}, lpwire.CheckAuth},
 
-		{"routing fee", "TO_BTCLN", plus(toBTCLN, "routingFeeSats", 1_000_000), client.CheckRoutingFee},
-		{"fee for routing", "TO_BTCLN", plus(toBTCLN, "maxFee", 40_000), client.CheckRoutingFee},
-		{"confidence", "TO_BTCLN", set(toBTCLN, "confidence", 1.5), client.CheckConfidence},
-		{"payment hash", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), client.CheckEscrow},
-		{"prepared nothing", "TO_BTCLN in", set(toBTCLN, "amount", "0"), client.CheckPrepared},
-		{"takes more than was given", "TO_BTCLN in", plus("payInvoiceExactIn", "total", 1), client.CheckRequested},
-		{"routing fee of an exact input", "TO_BTCLN in", plus("payInvoiceExactIn", "maxFee", 40_000), client.CheckRoutingFee},
-		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.RefundData[31]++ }), client.CheckEscrow},
-		{"signature for lightning", "TO_BTCLN", lp.Fault{StrangeAuth: true}, client.CheckAuth},
+		{"routing fee", "TO_BTCLN", plus(toBTCLN, "routingFeeSats", 1_000_000), lpwire.CheckRoutingFee},
+		{"fee for routing", "TO_BTCLN", plus(toBTCLN, "maxFee", 40_000), lpwire.CheckRoutingFee},
+		{"confidence", "TO_BTCLN", set(toBTCLN, "confidence", 1.5), lpwire.CheckConfidence},
+		{"payment hash", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), lpwire.CheckEscrow},
+		{"prepared nothing", "TO_BTCLN in", set(toBTCLN, "amount", "0"), lpwire.CheckPrepared},
+		{"takes more than was given", "TO_BTCLN in", plus("payInvoiceExactIn", "total", 1), lpwire.CheckRequested},
+		{"routing fee of an exact input", "TO_BTCLN in", plus("payInvoiceExactIn", "maxFee", 40_000), lpwire.CheckRoutingFee},
+		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.RefundData[31]++ }), lpwire.CheckEscrow},
+		{"signature for lightning", "TO_BTCLN", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
 
-		{"LP's address", "AUTO", set(auto, "intermediaryKey", stranger.Address.Hex()), client.CheckLPKey},
-		{"no invoice", "AUTO", set(auto, "pr", "lnbcrt1"), client.CheckInvoice},
-		{"invoice for another hash", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Hash[0] ^= 1 }}, client.CheckPaymentHash},
-		{"invoice for more", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 1000 }}, client.CheckBTCSum},
-		{"description", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Description = "for somebody else" }}, client.CheckDescription},
-		{"expired invoice", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Timestamp = n.Clock.Now().Add(-time.Hour) }}, client.CheckQuoteExpiry},
-		{"total paid out", "AUTO", plus(auto, "total", -10_000), client.CheckPrice},
-		{"gas", "AUTO", plus(auto, "totalGas", -1), client.CheckGas},
-		{"bounty that was not sent", "AUTO", plus(auto, "claimerBounty", 1), client.CheckBounty},
-		{"fees that do not add up", "AUTO", plus(auto, "totalFeeBtc", 1), client.CheckTotalFee},
-		{"no funds", "AUTO", lp.Fault{Answer: both(lp.Change(auto, "data.total", lp.Plus(1e11)))}, client.CheckFunds},
+		{"LP's address", "AUTO", set(auto, "intermediaryKey", stranger.Address.Hex()), lpwire.CheckLPKey},
+		{"no invoice", "AUTO", set(auto, "pr", "lnbcrt1"), lpwire.CheckInvoice},
+		{"invoice for another hash", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Hash[0] ^= 1 }}, lpwire.CheckPaymentHash},
+		{"invoice for more", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 1000 }}, lpwire.CheckBTCSum},
+		{"description", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Description = "for somebody else" }}, lpwire.CheckDescription},
+		{"expired invoice", "AUTO", lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Timestamp = n.Clock.Now().Add(-time.Hour) }}, lpwire.CheckQuoteExpiry},
+		{"total paid out", "AUTO", plus(auto, "total", -10_000), lpwire.CheckPrice},
+		{"gas", "AUTO", plus(auto, "totalGas", -1), lpwire.CheckGas},
+		{"bounty that was not sent", "AUTO", plus(auto, "claimerBounty", 1), lpwire.CheckBounty},
+		{"fees that do not add up", "AUTO", plus(auto, "totalFeeBtc", 1), lpwire.CheckTotalFee},
+		{"no funds", "AUTO", lp.Fault{Answer: both(lp.Change(auto, "data.total", lp.Plus(1e11)))}, lpwire.CheckFunds},
 
-		{"vault owner", "SPV", set(spv, "address", stranger.Address.Hex()), client.CheckVaultOwner},
-		{"vault that is not", "SPV", set(spv, "vaultId", "77"), client.CheckVaultOpen},
-		{"vault of another token", "SPV", lp.Fault{ForeignVault: true}, client.CheckVaultTokens},
-		{"LP's bitcoin address", "SPV", set(spv, "btcAddress", n.Taproot.Address.String()), client.CheckAddress},
-		{"fee rate of a withdrawal", "SPV", set(spv, "btcFeeRate", json.Number("500")), client.CheckFeeRate},
-		{"caller's share", "SPV", plus(spv, "callerFeeShare", 1), client.CheckShares},
-		{"fronting share", "SPV", plus(spv, "frontingFeeShare", 1), client.CheckShares},
-		{"execution share", "SPV", plus(spv, "executionFeeShare", 1), client.CheckShares},
-		{"expired quote", "SPV", set(spv, "expiry", 1), client.CheckQuoteExpiry},
-		{"parts of the amount", "SPV", plus(spv, "btcAmountSwap", 1), client.CheckBTCSum},
-		{"less paid out", "SPV", plus(spv, "total", -10_000), client.CheckPrice},
-		{"less gas paid out", "SPV", plus(spv, "totalGas", -1e13), client.CheckGas},
-		{"inputs that nobody sent", "SPV", set(spv, "usedUtxoInputCalculation", true), client.CheckInputs},
-		{"output that is not", "SPV", set(spv, "btcUtxo", strings.Repeat("ab", 32)+":0"), client.CheckUTXO},
-		{"amount to pay", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.btcAmount", lp.Plus(1)), lp.Change(spv, "data.btcAmountSwap", lp.Plus(1)))}, client.CheckRequested},
-		{"output of another transaction", "SPV", set(spv, "btcUtxo", unrelated), client.CheckVaultPending},
-		{"quote id", "SPV", set(spv, "quoteId", "../../x"), client.CheckQuoteID},
-		{"fee for the gas", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.gasSwapFeeBtc", lp.Plus(5000)), lp.Change(spv, "data.totalFeeBtc", lp.Plus(5000)))}, client.CheckGasFee},
+		{"vault owner", "SPV", set(spv, "address", stranger.Address.Hex()), lpwire.CheckVaultOwner},
+		{"vault that is not", "SPV", set(spv, "vaultId", "77"), lpwire.CheckVaultOpen},
+		{"vault of another token", "SPV", lp.Fault{ForeignVault: true}, lpwire.CheckVaultTokens},
+		{"LP's bitcoin address", "SPV", set(spv, "btcAddress", n.Taproot.Address.String()), lpwire.CheckAddress},
+		{"fee rate of a withdrawal", "SPV", set(spv, "btcFeeRate", json.Number("500")), lpwire.CheckFeeRate},
+		{"caller's share", "SPV", plus(spv, "callerFeeShare", 1), lpwire.CheckShares},
+		{"fronting share", "SPV", plus(spv, "frontingFeeShare", 1), lpwire.CheckShares},
+		{"execution share", "SPV", plus(spv, "executionFeeShare", 1), lpwire.CheckShares},
+		{"expired quote", "SPV", set(spv, "expiry", 1), lpwire.CheckQuoteExpiry},
+		{"parts of the amount", "SPV", plus(spv, "btcAmountSwap", 1), lpwire.CheckBTCSum},
+		{"less paid out", "SPV", plus(spv, "total", -10_000), lpwire.CheckPrice},
+		{"less gas paid out", "SPV", plus(spv, "totalGas", -1e13), lpwire.CheckGas},
+		{"inputs that nobody sent", "SPV", set(spv, "usedUtxoInputCalculation", true), lpwire.CheckInputs},
+		{"output that is not", "SPV", set(spv, "btcUtxo", strings.Repeat("ab", 32)+":0"), lpwire.CheckUTXO},
+		{"amount to pay", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.btcAmount", lp.Plus(1)), lp.Change(spv, "data.btcAmountSwap", lp.Plus(1)))}, lpwire.CheckRequested},
+		{"output of another transaction", "SPV", set(spv, "btcUtxo", unrelated), lpwire.CheckVaultPending},
+		{"quote id", "SPV", set(spv, "quoteId", "../../x"), lpwire.CheckQuoteID},
+		{"fee for the gas", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.gasSwapFeeBtc", lp.Plus(5000)), lp.Change(spv, "data.totalFeeBtc", lp.Plus(5000)))}, lpwire.CheckGasFee},
 		{"gas that costs too much", "SPV", lp.Fault{Answer: both(lp.Change(spv, "data.btcAmountGas", lp.Plus(2000)), lp.Change(spv, "data.btcAmountSwap", lp.Plus(-2000)),
-			lp.Change(spv, "data.swapFeeBtc", lp.Plus(-10)), lp.Change(spv, "data.totalFeeBtc", lp.Plus(-10)))}, client.CheckGasPrice},
-		{"no vault units", "SPV native", plus(spv, "total", 1), client.CheckMultiplier},
-		{"more than all bitcoin", "SPV", set(spv, "btcAmount", "2100000000000001"), client.CheckNumbers},
-		{"spent output", "SPV", lp.Fault{SpentVault: true}, client.CheckUTXOSpent}, // the last: the vault is lost
+			lp.Change(spv, "data.swapFeeBtc", lp.Plus(-10)), lp.Change(spv, "data.totalFeeBtc", lp.Plus(-10)))}, lpwire.CheckGasPrice},
+		{"no vault units", "SPV native", plus(spv, "total", 1), lpwire.CheckMultiplier},
+		{"more than all bitcoin", "SPV", set(spv, "btcAmount", "2100000000000001"), lpwire.CheckNumbers},
+		{"spent output", "SPV", lp.Fault{SpentVault: true}, lpwire.CheckUTXOSpent}, // the last: the vault is lost
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -319,25 +321,25 @@ func vaultsWithoutFunds(t *testing.T) {
 	}
 	n.LPs[0].Misbehave(lp.Fault{UnsureVault: true})
 	_, err := open(t, n).CreateSwap(t.Context(), in)
-	told(t, client.CheckVaultBalance, err)
+	told(t, lpwire.CheckVaultBalance, err)
 }
 
 func vaultsThatWaitLong(t *testing.T) {
 	n := start(t, devnet.Options{LP: func(_ int, o *lp.Options) { o.VaultConfirmations = 7 }})
 	_, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["SPV"])
-	told(t, client.CheckConfirmations, err)
+	told(t, lpwire.CheckConfirmations, err)
 }
 
 // gasAgreed is what a quote of a trusted gas swap is compared with.
-func gasAgreed(n *devnet.Net, r client.TrustedRequest) client.Agreed {
+func gasAgreed(n *devnet.Net, r lpwire.TrustedRequest) verify.Agreed {
 	native := n.Tokens()[0]
-	return client.Agreed{Token: native, Native: native, Amount: r.Amount, BaseFee: big.NewInt(10), FeePPM: big.NewInt(10_000), Price: big.NewInt(1e14), Now: n.Clock.Now()}
+	return verify.Agreed{Token: native, Native: native, Amount: r.Amount, BaseFee: big.NewInt(10), FeePPM: big.NewInt(10_000), Price: big.NewInt(1e14), Now: n.Clock.Now()}
 }
 
 func liesOfGas(t *testing.T) {
 	n := start(t, devnet.Options{})
-	c := client.NewClient(client.Options{Now: n.Clock.Now, AllowLocal: true})
-	r := client.TrustedRequest{Chain: n.EVM.Network().Chain, Address: n.EVM.User.Address.Hex(), Amount: big.NewInt(1e14), Token: n.Tokens()[0].Address}
+	c := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
+	r := lpwire.TrustedRequest{Chain: n.EVM.Network().Chain, Address: n.EVM.User.Address.Hex(), Amount: big.NewInt(1e14), Token: n.Tokens()[0].Address}
 	ask := func(f lp.Fault) error {
 		n.LPs[0].Misbehave(f)
 		defer n.LPs[0].Misbehave(lp.Fault{})
@@ -345,7 +347,7 @@ func liesOfGas(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = client.VerifyTrustedLN(gasAgreed(n, r), n.Bitcoin.Network(), got)
+		_, err = verify.TrustedLN(gasAgreed(n, r), n.Bitcoin.Network(), got)
 		return err
 	}
 	if err := ask(lp.Fault{}); err != nil {
@@ -354,13 +356,13 @@ func liesOfGas(t *testing.T) {
 	const gas = "/lnforgas/"
 	for name, l := range map[string]struct {
 		fault lp.Fault
-		want  client.Check
+		want  lpwire.Check
 	}{
-		"total":            {lp.Fault{Answer: lp.Change(gas, "data.total", lp.Plus(-1))}, client.CheckRequested},
-		"fee":              {lp.Fault{Answer: lp.Change(gas, "data.swapFeeSats", lp.Plus(5000))}, client.CheckFee},
-		"no invoice":       {lp.Fault{Answer: lp.Lie(gas, "data.pr", "lnbcrt1")}, client.CheckInvoice},
-		"invoice for more": {lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 500_000 }}, client.CheckPrice},
-		"expired invoice":  {lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Timestamp = n.Clock.Now().Add(-time.Hour) }}, client.CheckQuoteExpiry},
+		"total":            {lp.Fault{Answer: lp.Change(gas, "data.total", lp.Plus(-1))}, lpwire.CheckRequested},
+		"fee":              {lp.Fault{Answer: lp.Change(gas, "data.swapFeeSats", lp.Plus(5000))}, lpwire.CheckFee},
+		"no invoice":       {lp.Fault{Answer: lp.Lie(gas, "data.pr", "lnbcrt1")}, lpwire.CheckInvoice},
+		"invoice for more": {lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.AmountMsat += 500_000 }}, lpwire.CheckPrice},
+		"expired invoice":  {lp.Fault{Invoice: func(o *lightning.InvoiceOptions) { o.Timestamp = n.Clock.Now().Add(-time.Hour) }}, lpwire.CheckQuoteExpiry},
 	} {
 		t.Run(name, func(t *testing.T) { told(t, l.want, ask(l.fault)) })
 	}
@@ -370,7 +372,7 @@ func liesOfGas(t *testing.T) {
 // able to receive so much.
 func liesOfNodes(t *testing.T) {
 	n := start(t, devnet.Options{})
-	c := client.NewClient(client.Options{Now: n.Clock.Now, AllowLocal: true})
+	c := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
 	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -382,9 +384,9 @@ func liesOfNodes(t *testing.T) {
 		asked++
 		_, hash := lightning.Preimage(t.Name() + strings.Repeat("x", asked))
 		var named string
-		got, err := c.FromBTCLNAuto(t.Context(), n.LPs[0].URL(), client.FromBTCLNAutoRequest{Chain: n.EVM.Network().Chain, PaymentHash: hex.EncodeToString(hash[:]),
+		got, err := c.FromBTCLNAuto(t.Context(), n.LPs[0].URL(), lpwire.FromBTCLNAutoRequest{Chain: n.EVM.Network().Chain, PaymentHash: hex.EncodeToString(hash[:]),
 			Amount: big.NewInt(100_000), Claimer: n.EVM.User.Address.Hex(), Token: n.Tokens()[1].Address, GasToken: n.Tokens()[0].Address},
-			client.Early{NodeKey: func(key string) { named = key }})
+			lpwire.Early{NodeKey: func(key string) { named = key }})
 		if err != nil {
 			return err
 		}
@@ -396,14 +398,14 @@ func liesOfNodes(t *testing.T) {
 		if errors.Is(err, bitcoin.ErrNotFound) {
 			err = nil
 		}
-		return client.VerifyNode(invoice, client.NodeFact{Node: node, Err: err}, client.Policy{})
+		return verify.Node(invoice, verify.NodeFact{Node: node, Err: err}, verify.Policy{})
 	}
 	if err := ask(lp.Fault{}); err != nil {
 		t.Fatalf("the honest LP's node is refused: %v", err)
 	}
 	n.Bitcoin.SetLightningNode(bitcoin.NodeLiquidity{PublicKey: n.Recipient.ID(), Capacity: 200_000_000, Channels: 8})
-	told(t, client.CheckNode, ask(lp.Fault{Answer: lp.Lie("/frombtcln_auto/", "lnPublicKey", n.Recipient.ID())}))
-	told(t, client.CheckNode, ask(lp.Fault{Answer: lp.Lie("/frombtcln_auto/", "lnPublicKey", n.Payer.ID())}))
+	told(t, lpwire.CheckNode, ask(lp.Fault{Answer: lp.Lie("/frombtcln_auto/", "lnPublicKey", n.Recipient.ID())}))
+	told(t, lpwire.CheckNode, ask(lp.Fault{Answer: lp.Lie("/frombtcln_auto/", "lnPublicKey", n.Payer.ID())}))
 	n.Bitcoin.SetLightningNode(bitcoin.NodeLiquidity{PublicKey: n.LPs[0].Node().ID(), Capacity: 99_999, Channels: 1})
-	told(t, client.CheckNode, ask(lp.Fault{}))
+	told(t, lpwire.CheckNode, ask(lp.Fault{}))
 }

@@ -11,17 +11,18 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 )
 
 // opened is a swap to Bitcoin whose escrow is open.
-func (k *kit) opened() (chains.Escrow, func() client.Status) {
+func (k *kit) opened() (chains.Escrow, func() lpwire.Status) {
 	k.Helper()
-	q := must[client.ToBTCQuote](k.T)(k.client.ToBTC(k.ctx, k.url, k.toBTC(), client.Early{}))
+	q := must[lpwire.ToBTCQuote](k.T)(k.client.ToBTC(k.ctx, k.url, k.toBTC(), lpwire.Early{}))
 	e := k.escrow(q.Escrow)
 	k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
-	return e, func() client.Status {
-		return k.status(client.ToBTC, client.GetRefundAuthorization, k.contract.ClaimHashText(e.ClaimHash), e.Sequence)
+	return e, func() lpwire.Status {
+		return k.status(lpwire.ToBTC, lpwire.GetRefundAuthorization, k.contract.ClaimHashText(e.ClaimHash), e.Sequence)
 	}
 }
 
@@ -32,9 +33,9 @@ func TestLPsThatDoNotPay(t *testing.T) {
 		fault lp.Fault
 		code  int
 	}{
-		{"never pays", lp.Fault{NeverPay: true}, client.CodeProcessing},
-		{"refuses refunds", lp.Fault{NotPayable: true, NoRefund: true}, client.CodeProcessing},
-		{"names a false payment", lp.Fault{NeverPay: true, FalsePayment: true}, client.CodePaid},
+		{"never pays", lp.Fault{NeverPay: true}, lpwire.CodeProcessing},
+		{"refuses refunds", lp.Fault{NotPayable: true, NoRefund: true}, lpwire.CodeProcessing},
+		{"names a false payment", lp.Fault{NeverPay: true, FalsePayment: true}, lpwire.CodePaid},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := *k
@@ -55,7 +56,7 @@ func TestLPThatPaysAndDoesNotClaim(t *testing.T) {
 	k := newKit(t, Options{})
 	k.lp().Misbehave(lp.Fault{NeverClaim: true})
 	e, status := k.opened()
-	k.eventually("paid", func() bool { return status().Code == client.CodePaid })
+	k.eventually("paid", func() bool { return status().Code == lpwire.CodePaid })
 	k.ok(k.Mine(3))
 	time.Sleep(100 * time.Millisecond)
 	if k.fact(e).State != chains.EscrowOpen {
@@ -69,7 +70,7 @@ func TestLPThatPaysAndDoesNotClaim(t *testing.T) {
 func TestPayoutSurvivesReorganisation(t *testing.T) {
 	k := newKit(t, Options{})
 	e, status := k.opened()
-	k.eventually("paid", func() bool { return status().Code == client.CodePaid })
+	k.eventually("paid", func() bool { return status().Code == lpwire.CodePaid })
 	k.ok(k.Mine(1))
 	k.ok(k.Bitcoin.Reorg(1))
 	k.Bitcoin.Evict(must[btc.Hash](t)(btc.ParseHash(status().TxID)))
@@ -79,14 +80,14 @@ func TestPayoutSurvivesReorganisation(t *testing.T) {
 }
 
 // held is a swap from Lightning whose payment the LP holds.
-func (k *kit) held(name string) (chains.Preimage, [32]byte, func() client.Status) {
+func (k *kit) held(name string) (chains.Preimage, [32]byte, func() lpwire.Status) {
 	k.Helper()
 	r, secret := k.auto(name, k.user)
-	q := must[client.FromBTCLNAutoQuote](k.T)(k.client.FromBTCLNAuto(k.ctx, k.url, r, client.Early{}))
+	q := must[lpwire.FromBTCLNAutoQuote](k.T)(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))
 	k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
 	hash := [32]byte(must[[]byte](k.T)(hex.DecodeString(r.PaymentHash)))
-	return secret, hash, func() client.Status {
-		return k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil)
+	return secret, hash, func() lpwire.Status {
+		return k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil)
 	}
 }
 
@@ -95,13 +96,13 @@ func TestLPsThatHoldPayments(t *testing.T) {
 	k.lp().Misbehave(lp.Fault{NeverOpen: true})
 	_, hash, status := k.held("never opens")
 	time.Sleep(50 * time.Millisecond)
-	if p, _ := k.Payer.Payment(hash); status().Code != client.CodeUnpaid || p.State != lightning.Pending {
+	if p, _ := k.Payer.Payment(hash); status().Code != lpwire.CodeUnpaid || p.State != lightning.Pending {
 		t.Errorf("%+v %+v", status(), p)
 	}
 
 	k.lp().Misbehave(lp.Fault{NeverSettle: true, FalseEscrow: lp.EscrowLie{Terms: func(s *chains.Spec) { s.Amount = big.NewInt(1) }}})
 	secret, hash, status := k.held("false escrow")
-	k.eventually("answer", func() bool { return status().Code == client.CodeDone })
+	k.eventually("answer", func() bool { return status().Code == lpwire.CodeDone })
 	if e := k.escrow(status().Escrow); k.fact(e).State != chains.EscrowNone {
 		t.Error("the escrow that is delivered was opened")
 	}
@@ -120,7 +121,7 @@ func TestLPsThatHoldPayments(t *testing.T) {
 func TestUnclaimedEscrowIsRefunded(t *testing.T) {
 	k := newKit(t, Options{})
 	_, hash, status := k.held("")
-	k.eventually("opened", func() bool { return status().Code == client.CodeDone })
+	k.eventually("opened", func() bool { return status().Code == lpwire.CodeDone })
 	e := k.escrow(status().Escrow)
 	k.eventually("mined", func() bool { return k.fact(e).State == chains.EscrowOpen })
 	k.ok(k.Advance(4 * time.Hour)) // beyond the escrows of both versions
@@ -152,9 +153,9 @@ func TestPostedWithdrawalsGoAstray(t *testing.T) {
 			defer func() { k.ok(k.Mine(1)) }()
 			k.lp().Misbehave(test.fault)
 			to := k.recipient().Address.Hex()
-			q := must[client.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to)))
+			q := must[lpwire.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to)))
 			_, err := k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to))
-			var refused *client.RequestError
+			var refused *lpwire.RequestError
 			if (err == nil) != test.answered || errors.As(err, &refused) != test.fault.RefusePost {
 				t.Errorf("answer %v", err)
 			}
@@ -169,19 +170,19 @@ func TestPostedWithdrawalsGoAstray(t *testing.T) {
 
 // LiesAfterwards are those that an LP tells once a swap is under way; told is
 // handed what each was refused with.
-func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
+func LiesAfterwards(t *testing.T, told func(*testing.T, lpwire.Check, error)) {
 	k := newKit(t, Options{})
 	t.Run("payment on Bitcoin", func(t *testing.T) {
 		k := *k
 		k.T = t
 		k.lp().Misbehave(lp.Fault{NeverPay: true, FalsePayment: true})
 		e, status := k.opened()
-		k.eventually("answer", func() bool { return status().Code == client.CodePaid })
+		k.eventually("answer", func() bool { return status().Code == lpwire.CodePaid })
 		// The transaction that is named does not exist; one that does pays somebody else.
 		out := must[btc.OutPoint](t)(k.Bitcoin.Faucet(k.Wallet.Address, 100_000))
 		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, out.Hash))
-		_, err := client.VerifyPayout(k.contract, e, tx.Msg, 77, 2)
-		told(t, client.CheckPayout, err)
+		_, err := verify.PayoutTx(k.contract, e, tx.Msg, 77, 2)
+		told(t, lpwire.CheckPayout, err)
 	})
 	t.Run("payment on Lightning", func(t *testing.T) {
 		k := *k
@@ -189,22 +190,22 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
 		k.lp().Misbehave(lp.Fault{NeverPay: true, FalsePayment: true})
 		text, hash := k.invoice("false payment", 50_000)
 		r := k.toBTCLN(text)
-		q := must[client.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, r, client.Early{}))
+		q := must[lpwire.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, r, lpwire.Early{}))
 		e := k.escrow(q.Escrow)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
-		var s client.Status
+		var s lpwire.Status
 		k.eventually("answer", func() bool {
-			s = k.status(client.ToBTCLN, client.GetRefundAuthorization, hex.EncodeToString(hash[:]), e.Sequence)
-			return s.Code == client.CodePaid
+			s = k.status(lpwire.ToBTCLN, lpwire.GetRefundAuthorization, hex.EncodeToString(hash[:]), e.Sequence)
+			return s.Code == lpwire.CodePaid
 		})
-		told(t, client.CheckSecret, client.VerifySecret(k.contract, e, s.Secret))
+		told(t, lpwire.CheckSecret, verify.Secret(k.contract, e, s.Secret))
 	})
 	t.Run("refund", func(t *testing.T) {
 		k := *k
 		k.T = t
 		k.lp().Misbehave(lp.Fault{NotPayable: true})
 		e, status := k.opened()
-		k.eventually("refund", func() bool { return status().Code == client.CodeRefund })
+		k.eventually("refund", func() bool { return status().Code == lpwire.CodeRefund })
 		k.lp().Misbehave(lp.Fault{NotPayable: true, StrangeAuth: true})
 		err := k.contract.VerifyRefund(k.ctx, e, *status().Auth)
 		if _, forged := errors.AsType[*chains.AuthError](err); !forged {
@@ -218,22 +219,22 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, client.Check, error)) {
 		secret, hash := lightning.Preimage(t.Name())
 		r, _ := k.auto(t.Name(), k.user)
 		r.PaymentHash = hex.EncodeToString(hash[:])
-		q := must[client.FromBTCLNAutoQuote](t)(k.client.FromBTCLNAuto(k.ctx, k.url, r, client.Early{}))
+		q := must[lpwire.FromBTCLNAutoQuote](t)(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))
 		k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
-		status := func() client.Status {
-			return k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil)
+		status := func() lpwire.Status {
+			return k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil)
 		}
-		k.eventually("answer", func() bool { return status().Code == client.CodeDone })
+		k.eventually("answer", func() bool { return status().Code == lpwire.CodeDone })
 		agreed := must[chains.Escrow](t)(k.contract.Expect(chains.Spec{Kind: chains.HTLC, Offerer: k.lp().Account().Address.Hex(), Claimer: k.user, Token: r.Token, Amount: q.Total,
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: hash}, PayOut: true, SecurityDeposit: big.NewInt(11e13), ClaimerBounty: big.NewInt(1e13), DepositToken: r.GasToken}))
-		_, err := client.VerifyDelivered(k.contract, agreed, status().Escrow, false)
-		told(t, client.CheckEscrow, err)
+		_, err := verify.Delivered(k.contract, agreed, status().Escrow, false)
+		told(t, lpwire.CheckEscrow, err)
 		k.lp().Misbehave(lp.Fault{NeverSettle: true})
-		e, err := client.VerifyDelivered(k.contract, agreed, status().Escrow, false)
+		e, err := verify.Delivered(k.contract, agreed, status().Escrow, false)
 		k.ok(err)
 		k.eventually("opened", func() bool { return k.fact(e).State == chains.EscrowOpen })
-		told(t, client.CheckTooLate, client.Usable(e, k.fact(e), time.Unix(e.Expiry-599, 0)))
+		told(t, lpwire.CheckTooLate, lpwire.Openable(e, chains.EscrowFact{}, nil, time.Unix(e.Expiry-599, 0)))
 		k.do(chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage(secret)})
-		told(t, client.CheckCommitted, client.Usable(e, k.fact(e), k.Clock.Now()))
+		told(t, lpwire.CheckCommitted, lpwire.Openable(e, k.fact(e), nil, k.Clock.Now()))
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
 )
 
 func TestNetworkStartsAndCloses(t *testing.T) {
@@ -29,7 +29,7 @@ func TestNetworkStartsAndCloses(t *testing.T) {
 	t.Logf("ready after %v", time.Since(began))
 	infos := map[string]bool{}
 	for _, url := range k.LPURLs() {
-		info := must[client.Info](t)(k.client.Info(k.ctx, url))
+		info := must[lpwire.Info](t)(k.client.Info(k.ctx, url))
 		k.ok(k.chain.VerifyData(k.ctx, info.Chains[0].Address, info.Envelope, info.Chains[0].Signature))
 		infos[info.Chains[0].Address] = true
 	}
@@ -46,8 +46,8 @@ func TestNetworkStartsAndCloses(t *testing.T) {
 	}
 }
 
-func (k *kit) toBTC() client.ToBTCRequest {
-	return client.ToBTCRequest{Chain: k.chain.Info().ID, Address: k.Taproot.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 2,
+func (k *kit) toBTC() lpwire.ToBTCRequest {
+	return lpwire.ToBTCRequest{Chain: k.chain.Info().ID, Address: k.Taproot.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 2,
 		Nonce: must[uint64](k.T)(claimhash.NewNonce(k.Clock.Now(), uint32(time.Now().UnixNano()))), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
 }
 
@@ -56,15 +56,15 @@ func TestToBTC(t *testing.T) {
 	for _, exactIn := range []bool{false, true} {
 		r := k.toBTC()
 		r.ExactIn = exactIn
-		q := must[client.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.url, r, client.Early{}))
+		q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.url, r, lpwire.Early{}))
 		e := k.escrow(q.Escrow)
 		must[int64](t)(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))
 		token := k.EVM.Contracts().Token
 		paid, got, funds := k.balance(k.EVM.User.Address, token), k.Taproot.Balance(), k.funds(token)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
 		k.eventually("bitcoin sent", func() bool { return k.Taproot.Balance() == got+q.Amount.Int64() })
-		s := k.status(client.ToBTC, client.GetRefundAuthorization, k.contract.ClaimHashText(e.ClaimHash), e.Sequence)
-		if s.Code != client.CodePaid {
+		s := k.status(lpwire.ToBTC, lpwire.GetRefundAuthorization, k.contract.ClaimHashText(e.ClaimHash), e.Sequence)
+		if s.Code != lpwire.CodePaid {
 			t.Errorf("%+v", s)
 		}
 		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
@@ -85,8 +85,8 @@ func TestToBTC(t *testing.T) {
 	}
 }
 
-func (k *kit) toBTCLN(text string) client.ToBTCLNRequest {
-	return client.ToBTCLNRequest{Chain: k.chain.Info().ID, Invoice: text, MaxFee: big.NewInt(100), Expiry: k.Clock.Now().Unix() + 432_000,
+func (k *kit) toBTCLN(text string) lpwire.ToBTCLNRequest {
+	return lpwire.ToBTCLNRequest{Chain: k.chain.Info().ID, Invoice: text, MaxFee: big.NewInt(100), Expiry: k.Clock.Now().Unix() + 432_000,
 		Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
 }
 
@@ -99,7 +99,7 @@ func (k *kit) invoice(name string, sats int64) (text string, hash [32]byte) {
 func TestToBTCLN(t *testing.T) {
 	k := newKit(t, Options{})
 	token := k.EVM.Contracts().Token
-	finish := func(q client.ToBTCLNQuote, hash [32]byte, sats int64) {
+	finish := func(q lpwire.ToBTCLNQuote, hash [32]byte, sats int64) {
 		t.Helper()
 		e := k.escrow(q.Escrow)
 		must[int64](t)(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))
@@ -109,19 +109,19 @@ func TestToBTCLN(t *testing.T) {
 		if k.Recipient.BalanceSats() != got+sats || k.lp().Node().BalanceSats() != node-sats || gained(k.funds(token), funds) != q.Total.Int64() {
 			t.Errorf("recipient %d, node %d, LP %d", k.Recipient.BalanceSats()-got, k.lp().Node().BalanceSats()-node, gained(k.funds(token), funds))
 		}
-		s := k.status(client.ToBTCLN, client.GetRefundAuthorization, hex.EncodeToString(hash[:]), e.Sequence)
-		if s.Code != client.CodePaid || sha256.Sum256(s.Secret) != hash {
+		s := k.status(lpwire.ToBTCLN, lpwire.GetRefundAuthorization, hex.EncodeToString(hash[:]), e.Sequence)
+		if s.Code != lpwire.CodePaid || sha256.Sum256(s.Secret) != hash {
 			t.Errorf("%+v", s)
 		}
 	}
 	text, hash := k.invoice("exact out", 50_000)
-	finish(must[client.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), client.Early{})), hash, 50_000)
+	finish(must[lpwire.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), lpwire.Early{})), hash, 50_000)
 
 	dummy, _ := k.invoice("dummy", 10_000)
-	p := must[client.PreparedToBTCLN](t)(k.client.PrepareToBTCLN(k.ctx, k.url, client.PrepareToBTCLNRequest{Chain: k.chain.Info().ID, Invoice: dummy,
-		Amount: big.NewInt(40_000), MaxFee: big.NewInt(200), Expiry: k.Clock.Now().Unix() + 432_000, Token: token.Hex(), Offerer: k.user}, client.Early{}))
+	p := must[lpwire.PreparedToBTCLN](t)(k.client.PrepareToBTCLN(k.ctx, k.url, lpwire.PrepareToBTCLNRequest{Chain: k.chain.Info().ID, Invoice: dummy,
+		Amount: big.NewInt(40_000), MaxFee: big.NewInt(200), Expiry: k.Clock.Now().Unix() + 432_000, Token: token.Hex(), Offerer: k.user}, lpwire.Early{}))
 	text, hash = k.invoice("exact in", p.Amount.Int64())
-	q := must[client.ToBTCLNQuote](t)(k.client.ToBTCLNExactIn(k.ctx, k.url, client.ToBTCLNExactInRequest{Invoice: text, ReqID: p.ReqID}, client.Early{}))
+	q := must[lpwire.ToBTCLNQuote](t)(k.client.ToBTCLNExactIn(k.ctx, k.url, lpwire.ToBTCLNExactInRequest{Invoice: text, ReqID: p.ReqID}, lpwire.Early{}))
 	if q.Total.Int64() != 40_000 {
 		t.Errorf("total %d", q.Total)
 	}
@@ -135,27 +135,27 @@ func TestCooperativeRefund(t *testing.T) {
 		before := k.balance(k.EVM.User.Address, token)
 		var e chains.Escrow
 		var auth chains.Auth
-		service, id := client.ToBTC, ""
+		service, id := lpwire.ToBTC, ""
 		if name == "on-chain" {
 			k.lp().Misbehave(lp.Fault{NotPayable: true})
-			q := must[client.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.url, k.toBTC(), client.Early{}))
+			q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.url, k.toBTC(), lpwire.Early{}))
 			e, auth = k.escrow(q.Escrow), q.Auth
 			id = k.contract.ClaimHashText(e.ClaimHash)
 		} else {
 			k.lp().Misbehave(lp.Fault{})
 			text, hash := k.invoice("", 20_000)
-			q := must[client.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), client.Early{}))
-			e, auth, service, id = k.escrow(q.Escrow), q.Auth, client.ToBTCLN, hex.EncodeToString(hash[:])
+			q := must[lpwire.ToBTCLNQuote](t)(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), lpwire.Early{}))
+			e, auth, service, id = k.escrow(q.Escrow), q.Auth, lpwire.ToBTCLN, hex.EncodeToString(hash[:])
 			k.Recipient.SetBehaviour(lightning.Behaviour{Refuse: true})
 		}
-		if s := k.status(service, client.GetRefundAuthorization, id, e.Sequence); s.Code != client.CodeNotFound {
+		if s := k.status(service, lpwire.GetRefundAuthorization, id, e.Sequence); s.Code != lpwire.CodeNotFound {
 			t.Errorf("%s: before it is opened: %+v", name, s)
 		}
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth})
-		var s client.Status
+		var s lpwire.Status
 		k.eventually("refund", func() bool {
-			s = k.status(service, client.GetRefundAuthorization, id, e.Sequence)
-			return s.Code == client.CodeRefund
+			s = k.status(service, lpwire.GetRefundAuthorization, id, e.Sequence)
+			return s.Code == lpwire.CodeRefund
 		})
 		k.ok(k.contract.VerifyRefund(k.ctx, e, *s.Auth))
 		k.do(chains.Step{Kind: chains.StepRefundAuth, Escrow: e, Auth: *s.Auth})
@@ -165,26 +165,26 @@ func TestCooperativeRefund(t *testing.T) {
 	}
 }
 
-func (k *kit) auto(preimage string, recipient string) (client.FromBTCLNAutoRequest, [32]byte) {
+func (k *kit) auto(preimage string, recipient string) (lpwire.FromBTCLNAutoRequest, [32]byte) {
 	secret, hash := lightning.Preimage(k.Name() + preimage)
-	return client.FromBTCLNAutoRequest{Chain: k.chain.Info().ID, PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(100_000), Claimer: recipient,
+	return lpwire.FromBTCLNAutoRequest{Chain: k.chain.Info().ID, PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(100_000), Claimer: recipient,
 		Token: k.EVM.Contracts().Token.Hex(), GasToken: evm.Native.Hex(), GasAmount: big.NewInt(1e14), ClaimerBounty: async.Known(big.NewInt(1e13))}, secret
 }
 
 func TestFromBTCLNAuto(t *testing.T) {
 	k := newKit(t, Options{})
 	r, secret := k.auto("", k.user)
-	q := must[client.FromBTCLNAutoQuote](t)(k.client.FromBTCLNAuto(k.ctx, k.url, r, client.Early{}))
-	if got := k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil).Code; got != client.CodeUnpaid {
+	q := must[lpwire.FromBTCLNAutoQuote](t)(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))
+	if got := k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil).Code; got != lpwire.CodeUnpaid {
 		t.Errorf("code %d", got)
 	}
 	token := k.EVM.Contracts().Token
 	before, funds, node, payer := k.balance(k.EVM.User.Address, token), k.funds(token), k.lp().Node().BalanceSats(), k.Payer.BalanceSats()
 	k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
-	var s client.Status
+	var s lpwire.Status
 	k.eventually("escrow", func() bool {
-		s = k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil)
-		return s.Code == client.CodeDone
+		s = k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil)
+		return s.Code == lpwire.CodeDone
 	})
 	e := k.escrow(s.Escrow)
 	k.eventually("opened", func() bool { return k.fact(e).State == chains.EscrowOpen })
@@ -197,25 +197,25 @@ func TestFromBTCLNAuto(t *testing.T) {
 		t.Errorf("the user got %d, the LP gave %d, agreed %d", gained(k.balance(k.EVM.User.Address, token), before), gained(k.funds(token), funds), q.Total)
 	}
 	k.eventually("known as paid", func() bool {
-		return k.status(client.FromBTCLNAuto, client.GetInvoiceStatus, r.PaymentHash, nil).Code == client.CodeSettled
+		return k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil).Code == lpwire.CodeSettled
 	})
 }
 
 func TestTrustedGasSwap(t *testing.T) {
 	k := newKit(t, Options{})
 	to := k.recipient().Address
-	q := must[client.TrustedLNQuote](t)(k.client.TrustedLN(k.ctx, k.url, client.TrustedRequest{Chain: k.chain.Info().ID, Address: to.Hex(), Amount: big.NewInt(1e14), Token: evm.Native.Hex()}))
+	q := must[lpwire.TrustedLNQuote](t)(k.client.TrustedLN(k.ctx, k.url, lpwire.TrustedRequest{Chain: k.chain.Info().ID, Address: to.Hex(), Amount: big.NewInt(1e14), Token: evm.Native.Hex()}))
 	k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
 	k.eventually("paid", func() bool { return k.balance(to, evm.Native).Int64() == 1e14 && q.Total.Int64() == 1e14 })
 }
 
-func (k *kit) spv(recipient string) client.SPVRequest {
-	return client.SPVRequest{Chain: k.chain.Info().ID, Address: recipient, Amount: async.Known(big.NewInt(200_000)), Token: k.EVM.Contracts().Token.Hex(),
+func (k *kit) spv(recipient string) lpwire.SPVRequest {
+	return lpwire.SPVRequest{Chain: k.chain.Info().ID, Address: recipient, Amount: async.Known(big.NewInt(200_000)), Token: k.EVM.Contracts().Token.Hex(),
 		GasAmount: big.NewInt(1e15), GasToken: evm.Native.Hex(), CallerFeeRate: async.Known(big.NewInt(20))}
 }
 
 // withdrawal builds and signs what a quote asks for.
-func (k *kit) withdrawal(q client.SPVQuote, recipient string) []byte {
+func (k *kit) withdrawal(q lpwire.SPVQuote, recipient string) []byte {
 	k.Helper()
 	v := must[[]chains.VaultFact](k.T)(k.contract.Vaults(k.ctx, []chains.VaultID{{Owner: q.Address, ID: q.VaultID}}))[0].Vault
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
@@ -255,7 +255,7 @@ func TestSPVFromBTC(t *testing.T) {
 	lpSats := k.lp().Wallet().Balance()
 	for range 2 { // the second one spends what the first one left
 		to := k.recipient().Address
-		q := must[client.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))
+		q := must[lpwire.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))
 		id := must[btc.Hash](t)(btc.ParseHash(must[string](t)(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to.Hex())))))
 		if _, err := k.client.SPV(k.ctx, k.url, k.spv(to.Hex())); err == nil {
 			t.Error("a vault is offered whose output is in no block")
@@ -280,7 +280,7 @@ func TestLPClaimsWhenTooMuchWaits(t *testing.T) {
 	to := k.recipient().Address
 	var want int64
 	for range 2 {
-		q := must[client.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))
+		q := must[lpwire.SPVQuote](t)(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))
 		must[string](t)(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to.Hex())))
 		k.ok(k.Mine(2))
 		want += q.Total.Int64()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana"
-	client "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -17,7 +17,7 @@ func TestSolanaBesideEVM(t *testing.T) {
 		k := newKit(t, Options{Solana: version, LPs: 2, Watchtower: true})
 		t.Logf("ready after %v", time.Since(began))
 		for i, l := range k.LPs {
-			info := must[client.Info](t)(k.client.Info(k.ctx, l.URL()))
+			info := must[lp.Info](t)(k.client.Info(k.ctx, l.URL()))
 			if len(info.Chains) != 2 {
 				t.Fatalf("%+v", info.Chains)
 			}
@@ -32,7 +32,7 @@ func TestSolanaBesideEVM(t *testing.T) {
 				key := must[wire.Key](t)(wire.ParseKey(c.Address))
 				k.ok(wire.VerifyData(key, info.Envelope, c.Signature))
 			}
-			served := func(s client.Service) (chains []string) {
+			served := func(s lp.Service) (chains []string) {
 				for _, c := range info.Services[s].Chains {
 					chains = append(chains, c.Chain)
 				}
@@ -40,7 +40,7 @@ func TestSolanaBesideEVM(t *testing.T) {
 				return chains
 			}
 			auto := map[string][]string{wire.V1: {"CITREA"}, wire.V2: {"CITREA", "SOLANA"}}[version]
-			for s, want := range map[client.Service][]string{client.ToBTC: {"CITREA", "SOLANA"}, client.SPVFromBTC: {"CITREA"}, client.FromBTC: {"SOLANA"}, client.FromBTCLN: {"SOLANA"}, client.FromBTCLNAuto: auto} {
+			for s, want := range map[lp.Service][]string{lp.ToBTC: {"CITREA", "SOLANA"}, lp.SPVFromBTC: {"CITREA"}, lp.FromBTC: {"SOLANA"}, lp.FromBTCLN: {"SOLANA"}, lp.FromBTCLNAuto: auto} {
 				if got := served(s); !slices.Equal(got, want) {
 					t.Errorf("%s is offered on %v, want %v", s, got, want)
 				}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	client "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestStarknetBesideEVM(t *testing.T) {
 	k := newKit(t, Options{Starknet: true, Solana: "v2", LPs: 2, Watchtower: true})
 	for i, l := range k.LPs {
-		info := must[client.Info](t)(k.client.Info(k.ctx, l.URL()))
+		info := must[lp.Info](t)(k.client.Info(k.ctx, l.URL()))
 		if len(info.Chains) != 3 {
 			t.Fatalf("%+v", info.Chains)
 		}
@@ -31,8 +31,8 @@ func TestStarknetBesideEVM(t *testing.T) {
 				t.Errorf("LP %d did not sign what it says of itself", i)
 			}
 		}
-		for _, s := range []client.Service{client.ToBTC, client.ToBTCLN, client.SPVFromBTC, client.FromBTCLNAuto} {
-			if !slices.ContainsFunc(info.Services[s].Chains, func(c client.ChainTokens) bool { return c.Chain == "STARKNET" && len(c.Tokens) == 3 }) {
+		for _, s := range []lp.Service{lp.ToBTC, lp.ToBTCLN, lp.SPVFromBTC, lp.FromBTCLNAuto} {
+			if !slices.ContainsFunc(info.Services[s].Chains, func(c lp.ChainTokens) bool { return c.Chain == "STARKNET" && len(c.Tokens) == 3 }) {
 				t.Errorf("LP %d does not offer %s: %+v", i, s, info.Services[s].Chains)
 			}
 		}

@@ -201,6 +201,9 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 		"another was refunded":      {nil, beside(func(r *swap.Record) { r.State = swapstate.LnFailed }), true, 0},
 		"another pays that invoice": {nil, beside(func(r *swap.Record) { r.Type, r.Escrow.InitTx = swap.ToBTCLN, "0x1" }), true, 0},
 		"another may pay it":        {nil, beside(func(r *swap.Record) { r.Type = swap.ToBTCLN }), true, 0},
+		"its LP calls another the same": {func(r *swap.Record) { r.Gas = &swap.GasPart{Hash: "33"} }, beside(func(r *swap.Record) {
+			r.Lightning.Hash, r.Gas = "22", &swap.GasPart{Hash: "33"}
+		}), true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

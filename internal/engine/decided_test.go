@@ -56,7 +56,7 @@ func (e echo) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
 	return &bitcoin.Tx{Height: 7}, e.err
 }
 func (e echo) Spends(context.Context, []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
-	return make([]bitcoin.Spend, 1), e.err
+	return []bitcoin.Spend{{State: bitcoin.SpentInMempool}}, e.err
 }
 func (e echo) GasPayout(context.Context, string, swap.GasAsk) (swap.GasFact, error) {
 	return swap.GasFact{Paid: big.NewInt(7)}, e.err
@@ -76,7 +76,7 @@ func (e echo) Refunded(context.Context, swap.RefundedAsk) (swap.RefundedFact, er
 func TestEachQuestionHasItsAnswer(t *testing.T) {
 	questions := swap.Ask{
 		Escrow: &chains.EscrowQuery{}, Found: &chains.EscrowQuery{}, LP: &lp.StatusQuery{}, Delivered: &swap.DeliveredAsk{}, Wait: &swap.WaitAsk{},
-		Refund: &swap.RefundAsk{}, Payment: &bitcoin.Hash{}, Payout: &swap.PayoutAsk{}, Spends: make([]bitcoin.OutPoint, 1), Vault: &chains.VaultID{},
+		Refund: &swap.RefundAsk{}, Payment: &bitcoin.Hash{}, Payout: &swap.PayoutAsk{}, Spends: make([]bitcoin.OutPoint, 1), Taken: &bitcoin.OutPoint{}, Vault: &chains.VaultID{},
 		Withdrawal: &chains.WithdrawalQuery{}, Txs: []chains.Signed{{ID: "x"}}, GasTx: &swap.GasAsk{}, Received: &swap.ReceivedAsk{}, Init: &swap.InitAsk{}, Refunded: &swap.RefundedAsk{}, Rival: &swap.RivalAsk{},
 	}
 	all := reflect.ValueOf(questions)
@@ -290,7 +290,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	list := func(pending bool, most int) (ids []string, errs []error) {
-		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending) {
+		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending, nil, 0) {
 			if err != nil {
 				errs = append(errs, err)
 			} else {
@@ -326,7 +326,7 @@ func TestLists(t *testing.T) {
 	if err := g.write(t.Context(), r, next, nil); err != nil {
 		t.Fatal(err)
 	}
-	for r := range g.List(t.Context(), "CITREA", "0x1", false) {
+	for r := range g.List(t.Context(), "CITREA", "0x1", false, nil, 0) {
 		if r.ID == "0002" && r.Problem != "changed" {
 			t.Errorf("an old version is listed: %+v", r)
 		}

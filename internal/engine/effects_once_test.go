@@ -2,10 +2,11 @@ package engine
 
 import (
 	"context"
-	"github.com/swapper-go/swapper/swap"
 	"log/slog"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/swap"
 )
 
 // once counts how often an effect is carried out.

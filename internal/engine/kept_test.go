@@ -324,7 +324,7 @@ func TestNewerRecordsAreLeftAlone(t *testing.T) {
 			says("a look", err)
 		}
 		for at := range signers {
-			for _, err := range g.List(t.Context(), at[0], at[1], false) {
+			for _, err := range g.List(t.Context(), at[0], at[1], false, nil, 0) {
 				says("a list", err)
 				listed++
 			}

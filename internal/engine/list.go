@@ -23,17 +23,12 @@ const settledKept = 16_384
 const maxDecodeBatch = 256
 
 // List yields the swaps of a signer on a chain, newest first: all, or only the
-// pending ones. It reads only the store. A record that cannot be read is yielded
-// as an error that wraps [ErrUnreadable] and names it, and the list continues;
-// any other error ends it.
-func (g *Engine) List(ctx context.Context, chain, signer string, pending bool) iter.Seq2[*swap.Record, error] {
-	return g.ListAfter(ctx, chain, signer, pending, nil, 0)
-}
-
-// ListAfter is [Engine.List] from behind a record on, which need not be in the list
-// any more; nil is the whole list. page is how many the caller takes at most, as far as
-// it knows, so that no more are decoded; 0: all.
-func (g *Engine) ListAfter(ctx context.Context, chain, signer string, pending bool, after *swap.Record, page int) iter.Seq2[*swap.Record, error] {
+// pending ones, from behind the record after on, which need not be in the list any
+// more; nil is the whole list. page is how many the caller takes at most, as far as it
+// knows, so that no more are decoded; 0: all. It reads only the store. A record that
+// cannot be read is yielded as an error that wraps [ErrUnreadable] and names it, and the
+// list continues; any other error ends it.
+func (g *Engine) List(ctx context.Context, chain, signer string, pending bool, after *swap.Record, page int) iter.Seq2[*swap.Record, error] {
 	var from *storage.Position
 	if after != nil {
 		from = &storage.Position{Order: int64(after.CreatedAt), ID: after.ID}

@@ -53,7 +53,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 				}
 			}
 		}
-		for r, err := range g.List(t.Context(), "CITREA", "0x1", false) {
+		for r, err := range g.List(t.Context(), "CITREA", "0x1", false, nil, 0) {
 			if err != nil {
 				errs = append(errs, err)
 			} else {
@@ -97,7 +97,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 		records[id] = r
 	}
 	list := func(after *swap.Record) (ids []string) {
-		for r, err := range g.ListAfter(t.Context(), "CITREA", "0x1", false, after, 0) {
+		for r, err := range g.List(t.Context(), "CITREA", "0x1", false, after, 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestListHasTypesThatAreNotConfigured(t *testing.T) {
 	other.Type = swap.FromBTCLNAuto
 	g := toyEngine(t, mem, &toyReader{}, &toyExecutor{}, other)
 	n := 0
-	for r, err := range g.List(t.Context(), "CITREA", "0x1", true) {
+	for r, err := range g.List(t.Context(), "CITREA", "0x1", true, nil, 0) {
 		if err != nil || r.ID != "a" {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -158,7 +158,7 @@ func TestAPageReadsNoMore(t *testing.T) {
 			}
 		}
 		taken := 0
-		for range g.ListAfter(t.Context(), "CITREA", "0x1", false, nil, test.page) {
+		for range g.List(t.Context(), "CITREA", "0x1", false, nil, test.page) {
 			if taken++; taken == test.take {
 				break
 			}

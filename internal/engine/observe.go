@@ -40,6 +40,18 @@ type passReader struct {
 	rival func(ctx context.Context, id string, q swap.RivalAsk) (bool, error)
 }
 
+// taken returns what spends an output; a routine pass does not ask it.
+func (w passReader) taken(ctx context.Context, output bitcoin.OutPoint) (bitcoin.Spend, error) {
+	if l, ok := w.Reader.(routineReader); ok && l.unseen() {
+		return bitcoin.Spend{}, errNotShown
+	}
+	all, err := w.Spends(ctx, []bitcoin.OutPoint{output})
+	if err != nil {
+		return bitcoin.Spend{}, err
+	}
+	return all[0], nil
+}
+
 // maxRounds bounds how often one pass asks. No type needs more than three, and one more for
 // settled facts.
 const maxRounds = 5
@@ -92,6 +104,9 @@ func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 	}
 	if q := ask.Spends; q != nil {
 		add(func() { put(&obs.Spends, in.Now)(w.Spends(ctx, q)) })
+	}
+	if q := ask.Taken; q != nil {
+		add(func() { put(&obs.Taken, in.Now)(w.taken(ctx, *q)) })
 	}
 	if q := ask.Vault; q != nil {
 		add(func() {

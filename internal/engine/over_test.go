@@ -12,9 +12,10 @@ import (
 	"github.com/swapper-go/swapper/swap"
 )
 
-// At its expiry a quote that nobody has paid for is over for the caller, of every
-// type: it is finished, expired, asks for nothing and is not pending; and it returns
-// when something was under way after all.
+// After its expiry a quote that nobody has paid for is over for the caller, of every
+// type, once an answer says so: it is finished, expired, asks for nothing and is not
+// pending; and it returns when something was under way after all. While those are away who
+// can tell it goes on as expired softly, for a day at most.
 func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0)
 	for _, c := range waysOut() {
@@ -27,7 +28,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				t.Fatal(err)
 			}
 			pending := func() (n int) {
-				for r, err := range g.List(t.Context(), "CITREA", "0x1", true) {
+				for r, err := range g.List(t.Context(), "CITREA", "0x1", true, nil, 0) {
 					if err != nil || r.ID != "a" {
 						t.Fatal(err)
 					}
@@ -40,12 +41,31 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				t.Errorf("before its expiry: %+v, %d pending", v.Row, pending())
 			}
 			w.now = start.Add(10 * time.Minute)
-			if v := g.StoredView(r); !v.Row.Finished || !v.Row.Expired || v.Row.Failed || v.Action != nil || v.Steps[0].Status != "soft_expired" || pending() != 0 {
+			here := c.flow.Type == swap.SPVFromBTC // who pays hands it in here
+			if v := g.StoredView(r); v.Row.Finished != here || v.Row.Expired != here || v.Row.Failed || v.Action != nil || v.Steps[0].Status != "soft_expired" || pending() == 1 == here {
 				t.Errorf("at its expiry: %+v, %+v, %d pending", v, v.Steps, pending())
 			}
-			w.now = start.Add(11 * time.Minute)
+			w.now, w.away = start.Add(10*time.Minute+time.Second), true
 			res, err := g.Advance(t.Context(), "a", nil)
 			if err != nil {
+				t.Fatal(err)
+			}
+			if v := g.View(res); v.Row.Finished != here || v.Row.Expired != here || v.Action != nil || pending() == 1 == here {
+				t.Errorf("nothing heard: %+v, %+v, %d pending", v, v.Steps, pending())
+			}
+			day := *res
+			day.At = start.Add(24*time.Hour + 10*time.Minute)
+			if v := g.View(&day); !v.Row.Finished || !v.Row.Expired || v.Action != nil {
+				t.Errorf("nothing heard for a day: %+v", v.Row)
+			}
+			w.now, w.away = start.Add(11*time.Minute), false
+			switch c.flow.Type {
+			case swap.FromBTCLN, swap.FromBTCLNAuto:
+				w.truth = &truth{lp: &lp.Status{Code: lp.CodeExpired}}
+			case swap.TrustedFromBTCLN:
+				w.truth = &truth{lp: &lp.Status{Code: lp.CodeGasUnpaid}}
+			}
+			if res, err = g.Advance(t.Context(), "a", nil); err != nil {
 				t.Fatal(err)
 			}
 			if v := g.View(res); !v.Row.Finished || !v.Row.Expired || v.Action != nil || pending() != 0 {

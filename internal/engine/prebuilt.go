@@ -10,7 +10,7 @@ import (
 )
 
 // Builder builds what a wallet is to sign, and compares what it signed with that;
-// [*chainreader.Reader] is one.
+// [*chainio.Reader] is one.
 type Builder interface {
 	Checker
 	// Todo builds the action of a view. Errors that name a member of the caller's
@@ -93,5 +93,5 @@ func (d withoutPreimage) Todo(ctx context.Context, r *swap.Record, a swap.Action
 	}
 	named := *s
 	named.Chain = r.Chain
-	return swap.Todo{Sign: &named, Signer: s.PlanFor(c).Signer}, nil
+	return swap.Todo{Action: &named, Signer: s.PlanFor(c).Signer}, nil
 }

@@ -18,7 +18,7 @@ type toyBuilder struct {
 func (b toyBuilder) Todo(_ context.Context, _ *swap.Record, a swap.Action, _ swap.Caller) (swap.Todo, error) {
 	b.asked <- a
 	if s, ok := a.(*swap.Sign); ok {
-		return swap.Todo{Sign: s, Signer: s.Plan.Signer}, nil
+		return swap.Todo{Action: s, Signer: s.Plan.Signer}, nil
 	}
 	return swap.Todo{}, nil
 }

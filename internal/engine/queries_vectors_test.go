@@ -112,7 +112,7 @@ func TestVectorsStorageQueries(t *testing.T) {
 		list := func(pending bool) {
 			for value := range asked {
 				chain, signer, _ := strings.Cut(value, "\x00")
-				for r, err := range g.List(t.Context(), chain, signer, pending) {
+				for r, err := range g.List(t.Context(), chain, signer, pending, nil, 0) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 )

@@ -20,14 +20,19 @@ var errNotShown = errors.New("not asked: no caller waits for the answer")
 
 // Wait implements Reader.
 func (l routineReader) Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error) {
-	l.engine.mu.Lock()
-	l.run.partial = l.run.partial || l.run.routine
-	out := l.run.partial
-	l.engine.mu.Unlock()
-	if out {
+	if l.unseen() {
 		return 0, errNotShown
 	}
 	return l.Reader.Wait(ctx, q)
+}
+
+// unseen reports whether no caller waits for the pass, which then is not for those either
+// who come later.
+func (l routineReader) unseen() bool {
+	l.engine.mu.Lock()
+	defer l.engine.mu.Unlock()
+	l.run.partial = l.run.partial || l.run.routine
+	return l.run.partial
 }
 
 // unanswered reports whether the chains were asked something by a pass and gave no

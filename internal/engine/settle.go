@@ -22,7 +22,8 @@ type Links interface {
 // whether the caller is the swap's owner or the service itself.
 //
 // Errors: fault.NotFound for an unknown id; fault.Unsupported for a swap that is not
-// paid over Lightning; fault.InvalidState for one that awaits no payment;
+// paid over Lightning; fault.InvalidState for one that awaits no payment, or whose LP takes
+// none any more;
 // fault.InvalidInput for a link that is missing, superfluous, or does not pay the
 // invoice; fault.Upstream if its service refuses; fault.Timeout when ctx ends first.
 func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned func(*swap.Record) bool) (hash string, err error) {
@@ -47,8 +48,13 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 	res, err := g.Advance(ctx, r.ID, use)
 	if err != nil {
 		// The payment may have come while this call was on its way.
-		if now, e := g.Load(ctx, r.ID); e == nil && fault.CodeOf(err) == fault.InvalidState && now.State > 0 {
-			return now.Lightning.Hash, nil
+		if now, e := g.Advance(ctx, r.ID, nil); e == nil && fault.CodeOf(err) == fault.InvalidState {
+			switch {
+			case now.Record.State > 0:
+				return now.Record.Lightning.Hash, nil
+			case cancelled(now):
+				return "", swap.ErrCancelled
+			}
 		}
 		return "", err
 	}
@@ -58,6 +64,9 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 			return res.Record.Lightning.Hash, nil
 		case state < 0:
 			return "", fault.New(fault.InvalidState, "the invoice expired before it was paid; create a new swap")
+		}
+		if cancelled(res) {
+			return "", swap.ErrCancelled
 		}
 		if try := res.Record.Tried[string(swap.CallWithdraw)]; try.Outcome == swap.Refused {
 			return "", fault.New(fault.Upstream, "the LNURL service refused to pay: %s", try.Reason)
@@ -74,6 +83,10 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 			return "", err
 		}
 	}
+}
+
+func cancelled(res *Result) bool {
+	return swap.Cancelled(swap.In{R: res.Record, Obs: res.Observation, Now: res.At})
 }
 
 // withdrawal resolves the link that a payment is to come from.
@@ -104,7 +117,13 @@ func withdrawal(ctx context.Context, links Links, r *swap.Record, link string, b
 	if msat := invoice.AmountMsat; msat == nil || *msat < w.Params.MinWithdrawable || *msat > w.Params.MaxWithdrawable {
 		return swap.UseWithdraw{}, fault.Invalid("lnurlWithdraw", "pays out between %d and %d msat, which does not include the invoice's amount", w.Params.MinWithdrawable, w.Params.MaxWithdrawable)
 	}
-	return swap.UseWithdraw{Link: w.Params.URL, With: &swap.Withdraw{Params: w.Params}}, nil
+	return swap.UseWithdraw{Link: w.Params.URL, With: Withdrawal(w)}, nil
+}
+
+// Withdrawal is what a record keeps of an LNURL-withdraw link.
+func Withdrawal(w *lnurl.Withdraw) *swap.Withdraw {
+	p := w.Params
+	return &swap.Withdraw{Params: swap.WithdrawParams{K1: p.K1, Callback: p.Callback, MinWithdrawable: p.MinWithdrawable, MaxWithdrawable: p.MaxWithdrawable, URL: p.URL}}
 }
 
 // settlePoll is how often the LP is asked while a payment is awaited (protocol:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap"
@@ -73,8 +74,8 @@ const (
 func TestWhichLinksPayAnInvoice(t *testing.T) {
 	const msat = 100_000
 	own := &swap.Withdraw{}
-	given := &swap.Withdraw{Given: true, Asked: true, Params: lnurl.WithdrawParams{URL: "lnurlw://another"}}
-	same := &swap.Withdraw{Given: true, Asked: true, Params: lnurl.WithdrawParams{URL: "lnurlw://pays"}}
+	given := &swap.Withdraw{Given: true, Asked: true, Params: swap.WithdrawParams{URL: "lnurlw://another"}}
+	same := &swap.Withdraw{Given: true, Asked: true, Params: swap.WithdrawParams{URL: "lnurlw://pays"}}
 	for name, c := range map[string]struct {
 		amount lnwire.MilliSatoshi
 		own    *swap.Withdraw
@@ -188,6 +189,48 @@ func TestHowASettlementEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An invoice that its LP has cancelled is handed to no service, and who waits for its
+// payment does not wait on.
+func TestCancelledInvoiceIsNotSettled(t *testing.T) {
+	for name, c := range map[string]struct {
+		since time.Duration // when the LP says so
+		calls int
+	}{"before": {0, 0}, "while it is awaited": {5 * time.Second, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLedger()
+			calls := 0
+			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { calls++; return swap.Outcome{Done: true} })
+			r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
+			next := r.Clone()
+			next.Lightning.Invoice, next.LP.URL = invoiceOf(t, 100_000), "https://lp"
+			if err := g.write(t.Context(), r, next, nil); err != nil {
+				t.Fatal(err)
+			}
+			g.reader = &cancels{l, time.Now().Add(c.since)}
+			began := time.Now()
+			hash, err := g.Settle(t.Context(), paysOut(0, 100_000), "a", "x", anyOwner)
+			synctest.Wait()
+			if took := time.Since(began); !errors.Is(err, swap.ErrCancelled) || hash != "" || calls != c.calls || took > c.since+2*settlePoll {
+				t.Errorf("%s: %q, %v after %s and %d calls of the service; want %d calls, and soon %q", name, hash, err, took, calls, c.calls, swap.ErrCancelled.Message)
+			}
+			g.Close()
+		})
+	}
+}
+
+// cancels is an LP that cancels its invoice at a moment.
+type cancels struct {
+	*ledger
+	at time.Time
+}
+
+func (c *cancels) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
+	if time.Now().Before(c.at) {
+		return lp.Status{Code: lp.CodeUnpaid}, nil
+	}
+	return lp.Status{Code: lp.CodeExpired}, nil
 }
 
 // Only what awaits a payment over Lightning is paid from a link.

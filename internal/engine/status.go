@@ -91,7 +91,7 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 	}
 	s := &Status{Record: res.Record, View: v, Problem: err}
 	if sign, ok := v.Action.(*swap.Sign); ok && sign.For != swap.ActionInit { // none would mean that nothing is left to do
-		s.Todo = swap.Todo{Wait: sign.Delayed()}
+		s.Todo = swap.Todo{Action: sign.Delayed()}
 	}
 	return s, nil
 }

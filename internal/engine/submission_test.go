@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -237,21 +236,20 @@ func (c checks) Check(_ context.Context, _ *swap.Record, _ swap.Action, signed [
 	return sub, nil
 }
 
-// A caller hears within his patience what became of a submission: the ids once the
-// network has the transactions, else what is stored.
+// A caller has the ids within his patience, once the network has the transactions or they
+// are stored: he has nothing more to do.
 func TestSubmitAnswersInTime(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(l *ledger)
 		out  func(r *swap.Record, e swap.Effect) swap.Outcome
-		says string // "" for the ids
 	}{
-		{"the network has them", func(l *ledger) { l.tx("0xa", chains.TxPending) }, done, ""},
-		{"the node does not take them", func(*ledger) {}, func(*swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Reason: "down"} }, "are stored"},
+		{"the network has them", func(l *ledger) { l.tx("0xa", chains.TxPending) }, done},
+		{"the node does not take them", func(*ledger) {}, func(*swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Reason: "down"} }},
 		{"the node hangs", func(*ledger) {}, func(*swap.Record, swap.Effect) swap.Outcome {
 			time.Sleep(time.Minute)
 			return swap.Outcome{Reason: "slow"}
-		}, "are stored"},
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -264,10 +262,7 @@ func TestSubmitAnswersInTime(t *testing.T) {
 				if took := time.Since(began); took > callerPatience+time.Second {
 					t.Errorf("answered after %s", took)
 				}
-				switch {
-				case test.says == "" && (err != nil || !slices.Equal(ids, []string{"0xa"})):
-					t.Errorf("%v, %v", ids, err)
-				case test.says != "" && (fault.CodeOf(err) != fault.Timeout || !strings.Contains(err.Error(), test.says)):
+				if err != nil || !slices.Equal(ids, []string{"0xa"}) {
 					t.Errorf("%v, %v", ids, err)
 				}
 				// Whoever hands it in again joins, and hears how it ends.
@@ -278,6 +273,31 @@ func TestSubmitAnswersInTime(t *testing.T) {
 				}
 				g.Close()
 			})
+		})
+	}
+}
+
+// TestSubmissionAfterTheExpiry takes what was signed in time while the authorisation is
+// good, and says afterwards that the quote has expired.
+func TestSubmissionAfterTheExpiry(t *testing.T) {
+	for name, c := range map[string]struct {
+		auth chains.AuthState
+		says string // "" if it is taken
+	}{"the authorisation is good": {chains.AuthGood, ""}, "it is over": {chains.AuthLate, "the quote has expired; create a new swap"}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLedger()
+			g := engineOn(t, l, done)
+			r := quoted(t, g, swap.ToBTC, "a", "")
+			l.escrow("a", chains.EscrowFact{Auth: c.auth})
+			l.tx("0xa", chains.TxPending)
+			time.Sleep(time.Until(r.Expiry.Time()) + time.Second)
+			switch ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"}); {
+			case c.says == "" && (err != nil || !slices.Equal(ids, []string{"0xa"})):
+				t.Errorf("%s: %v, %v", name, ids, err)
+			case c.says != "" && (fault.CodeOf(err) != fault.InvalidState || err.Error() != c.says):
+				t.Errorf("%s: %v, want %q", name, err, c.says)
+			}
+			g.Close()
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Checker compares what a wallet signed with what it was asked to sign;
-// *chainreader.Reader is one.
+// *chainio.Reader is one.
 type Checker interface {
 	// IDs returns the ids of what is handed in, without judging it.
 	IDs(r *swap.Record, signed []string) ([]string, error)
@@ -25,12 +25,13 @@ const callerPatience = 15 * time.Second
 
 // Submit takes what the user signed for the current action, stores it, and waits
 // until the swap has moved on, the submission has failed, or callerPatience is
-// over. It returns the ids of the transactions once the network has them.
+// over. It returns the ids of the transactions once the network has them, or when the time
+// or ctx ends and they are stored: then they are sent without another call, and the status
+// tells the rest.
 //
 // Submitting the same transactions again joins the submission in progress, in every
-// state. If the time or ctx ends before the network has them, the error has the
-// code fault.Timeout and says whether they are stored; then the submission goes on,
-// and the status tells the rest. Errors: fault.InvalidInput for transactions that
+// state. An error with the code fault.Timeout says that they are not stored, or that this is
+// not known, and that they are to be submitted again. Errors: fault.InvalidInput for transactions that
 // are not what was asked for, or cannot be executed as they are; fault.InvalidState
 // when nothing is to be signed now, when another submission is in progress, or with
 // the reason why this one failed.
@@ -49,10 +50,8 @@ func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []
 		return nil, fault.New(fault.Timeout, "it is not known whether the transactions were stored; submit them again: %w", err)
 	case !r.UnderWay(ids) && !r.Knows(ids):
 		return nil, fault.New(fault.Timeout, "the transactions were not stored; submit them again: %w", err)
-	case r.Taken():
-		return ids, nil
 	}
-	return nil, fault.New(fault.Timeout, "the transactions are stored and being sent; check the swap's status")
+	return ids, nil
 }
 
 // submit also returns the ids, once they are known, beside an error.
@@ -96,6 +95,9 @@ func (g *Engine) expected(ctx context.Context, check Checker, res *Result, signe
 	if v.Blocked != nil {
 		return swap.Submit{}, v.Blocked
 	}
+	if f := g.Flows[res.Record.Type]; v.Row.Expired || f != nil && f.IsUnpaid(res.Record) && res.Record.Expiry.Reached(res.At) {
+		return swap.Submit{}, fault.New(fault.InvalidState, "the quote has expired; create a new swap")
+	}
 	return swap.Submit{}, fault.New(fault.InvalidState, "no transactions are expected at the moment; check the swap's status")
 }
 
@@ -127,7 +129,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bo
 		switch {
 		case r.Type != swap.SPVFromBTC:
 		case r.State == swapstate.SPVDeclined:
-			return true, fault.New(fault.Upstream, "the liquidity provider refused the transaction: %s", r.Problem)
+			return true, fault.New(fault.InvalidState, "the liquidity provider refused the transaction: %s; create a new swap", r.Problem)
 		case r.State == swapstate.SPVCreated && from.State != swapstate.SPVCreated:
 			return true, fault.New(fault.Upstream, "the transaction was not taken, and another one can be signed: %s", r.Problem)
 		}

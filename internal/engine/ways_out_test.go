@@ -50,6 +50,7 @@ type liar struct {
 	tall  uint64        // added to all heights
 
 	delivers *chains.Escrow // as the one that was agreed on
+	away     bool           // chains and LPs do not answer
 }
 
 func (w *liar) head() chains.Block {
@@ -57,6 +58,9 @@ func (w *liar) head() chains.Block {
 }
 
 func (w *liar) Escrow(context.Context, string, string, chains.EscrowQuery) (chains.EscrowFact, error) {
+	if w.away {
+		return chains.EscrowFact{}, errors.New("away")
+	}
 	f := w.truth.escrow
 	f.Head = w.head()
 	if f.State == chains.EscrowOpen {
@@ -95,7 +99,7 @@ func (w *liar) Withdrawal(context.Context, string, string, chains.WithdrawalQuer
 }
 
 func (w *liar) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
-	if w.truth.lp == nil {
+	if w.truth.lp == nil || w.away {
 		return lp.Status{}, errors.New("gone")
 	}
 	return *w.truth.lp, nil
@@ -116,6 +120,9 @@ func (w *liar) GasPayout(context.Context, string, swap.GasAsk) (swap.GasFact, er
 	return w.truth.gas, nil
 }
 func (w *liar) Received(context.Context, swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
+	if w.away {
+		return nil, errors.New("away")
+	}
 	return w.truth.received, nil
 }
 func (w *liar) VerifyInit(context.Context, string, string, swap.InitAsk) (swap.Millis, error) {

@@ -101,15 +101,6 @@ func (f *Fleet) Owner() string {
 	return f.owner
 }
 
-// TTL returns how long a lease lasts: how long after a process died others may wait for
-// its work, but for a moment. It is 0 for a nil Fleet.
-func (f *Fleet) TTL() time.Duration {
-	if f == nil {
-		return 0
-	}
-	return f.ttl
-}
-
 // Members returns how many processes share the work, this one included if it runs; at least 1.
 func (f *Fleet) Members() int {
 	if f == nil {

@@ -68,15 +68,6 @@ func (j JSON) Get(ctx context.Context, url string, out any) error {
 	return j.Do(ctx, http.MethodGet, url, nil, out)
 }
 
-// Post sends in as JSON; the rest is as with [JSON.Get].
-func (j JSON) Post(ctx context.Context, url string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("encode the request: %w", err)
-	}
-	return j.Do(ctx, http.MethodPost, url, body, out)
-}
-
 // Do sends body (nil: none) and decodes the answer into out; see [JSON.Get].
 func (j JSON) Do(ctx context.Context, method, url string, body []byte, out any) error {
 	answer, err := j.Raw(ctx, method, url, body)

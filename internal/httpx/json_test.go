@@ -42,7 +42,7 @@ func TestGetAndPost(t *testing.T) {
 	if err := j.Get(t.Context(), url, &out); err != nil || out.Got != "GET" {
 		t.Errorf("get: %v, %v", out, err)
 	}
-	if err := j.Post(t.Context(), url, map[string]int{"a": 1}, &out); err != nil || out.Got != "POST{'a':1}" {
+	if err := j.Do(t.Context(), http.MethodPost, url, []byte(`{"a":1}`), &out); err != nil || out.Got != "POST{'a':1}" {
 		t.Errorf("post: %v, %v", out, err)
 	}
 }

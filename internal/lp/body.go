@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/swapper-go/swapper/internal/async"
 )
@@ -17,8 +19,8 @@ type Param struct {
 	Value json.RawMessage
 }
 
-// body is the parameters of a request in the order in which they are sent.
-type body struct {
+// Body is the parameters of a request in the order in which they are sent.
+type Body struct {
 	params []Param
 	late   []lateParam
 }
@@ -32,11 +34,11 @@ type lateParam struct {
 }
 
 // add appends a parameter, or gives the one with that name its value.
-func (b *body) add(name string, value any) {
+func (b *Body) add(name string, value any) {
 	b.set(name, text(value))
 }
 
-func (b *body) set(name string, value json.RawMessage) {
+func (b *Body) set(name string, value json.RawMessage) {
 	if i := b.find(name); i >= 0 {
 		b.params[i].Value = value
 		return
@@ -44,14 +46,14 @@ func (b *body) set(name string, value json.RawMessage) {
 	b.params = append(b.params, Param{name, value})
 }
 
-func (b *body) find(name string) int {
+func (b *Body) find(name string) int {
 	return slices.IndexFunc(b.params, func(p Param) bool { return p.Name == name })
 }
 
 // extend adds the host's parameters, without those that the request sends first
 // or late. What is added after them replaces a value of the same name (protocol:
 // lp-protocol.md §5, §9 no. 18).
-func (b *body) extend(extra []Param, late ...string) {
+func (b *Body) extend(extra []Param, late ...string) {
 	for _, p := range extra {
 		if b.find(p.Name) < 0 && !slices.Contains(late, p.Name) {
 			b.params = append(b.params, p)
@@ -61,7 +63,7 @@ func (b *body) extend(extra []Param, late ...string) {
 
 // addLate appends a parameter that becomes known later. A future that is nil
 // leaves it out; a value that is present but empty makes an empty frame.
-func addLate[T any](b *body, name string, f *async.Future[T], value func(T) any, after ...string) {
+func addLate[T any](b *Body, name string, f *async.Future[T], value func(T) any, after ...string) {
 	if f == nil {
 		return
 	}
@@ -80,9 +82,9 @@ func addLate[T any](b *body, name string, f *async.Future[T], value func(T) any,
 
 // each hands over the late parameters one by one in the order in which they
 // become known, those known already in the order of the body, none before those
-// that it comes after. It returns the first error (a *lateError if a parameter
+// that it comes after. It returns the first error (a *LateError if a parameter
 // is not to be had), and leaves no goroutine behind.
-func (b *body) each(ctx context.Context, send func(name string, value json.RawMessage) error) error {
+func (b *Body) each(ctx context.Context, send func(name string, value json.RawMessage) error) error {
 	type outcome struct {
 		lateParam
 		value json.RawMessage
@@ -108,7 +110,7 @@ func (b *body) each(ctx context.Context, send func(name string, value json.RawMe
 	deliver := func(o outcome) error {
 		switch {
 		case o.err != nil && ctx.Err() == nil:
-			return &lateError{o.err}
+			return &LateError{o.err}
 		case o.err != nil:
 			return o.err
 		}
@@ -182,4 +184,79 @@ func dec(v *big.Int) string {
 		return "0"
 	}
 	return v.String()
+}
+
+// Late reports whether some parameters become known later.
+func (b *Body) Late() bool { return len(b.late) > 0 }
+
+// Stream writes the body as frames: what is known at once, then each late
+// parameter in a frame of its own. One without a value makes an empty frame.
+func (b *Body) Stream(ctx context.Context, w io.Writer) error {
+	write := func(params []Param) error {
+		frame, err := appendFrame(nil, encode(params))
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(frame)
+		return err
+	}
+	if err := write(b.params); err != nil {
+		return err
+	}
+	return b.each(ctx, func(name string, value json.RawMessage) error {
+		if value == nil {
+			return write(nil)
+		}
+		return write([]Param{{name, value}})
+	})
+}
+
+// Whole returns the body as one object, once everything is known.
+func (b *Body) Whole(ctx context.Context) ([]byte, error) {
+	all := Body{params: append([]Param(nil), b.params...)}
+	err := b.each(ctx, func(name string, value json.RawMessage) error {
+		if value != nil {
+			all.set(name, value)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return encode(all.params), nil
+}
+
+// LateError is the failure of a parameter that was to be sent later.
+type LateError struct{ Err error }
+
+func (e *LateError) Error() string { return e.Err.Error() }
+
+func (e *LateError) Unwrap() error { return e.Err }
+
+// escape encodes a query value as the network's clients do, who leave these
+// signs as they are (protocol: lp-protocol.md §3.1).
+func escape(s string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for _, c := range []byte(s) {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
+			out.WriteByte(c)
+			continue
+		}
+		out.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return out.String()
+}
+
+// query joins names and values, in order.
+func query(pairs ...string) string {
+	out := ""
+	for i := 0; i+1 < len(pairs); i += 2 {
+		sep := "&"
+		if i == 0 {
+			sep = "?"
+		}
+		out += sep + pairs[i] + "=" + escape(pairs[i+1])
+	}
+	return out
 }

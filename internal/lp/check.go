@@ -1,11 +1,5 @@
 package lp
 
-import (
-	"errors"
-	"fmt"
-	"math/big"
-)
-
 // Check names one check of an LP's answer. The words are stable: tests and logs
 // name lies by them.
 type Check string
@@ -65,82 +59,10 @@ const (
 	CheckPayout    Check = "payout"    // the transaction does not pay what was agreed on
 )
 
-// lie returns the error of a failed check. A %w verb sets the cause.
-func lie(c Check, format string, args ...any) error {
-	e := Lie(format, args...)
-	e.Check = c
+// Late returns the error of a check that failed by the local clock, which may be the one
+// that is wrong.
+func Late(c Check, format string, args ...any) error {
+	e := Lie(c, format, args...)
+	e.Clock = true
 	return e
 }
-
-// doubt is like [lie] for checks that an honest LP can fail: the answer is
-// refused, and the LP is not punished. It is for checks that depend on another
-// node's view of a chain, on an estimate, or on an LP's configuration.
-func doubt(c Check, format string, args ...any) error {
-	e := Lie(format, args...)
-	e.Check, e.Lenient = c, true
-	return e
-}
-
-// late is [doubt] where the local clock may be the one that is wrong.
-func late(c Check, format string, args ...any) error {
-	e := Lie(format, args...)
-	e.Check, e.Clock = c, true
-	return e
-}
-
-// first runs checks in order and returns the first failure.
-func first(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// figure is an amount of an answer with its name.
-type figure struct {
-	name  string
-	value *big.Int
-}
-
-// maxBits bounds every number of an answer: contracts count in 256 bits.
-const maxBits = 256
-
-// sane refuses numbers that are missing, negative or absurd (protocol:
-// lp-protocol.md §9 no. 9).
-func sane(numbers ...figure) error {
-	for _, n := range numbers {
-		switch {
-		case n.value == nil:
-			return lie(CheckNumbers, "%s is missing", n.name)
-		case n.value.Sign() < 0:
-			return lie(CheckNumbers, "%s is negative", n.name)
-		case n.value.BitLen() > maxBits:
-			return lie(CheckNumbers, "%s has more than %d bits", n.name, maxBits)
-		}
-	}
-	return nil
-}
-
-// errUnknown means that an answer could not be checked because a fact is
-// missing that the caller has to find out. The LP is not blamed.
-func errUnknown(what string) error { return fmt.Errorf("cannot check the quote: %s unknown", what) }
-
-// wrapped returns err as a failed check if it is of type E, and as it is, with
-// what was asked, if the question could not be answered.
-func wrapped[E error](c Check, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[E](err); ok {
-		return lie(c, "%w", err)
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-func same(a, b *big.Int) bool { return a != nil && b != nil && a.Cmp(b) == 0 }
-
-func sum(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
-
-func minus(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }

@@ -7,10 +7,15 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"net/http"
 	"unicode/utf8"
 
 	"github.com/swapper-go/swapper/fault"
+)
+
+// Statuses of HTTP: of an answer, and the one that an error code in it counts as.
+const (
+	statusOK      = 200
+	statusRefused = 400
 )
 
 // RequestError is an LP's refusal: an error code, a status that is not 200, or
@@ -37,7 +42,7 @@ func (e *RequestError) Error() string {
 	if e.Code != 0 {
 		return fmt.Sprintf("%s refused: %s (code %d)", e.LP, text, e.Code)
 	}
-	if e.Status == http.StatusOK { // not a refusal, see [bad]
+	if e.Status == statusOK { // not a refusal, see [bad]
 		return fmt.Sprintf("%s: %s", e.LP, text)
 	}
 	return fmt.Sprintf("%s refused: %s (status %d)", e.LP, text, e.Status)
@@ -64,7 +69,7 @@ func (e *OutOfBoundsError) Unwrap() []error {
 // itself, the chain or the market. The LP goes to the penalty box unless the
 // error says otherwise. Its fault code is [fault.Upstream].
 type LPError struct {
-	LP     string // base URL; set by [Collect] if the check does not know it
+	LP     string // base URL; set by [discovery.Collect] if the check does not know it
 	Check  Check  // the check that failed, for tests and logs; "" if it was none of them
 	Reason string // the lie, as in "total is 5, expected 4"
 	Err    error  // what the check found, may be nil
@@ -84,11 +89,11 @@ type LPError struct {
 	Lenient bool
 }
 
-// Lie returns an [LPError] with a formatted reason. A %w verb in the format also
-// sets the cause.
-func Lie(format string, args ...any) *LPError {
+// Lie returns the error of a failed check with a formatted reason; the check is "" if it
+// was none of them. A %w verb in the format also sets the cause.
+func Lie(c Check, format string, args ...any) *LPError {
 	whole := fmt.Errorf(format, args...)
-	return &LPError{Reason: whole.Error(), Err: errors.Unwrap(whole), shown: fault.Invalid("", format, args...).Message} // about what the LP sent
+	return &LPError{Check: c, Reason: whole.Error(), Err: errors.Unwrap(whole), shown: fault.Invalid("", format, args...).Message} // about what the LP sent
 }
 
 func (e *LPError) Error() string { return e.text(e.Reason) }

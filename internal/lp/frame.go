@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// streamType is the content type of frames. It counts only without parameters
+// StreamType is the content type of frames. It counts only without parameters
 // (protocol: lp-protocol.md §3.2).
-const streamType = "application/x-multiple-json"
+const StreamType = "application/x-multiple-json"
 
 // errFrame is the error of a stream that is not a sequence of frames.
 var errFrame = errors.New("malformed frame")

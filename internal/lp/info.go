@@ -2,16 +2,11 @@ package lp
 
 import (
 	"bytes"
-	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"time"
 
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Info is what an LP says about itself. Until an address's signature over the
@@ -57,62 +52,15 @@ func (s ServiceInfo) Tokens(chain string) []string {
 	return nil
 }
 
-// Info asks an LP about itself. It asks by GET and by POST at once, since old
-// LPs know only one of them, and takes the first good answer. An answer to
-// another nonce than the one sent is refused.
-func (c *Client) Info(ctx context.Context, base string) (Info, error) {
-	base, err := c.CheckURL(base)
-	if err != nil {
-		return Info{}, err
-	}
-	return retry.Do(ctx, c.infoPolicy(), func(ctx context.Context) (Info, error) { return c.info(ctx, base) })
+// InfoRequest returns the two forms of the request for what an LP says about itself: the
+// path of a GET, with its query, and the body that is posted to "/info".
+func InfoRequest(nonce string) (get string, post []byte) {
+	return "/info" + query("nonce", nonce), encode([]Param{{"nonce", text(nonce)}})
 }
 
-// infoPolicy repeats /info and registry calls (protocol: lp-protocol.md §3.5).
-func (c *Client) infoPolicy() retry.Policy {
-	p := c.o.Retry
-	p.Calls, p.Delay, p.Final = 3, 100*time.Millisecond, nil
-	return p
-}
-
-func (c *Client) info(ctx context.Context, base string) (Info, error) {
-	var random [32]byte
-	if _, err := io.ReadFull(c.o.Rand, random[:]); err != nil {
-		return Info{}, fmt.Errorf("generate a nonce: %w", err)
-	}
-	nonce := hex.EncodeToString(random[:])
-	type outcome struct {
-		info Info
-		err  error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	outcomes := make(chan outcome)
-	ask := func(method, path string, payload []byte) {
-		var o outcome
-		text, err := c.once(ctx, toQuote, base, method, path, payload)
-		if o.err = err; err == nil {
-			o.info, o.err = readInfo(base, text, nonce)
-		}
-		outcomes <- o
-	}
-	go ask(http.MethodGet, "/info"+query("nonce", nonce), nil)
-	go ask(http.MethodPost, "/info", encode([]Param{{"nonce", text(nonce)}}))
-	first := <-outcomes
-	if first.err == nil {
-		cancel()
-		<-outcomes
-		return first.info, nil
-	}
-	second := <-outcomes
-	cancel()
-	if second.err != nil {
-		return Info{}, errors.Join(first.err, second.err)
-	}
-	return second.info, nil
-}
-
-// readInfo decodes an answer to /info.
-func readInfo(base string, text []byte, nonce string) (Info, error) {
+// ReadInfo decodes the answer to /info of the LP at base. An answer to another nonce than
+// the one sent is refused.
+func ReadInfo(base string, text []byte, nonce string) (Info, error) {
 	broken := func(err error) (Info, error) { return Info{}, &CallError{base, fmt.Errorf("/info: %w", err)} }
 	fields, err := object(text)
 	if err != nil {
@@ -175,11 +123,11 @@ func readService(raw json.RawMessage) (ServiceInfo, error) {
 	switch {
 	case a.err != nil:
 		return s, a.err
-	case s.FeePPM >= 1_000_000 || s.BaseFee > maxSats || s.Min > s.Max:
+	case s.FeePPM >= 1_000_000 || s.BaseFee > rawtx.MaxMoney || s.Min > s.Max:
 		return s, errors.New("the fee or the bounds are inconsistent")
 	}
-	if s.Max > maxSats {
-		s.Max = maxSats
+	if s.Max > rawtx.MaxMoney {
+		s.Max = rawtx.MaxMoney
 	}
 	s.MinTime = readMinTime(a.any("data"))
 	if !a.has("chainTokens") { // LPs from before there was more than one chain
@@ -210,9 +158,6 @@ func readMinTime(data json.RawMessage) int64 {
 
 // maxMinTime is far beyond any escrow, in seconds.
 const maxMinTime = 1 << 32
-
-// maxSats is all the bitcoin that there will ever be.
-const maxSats = 21_000_000 * 100_000_000
 
 func readTokens(raw json.RawMessage) ([]string, error) {
 	var list []string

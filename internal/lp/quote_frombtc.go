@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"encoding/json"
 	"math/big"
 
@@ -45,10 +44,10 @@ type FromBTCQuote struct {
 	Auth          chains.Auth
 }
 
-// FromBTC asks the LP at base for a quote.
-func (c *Client) FromBTC(ctx context.Context, base string, r FromBTCRequest, early Early) (FromBTCQuote, error) {
-	var b body
-	b.extend(c.o.Extra, "claimerBounty", "feeRate")
+// Call returns the call; extra are the parameters of the host.
+func (r FromBTCRequest) Call(extra []Param) Call[FromBTCQuote] {
+	var b Body
+	b.extend(extra, "claimerBounty", "feeRate")
 	b.add("address", r.Claimer)
 	b.add("amount", dec(r.Amount))
 	b.add("token", r.Token)
@@ -68,10 +67,10 @@ func (c *Client) FromBTC(ctx context.Context, base string, r FromBTCRequest, ear
 	})
 	addLate(&b, "feeRate", r.FeeRate, unlessEmpty)
 	path := FromBTC.Path() + "/getAddress" + query("chain", r.Chain, "depositToken", r.DepositToken)
-	return decoded(c, ctx, base, path, b, early, func(a *answer) FromBTCQuote {
+	return Call[FromBTCQuote]{path, b, func(a *answer) FromBTCQuote {
 		return FromBTCQuote{
 			Amount: a.amount("amount"), BTCAddress: a.str("btcAddress"), Address: a.str("address"), SwapFee: a.amount("swapFee"),
 			Total: a.amount("total"), Confirmations: a.whole("confirmations"), Escrow: a.escrow("data"), Auth: a.auth(),
 		}
-	})
+	}}
 }

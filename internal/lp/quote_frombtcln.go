@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"math/big"
 
 	"github.com/swapper-go/swapper/internal/async"
@@ -31,10 +30,10 @@ type FromBTCLNQuote struct {
 	SecurityDeposit *big.Int // base units of the native token
 }
 
-// FromBTCLN asks the LP at base for a quote.
-func (c *Client) FromBTCLN(ctx context.Context, base string, r FromBTCLNRequest, early Early) (FromBTCLNQuote, error) {
-	var b body
-	b.extend(c.o.Extra, "feeRate")
+// Call returns the call; extra are the parameters of the host.
+func (r FromBTCLNRequest) Call(extra []Param) Call[FromBTCLNQuote] {
+	var b Body
+	b.extend(extra, "feeRate")
 	b.add("paymentHash", r.PaymentHash)
 	b.add("amount", dec(r.Amount))
 	b.add("address", r.Claimer)
@@ -44,12 +43,12 @@ func (c *Client) FromBTCLN(ctx context.Context, base string, r FromBTCLNRequest,
 	b.add("exactOut", r.ExactOut)
 	addLate(&b, "feeRate", r.FeeRate, unlessEmpty)
 	path := FromBTCLN.Path() + "/createInvoice" + query("chain", r.Chain, "depositToken", r.DepositToken)
-	return decoded(c, ctx, base, path, b, early, func(a *answer) FromBTCLNQuote {
+	return Call[FromBTCLNQuote]{path, b, func(a *answer) FromBTCLNQuote {
 		return FromBTCLNQuote{
 			Invoice: a.str("pr"), SwapFee: a.amount("swapFee"), Total: a.amount("total"),
 			Address: a.str("intermediaryKey"), SecurityDeposit: a.amount("securityDeposit"),
 		}
-	})
+	}}
 }
 
 // FromBTCLNAutoRequest asks for a quote from Lightning to a smart chain where
@@ -85,10 +84,10 @@ type FromBTCLNAutoQuote struct {
 	ClaimerBounty *big.Int
 }
 
-// FromBTCLNAuto asks the LP at base for a quote.
-func (c *Client) FromBTCLNAuto(ctx context.Context, base string, r FromBTCLNAutoRequest, early Early) (FromBTCLNAutoQuote, error) {
-	var b body
-	b.extend(c.o.Extra, "claimerBounty")
+// Call returns the call; extra are the parameters of the host.
+func (r FromBTCLNAutoRequest) Call(extra []Param) Call[FromBTCLNAutoQuote] {
+	var b Body
+	b.extend(extra, "claimerBounty")
 	b.add("paymentHash", r.PaymentHash)
 	b.add("amount", dec(r.Amount))
 	b.add("address", r.Claimer)
@@ -103,12 +102,12 @@ func (c *Client) FromBTCLNAuto(ctx context.Context, base string, r FromBTCLNAuto
 	}
 	addLate(&b, "claimerBounty", r.ClaimerBounty, unlessNil)
 	path := FromBTCLNAuto.Path() + "/createInvoice" + query("chain", r.Chain)
-	return decoded(c, ctx, base, path, b, early, func(a *answer) FromBTCLNAutoQuote {
+	return Call[FromBTCLNAutoQuote]{path, b, func(a *answer) FromBTCLNAutoQuote {
 		return FromBTCLNAutoQuote{
 			Address: a.str("intermediaryKey"), Invoice: a.str("pr"),
 			BTCAmountSwap: a.amount("btcAmountSwap"), BTCAmountGas: a.amount("btcAmountGas"), Total: a.amount("total"), TotalGas: a.amount("totalGas"),
 			TotalFeeBTC: a.amount("totalFeeBtc"), SwapFeeBTC: a.amount("swapFeeBtc"), SwapFee: a.amount("swapFee"),
 			GasSwapFeeBTC: a.amount("gasSwapFeeBtc"), GasSwapFee: a.amount("gasSwapFee"), ClaimerBounty: a.amount("claimerBounty"),
 		}
-	})
+	}}
 }

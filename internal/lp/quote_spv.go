@@ -1,16 +1,13 @@
 package lp
 
 import (
-	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // InputCost is what the LP must know of one of the user's coins to compute what
@@ -78,11 +75,11 @@ type SPVQuote struct {
 	UsedInputsOfRequest bool // BTCAmount was computed from Inputs
 }
 
-// SPV asks the LP at base for a quote.
-func (c *Client) SPV(ctx context.Context, base string, r SPVRequest) (SPVQuote, error) {
-	var b body
+// Call returns the call; extra are the parameters of the host.
+func (r SPVRequest) Call(extra []Param) Call[SPVQuote] {
+	var b Body
 	b.add("exactOut", r.ExactOut)
-	b.extend(c.o.Extra, "amount", "callerFeeRate", "amountUtxos", "amountFeeRate")
+	b.extend(extra, "amount", "callerFeeRate", "amountUtxos", "amountFeeRate")
 	b.add("address", r.Address)
 	b.add("token", r.Token)
 	b.add("gasAmount", dec(r.GasAmount))
@@ -106,7 +103,7 @@ func (c *Client) SPV(ctx context.Context, base string, r SPVRequest) (SPVQuote, 
 	addLate(&b, "amount", r.Amount, unlessNil, "amountUtxos", "amountFeeRate") // the LP looks for them once it has the amount
 	addLate(&b, "callerFeeRate", r.CallerFeeRate, unlessNil)
 	path := SPVFromBTC.Path() + "/getQuote" + query("chain", r.Chain)
-	return decoded(c, ctx, base, path, b, Early{}, func(a *answer) SPVQuote {
+	return Call[SPVQuote]{path, b, func(a *answer) SPVQuote {
 		return SPVQuote{
 			QuoteID: a.str("quoteId"), Expiry: a.whole("expiry"), Address: a.str("address"),
 			VaultID: a.amount("vaultId"), VaultBTCAddress: a.str("vaultBtcAddress"), BTCAddress: a.str("btcAddress"),
@@ -117,29 +114,24 @@ func (c *Client) SPV(ctx context.Context, base string, r SPVRequest) (SPVQuote, 
 			FrontingFeeShare: a.amount("frontingFeeShare"), ExecutionFeeShare: a.amount("executionFeeShare"),
 			UsedInputsOfRequest: a.optionalBool("usedUtxoInputCalculation"),
 		}
-	})
+	}}
 }
 
 // maxPost is how large a posted request may be: LPs cut bodies at 8192 bytes
 // (protocol: lp-protocol.md §3.7).
 const maxPost = 8192
 
-// PostSPV hands over the signed PSBT of a quote and returns the transaction id
-// that the LP names. It is sent once: after an error that [PostRefused] does not
-// know the LP may have the PSBT or not, whatever it answered. A PSBT that is too large
-// for LPs is refused with the code fault.InvalidInput and not sent.
-func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt []byte) (txID string, err error) {
-	var b body
+// PostSPV returns the call by which the LP gets the signed PSBT of a quote; its answer
+// is the transaction id that the LP names. A PSBT that is too large for LPs is refused
+// with the code fault.InvalidInput.
+func PostSPV(chain, quoteID string, psbt []byte) (Call[string], error) {
+	var b Body
 	b.add("quoteId", quoteID)
 	b.add("psbtHex", hex.EncodeToString(psbt))
 	if size := len(encode(b.params)); size > maxPost {
-		return "", fault.New(fault.InvalidInput, "the transaction has too many inputs: it is %d bytes long, but liquidity providers accept at most %d", size, maxPost)
+		return Call[string]{}, fault.New(fault.InvalidInput, "the transaction has too many inputs: it is %d bytes long, but liquidity providers accept at most %d", size, maxPost)
 	}
-	data, err := c.post(ctx, toAct, retry.Policy{Calls: 1, Final: isAnswer}, base, SPVFromBTC.Path()+"/postQuote"+query("chain", chain), b, Early{})
-	if err != nil {
-		return "", fmt.Errorf("send the PSBT: %w", err)
-	}
-	return readData(base, data, func(a *answer) string { return a.str("txId") })
+	return Call[string]{SPVFromBTC.Path() + "/postQuote" + query("chain", chain), b, func(a *answer) string { return a.str("txId") }}, nil
 }
 
 // postRefusals are the codes by which an LP says that it does not have a posted
@@ -151,7 +143,7 @@ func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt 
 // lp-next.md).
 var postRefusals = []int{20013, 20100, 20200, 20505, 20506, 20507, 20508, 20509, 20510, 20511, 20513, 20514, 20515, 20516, 29999}
 
-// PostRefused reports whether an error of [Client.PostSPV] says that the LP does
+// PostRefused reports whether an error of [lphttp.Client.PostSPV] says that the LP does
 // not have the PSBT.
 func PostRefused(err error) bool {
 	e, ok := errors.AsType[*RequestError](err)
@@ -162,7 +154,7 @@ func PostRefused(err error) bool {
 // was at fault, or the LP has no room (protocol: lp-protocol.md §5.8, lp-next.md).
 var postAgain = []int{20013, 20507, 20508, 20509, 20511, 20513, 20514, 20515, 20516}
 
-// PostAgain reports whether an error of [Client.PostSPV], by which the LP does not have the
+// PostAgain reports whether an error of [lphttp.Client.PostSPV], by which the LP does not have the
 // PSBT, leaves the quote open for another one.
 func PostAgain(err error) bool {
 	e, ok := errors.AsType[*RequestError](err)

@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"encoding/json"
 	"math/big"
 
@@ -39,10 +38,10 @@ type ToBTCQuote struct {
 	Auth              chains.Auth // to open the escrow
 }
 
-// ToBTC asks the LP at base for a quote.
-func (c *Client) ToBTC(ctx context.Context, base string, r ToBTCRequest, early Early) (ToBTCQuote, error) {
-	var b body
-	b.extend(c.o.Extra, "feeRate")
+// Call returns the call; extra are the parameters of the host.
+func (r ToBTCRequest) Call(extra []Param) Call[ToBTCQuote] {
+	var b Body
+	b.extend(extra, "feeRate")
 	b.add("address", r.Address)
 	b.add("amount", dec(r.Amount))
 	b.add("exactIn", r.ExactIn)
@@ -52,59 +51,11 @@ func (c *Client) ToBTC(ctx context.Context, base string, r ToBTCRequest, early E
 	b.add("token", r.Token)
 	b.add("offerer", r.Offerer)
 	addLate(&b, "feeRate", r.FeeRate, unlessEmpty)
-	return decoded(c, ctx, base, ToBTC.Path()+"/payInvoice"+query("chain", r.Chain), b, early, func(a *answer) ToBTCQuote {
+	return Call[ToBTCQuote]{ToBTC.Path() + "/payInvoice" + query("chain", r.Chain), b, func(a *answer) ToBTCQuote {
 		return ToBTCQuote{
 			Amount: a.amount("amount"), Address: a.str("address"), SatsPerVB: a.amount("satsPervByte"), ExactSatsPerVB: a.optionalNumber("satsPervByteNumber"),
 			NetworkFee: a.amount("networkFee"), SwapFee: a.amount("swapFee"), TotalFee: a.amount("totalFee"), Total: a.amount("total"),
 			MinRequiredExpiry: a.unix("minRequiredExpiry"), Escrow: a.escrow("data"), Auth: a.auth(),
 		}
-	})
-}
-
-// decoded asks for a quote and reads its data.
-func decoded[T any](c *Client, ctx context.Context, base, path string, b body, early Early, read func(*answer) T) (T, error) {
-	data, err := c.quote(ctx, base, path, b, early)
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	return readData(base, data, read)
-}
-
-func readData[T any](base string, data json.RawMessage, read func(*answer) T) (T, error) {
-	a := newAnswer(data)
-	v := read(a)
-	if a.err != nil {
-		var zero T
-		return zero, bad(base, a.err)
-	}
-	return v, nil
-}
-
-// auth reads the authorisation that stands beside an escrow.
-func (a *answer) auth() chains.Auth {
-	return chains.Auth{Prefix: a.str("prefix"), Timeout: a.unix("timeout"), Signature: a.str("signature")}
-}
-
-// escrow reads the chain's own JSON, of which only the chain knows the form.
-func (a *answer) escrow(name string) json.RawMessage {
-	if raw := a.any(name); len(raw) > 0 && raw[0] == '{' {
-		return raw
-	}
-	a.fail(name, "an object")
-	return nil
-}
-
-func unlessEmpty(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func unlessNil(v *big.Int) any {
-	if v == nil {
-		return nil
-	}
-	return v.String()
+	}}
 }

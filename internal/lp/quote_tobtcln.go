@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"encoding/json"
 	"math/big"
 
@@ -33,11 +32,11 @@ type ToBTCLNQuote struct {
 	Auth           chains.Auth
 }
 
-// ToBTCLN asks the LP at base for a quote.
-func (c *Client) ToBTCLN(ctx context.Context, base string, r ToBTCLNRequest, early Early) (ToBTCLNQuote, error) {
-	var b body
+// Call returns the call; extra are the parameters of the host.
+func (r ToBTCLNRequest) Call(extra []Param) Call[ToBTCLNQuote] {
+	var b Body
 	b.add("exactIn", false)
-	b.extend(c.o.Extra, "feeRate")
+	b.extend(extra, "feeRate")
 	b.add("pr", r.Invoice)
 	b.add("maxFee", dec(r.MaxFee))
 	b.add("expiryTimestamp", dec(big.NewInt(r.Expiry)))
@@ -45,7 +44,7 @@ func (c *Client) ToBTCLN(ctx context.Context, base string, r ToBTCLNRequest, ear
 	b.add("offerer", r.Offerer)
 	b.add("amount", nil)
 	addLate(&b, "feeRate", r.FeeRate, unlessEmpty)
-	return decoded(c, ctx, base, ToBTCLN.Path()+"/payInvoice"+query("chain", r.Chain), b, early, readToBTCLN)
+	return Call[ToBTCLNQuote]{ToBTCLN.Path() + "/payInvoice" + query("chain", r.Chain), b, readToBTCLN}
 }
 
 func readToBTCLN(a *answer) ToBTCLNQuote {
@@ -73,20 +72,20 @@ type PreparedToBTCLN struct {
 	ReqID  string
 }
 
-// PrepareToBTCLN makes the first of the two steps of an exact input.
-func (c *Client) PrepareToBTCLN(ctx context.Context, base string, r PrepareToBTCLNRequest, early Early) (PreparedToBTCLN, error) {
-	var b body
+// Call returns the call; extra are the parameters of the host.
+func (r PrepareToBTCLNRequest) Call(extra []Param) Call[PreparedToBTCLN] {
+	var b Body
 	b.add("exactIn", true)
-	b.extend(c.o.Extra)
+	b.extend(extra)
 	b.add("pr", r.Invoice)
 	b.add("maxFee", dec(r.MaxFee))
 	b.add("expiryTimestamp", dec(big.NewInt(r.Expiry)))
 	b.add("token", r.Token)
 	b.add("offerer", r.Offerer)
 	b.add("amount", dec(r.Amount))
-	return decoded(c, ctx, base, ToBTCLN.Path()+"/payInvoice"+query("chain", r.Chain), b, early, func(a *answer) PreparedToBTCLN {
+	return Call[PreparedToBTCLN]{ToBTCLN.Path() + "/payInvoice" + query("chain", r.Chain), b, func(a *answer) PreparedToBTCLN {
 		return PreparedToBTCLN{Amount: a.amount("amount"), ReqID: a.str("reqId")}
-	})
+	}}
 }
 
 // ToBTCLNExactInRequest asks for the quote that was prepared.
@@ -96,13 +95,12 @@ type ToBTCLNExactInRequest struct {
 	FeeRate *async.Future[string]
 }
 
-// ToBTCLNExactIn makes the second step of an exact input. The request consumes
-// the prepared one, even if it fails.
-func (c *Client) ToBTCLNExactIn(ctx context.Context, base string, r ToBTCLNExactInRequest, early Early) (ToBTCLNQuote, error) {
-	var b body
-	b.extend(c.o.Extra, "feeRate")
+// Call returns the call; extra are the parameters of the host.
+func (r ToBTCLNExactInRequest) Call(extra []Param) Call[ToBTCLNQuote] {
+	var b Body
+	b.extend(extra, "feeRate")
 	b.add("pr", r.Invoice)
 	b.add("reqId", r.ReqID)
 	addLate(&b, "feeRate", r.FeeRate, unlessEmpty)
-	return decoded(c, ctx, base, ToBTCLN.Path()+"/payInvoiceExactIn", b, early, readToBTCLN)
+	return Call[ToBTCLNQuote]{ToBTCLN.Path() + "/payInvoiceExactIn", b, readToBTCLN}
 }

@@ -5,24 +5,43 @@ import (
 	"math/big"
 )
 
-// Codes by which an LP says that the amount is out of bounds.
+// CodeNoRoute is the code of a refusal for want of liquidity, or of a way to the
+// recipient of a Lightning payment.
+const CodeNoRoute = 20002
+
+// Codes of refusals that are about what the caller has asked for.
 const (
-	codeTooLow  = 20003
-	codeTooHigh = 20004
+	CodeTimeTooShort    = 20001 // of a Lightning payout's escrow
+	CodeProcessed       = 20010 // the invoice is being paid, or was
+	CodeInvoiceExpires  = 20020
+	CodeInvoiceUnread   = 20021
+	CodeInvoiceNoAmount = 20022
+	CodeMaxFee          = 20030 // of routing: a share of the amount
+	CodeAddressUnread   = 20031
+	CodeAddressTooLong  = 20032
+	CodeBadBody         = 20100 // the text names the parameter
+	CodeNegativeGas     = 20291
+	CodeGasTooHigh      = 20504
 )
 
-// refusal returns the error that an LP's text stands for: an
+// Codes by which an LP says that the amount is out of bounds.
+const (
+	CodeTooLow  = 20003
+	CodeTooHigh = 20004
+)
+
+// Refusal returns the error that an LP's text stands for: an
 // [OutOfBoundsError] if it names the bounds, else a [RequestError] (protocol:
 // lp-protocol.md §4.1).
-func refusal(base string, status int, text string) error {
+func Refusal(base string, status int, text string) error {
 	code, message, data := readRefusal(text)
 	e := RequestError{LP: base, Status: status, Code: code, Message: message}
-	if code == codeTooLow || code == codeTooHigh {
+	if code == CodeTooLow || code == CodeTooHigh {
 		if min, max, ok := bounds(data); ok {
 			return &OutOfBoundsError{RequestError: e, Min: min, Max: max}
 		}
 	}
-	if code == codeGasTooHigh {
+	if code == CodeGasTooHigh {
 		a := newAnswer(data)
 		if most := a.amount("max"); a.err == nil {
 			e.Most = most
@@ -31,9 +50,9 @@ func refusal(base string, status int, text string) error {
 	return &e
 }
 
-// plainRefusal is [refusal] where bounds do not count: a status that is not 200
+// PlainRefusal is [Refusal] where bounds do not count: a status that is not 200
 // on a streamed endpoint.
-func plainRefusal(base string, status int, text string) error {
+func PlainRefusal(base string, status int, text string) error {
 	code, message, _ := readRefusal(text)
 	return &RequestError{LP: base, Status: status, Code: code, Message: message}
 }

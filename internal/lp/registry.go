@@ -1,19 +1,14 @@
 package lp
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // maxURLs bounds how many LPs a registry can make the client call.
@@ -40,29 +35,9 @@ func DefaultTrustedURL(n bitcoin.Network) string {
 	return ""
 }
 
-// List reads the list of LPs at the address of a registry. LPs without https
-// are left out: the list's author must not be able to make us call addresses in
-// our own network.
-func (c *Client) List(ctx context.Context, registry string) ([]string, error) {
-	text, err := retry.Do(ctx, c.infoPolicy(), func(ctx context.Context) ([]byte, error) {
-		return httpx.JSON{HTTP: c.http, Timeout: c.o.GetTimeout, Limit: c.o.Limit}.Raw(ctx, http.MethodGet, registry, nil)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("LP registry: %w", err)
-	}
-	list, err := readList(text)
-	if err != nil {
-		return nil, fmt.Errorf("LP registry: %w", err)
-	}
-	return slices.DeleteFunc(list, func(base string) bool {
-		u, err := url.Parse(base)
-		return err != nil || u.Scheme != "https"
-	}), nil
-}
-
-// readList decodes a registry document: a file of URLs in base64, as GitHub
+// ReadList decodes a registry document: a file of URLs in base64, as GitHub
 // shows it.
-func readList(text []byte) ([]string, error) {
+func ReadList(text []byte) ([]string, error) {
 	fields, err := object(text)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,11 @@
 package lp
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains"
+)
 
 // Service is a kind of swap that an LP offers. The numbers are the network's
 // swap types (protocol: lp-protocol.md §1).
@@ -63,4 +68,37 @@ func serviceNamed(key string) (Service, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Pair is a service between bitcoin and one token of a smart chain: what a quote
+// is about. The zero value is everything that an LP does.
+type Pair struct {
+	Service      Service
+	Chain, Token string
+}
+
+// FromLightning returns the service by which a chain is reached from Lightning.
+// What LPs offer does not matter (protocol: swap-flows-spv-and-core.md C4).
+func FromLightning(info chains.Info) Service {
+	if v, ok := Version(info, info.Default); ok && v.LPInit {
+		return FromBTCLNAuto
+	}
+	return FromBTCLN
+}
+
+// FromBitcoin returns the service by which a chain is reached from Bitcoin.
+func FromBitcoin(info chains.Info) Service {
+	if v, ok := Version(info, info.Default); ok && v.Vaults {
+		return SPVFromBTC
+	}
+	return FromBTC
+}
+
+// Version returns the description of a contract version of a chain.
+func Version(info chains.Info, name string) (chains.Version, bool) {
+	i := slices.IndexFunc(info.Versions, func(v chains.Version) bool { return v.Name == name })
+	if i < 0 {
+		return chains.Version{}, false
+	}
+	return info.Versions[i], true
 }

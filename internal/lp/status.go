@@ -1,12 +1,12 @@
 package lp
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 )
@@ -43,6 +43,9 @@ type Status struct {
 	AdjustedFee    *big.Int // base units of the fee for them; nil: not said
 	AdjustedSats   *big.Int // the same in sats; nil: not said
 	PayoutTxID     string   // of the smart chain; TxID is the payment then
+
+	// Age is how long before the pass that hears it the answer was asked for; 0: by it.
+	Age time.Duration
 }
 
 // Codes of a [Status] (protocol: lp-protocol.md §4.2).
@@ -68,33 +71,29 @@ const (
 	CodeRefundExpired  = 20010
 )
 
-// Status asks how a swap stands. A refusal (status other than 200) is a
-// *[RequestError]; everything that the protocol answers with status 200 is a
-// Status, whatever its code.
-func (c *Client) Status(ctx context.Context, q StatusQuery) (Status, error) {
+// Path returns the path of a query's endpoint below its URL. An endpoint that is none of
+// the protocol is an error.
+func (q StatusQuery) Path() (string, error) {
 	pairs := []string{"paymentHash", q.ID}
 	switch q.Endpoint {
 	case GetInvoiceStatus, GetInvoicePaymentAuth:
 	case GetRefundAuthorization, GetAddressStatus:
 		pairs = append(pairs, "sequence", dec(q.Sequence))
 	default:
-		return Status{}, fmt.Errorf("liquidity providers have no endpoint %q", q.Endpoint)
+		return "", fmt.Errorf("liquidity providers have no endpoint %q", q.Endpoint)
 	}
-	return c.status(ctx, toFollow, q.URL, "/"+q.Endpoint+query(pairs...))
+	return "/" + q.Endpoint + query(pairs...), nil
 }
 
-// SetRefundAddress tells the LP where an on-chain payment goes back to. url is
-// that of the swap, service path included. Asking twice is a refusal with the
-// code [CodeRefundIsSet].
-func (c *Client) SetRefundAddress(ctx context.Context, url, paymentHash string, sequence *big.Int, address string) (Status, error) {
-	return c.status(ctx, toAct, url, "/setRefundAddress"+query("paymentHash", paymentHash, "sequence", dec(sequence), "refundAddress", address))
+// RefundAddressPath returns the path, below the URL of a swap, that tells the LP where an
+// on-chain payment goes back to.
+func RefundAddressPath(paymentHash string, sequence *big.Int, address string) string {
+	return "/setRefundAddress" + query("paymentHash", paymentHash, "sequence", dec(sequence), "refundAddress", address)
 }
 
-func (c *Client) status(ctx context.Context, why purpose, url, path string) (Status, error) {
-	text, err := c.get(ctx, why, url, path)
-	if err != nil {
-		return Status{}, err
-	}
+// ReadStatus decodes the answer of the LP at url. What its code does not promise may be
+// missing; what is there must have the right form.
+func ReadStatus(url string, text []byte) (Status, error) {
 	s, err := readStatus(text)
 	if err != nil {
 		return Status{}, bad(url, err)
@@ -102,8 +101,6 @@ func (c *Client) status(ctx context.Context, why purpose, url, path string) (Sta
 	return s, nil
 }
 
-// readStatus decodes an answer. What its code does not promise may be missing;
-// what is there must have the right form.
 func readStatus(text []byte) (Status, error) {
 	e, err := plainEnvelope(text)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestVectorsFramesDecode(t *testing.T) {
 			r.chunks = append(r.chunks, data)
 		}
 		seen, err := map[string]json.RawMessage{}, error(nil)
-		for f := (frames{r: r, left: defaultLimit}); err == nil; {
+		for f := (frames{r: r, left: 64 << 10}); err == nil; {
 			var fields map[string]json.RawMessage
 			if fields, err = f.next(); err == nil {
 				for name, value := range fields {
@@ -132,17 +132,17 @@ func TestVectorsFramesDecode(t *testing.T) {
 
 func TestFramesAreBounded(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff, '{'}
-	f := frames{r: bytes.NewReader(huge), left: defaultLimit}
+	f := frames{r: bytes.NewReader(huge), left: 64 << 10}
 	if _, err := f.next(); !errors.Is(err, errFrame) {
 		t.Errorf("frame of 4 GiB: %v", err)
 	}
-	empty := bytes.Repeat([]byte{2, 0, 0, 0, '{', '}'}, defaultLimit)
-	f = frames{r: bytes.NewReader(empty), left: defaultLimit}
+	empty := bytes.Repeat([]byte{2, 0, 0, 0, '{', '}'}, 64<<10)
+	f = frames{r: bytes.NewReader(empty), left: 64 << 10}
 	n, err := 0, error(nil)
 	for ; err == nil; n++ {
 		_, err = f.next()
 	}
-	if !errors.Is(err, errFrame) || n > defaultLimit/6+1 {
+	if !errors.Is(err, errFrame) || n > 64<<10/6+1 {
 		t.Errorf("stream without end: %v after %d frames", err, n)
 	}
 	for name, text := range map[string]string{"list": "[]", "null": "null", "text": `"x"`, "two": "{}{}", "not UTF-8": "{\"a\":\"\xff\"}", "empty": ""} {
@@ -150,7 +150,7 @@ func TestFramesAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := frames{r: bytes.NewReader(frame), left: defaultLimit}
+		f := frames{r: bytes.NewReader(frame), left: 64 << 10}
 		if _, err := f.next(); !errors.Is(err, errFrame) {
 			t.Errorf("%s: %v, want a malformed frame", name, err)
 		}

@@ -109,11 +109,6 @@ func (b *Book) Sent(sender string, nonce uint64, what *Deed, now time.Time) {
 	b.sent.Add(sender, sentNonce{nonce + 1, now})
 }
 
-// Used returns what the transaction does that was sent with a nonce.
-func (b *Book) Used(sender string, nonce uint64) (what Deed, known bool) {
-	return b.used.Get(place{sender, nonce})
-}
-
 // Follows reports whether it is known that no transaction is missing before a nonce.
 func (b *Book) Follows(sender string, nonce uint64, now time.Time) bool {
 	at := place{sender, nonce}

@@ -76,7 +76,7 @@ func TestGap(t *testing.T) {
 		t.Error("what was handed out")
 	}
 	b.Sent(me, 20, &Deed{1}, now.Add(-SendTimeout))
-	if what, ok := b.Used(me, 20); !ok || what != (Deed{1}) || !b.Follows(me, 20, now) {
+	if !b.Follows(me, 20, now) {
 		t.Error("what was sent before")
 	}
 	for wait, want := range map[time.Duration]fault.Code{0: fault.Upstream, SendTimeout - 1: fault.Upstream, SendTimeout: fault.InvalidState} {

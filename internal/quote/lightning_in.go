@@ -11,8 +11,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
@@ -87,8 +88,8 @@ func (in *lightningIn) withdrawable(input *big.Int) error {
 }
 
 // invoiceExpected is what an LP's invoice is compared with.
-func (o *order) invoiceExpected(in *lightningIn) lp.InvoiceExpected {
-	return lp.InvoiceExpected{Network: o.Reader.Bitcoin.Network(), PaymentHash: in.hash, Description: o.Description, DescriptionHash: in.described}
+func (o *order) invoiceExpected(in *lightningIn) verify.InvoiceExpected {
+	return verify.InvoiceExpected{Network: o.Reader.Bitcoin.Network(), PaymentHash: in.hash, Description: o.Description, DescriptionHash: in.described}
 }
 
 // lightningPart is what a record keeps of the payment. ends is from when on, Unix
@@ -97,7 +98,7 @@ func (o *order) lightningPart(in *lightningIn, invoice string, ends int64) *swap
 	l := &swap.LightningPart{Invoice: invoice, Hash: hex.EncodeToString(in.hash[:]), Preimage: in.preimage, OwnHash: o.PaymentHash != "", EndsAt: swap.Millis(ends * 1000)}
 	if in.source != nil {
 		l.Link = in.source.Params.URL
-		l.Withdraw = &swap.Withdraw{Params: in.source.Params}
+		l.Withdraw = engine.Withdrawal(in.source)
 	}
 	return l
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/pricecheck"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
@@ -31,13 +33,13 @@ import (
 // stores the best. All fields but Policy are needed. It is safe for concurrent use.
 type Quoter struct {
 	Engine *engine.Engine
-	Reader *chainreader.Reader
-	Offers *lp.Directory
-	LPs    *lp.Client
+	Reader *chainio.Reader
+	Offers *discovery.Directory
+	LPs    *lphttp.Client
 	Prices price.Source
 	LNURL  *lnurl.Client
 	Graph  bitcoin.LightningGraph // nil: invoices of LPs are taken with Policy.AnyNode only
-	Policy lp.Policy
+	Policy verify.Policy
 	Rand   io.Reader
 }
 
@@ -201,9 +203,9 @@ func (w wish) swapKey(r *swap.Record, random io.Reader) (string, error) {
 }
 
 // collect asks all LPs and returns the best record.
-func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error)) (*swap.Record, error) {
-	offer, err := lp.Collect(ctx, o.Offers, lp.Query{Service: lp.Service(o.typ), Chain: o.info.ID, Token: o.token.Address, ExactIn: o.ExactIn, Amount: o.Amount, Gas: o.GasAmount, Lasts: o.lasts}, lp.Round[*swap.Record]{
-		Ask: func(ctx context.Context, c lp.Candidate) (*swap.Record, error) {
+func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error)) (*swap.Record, error) {
+	offer, err := discovery.Collect(ctx, o.Offers, discovery.Query{Service: lp.Service(o.typ), Chain: o.info.ID, Token: o.token.Address, ExactIn: o.ExactIn, Amount: o.Amount, Gas: o.GasAmount, Lasts: o.lasts}, discovery.Round[*swap.Record]{
+		Ask: func(ctx context.Context, c discovery.Candidate) (*swap.Record, error) {
 			k, ok := o.chain.Contract(c.Version)
 			if !ok {
 				return nil, fmt.Errorf("contract version %q is not configured", c.Version)
@@ -223,22 +225,22 @@ func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c lp.
 }
 
 // agreed is what every verification starts from.
-func (o *order) agreed(c lp.Candidate, k chains.Contract, market, native *big.Int) lp.Agreed {
-	return lp.Agreed{LP: c.Address, BaseFee: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), User: o.user,
+func (o *order) agreed(c discovery.Candidate, k chains.Contract, market, native *big.Int) verify.Agreed {
+	return verify.Agreed{LP: c.Address, BaseFee: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), User: o.user,
 		Token: o.token, Native: o.info.Native, Amount: o.Amount, ExactIn: o.ExactIn, Contract: k,
 		Price: market, NativePrice: native, Now: o.Engine.Now(), Policy: o.Policy}
 }
 
 // receiving is what the verification of a quote for bitcoin starts from. market and
 // native are the prices of the token and of the chain's native one.
-func (o *order) receiving(ctx context.Context, c lp.Candidate, k chains.Contract, market, native *async.Future[*big.Int]) (lp.Agreed, error) {
+func (o *order) receiving(ctx context.Context, c discovery.Candidate, k chains.Contract, market, native *async.Future[*big.Int]) (verify.Agreed, error) {
 	p, err := market.Wait(ctx)
 	if err != nil {
-		return lp.Agreed{}, err
+		return verify.Agreed{}, err
 	}
 	np, err := native.Wait(ctx)
 	if err != nil {
-		return lp.Agreed{}, err
+		return verify.Agreed{}, err
 	}
 	return o.agreed(c, k, p, np), o.worthless(p)
 }
@@ -263,7 +265,7 @@ func (o *order) worthless(market *big.Int) error {
 	if o.ExactIn {
 		return nil
 	}
-	if sats, err := pricecheck.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
+	if sats, err := verify.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil || sats.Sign() == 0 {
 		return fault.Invalid("amount", "is worth less than one satoshi")
 	}
 	return nil
@@ -281,13 +283,13 @@ func (o *order) feeRate(ctx context.Context) *async.Future[string] {
 
 // record makes the record of an accepted quote. id is the LP's part of the swap
 // id, checked for its form.
-func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, error) {
+func (o *order) record(c discovery.Candidate, id string, a verify.Accepted) (*swap.Record, error) {
 	var random [48]byte
 	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
 		return nil, fmt.Errorf("read randomness: %w", err)
 	}
 	if b, err := hex.DecodeString(id); err != nil || len(b) == 0 || len(b) > 64 {
-		return nil, lp.Lie("identifier %.80q is not hexadecimal", id)
+		return nil, lp.Lie("", "identifier %.80q is not hexadecimal", id)
 	}
 	r := &swap.Record{Head: swap.Head{
 		ID: id + hex.EncodeToString(random[:16]), Type: o.typ, Chain: o.info.ID, Contract: c.Version, State: 0, Signer: o.user,
@@ -305,7 +307,7 @@ func (o *order) record(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, 
 	return r, nil
 }
 
-func priceInfo(c lp.Candidate, p pricecheck.Result) swap.PriceInfo {
+func priceInfo(c discovery.Candidate, p verify.PriceResult) swap.PriceInfo {
 	return swap.PriceInfo{DifferencePPM: p.DifferencePPM, BaseFeeSats: big.NewInt(c.Service.BaseFee), FeePPM: big.NewInt(c.Service.FeePPM), Market: p.Market, Quoted: p.Quoted}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -22,7 +24,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 	bounties := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*big.Int, error) {
 		return autoBounty(ctx, k, o.token.Address)
 	})
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		promised := bounties(k)
 		early, node := o.node(ctx)
 		funds := async.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
@@ -43,7 +45,7 @@ func (o *order) fromBTCLNAuto(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifyFromBTCLNAuto(lp.FromBTCLNAutoExpected{Agreed: want,
+		a, err := verify.FromBTCLNAuto(verify.FromBTCLNAutoExpected{Agreed: want,
 			InvoiceExpected: o.invoiceExpected(in),
 			GasAmount:       o.GasAmount, Bounty: bounty}, got, has.Balance, node(got.Invoice))
 		if err != nil {
@@ -72,14 +74,14 @@ func perVersion[T any](ctx context.Context, o *order, compute func(context.Conte
 	return func(k chains.Contract) *async.Future[T] { return all[k.Version()] }
 }
 
-func (o *order) autoRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, got lp.FromBTCLNAutoQuote, in *lightningIn, from uint64) (*swap.Record, error) {
+func (o *order) autoRecord(c discovery.Candidate, k chains.Contract, a verify.Accepted, got lp.FromBTCLNAutoQuote, in *lightningIn, from uint64) (*swap.Record, error) {
 	r, err := o.record(c, k.ClaimHashText(a.Escrow.ClaimHash), a)
 	if err != nil {
 		return nil, err
 	}
 	ends, err := a.Invoice.DefinitiveExpiry(false)
 	if err != nil {
-		return nil, lp.Lie("the invoice: %w", err)
+		return nil, lp.Lie("", "the invoice: %w", err)
 	}
 	r.From = from
 	r.Escrow = &swap.EscrowPart{Expected: a.Escrow}

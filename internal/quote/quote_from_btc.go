@@ -12,6 +12,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -28,7 +30,7 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 	bounties := perVersion(ctx, o, func(ctx context.Context, k chains.Contract) (*lp.Bounty, error) {
 		return proofBounty(ctx, o.info.ID, k, o.token.Address, o.now.Unix(), tip)
 	})
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		promised := bounties(k)
 		funds := async.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTC(ctx, c.LP.URL, lp.FromBTCRequest{Chain: o.info.ID, DepositToken: o.info.Native.Address, Claimer: o.user, Amount: o.Amount, Token: c.Token,
@@ -52,7 +54,7 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifyFromBTC(lp.FromBTCExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), Sequence: sequence, Bounty: *bounty}, got, auth, has.Balance)
+		a, err := verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), Sequence: sequence, Bounty: *bounty}, got, auth, has.Balance)
 		if err != nil {
 			return nil, err
 		}
@@ -92,5 +94,5 @@ func proofBounty(ctx context.Context, chain string, k chains.Contract, token str
 	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		return nil, fmt.Errorf("watchtower fee: %w", err)
 	}
-	return lp.ProofBounty(at, known, perHeader, perClaim, now), nil
+	return verify.ProofBounty(at, known, perHeader, perClaim, now), nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -19,7 +21,7 @@ func (o *order) fromBTCLN(ctx context.Context) (*swap.Record, error) {
 		return nil, err
 	}
 	market, native, rate := o.price(ctx, o.token), o.price(ctx, o.info.Native), o.feeRate(ctx)
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		early, node := o.node(ctx)
 		funds := async.Start(ctx, func(ctx context.Context) (chains.LPFunds, error) { return k.Liquidity(ctx, c.Address, o.token.Address) })
 		got, err := o.LPs.FromBTCLN(ctx, c.LP.URL, lp.FromBTCLNRequest{Chain: o.info.ID, DepositToken: o.info.Native.Address, PaymentHash: hex.EncodeToString(in.hash[:]), Amount: o.Amount,
@@ -39,7 +41,7 @@ func (o *order) fromBTCLN(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifyFromBTCLN(lp.FromBTCLNExpected{Agreed: want, InvoiceExpected: o.invoiceExpected(in)}, got, has.Balance, node(got.Invoice))
+		a, err := verify.FromBTCLN(verify.FromBTCLNExpected{Agreed: want, InvoiceExpected: o.invoiceExpected(in)}, got, has.Balance, node(got.Invoice))
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +54,7 @@ func (o *order) fromBTCLN(ctx context.Context) (*swap.Record, error) {
 		}
 		ends, err := a.Invoice.DefinitiveExpiry(true)
 		if err != nil {
-			return nil, lp.Lie("the invoice: %w", err)
+			return nil, lp.Lie("", "the invoice: %w", err)
 		}
 		r.Terms.Recipient = o.user
 		r.Terms.SwapFee = tokens.NewAmount(a.SwapFeeSats, o.Src)

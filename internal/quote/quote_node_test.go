@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 )
 
 // graph is a Bitcoin backend that knows nothing but Lightning nodes.
@@ -80,7 +81,7 @@ func TestLightningNodes(t *testing.T) {
 				early.NodeKey(key)
 			}
 			f := fact(invoice)
-			err := lp.VerifyNode(inv, f, lp.Policy{})
+			err := verify.Node(inv, f, verify.Policy{})
 			e, blamed := errors.AsType[*lp.LPError](err)
 			switch {
 			case c.refuse != "" && (!blamed || e.Check != c.refuse):
@@ -95,7 +96,7 @@ func TestLightningNodes(t *testing.T) {
 			}
 		})
 	}
-	early, fact := (&order{Quoter: &Quoter{Graph: &graph{}, Policy: lp.Policy{AnyNode: true}}}).node(t.Context())
+	early, fact := (&order{Quoter: &Quoter{Graph: &graph{}, Policy: verify.Policy{AnyNode: true}}}).node(t.Context())
 	if early.NodeKey != nil || fact(invoice).Node != nil {
 		t.Error("asked, although any node will do")
 	}

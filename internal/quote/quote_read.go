@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -30,14 +31,6 @@ type order struct {
 
 	to      bitcoin.Address    // payouts to Bitcoin
 	invoice *lightning.Invoice // payouts to an invoice; nil for those to a link
-}
-
-// Check says what a request would become, without asking anybody: the type of
-// the swap, and the canonical address of the user on the smart chain. What it
-// refuses, [Quoter.Create] refuses too, with the same error.
-func (qt *Quoter) Check(q Request) (typ swap.Type, user string, err error) {
-	o, err := qt.read(q)
-	return o.typ, o.user, err
 }
 
 // read refuses what can be seen to be wrong, and what the type cannot use: an
@@ -170,7 +163,7 @@ func (o *order) readOptions() error {
 	case o.Description != "" && o.DescriptionHash != "": // BOLT 11
 		return fault.Invalid("lightningInvoiceDescriptionHash", "cannot be combined with lightningInvoiceDescription")
 	}
-	return lp.CheckGasDrop(o.info, o.token, o.GasAmount)
+	return verify.CheckGasDrop(o.info, o.token, o.GasAmount)
 }
 
 // invalid names the field that err is about.

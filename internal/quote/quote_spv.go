@@ -11,9 +11,10 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/pricecheck"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 )
 
@@ -31,10 +32,10 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		return o.callerShare(ctx, k, tip, market, native)
 	})
 	amount := async.Known(o.Amount)
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		vaults, ok := k.(chains.VaultContract)
 		if !ok {
-			return nil, chainreader.NoVaults(o.info.ID)
+			return nil, chainio.NoVaults(o.info.ID)
 		}
 		sent := shares(k)
 		got, err := o.LPs.SPV(ctx, c.LP.URL, lp.SPVRequest{Chain: o.info.ID, Address: o.user, Amount: amount, Token: c.Token, GasAmount: o.GasAmount, GasToken: o.info.Native.Address,
@@ -58,8 +59,8 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifySPV(lp.SPVExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
-			CallerShare: uint32(share.Uint64()), MaxFeeRate: lp.MaxFeeRate(needed(rates))}, got, facts)
+		a, err := verify.SPV(verify.SPVExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
+			CallerShare: uint32(share.Uint64()), MaxFeeRate: verify.MaxFeeRate(needed(rates))}, got, facts)
 		if err != nil {
 			return nil, err
 		}
@@ -88,12 +89,12 @@ func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *async.F
 	if err := errors.Join(e1, e2); err != nil {
 		return nil, fmt.Errorf("watchtower fee: %w", err)
 	}
-	share, err := lp.CallerShare(fee, lp.Payout{Amount: o.Amount, ExactIn: o.ExactIn,
+	share, err := verify.CallerShare(fee, verify.Payout{Amount: o.Amount, ExactIn: o.ExactIn,
 		TokenIsNative: o.token.Address == o.info.Native.Address, Decimals: o.token.Decimals, Price: p, NativeDecimals: o.info.Native.Decimals, NativePrice: np})
 	switch {
-	case o.trial && errors.Is(err, lp.ErrTooLittle): // LPs refuse the amount anyway
+	case o.trial && errors.Is(err, verify.ErrTooLittle): // LPs refuse the amount anyway
 		return new(big.Int), nil
-	case errors.Is(err, lp.ErrTooLittle):
+	case errors.Is(err, verify.ErrTooLittle):
 		return nil, fault.Invalid("amount", "is too low: %w", err)
 	case err != nil:
 		return nil, err
@@ -108,26 +109,26 @@ func (o *order) callerShare(ctx context.Context, k chains.Contract, tip *async.F
 // affordable holds what a watchtower gets, native base units, against the policy
 // before anybody is asked.
 func (o *order) affordable(pay, market, native *big.Int) error {
-	paySats, err := pricecheck.ToBitcoin(pay, native, o.info.Native.Decimals)
+	paySats, err := verify.ToBitcoin(pay, native, o.info.Native.Decimals)
 	if err != nil {
 		return err
 	}
 	swapSats := o.Amount
 	if !o.ExactIn {
-		if swapSats, err = pricecheck.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil {
+		if swapSats, err = verify.ToBitcoin(o.Amount, market, o.token.Decimals); err != nil {
 			return err
 		}
 	}
 	return o.Policy.Watchtower(paySats, swapSats)
 }
 
-func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.SPVQuote) (lp.VaultFacts, error) {
-	id, utxo, err := lp.SPVLookups(got)
+func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.SPVQuote) (verify.VaultFacts, error) {
+	id, utxo, err := verify.SPVLookups(got)
 	if err != nil {
-		return lp.VaultFacts{}, err
+		return verify.VaultFacts{}, err
 	}
 	if id.Owner, err = o.chain.Address(id.Owner, false); err != nil {
-		return lp.VaultFacts{}, lp.Lie("the vault's owner: %w", err)
+		return verify.VaultFacts{}, lp.Lie("", "the vault's owner: %w", err)
 	}
 	return o.Reader.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
 		f, err := o.Reader.Vault(ctx, o.info.ID, k.Version(), id)
@@ -135,7 +136,7 @@ func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.S
 	}, utxo, nil)
 }
 
-func (o *order) spvRecord(c lp.Candidate, a lp.Accepted, got lp.SPVQuote, from uint64) (*swap.Record, error) {
+func (o *order) spvRecord(c discovery.Candidate, a verify.Accepted, got lp.SPVQuote, from uint64) (*swap.Record, error) {
 	v := a.Vault
 	r, err := o.record(c, v.QuoteID, a)
 	if err != nil {

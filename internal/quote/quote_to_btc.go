@@ -11,6 +11,8 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -32,7 +34,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 	}
 	market, rate := o.price(ctx, o.token), o.feeRate(ctx)
 	own := o.bitcoinRates(ctx)
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		got, err := o.LPs.ToBTC(ctx, c.LP.URL, lp.ToBTCRequest{Chain: o.info.ID, Address: o.DstAddress, Amount: o.Amount, ExactIn: o.ExactIn,
 			ConfirmationTarget: payoutTarget, Confirmations: payoutConfirmations, Nonce: nonce, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
 		if err != nil {
@@ -50,7 +52,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := lp.VerifyToBTC(lp.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: o.to.Script(), Nonce: nonce,
+		a, err := verify.ToBTC(verify.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: o.to.Script(), Nonce: nonce,
 			Confirmations: payoutConfirmations, ConfirmationTarget: payoutTarget, FeeRate: needed(rates)}, got, auth)
 		if err != nil {
 			return nil, err
@@ -66,21 +68,21 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 
 // authorized asks whether the LP's authorisation to open the escrow of its
 // answer is good.
-func (o *order) authorized(ctx context.Context, k chains.Contract, data []byte, auth chains.Auth, rate *async.Future[string]) (lp.Authorized, string, error) {
+func (o *order) authorized(ctx context.Context, k chains.Contract, data []byte, auth chains.Auth, rate *async.Future[string]) (verify.Authorized, string, error) {
 	fees, err := rate.Wait(ctx)
 	if err != nil {
-		return lp.Authorized{}, "", err
+		return verify.Authorized{}, "", err
 	}
-	e, err := lp.ReadEscrow(k, data)
+	e, err := verify.ReadEscrow(k, data)
 	if err != nil {
-		return lp.Authorized{}, "", err
+		return verify.Authorized{}, "", err
 	}
 	until, err := k.VerifyInit(ctx, e, auth, fees, o.user)
-	return lp.Authorized{UntilMS: until, Err: err}, fees, nil
+	return verify.Authorized{UntilMS: until, Err: err}, fees, nil
 }
 
 // escrowRecord is the record of a swap whose escrow is agreed in full.
-func (o *order) escrowRecord(c lp.Candidate, k chains.Contract, a lp.Accepted, fees string) (*swap.Record, error) {
+func (o *order) escrowRecord(c discovery.Candidate, k chains.Contract, a verify.Accepted, fees string) (*swap.Record, error) {
 	r, err := o.record(c, k.ClaimHashText(a.Escrow.ClaimHash), a)
 	if err != nil {
 		return nil, err

@@ -13,16 +13,10 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/pricecheck"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swap"
-)
-
-// Defaults of the time for which a Lightning payout may hang (specification §4,
-// protocol: swap-flows-escrow.md §5.5).
-const (
-	defaultHTLCTimeout    = 5 * 24 * time.Hour
-	defaultMaxHTLCTimeout = 10 * 24 * time.Hour
 )
 
 // payee is who a Lightning payout goes to.
@@ -78,13 +72,13 @@ func (o *order) invoiceOf(ctx context.Context, link *lnurl.Pay, amountSats int64
 func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error) {
 	base, most := o.HTLCTimeout, o.MaxHTLCTimeout
 	if base == 0 {
-		base = defaultHTLCTimeout
+		base = lightning.DefaultHTLCTimeoutSeconds * time.Second
 		if most != 0 {
 			base = min(base, most)
 		}
 	}
 	if most == 0 {
-		most = defaultMaxHTLCTimeout
+		most = lightning.DefaultMaxHTLCTimeoutSeconds * time.Second
 	}
 	wait, long, err := lightning.HTLCTimeout(int64(base/time.Second), int64(max(base, most)/time.Second), inv.MinFinalCLTV)
 	o.lasts = wait
@@ -135,7 +129,7 @@ func (o *order) payInvoice(ctx context.Context, to payee) (*swap.Record, error) 
 	amount, _ := to.invoice.AmountSats()
 	routing := sats(lightning.MaxRoutingFee(amount, lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM))
 	market, rate := o.price(ctx, o.token), o.feeRate(ctx)
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		got, err := o.LPs.ToBTCLN(ctx, c.LP.URL, lp.ToBTCLNRequest{Chain: o.info.ID, Invoice: to.text, MaxFee: routing, Expiry: expiry, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
 		if err != nil {
 			return nil, o.tight(err, to.invoice, expiry)
@@ -144,7 +138,7 @@ func (o *order) payInvoice(ctx context.Context, to payee) (*swap.Record, error) 
 		if err != nil {
 			return nil, err
 		}
-		return o.acceptToBTCLN(ctx, c, k, to, got, rate, long, lp.ToBTCLNExpected{Agreed: o.agreed(c, k, p, nil), Invoice: to.invoice, Expiry: expiry, MaxRoutingSats: routing})
+		return o.acceptToBTCLN(ctx, c, k, to, got, rate, long, verify.ToBTCLNExpected{Agreed: o.agreed(c, k, p, nil), Invoice: to.invoice, Expiry: expiry, MaxRoutingSats: routing})
 	})
 }
 
@@ -162,16 +156,16 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 		return nil, err
 	}
 	market, rate := o.price(ctx, o.token), o.feeRate(ctx)
-	return o.collect(ctx, func(ctx context.Context, c lp.Candidate, k chains.Contract) (*swap.Record, error) {
+	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		p, err := market.Wait(ctx)
 		if err != nil {
 			return nil, err
 		}
-		routing, err := lp.MaxRoutingUnits(o.Amount, lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM, p, o.token.Decimals)
+		routing, err := verify.MaxRoutingUnits(o.Amount, lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM, p, o.token.Decimals)
 		if err != nil {
 			return nil, err
 		}
-		worth, err := pricecheck.ToBitcoin(o.Amount, p, o.token.Decimals)
+		worth, err := verify.ToBitcoin(o.Amount, p, o.token.Decimals)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +181,7 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 		if err != nil {
 			return nil, o.tight(err, probe.invoice, expiry)
 		}
-		if err := lp.VerifyPreparedToBTCLN(prepared); err != nil {
+		if err := verify.PreparedToBTCLN(prepared); err != nil {
 			return nil, err
 		}
 		if prepared.Amount.Cmp(sats(low)) < 0 || prepared.Amount.Cmp(sats(high)) > 0 {
@@ -207,17 +201,17 @@ func (o *order) toLinkExactIn(ctx context.Context, link *lnurl.Pay) (*swap.Recor
 		if err != nil {
 			return nil, err
 		}
-		return o.acceptToBTCLN(ctx, c, k, to, got, rate, long, lp.ToBTCLNExpected{Agreed: o.agreed(c, k, p, nil), Invoice: to.invoice, Expiry: expiry,
+		return o.acceptToBTCLN(ctx, c, k, to, got, rate, long, verify.ToBTCLNExpected{Agreed: o.agreed(c, k, p, nil), Invoice: to.invoice, Expiry: expiry,
 			MaxRoutingSats: cap, MaxRoutingUnits: routing, PreparedSats: prepared.Amount})
 	})
 }
 
-func (o *order) acceptToBTCLN(ctx context.Context, c lp.Candidate, k chains.Contract, to payee, got lp.ToBTCLNQuote, rate *async.Future[string], long bool, want lp.ToBTCLNExpected) (*swap.Record, error) {
+func (o *order) acceptToBTCLN(ctx context.Context, c discovery.Candidate, k chains.Contract, to payee, got lp.ToBTCLNQuote, rate *async.Future[string], long bool, want verify.ToBTCLNExpected) (*swap.Record, error) {
 	auth, fees, err := o.authorized(ctx, k, got.Escrow, got.Auth, rate)
 	if err != nil {
 		return nil, err
 	}
-	a, err := lp.VerifyToBTCLN(want, got, auth)
+	a, err := verify.ToBTCLN(want, got, auth)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -55,9 +57,9 @@ func (qt *Quoter) CreateGas(ctx context.Context, q GasRequest) (*Made, error) {
 		if lied, ok := errors.AsType[*lp.LPError](err); ok && lied.LP == "" {
 			lied.LP = q.LP
 		}
-		wanted := lp.Query{Service: lp.Service(o.typ), Chain: q.Chain, Token: o.token.Address, Amount: q.Amount}
+		wanted := discovery.Query{Service: lp.Service(o.typ), Chain: q.Chain, Token: o.token.Address, Amount: q.Amount}
 		qt.Offers.Punish(q.LP, wanted.Pair(), err)
-		if e := lp.CallersFault(wanted, err); e != nil {
+		if e := discovery.CallersFault(wanted, err); e != nil {
 			return nil, e
 		}
 		return nil, err
@@ -102,10 +104,10 @@ func (qt *Quoter) readGas(q GasRequest) (*order, error) {
 // trusted is the LP of a gas swap as a candidate: with the fees that it announces
 // for the service, or, where nothing is known of it but its address, with those
 // that are assumed (protocol: lp-protocol.md §6.10).
-func (o *order) trusted(ctx context.Context, url string) *async.Future[lp.Candidate] {
-	return async.Start(ctx, func(ctx context.Context) (lp.Candidate, error) {
-		c := lp.Candidate{LP: &lp.LP{URL: url}, Version: o.info.Default, Token: o.info.Native.Address,
-			Service: lp.ServiceInfo{BaseFee: lp.TrustedBaseFeeSats, FeePPM: lp.TrustedFeePPM}}
+func (o *order) trusted(ctx context.Context, url string) *async.Future[discovery.Candidate] {
+	return async.Start(ctx, func(ctx context.Context) (discovery.Candidate, error) {
+		c := discovery.Candidate{LP: &discovery.LP{URL: url}, Version: o.info.Default, Token: o.info.Native.Address,
+			Service: lp.ServiceInfo{BaseFee: verify.TrustedBaseFeeSats, FeePPM: verify.TrustedFeePPM}}
 		known, err := o.Offers.Get(ctx, url)
 		if err != nil {
 			return c, ctx.Err()
@@ -119,7 +121,7 @@ func (o *order) trusted(ctx context.Context, url string) *async.Future[lp.Candid
 }
 
 // quoteGas asks the LP and hands its answer to accept, with what it is compared with.
-func quoteGas[Q any](ctx context.Context, o *order, q GasRequest, ask func(context.Context, string, lp.TrustedRequest) (Q, error), accept func(lp.Candidate, lp.Agreed, Q) (*swap.Record, error)) (*swap.Record, error) {
+func quoteGas[Q any](ctx context.Context, o *order, q GasRequest, ask func(context.Context, string, lp.TrustedRequest) (Q, error), accept func(discovery.Candidate, verify.Agreed, Q) (*swap.Record, error)) (*swap.Record, error) {
 	market, from := o.price(ctx, o.token), o.trusted(ctx, q.LP)
 	got, err := ask(ctx, q.LP, lp.TrustedRequest{Chain: o.info.ID, Address: o.user, Amount: o.Amount, Token: o.info.Native.Address, RefundAddress: q.RefundAddress})
 	if err != nil {
@@ -137,8 +139,8 @@ func quoteGas[Q any](ctx context.Context, o *order, q GasRequest, ask func(conte
 }
 
 func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record, error) {
-	return quoteGas(ctx, o, q, o.LPs.TrustedLN, func(c lp.Candidate, want lp.Agreed, got lp.TrustedLNQuote) (*swap.Record, error) {
-		a, err := lp.VerifyTrustedLN(want, o.Reader.Bitcoin.Network(), got)
+	return quoteGas(ctx, o, q, o.LPs.TrustedLN, func(c discovery.Candidate, want verify.Agreed, got lp.TrustedLNQuote) (*swap.Record, error) {
+		a, err := verify.TrustedLN(want, o.Reader.Bitcoin.Network(), got)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +151,7 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 		}
 		ends, err := a.Invoice.DefinitiveExpiry(false)
 		if err != nil {
-			return nil, lp.Lie("the invoice: %w", err)
+			return nil, lp.Lie("", "the invoice: %w", err)
 		}
 		r.Lightning = &swap.LightningPart{Invoice: got.Invoice, Hash: hash, EndsAt: swap.Millis(ends * 1000)}
 		return r, nil
@@ -168,20 +170,20 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 		}
 		return got, err
 	}
-	return quoteGas(ctx, o, q, ask, func(c lp.Candidate, want lp.Agreed, got lp.TrustedBTCQuote) (*swap.Record, error) {
-		a, err := lp.VerifyTrustedBTC(want, o.Reader.Bitcoin.Network(), got)
+	return quoteGas(ctx, o, q, ask, func(c discovery.Candidate, want verify.Agreed, got lp.TrustedBTCQuote) (*swap.Record, error) {
+		a, err := verify.TrustedBTC(want, o.Reader.Bitcoin.Network(), got)
 		if err != nil {
 			return nil, err
 		}
 		if used, err := before.Wait(ctx); err != nil {
 			return nil, fmt.Errorf("the payment address: %w", err)
 		} else if len(used) > 0 {
-			used := lp.Lie("the payment address %s was used before", a.Payment.Address)
+			used := lp.Lie("", "the payment address %s was used before", a.Payment.Address)
 			used.Lenient = true // the quote's previous holder may have paid late
 			return nil, used
 		}
 		if len(got.PaymentHash) != 64 {
-			return nil, lp.Lie("paymentHash %.80q is not a payment hash", got.PaymentHash)
+			return nil, lp.Lie("", "paymentHash %.80q is not a payment hash", got.PaymentHash)
 		}
 		r, err := o.gasRecord(c, got.PaymentHash, a)
 		if err != nil {
@@ -198,7 +200,7 @@ func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, 
 // gasRecord makes the record; id is the LP's identifier. The network's clients
 // take it for the swap's too, but it is not secret, and a swap's id grants
 // access.
-func (o *order) gasRecord(c lp.Candidate, id string, a lp.Accepted) (*swap.Record, error) {
+func (o *order) gasRecord(c discovery.Candidate, id string, a verify.Accepted) (*swap.Record, error) {
 	r, err := o.record(c, id, a)
 	if err != nil {
 		return nil, err

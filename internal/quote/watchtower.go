@@ -8,9 +8,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/chainreader"
-	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/pricecheck"
+	"github.com/swapper-go/swapper/internal/chainio"
+	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -20,7 +20,7 @@ import (
 func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *async.Future[uint32]) (*big.Int, error) {
 	vaults, ok := k.(chains.VaultContract)
 	if !ok {
-		return nil, chainreader.NoVaults(chain)
+		return nil, chainio.NoVaults(chain)
 	}
 	relay := async.Start(ctx, vaults.RelayTip)
 	header := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
@@ -36,7 +36,7 @@ func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *async.F
 	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		return nil, fmt.Errorf("watchtower fee: %w", err)
 	}
-	return lp.CallerFee(at, known, perHeader, perClaim, lp.FeeSafetyPPM), nil
+	return verify.CallerFee(at, known, perHeader, perClaim, verify.FeeSafetyPPM), nil
 }
 
 // autoBounty is what a watchtower is paid for claiming an automatic Lightning swap
@@ -46,14 +46,14 @@ func autoBounty(ctx context.Context, k chains.Contract, token string) (*big.Int,
 	if err != nil {
 		return nil, fmt.Errorf("claim fee: %w", err)
 	}
-	return lp.AutoBounty(fee), nil
+	return verify.AutoBounty(fee), nil
 }
 
 // WatchtowerPay returns what a watchtower is paid for settling a swap from bitcoin
 // to a token of a configured chain, and the least value of a swap that pays it: by
 // contract version, at the chain's fees of the moment. It is empty for types of swaps that promise a watchtower nothing. With an
 // error, the versions are left out whose pay is not known.
-func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Token) (map[string]lp.WatchtowerPay, error) {
+func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Token) (map[string]discovery.WatchtowerPay, error) {
 	o := order{Quoter: qt, chain: qt.Reader.Chains[t.Chain]}
 	o.info = o.chain.Info()
 	var pay func(context.Context, chains.Contract) (*big.Int, error)
@@ -70,7 +70,7 @@ func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Tok
 			if err != nil {
 				return nil, err
 			}
-			return bounty.At(now + lp.FromBTCLasts), nil
+			return bounty.At(now + verify.FromBTCLasts), nil
 		}
 	default:
 		return nil, nil
@@ -85,9 +85,9 @@ func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Tok
 		if err != nil {
 			return nil, err
 		}
-		return pricecheck.ToBitcoin(units, np, o.info.Native.Decimals)
+		return verify.ToBitcoin(units, np, o.info.Native.Decimals)
 	})
-	known := map[string]lp.WatchtowerPay{}
+	known := map[string]discovery.WatchtowerPay{}
 	var failed error
 	for _, v := range o.info.Versions {
 		k, ok := o.chain.Contract(v.Name)
@@ -99,7 +99,7 @@ func (qt *Quoter) WatchtowerPay(ctx context.Context, typ swap.Type, t tokens.Tok
 			failed = errors.Join(failed, err)
 			continue
 		}
-		known[v.Name] = lp.WatchtowerPay{Sats: sats, Min: qt.Policy.WatchtowerMin(sats)}
+		known[v.Name] = discovery.WatchtowerPay{Sats: sats, Min: qt.Policy.WatchtowerMin(sats)}
 	}
 	return known, failed
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
@@ -211,7 +211,7 @@ func (a *Adopter) checkEscrow(r *swap.Record) error {
 		return of(member, err)
 	}
 	if (r.Type == swap.FromBTCLN || r.Type == swap.FromBTCLNAuto) && r.Escrow.Real != nil {
-		if _, err := lp.VerifyDelivered(k, *e, r.Escrow.Real.Data, r.Type == swap.FromBTCLN); err != nil {
+		if _, err := verify.Delivered(k, *e, r.Escrow.Real.Data, r.Type == swap.FromBTCLN); err != nil {
 			return of("data", err)
 		}
 	}

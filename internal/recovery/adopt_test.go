@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -20,7 +20,7 @@ import (
 func adopter(t *testing.T, s *flowtest.Setup) *Adopter {
 	t.Helper()
 	st := perform(t, s)
-	lps := lp.NewClient(lp.Options{Transport: s.World, Now: s.World.Now})
+	lps := lphttp.NewClient(lphttp.Options{Transport: s.World, Now: s.World.Now})
 	m := &quote.Quoter{Engine: st.Engine, Reader: st.Reader, LPs: lps, Rand: rand.Reader}
 	return &Adopter{Quoter: m, Chain: s.Chain, DryRun: true, Log: slog.New(slog.DiscardHandler)}
 }

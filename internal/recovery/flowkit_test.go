@@ -9,10 +9,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/chainreader"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swap"
 )
@@ -56,8 +56,8 @@ func (a *acts) count(k swap.EffectKind) int {
 type stage struct {
 	*flowtest.Setup
 	Engine *engine.Engine
-	Reader *chainreader.Reader
-	LPs    *lp.Client
+	Reader *chainio.Reader
+	LPs    *lphttp.Client
 	Record *swap.Record
 	Acts   *acts
 }
@@ -73,8 +73,8 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lps := lp.NewClient(lp.Options{Transport: s.World, Now: s.World.Now})
-	reader := chainreader.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
+	lps := lphttp.NewClient(lphttp.Options{Transport: s.World, Now: s.World.Now})
+	reader := chainio.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
 	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
 	st.Engine = engine.New(engine.Config{Store: new(storagetest.Memory), Reader: reader, Executor: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { st.Engine.Close(); reader.Close() })

@@ -21,7 +21,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
-	"github.com/swapper-go/swapper/internal/executor"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -369,7 +369,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			s.World.Spends[utxo] = bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{7}}
 		}
 		st.Acts.post = func(r *swap.Record) swap.Outcome {
-			return (&executor.Executor{LPs: st.LPs}).Execute(t.Context(), r, swap.Effect{Kind: swap.PostPSBT})
+			return (&chainio.Executor{LPs: st.LPs}).Execute(t.Context(), r, swap.Effect{Kind: swap.PostPSBT})
 		}
 		ids, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
 		st.Engine.Effects.Wait()

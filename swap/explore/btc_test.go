@@ -270,7 +270,7 @@ func (s *sim) fund(r *swap.Record, o opts) bool {
 		b.signs++
 	}
 	switch _, _, err := s.turn(sub, o); {
-	case err == nil && !s.rec.Submitted([]string{paymentIDs[0].String()}) && !s.rec.Posted():
+	case err == nil && !s.rec.Submitted([]string{paymentIDs[0].String()}) && !(s.rec.Posted() && s.rec.Bitcoin.TxID == paymentIDs[0]):
 		s.broken("what was signed is taken, and not kept")
 	case err == nil && s.rec.Submission != nil && s.rec.Submission.Closed:
 		s.broken("what was signed is taken, and not sent")
@@ -572,6 +572,9 @@ func spvStory() *story {
 func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	r, b := res.Record, &s.w.btc
 	head, _ := s.head(false)
+	if r.State == swapstate.SPVExpired && !r.Posted() && b.posted && b.txs[0].state != replaced { // with a provider that has refused it, and keeps it
+		return "the quote counts as unused, and a signed transaction can be sent"
+	}
 	if was.Settled || r.Settled || !was.Seen.Reached(head) {
 		return ""
 	}
@@ -604,7 +607,7 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 		ok = in(swapstate.SPVBroadcasted)
 	case b.txs[0].state == replaced:
 		ok = in(swapstate.SPVExpired, swapstate.SPVFailed) ||
-			in(swapstate.SPVDeclined) && was.State == swapstate.SPVCreated // followed again from now on, its inputs are asked for at the next look
+			in(swapstate.SPVDeclined) && was.State == swapstate.SPVCreated && was.Expiry.Passed(s.clock(0)) // followed again from now on, its inputs are asked for at the next look
 	default: // given up for a double spend, it is watched on: it may be mined after a reorganisation
 		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed) &&
 			(!in(swapstate.SPVExpired, swapstate.SPVFailed) || was.State == r.State)

@@ -292,7 +292,8 @@ func (s *sim) falseEnd(was, r *swap.Record) string {
 		return ""
 	}
 	state := s.w.escrow()
-	if s.flow.Type == swap.FromBTCLN && r.Escrow.Real == nil && state == chains.EscrowNone { // nothing was paid: no node is asked
+	unpaid := s.flow.Type == swap.FromBTCLN && r.State == swapstate.LnExpired && r.Escrow.Real == nil && r.Lightning.EndsAt.Passed(s.clock(0))
+	if unpaid && state == chains.EscrowNone { // the clock says so: there is no escrow that a node could be asked for
 		return ""
 	}
 	if state != chains.EscrowState(s.w.liar-1) {
@@ -408,9 +409,13 @@ func (s *sim) effect(e swap.Effect, o opts, ends fate) bool {
 			out.Done, out.Refused, out.Again = done, no, no
 		}
 	}
-	if _, _, err := s.turn(out, opts{skew: o.skew}); err != nil {
+	was := s.rec
+	res, _, err = s.turn(out, opts{skew: o.skew})
+	if err != nil {
 		s.broken("the outcome of %s is not taken: %v", e.Kind, err)
+		return true
 	}
+	s.check(was, res, opts{skew: o.skew})
 	return true
 }
 

@@ -58,6 +58,10 @@ var farRows = []far{
 		"the payment reaches the provider", "the user signs what is asked for", "the process stops", "transaction 0 is mined",
 		"time passes", "time passes", "time passes", "time passes", "time passes", "the process starts again",
 	}},
+	{typ: swap.FromBTCLN, row: "the escrow was refunded", story: []string{ // the same
+		"the payment reaches the provider", "the user signs what is asked for", "the process stops", "transaction 0 is mined",
+		"time passes", "time passes", "time passes", "time passes", "time passes", "time passes", "the provider takes the escrow back", "the process starts again",
+	}},
 	{typ: swap.SPVFromBTC, row: "a reorganisation undid the claim, the payout was advanced", story: []string{
 		"the user signs what is asked for", "the provider sends the transaction", "the user's Bitcoin transaction is mined", "a Bitcoin block is found",
 		"somebody advances the payout", "a watchtower has the vault pay", "a reorganisation takes back 1 blocks",

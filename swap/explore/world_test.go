@@ -466,7 +466,7 @@ func (s *sim) sign(as signer, a *swap.Sign, res *engine.Result, o opts) bool {
 	case errors.Is(err, errDied):
 	case s.w.rival: // refused for the other swap's sake
 		return false
-	case s.w.liar > 0 && s.flow.Type == swap.SPVFromBTC && contradicted(err): // by a node that was not heard when it was offered
+	case s.w.liar > 0 && s.flow.Type == swap.SPVFromBTC && a.For == "claim" && contradicted(err): // by a node that was not heard when it was offered
 		return false
 	default:
 		s.broken("what was offered for signing is refused: %v", err)

@@ -1,17 +1,20 @@
-// Command unused lists the functions that only tests call: those of the module that
-// nothing of its public surface, of its programs or of its local network comes to.
-// Exported names of packages below internal are no surface. What the local network
-// (internal/devnet) alone calls belongs there, and is listed too.
+// Command unused fails for functions that only tests call, and lists them: those of the
+// module that nothing of its public surface, of its programs or of its local network comes
+// to. Exported names of packages below internal are no surface. It counts those that the
+// local network (internal/devnet) alone calls, by package, and lists them with -v: they
+// are the other half of an encoding that production has, or belong to the network.
 //
 //	cd tools && go run ./unused
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,55 +26,69 @@ import (
 const module = "github.com/swapper-go/swapper"
 
 func main() {
-	found, err := run("..")
+	verbose := flag.Bool("v", false, "list what the local network alone calls")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "unused: %q is one argument too many; it takes none\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	tests, network, err := run("..")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "unused:", err)
 		os.Exit(1)
 	}
-	for _, line := range found {
-		fmt.Fprintln(os.Stderr, line)
+	for _, folder := range slices.Sorted(maps.Keys(network)) {
+		fmt.Printf("%s: only the local network calls %d of its functions\n", folder, len(network[folder]))
+		if *verbose {
+			fmt.Println("\t" + strings.Join(slices.Sorted(slices.Values(network[folder])), "\n\t"))
+		}
 	}
-	if len(found) > 0 {
+	slices.Sort(tests)
+	for _, line := range tests {
+		fmt.Fprintf(os.Stderr, "%s: no program and no public function comes to it\n", line)
+	}
+	if len(tests) > 0 {
 		os.Exit(1)
 	}
 }
 
-func run(root string) ([]string, error) {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
+// run returns the functions that tests alone call, and those that the local network calls
+// besides, by folder.
+func run(root string) (tests []string, network map[string][]string, err error) {
+	if root, err = filepath.Abs(root); err != nil {
+		return nil, nil, err
 	}
 	loaded, err := packages.Load(&packages.Config{
 		Dir:  root,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 	}, "./...")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	g := newGraph(loaded)
 	if len(g.errs) > 0 {
-		return nil, errors.Join(g.errs...)
+		return nil, nil, errors.Join(g.errs...)
 	}
 	used := g.reach(production)
-	network := g.reach(func(p *packages.Package) bool { return production(p) || local(p) })
-	var found []string
+	besides := g.reach(func(p *packages.Package) bool { return production(p) || local(p) })
+	network = map[string][]string{}
 	for f, at := range g.funcs {
 		if !production(at) || used[f] {
 			continue
 		}
-		by := "no program and no public function comes to it"
-		if network[f] {
-			by = "the local network alone comes to it"
-		}
 		pos := at.Fset.Position(f.Pos())
 		file, err := filepath.Rel(root, pos.Filename)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found = append(found, fmt.Sprintf("%s:%d: %s: %s", file, pos.Line, f.FullName()[strings.LastIndexByte(f.FullName(), '/')+1:], by))
+		line := fmt.Sprintf("%s:%d: %s", file, pos.Line, f.FullName()[strings.LastIndexByte(f.FullName(), '/')+1:])
+		if besides[f] {
+			network[filepath.Dir(file)] = append(network[filepath.Dir(file)], line)
+		} else {
+			tests = append(tests, line)
+		}
 	}
-	slices.Sort(found)
-	return found, nil
+	return tests, network, nil
 }
 
 // forTests says whether a package is there for tests alone: it uses package testing

@@ -1,5 +1,5 @@
-// Package named says which operation a path asks for, so that nobody makes up the names
-// under which requests are counted and traced.
+// Package named says which operation a path asks for, so that callers cannot choose the
+// names under which requests are counted and traced.
 package named
 
 import (

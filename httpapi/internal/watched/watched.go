@@ -17,6 +17,8 @@ const lookEvery = time.Second
 
 // Value is what some files say. It is safe for concurrent use; make one with [New].
 type Value[T any] struct {
+	Now func() time.Time // the clock; it may be replaced before the first Get
+
 	paths []string
 	read  func() (T, error)
 	log   *slog.Logger
@@ -33,8 +35,8 @@ func New[T any](log *slog.Logger, read func() (T, error), paths ...string) (*Val
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	v := &Value[T]{paths: paths, read: read, log: log}
-	v.looked = time.Now()
+	v := &Value[T]{Now: time.Now, paths: paths, read: read, log: log}
+	v.looked = v.Now()
 	return v, v.reload()
 }
 
@@ -43,20 +45,13 @@ func New[T any](log *slog.Logger, read func() (T, error), paths ...string) (*Val
 func (v *Value[T]) Get() T {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if now := time.Now(); now.Sub(v.looked) >= lookEvery {
+	if now := v.Now(); now.Sub(v.looked) >= lookEvery {
 		v.looked = now
 		if err := v.reload(); err != nil {
 			v.log.Warn("a changed file cannot be used; what it said before stays in force", "files", v.paths, "err", err)
 		}
 	}
 	return v.current
-}
-
-// Look makes the next Get look at the files.
-func (v *Value[T]) Look() {
-	v.mu.Lock()
-	v.looked = time.Time{}
-	v.mu.Unlock()
 }
 
 func (v *Value[T]) reload() error {

@@ -79,7 +79,7 @@ func TestSignedRoundTrip(t *testing.T) {
 				if vault != (want.PSBT != nil) {
 					t.Errorf("PSBT to post: %v", want.PSBT != nil)
 				}
-				if got := want.Sender(a.Template, bitcoin.Regtest); got != testAddress(t, typ).String() {
+				if got := senderOf(t, want, a.Template, bitcoin.Regtest); got != testAddress(t, typ).String() {
 					t.Errorf("sender %s", got)
 				}
 				same := func(name string, text string) {

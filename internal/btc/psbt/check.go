@@ -259,17 +259,6 @@ func (s *SignedTx) post(own int) error {
 	return nil
 }
 
-// Sender returns the address whose output the first wallet input spends, or the
-// script in hex if it has none (protocol: bitcoin.md §2.2).
-func (s *SignedTx) Sender(t Template, n bitcoin.Network) string {
-	script := s.Spent[len(t.Inputs)].PkScript
-	a, err := bitcoin.AddressFromScript(script, n)
-	if err != nil {
-		return fmt.Sprintf("%x", script)
-	}
-	return a.String()
-}
-
 // TxID returns the id that the transaction has once it is signed, and false if
 // that is not known yet: legacy inputs must be signed, nested ones at least name
 // their script. A known id tells a transaction that was submitted before.

@@ -138,8 +138,8 @@ func TestVectorsFlowSubmitPayment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hex.EncodeToString(raw) != want.Raw || s.ID.String() != want.Fields.TxID || s.Sender(a.Template, bitcoin.Mainnet) != want.Fields.SenderAddress || want.Fields.Vout != 0 {
-			t.Errorf("got %x from %s, want %+v", raw, s.Sender(a.Template, bitcoin.Mainnet), want)
+		if hex.EncodeToString(raw) != want.Raw || s.ID.String() != want.Fields.TxID || senderOf(t, s, a.Template, bitcoin.Mainnet) != want.Fields.SenderAddress || want.Fields.Vout != 0 {
+			t.Errorf("got %x from %s, want %+v", raw, senderOf(t, s, a.Template, bitcoin.Mainnet), want)
 		}
 	})
 }

@@ -232,8 +232,4 @@ func TestTxIDBeforeSigning(t *testing.T) {
 			t.Errorf("%s that spends something unknown: %s", typ, id)
 		}
 	}
-	script := &SignedTx{Spent: []*wire.TxOut{{PkScript: []byte{txscript.OP_RETURN}}}}
-	if got := script.Sender(Template{}, bitcoin.Mainnet); got != "6a" {
-		t.Errorf("sender of a script without an address: %q", got)
-	}
 }

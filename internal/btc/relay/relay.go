@@ -100,18 +100,3 @@ type Plan struct {
 	Base    Header // the header that the first batch is built on
 	Top     Header // the relay's tip after the last one; Base if there is nothing to do
 }
-
-// Header returns the header of the given height that the relay has after the
-// plan, and false if it is not among those that the plan touches.
-func (p Plan) Header(height uint32) (bitcoin.Header, bool) {
-	if height == p.Base.Header.Height {
-		return p.Base.Header, true
-	}
-	for _, b := range p.Batches {
-		first := b.Headers[0].Height // the planner makes no empty batches
-		if height >= first && height-first < uint32(len(b.Headers)) {
-			return b.Headers[height-first], true
-		}
-	}
-	return bitcoin.Header{}, false
-}

@@ -46,7 +46,12 @@ func (n *Net) account(name string) (*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Account{Address: crypto.PubkeyToAddress(key.PublicKey), Key: key, net: n}, nil
+	return n.AccountOf(key), nil
+}
+
+// AccountOf is the account of a key on this network.
+func (n *Net) AccountOf(key *ecdsa.PrivateKey) *Account {
+	return &Account{Address: crypto.PubkeyToAddress(key.PublicKey), Key: key, net: n}
 }
 
 // KeyHex returns the private key as wallets take it: 64 hex digits.

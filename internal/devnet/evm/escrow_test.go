@@ -290,10 +290,10 @@ func TestLPBalance(t *testing.T) {
 	k := newKit(t, Options{})
 	for _, token := range []common.Address{Native, k.Contracts().Dollar} {
 		k.stock(token, 1000)
-		k.refused("withdraw: not enough balance", k.LP, k.one(k.d.Withdraw(token, big.NewInt(1001), k.LP.Address)))
-		k.refused("withdraw: not enough balance", k.User, k.one(k.d.Withdraw(token, big.NewInt(1), k.User.Address)))
+		k.refused("withdraw: not enough balance", k.LP, k.one(k.Withdraw(token, big.NewInt(1001), k.LP.Address)))
+		k.refused("withdraw: not enough balance", k.User, k.one(k.Withdraw(token, big.NewInt(1), k.User.Address)))
 		k.gained(k.Watchtower.Address, token, 400, func() {
-			must[*types.Receipt](t)(k.LP.Send(k.ctx, k.one(k.d.Withdraw(token, big.NewInt(400), k.Watchtower.Address))))
+			must[*types.Receipt](t)(k.LP.Send(k.ctx, k.one(k.Withdraw(token, big.NewInt(400), k.Watchtower.Address))))
 		})
 		if got := k.inContract(k.LP.Address, token); got.Int64() != 600 {
 			t.Errorf("balance %s", got)

@@ -203,17 +203,6 @@ func (n *Net) Contracts() Contracts { return n.contracts }
 // Deployment returns the contracts that clients use.
 func (n *Net) Deployment() evmwire.Deployment { return n.contracts.Deployment }
 
-// Deposit puts base units of a token into an account's balance in the escrow
-// contract, out of which an LP pays escrows.
-func (n *Net) Deposit(ctx context.Context, lp *Account, token common.Address, amount *big.Int) error {
-	calls, err := n.Deployment().Deposit(token, amount)
-	if err != nil {
-		return err
-	}
-	_, err = lp.SendAll(ctx, calls)
-	return err
-}
-
 // Coins returns a number of native coins, or of tokens with 18 decimals, in base units.
 func Coins(n int64) *big.Int {
 	return new(big.Int).Mul(big.NewInt(n), big.NewInt(1e18))

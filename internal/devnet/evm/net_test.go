@@ -187,7 +187,7 @@ func TestBlocksByTheClock(t *testing.T) {
 func TestRefusalsSayWhy(t *testing.T) {
 	ctx := context.Background()
 	n := start(t, Options{})
-	call := must[evmwire.Call](t)(n.Deployment().Withdraw(Native, big.NewInt(1), n.LP.Address))
+	call := must[evmwire.Call](t)(n.Withdraw(Native, big.NewInt(1), n.LP.Address))
 	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
 		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
 			t.Errorf("got %v", err)

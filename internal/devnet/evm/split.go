@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
 )
 
 // Split is a network whose nodes tell two stories, see [Net.Split].
@@ -35,6 +37,16 @@ func (n *Net) Split(s *Server) (*Split, error) {
 	n.split = p
 	s.node.Store(node)
 	return p, nil
+}
+
+// Net is the server's chain as a network of its own: what its accounts do is in that chain
+// alone. It makes no blocks; they come with those of the network that was split. It is not
+// to be used, and the servers that were started on it are to be closed, before the split ends.
+func (p *Split) Net() *Net {
+	n := p.net
+	second := &Net{options: n.options, node: p.node, contracts: n.contracts, relayFirst: n.relayFirst, relayStart: n.relayStart, returned: make(map[common.Hash]bool)}
+	second.faucet, second.LP, second.User, second.Watchtower = second.AccountOf(n.faucet.Key), second.AccountOf(n.LP.Key), second.AccountOf(n.User.Key), second.AccountOf(n.Watchtower.Key)
+	return second
 }
 
 // Rejoin lets the server have the network's chain again: its own is lost.

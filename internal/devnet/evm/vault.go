@@ -24,11 +24,11 @@ func (n *Net) VaultParams(token common.Address, multiplier, confirmations int64)
 // does not look.
 func (n *Net) OpenVault(ctx context.Context, owner *Account, id int64, p evmwire.VaultParams, utxo btc.OutPoint, raw [2]uint64) (evmwire.Vault, error) {
 	v := evmwire.Vault{VaultRef: evmwire.VaultRef{Owner: owner.Address, ID: big.NewInt(id)}, Params: p, InitialUTXO: utxo}
-	open, err := n.Deployment().OpenVault(v)
+	open, err := n.openVault(v)
 	if err != nil {
 		return v, err
 	}
-	fill, err := n.Deployment().DepositVault(v, raw)
+	fill, err := n.FillVault(v, raw)
 	if err != nil {
 		return v, err
 	}

@@ -116,21 +116,16 @@ func TestFronting(t *testing.T) {
 	to, token := must[*Account](t)(k.NewAccount()).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
 	w := must[chains.Withdrawal](t)(evmwire.ParseWithdrawal(tx))
-	fronter := func() common.Address {
-		data := must[[]byte](t)(evmwire.FronterCall(k.vault.VaultRef, evmwire.FrontingID(w)))
-		answer := must[[]byte](t)(k.Read(k.ctx, to, evmwire.Call{To: k.d.VaultManager.Address, Data: data}))
-		return must[common.Address](t)(evmwire.DecodeFronter(answer))
-	}
+	fronter := func() common.Address { return must[common.Address](t)(k.Fronter(k.ctx, k.vault.VaultRef, w)) }
 	if fronter() != (common.Address{}) {
 		t.Error("fronted by nobody")
 	}
-	calls := must[[]evmwire.Call](t)(k.d.FrontVault(k.vault, w, 0))
+	calls := must[[]evmwire.Call](t)(k.FrontVault(k.vault, w, 0))
 	short := calls[len(calls)-1]
 	short.Value = new(big.Int).Sub(short.Value, big.NewInt(1))
 	k.refused("transferIn: value too low", k.User, append(calls[:len(calls)-1:len(calls)-1], short)...)
 	k.gained(to, token, (100_000+300)*10, func() {
 		r := must[*types.Receipt](t)(k.User.SendAll(k.ctx, calls))
-		t.Logf("front %d gas of %d", r.GasUsed, calls[len(calls)-1].Gas)
 		e, isFront := k.events(r)[0].(evmwire.VaultFrontEvent)
 		if !isFront || e.Fronter != k.User.Address || e.Recipient != to || e.Amounts != w.Raw || e.BitcoinTx != w.TxID {
 			t.Errorf("event %+v", e)
@@ -139,7 +134,7 @@ func TestFronting(t *testing.T) {
 	if fronter() != k.User.Address {
 		t.Error("the fronter is not known")
 	}
-	k.refused("front: already fronted", k.Watchtower, must[[]evmwire.Call](t)(k.d.FrontVault(k.vault, w, 0))...)
+	k.refused("front: already fronted", k.Watchtower, must[[]evmwire.Call](t)(k.FrontVault(k.vault, w, 0))...)
 
 	// The fronter is paid back; the recipient gets nothing twice; the caller keeps the caller fee only.
 	k.gained(to, token, 0, func() {
@@ -157,7 +152,7 @@ func TestFronting(t *testing.T) {
 	}
 	other := w
 	other.Recipient = k.LP.Address.Hex()
-	k.refused("front: already claimed", k.User, must[[]evmwire.Call](t)(k.d.FrontVault(k.vault, other, 0))...)
+	k.refused("front: already claimed", k.User, must[[]evmwire.Call](t)(k.FrontVault(k.vault, other, 0))...)
 }
 
 func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
@@ -198,7 +193,7 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 			if _, err := k.ReadVault(k.ctx, k.vault); err == nil {
 				t.Error("the vault is still open")
 			}
-			k.refused("vault: params commitment", k.LP, must[[]evmwire.Call](t)(k.d.DepositVault(k.vault, [2]uint64{1, 0}))...)
+			k.refused("vault: params commitment", k.LP, must[[]evmwire.Call](t)(k.FillVault(k.vault, [2]uint64{1, 0}))...)
 			// It can be opened again.
 			must[evmwire.Vault](t)(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{5, 5}))
 		})
@@ -252,8 +247,8 @@ func TestVaultClaimsAreGuarded(t *testing.T) {
 	k.refused("claim: confirmations", k.Watchtower, k.one(k.d.ClaimVault(deep, w, proof, k.Watchtower.Address)))
 	again := deep
 	again.Opened, again.InitialUTXO = false, k.vault.UTXO
-	k.refused("open: vault already opened", k.LP, k.one(k.d.OpenVault(again)))
-	fill := must[[]evmwire.Call](t)(k.d.DepositVault(k.vault, [2]uint64{0, 5}))
+	k.refused("open: vault already opened", k.LP, k.one(k.openVault(again)))
+	fill := must[[]evmwire.Call](t)(k.FillVault(k.vault, [2]uint64{0, 5}))
 	fill[0].Value = big.NewInt(5*1e10 - 1)
 	k.refused("transferIn: value too low", k.User, fill...)
 }
@@ -292,7 +287,7 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 		t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
 	})
 	key := append(k.LP.Address[:], common.LeftPadBytes([]byte{3}, 12)...)
-	id := evmwire.FrontingID(w)
+	id := must[common.Hash](t)(frontingID(w))
 	creator := crypto256(key, id[:])
 	salt := crypto256(common.LeftPadBytes(k.d.VaultManager.Address[:], 32), creator[:])
 	type execution struct {

@@ -18,7 +18,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 )
 
 // States of escrows as the contract numbers them.
@@ -36,7 +37,7 @@ type kit struct {
 	ln     *lightning.Net
 	payer  *lightning.Node
 	lp     *lp.LP
-	client *client.Client
+	client *lphttp.Client
 	wallet *bitcoin.Wallet
 }
 
@@ -69,7 +70,7 @@ func newKit(t *testing.T, change ...func(*lp.Options)) *kit {
 		}
 	})
 	k.wallet = must[*bitcoin.Wallet](t)(k.evm.Bitcoin().NewWallet(btc.P2WPKH))
-	k.client = client.NewClient(client.Options{AllowLocal: true})
+	k.client = lphttp.NewClient(lphttp.Options{AllowLocal: true})
 	return k
 }
 
@@ -77,8 +78,8 @@ func (k *kit) nonce() uint64 {
 	return must[uint64](k.T)(claimhash.NewNonce(time.Now(), uint32(time.Now().UnixNano())))
 }
 
-func (k *kit) toBTC() client.ToBTCRequest {
-	return client.ToBTCRequest{Chain: k.evm.Network().Chain, Address: k.wallet.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 1,
+func (k *kit) toBTC() lpwire.ToBTCRequest {
+	return lpwire.ToBTCRequest{Chain: k.evm.Network().Chain, Address: k.wallet.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 1,
 		Nonce: k.nonce(), Token: k.evm.Contracts().Token.Hex(), Offerer: k.evm.User.Address.Hex(), FeeRate: async.Known("1,2")}
 }
 
@@ -106,16 +107,16 @@ func (k *kit) eventually(what string, is func() bool) {
 
 func TestInfoIsSigned(t *testing.T) {
 	k := newKit(t)
-	info := must[client.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
+	info := must[lpwire.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
 	c := info.Chains[0]
 	if err := k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, c.Signature); err != nil || c.Address != k.evm.LP.Address.Hex() {
 		t.Errorf("%+v: %v", c, err)
 	}
-	if len(info.Services) != 6 || info.Services[client.ToBTC].BaseFee != 150 {
+	if len(info.Services) != 6 || info.Services[lpwire.ToBTC].BaseFee != 150 {
 		t.Errorf("%+v", info.Services)
 	}
 	k.lp.Misbehave(lp.Fault{StrangeInfo: true})
-	info = must[client.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
+	info = must[lpwire.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
 	if k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, info.Chains[0].Signature) == nil {
 		t.Error("somebody else's signature is good")
 	}
@@ -123,13 +124,13 @@ func TestInfoIsSigned(t *testing.T) {
 
 func TestToBTC(t *testing.T) {
 	k := newKit(t)
-	q := must[client.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{}))
+	q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))
 	before := k.wallet.Balance()
 	s := k.open(q.Escrow, q.Auth)
 	k.eventually("bitcoin sent", func() bool { return k.wallet.Balance() == before+100_000 })
-	status := must[client.Status](t)(k.client.Status(k.ctx, client.StatusQuery{URL: k.lp.URL() + "/tobtc", Endpoint: client.GetRefundAuthorization,
+	status := must[lpwire.Status](t)(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.lp.URL() + "/tobtc", Endpoint: lpwire.GetRefundAuthorization,
 		ID: strings.TrimPrefix(s.ClaimData.Hex(), "0x"), Sequence: s.Sequence}))
-	if status.Code != client.CodePaid || !k.evm.Bitcoin().InMempool(must[btc.Hash](t)(btc.ParseHash(status.TxID))) {
+	if status.Code != lpwire.CodePaid || !k.evm.Bitcoin().InMempool(must[btc.Hash](t)(btc.ParseHash(status.TxID))) {
 		t.Errorf("%+v", status)
 	}
 	must[[]btc.Hash](t)(k.evm.Bitcoin().Mine(1))

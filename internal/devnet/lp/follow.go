@@ -55,6 +55,7 @@ func (l *LP) follow(ctx context.Context) {
 // look is what was last seen of a chain: while its head is the same there is
 // nothing new to be read.
 type look struct {
+	of    ledger
 	head  string
 	facts map[string]chains.EscrowFact
 }
@@ -62,7 +63,7 @@ type look struct {
 // look reads the escrows that deals of a chain wait for.
 func (s *side) look(ctx context.Context, live []deal) error {
 	head := s.head()
-	if head.Hash != s.seen.head {
+	if head.Hash != s.seen.head || s.now() != s.seen.of {
 		s.seen.facts = make(map[string]chains.EscrowFact)
 	}
 	var ask []chains.Escrow
@@ -80,7 +81,7 @@ func (s *side) look(ctx context.Context, live []deal) error {
 		}
 		maps.Copy(s.seen.facts, facts)
 	}
-	s.seen.head = head.Hash
+	s.seen.of, s.seen.head = s.now(), head.Hash
 	return nil
 }
 
@@ -88,6 +89,8 @@ func (s *side) look(ctx context.Context, live []deal) error {
 func (l *LP) pass(ctx context.Context) (problems []error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
+	l.passing.Lock()
+	defer l.passing.Unlock()
 	l.mu.Lock()
 	live := append([]deal(nil), l.live...)
 	l.mu.Unlock()
@@ -112,7 +115,7 @@ func (l *LP) pass(ctx context.Context) (problems []error) {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%T: %w", d, err))
 		}
-		if done {
+		if s, _, _ := d.escrow(); done && !s.colluding() { // in a story it is not over for good
 			finished[d] = true
 		}
 	}

@@ -63,8 +63,7 @@ func factKey(e chains.Escrow) string { return string(e.Hash) }
 
 // side is a chain that the LP serves, with what it deals in there.
 type side struct {
-	ledger
-	vaults vaulted // nil if the LP has none there
+	faced
 	tokens []Token
 	gasMax *big.Int // base units of the native coin
 	prices map[string]Price
@@ -72,8 +71,7 @@ type side struct {
 }
 
 func newSide(g ledger, tokens []Token, gasMax *big.Int) *side {
-	s := &side{ledger: g, tokens: tokens, gasMax: gasMax, prices: make(map[string]Price)}
-	s.vaults, _ = g.(vaulted)
+	s := &side{faced: faced{ledger: g}, tokens: tokens, gasMax: gasMax, prices: make(map[string]Price)}
 	for _, t := range tokens {
 		s.prices[t.Address] = t.Price
 	}

@@ -139,7 +139,7 @@ func (g *evmLedger) deposit(ctx context.Context, token string, amount *big.Int) 
 }
 
 func (g *evmLedger) pay(ctx context.Context, to string, amount *big.Int) (string, error) {
-	call, err := evmwire.Transfer(devnet.Native, common.HexToAddress(to), amount)
+	call, err := devnet.Transfer(devnet.Native, common.HexToAddress(to), amount)
 	if err != nil {
 		return "", err
 	}

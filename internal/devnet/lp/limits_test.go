@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
 )
 
 // refusedWith is the code and status of a refusal; the call must have been one.
 func refusedWith(t *testing.T, err error) (code, status int) {
 	t.Helper()
-	e, ok := errors.AsType[*client.RequestError](err)
+	e, ok := errors.AsType[*lpwire.RequestError](err)
 	if !ok {
 		t.Fatalf("got %v, want a refusal", err)
 	}
@@ -28,11 +28,11 @@ func refusedWith(t *testing.T, err error) (code, status int) {
 
 func TestSwapsUnderWayAreBounded(t *testing.T) {
 	k := newKit(t, func(o *lp.Options) { o.Limits.Inflight = 1 })
-	q := must[client.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{}))
-	must[client.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{})) // a quote is not under way
+	q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))
+	must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})) // a quote is not under way
 	s := k.open(q.Escrow, q.Auth)
 	k.eventually("refused", func() bool {
-		_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{})
+		_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
 		if err == nil {
 			return false
 		}
@@ -44,14 +44,14 @@ func TestSwapsUnderWayAreBounded(t *testing.T) {
 	}
 	k.eventually("claimed", func() bool { return k.state(s) == stateClaimed })
 	k.eventually("quoted again", func() bool {
-		_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{})
+		_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
 		return err == nil
 	})
 }
 
 func TestLPWithoutGasQuotesNothing(t *testing.T) {
 	k := newKit(t, func(o *lp.Options) { o.Limits.Reserve = new(big.Int).Lsh(big.NewInt(1), 200) })
-	_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{})
+	_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
 	if code, _ := refusedWith(t, err); code != 20012 {
 		t.Errorf("code %d", code)
 	}
@@ -102,7 +102,7 @@ func TestVisitsAreBounded(t *testing.T) {
 		t.Fatalf("the request that was held: %q %v", line, err)
 	}
 	k.eventually("too many", func() bool { code, text := status(); return code == 429 && text == "Too many requests" })
-	_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), client.Early{})
+	_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
 	if _, code := refusedWith(t, err); code != 429 {
 		t.Errorf("status %d", code)
 	}

@@ -133,6 +133,8 @@ type LP struct {
 	running  context.Context // until stop
 	stopped  sync.WaitGroup
 
+	passing loopback.Mutex // held while the LP looks at the chains and does what is to be done
+
 	mu       sync.Mutex
 	fault    Fault
 	feeRate  float64

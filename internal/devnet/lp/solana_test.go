@@ -21,7 +21,8 @@ import (
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -62,7 +63,7 @@ func newSolana(t *testing.T, version string, next bool) *solana {
 		t.Fatal(err)
 	}
 	s.mine(1)
-	s.client = client.NewClient(client.Options{AllowLocal: true, Now: now})
+	s.client = lphttp.NewClient(lphttp.Options{AllowLocal: true, Now: now})
 	return s
 }
 
@@ -132,37 +133,37 @@ func (s *solana) funds() int64 {
 	return int64(must[uint64](s.T)(s.me.Funds(s.mint)))
 }
 
-func (s *solana) status(service client.Service, endpoint string, id []byte, sequence uint64) client.Status {
+func (s *solana) status(service lpwire.Service, endpoint string, id []byte, sequence uint64) lpwire.Status {
 	s.Helper()
-	return must[client.Status](s.T)(s.client.Status(s.ctx, client.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
+	return must[lpwire.Status](s.T)(s.client.Status(s.ctx, lpwire.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
 		Sequence: new(big.Int).SetUint64(sequence)}))
 }
 
-func (s *solana) toBTC() client.ToBTCQuote {
+func (s *solana) toBTC() lpwire.ToBTCQuote {
 	s.Helper()
-	return must[client.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), client.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
+	return must[lpwire.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
 		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: s.mint.String(),
-		Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, client.Early{}))
+		Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, lpwire.Early{}))
 }
 
 func TestInfoOnSolana(t *testing.T) {
 	both(t, func(t *testing.T, s *solana) {
-		info := must[client.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
+		info := must[lpwire.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
 		c := info.Chains[0]
 		if c.Chain != "SOLANA" || c.Version != s.programs.Version || c.Address != s.me.Address().String() {
 			t.Errorf("%+v", c)
 		}
 		s.ok(solwire.VerifyData(s.me.Address(), info.Envelope, c.Signature))
-		if _, auto := info.Services[client.FromBTCLNAuto]; auto != (s.programs.Version == solwire.V2) {
+		if _, auto := info.Services[lpwire.FromBTCLNAuto]; auto != (s.programs.Version == solwire.V2) {
 			t.Errorf("FROM_BTCLN_AUTO is announced: %v", auto)
 		}
-		for _, service := range []client.Service{client.ToBTC, client.ToBTCLN, client.FromBTC, client.FromBTCLN} {
+		for _, service := range []lpwire.Service{lpwire.ToBTC, lpwire.ToBTCLN, lpwire.FromBTC, lpwire.FromBTCLN} {
 			if _, ok := info.Services[service]; !ok {
 				t.Errorf("%s is not announced", service)
 			}
 		}
 		s.lp.Misbehave(lp.Fault{StrangeInfo: true})
-		info = must[client.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
+		info = must[lpwire.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
 		if solwire.VerifyData(s.me.Address(), info.Envelope, info.Chains[0].Signature) == nil {
 			t.Error("a stranger's signature is good")
 		}
@@ -176,7 +177,7 @@ func TestToBTCFromSolana(t *testing.T) {
 		got, paid, funds := s.wallet.Balance(), s.tokens(), s.funds()
 		s.open(d, q.Auth)
 		s.eventually("bitcoin sent", func() bool { return s.wallet.Balance() == got+100_000 })
-		if status := s.status(client.ToBTC, client.GetRefundAuthorization, d.ClaimHash().Bytes(), d.Sequence); status.Code != client.CodePaid {
+		if status := s.status(lpwire.ToBTC, lpwire.GetRefundAuthorization, d.ClaimHash().Bytes(), d.Sequence); status.Code != lpwire.CodePaid {
 			t.Errorf("%+v", status)
 		}
 		s.mine(2)
@@ -192,9 +193,9 @@ func TestToBTCFromSolana(t *testing.T) {
 		s.open(d, q.Auth)
 		var auth *chains.Auth
 		s.eventually("refund authorised", func() bool {
-			status := s.status(client.ToBTC, client.GetRefundAuthorization, d.ClaimHash().Bytes(), d.Sequence)
+			status := s.status(lpwire.ToBTC, lpwire.GetRefundAuthorization, d.ClaimHash().Bytes(), d.Sequence)
 			auth = status.Auth
-			return status.Code == client.CodeRefund
+			return status.Code == lpwire.CodeRefund
 		})
 		refund := must[solwire.RefundAuth](t)(d.VerifyRefund(*auth, s.now()))
 		tx := must[*solwire.Tx](t)(s.programs.RefundTx(d, s.user.Address(), &refund, nil, party.FeeRate, solwire.ToATA{}))
@@ -208,8 +209,8 @@ func TestToBTCLNFromSolana(t *testing.T) {
 		recipient := must[*lightning.Node](t)(s.ln.NewNode("recipient", 0))
 		preimage, _ := lightning.Preimage(t.Name())
 		pr := must[string](t)(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))
-		q := must[client.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), client.ToBTCLNRequest{Chain: "SOLANA", Invoice: pr, MaxFee: big.NewInt(200),
-			Expiry: s.now().Unix() + 432_000, Token: s.mint.String(), Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, client.Early{}))
+		q := must[lpwire.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), lpwire.ToBTCLNRequest{Chain: "SOLANA", Invoice: pr, MaxFee: big.NewInt(200),
+			Expiry: s.now().Unix() + 432_000, Token: s.mint.String(), Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, lpwire.Early{}))
 		d, funds := s.data(q.Escrow), s.funds()
 		s.open(d, q.Auth)
 		s.becomes(d, chains.EscrowClaimed)
@@ -219,11 +220,11 @@ func TestToBTCLNFromSolana(t *testing.T) {
 	})
 }
 
-func (s *solana) fromBTC(sequence uint64) client.FromBTCQuote {
+func (s *solana) fromBTC(sequence uint64) lpwire.FromBTCQuote {
 	s.Helper()
-	bounty := client.Bounty{FeePerBlock: big.NewInt(50_000), SafetyFactor: big.NewInt(1), StartTimestamp: s.now().Unix(), AddBlock: big.NewInt(1), AddFee: big.NewInt(20_000)}
-	return must[client.FromBTCQuote](s.T)(s.client.FromBTC(s.ctx, s.lp.URL(), client.FromBTCRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
-		Claimer: s.user.Address().String(), Amount: big.NewInt(200_000), Token: s.mint.String(), Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known(rate)}, client.Early{}))
+	bounty := lpwire.Bounty{FeePerBlock: big.NewInt(50_000), SafetyFactor: big.NewInt(1), StartTimestamp: s.now().Unix(), AddBlock: big.NewInt(1), AddFee: big.NewInt(20_000)}
+	return must[lpwire.FromBTCQuote](s.T)(s.client.FromBTC(s.ctx, s.lp.URL(), lpwire.FromBTCRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
+		Claimer: s.user.Address().String(), Amount: big.NewInt(200_000), Token: s.mint.String(), Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known(rate)}, lpwire.Early{}))
 }
 
 func TestFromBTCToSolana(t *testing.T) {
@@ -254,21 +255,21 @@ func TestFromBTCToSolana(t *testing.T) {
 	})
 }
 
-func (s *solana) fromBTCLN(name string) (client.FromBTCLNQuote, [32]byte, [32]byte) {
+func (s *solana) fromBTCLN(name string) (lpwire.FromBTCLNQuote, [32]byte, [32]byte) {
 	s.Helper()
 	preimage, hash := lightning.Preimage(s.Name() + name)
-	q := must[client.FromBTCLNQuote](s.T)(s.client.FromBTCLN(s.ctx, s.lp.URL(), client.FromBTCLNRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
-		PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000), Claimer: s.user.Address().String(), Token: s.mint.String(), FeeRate: async.Known(rate)}, client.Early{}))
+	q := must[lpwire.FromBTCLNQuote](s.T)(s.client.FromBTCLN(s.ctx, s.lp.URL(), lpwire.FromBTCLNRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
+		PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000), Claimer: s.user.Address().String(), Token: s.mint.String(), FeeRate: async.Known(rate)}, lpwire.Early{}))
 	return q, preimage, hash
 }
 
 func TestFromBTCLNToSolana(t *testing.T) {
 	both(t, func(t *testing.T, s *solana) {
 		promised := func(hash [32]byte) (*solwire.SwapData, chains.Auth) {
-			var status client.Status
+			var status lpwire.Status
 			s.eventually("authorised", func() bool {
-				status = s.status(client.FromBTCLN, client.GetInvoicePaymentAuth, hash[:], 0)
-				return status.Code == client.CodeDone
+				status = s.status(lpwire.FromBTCLN, lpwire.GetInvoicePaymentAuth, hash[:], 0)
+				return status.Code == lpwire.CodeDone
 			})
 			return s.data(status.Escrow), *status.Auth
 		}
@@ -279,7 +280,7 @@ func TestFromBTCLNToSolana(t *testing.T) {
 		s.open(d, auth)
 		must[solwire.Signature](t)(s.user.ClaimSecret(s.ctx, d, preimage))
 		s.eventually("settled", func() bool {
-			return s.status(client.FromBTCLN, client.GetInvoicePaymentAuth, hash[:], 0).Code == client.CodeSettled
+			return s.status(lpwire.FromBTCLN, lpwire.GetInvoicePaymentAuth, hash[:], 0).Code == lpwire.CodeSettled
 		})
 		if got := s.tokens() - before; got != q.Total.Int64() {
 			t.Errorf("the user got %d, agreed %s", got, q.Total)
@@ -301,26 +302,26 @@ func TestAutoOnSolana(t *testing.T) {
 	for version, offered := range map[string]bool{solwire.V1: false, solwire.V2: true} {
 		s := newSolana(t, version, false)
 		preimage, hash := lightning.Preimage(t.Name())
-		q, err := s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), client.FromBTCLNAutoRequest{Chain: "SOLANA", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
-			Claimer: s.user.Address().String(), Token: s.mint.String(), GasToken: solwire.WSOL.String(), GasAmount: big.NewInt(1e6)}, client.Early{})
+		q, err := s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "SOLANA", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
+			Claimer: s.user.Address().String(), Token: s.mint.String(), GasToken: solwire.WSOL.String(), GasAmount: big.NewInt(1e6)}, lpwire.Early{})
 		if !offered {
-			if refused, ok := errors.AsType[*client.RequestError](err); !ok || refused.Code != 20299 {
+			if refused, ok := errors.AsType[*lpwire.RequestError](err); !ok || refused.Code != 20299 {
 				t.Errorf("%s: %v", version, err)
 			}
 			continue
 		}
 		s.ok(err)
 		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
-		var status client.Status
+		var status lpwire.Status
 		s.eventually("opened", func() bool {
-			status = s.status(client.FromBTCLNAuto, client.GetInvoiceStatus, hash[:], 0)
-			return status.Code == client.CodeDone
+			status = s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0)
+			return status.Code == lpwire.CodeDone
 		})
 		d := s.data(status.Escrow)
 		s.becomes(d, chains.EscrowOpen)
 		must[solwire.Signature](t)(s.user.ClaimSecret(s.ctx, d, preimage))
 		s.eventually("settled", func() bool {
-			return s.status(client.FromBTCLNAuto, client.GetInvoiceStatus, hash[:], 0).Code == client.CodeSettled
+			return s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0).Code == lpwire.CodeSettled
 		})
 	}
 }
@@ -328,7 +329,7 @@ func TestAutoOnSolana(t *testing.T) {
 func TestGasOnSolana(t *testing.T) {
 	s := newSolana(t, solwire.V1, false)
 	to := solwire.DataKey([]byte("somebody"), sha256.Sum256(nil)).PublicKey()
-	q := must[client.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), client.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))
+	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {
 		return s.net.Lamports(to) == 2e7

@@ -121,7 +121,7 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		if json.Unmarshal(all, &coins) != nil || len(coins) > 250 || len(feeRate) > 0 && json.Unmarshal(feeRate, &theirs) != nil {
 			return nil, badBody("amountUtxos")
 		}
-		amount = bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), s.vaults.withdrawalLen(gas.Sign() > 0))))
+		amount = bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), s.vaults().withdrawalLen(gas.Sign() > 0))))
 		if l.o.Next && amount.Sign() <= 0 {
 			return nil, refuse(20194, "Resulting UTXO-adjustment amount too low!")
 		}

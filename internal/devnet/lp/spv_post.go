@@ -104,7 +104,7 @@ func (l *LP) readPSBT(q *spvQuote, text string) (*wire.MsgTx, chains.Withdrawal,
 			}
 		}
 	}
-	w, err := q.vault.side.vaults.parseWithdrawal(tx)
+	w, err := q.vault.side.vaults().parseWithdrawal(tx)
 	if err != nil {
 		return fail(20508, "Transaction is not a withdrawal: "+err.Error())
 	}

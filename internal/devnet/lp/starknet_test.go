@@ -23,7 +23,8 @@ import (
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	client "github.com/swapper-go/swapper/internal/lp"
+	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -60,7 +61,7 @@ func newStarknet(t *testing.T) *starknet {
 		t.Fatal(err)
 	}
 	s.mine(1)
-	s.client = client.NewClient(client.Options{AllowLocal: true, Now: s.now})
+	s.client = lphttp.NewClient(lphttp.Options{AllowLocal: true, Now: s.now})
 	return s
 }
 
@@ -133,33 +134,33 @@ func (s *starknet) funds() int64 {
 	return must[*big.Int](s.T)(s.me.Funds(s.token)).Int64()
 }
 
-func (s *starknet) status(service client.Service, endpoint string, id []byte, sequence uint64) client.Status {
+func (s *starknet) status(service lpwire.Service, endpoint string, id []byte, sequence uint64) lpwire.Status {
 	s.Helper()
-	return must[client.Status](s.T)(s.client.Status(s.ctx, client.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
+	return must[lpwire.Status](s.T)(s.client.Status(s.ctx, lpwire.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
 		Sequence: new(big.Int).SetUint64(sequence)}))
 }
 
-func (s *starknet) toBTC() client.ToBTCQuote {
+func (s *starknet) toBTC() lpwire.ToBTCQuote {
 	s.Helper()
-	return must[client.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), client.ToBTCRequest{Chain: "STARKNET", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
+	return must[lpwire.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "STARKNET", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
 		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: starkwire.Hex64(s.token),
-		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, client.Early{}))
+		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))
 }
 
 func TestInfoOnStarknet(t *testing.T) {
 	s := newStarknet(t)
 	check := func() bool {
-		info := must[client.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
+		info := must[lpwire.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
 		c := info.Chains[0]
 		if c.Chain != "STARKNET" || c.Version != "v1" || c.Address != starkwire.Hex64(s.me.Address()) {
 			t.Errorf("%+v", c)
 		}
-		for _, service := range []client.Service{client.ToBTC, client.ToBTCLN, client.FromBTCLNAuto, client.SPVFromBTC} {
+		for _, service := range []lpwire.Service{lpwire.ToBTC, lpwire.ToBTCLN, lpwire.FromBTCLNAuto, lpwire.SPVFromBTC} {
 			if _, ok := info.Services[service]; !ok {
 				t.Errorf("%s is not announced", service)
 			}
 		}
-		if _, ok := info.Services[client.FromBTC]; ok {
+		if _, ok := info.Services[lpwire.FromBTC]; ok {
 			t.Error("FROM_BTC is announced beside vaults")
 		}
 		return s.signed(must[starkwire.SignatureCheck](t)(s.net.Network().CheckData(s.me.Address(), info.Envelope, c.Signature)))
@@ -184,7 +185,7 @@ func TestToBTCFromStarknet(t *testing.T) {
 	s.open(d, q.Auth)
 	s.eventually("bitcoin sent", func() bool { return s.wallet.Balance() == got+100_000 })
 	id := d.ClaimData.Bytes()
-	if status := s.status(client.ToBTC, client.GetRefundAuthorization, id[:], d.Sequence); status.Code != client.CodePaid {
+	if status := s.status(lpwire.ToBTC, lpwire.GetRefundAuthorization, id[:], d.Sequence); status.Code != lpwire.CodePaid {
 		t.Errorf("%+v", status)
 	}
 	s.mine(2)
@@ -201,9 +202,9 @@ func TestToBTCFromStarknet(t *testing.T) {
 	id = d.ClaimData.Bytes()
 	var auth *chains.Auth
 	s.eventually("refund authorised", func() bool {
-		status := s.status(client.ToBTC, client.GetRefundAuthorization, id[:], d.Sequence)
+		status := s.status(lpwire.ToBTC, lpwire.GetRefundAuthorization, id[:], d.Sequence)
 		auth = status.Auth
-		return status.Code == client.CodeRefund
+		return status.Code == lpwire.CodeRefund
 	})
 	if !s.signed(must[starkwire.SignatureCheck](t)(s.net.Network().CheckRefund(d, *auth, s.now()))) {
 		t.Error("the LP did not sign the refund")
@@ -217,8 +218,8 @@ func TestToBTCLNFromStarknet(t *testing.T) {
 	recipient := must[*lightning.Node](t)(s.ln.NewNode("recipient", 0))
 	preimage, _ := lightning.Preimage(t.Name())
 	pr := must[string](t)(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))
-	q := must[client.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), client.ToBTCLNRequest{Chain: "STARKNET", Invoice: pr, MaxFee: big.NewInt(200),
-		Expiry: s.now().Unix() + 432_000, Token: starkwire.Hex64(s.token), Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, client.Early{}))
+	q := must[lpwire.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), lpwire.ToBTCLNRequest{Chain: "STARKNET", Invoice: pr, MaxFee: big.NewInt(200),
+		Expiry: s.now().Unix() + 432_000, Token: starkwire.Hex64(s.token), Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))
 	d, funds := s.data(q.Escrow), s.funds()
 	s.open(d, q.Auth)
 	s.becomes(d, chains.EscrowClaimed)
@@ -230,15 +231,15 @@ func TestToBTCLNFromStarknet(t *testing.T) {
 func TestAutoOnStarknet(t *testing.T) {
 	s := newStarknet(t)
 	gas, bounty := big.NewInt(1e18), big.NewInt(1e17)
-	auto := func(name string) (client.FromBTCLNAutoQuote, [32]byte, starkwire.SwapData) {
+	auto := func(name string) (lpwire.FromBTCLNAutoQuote, [32]byte, starkwire.SwapData) {
 		preimage, hash := lightning.Preimage(t.Name() + name)
-		q := must[client.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), client.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
-			Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, ClaimerBounty: async.Known(bounty)}, client.Early{}))
+		q := must[lpwire.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
+			Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, ClaimerBounty: async.Known(bounty)}, lpwire.Early{}))
 		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
-		var status client.Status
+		var status lpwire.Status
 		s.eventually("opened", func() bool {
-			status = s.status(client.FromBTCLNAuto, client.GetInvoiceStatus, hash[:], 0)
-			return status.Code == client.CodeDone
+			status = s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0)
+			return status.Code == lpwire.CodeDone
 		})
 		d := s.data(status.Escrow)
 		s.becomes(d, chains.EscrowOpen)
@@ -256,7 +257,7 @@ func TestAutoOnStarknet(t *testing.T) {
 	}
 	_, hash := lightning.Preimage(t.Name() + "claimed")
 	s.eventually("settled", func() bool {
-		return s.status(client.FromBTCLNAuto, client.GetInvoiceStatus, hash[:], 0).Code == client.CodeSettled
+		return s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0).Code == lpwire.CodeSettled
 	})
 
 	funds := s.funds()
@@ -269,7 +270,7 @@ func TestAutoOnStarknet(t *testing.T) {
 }
 
 // withdrawal builds and signs what a quote asks for.
-func (s *starknet) withdrawal(q client.SPVQuote, v chains.Vault, recipient string) []byte {
+func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient string) []byte {
 	s.Helper()
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
 	script := must[[]byte](s.T)(opreturn.Script(must[[]byte](s.T)(starkwire.WithdrawalData(recipient, raw, nil))))
@@ -311,7 +312,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 	gas, want, shares := big.NewInt(1e18), new(big.Int), big.NewInt(1000)
 	const waiting = 5 // the LP waits for others so long
 	for i := range waiting {
-		q := must[client.SPVQuote](t)(s.client.SPV(s.ctx, s.lp.URL(), client.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
+		q := must[lpwire.SPVQuote](t)(s.client.SPV(s.ctx, s.lp.URL(), lpwire.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
 			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, CallerFeeRate: async.Known(shares)}))
 		var v chains.Vault
 		for _, v = range vaults {
@@ -324,7 +325,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 		}
 		want.Add(want, q.Total)
 		must[string](t)(s.client.PostSPV(s.ctx, s.lp.URL(), "STARKNET", q.QuoteID, s.withdrawal(q, v, starkwire.Hex64(to))))
-		if _, err := s.client.SPV(s.ctx, s.lp.URL(), client.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
+		if _, err := s.client.SPV(s.ctx, s.lp.URL(), lpwire.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
 			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), CallerFeeRate: async.Known(shares)}); err == nil {
 			t.Error("a vault is offered whose output is in no block")
 		}
@@ -342,7 +343,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 func TestGasOnStarknet(t *testing.T) {
 	s := newStarknet(t)
 	to, amount := key.Of("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
-	q := must[client.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), client.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))
+	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {
 		return must[*big.Int](t)(s.net.Balance(starkwire.STRK, to)).Cmp(amount) == 0

@@ -174,6 +174,9 @@ func (d *toBTC) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done 
 	l.mu.Unlock()
 	switch fact.State {
 	case chains.EscrowClaimed:
+		if d.side.colluding() { // it is to be claimed once more
+			return false, nil
+		}
 		return true, l.set(func() { d.state = claimed })
 	case chains.EscrowRefunded:
 		return true, l.set(func() { d.state = refunded })

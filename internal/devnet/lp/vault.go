@@ -36,9 +36,10 @@ type vault struct {
 	side    *side
 	onchain chains.Vault // as it stood at the last look
 	pending []pendingWithdrawal
-	spent   bool   // the output went elsewhere: the vault is lost
-	replace bool   // and another one is to be opened in its place
-	offered uint64 // the number of its last offer
+	told    []pendingWithdrawal // claimed in a story alone, which was told since
+	spent   bool                // the output went elsewhere: the vault is lost
+	replace bool                // and another one is to be opened in its place
+	offered uint64              // the number of its last offer
 }
 
 // pendingWithdrawal is one that was broadcast and not claimed yet.
@@ -68,7 +69,7 @@ func (v *vault) after(more ...chains.Withdrawal) (btc.VaultState, error) {
 }
 
 // hasVaults reports whether the LP has vaults on a chain.
-func (s *side) hasVaults() bool { return s.vaults != nil }
+func (s *side) hasVaults() bool { return s.vaults() != nil }
 
 // openVaults opens a vault for each token of the chains with vaults.
 func (l *LP) openVaults(ctx context.Context) error {
@@ -122,7 +123,7 @@ func (l *LP) openVault(ctx context.Context, s *side, id int64, t Token, utxo btc
 		units := of.fromBTC(bigInt(l.o.Deposit), false)
 		v.Raw[i] = units.Quo(units, v.Multipliers[i]).Uint64()
 	}
-	opened, err := s.vaults.openVault(ctx, v)
+	opened, err := s.vaults().openVault(ctx, v)
 	if err != nil {
 		return nil, fmt.Errorf("open a vault: %w", err)
 	}
@@ -141,7 +142,7 @@ func (l *LP) FillVaults(ctx context.Context, token string, sats int64) error {
 			continue
 		}
 		units := price.fromBTC(bigInt(sats), false)
-		filled, err := v.side.vaults.fillVault(ctx, v.onchain, [2]uint64{units.Quo(units, v.onchain.Multipliers[0]).Uint64()})
+		filled, err := v.side.vaults().fillVault(ctx, v.onchain, [2]uint64{units.Quo(units, v.onchain.Multipliers[0]).Uint64()})
 		if err != nil {
 			return fmt.Errorf("fill a vault: %w", err)
 		}
@@ -194,7 +195,7 @@ func (l *LP) Vaults(ctx context.Context) ([]chains.Vault, error) {
 	defer l.mu.Unlock()
 	var all []chains.Vault
 	for _, v := range l.vaults {
-		now, err := v.side.vaults.readVault(ctx, v.onchain)
+		now, err := v.side.vaults().readVault(ctx, v.onchain)
 		if err != nil {
 			return nil, err
 		}
@@ -310,7 +311,7 @@ func (l *LP) followVaults(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	for _, v := range busy {
-		now, err := v.side.vaults.readVault(ctx, v.onchain)
+		now, err := v.side.vaults().readVault(ctx, v.onchain)
 		if err != nil {
 			return err
 		}
@@ -318,6 +319,9 @@ func (l *LP) followVaults(ctx context.Context) error {
 		v.onchain = now
 		for i, p := range v.pending {
 			if p.w.NextVault() == now.UTXO {
+				if v.side.colluding() {
+					v.told = append(v.told, v.pending[:i+1]...)
+				}
 				v.pending = append([]pendingWithdrawal(nil), v.pending[i+1:]...)
 				break
 			}
@@ -355,5 +359,5 @@ func (l *LP) claimWithdrawals(ctx context.Context, v *vault, pending []pendingWi
 	if len(ripe) < l.o.Unclaimed || l.faults().NeverClaim {
 		return nil
 	}
-	return v.side.vaults.claimVault(ctx, v.onchain, ripe)
+	return v.side.vaults().claimVault(ctx, v.onchain, ripe)
 }

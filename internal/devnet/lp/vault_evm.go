@@ -31,7 +31,7 @@ func (g *evmLedger) openVault(ctx context.Context, v chains.Vault) (chains.Vault
 }
 
 func (g *evmLedger) fillVault(ctx context.Context, v chains.Vault, raw [2]uint64) (chains.Vault, error) {
-	fill, err := g.net.Deployment().DepositVault(g.onEVM(v), raw)
+	fill, err := g.net.FillVault(g.onEVM(v), raw)
 	if err == nil {
 		_, err = g.account.SendAll(ctx, fill)
 	}

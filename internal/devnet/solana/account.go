@@ -34,7 +34,11 @@ func (n *Net) NewAccount() *Account {
 
 func (n *Net) account(name string) *Account {
 	seed := sha256.Sum256([]byte("local solana network: " + name))
-	key := wire.SecretKey(ed25519.NewKeyFromSeed(seed[:]))
+	return n.AccountOf(wire.SecretKey(ed25519.NewKeyFromSeed(seed[:])))
+}
+
+// AccountOf is the account of a key on this network.
+func (n *Net) AccountOf(key wire.SecretKey) *Account {
 	return &Account{Address: key.PublicKey(), Key: key, net: n}
 }
 

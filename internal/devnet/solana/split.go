@@ -25,6 +25,16 @@ func (n *Net) Split(s *rpc.Server) (*Split, error) {
 	return &Split{n, s, split}, nil
 }
 
+// Net is the server's chain as a network of its own: what its accounts do is in that chain
+// alone. It makes no blocks; they come with those of the network that was split. It is not
+// to be used once the split has ended.
+func (p *Split) Net() *Net {
+	n := p.net
+	second := &Net{options: n.options, bank: p.split.Bank, relayFirst: n.relayFirst}
+	second.faucet, second.LP, second.User, second.Watchtower = second.AccountOf(n.faucet.Key), second.AccountOf(n.LP.Key), second.AccountOf(n.User.Key), second.AccountOf(n.Watchtower.Key)
+	return second
+}
+
 // Rejoin lets the server have the network's chain again: its own is lost.
 func (p *Split) Rejoin() error { return p.end(false) }
 

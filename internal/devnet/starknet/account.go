@@ -35,7 +35,11 @@ func (n *Net) NewAccount() *Account {
 }
 
 func (n *Net) account(name string) *Account {
-	k := key.Of(name)
+	return n.AccountOf(key.Of(name))
+}
+
+// AccountOf is the account of a key on this network.
+func (n *Net) AccountOf(k key.Key) *Account {
 	return &Account{Address: k.Address(), Key: k, net: n}
 }
 

@@ -87,11 +87,7 @@ func BenchmarkBuild(b *testing.B) {
 		{"claim-bitcoin", func() ([]Call, error) { return one(d.ClaimByBitcoin(onchain, proof)) }},
 		{"refund", func() ([]Call, error) { return one(d.Refund(s, time.Unix(3_000_000_000, 0))) }},
 		{"refund-authorized", func() ([]Call, error) { return one(d.RefundAuthorized(s, auth)) }},
-		{"vault-open", func() ([]Call, error) { v := vault; v.Opened = false; return one(d.OpenVault(v)) }},
-		{"vault-deposit", func() ([]Call, error) { return d.DepositVault(vault, [2]uint64{1, 1}) }},
-		{"vault-front", func() ([]Call, error) { return d.FrontVault(vault, w, 3) }},
 		{"vault-claim", func() ([]Call, error) { return one(d.ClaimVault(vault, w, proof, user)) }},
-		{"transfer", func() ([]Call, error) { return one(Transfer(Native, user, big.NewInt(1))) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -170,7 +170,6 @@ func FuzzWithdrawal(f *testing.F) {
 		if w.Amounts.Total[0] < w.Raw[0] || w.Amounts.Total[1] < w.Raw[1] {
 			t.Fatalf("totals %v of %v", w.Amounts.Total, w.Raw)
 		}
-		FrontingID(w)
 	})
 }
 
@@ -222,7 +221,6 @@ func FuzzAnswers(f *testing.F) {
 		DecodeReputation(data)
 		DecodeFunds(data)
 		DecodeVaultState(data)
-		DecodeFronter(data)
 		DecodeAmount(data)
 		for _, frame := range []CallFrame{{To: d.EscrowManager.Address, Input: data}, {To: d.BtcRelay.Address, Input: data}, {Type: "CREATE", To: d.BtcRelay.Address, Input: data}} {
 			if s, err := d.FindSwapData(frame, common.Hash{1}); err == nil {

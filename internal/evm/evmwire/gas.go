@@ -18,21 +18,16 @@ const (
 	gasInitFromBalance = 10_000 // the amount is taken from the offerer's balance in the contract
 	gasInitDeposit     = 40_000 // the deposit is taken as a token
 
-	gasClaim       = 51_000
-	gasRefund      = 56_000
-	gasReputation  = 25_000
-	gasPayNative   = 85_000
-	gasPayToken    = 40_000
-	gasPayBalance  = 10_000
-	gasTimelock    = 5_000
-	gasTransfer    = 101_000 // approve or any transfer
-	gasLPVault     = 121_000 // deposit into or withdraw from a balance in the contract
-	gasOpenVault   = 101_000
-	gasDepositBase = 36_000
-	gasDepositPer  = 40_000 // for each token that is not native
-	gasVaultClaim  = 106_000
-	gasFront       = 96_000
-	gasExecution   = 30_000
+	gasClaim      = 51_000
+	gasRefund     = 56_000
+	gasReputation = 25_000
+	gasPayNative  = 85_000
+	gasPayToken   = 40_000
+	gasPayBalance = 10_000
+	gasTimelock   = 5_000
+	gasTransfer   = 101_000 // approve or any transfer
+	gasVaultClaim = 106_000
+	gasExecution  = 30_000
 
 	gasRelay           = 36_000
 	gasRelayHeader     = 30_000

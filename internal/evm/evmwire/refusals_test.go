@@ -91,18 +91,11 @@ func TestNewVaultRefuses(t *testing.T) {
 		"no parameters":       {VaultRef: ref},
 		"no number":           {Params: params},
 	} {
-		_, open := d.OpenVault(v)
-		_, deposit := d.DepositVault(v, [2]uint64{1, 1})
-		_, front := d.FrontVault(v, w, 0)
-		_, claim := d.ClaimVault(v, w, BitcoinProof{Tx: unhex(t, seedWithdrawal)}, common.Address{1})
-		if open == nil || deposit == nil || front == nil || claim == nil {
-			t.Errorf("%s: open %v, deposit %v, front %v, claim %v", name, open, deposit, front, claim)
+		if _, err := d.ClaimVault(v, w, BitcoinProof{Tx: unhex(t, seedWithdrawal)}, common.Address{1}); err == nil {
+			t.Errorf("%s: claimed", name)
 		}
 	}
 	vault := Vault{VaultRef: ref, Params: params, Opened: true}
-	if _, err := d.OpenVault(vault); err == nil {
-		t.Error("opened twice")
-	}
 	other := w
 	other.TxID = bitcoin.Hash{1}
 	if _, err := d.ClaimVault(vault, other, BitcoinProof{Tx: unhex(t, seedWithdrawal)}, common.Address{1}); err == nil {
@@ -140,7 +133,6 @@ func TestViewCalls(t *testing.T) {
 	for name, c := range map[string]viewCall{
 		"balance":   viewOf(BalanceCall(owner)).with("70a08231" + word(1)),
 		"allowance": viewOf(AllowanceCall(owner, spender)).with("dd62ed3e" + word(1) + word(2)),
-		"fronter":   viewOf(FronterCall(VaultRef{owner, big.NewInt(3)}, common.Hash{31: 4})).with("b7d8cbe7" + word(1) + word(3) + word(4)),
 		"dry run":   viewOf(ParseCall([]byte{0xff})).with("94c37bf9" + word(32) + word(1) + "ff" + word(0)[2:]),
 	} {
 		if c.err != nil || hex.EncodeToString(c.data) != c.want {

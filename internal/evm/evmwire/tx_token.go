@@ -10,54 +10,6 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 )
 
-// Transfer builds a transfer of any token; with [Native] it is the gas drop.
-func Transfer(token, to common.Address, amount *big.Int) (Call, error) {
-	if !InBits(amount, 256) {
-		return Call{}, fault.Invalid("amount", "must be from 0 to 2^256-1")
-	}
-	if to == (common.Address{}) {
-		return Call{}, fault.Invalid("recipient", "must not be the zero address")
-	}
-	if token == Native {
-		return Call{To: to, Value: amount, Gas: gasTransfer}, nil
-	}
-	data, err := ERC20ABI().Pack("transfer", to, amount)
-	return Call{To: token, Data: data, Gas: gasTransfer}, err
-}
-
-// Deposit builds what puts an amount into the sender's balance in the contract.
-func (d Deployment) Deposit(token common.Address, amount *big.Int) ([]Call, error) {
-	if !InBits(amount, 256) {
-		return nil, fault.Invalid("amount", "must be from 0 to 2^256-1")
-	}
-	var calls []Call
-	var value *big.Int
-	if token == Native {
-		value = amount
-	} else {
-		var needs allowances
-		needs.add(token, amount)
-		var err error
-		if calls, err = needs.calls(d.EscrowManager.Address); err != nil {
-			return nil, err
-		}
-	}
-	data, err := EscrowABI().Pack("deposit", token, amount)
-	if err != nil {
-		return nil, err
-	}
-	return append(calls, Call{To: d.EscrowManager.Address, Value: value, Data: data, Gas: gasLPVault}), nil
-}
-
-// Withdraw builds what takes an amount out of the sender's balance in the contract.
-func (d Deployment) Withdraw(token common.Address, amount *big.Int, to common.Address) (Call, error) {
-	if !InBits(amount, 256) {
-		return Call{}, fault.Invalid("amount", "must be from 0 to 2^256-1")
-	}
-	data, err := EscrowABI().Pack("withdraw", token, amount, to)
-	return Call{To: d.EscrowManager.Address, Data: data, Gas: gasLPVault}, err
-}
-
 // allowances collects what a contract takes from the sender, one entry for each
 // token, in the order of first mention.
 type allowances []Allowance

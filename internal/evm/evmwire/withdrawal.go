@@ -1,11 +1,8 @@
 package evmwire
 
 import (
-	"math/big"
-
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -51,38 +48,4 @@ func ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 		return chains.Withdrawal{}, err
 	}
 	return chains.Withdrawal{Withdrawal: w, Recipient: recipient, Raw: p.Raw, Amounts: amounts, Execution: p.ExecutionHash}, nil
-}
-
-// abiWithdrawal is the BtcVaultTx tuple as the encoder wants it.
-type abiWithdrawal struct {
-	Recipient                  common.Address
-	Amount0                    uint64
-	Amount1                    uint64
-	CallerFee0                 uint64
-	CallerFee1                 uint64
-	FrontingFee0               uint64
-	FrontingFee1               uint64
-	ExecutionHandlerFeeAmount0 uint64
-	ExecutionHash              common.Hash
-	ExecutionExpiry            *big.Int
-}
-
-func withdrawalTuple(w chains.Withdrawal) abiWithdrawal {
-	a := w.Amounts
-	return abiWithdrawal{
-		Recipient: common.HexToAddress(w.Recipient), Amount0: a.Payout[0], Amount1: a.Payout[1],
-		CallerFee0: a.Caller[0], CallerFee1: a.Caller[1], FrontingFee0: a.Fronting[0], FrontingFee1: a.Fronting[1],
-		ExecutionHandlerFeeAmount0: a.Execution, ExecutionHash: common.BytesToHash(w.Execution),
-		ExecutionExpiry: new(big.Int).SetUint64(uint64(w.ExecutionExpiry)),
-	}
-}
-
-// FrontingID is the key under which the vault manager remembers who advanced a
-// withdrawal.
-func FrontingID(w chains.Withdrawal) common.Hash {
-	t := withdrawalTuple(w)
-	inner := crypto.Keccak256(make(words, 0, 10*32).address(t.Recipient).uint64(t.Amount0).uint64(t.Amount1).
-		uint64(t.CallerFee0).uint64(t.CallerFee1).uint64(t.FrontingFee0).uint64(t.FrontingFee1).
-		uint64(t.ExecutionHandlerFeeAmount0).bytes32(t.ExecutionHash).uint(t.ExecutionExpiry))
-	return crypto.Keccak256Hash(inner, w.TxID[:])
 }

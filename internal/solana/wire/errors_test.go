@@ -13,7 +13,7 @@ func TestExplain(t *testing.T) {
 	_, other := wallet(2)
 	d := &SwapData{Offerer: user, Claimer: other, Token: WSOL, PayIn: true, OffererATA: &Key{}, ClaimerATA: &Key{}}
 	for _, p := range []Programs{firstV1, firstV2} {
-		instructions := []Instruction{SetLimit(5), p.RefundInstruction(d, 0), p.CloseForkInstruction(user, 1), Transfer(user, other, 1), {Program: other}}
+		instructions := []Instruction{SetLimit(5), p.RefundInstruction(d, 0), p.relayCall(ixCloseFork, new(writer).u64(1), user, p.RelayFork(1, user), SystemProgram), Transfer(user, other, 1), {Program: other}}
 		for text, want := range map[string]string{
 			`{"InstructionError":[1,{"Custom":6001}]}`:               "instruction 1 (offerer_refund_pay_in): NotExpiredYet (6001)",
 			`{"InstructionError":[1,{"Custom":3012}]}`:               "instruction 1 (offerer_refund_pay_in): AccountNotInitialized (3012)",

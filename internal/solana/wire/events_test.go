@@ -10,7 +10,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -224,7 +223,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 			vectors.SameJSON(t, want, map[string]any{"instruction": jsonOf(p.RelayInitInstruction(key(t, in.Signer),
 				StoredHeader{Work: bigHex(t, in.ChainWork), Header: h, LastDiffAdjustment: in.EpochStart, PrevTimes: in.PrevTimestamps}))})
 		case "closeFork":
-			vectors.SameJSON(t, want, map[string]any{"instruction": jsonOf(p.CloseForkInstruction(key(t, in.Signer), *in.ForkID))})
+			c.NotOurs(t, "relay-fork-end")
 		case "estimateSynchronizeFee":
 			c.NotOurs(t, "relay-cost")
 		case "tip":
@@ -314,9 +313,6 @@ func TestFindStored(t *testing.T) {
 		if !ok || got.OnFork != e.OnFork || got.Fork != e.Fork || got.Start != e.Start || got.Block != e.Block || (got.Stored == nil) != (e.Stored == nil) {
 			t.Errorf("%+v reads back as %+v", e, got)
 		}
-	}
-	if h := p.HeightInstruction(Key{1}, 7, HeightAbove); !strings.HasPrefix(hex.EncodeToString(h.Data), "d3dcd0973daeecea0700000002000000") || len(h.Accounts) != 2 {
-		t.Errorf("%x", h.Data)
 	}
 }
 

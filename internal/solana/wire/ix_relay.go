@@ -63,11 +63,6 @@ func (p Programs) RelayInitInstruction(signer Key, at StoredHeader) Instruction 
 	return p.relayCall(ixRelayInit, args, signer, p.RelayState(), p.RelayHeader(at.Header.Hash()), SystemProgram)
 }
 
-// CloseForkInstruction gives the rent of a fork's account back to who built it.
-func (p Programs) CloseForkInstruction(signer Key, fork uint64) Instruction {
-	return p.relayCall(ixCloseFork, new(writer).u64(fork), signer, p.RelayFork(fork, signer), SystemProgram)
-}
-
 // Proof shows that a transaction is in a block.
 type Proof struct {
 	TxID  bitcoin.Hash // internal order
@@ -88,7 +83,7 @@ func (p Programs) VerifyInstruction(signer Key, proof Proof, confirmations uint3
 // HeightOp compares the relay's height with a value.
 type HeightOp uint32
 
-// The comparisons of [Programs.HeightInstruction]: the relay's height is ... the value.
+// The comparisons: the relay's height is ... the value.
 const (
 	HeightBelow HeightOp = iota
 	HeightAtMost
@@ -96,12 +91,6 @@ const (
 	HeightAtLeast
 	HeightEqual
 )
-
-// HeightInstruction makes the relay fail the transaction unless its height compares
-// as demanded. Refunds of escrows that expire at a Bitcoin height need it as instruction 0.
-func (p Programs) HeightInstruction(signer Key, value uint32, op HeightOp) Instruction {
-	return p.relayCall(ixCompareHeight, new(writer).u32(value).u32(uint32(op)), signer, p.RelayState())
-}
 
 // FeePerHeader is what watchtowers expect to pay for each header that a relay
 // lacks, in lamports (§12).

@@ -136,9 +136,3 @@ func (p Programs) DepositInstruction(signer, mint Key, amount uint64) Instructio
 	return p.swapCall(ixDeposit, new(writer).u64(amount),
 		keys(signer, ATA(signer, mint), p.UserVault(signer, mint), p.Vault(mint), p.authority(), mint, SystemProgram, TokenProgram)...)
 }
-
-// WithdrawInstruction is the inverse of [Programs.DepositInstruction].
-func (p Programs) WithdrawInstruction(signer, mint Key, amount uint64) Instruction {
-	return p.swapCall(ixWithdraw, new(writer).u64(amount),
-		keys(signer, ATA(signer, mint), p.UserVault(signer, mint), p.Vault(mint), p.authority(), mint, TokenProgram)...)
-}

@@ -15,8 +15,6 @@ const (
 	entryClaim      = "claim"
 	entryRefund     = "refund"
 	entryCoopRefund = "cooperative_refund"
-	entryDeposit    = "deposit"
-	entryWithdraw   = "withdraw"
 	entryApprove    = "approve"
 	entryTransfer   = "transfer"
 	EntryBalanceOf  = "balance_of"              // of a token: the balance of an account, a u256

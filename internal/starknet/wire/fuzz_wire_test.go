@@ -221,7 +221,7 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err := CheckParsedWithdrawal(append(felts{{}}, all...), w); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := FrontingID(w); err != nil {
+		if _, err := WithdrawalFelts(w); err != nil {
 			t.Fatal(err)
 		}
 		data, err := WithdrawalData(w.Recipient, w.Raw, executionOf(t, w.Execution))

@@ -16,26 +16,22 @@ type Gas struct {
 }
 
 var (
-	gasInitPayIn    = Gas{0, 4_800_000, 500}
-	gasInit         = Gas{0, 8_000_000, 750}
-	gasApprove      = Gas{0, 4_000_000, 400}
-	gasTransfer     = Gas{0, 4_000_000, 400}
-	gasClaimPayOut  = Gas{0, 6_000_000, 900}
-	gasClaim        = Gas{0, 4_000_000, 750}
-	gasRefundPayIn  = Gas{0, 6_000_000, 900}
-	gasRefund       = Gas{0, 4_000_000, 750}
-	gasTimelock     = Gas{0, 4_000_000, 0}
-	gasLPVault      = Gas{0, 3_200_000, 500}
-	gasVaultOpen    = Gas{0, 8_000_000, 1200}
-	gasVaultDeposit = Gas{0, 4_000_000, 400}
-	gasVaultFront   = Gas{0, 12_000_000, 800}
-	gasVaultClaim   = Gas{0, 400_000_000, 1000}
-	gasVaultGuess   = Gas{0, 80_000_000, 1000} // of a vault claim, before there is a transaction
-	gasHeader       = Gas{0, 24_000_000, 600}
-	gasForkSwitch   = Gas{0, 400_000_000, 100_000}
-	gasDeploy       = Gas{0, 200_000_000, 1000}
-	gasByPreimage   = Gas{0, 16_000_000, 0}
-	gasByBitcoin    = Gas{0, 400_000_000, 0}
+	gasInitPayIn   = Gas{0, 4_800_000, 500}
+	gasInit        = Gas{0, 8_000_000, 750}
+	gasApprove     = Gas{0, 4_000_000, 400}
+	gasTransfer    = Gas{0, 4_000_000, 400}
+	gasClaimPayOut = Gas{0, 6_000_000, 900}
+	gasClaim       = Gas{0, 4_000_000, 750}
+	gasRefundPayIn = Gas{0, 6_000_000, 900}
+	gasRefund      = Gas{0, 4_000_000, 750}
+	gasTimelock    = Gas{0, 4_000_000, 0}
+	gasVaultClaim  = Gas{0, 400_000_000, 1000}
+	gasVaultGuess  = Gas{0, 80_000_000, 1000} // of a vault claim, before there is a transaction
+	gasHeader      = Gas{0, 24_000_000, 600}
+	gasForkSwitch  = Gas{0, 400_000_000, 100_000}
+	gasDeploy      = Gas{0, 200_000_000, 1000}
+	gasByPreimage  = Gas{0, 16_000_000, 0}
+	gasByBitcoin   = Gas{0, 400_000_000, 0}
 )
 
 // plus adds amounts, up to the largest that a transaction can say.

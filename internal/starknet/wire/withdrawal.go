@@ -103,16 +103,6 @@ func (r *reader) txid() (id bitcoin.Hash) {
 	return id
 }
 
-// FrontingID is the key under which the vault manager remembers who advanced a
-// withdrawal.
-func FrontingID(w chains.Withdrawal) (Felt, error) {
-	all, err := WithdrawalFelts(w)
-	if err != nil {
-		return Felt{}, err
-	}
-	return Poseidon(make(felts, 0, 12).txid(w.TxID).add(all...)...), nil
-}
-
 // EntryParseBitcoinTx asks the vault manager to read a withdrawal, as it will when it
 // is claimed. It takes the transaction without witnesses as [ByteArray].
 const EntryParseBitcoinTx = "parse_bitcoin_tx"

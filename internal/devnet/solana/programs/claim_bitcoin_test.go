@@ -118,7 +118,7 @@ func TestPaymentsAreChecked(t *testing.T) {
 		// What was verified before.
 		k.refused(verifyProgram, k.inline(d, good))
 		k.refused(verifyProgram, wire.Transfer(payer, payer, 1), verify, k.inline(d, good))
-		k.refused(verifyInstruction, k.p.HeightInstruction(payer, 1, wire.HeightAbove), k.inline(d, good))
+		k.refused(verifyInstruction, k.height(payer, 1, wire.HeightAbove), k.inline(d, good))
 		refused(verifyTxID, e, goodNonced)
 		k.refused(verifyConfirmations, k.verify(m, d.Confirmations-1), k.inline(d, good))
 		// The transaction.
@@ -210,14 +210,14 @@ func TestHeightsCompare(t *testing.T) {
 				wire.HeightBelow: value > 900, wire.HeightAtMost: value >= 900, wire.HeightAbove: value < 900, wire.HeightAtLeast: value <= 900,
 				wire.HeightEqual: value == 900, 5: false,
 			} {
-				if ix := k.p.HeightInstruction(tower, value, op); holds {
+				if ix := k.height(tower, value, op); holds {
 					k.must(ix)
 				} else {
 					k.refused(wrongHeight, ix)
 				}
 			}
 		}
-		ix := k.p.HeightInstruction(tower, 1, wire.HeightAbove)
+		ix := k.height(tower, 1, wire.HeightAbove)
 		k.refused(ownedByWrongProgram, swapped(ix, 1, user))
 		k.refused(accountNotSigner, change(ix, 0, func(a *wire.Account) { a.IsSigner = false }))
 		k.refused(argumentsNotReadable, wire.Instruction{Program: ix.Program, Accounts: ix.Accounts, Data: ix.Data[:15]})

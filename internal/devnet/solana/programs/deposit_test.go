@@ -26,11 +26,11 @@ func TestDepositAndWithdraw(t *testing.T) {
 				t.Errorf("vault %+v", got)
 			}
 		})
-		k.must(k.p.WithdrawInstruction(lp, coin, 129))
-		k.must(k.p.WithdrawInstruction(lp, coin, 0))
+		k.must(k.takeBalance(lp, coin, 129))
+		k.must(k.takeBalance(lp, coin, 0))
 		is(t, "balance", k.vault(lp, coin).Amount, 201)
 		is(t, "wallet", k.tokens(wire.ATA(lp, coin)), wealth-201)
-		k.refused(constraintRaw, k.p.WithdrawInstruction(lp, coin, 202))
+		k.refused(constraintRaw, k.takeBalance(lp, coin, 202))
 		k.refused(constraintRaw, k.p.DepositInstruction(lp, coin, wealth))
 	})
 }
@@ -55,7 +55,7 @@ func TestDepositsAreGuarded(t *testing.T) {
 	both(t, setup{}, func(t *testing.T, k *kit) {
 		k.stock(1000)
 		k.must(k.p.DepositInstruction(user, coin, 1000))
-		in, out := k.p.DepositInstruction(lp, coin, 10), k.p.WithdrawInstruction(lp, coin, 10)
+		in, out := k.p.DepositInstruction(lp, coin, 10), k.takeBalance(lp, coin, 10)
 		for _, ix := range []wire.Instruction{in, out} {
 			k.refused(accountNotSigner, change(ix, 0, func(a *wire.Account) { a.IsSigner = false }))
 			for at, role := range ix.Accounts {
@@ -86,7 +86,7 @@ func TestDepositsAreGuarded(t *testing.T) {
 			short.Data = ix.Data[:7]
 			k.refused(noInstruction, short)
 		}
-		k.refused(accountNotInitialized, k.p.WithdrawInstruction(tower, coin, 0))
+		k.refused(accountNotInitialized, k.takeBalance(tower, coin, 0))
 		// Somebody else's tokens, or an account of another type, are no balance.
 		k.refused(ownedByWrongProgram, swapped(out, k.place(out, k.p.UserVault(lp, coin)), k.p.Vault(coin)))
 		d := k.pay()

@@ -16,7 +16,7 @@ func (k *kit) everyCall() map[string]wire.Instruction {
 	k.stock(5_000_000)
 	k.must(k.p.DepositInstruction(user, coin, 0))
 	all := map[string]wire.Instruction{
-		"deposit": k.p.DepositInstruction(lp, coin, 1), "withdraw": k.p.WithdrawInstruction(lp, coin, 1),
+		"deposit": k.p.DepositInstruction(lp, coin, 1), "withdraw": k.takeBalance(lp, coin, 1),
 		"start of the relay": k.p.RelayInitInstruction(tower, firstHeader(k, 900)),
 	}
 	for i, way := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
@@ -47,7 +47,7 @@ func (k *kit) relayCalls() map[string]wire.Instruction {
 	return map[string]wire.Instruction{
 		"submit": k.submit(relay.SaveMain, tower, top, 0, next...), "short fork": k.submit(relay.SaveShortFork, tower, first, 0, fork...),
 		"new fork": k.submit(relay.SaveNewFork, tower, first, 1, fork[0]), "fork": k.submit(relay.SaveFork, tower, first.Next(headers[0]), 0, headers[1]),
-		"end of a fork": k.p.CloseForkInstruction(tower, 0), "verify": k.p.VerifyInstruction(tower, m.proof, 1, m.in), "height": k.p.HeightInstruction(tower, 1, wire.HeightAbove),
+		"end of a fork": k.endFork(tower, 0), "verify": k.p.VerifyInstruction(tower, m.proof, 1, m.in), "height": k.height(tower, 1, wire.HeightAbove),
 	}
 }
 
@@ -164,10 +164,10 @@ func TestForgedAccounts(t *testing.T) {
 			for _, op := range []relay.Op{relay.SaveMain, relay.SaveShortFork, relay.SaveNewFork} {
 				k.refused(constraintSeeds, swapped(k.submit(op, tower, first, 0, headers...), 1, state))
 			}
-			k.refused(constraintSeeds, swapped(k.p.HeightInstruction(tower, 1, wire.HeightAbove), 1, state))
+			k.refused(constraintSeeds, swapped(k.height(tower, 1, wire.HeightAbove), 1, state))
 			k.refused(constraintSeeds, swapped(k.p.VerifyInstruction(tower, wire.Proof{}, 1, first), 1, state))
 
-			out := k.p.WithdrawInstruction(lp, coin, 1)
+			out := k.takeBalance(lp, coin, 1)
 			k.refused(constraintSeeds, swapped(out, k.place(out, k.p.UserVault(lp, coin)), vault))
 			k.refused(discriminatorNotFound, swapped(out, k.place(out, k.p.UserVault(lp, coin)), short))
 			k.refused(bank.UninitializedAccount, swapped(out, k.place(out, wire.ATA(lp, coin)), unused))

@@ -3,6 +3,7 @@ package programs
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -360,4 +361,34 @@ func is[T comparable](t testing.TB, what string, got, want T) {
 func are[T comparable](t testing.TB, what string, got, want []T) {
 	t.Helper()
 	same(t, what, got, want, func(a, b []T) bool { return slices.Equal(a, b) })
+}
+
+// What no client sends.
+
+// takeBalance is the inverse of a deposit.
+func (k *kit) takeBalance(signer, mint wire.Key, amount uint64) wire.Instruction {
+	ix := k.p.DepositInstruction(signer, mint, amount)
+	n := len(ix.Accounts)
+	ix.Accounts = slices.Delete(ix.Accounts, n-2, n-1) // the system program
+	ix.Data = binary.LittleEndian.AppendUint64(method("withdraw"), amount)
+	return ix
+}
+
+// endFork gives the rent of a fork's account back to who built it.
+func (k *kit) endFork(signer wire.Key, fork uint64) wire.Instruction {
+	return wire.Instruction{Program: k.p.Relay, Data: binary.LittleEndian.AppendUint64(method("close_fork_account"), fork), Accounts: []wire.Account{
+		{PublicKey: signer, IsSigner: true, IsWritable: true}, {PublicKey: k.p.RelayFork(fork, signer), IsWritable: true}, {PublicKey: wire.SystemProgram}}}
+}
+
+// height makes the relay fail the transaction unless its height compares as demanded.
+// Refunds of escrows that expire at a Bitcoin height need it as instruction 0.
+func (k *kit) height(signer wire.Key, value uint32, op wire.HeightOp) wire.Instruction {
+	args := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(method("block_height"), value), uint32(op))
+	return wire.Instruction{Program: k.p.Relay, Data: args, Accounts: []wire.Account{{PublicKey: signer, IsSigner: true, IsWritable: true}, {PublicKey: k.p.RelayState()}}}
+}
+
+// method is how programs know an instruction by its name.
+func method(name string) []byte {
+	id := sha256.Sum256([]byte("global:" + name))
+	return id[:8]
 }

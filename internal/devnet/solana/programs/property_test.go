@@ -95,7 +95,7 @@ func (m *machine) deposit() {
 
 func (m *machine) withdraw() {
 	who, n := m.party(), m.amount()
-	if m.send("withdraw", m.l.opened[who] && m.l.balance[who] >= n, m.k.p.WithdrawInstruction(who, coin, n)) {
+	if m.send("withdraw", m.l.opened[who] && m.l.balance[who] >= n, m.k.takeBalance(who, coin, n)) {
 		m.l.balance[who] -= n
 		m.l.wallet[who] += n
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -25,9 +26,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	s := k.deal(user, lp)
 	spend("open by the offerer", user, k.initBy(s, user)...)
 	spend("claim by secret", tower, k.claimCall(s))
-	deposit, err := k.d.Deposit(coin, s.Amount)
-	k.must(err)
-	spend("fill a balance", user, deposit...)
+	k.sent(user, party.FillBalance(k.d, coin, s.Amount)...)
 	s.PayIn, s.Sequence = false, 8
 	spend("open by the claimer", lp, k.initBy(s, lp)...)
 	spend("agree on a refund", tower, k.agreedCall(s, theFuture))
@@ -49,9 +48,6 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	k = newKit(t)
 	v := k.newVault()
 	withdrawal := k.spend(v.UTXO, [2]uint64{100, 10}, nil, nil)
-	front, err := k.d.VaultFront(v, k.parsed(withdrawal), 0)
-	k.must(err)
-	spend("advance a withdrawal", user, front...)
 	proof, _ = k.confirm(genesis(), withdrawal, 2)
 	claim, err = k.d.VaultClaim(v, proof)
 	k.must(err)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -52,9 +53,7 @@ func (m *machine) send(what string, may bool, as Felt, calls ...wire.Call) bool 
 
 func (m *machine) fill() {
 	who, n := m.party(), m.amount()
-	calls, err := m.k.d.Deposit(coin, big.NewInt(n))
-	m.k.must(err)
-	if m.send("fill", m.purses[who].coin >= n, who, calls...) {
+	if m.send("fill", m.purses[who].coin >= n, who, party.FillBalance(m.k.d, coin, big.NewInt(n))...) {
 		m.purses[who].coin -= n
 		m.purses[who].balance += n
 	}
@@ -62,9 +61,7 @@ func (m *machine) fill() {
 
 func (m *machine) empty() {
 	who, to, n := m.party(), m.party(), m.amount()
-	c, err := m.k.d.Withdraw(coin, big.NewInt(n), to)
-	m.k.must(err)
-	if m.send("empty", m.purses[who].balance >= n, who, c) {
+	if m.send("empty", m.purses[who].balance >= n, who, party.TakeBalance(m.k.d, coin, big.NewInt(n), to)) {
 		m.purses[who].balance -= n
 		m.purses[to].coin += n
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -29,12 +30,10 @@ func (k *kit) newVault() wire.Vault {
 	k.Helper()
 	v := wire.Vault{VaultRef: wire.VaultRef{Owner: lp, ID: wire.FeltOf(5)}, Relay: k.d.BtcRelay.Address, Tokens: [2]Felt{coin, gas},
 		Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(10)}, InitialUTXO: firstUTXO, Confirmations: 2}
-	open, err := k.d.VaultOpen(v)
+	open, err := party.OpenVault(k.d, v)
 	k.must(err)
 	k.sent(lp, open)
-	fill, err := k.d.VaultDeposit(v, [2]uint64{1_000_000, 1_000_000})
-	k.must(err)
-	k.sent(lp, fill...)
+	k.sent(lp, party.FillVault(k.d, v, [2]uint64{1_000_000, 1_000_000})...)
 	return k.vault(v.VaultRef)
 }
 
@@ -118,7 +117,7 @@ func TestVaultOpenAndDeposit(t *testing.T) {
 		Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(10)}, InitialUTXO: firstUTXO, Confirmations: 2}
 	_, err := k.try(lp, k.d.VaultManager.Address, "deposit", felts(v.Felts()).uint(1).uint(1)...)
 	reverts(t, err, "deposit: vault closed")
-	open, err := k.d.VaultOpen(v)
+	open, err := party.OpenVault(k.d, v)
 	k.must(err)
 	nowhere := open
 	nowhere.Calldata = slices.Clone(open.Calldata)
@@ -130,8 +129,7 @@ func TestVaultOpenAndDeposit(t *testing.T) {
 	}
 	_, err = k.send(lp, open)
 	reverts(t, err, "open: already opened")
-	fill, err := k.d.VaultDeposit(v, [2]uint64{100, 20})
-	k.must(err)
+	fill := party.FillVault(k.d, v, [2]uint64{100, 20})
 	var i *state.Invocation
 	moved := k.vaultMoved(func() { i = k.sent(user, fill...) }) // anybody may
 	if diff := cmp.Diff(map[string][2]int64{"user": {-100, -200}, "vaults": {100, 200}}, moved); diff != "" {
@@ -186,7 +184,7 @@ func TestVaultClaim(t *testing.T) {
 			id := bitcoin.Hash(tx.TxHash())
 			var fronter Felt
 			if c.front {
-				calls, err := k.d.VaultFront(v, w, 0)
+				calls, err := party.FrontVault(k.d, v, w, 0)
 				k.must(err)
 				var i *state.Invocation
 				if diff := cmp.Diff(c.fronted, k.vaultMoved(func() { i = k.sent(user, calls...) })); diff != "" {
@@ -199,11 +197,9 @@ func TestVaultClaim(t *testing.T) {
 				_, err = k.send(user, calls...)
 				reverts(t, err, "front: already fronted")
 				fronter = user
-				fronting, err := wire.FrontingID(w)
-				k.must(err)
 				data, err := wire.WithdrawalFelts(w)
 				k.must(err)
-				for entry, args := range map[string]felts{wire.EntryFronter: {fronting}, "get_fronter_address": felts(nil).txid(id).add(data...)} {
+				for entry, args := range map[string]felts{"get_fronter_address_by_id": {felts(nil).txid(id).add(data...).poseidon()}, "get_fronter_address": felts(nil).txid(id).add(data...)} {
 					if got := k.ask(k.d.VaultManager.Address, entry, append(felts(v.VaultRef.Felts()), args...)...); got[0] != user {
 						t.Errorf("%s answers %v", entry, got)
 					}
@@ -351,7 +347,7 @@ func TestVaultCloses(t *testing.T) {
 			if _, err := wire.ParseWithdrawal(tx); err == nil && c.raw[0] != 990_000 && c.raw[1] != 990_000 {
 				t.Error("the client takes it for a withdrawal")
 			}
-			open, err := k.d.VaultOpen(v) // it may be opened again
+			open, err := party.OpenVault(k.d, v) // it may be opened again
 			k.must(err)
 			open.Calldata[2] = wire.FeltOf(9)
 			k.sent(lp, open)
@@ -402,7 +398,7 @@ func TestFrontReverts(t *testing.T) {
 	w := k.parsed(k.spend(v.UTXO, [2]uint64{1000, 0}, nil, nil))
 	stranger := v
 	stranger.Owner = user
-	calls, err := k.d.VaultFront(stranger, w, 0)
+	calls, err := party.FrontVault(k.d, stranger, w, 0)
 	k.must(err)
 	_, err = k.send(user, calls...)
 	reverts(t, err, "front: vault closed")
@@ -410,11 +406,11 @@ func TestFrontReverts(t *testing.T) {
 	proof, _ := k.confirm(genesis(), tx, 2)
 	_, err = k.rawClaim(v.VaultRef, proof)
 	k.must(err)
-	calls, err = k.d.VaultFront(v, w, 0)
+	calls, err = party.FrontVault(k.d, v, w, 0)
 	k.must(err)
 	_, err = k.send(user, calls...)
 	reverts(t, err, "front: already processed")
-	calls, err = k.d.VaultFront(v, w, 1)
+	calls, err = party.FrontVault(k.d, v, w, 1)
 	k.must(err)
 	_, err = k.send(user, calls[len(calls)-1])
 	k.must(err) // the first call's approval is there

@@ -80,11 +80,7 @@ func (p *Party) Balance(token, of wire.Felt) (*big.Int, error) {
 
 // Deposit puts tokens into the party's balance in the escrow manager.
 func (p *Party) Deposit(ctx context.Context, token wire.Felt, amount *big.Int) error {
-	calls, err := p.Deployment().Deposit(token, amount)
-	if err != nil {
-		return err
-	}
-	_, err = p.Account.Send(ctx, calls...)
+	_, err := p.Account.Send(ctx, FillBalance(p.Deployment(), token, amount)...)
 	return err
 }
 

@@ -21,15 +21,11 @@ func (p *Party) OpenVault(ctx context.Context, id *big.Int, tokens [2]wire.Felt,
 	d := p.Deployment()
 	v := wire.Vault{VaultRef: wire.VaultRef{Owner: p.Address(), ID: number}, Relay: d.BtcRelay.Address, Tokens: tokens, Multipliers: multipliers,
 		InitialUTXO: utxo, Confirmations: confirmations}
-	open, err := d.VaultOpen(v)
+	open, err := OpenVault(d, v)
 	if err != nil {
 		return wire.Vault{}, err
 	}
-	fill, err := d.VaultDeposit(v, raw)
-	if err != nil {
-		return wire.Vault{}, err
-	}
-	if _, err := p.Account.Send(ctx, append([]wire.Call{open}, fill...)...); err != nil {
+	if _, err := p.Account.Send(ctx, append([]wire.Call{open}, FillVault(d, v, raw)...)...); err != nil {
 		return wire.Vault{}, err
 	}
 	return p.Vault(v.VaultRef)
