@@ -38,6 +38,10 @@ type Reading struct {
 	Plan Plan     // Signer and Steps; FeeRate where the authorisation covers it
 	Txs  []string // as they were read and written again, so that no other reader sees anything else; nil if signed
 	IDs  []string // of signed ones
+	// Nonce and Confirmations are what an opening says of the Bitcoin payment that claims the
+	// escrow; 0 where it has only a hash of them, as on EVM chains and Starknet.
+	Nonce         uint64
+	Confirmations uint16
 	// MaxFee is the most that the network can charge for all of them, in base units of the
 	// native token, without what the escrow itself takes.
 	MaxFee *big.Int

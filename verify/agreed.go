@@ -2,13 +2,16 @@ package verify
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -27,6 +30,8 @@ type terms struct {
 	NetworkFee *big.Int
 	Expiry     swapper.Timestamp
 	CreatedAt  swapper.Timestamp // by the wallet's clock
+	Latest     int64             // Unix seconds at which an escrow for an invoice must have ended; 0: for Bitcoin
+	Escrow     *chains.Escrow    // verified, once its opening was handed out: the only one of this swap; nil before
 }
 
 const termsSchema = 1
@@ -43,11 +48,11 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 	if err := v.config.Store.Create(ctx, storage.Entry{ID: entryID(id), Body: body}); err == nil || !errors.Is(err, storage.ErrExists) {
 		return t, err
 	}
-	known, err := v.agreed(ctx, id)
+	known, _, err := v.agreed(ctx, id)
 	if err != nil {
 		return t, err
 	}
-	t.CreatedAt = known.CreatedAt
+	t.CreatedAt, t.Latest, t.Escrow = known.CreatedAt, known.Latest, known.Escrow
 	if body, err = json.Marshal(t); err != nil {
 		return t, err
 	}
@@ -61,22 +66,46 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 	return known, nil
 }
 
-// agreed reads the terms of a swap.
-func (v *verifier) agreed(ctx context.Context, id string) (t terms, err error) {
+// agreed reads the terms of a swap, and the version under which they are stored.
+func (v *verifier) agreed(ctx context.Context, id string) (t terms, version uint64, err error) {
 	e, err := v.config.Store.Get(ctx, entryID(id))
 	if errors.Is(err, storage.ErrNotFound) {
-		return t, fault.New(fault.NotFound, "no swap with this id was agreed on by this wallet")
+		return t, 0, fault.New(fault.NotFound, "no swap with this id was agreed on by this wallet")
 	}
 	if err != nil {
-		return t, err
+		return t, 0, err
 	}
 	if err := json.Unmarshal(e.Body, &t); err != nil {
-		return t, fmt.Errorf("%w: agreed terms: %w", storage.ErrCorrupt, err)
+		return t, 0, fmt.Errorf("%w: agreed terms: %w", storage.ErrCorrupt, err)
 	}
 	if t.Schema != termsSchema {
-		return t, fault.New(fault.Internal, "the agreed terms have schema %d, which this version does not know", t.Schema)
+		return t, 0, fault.New(fault.Internal, "the agreed terms have schema %d, which this version does not know", t.Schema)
 	}
-	return t, nil
+	return t, e.Version, nil
+}
+
+// byPayment is the index of what an escrow's opening pays for: an invoice is paid by one
+// swap.
+const byPayment = "verify/payment"
+
+// settleOn stores the escrow of a swap before its opening is handed out. From then on the
+// swap has no other one, and no other swap pays the same invoice: a provider could claim
+// two escrows with one preimage.
+func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t terms) error {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	e := storage.Entry{ID: entryID(id), Version: version, Body: body}
+	if inv, err := lightning.Decode(t.Recipient); err == nil {
+		hash := inv.PaymentHash
+		e.Keys = []storage.Key{{Index: byPayment, Value: hex.EncodeToString(hash[:]), Unique: true}}
+	}
+	err = v.config.Store.Update(ctx, e)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
+		return &RefusedError{Reason: ReasonAgreed, Field: "currentAction.txs", Said: "an opening that pays for the invoice", True: "none: " + taken.Error() + ", which pays for it already"}
+	}
+	return err
 }
 
 // base shows a swap by what was agreed. Only the state is the service's word, and its

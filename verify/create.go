@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/big"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -92,15 +93,21 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 		t.Recipient = to.String()
 	case tokens.Lightning:
 		t.Type = swapper.SwapToBTCLN
-		return t, v.readInvoice(t.Recipient, in)
+		return t, v.readInvoice(&t, in)
 	default:
 		return t, fault.New(fault.Unsupported, "swaps from %s to %s are not verified yet", t.Src, t.Dst)
 	}
 	return t, nil
 }
 
-// readInvoice checks the invoice that is to be paid, whose amount is the output.
-func (v *verifier) readInvoice(text string, in swapper.CreateSwapInput) error {
+// waitSlack is how much later than asked for by the wallet's clock an escrow may end, which
+// the service reckons by its own.
+const waitSlack = 10 * time.Minute
+
+// readInvoice checks the invoice that is to be paid, whose amount is the output, and
+// reckons how long its payment may take.
+func (v *verifier) readInvoice(t *terms, in swapper.CreateSwapInput) error {
+	text := t.Recipient
 	if !lightning.LooksLikeInvoice(text) {
 		return fault.New(fault.Unsupported, "payments to LNURL links and Lightning addresses are not verified yet: use an invoice")
 	}
@@ -120,7 +127,16 @@ func (v *verifier) readInvoice(text string, in swapper.CreateSwapInput) error {
 	case in.Amount.Cmp(big.NewInt(sats)) != 0:
 		return fault.Invalid("amount", "is %s sats, but the invoice is for %d", in.Amount, sats)
 	}
-	return nil
+	wait, _, err := lightning.HTLCWait(orZero(in.LightningPaymentHTLCTimeout), orZero(in.LightningPaymentMaxHTLCTimeout), inv.MinFinalCLTV)
+	t.Latest = v.config.Now().Add(waitSlack).Unix() + wait
+	return err
+}
+
+func orZero(d *time.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return *d
 }
 
 // take checks the answer and completes the terms with it.

@@ -5,6 +5,6 @@
 //
 // What is verified is a table in docs/verify.md. Everything else is refused, with an
 // error that says so: an answer that was not verified never reaches the wallet. At
-// present, quotes of swaps to a Bitcoin address or a Lightning invoice are verified; no
-// action is, so that nothing can be signed, paid or revealed through this package.
+// present, swaps from a smart chain to a Bitcoin address or a Lightning invoice are
+// verified; others are refused.
 package verify

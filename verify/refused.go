@@ -18,6 +18,8 @@ const (
 	ReasonRecipient Reason = "recipient" // somebody else would be paid
 	ReasonExpiry    Reason = "expiry"    // the quote has expired
 	ReasonAgreed    Reason = "agreed"    // differs from what was agreed when the swap was created
+	ReasonAction    Reason = "action"    // would do something else than the swap needs
+	ReasonChain     Reason = "chain"     // the wallet's own nodes say otherwise
 )
 
 // RefusedError says what the service said and what is true. Its code is

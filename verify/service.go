@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"math/big"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 )
 
-// GetSwapStatus implements [swapper.Service]. It shows what was agreed, and the
-// service's word of the state, marked as such; a quote that has changed is refused. The
-// action, the steps, the escrow and whether the swap is finished are not verified yet,
-// and are left out. A secret is refused before the service hears of it.
+// GetSwapStatus implements [swapper.Service]. It shows what was agreed, what the wallet's
+// own nodes say of the escrow, and the service's word of the state, marked as such; a quote
+// that has changed is refused. An action is verified, or withheld with an ActionError that
+// says so. A secret is refused before the service hears of it. The nodes are asked
+// while the service is, and once more for an action.
 func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -21,12 +25,20 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	if in.Secret != "" {
 		return nil, fault.Invalid("secret", "must be empty: that it may be revealed is not verified yet")
 	}
-	t, err := v.agreed(ctx, in.SwapID)
+	t, version, err := v.agreed(ctx, in.SwapID)
 	if err != nil {
 		return nil, err
 	}
-	got, err := v.service.GetSwapStatus(ctx, in)
+	o, err := v.chains(ctx)
 	if err != nil {
+		return nil, err
+	}
+	var got *swapper.GetSwapStatusOutput
+	var fact *chains.EscrowFact
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { got, err = v.service.GetSwapStatus(gctx, in); return err })
+	g.Go(func() error { fact = v.fact(gctx, o, t); return nil })
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	if got == nil {
@@ -37,10 +49,49 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	}
 	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
 		SwapOutputBase: t.base(in.SwapID, got.State), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	if a := got.CurrentAction; a != nil {
-		out.ActionError = &swapper.ActionError{Code: swapper.CodeUnsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
+	ended(&out.ListSwapOutput, fact)
+	if err := v.act(ctx, o, version, t, in, got, fact, out); err != nil {
+		return nil, err
 	}
 	return out, nil
+}
+
+// act fills in the action of a status.
+func (v *verifier) act(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, out *swapper.GetSwapStatusOutput) error {
+	switch a := got.CurrentAction; {
+	case a == nil:
+		return nil
+	case a.Wait != nil:
+		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
+		return nil
+	case a.SignSmartChainTransaction != nil:
+		sign, err := v.signing(ctx, o, in.SwapID, version, t, in, got, fact)
+		switch {
+		case err == nil:
+			out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
+		case fault.CodeOf(err) == fault.Unsupported:
+			out.ActionError, err = &swapper.ActionError{Code: swapper.CodeUnsupported, Error: err.Error()}, nil
+		}
+		return err
+	default:
+		out.ActionError = &swapper.ActionError{Code: swapper.CodeUnsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
+		return nil
+	}
+}
+
+// maxPoll is the longest time that a wallet waits before it looks again, in seconds.
+const maxPoll = 60
+
+// wait is what the service says of how long to wait, within bounds.
+func wait(said swapper.Wait) *swapper.Wait {
+	w := &swapper.Wait{Name: swapper.NameAwaitingLPPayout, Description: "Told by the service, not verified: wait.", ExpectedTimeSeconds: said.ExpectedTimeSeconds, PollTimeSeconds: said.PollTimeSeconds}
+	if !(w.ExpectedTimeSeconds >= 0) {
+		w.ExpectedTimeSeconds = -1
+	}
+	if !(w.PollTimeSeconds >= 0 && w.PollTimeSeconds <= maxPoll) {
+		w.PollTimeSeconds = maxPoll
+	}
+	return w
 }
 
 // unchanged compares a later answer with what was agreed.
@@ -121,11 +172,6 @@ func (v *verifier) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsIn
 
 func notYet(operation string) error {
 	return fault.New(fault.Unsupported, "%s is not verified yet, and is not passed on to the service", operation)
-}
-
-// SubmitTransaction implements [swapper.Service]: it refuses.
-func (v *verifier) SubmitTransaction(context.Context, swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
-	return nil, notYet("submitTransaction")
 }
 
 // SettleWithLnurl implements [swapper.Service]: it refuses.

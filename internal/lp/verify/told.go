@@ -3,6 +3,7 @@ package verify
 import (
 	"math/big"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
@@ -67,6 +68,34 @@ func (a Agreed) toldNetworkFee(got ToldSend) error {
 	limit := bigs.Add(bigs.Add(worth, bigs.MulDiv(worth, big.NewInt(a.Policy.tolerance()), million)), big.NewInt(1))
 	if got.NetworkFee.Cmp(limit) > 0 {
 		return doubt(check, "the network fee is %s base units, at most %s are accepted for %s sats", got.NetworkFee, limit, got.Sats)
+	}
+	return nil
+}
+
+// ToldOpening is what the opening of an escrow is compared with that a service hands out,
+// for a swap whose figures passed [Told]. Agreed.LP is whoever the escrow names: whoever
+// pays as agreed may have it.
+type ToldOpening struct {
+	Agreed
+	Pays      *big.Int         // base units of the token, with all fees
+	Condition chains.Condition // under which the escrow is paid out
+	Latest    int64            // Unix seconds by which the user can have it back
+}
+
+// ToldEscrow checks the whole escrow: the payer, who gets it back, the token, the amount,
+// the claim condition, no deposit, no bounty, nothing published, an end that is to come
+// and not later than accepted (protocol: lp-protocol.md §6.2, §6.3). Pure.
+func ToldEscrow(want ToldOpening, got chains.Escrow) error {
+	want.LP = got.Claimer
+	e, err := want.sameEscrow(got.Data, func(got chains.Escrow) chains.Spec {
+		return chains.Spec{Kind: want.Condition.Kind, Offerer: want.User, Claimer: got.Claimer, Token: want.Token.Address, Amount: want.Pays,
+			Condition: want.Condition, Sequence: got.Sequence, Expiry: got.Expiry, PayIn: true}
+	})
+	if err != nil {
+		return err
+	}
+	if e.Expiry > want.Latest || e.Expiry <= want.Now.Unix() {
+		return lp.Late(lp.CheckExpiry, "the escrow ends at %d, must end from %d to %d", e.Expiry, want.Now.Unix()+1, want.Latest)
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func (p Programs) ReadPlan(text chains.PlanText) (chains.Reading, error) {
 			return chains.Reading{}, fault.Invalid(at, "%w", err)
 		}
 		if step != nil {
+			if d, err := p.SwapDataOf(step.Escrow); err == nil {
+				r.Nonce, r.Confirmations = d.Nonce, d.Confirmations
+			}
 			r.Plan.Steps = append(r.Plan.Steps, *step)
 			r.Authorized = r.Authorized || step.Kind == chains.StepInit && !want[len(want)-1].Cosigner.IsZero()
 			wants = append(wants, want...)
