@@ -69,6 +69,7 @@ var errorCodes = []Code{CodeInvalidInput, CodeUnsupported, CodeAmountOutOfBounds
 var errorSubjects = []struct{ folder, title string }{
 	{".", "Requests"},
 	{"httpapi", "HTTP and JSON"},
+	{"verify", "Answers of a service that is not trusted"},
 	{"tokens", "Tokens and amounts"},
 	{"fault", "Tokens and amounts"},
 	{"address", "Addresses and links"},
@@ -209,6 +210,7 @@ func sourceErrors(t *testing.T) (all []errorText) {
 	}
 	visit(".")
 	visit("httpapi")
+	visit("verify")
 	for _, folder := range publicDirs(t) {
 		if name := filepath.ToSlash(folder); strings.HasPrefix(name, "chains/") && !strings.HasSuffix(name, "test") {
 			visit(name)
