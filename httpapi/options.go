@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-
 // Option is an option of [New] and [Mount].
 type Option func(*options)
 
