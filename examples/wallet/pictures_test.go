@@ -38,7 +38,11 @@ type screen struct {
 	width, height int64
 }
 
-// look sees a state on every screen, light and dark: nothing is wider than the screen.
+// raw is what no reader is shown: words of the service's own, base units, and codes.
+const raw = `/base units|\(LIGHTNING\)|\b[a-z]+_[a-z]+\b|\b[A-Z]+_[A-Z_]+\b|undefined|NaN|\[object/.exec(document.body.innerText)?.[0] ?? ''`
+
+// look sees a state on every screen, light and dark: nothing is wider than the screen, nothing
+// moves for those who do not want it, and every word is for readers.
 func (p tab) look(state string) {
 	p.Helper()
 	screens := []screen{{"phone", 390, 844}, {"desktop", 1280, 860}, {"narrow", 320, 640}, {"wide", 1600, 900}}
@@ -61,6 +65,10 @@ func (p tab) look(state string) {
 			}
 		}
 	}
+	if word := get[string](p, raw); word != "" {
+		p.Errorf("%s: the page shows %q", state, word)
+	}
+	p.until(`document.getAnimations().length === 0`) // when those that ran before are over
 	p.do(chromedp.EmulateViewport(1280, 860))
 }
 

@@ -17,7 +17,8 @@ export const asked = (s) => s.currentAction && s.currentAction.type !== 'Wait' ?
 const kinds = { Quote: 0, Payment: 1, Payout: 2 };
 
 // phase returns { name, title, lead, button, how far in percent, sign, stage }. did is what the
-// page does or has done: { doing: 'wallet' or 'sending', sent: what was asked for }.
+// page does or has done: { doing: 'wallet' or 'sending', sent: what was asked for }; own is what this
+// browser keeps of the swap: { dropped: the quote was given up, link: an LNURL pays }.
 export function phase(s, did, now, own) {
   const q = s.quote, pay = show(q.inputAmount), get = show(q.outputAmount), a = s.currentAction;
   const from = chainName(q.inputAmount.chain), to = chainName(q.outputAmount.chain);
