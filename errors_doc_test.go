@@ -69,16 +69,17 @@ var errorCodes = []Code{CodeInvalidInput, CodeUnsupported, CodeAmountOutOfBounds
 var errorSubjects = []struct{ folder, title string }{
 	{".", "Requests"},
 	{"httpapi", "HTTP and JSON"},
+	{"verify", "Answers of a service that is not trusted"},
 	{"tokens", "Tokens and amounts"},
 	{"fault", "Tokens and amounts"},
-	{"address", "Addresses and links"},
-	{"lnurl", "Addresses and links"},
+	{"internal/address", "Addresses and links"},
+	{"internal/lnurl", "Addresses and links"},
 	{"internal/lightning", "Lightning invoices"},
 	{"balance", "Spendable balances"},
 	{"internal/quote", "Quotes"},
 	{"internal/lp", "Liquidity providers"},
 	{"price", "Market prices"},
-	{"swap", "State of a swap"},
+	{"internal/swap", "State of a swap"},
 	{"internal/engine", "State of a swap"},
 	{"internal/chainio", "Actions and submissions"},
 	{"internal/recovery", "Recovery and import"},
@@ -209,6 +210,7 @@ func sourceErrors(t *testing.T) (all []errorText) {
 	}
 	visit(".")
 	visit("httpapi")
+	visit("verify")
 	for _, folder := range publicDirs(t) {
 		if name := filepath.ToSlash(folder); strings.HasPrefix(name, "chains/") && !strings.HasSuffix(name, "test") {
 			visit(name)
@@ -359,7 +361,7 @@ func (p *errorReader) call(c *ast.CallExpr) {
 			p.passed(c)
 		}
 	case "fault.OutOfBounds":
-		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "amount must be from <min> to <max> base units")
+		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "Swap amount too low! It must be from <min> to <max> base units")
 	case "errors.New", "fmt.Errorf":
 		if text, ok := p.text(c.Args, 0); ok {
 			p.add("", "", text)

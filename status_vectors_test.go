@@ -17,9 +17,9 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/recovery"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage/storagetest"
-	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -200,6 +200,10 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	delete(is, "flags") // an addition of interface version 1.0.1
 	failure := is.in("actionError")
 	delete(is, "actionError")
+	if escrow, ok := is["escrow"].(map[string]any); ok { // additions to the published interface
+		delete(escrow, "nonce")
+		delete(escrow, "confirmations")
+	}
 	if want.Error {
 		// The reference has no answer; ours is the one of the record alone, without
 		// the part that failed.

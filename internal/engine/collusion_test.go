@@ -14,9 +14,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage/storagetest"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // colluding are two nodes of which the first, which is asked by default, says what the
@@ -130,6 +130,10 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 						r = look(after * time.Minute)
 						if r.State != was && ended(r).Finished && !slices.Contains(is.want, r.State) && !slices.Contains(is.end, r.State) {
 							t.Errorf("%s: %s is shown", name, ended(r).Name)
+						}
+						hides := is.escrow.State != chains.EscrowNone && lie.escrow.State == chains.EscrowNone || is.withdrawal.State != chains.WithdrawalNone && lie.withdrawal.State == chains.WithdrawalNone
+						if hides && slices.Contains(is.want, was) && !slices.Contains(slices.Concat(is.end, is.want), r.State) {
+							t.Errorf("%s: the state goes from %d to %d", name, was, r.State)
 						}
 						if ended(r).Finished {
 							shown++
