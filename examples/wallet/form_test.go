@@ -225,3 +225,29 @@ func TestErrorsOfTheService(t *testing.T) {
 		}
 	}
 }
+
+// What is to be paid says how often, how much and until when; a click copies it whole.
+func TestDeposit(t *testing.T) {
+	t.Parallel()
+	p := browse(t, everyChain(t).url, before(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`))
+	p.ask("LIGHTNING-BTC", "STARKNET-WBTC", "pay", "0.0005")
+	if got := p.text("lead"); !regexp.MustCompile(`^Once, exactly this amount, until \d\d:\d\d\.`).MatchString(got) {
+		t.Errorf("the payment is described as %q", got)
+	}
+	if got := get[string](p, `document.getElementById('code').alt`); got != "QR code of the invoice for 0.0005 BTC" {
+		t.Errorf("the code is named %q", got)
+	}
+	p.do(chromedp.Click("#deposit-address button", chromedp.ByQuery))
+	p.until(`window.copied?.startsWith('lnbcrt500u') && document.getElementById('announce').textContent === 'Copied the invoice.'`)
+	if shown := p.text("deposit-address"); len(shown) > 20 {
+		t.Errorf("the invoice is shown at its whole length: %q", shown)
+	}
+	if !get[bool](p, `document.getElementById('s-deposit-row').hidden`) {
+		t.Error("a swap without a security deposit explains one")
+	}
+	p.key("change")
+	p.ask("LIGHTNING-BTC", "SOLANA-WBTC", "pay", "0.0005")
+	if got := p.text("s-deposit-row"); !strings.Contains(got, "returns to you with the claim") {
+		t.Errorf("the security deposit is explained as %q", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"testing"
 	"time"
@@ -37,7 +38,11 @@ type screen struct {
 	width, height int64
 }
 
-// look sees a state on every screen, light and dark: nothing is wider than the screen.
+// raw is what no reader is shown: words of the service's own, base units, and codes.
+const raw = `/base units|\(LIGHTNING\)|\b[a-z]+_[a-z]+\b|\b[A-Z]+_[A-Z_]+\b|undefined|NaN|\[object/.exec(document.body.innerText)?.[0] ?? ''`
+
+// look sees a state on every screen, light and dark: nothing is wider than the screen, nothing
+// moves for those who do not want it, and every word is for readers.
 func (p tab) look(state string) {
 	p.Helper()
 	screens := []screen{{"phone", 390, 844}, {"desktop", 1280, 860}, {"narrow", 320, 640}, {"wide", 1600, 900}}
@@ -60,6 +65,10 @@ func (p tab) look(state string) {
 			}
 		}
 	}
+	if word := get[string](p, raw); word != "" {
+		p.Errorf("%s: the page shows %q", state, word)
+	}
+	p.until(`document.getAnimations().length === 0`) // when those that ran before are over
 	p.do(chromedp.EmulateViewport(1280, 860))
 }
 
@@ -92,7 +101,7 @@ func (p tab) keep(name string) {
 	}
 }
 
-// reduce writes a picture with the 256 colours that it has most of, which is enough for a page.
+// reduce writes a picture with 128 colours, which is enough for a page.
 func reduce(shot []byte) ([]byte, error) {
 	from, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {
@@ -106,7 +115,7 @@ func reduce(shot []byte) ([]byte, error) {
 	b := from.Bounds()
 	coarse := func(x, y int) color.RGBA {
 		c := color.RGBAModel.Convert(from.At(x, y)).(color.RGBA)
-		return color.RGBA{c.R &^ 1, c.G &^ 1, c.B &^ 1, 255}
+		return color.RGBA{c.R &^ 3, c.G &^ 3, c.B &^ 3, 255}
 	}
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
@@ -122,8 +131,11 @@ func reduce(shot []byte) ([]byte, error) {
 		return a.n > b.n || a.n == b.n && (int(a.c.R)<<16|int(a.c.G)<<8|int(a.c.B)) < (int(b.c.R)<<16|int(b.c.G)<<8|int(b.c.B))
 	})
 	var palette color.Palette
-	for _, m := range most[:min(len(most), 256)] {
-		palette = append(palette, m.c)
+	for i, m := range most {
+		alike := slices.ContainsFunc(palette, func(c color.Color) bool { return distance(c.(color.RGBA), m.c) < 300 })
+		if i < 96 || len(palette) < 128 && !alike { // a colour of a mark is rare and has none like it
+			palette = append(palette, m.c)
+		}
 	}
 	to, near := image.NewPaletted(b, palette), make(map[color.RGBA]uint8)
 	for y := b.Min.Y; y < b.Max.Y; y++ {
@@ -140,6 +152,12 @@ func reduce(shot []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, to)
 	return out.Bytes(), err
+}
+
+// distance is the square of how far two colours are apart.
+func distance(a, b color.RGBA) int {
+	r, g, l := int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B)
+	return r*r + g*g + l*l
 }
 
 // The page fits from 320 to 1600 pixels in its states. What is seen can be kept; the pictures

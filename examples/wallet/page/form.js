@@ -161,7 +161,7 @@ async function order(open) {
       srcToken: src.id, dstToken: dst.id, amount: raw.toString(), amountType: exact === 'pay' ? 'EXACT_IN' : 'EXACT_OUT',
       srcAddress: link ?? (['BITCOIN', 'LIGHTNING'].includes(src.chainId) ? undefined : wallets.address(src.chainId)), dstAddress: $('recipient').value.trim(),
     });
-    keep(made.swapId, { key: swapKey, at: Date.now(), exact, recipient: $('recipient').value.trim() });
+    keep(made.swapId, { key: swapKey, link: Boolean(link), at: Date.now(), exact, recipient: $('recipient').value.trim() });
     quoted = made.swapId;
     await open(made.swapId);
   } catch (e) {

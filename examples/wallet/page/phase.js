@@ -17,8 +17,9 @@ export const asked = (s) => s.currentAction && s.currentAction.type !== 'Wait' ?
 const kinds = { Quote: 0, Payment: 1, Payout: 2 };
 
 // phase returns { name, title, lead, button, how far in percent, sign, stage }. did is what the
-// page does or has done: { doing: 'wallet' or 'sending', sent: what was asked for }.
-export function phase(s, did, now, dropped) {
+// page does or has done: { doing: 'wallet' or 'sending', sent: what was asked for }; own is what this
+// browser keeps of the swap: { dropped: the quote was given up, link: an LNURL pays }.
+export function phase(s, did, now, own) {
   const q = s.quote, pay = show(q.inputAmount), get = show(q.outputAmount), a = s.currentAction;
   const from = chainName(q.inputAmount.chain), to = chainName(q.outputAmount.chain);
   if (s.isFinished) {
@@ -31,18 +32,19 @@ export function phase(s, did, now, dropped) {
   if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: 'What you signed is on its way.', far: 25, sign: 'wait', stage: kinds.Payment };
   if (did.sent && did.sent === asked(s)) return { name: 'sent', title: 'Sent', lead: `Waiting until ${from === 'Lightning' ? 'the provider' : 'the network'} sees it. You need not do anything.`, far: 35, sign: 'wait', stage: kinds.Payment };
   if (unused(s)) {
-    if (dropped) return { name: 'dropped', title: 'This quote was replaced', lead: 'You changed the swap after this quote, so it cannot be paid from here any more.', button: 'Back to the form', sign: 'clock', stage: kinds.Quote };
+    if (own?.dropped) return { name: 'dropped', title: 'This quote was replaced', lead: 'You changed the swap after this quote, so it cannot be paid from here any more.', button: 'Back to the form', sign: 'clock', stage: kinds.Quote };
     if (now >= q.expiry || s.steps.some((p) => ['expired', 'soft_expired'].includes(p.status))) return { name: 'late', title: 'The quote has expired', lead: 'Do not pay it any more. If you have paid already, the swap goes on by itself and is shown here.', button: 'Get a new quote', sign: 'clock', stage: kinds.Quote };
   }
+  if (s.isFailed && !a) return { name: 'over', title: 'Too late to go on', lead: s.state.description, sign: 'warn', stage: kinds.Payment };
   if (!a || a.type === 'Wait') return waiting(s, a, pay, get, from, to);
   if (a.type === 'SendToAddress') {
     const lightning = a.chain === 'LIGHTNING';
     const until = new Date(q.expiry).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
     return { name: 'deposit', title: lightning ? `Pay ${pay}` : `Send ${pay}`, lead: lightning ? `Once, exactly this amount, until ${until}. From any Lightning wallet.` : `Once, exactly this amount, in one output${unused(s) ? `, until ${until}` : ', and soon: the address is good for a limited time'}. From any Bitcoin wallet.`,
-      button: lightning && s.lnurl?.withdraw ? 'Let the link pay' : `Pay ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
+      button: lightning && own?.link ? 'Let the link pay' : `Pay ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
   }
   if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back on ${from}.`, button: 'Sign and take it back', far: 60, sign: 'back', stage: kinds.Payment };
-  if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you.`, button: 'Sign and claim', far: 70, sign: 'ready', stage: kinds.Payout };
+  if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 70, sign: 'ready', stage: kinds.Payout };
   if (stepOf(s, 'Setup')) return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: `One signature on ${to} opens the swap. Then you get the address to pay to on ${from}.`, button: 'Sign and open the swap', stage: kinds.Quote };
   return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: from === 'Bitcoin' ? 'Check the amounts, then sign. The same transaction binds the provider’s vault to pay you.' : 'Check the amounts, then sign. What you pay waits in an escrow: the provider gets it only when you are paid.', button: 'Sign and pay', stage: kinds.Quote };
 }

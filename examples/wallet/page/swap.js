@@ -12,7 +12,7 @@ import { tokenOf } from './form.js';
 import { lost, whenBack } from './online.js';
 import * as wallets from './wallets.js';
 
-let swap = null, stream = null, did = {}, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
+let swap = null, stream = null, did = {}, events = 0, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
 
 // open shows a swap; false if something else was opened meanwhile.
 export async function open(id) {
@@ -46,7 +46,7 @@ function follow() {
   if (swap.isFinished) return;
   stream = new EventSource(`api/subscribe?swapId=${encodeURIComponent(swap.swapId)}`);
   const of = swap.swapId;
-  stream.addEventListener('swap', (e) => { if (swap?.swapId === of) update(JSON.parse(e.data)); });
+  stream.addEventListener('swap', (e) => { events++; if (swap?.swapId === of) update(JSON.parse(e.data)); });
   stream.addEventListener('error', () => { if (stream?.readyState === EventSource.CLOSED) setTimeout(look, 1000); });
 }
 
@@ -57,15 +57,16 @@ function update(s) {
   if (swap.isFinished) stream?.close();
 }
 
-// look asks for the status: then the service looks at chains and providers at once.
+// look asks for the status: then the service looks at chains and providers at once. What an
+// event has told meanwhile is newer.
 async function look() {
   if (!swap || swap.isFinished || document.hidden || looking) return;
   looking = true;
-  const of = swap.swapId;
+  const of = swap.swapId, before = events;
   try {
     const s = await call('api/getSwapStatus', { swapId: of });
     if (swap?.swapId !== of) return;
-    update(s);
+    if (events === before) update(s);
     if (stream?.readyState === EventSource.CLOSED) follow();
   } catch (e) {
     if (e.code === 'not_found' && swap?.swapId === of) gone(of);
@@ -82,7 +83,7 @@ function sent(what) {
 }
 
 function render() {
-  const s = swap, q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId)?.dropped);
+  const s = swap, q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
   $('view-swap').dataset.phase = p.name;
   if (now !== p.title) {
     text($('headline'), p.title);
@@ -96,7 +97,7 @@ function render() {
     li.className = i < p.stage ? 'done' : i === p.stage ? 'now' : '';
     if (i === p.stage) li.setAttribute('aria-current', 'step'); else li.removeAttribute('aria-current');
   });
-  hide($('flow'), ['expired', 'late', 'dropped', 'refunded', 'failed'].includes(p.name));
+  hide($('flow'), ['over', 'expired', 'late', 'dropped', 'refunded', 'failed'].includes(p.name));
   bar(p);
   deposit(p);
   const button = $('go');
@@ -122,7 +123,7 @@ const problemOf = (e) => e.code === 'upstream' ? 'A provider or node does not an
 // payer says whose wallet the button asks.
 function payer(s, p) {
   const a = s.currentAction;
-  if (s.lnurl?.withdraw && p.name === 'deposit') return '';
+  if (kept(s.swapId)?.link && p.name === 'deposit') return '';
   if (a.type === 'SignSmartChainTransaction' && wallets.theirs(a.requiredSigner)) return 'Your browser wallet asks you to confirm.';
   return 'The button uses the test wallet of the local network.';
 }
@@ -228,7 +229,7 @@ function steps(s) {
 async function act() {
   const p = $('view-swap').dataset.phase, s = swap;
   if (['received', 'failed', 'refunded', 'expired', 'late', 'dropped'].includes(p)) return leave(p, s);
-  if (phase(s, did, Date.now(), kept(s.swapId)?.dropped).name !== p) return render(); // the quote has just ended
+  if (phase(s, did, Date.now(), kept(s.swapId)).name !== p) return render(); // the quote has just ended
   const a = s.currentAction, what = asked(s);
   const doing = (state) => { did.doing = state; if (swap === s || swap?.swapId === s.swapId) render(); };
   did.fault = false;
@@ -236,7 +237,7 @@ async function act() {
   try {
     if (a.type === 'SendToAddress' && a.chain === 'LIGHTNING') {
       doing('sending');
-      if (s.lnurl?.withdraw) await call('api/settleWithLnurl', {}, { swapId: s.swapId });
+      if (kept(s.swapId)?.link) await call('api/settleWithLnurl', {}, { swapId: s.swapId });
       else await call('local/pay', {}, { invoice: a.txs[0].address });
     } else if (a.type === 'SignSmartChainTransaction' && wallets.theirs(a.requiredSigner)) {
       doing('wallet');
