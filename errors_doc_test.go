@@ -79,7 +79,7 @@ var errorSubjects = []struct{ folder, title string }{
 	{"internal/quote", "Quotes"},
 	{"internal/lp", "Liquidity providers"},
 	{"price", "Market prices"},
-	{"swap", "State of a swap"},
+	{"internal/swap", "State of a swap"},
 	{"internal/engine", "State of a swap"},
 	{"internal/chainio", "Actions and submissions"},
 	{"internal/recovery", "Recovery and import"},
@@ -361,7 +361,7 @@ func (p *errorReader) call(c *ast.CallExpr) {
 			p.passed(c)
 		}
 	case "fault.OutOfBounds":
-		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "amount must be from <min> to <max> base units")
+		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "Swap amount too low! It must be from <min> to <max> base units")
 	case "errors.New", "fmt.Errorf":
 		if text, ok := p.text(c.Args, 0); ok {
 			p.add("", "", text)

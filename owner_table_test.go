@@ -24,8 +24,8 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // What the swaps of the walk would tell: a link that pays out, what a shop says to its payer,
@@ -343,6 +343,7 @@ func (w *walk) submit(who string, p person) {
 
 // Where bitcoin goes back to is for the swap's owner to say: it is said once.
 func TestRefundAddressIsForTheOwner(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := newStage(t, now, nil)
 	for _, f := range swap.Flows() {
@@ -373,6 +374,7 @@ func TestRefundAddressIsForTheOwner(t *testing.T) {
 // and by everybody else, for swaps of every type in every state, in worlds in which nothing
 // answers, nothing is open, and the escrow is open, not final or final.
 func TestWhoseSwapItIs(t *testing.T) {
+	t.Parallel()
 	checks := map[string]func(*walk, string, person){
 		"`createSwap`":    nil, // of a new swap, in no state yet: e2e.TestLinksAreForTheirOwner
 		"`getSwapStatus`": (*walk).status, "`getSwapStatus` with the preimage as `secret`": (*walk).withSecret,

@@ -17,9 +17,9 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/recovery"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage/storagetest"
-	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/watchtower"
 )
 

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap"
 )
 
-// SwapType is the name of a swap type.
-type SwapType string
+// SwapType is the name of a swap type; package swap tells its states.
+type SwapType = swap.Type
 
 // The swap types.
 const (

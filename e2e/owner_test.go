@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // asked is what a caller is answered over HTTP.

@@ -40,6 +40,7 @@ func in(src, dst string, amount int64, exact swapper.AmountType, from, to string
 
 // A user's wallet finishes a swap in each direction, and the balances say so.
 func TestEveryDirection(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	client := open(t, n.Config())
 	to, err := n.NewUser()
@@ -75,6 +76,7 @@ func TestEveryDirection(t *testing.T) {
 // The same on Solana, with both versions of the swap program, and its money, faults
 // and time.
 func TestSolana(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
 			n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
@@ -141,6 +143,7 @@ func TestSolana(t *testing.T) {
 
 // What the user signs as a wallet would, by the action alone, is taken on every chain.
 func TestSignOnEveryChain(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	for _, token := range []string{"CITREA-WBTC", "SOLANA-WBTC", "STARKNET-WBTC"} {
@@ -165,6 +168,7 @@ func TestSignOnEveryChain(t *testing.T) {
 
 // A wallet with keys of its own is given money.
 func TestMoney(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	u, err := n.NewUser()
 	if err != nil {
@@ -224,6 +228,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A version of the swap program that there is not is refused.
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	if n, err := swappertest.New(t.Context(), swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v3"}}); err == nil {
 		_ = n.Close()
 		t.Error("v3 is known")
@@ -232,6 +237,7 @@ func TestOptions(t *testing.T) {
 
 // Each fault shows where a wallet backend meets it, and ends when it is over.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{LPs: 2})
 	evm := n.User.Address("CITREA")
 	fromBitcoin := in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", evm)
@@ -320,6 +326,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestClockAndBlocks(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
 	client := open(t, n.Config())
 	swap, err := client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA")))
@@ -361,6 +368,7 @@ func TestClockAndBlocks(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	client := open(t, n.Config())
 	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
@@ -402,6 +410,7 @@ func TestLinks(t *testing.T) {
 
 // Another process is told where everything is, and moves the network.
 func TestOtherProcesses(t *testing.T) {
+	t.Parallel()
 	const wbtc = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"
 	n := swappertest.StartWith(t, swappertest.Options{
 		EVM:    swappertest.EVMOptions{Chain: "GOAT", ChainID: 77, Tokens: map[string]string{"WBTC": wbtc}, BaseFee: 20_000_000, L1FeeRate: 5},
@@ -442,6 +451,7 @@ func TestOtherProcesses(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]swappertest.Options{
 		"token's address": {EVM: swappertest.EVMOptions{Tokens: map[string]string{"WBTC": "0x12"}}},
 		"unknown token":   {EVM: swappertest.EVMOptions{Tokens: map[string]string{"DOGE": "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"}}},
@@ -456,6 +466,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // The same on Starknet, with users whose accounts are not deployed.
 func TestStarknet(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	to, err := n.NewUser()
@@ -519,6 +530,7 @@ func TestStarknet(t *testing.T) {
 
 // Somebody who has nothing on Solana buys the coins to pay fees with.
 func TestGasOnSolana(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	client := open(t, n.Config())
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {

@@ -79,6 +79,7 @@ func TestCallersAreNamed(t *testing.T) {
 
 // The process speaks TLS by its file, and a new pair of files counts without a restart.
 func TestProcessReplacesItsCertificate(t *testing.T) {
+	t.Parallel()
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	pair := func(name string, at time.Time) {

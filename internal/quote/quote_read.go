@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/lnurl"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // payee is who a Lightning payout goes to.
@@ -44,7 +44,7 @@ func (o *order) toBTCLN(ctx context.Context) (*swap.Record, error) {
 	}
 	low, high := link.Sats()
 	if o.Amount.Cmp(sats(low)) < 0 || o.Amount.Cmp(sats(high)) > 0 {
-		return nil, fault.OutOfBounds("amount", sats(low), sats(high))
+		return nil, fault.OutOfBounds("amount", o.Amount, sats(low), sats(high))
 	}
 	to, err := o.invoiceOf(ctx, link, o.Amount.Int64())
 	if err != nil {

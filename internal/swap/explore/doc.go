@@ -11,6 +11,6 @@
 // ([engine.Turn]), with its record codec, its keys and its rules of what counts as an
 // answer; what the process remembers of the chain it remembers by the rule of package settle.
 //
-//	go test ./swap/explore                                          a small bound, in seconds
-//	go test ./swap/explore -run TestExplore -explore 2 -timeout 4h  two surprises
+//	go test ./internal/swap/explore                                          a small bound, in seconds
+//	go test ./internal/swap/explore -run TestExplore -explore 2 -timeout 4h  two surprises
 package explore

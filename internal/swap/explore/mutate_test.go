@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/swap"
 )
 
 var mutants = flag.Bool("explore.mutants", false, "try every mutant of every table, and say which are not noticed")

@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write docs/states from the tables")
 
 func TestDiagramsAreCurrent(t *testing.T) {
 	for _, f := range Flows() {
-		path := filepath.Join("..", "docs", "states", f.Type.String()+".md")
+		path := filepath.Join("..", "..", "docs", "states", f.Type.String()+".md")
 		want := f.Diagram()
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -21,7 +21,7 @@ func TestDiagramsAreCurrent(t *testing.T) {
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != want {
-			t.Errorf("%s is not what the table says (%v); run go test ./swap -run Diagrams -update", path, err)
+			t.Errorf("%s is not what the table says (%v); run go test ./internal/swap -run Diagrams -update", path, err)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // FROM_BTCLN_AUTO and FROM_BTCLN: the user pays an invoice, the provider holds the

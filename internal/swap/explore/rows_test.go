@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // far is a row that needs more surprises than all worlds can be visited with, and a

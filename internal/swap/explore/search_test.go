@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // node is how a world was reached.

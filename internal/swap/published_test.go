@@ -171,7 +171,7 @@ func published(t *testing.T) map[string]map[string][]string {
 	var doc struct {
 		Components struct{ Schemas map[string]schema }
 	}
-	text, err := os.ReadFile(filepath.Join("..", "httpapi", "openapi.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "httpapi", "openapi.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &doc)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // handsIn is a caller that hands in what nobody asks for: something signed for another
