@@ -108,11 +108,12 @@ func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t te
 	return err
 }
 
-// base shows a swap by what was agreed. Only the state is the service's word, and its
-// description says so.
+// wordOfService marks what is the service's word.
+const wordOfService = "Told by the service, not verified: "
+
+// base shows a swap by what was agreed, in a state.
 func (t terms) base(id string, s swapper.SwapState) swapper.SwapOutputBase {
 	network := swapper.AmountOf(tokens.NewAmount(t.NetworkFee, t.Src))
-	s.Description = "Told by the service, not verified: " + s.Description
 	return swapper.SwapOutputBase{
 		SwapID: id, SwapType: t.Type, State: s, CreatedAt: t.CreatedAt,
 		Quote: swapper.SwapQuote{

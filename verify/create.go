@@ -55,7 +55,9 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	if err != nil {
 		return nil, err
 	}
-	return &swapper.CreateSwapOutput{SwapOutputBase: t.base(got.SwapID, got.State), SwapKey: got.SwapKey}, nil
+	state := got.State
+	state.Description = wordOfService + state.Description
+	return &swapper.CreateSwapOutput{SwapOutputBase: t.base(got.SwapID, state), SwapKey: got.SwapKey}, nil
 }
 
 // wanted reads what a request says of the swap's terms. It refuses what cannot be

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"strings"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
@@ -49,5 +50,5 @@ func ended(out *swapper.ListSwapOutput, fact *chains.EscrowFact) {
 	if fact.State != chains.EscrowNone && !fact.Final {
 		how += ", which is not final yet"
 	}
-	out.State.Description = "By the wallet's own nodes " + how + ". " + out.State.Description
+	out.State.Description = strings.TrimSpace("By the wallet's own nodes " + how + ". " + out.State.Description)
 }

@@ -5,19 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // GetSwapStatus implements [swapper.Service]. It shows what was agreed, what the wallet's
 // own nodes say of the escrow, and the service's word of the state, marked as such; a quote
 // that has changed is refused. An action is verified, or withheld with an ActionError that
-// says so. A secret is refused before the service hears of it. The nodes are asked
-// while the service is, and once more for an action.
+// says so. Once the escrow has expired, the refund is made from what the wallet's own nodes
+// say, whatever the service says or does not say. A secret is refused before the service
+// hears of it. The nodes are asked while the service is, and once more for an action.
 func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -35,25 +38,66 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { got, err = v.service.GetSwapStatus(gctx, in); return err })
-	g.Go(func() error { fact = v.fact(gctx, o, t); return nil })
-	if err := g.Wait(); err != nil {
+	var refused error
+	var g errgroup.Group
+	g.Go(func() error { got, refused = v.told(ctx, t, in); return nil })
+	g.Go(func() error { fact = v.fact(ctx, o, t); return nil })
+	_ = g.Wait() // both keep their errors
+	due := v.refundable(t, fact)
+	state, known := without(fact, due)
+	if refused != nil && !known {
+		return nil, refused
+	}
+	if refused == nil {
+		state = got.State
+		state.Description = wordOfService + state.Description
+	}
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
+		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
+	ended(&out.ListSwapOutput, fact)
+	switch {
+	case due:
+		out.CurrentAction, err = v.refund(ctx, o, in, t)
+	case refused == nil:
+		err = v.act(ctx, o, version, t, in, got, fact, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// without is the state of a swap for which the service is not needed any more.
+func without(fact *chains.EscrowFact, due bool) (swapper.SwapState, bool) {
+	switch {
+	case due:
+		return swapper.SwapState{Number: swapstate.OutRefundable, Name: "REFUNDABLE"}, true
+	case fact == nil || fact.Err != nil:
+		return swapper.SwapState{}, false
+	case fact.State == chains.EscrowClaimed:
+		return swapper.SwapState{Number: swapstate.OutClaimed, Name: "CLAIMED"}, true
+	case fact.State == chains.EscrowRefunded:
+		return swapper.SwapState{Number: swapstate.OutRefunded, Name: "REFUNDED"}, true
+	}
+	return swapper.SwapState{}, false
+}
+
+// patience is how long the service may take to answer, so that a silent one does not keep
+// the wallet from what it can do alone.
+const patience = 20 * time.Second
+
+// told asks the service for a status, and compares it with what was agreed.
+func (v *verifier) told(ctx context.Context, t terms, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	got, err := v.service.GetSwapStatus(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	if got == nil {
 		return nil, fault.New(fault.Upstream, "the service gave no answer")
 	}
-	if err := v.unchanged(in.SwapID, t, got.SwapOutputBase); err != nil {
-		return nil, err
-	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, got.State), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, fact)
-	if err := v.act(ctx, o, version, t, in, got, fact, out); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return got, v.unchanged(in.SwapID, t, got.SwapOutputBase)
 }
 
 // act fills in the action of a status.

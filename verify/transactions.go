@@ -220,7 +220,8 @@ func refusedAuth(err error) error {
 
 // SubmitTransaction implements [swapper.Service]: the service gets what carries out a step
 // that this wallet has verified, and nothing else. The hashes are those of the
-// transactions, whatever the service says.
+// transactions, whatever the service says. Refunds after the expiry go to the wallet's
+// own nodes instead.
 func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if t.Escrow == nil {
 		return nil, fault.Invalid(fieldSigned, "must carry out the current action, and no opening of this swap's escrow was verified yet: ask for its status")
 	}
-	_, r, err := read(o.byID[t.Src.Chain], t, chains.PlanText{Txs: in.SignedTxs, Signed: true})
+	k, r, err := read(o.byID[t.Src.Chain], t, chains.PlanText{Txs: in.SignedTxs, Signed: true})
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +247,9 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	}
 	if err := v.step(t, step, nil); err != nil {
 		return nil, fault.Invalid(fieldSigned, "%w", err)
+	}
+	if step.Kind == chains.StepRefund {
+		return v.send(ctx, o.byID[t.Src.Chain], k, r.Plan, in)
 	}
 	if _, err := v.service.SubmitTransaction(ctx, in); err != nil {
 		return nil, err
