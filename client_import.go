@@ -36,9 +36,9 @@ type ImportReport struct {
 	Record  int // its place in the input, from 0
 	Outcome ImportOutcome
 	Swap    *ListSwapOutput // as it is stored, or would be; nil if the record was refused
-	// Err is why the record was refused: an [*Error] whose Field is the member of the
-	// record that is at fault ("" if no single one is). [CodeInvalidInput]: the record
-	// is damaged, contradicts itself, or is of another network. [CodeUnsupported]: its
+	// Err is why the record was refused: an [*fault.Error] whose Field is the member of the
+	// record that is at fault ("" if no single one is). [fault.InvalidInput]: the record
+	// is damaged, contradicts itself, or is of another network. [fault.Unsupported]: its
 	// swap type, contract version or token is not configured.
 	Err error
 }
@@ -64,7 +64,7 @@ const maxRecord = 1 << 20
 // for, and [Client.Run] follows all of them, as it does after a restart. The
 // reference service must not run on the same swaps at the same time.
 //
-// Errors, beside those of the records: [CodeInvalidInput] for a chain that is not
+// Errors, beside those of the records: [fault.InvalidInput] for a chain that is not
 // configured; what Records yields; a failure of the store. The records reported
 // before that are stored.
 func (c *Client) Import(ctx context.Context, in ImportInput, report func(ImportReport)) (sum ImportSummary, err error) {

@@ -31,6 +31,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -82,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 	sum, err := client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}, func(r swapper.ImportReport) {
 		if r.Outcome == swapper.ImportRefused { // ids are not shown: knowing one allows acting on the swap
-			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, swapper.CodeOf(r.Err), r.Err)
+			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, fault.CodeOf(r.Err), r.Err)
 			return
 		}
 		fmt.Fprintf(out, "record %d, %s in state %s: %s\n", r.Record, r.Swap.SwapType, r.Swap.State.Name, r.Outcome)
