@@ -81,23 +81,31 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer shut()
 
-	sum, err := client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}, func(r swapper.ImportReport) {
-		if r.Outcome == swapper.ImportRefused { // ids are not shown: knowing one allows acting on the swap
+	var stored, present, refused int
+	for r, err := range client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}) {
+		outcome := "imported"
+		switch {
+		case err != nil:
+			return err
+		case r.Err != nil: // ids are not shown: knowing one allows acting on the swap
+			refused++
 			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, fault.CodeOf(r.Err), r.Err)
-			return
+			continue
+		case r.Present:
+			present++
+			outcome = "present"
+		default:
+			stored++
 		}
-		fmt.Fprintf(out, "record %d, %s in state %s: %s\n", r.Record, r.Swap.SwapType, r.Swap.State.Name, r.Outcome)
-	})
-	if err != nil {
-		return err
+		fmt.Fprintf(out, "record %d, %s in state %s: %s\n", r.Record, r.Swap.SwapType, r.Swap.State.Name, outcome)
 	}
 	done := "imported"
 	if o.dry {
 		done = "can be imported"
 	}
-	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", sum.Imported, done, sum.AlreadyImported, sum.Refused)
-	if sum.Refused > 0 {
-		return fmt.Errorf("%d records were refused", sum.Refused)
+	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", stored, done, present, refused)
+	if refused > 0 {
+		return fmt.Errorf("%d records were refused", refused)
 	}
 	return nil
 }
