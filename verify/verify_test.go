@@ -316,7 +316,7 @@ func TestStatusShowsWhatWasAgreed(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got.CurrentAction != nil || got.ActionError == nil || got.ActionError.Code != swapper.CodeUnsupported || got.RequiresSecretReveal != nil || got.Escrow != nil || got.IsFinished || got.IsSuccess || got.IsFailed || len(got.Steps) != 0 {
+		if got.CurrentAction != nil || got.ActionError == nil || got.ActionError.Code != fault.Unsupported || got.RequiresSecretReveal != nil || got.Escrow != nil || got.IsFinished || got.IsSuccess || got.IsFailed || len(got.Steps) != 0 {
 			t.Errorf("%s: got %+v", name, got)
 		}
 		s.status.Quote.InputAmount.RawAmount = big.NewInt(100_451)
