@@ -74,6 +74,30 @@ func TestEveryDirection(t *testing.T) {
 	}
 }
 
+// A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
+func TestFinishKeepsHeldPayments(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
+	client := open(t, n.Config())
+	before, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "SOLANA-WBTC", 100_000, swapper.ExactIn, "", n.User.Address("SOLANA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil || !status.IsSuccess {
+		t.Fatalf("%v %+v", err, status)
+	}
+	now, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paid := before.Sub(before, now); paid.Int64() < 100_000 {
+		t.Errorf("paid %s, quoted 100000", paid)
+	}
+}
+
 // The same on Solana, with both versions of the swap program, and its money, faults
 // and time.
 func TestSolana(t *testing.T) {
