@@ -281,7 +281,7 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 		"submit":              {fault.NotFound, second(v.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"0x"}}))},
 		"settle":              {fault.Unsupported, second(v.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{}))},
 		"list":                {fault.Unsupported, second(v.ListSwaps(t.Context(), swapper.ListSwapsInput{}))},
-		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListPendingSwapsInput{}))},
+		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
 		"parse":               {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
 		"balance":             {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
 		"secret":              {fault.InvalidInput, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
