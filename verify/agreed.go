@@ -31,7 +31,27 @@ type terms struct {
 	Expiry     swapper.Timestamp
 	CreatedAt  swapper.Timestamp // by the wallet's clock
 	Latest     int64             // Unix seconds at which an escrow for an invoice must have ended; 0: for Bitcoin
-	Escrow     *chains.Escrow    // verified, once its opening was handed out: the only one of this swap; nil before
+	Escrow     *chains.Escrow    // verified: the only one of this swap, once its opening was handed out, or the secret revealed for it; nil before
+
+	// Of swaps from Lightning.
+	Hash        [32]byte          // of the payment
+	Preimage    chains.Preimage   // made here; zero: the wallet keeps it
+	Description string            // of the invoice, as requested
+	DescHash    string            // likewise
+	Invoice     string            // verified: the only one of this swap; "" before
+	From        uint64            // height of the smart chain before which nothing of the swap can have happened
+	Revealed    swapper.Timestamp // when the secret was about to be told to the service; 0: never
+}
+
+// receives reports whether the swap pays out on the smart chain.
+func (t terms) receives() bool { return t.Type == swapper.SwapFromBTCLNAuto }
+
+// smart is the token on the smart chain.
+func (t terms) smart() tokens.Token {
+	if t.receives() {
+		return t.Dst
+	}
+	return t.Src
 }
 
 const termsSchema = 1
@@ -53,6 +73,7 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 		return t, err
 	}
 	t.CreatedAt, t.Latest, t.Escrow = known.CreatedAt, known.Latest, known.Escrow
+	t.Preimage, t.Invoice, t.From, t.Revealed = known.Preimage, known.Invoice, known.From, known.Revealed
 	if body, err = json.Marshal(t); err != nil {
 		return t, err
 	}
@@ -87,6 +108,15 @@ func (v *verifier) agreed(ctx context.Context, id string) (t terms, version uint
 // byPayment is the index of what an escrow's opening pays for: an invoice is paid by one
 // swap.
 const byPayment = "verify/payment"
+
+// keep stores what was agreed on since.
+func (v *verifier) keep(ctx context.Context, id string, version uint64, t terms) error {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return v.config.Store.Update(ctx, storage.Entry{ID: entryID(id), Version: version, Body: body})
+}
 
 // settleOn stores the escrow of a swap before its opening is handed out. From then on the
 // swap has no other one, and no other swap pays the same invoice: a provider could claim

@@ -38,6 +38,7 @@ type Config struct {
 	Policy swapper.Policy
 	HTTP   http.RoundTripper // for the nodes of chains, as in [swapper.Config]
 	Now    func() time.Time  // nil: time.Now
+	Rand   io.Reader         // for secrets; nil: crypto/rand.Reader
 }
 
 // Wrap returns a service that verifies the answers of another. It sends no request: the
@@ -61,6 +62,9 @@ func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
 	}
 	if c.HTTP == nil {
 		c.HTTP = httpx.Transport(8)
@@ -122,7 +126,7 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	g, gctx := errgroup.WithContext(ctx)
 	for i, f := range v.config.Chains {
 		g.Go(func() (err error) {
-			all[i], err = f.Open(gctx, chains.Env{Network: v.config.Network, Bitcoin: v.config.Bitcoin, Now: v.config.Now, Rand: rand.Reader,
+			all[i], err = f.Open(gctx, chains.Env{Network: v.config.Network, Bitcoin: v.config.Bitcoin, Now: v.config.Now, Rand: v.config.Rand,
 				HTTP: v.config.HTTP, Log: slog.New(slog.DiscardHandler), Notes: notes{v.config.Store, "verify/chain/" + f.ID() + "/"}})
 			return err
 		})

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"math/big"
 	"strings"
@@ -41,14 +42,22 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	var market *big.Int
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { got, err = v.service.CreateSwap(gctx, asked); return err })
-	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, want.Src); return err })
+	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, want.smart()); return err })
+	if want.receives() {
+		asked.PaymentHash = hex.EncodeToString(want.Hash[:])
+		g.Go(func() error {
+			heads, err := o.byID[want.Dst.Chain].Heads(gctx)
+			want.From = heads.Final.Height
+			return err
+		})
+	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	if got == nil {
 		return nil, fault.New(fault.Upstream, "the service gave no answer")
 	}
-	if err := v.take(&want, in, got.SwapOutputBase, market); err != nil {
+	if err := v.take(o, &want, in, got.SwapOutputBase, market); err != nil {
 		return nil, err
 	}
 	t, err := v.agree(ctx, got.SwapID, want)
@@ -70,12 +79,16 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 	if t.Dst, err = o.tokens.Resolve(in.DstToken); err != nil {
 		return t, fault.At("dstToken", err)
 	}
+	if t.Src == tokens.LightningBTC() {
+		err = v.fromLightning(o, &t, in)
+		return t, err
+	}
 	for field, given := range map[string]bool{
 		"gasAmount": in.GasAmount != nil && in.GasAmount.Sign() != 0, "paymentHash": in.PaymentHash != "",
 		"lightningInvoiceDescription": in.LightningInvoiceDescription != "", "lightningInvoiceDescriptionHash": in.LightningInvoiceDescriptionHash != "",
 	} {
 		if given {
-			return t, fault.Invalid(field, "does not apply to swaps to Bitcoin or Lightning, the only ones that are verified yet")
+			return t, fault.Invalid(field, "does not apply to swaps to Bitcoin or Lightning")
 		}
 	}
 	chain := o.byID[t.Src.Chain]
@@ -95,7 +108,8 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 		t.Recipient = to.String()
 	case tokens.Lightning:
 		t.Type = swapper.SwapToBTCLN
-		return t, v.readInvoice(&t, in)
+		err = v.readInvoice(&t, in)
+		return t, err
 	default:
 		return t, fault.New(fault.Unsupported, "swaps from %s to %s are not verified yet", t.Src, t.Dst)
 	}
@@ -142,7 +156,7 @@ func orZero(d *time.Duration) time.Duration {
 }
 
 // take checks the answer and completes the terms with it.
-func (v *verifier) take(t *terms, in swapper.CreateSwapInput, got swapper.SwapOutputBase, market *big.Int) error {
+func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swapper.SwapOutputBase, market *big.Int) error {
 	q := got.Quote
 	if got.SwapID == "" || len(entryID(got.SwapID)) > storage.MaxID {
 		return &RefusedError{Reason: ReasonID, Field: "swapId", Said: got.SwapID, True: "an id of at most " + big.NewInt(int64(storage.MaxID-len(entryID("")))).String() + " bytes"}
@@ -157,17 +171,21 @@ func (v *verifier) take(t *terms, in swapper.CreateSwapInput, got swapper.SwapOu
 		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
 		ofToken("quote.fees.swap", q.Fees.Swap, t.Src),
 		ofToken("quote.fees.networkOutput", network, t.Src),
-		v.sameRecipient(*t, q.OutputAddress),
+		v.sameRecipient(o, *t, q.OutputAddress),
 	); err != nil {
 		return err
 	}
 	if !q.Expiry.Time().After(v.config.Now()) {
 		return &RefusedError{Reason: ReasonExpiry, Field: "quote.expiry", Said: q.Expiry.Time().UTC().String(), True: "after " + v.config.Now().UTC().String()}
 	}
-	err := lpverify.Told(
-		lpverify.Agreed{Token: t.Src, Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lpverify.Policy(v.config.Policy)},
-		lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning},
-	)
+	agreed := lpverify.Agreed{Token: t.smart(), Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lpverify.Policy(v.config.Policy)}
+	var err error
+	if t.receives() {
+		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount})
+	} else {
+		err = lpverify.Told(agreed,
+			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})
+	}
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
 		return &RefusedError{Reason: ReasonQuote, Field: "quote", Said: figures(q, network), True: bad.Public(), Err: err}
 	}
@@ -201,9 +219,13 @@ func ofToken(field string, got swapper.Amount, want tokens.Token) error {
 
 // sameRecipient compares by what is paid: addresses by their canonical text, invoices
 // whatever their case.
-func (v *verifier) sameRecipient(t terms, said string) error {
+func (v *verifier) sameRecipient(o *opened, t terms, said string) error {
 	got := said
-	if to, err := bitcoin.ParseAddress(said, v.config.Network); err == nil {
+	if t.receives() {
+		if to, err := o.byID[t.Dst.Chain].Address(said, false); err == nil {
+			got = to
+		}
+	} else if to, err := bitcoin.ParseAddress(said, v.config.Network); err == nil {
 		got = to.String()
 	} else if t.Type == swapper.SwapToBTCLN && strings.EqualFold(said, t.Recipient) {
 		got = t.Recipient

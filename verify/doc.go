@@ -6,5 +6,6 @@
 // What is verified is a table in docs/verify.md. Everything else is refused, with an
 // error that says so: an answer that was not verified never reaches the wallet. At
 // present, swaps from a smart chain to a Bitcoin address or a Lightning invoice are
-// verified; others are refused.
+// verified, and swaps from Lightning for which a provider opens the escrow; others are
+// refused.
 package verify

@@ -15,9 +15,9 @@ func (v *verifier) fact(ctx context.Context, o *opened, t terms) *chains.EscrowF
 	if t.Escrow == nil {
 		return nil
 	}
-	k, ok := o.byID[t.Src.Chain].Contract(t.Escrow.Version)
+	k, ok := o.byID[t.smart().Chain].Contract(t.Escrow.Version)
 	if !ok {
-		return &chains.EscrowFact{Err: fault.New(fault.Unsupported, "the contracts %s of %s are not known", t.Escrow.Version, t.Src.Chain)}
+		return &chains.EscrowFact{Err: fault.New(fault.Unsupported, "the contracts %s of %s are not known", t.Escrow.Version, t.smart().Chain)}
 	}
 	facts, err := k.Escrows(ctx, []chains.EscrowQuery{{Escrow: t.Escrow, Settled: true}})
 	if err != nil {
@@ -26,9 +26,9 @@ func (v *verifier) fact(ctx context.Context, o *opened, t terms) *chains.EscrowF
 	return &facts[0]
 }
 
-// ended fills in what the wallet's own nodes say of how a swap out of a smart chain went.
-// What is not final is no end.
-func ended(out *swapper.ListSwapOutput, fact *chains.EscrowFact) {
+// ended fills in what the wallet's own nodes say of how a swap went. What is not final is
+// no end.
+func ended(out *swapper.ListSwapOutput, t terms, fact *chains.EscrowFact) {
 	switch {
 	case fact == nil:
 		out.State.Description = "No escrow is agreed on. " + out.State.Description
@@ -44,7 +44,7 @@ func ended(out *swapper.ListSwapOutput, fact *chains.EscrowFact) {
 	how := map[chains.EscrowState]string{
 		chains.EscrowNone:     "the escrow is not open",
 		chains.EscrowOpen:     "the escrow is open",
-		chains.EscrowClaimed:  "the provider has proven the payment and got the escrow",
+		chains.EscrowClaimed:  map[bool]string{false: "the provider has proven the payment and got the escrow", true: "the escrow was paid out to " + t.Recipient}[t.receives()],
 		chains.EscrowRefunded: "the escrow was refunded",
 	}[fact.State]
 	if fact.State != chains.EscrowNone && !fact.Final {

@@ -14,7 +14,7 @@ import (
 // refundable reports whether the swap's escrow can be taken back by its expiry alone: by
 // our own clock and the chain's, with the network's grace.
 func (v *verifier) refundable(t terms, fact *chains.EscrowFact) bool {
-	return fact != nil && fact.Err == nil && fact.State == chains.EscrowOpen &&
+	return !t.receives() && fact != nil && fact.Err == nil && fact.State == chains.EscrowOpen &&
 		min(v.config.Now().Unix(), fact.Head.Time) > t.Escrow.Expiry+int64(chains.RefundGrace/time.Second)
 }
 

@@ -25,9 +25,6 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	if in.Secret != "" {
-		return nil, fault.Invalid("secret", "must be empty: that it may be revealed is not verified yet")
-	}
 	t, version, err := v.agreed(ctx, in.SwapID)
 	if err != nil {
 		return nil, err
@@ -36,14 +33,23 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	if err != nil {
 		return nil, err
 	}
+	if in.Secret != "" {
+		if err := t.learn(in.Secret); err != nil {
+			return nil, err
+		}
+		in.Secret = "" // the service hears of it when it may
+	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact
 	var refused error
 	var g errgroup.Group
-	g.Go(func() error { got, refused = v.told(ctx, t, in); return nil })
+	g.Go(func() error { got, refused = v.told(ctx, o, t, in); return nil })
 	g.Go(func() error { fact = v.fact(ctx, o, t); return nil })
 	_ = g.Wait() // both keep their errors
 	due := v.refundable(t, fact)
+	if t.receives() {
+		return v.receive(ctx, o, version, t, in, got, fact, refused)
+	}
 	state, known := without(fact, due)
 	if refused != nil && !known {
 		return nil, refused
@@ -54,7 +60,7 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	}
 	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
 		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, fact)
+	ended(&out.ListSwapOutput, t, fact)
 	switch {
 	case due:
 		out.CurrentAction, err = v.refund(ctx, o, in, t)
@@ -87,7 +93,7 @@ func without(fact *chains.EscrowFact, due bool) (swapper.SwapState, bool) {
 const patience = 20 * time.Second
 
 // told asks the service for a status, and compares it with what was agreed.
-func (v *verifier) told(ctx context.Context, t terms, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+func (v *verifier) told(ctx context.Context, o *opened, t terms, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	got, err := v.service.GetSwapStatus(ctx, in)
@@ -97,7 +103,7 @@ func (v *verifier) told(ctx context.Context, t terms, in swapper.GetSwapStatusIn
 	if got == nil {
 		return nil, fault.New(fault.Upstream, "the service gave no answer")
 	}
-	return got, v.unchanged(in.SwapID, t, got.SwapOutputBase)
+	return got, v.unchanged(o, in.SwapID, t, got.SwapOutputBase)
 }
 
 // act fills in the action of a status.
@@ -139,7 +145,7 @@ func wait(said swapper.Wait) *swapper.Wait {
 }
 
 // unchanged compares a later answer with what was agreed.
-func (v *verifier) unchanged(id string, t terms, got swapper.SwapOutputBase) error {
+func (v *verifier) unchanged(o *opened, id string, t terms, got swapper.SwapOutputBase) error {
 	q := got.Quote
 	amount := func(field string, got, want *big.Int) error {
 		return same(ReasonAgreed, "quote."+field+".rawAmount", text(got), text(want))
@@ -151,7 +157,7 @@ func (v *verifier) unchanged(id string, t terms, got swapper.SwapOutputBase) err
 		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
 		amount("inputAmount", q.InputAmount.RawAmount, t.Input),
 		amount("outputAmount", q.OutputAmount.RawAmount, t.Output),
-		v.sameRecipient(t, q.OutputAddress),
+		v.sameRecipient(o, t, q.OutputAddress),
 	)
 }
 

@@ -234,6 +234,9 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if err != nil {
 		return nil, err
 	}
+	if t.receives() {
+		return v.submitClaim(ctx, o, t, in)
+	}
 	if t.Escrow == nil {
 		return nil, fault.Invalid(fieldSigned, "must carry out the current action, and no opening of this swap's escrow was verified yet: ask for its status")
 	}

@@ -284,7 +284,7 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
 		"parse":               {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
 		"balance":             {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
-		"secret":              {fault.InvalidInput, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
+		"secret":              {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
 		"unknown swap":        {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a"}))},
 	} {
 		if fault.CodeOf(c.err) != c.code {

@@ -1,0 +1,292 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/lp"
+	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// fromLightning reads what a request says of a swap from Lightning, and makes its secret
+// unless the wallet has one.
+func (v *verifier) fromLightning(o *opened, t *terms, in swapper.CreateSwapInput) (err error) {
+	t.Type = swapper.SwapFromBTCLNAuto
+	chain := o.byID[t.Dst.Chain]
+	switch {
+	case chain == nil:
+		return fault.New(fault.Unsupported, "swaps from %s to %s are not verified yet", t.Src, t.Dst)
+	case in.SrcAddress != "":
+		return fault.New(fault.Unsupported, "swaps that an LNURL-withdraw link pays are not verified yet")
+	case in.GasAmount != nil && in.GasAmount.Sign() != 0:
+		return fault.New(fault.Unsupported, "gas that comes with a swap is not verified yet")
+	case in.LightningPaymentHTLCTimeout != nil || in.LightningPaymentMaxHTLCTimeout != nil:
+		return fault.Invalid("lightningPaymentHTLCTimeout", "does not apply to swaps from Lightning")
+	case in.PaymentHash == "" && in.IdempotencyKey != "":
+		return fault.Invalid("idempotencyKey", "needs a paymentHash beside it: else every call makes a secret of its own")
+	}
+	if t.Recipient, err = chain.Address(address.Strip(in.DstAddress), false); err != nil {
+		return fault.At("dstAddress", err)
+	}
+	t.Description, t.DescHash = in.LightningInvoiceDescription, in.LightningInvoiceDescriptionHash
+	if in.PaymentHash != "" {
+		hash, err := hex.DecodeString(in.PaymentHash)
+		if err != nil {
+			return fault.Invalid("paymentHash", "must be 64 hexadecimal digits")
+		}
+		t.Hash = [32]byte(hash)
+		return nil
+	}
+	if _, err := io.ReadFull(v.config.Rand, t.Preimage[:]); err != nil {
+		return fmt.Errorf("make a secret: %w", err)
+	}
+	t.Hash = sha256.Sum256(t.Preimage[:])
+	return nil
+}
+
+// learn takes the secret of a wallet that keeps it.
+func (t *terms) learn(secret swapper.Secret) error {
+	p, err := hex.DecodeString(secret.Reveal())
+	if err != nil || len(p) != len(t.Preimage) || sha256.Sum256(p) != t.Hash {
+		return fault.Invalid("secret", "is not the preimage of the swap's payment hash")
+	}
+	t.Preimage = chains.Preimage(p)
+	return nil
+}
+
+// receive completes the status of a swap from Lightning: the invoice before the payment,
+// the secret once the wallet's own nodes show the escrow, and the claim if nobody makes it.
+func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, refused error) (*swapper.GetSwapStatusOutput, error) {
+	open := fact != nil && fact.Err == nil && fact.State == chains.EscrowOpen
+	if refused != nil && (fact == nil || fact.Err != nil) {
+		return nil, refused
+	}
+	state := swapper.SwapState{Name: "UNKNOWN"}
+	if refused == nil {
+		state = got.State
+		state.Description = wordOfService + state.Description
+	}
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
+		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
+	ended(&out.ListSwapOutput, t, fact)
+	if open && t.Revealed != 0 { // the secret is out: only the claim counts
+		return out, v.claim(ctx, o, in, t, got, out)
+	}
+	if refused != nil || out.IsFinished || t.Revealed != 0 {
+		return out, nil
+	}
+	if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal {
+		return out, v.reveal(ctx, o, version, t, in, got, out)
+	}
+	a := got.CurrentAction
+	switch {
+	case a == nil:
+	case a.Wait != nil:
+		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
+	case a.SendToAddress != nil:
+		pay, err := v.invoice(ctx, in.SwapID, version, t, *a.SendToAddress)
+		if err != nil {
+			return nil, err
+		}
+		out.CurrentAction = &swapper.Action{SendToAddress: pay}
+	default:
+		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
+	}
+	return out, nil
+}
+
+// invoice verifies the payment that the service asks for. A swap has one invoice.
+func (v *verifier) invoice(ctx context.Context, id string, version uint64, t terms, said swapper.SendToAddress) (*swapper.SendToAddress, error) {
+	const field = "currentAction.txs"
+	if len(said.Txs) != 1 || said.Chain != tokens.Lightning || said.Txs[0].Type != swapper.DestinationInvoice {
+		return nil, &RefusedError{Reason: ReasonAction, Field: field, Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "the payment of one invoice"}
+	}
+	text := said.Txs[0].Address
+	if t.Invoice != "" {
+		if err := same(ReasonAgreed, field+"[0].address", text, t.Invoice); err != nil {
+			return nil, err
+		}
+	}
+	_, err := lpverify.InvoiceTold(lpverify.Agreed{Now: v.config.Now()},
+		lpverify.InvoiceExpected{Network: v.config.Network, PaymentHash: t.Hash, Description: t.Description, DescriptionHash: t.DescHash}, text, t.Input)
+	if bad, ok := errors.AsType[*lp.LPError](err); ok {
+		return nil, &RefusedError{Reason: ReasonAction, Field: field + "[0].address", Said: text, True: bad.Public(), Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Invoice == "" {
+		t.Invoice = text
+		if err := v.keep(ctx, id, version, t); err != nil {
+			return nil, err
+		}
+	}
+	amount := tokens.NewAmount(t.Input, t.Src)
+	return &swapper.SendToAddress{Name: swapper.NameDepositOnLightning, Chain: tokens.Lightning,
+		Description: fmt.Sprintf("Pays %s over Lightning. The payment is held until the wallet's own nodes show %s for %s in the swap contract, and comes back if they do not.",
+			amount, tokens.NewAmount(t.Output, t.Dst), t.Recipient),
+		Txs: swapper.List[swapper.SendToAddressTx]{{Type: swapper.DestinationInvoice, Address: text, Hyperlink: "lightning:" + text, Amount: swapper.AmountOf(amount)}}}, nil
+}
+
+// reveal tells the service the secret, if the wallet's own nodes show the agreed escrow
+// open, final, and with time left. That it may be known from then on is stored before.
+func (v *verifier) reveal(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, out *swapper.GetSwapStatusOutput) error {
+	if t.Preimage.IsZero() {
+		ask := true
+		out.RequiresSecretReveal = &ask
+		return nil
+	}
+	e, err := v.delivered(ctx, o, t, got.Escrow)
+	if err != nil {
+		return err
+	}
+	if e == nil { // not final yet, or not to be seen yet
+		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAwaitingLPPayout, Description: "The wallet's own nodes do not show the escrow open and final yet.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+		return nil
+	}
+	t.Escrow, t.Revealed = e, swapper.TimestampOf(v.config.Now())
+	if err := v.keep(ctx, in.SwapID, version, t); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	in.Secret = swapper.Secret(hex.EncodeToString(t.Preimage[:]))
+	_, err = v.service.GetSwapStatus(ctx, in)
+	if err == nil {
+		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAutomaticSettlement, Description: "The secret was told to the service, which can now settle the swap.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+	} else { // whether it heard of it is not known: the next status claims
+		out.ActionError = &swapper.ActionError{Code: fault.CodeOf(err), Error: err.Error()}
+	}
+	return nil
+}
+
+// delivered looks for the swap's escrow on the wallet's own nodes; nil if they do not show
+// it open and final. The service's word is used only for where to look: who offers it.
+func (v *verifier) delivered(ctx context.Context, o *opened, t terms, told *swapper.EscrowInfo) (*chains.Escrow, error) {
+	offerer := offererOf(told)
+	if offerer == "" {
+		return nil, fault.New(fault.Unsupported, "the service does not say who offers the escrow, so that it cannot be found")
+	}
+	chain := o.byID[t.Dst.Chain]
+	var k chains.Contract
+	var fact *chains.EscrowFact
+	for _, version := range chain.Info().Versions {
+		contract, ok := chain.Contract(version.Name)
+		if !ok || !version.LPInit {
+			continue
+		}
+		hash, err := contract.ClaimHash(chains.Condition{Kind: chains.HTLC, PaymentHash: t.Hash})
+		if err != nil {
+			return nil, err
+		}
+		facts, err := contract.Escrows(ctx, []chains.EscrowQuery{{ClaimHash: hash, Offerer: offerer, Claimer: t.Recipient, From: t.From, Settled: true}})
+		if err == nil {
+			err = facts[0].Err
+		}
+		if err != nil {
+			return nil, err
+		}
+		if facts[0].Escrow != nil {
+			k, fact = contract, &facts[0]
+			break
+		}
+	}
+	if fact == nil || fact.State != chains.EscrowOpen || !fact.Final {
+		return nil, nil
+	}
+	err := lpverify.DeliveredTold(lpverify.Agreed{User: t.Recipient, Token: t.Dst, Native: chain.Info().Native, Contract: k}, t.Hash, t.Output, *fact.Escrow)
+	if bad, ok := errors.AsType[*lp.LPError](err); ok {
+		return nil, &RefusedError{Reason: ReasonChain, Field: "requiresSecretReveal", Said: "true", True: "false: " + bad.Public(), Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if deadline.Claim.TooLate(fact.Escrow.Expiry, fact.Head, v.config.Now()) {
+		return nil, &RefusedError{Reason: ReasonChain, Field: "requiresSecretReveal", Said: "true", True: fmt.Sprintf("false: the escrow ends at %s, too soon to claim it safely", time.Unix(fact.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
+	}
+	return fact.Escrow, nil
+}
+
+// offererOf finds who offers an escrow in the chain's own form of it.
+func offererOf(told *swapper.EscrowInfo) string {
+	if told == nil {
+		return ""
+	}
+	var of struct {
+		Offerer  string `json:"offerer"`
+		Accounts struct {
+			Offerer string `json:"offerer"`
+		} `json:"accounts"`
+	}
+	if json.Unmarshal(told.Data, &of) != nil || len(of.Offerer)+len(of.Accounts.Offerer) > 256 {
+		return ""
+	}
+	return of.Offerer + of.Accounts.Offerer
+}
+
+// settles is how long a watchtower has to claim before the wallet is asked to.
+const settles = 2 * time.Minute
+
+// claim is the action while the escrow is open whose secret is out: to wait for a
+// watchtower, and then to claim, with transactions that are made here.
+func (v *verifier) claim(ctx context.Context, o *opened, in swapper.GetSwapStatusInput, t terms, got *swapper.GetSwapStatusOutput, out *swapper.GetSwapStatusOutput) error {
+	manual := got != nil && got.CurrentAction != nil && got.CurrentAction.SignSmartChainTransaction != nil
+	if !manual && v.config.Now().Before(t.Revealed.Time().Add(settles)) {
+		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAutomaticSettlement, Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+		return nil
+	}
+	chain := o.byID[t.Dst.Chain]
+	k, plan, err := v.claimPlan(chain, t, in.SwapID, in.Signer)
+	if err != nil {
+		return err
+	}
+	u, err := k.Build(ctx, plan)
+	if err != nil {
+		return err
+	}
+	out.CurrentAction = &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: swapper.NameSettleManually, Chain: t.Dst.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
+		Description: fmt.Sprintf("Takes %s out of the swap contract, for %s.", tokens.NewAmount(t.Output, t.Dst), t.Recipient)}}
+	return nil
+}
+
+// claimPlan claims the swap's escrow with its secret. signer "" is the recipient.
+func (v *verifier) claimPlan(chain chains.Chain, t terms, id, signer string) (chains.Contract, chains.Plan, error) {
+	if signer == "" {
+		signer = t.Recipient
+	}
+	signer, err := chain.Address(signer, false)
+	if err != nil {
+		return nil, chains.Plan{}, fault.At("signer", err)
+	}
+	k, ok := chain.Contract(t.Escrow.Version)
+	if !ok {
+		return nil, chains.Plan{}, fault.New(fault.Unsupported, "the contracts %s of %s are not known", t.Escrow.Version, t.Dst.Chain)
+	}
+	return k, chains.Plan{SwapID: id, Signer: signer, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: *t.Escrow, Preimage: t.Preimage, Public: true}}}, nil
+}
+
+// submitClaim sends a claim through the wallet's own nodes.
+func (v *verifier) submitClaim(ctx context.Context, o *opened, t terms, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
+	if t.Escrow == nil || t.Revealed == 0 || t.Preimage.IsZero() {
+		return nil, fault.New(fault.InvalidState, "there is nothing to sign: the swap's secret must not be revealed yet")
+	}
+	chain := o.byID[t.Dst.Chain]
+	k, plan, err := v.claimPlan(chain, t, in.SwapID, "")
+	if err != nil {
+		return nil, err
+	}
+	plan.Signer = "" // whoever signs, the recipient is paid
+	return v.send(ctx, chain, k, plan, in)
+}
