@@ -12,13 +12,13 @@ import (
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // GetSupportedTokens implements [Service]: the tokens offered by the reachable
 // liquidity providers, which are loaded first if none is known. If nothing is
-// offered, the error has the code [CodeUpstream].
+// offered, the error has the code [fault.Upstream].
 func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensInput) (_ []Token, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -96,9 +96,10 @@ func tokensOf(list []tokens.Token) []Token {
 // fees and the market price, rounded inwards (protocol:
 // swap-flows-spv-and-core.md C7). Of swaps from bitcoin that a watchtower settles,
 // neither minimum is below the amount of which its pay, at the chain's fees of the
-// moment, is within [Policy].MaxWatchtowerPPM; where that exceeds the maximum, the
+// moment and for the headers that the chain's relay is behind Bitcoin, is within
+// [Policy].MaxWatchtowerPPM; where that exceeds the maximum, the
 // fees are too high for any amount. If no provider offers the pair, the error has
-// the code [CodeUpstream].
+// the code [fault.Upstream].
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -101,31 +101,33 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{name == "." || under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "internal/btc", "address", "internal/address", "lnurl", "internal/lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl", "internal/lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
-			{under("internal/evm")(name), "is below the chain", under("chains/evm", "swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{under("internal/evm")(name), "is below the chain", under("chains/evm", "internal/swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl", "internal/lnurl")},
 			{under("internal/evm/evmwire", "internal/evm/evmrpc")(name), "does not read contracts", under("internal/evm/evmread")},
 			{under("internal/evm/evmrpc")(name), "knows no contract", under("internal/evm/evmwire")},
 			{!devnet(name) && !under("chains/evm", "internal/evm", "internal/flowtest", "examples", "swappertest")(name), "knows an EVM chain by package chains alone", under("internal/evm")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet", "internal/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
-			{under("internal/starknet")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/evm", "internal/solana", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
-			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "swap", "internal/engine", "internal/lp", "storage")},
+			{under("internal/starknet")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/evm", "internal/solana", "internal/devnet", "internal/swap", "internal/engine", "internal/lp", "storage")},
+			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "internal/swap", "internal/engine", "internal/lp", "storage")},
 			{under("internal/solana/wire", "internal/solana/solrpc")(name), "reads no state of the chain", under("internal/solana/solread")},
 			{under("internal/starknet/wire", "internal/starknet/starkrpc")(name), "reads no state of the chain", under("internal/starknet/starkread")},
 			{under("internal/starknet/wire")(name), "is pure", under("internal/starknet/starkrpc", "internal/jsonrpc", "internal/httpx")},
 			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana", "internal/starknet")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
-			{under("swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
-			{name == "internal/lp" || under("internal/lp/verify", "swap")(name), "calls and stores nothing for providers", under("internal/lp/lphttp", "internal/lp/discovery", "storage")},
+			{under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
+			{name == "internal/lp" || under("internal/lp/verify", "internal/swap")(name), "calls and stores nothing for providers", under("internal/lp/lphttp", "internal/lp/discovery", "storage")},
 			{under("internal/lp/lphttp")(name), "judges no answer", under("internal/lp/verify", "internal/lp/discovery")},
-			{under("swap", "internal/engine")(name), "knows of providers what they say", under("internal/lp/lphttp", "internal/lp/discovery", "internal/lp/verify")},
+			{under("internal/swap", "internal/engine")(name), "knows of providers what they say", under("internal/lp/lphttp", "internal/lp/discovery", "internal/lp/verify")},
 			{!devnet(name) && !under("internal/lp/lptest")(name), "is not for tests", under("internal/lp/lptest")},
-			{under("storage")(name), "knows bytes and keys", under("swap", "chains", "tokens")},
+			{under("storage")(name), "knows bytes and keys", under("internal/swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
+			{under("verify")(name), "verifies any service, over whatever wire, on any chain", func(p string) bool { return under("httpapi")(p) || smartChains(p) }},
+			{!under("verify", "examples", "cmd")(name), "is below the client that verifies a service", under("verify")},
 			{!devnet(name) && !under("examples", "swappertest")(name), "is not for tests", devnet},
 		} {
 			if !rule.applies {
@@ -174,6 +176,7 @@ func TestAChainLinksNoOther(t *testing.T) {
 	}{
 		{".", []string{solanaLibrary, evmLibrary, starknetLibrary}},
 		{"./httpapi", []string{solanaLibrary, evmLibrary, starknetLibrary}},
+		{"./verify", []string{solanaLibrary, evmLibrary, starknetLibrary}},
 		{"./chains/evm", []string{solanaLibrary, starknetLibrary}},
 		{"./chains/starknet", []string{solanaLibrary, evmLibrary}},
 		{"./chains/solana", []string{evmLibrary, starknetLibrary}},
@@ -251,7 +254,7 @@ func TestEVMWireIsPure(t *testing.T) {
 // nothing that they depend on comes to the network, a store or a database.
 func TestSwapIsPure(t *testing.T) {
 	t.Run("depends on nothing impure", swapDependsOnNothingImpure)
-	files, err := filepath.Glob("swap/*.go")
+	files, err := filepath.Glob("internal/swap/*.go")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -261,7 +264,7 @@ func TestSwapIsPure(t *testing.T) {
 }
 
 func swapDependsOnNothingImpure(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./swap").Output()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./internal/swap").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +289,7 @@ func swapDependsOnNothingImpure(t *testing.T) {
 		all[known[0]] = slices.DeleteFunc(all[known[0]], func(i string) bool { return i == known[1] })
 	}
 	impure := []string{"net/http", "net/rpc", "database/sql", "os/exec", module + "/storage", module + "/internal/httpx", module + "/internal/retry", module + "/lnurl"}
-	if path := reaches(all, module+"/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
+	if path := reaches(all, module+"/internal/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
 		t.Errorf("swap comes to what is not pure: %s", strings.Join(path, " -> "))
 	}
 	files, err := filepath.Glob("chains/*.go")

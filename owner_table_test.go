@@ -24,8 +24,9 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // What the swaps of the walk would tell: a link that pays out, what a shop says to its payer,
@@ -343,6 +344,7 @@ func (w *walk) submit(who string, p person) {
 
 // Where bitcoin goes back to is for the swap's owner to say: it is said once.
 func TestRefundAddressIsForTheOwner(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := newStage(t, now, nil)
 	for _, f := range swap.Flows() {
@@ -357,14 +359,14 @@ func TestRefundAddressIsForTheOwner(t *testing.T) {
 	}
 	const own, other = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "bc1qdv78f6kmsjywv0033r54seycsapfq8zmhtl9q7"
 	for _, name := range []string{"bob", ""} {
-		if err := set(swapper.WithCaller(t.Context(), name), other); swapper.CodeOf(err) != swapper.CodeUnsupported {
+		if err := set(swapper.WithCaller(t.Context(), name), other); fault.CodeOf(err) != fault.Unsupported {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	if err := set(swapper.WithCaller(t.Context(), "alice"), own); err != nil {
 		t.Error(err)
 	}
-	if err := set(t.Context(), other); swapper.CodeOf(err) != swapper.CodeInvalidState {
+	if err := set(t.Context(), other); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("the service, another time: %v", err)
 	}
 }
@@ -373,6 +375,7 @@ func TestRefundAddressIsForTheOwner(t *testing.T) {
 // and by everybody else, for swaps of every type in every state, in worlds in which nothing
 // answers, nothing is open, and the escrow is open, not final or final.
 func TestWhoseSwapItIs(t *testing.T) {
+	t.Parallel()
 	checks := map[string]func(*walk, string, person){
 		"`createSwap`":    nil, // of a new swap, in no state yet: e2e.TestLinksAreForTheirOwner
 		"`getSwapStatus`": (*walk).status, "`getSwapStatus` with the preimage as `secret`": (*walk).withSecret,

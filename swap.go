@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/swap"
 )
 
-// SwapType is the name of a swap type.
-type SwapType string
+// SwapType is the name of a swap type; package swap tells its states.
+type SwapType = swap.Type
 
 // The swap types.
 const (
@@ -92,6 +93,13 @@ type SwapOutputFlags struct {
 type EscrowInfo struct {
 	Data     json.RawMessage `json:"data"`               // the chain's own form of the escrow, a JSON object
 	InitTxID string          `json:"initTxId,omitempty"` // transaction that created the escrow, when known
+
+	// Nonce, as a decimal number, and Confirmations are what the payment that claims the
+	// escrow of a swap to Bitcoin carries beside the agreed address and amount. With them
+	// anybody can reckon the escrow's claim condition again. They are additions to the
+	// published interface, and empty for other types.
+	Nonce         string `json:"nonce,omitempty"`
+	Confirmations int    `json:"confirmations,omitempty"`
 }
 
 // ListSwapOutput is a swap in a list.
@@ -179,11 +187,8 @@ type ListSwapsInput struct {
 	After string
 }
 
-// ListPendingSwapsInput is the input of listPendingSwaps.
-type ListPendingSwapsInput = ListSwapsInput
-
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *ListSwapsInput) Validate() error {
 	if in.Limit < 0 {
 		return fault.Invalid("limit", "must not be negative")

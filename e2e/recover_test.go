@@ -12,10 +12,10 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // A provider that was not there when the store was rebuilt is found by its address
@@ -129,7 +129,7 @@ func TestAFalseEndIsCorrected(t *testing.T) {
 			}
 		},
 		"imported": func(w *world, _ string, theirs []byte) {
-			if sum, _ := w.imported(false, theirs); sum != (swapper.ImportSummary{AlreadyImported: 1}) {
+			if sum, _ := w.imported(false, theirs); sum != (outcomes{present: 1}) {
 				w.t.Errorf("%+v", sum)
 			}
 		},

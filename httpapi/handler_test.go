@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -221,7 +222,7 @@ func TestMount(t *testing.T) {
 	mux := http.NewServeMux() // beside other things, and with the options that are given
 	mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
 	opts := []httpapi.Option{httpapi.AcceptUnknown(), httpapi.BasePath("/not/this")}
-	httpapi.Mount(mux, httpapi.DefaultBasePath, &fake{}, opts...)
+	httpapi.Mount(mux, "/api", &fake{}, opts...)
 	if w, e := ask(t, mux, http.MethodGet, "/api/parseAddress?address=bc1&x=1", "", nil); w.Code != http.StatusOK {
 		t.Errorf("%d %v", w.Code, e)
 	}
@@ -267,7 +268,7 @@ func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
 	}
 	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.WithDeadlines(httpapi.Deadlines{SubmitTransaction: time.Nanosecond})))
 	defer server.Close()
-	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), in); swapper.CodeOf(err) != swapper.CodeTimeout {
+	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), in); fault.CodeOf(err) != fault.Timeout {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -40,6 +41,7 @@ func in(src, dst string, amount int64, exact swapper.AmountType, from, to string
 
 // A user's wallet finishes a swap in each direction, and the balances say so.
 func TestEveryDirection(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	client := open(t, n.Config())
 	to, err := n.NewUser()
@@ -72,9 +74,34 @@ func TestEveryDirection(t *testing.T) {
 	}
 }
 
+// A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
+func TestFinishKeepsHeldPayments(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
+	client := open(t, n.Config())
+	before, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "SOLANA-WBTC", 100_000, swapper.ExactIn, "", n.User.Address("SOLANA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil || !status.IsSuccess {
+		t.Fatalf("%v %+v", err, status)
+	}
+	now, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paid := before.Sub(before, now); paid.Int64() < 100_000 {
+		t.Errorf("paid %s, quoted 100000", paid)
+	}
+}
+
 // The same on Solana, with both versions of the swap program, and its money, faults
 // and time.
 func TestSolana(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
 			n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
@@ -141,6 +168,7 @@ func TestSolana(t *testing.T) {
 
 // What the user signs as a wallet would, by the action alone, is taken on every chain.
 func TestSignOnEveryChain(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	for _, token := range []string{"CITREA-WBTC", "SOLANA-WBTC", "STARKNET-WBTC"} {
@@ -165,6 +193,7 @@ func TestSignOnEveryChain(t *testing.T) {
 
 // A wallet with keys of its own is given money.
 func TestMoney(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	u, err := n.NewUser()
 	if err != nil {
@@ -224,6 +253,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A version of the swap program that there is not is refused.
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	if n, err := swappertest.New(t.Context(), swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v3"}}); err == nil {
 		_ = n.Close()
 		t.Error("v3 is known")
@@ -232,6 +262,7 @@ func TestOptions(t *testing.T) {
 
 // Each fault shows where a wallet backend meets it, and ends when it is over.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{LPs: 2})
 	evm := n.User.Address("CITREA")
 	fromBitcoin := in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", evm)
@@ -244,17 +275,17 @@ func TestFaults(t *testing.T) {
 		name  string
 		fault swappertest.Fault
 		in    swapper.CreateSwapInput
-		code  swapper.Code // of createSwap; "": it works
+		code  fault.Code // of createSwap; "": it works
 	}{
-		{"provider is down", swappertest.LPFault{Down: true}, fromBitcoin, swapper.CodeUpstream},
+		{"provider is down", swappertest.LPFault{Down: true}, fromBitcoin, fault.Upstream},
 		{"provider lies", swappertest.LPFault{Answer: func(path string, answer map[string]any) {
 			if data, ok := answer["data"].(map[string]any); ok && strings.Contains(path, "frombtc_spv") {
 				data["total"] = "1"
 			}
-		}}, fromBitcoin, swapper.CodeUpstream},
+		}}, fromBitcoin, fault.Upstream},
 		{"another provider is down", swappertest.LPFault{LP: 1, Down: true}, fromBitcoin, ""},
-		{"prices are wrong", swappertest.PriceFault{Percent: 150}, in("LIGHTNING-BTC", "CITREA-USDC", 50_000, swapper.ExactIn, "", evm), swapper.CodeUpstream},
-		{"service refuses", swappertest.LNURLFault{Refuse: "closed"}, in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, evm, n.PayLink()), swapper.CodeUpstream},
+		{"prices are wrong", swappertest.PriceFault{Percent: 150}, in("LIGHTNING-BTC", "CITREA-USDC", 50_000, swapper.ExactIn, "", evm), fault.Upstream},
+		{"service refuses", swappertest.LNURLFault{Refuse: "closed"}, in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, evm, n.PayLink()), fault.Upstream},
 		{"nothing", swappertest.BitcoinFault{}, toLightning(), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -264,7 +295,7 @@ func TestFaults(t *testing.T) {
 			n.Misbehave(test.fault)
 			defer n.Misbehave()
 			_, err := client.CreateSwap(t.Context(), test.in)
-			if test.code == "" && err != nil || test.code != "" && swapper.CodeOf(err) != test.code {
+			if test.code == "" && err != nil || test.code != "" && fault.CodeOf(err) != test.code {
 				t.Errorf("%v, want code %q", err, test.code)
 			}
 		})
@@ -320,6 +351,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestClockAndBlocks(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
 	client := open(t, n.Config())
 	swap, err := client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA")))
@@ -361,6 +393,7 @@ func TestClockAndBlocks(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	client := open(t, n.Config())
 	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
@@ -402,6 +435,7 @@ func TestLinks(t *testing.T) {
 
 // Another process is told where everything is, and moves the network.
 func TestOtherProcesses(t *testing.T) {
+	t.Parallel()
 	const wbtc = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"
 	n := swappertest.StartWith(t, swappertest.Options{
 		EVM:    swappertest.EVMOptions{Chain: "GOAT", ChainID: 77, Tokens: map[string]string{"WBTC": wbtc}, BaseFee: 20_000_000, L1FeeRate: 5},
@@ -442,6 +476,7 @@ func TestOtherProcesses(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]swappertest.Options{
 		"token's address": {EVM: swappertest.EVMOptions{Tokens: map[string]string{"WBTC": "0x12"}}},
 		"unknown token":   {EVM: swappertest.EVMOptions{Tokens: map[string]string{"DOGE": "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"}}},
@@ -456,6 +491,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // The same on Starknet, with users whose accounts are not deployed.
 func TestStarknet(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	to, err := n.NewUser()
@@ -519,6 +555,7 @@ func TestStarknet(t *testing.T) {
 
 // Somebody who has nothing on Solana buys the coins to pay fees with.
 func TestGasOnSolana(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	client := open(t, n.Config())
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {

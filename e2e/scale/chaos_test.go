@@ -20,9 +20,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage/postgres"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // lease is how long a process's share of the swaps stays its own after it was lost.

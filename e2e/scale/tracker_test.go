@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/postgres"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // tracker knows from the store how swaps stand, and from the processes when each was

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -18,6 +19,7 @@ func newSolanaTown(t *testing.T) *town {
 // Solana's programs on a cluster of one's own are configured by the keys of README.md
 // alone, without another chain.
 func TestServesSolanaByItsKeys(t *testing.T) {
+	t.Parallel()
 	v := newSolanaTown(t)
 	d := v.says
 	var programs []any
@@ -51,6 +53,7 @@ func TestServesSolanaByItsKeys(t *testing.T) {
 
 // What the service says about Solana, with an EVM chain beside it.
 func TestAnswersAboutSolana(t *testing.T) {
+	t.Parallel()
 	v := newSolanaTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	v.serve(map[string]any{"local": "local.json"})
@@ -95,7 +98,7 @@ func TestAnswersAboutSolana(t *testing.T) {
 	if err != nil || string(parsed.Type) != "SOLANA" || parsed.Address != me {
 		t.Errorf("%+v, %v", parsed, err)
 	}
-	if _, err := v.swaps.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: me + "1"}); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+	if _, err := v.swaps.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: me + "1"}); fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("no address: %v", err)
 	}
 
@@ -130,7 +133,7 @@ func TestAnswersAboutSolana(t *testing.T) {
 	if swaps, err := v.swaps.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: other.Address("SOLANA"), ChainID: "SOLANA"}); err != nil || len(swaps) != 0 {
 		t.Errorf("another signer's: %+v, %v", swaps, err)
 	}
-	if swaps, err := v.swaps.ListPendingSwaps(t.Context(), swapper.ListPendingSwapsInput{Signer: me, ChainID: "SOLANA"}); err != nil || len(swaps) != 0 {
+	if swaps, err := v.swaps.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{Signer: me, ChainID: "SOLANA"}); err != nil || len(swaps) != 0 {
 		t.Errorf("pending: %+v, %v", swaps, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -207,7 +208,7 @@ func (parses) ParseAddress(_ context.Context, in swapper.ParseAddressInput) (*sw
 		return nil, err
 	}
 	if !strings.HasPrefix(in.Address, "0x") {
-		return nil, &swapper.Error{Code: swapper.CodeInvalidInput, Field: "address", Message: "is no address"}
+		return nil, &fault.Error{Code: fault.InvalidInput, Field: "address", Message: "is no address"}
 	}
 	return &swapper.ParseAddressOutput{Address: in.Address, Type: "CITREA"}, nil
 }
@@ -225,10 +226,7 @@ func TestVectorsHTTPService(t *testing.T) {
 	defer bare.Close()
 	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret"}]`, "")
 	s.base = "/"
-	var err error
-	if s.cors, err = (&corsConfig{Origin: texts{"https://app.example"}}).middleware(); err != nil {
-		t.Fatal(err)
-	}
+	s.cors = (&corsConfig{Origin: texts{"https://app.example"}}).middleware()
 	whole := httptest.NewServer(s.handler(parses{}))
 	defer whole.Close()
 	vectors.Each(t, "utilities", "http_service", func(t *testing.T, c *vectors.Case) {

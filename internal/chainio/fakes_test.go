@@ -20,7 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 var errSilent = errors.New("no answer")

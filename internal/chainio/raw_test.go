@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // The transaction that a caller completes is the same for the same terms, and another one

@@ -13,7 +13,7 @@ import (
 	shared "github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // StatusReader asks LPs how swaps stand; *lphttp.Client is one.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // accuse has the LP of a swap punished for the lie that was stored with it just now. Only

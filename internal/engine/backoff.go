@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // backoffs are the LPs for which effects wait after a failure. The pause of an effect

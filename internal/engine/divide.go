@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // place is what an effect waits for: each kind has places of its own, and what

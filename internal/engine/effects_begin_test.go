@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // TestEffectBeginsOnlyOnceItIsMarked makes no effect begin that could not be stored

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // once counts how often an effect is carried out.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"sync"
 
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // Change says that a record was written. Record must not be changed.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // TestAnswersThatDoNotCount refuses what a node says from the future, from behind what

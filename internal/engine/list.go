@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // ErrUnreadable marks a stored record that cannot be read. It is never written.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // scripted is a store whose lists are what a test says.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // How other processes' changes are read. A change is dated by the clock of the process that

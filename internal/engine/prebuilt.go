@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // Builder builds what a wallet is to sign, and compares what it signed with that;

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // Rival answers whether another swap holds a key: a fact of the store, which a

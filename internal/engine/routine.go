@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // routineReader is the reader of a routine pass: until a caller waits for the pass, it does not

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // Turn is a pass over one swap, with the outside world left to its owner. The engine's
-// passes are turns, and so are those of the exploration (package swap/explore), whose
+// passes are turns, and so are those of the exploration (package internal/swap/explore), whose
 // world is a value.
 type Turn struct {
 	Flow func(t swap.Type) *swap.Flow // nil for a type that is not configured

@@ -3,7 +3,7 @@ package flowtest
 import (
 	"slices"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // Predicates are what the reference says of a state of an escrow swap, by the

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // Flow is the flow of a type; nil if the type has none.

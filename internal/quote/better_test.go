@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/swapper-go/swapper/swap"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 

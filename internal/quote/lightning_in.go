@@ -13,10 +13,10 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // lightningIn is what swaps that are paid over Lightning have in common, whoever opens
@@ -73,7 +73,7 @@ func (o *order) withdrawLink(ctx context.Context) (*lnurl.Withdraw, error) {
 		return nil, fault.Invalid("srcAddress", "is not an LNURL-withdraw link")
 	}
 	if o.ExactIn && (o.Amount.Cmp(sats(w.MinSats)) < 0 || o.Amount.Cmp(sats(w.MaxSats)) > 0) {
-		return nil, fault.OutOfBounds("amount", sats(w.MinSats), sats(w.MaxSats))
+		return nil, fault.OutOfBounds("amount", o.Amount, sats(w.MinSats), sats(w.MaxSats))
 	}
 	return w, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
-	"github.com/swapper-go/swapper/swap"
 )
 
 // TestVaultIsLookedAtAgain makes sure that a signed PSBT leaves only if the vault
