@@ -268,7 +268,7 @@ func (g evmLand) heal() {
 }
 
 func (g evmLand) pace() (stop func())   { return g.net.EVM.Pace(evmBlockTime) }
-func (g evmLand) quiet() (stop func())  { return g.net.EVM.Pace(10 * time.Minute) }
+func (g evmLand) quiet() (stop func())  { return g.net.EVM.Pace(time.Hour) }
 func (g evmLand) undo(blocks int) error { return g.net.EVM.Reorg(uint64(blocks)) }
 
 // unsettle brings the node of the network to a branch; what was lost is dropped before it is mined again.

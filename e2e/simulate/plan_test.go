@@ -128,6 +128,21 @@ func newPlan(seed uint64) plan {
 	return p
 }
 
+// only takes all of a plan to one chain.
+func (p plan) only(land string) plan {
+	p.lands = []string{land}
+	kinds := kindsOf(land)
+	for i := range p.orders {
+		p.orders[i].land, p.orders[i].kind = land, kinds[i%len(kinds)]
+	}
+	for i := range p.events {
+		if e := &p.events[i]; strings.HasPrefix(e.what, "chain") || e.what == "unsettled" && e.who > 0 {
+			e.who = 0
+		}
+	}
+	return p
+}
+
 // quiet is a plan of which nothing goes wrong, with each kind of swap once on each chain.
 func quiet(lands ...string) plan {
 	p := plan{lands: lands}

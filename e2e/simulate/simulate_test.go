@@ -222,6 +222,32 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// On a chain of each family, at full depth with both versions of Solana's program, an LP lives in the story that one of two nodes tells.
+func TestCollusion(t *testing.T) {
+	var told collusions
+	for i, land := range depth.Of(3, []string{citrea, solanaV1, starknet, solanaV2}) {
+		p := newPlan(uint64(700 + i)).only(land)
+		p.collude()
+		if !depth.Full() {
+			p = p.brief(20*time.Minute, 4)
+			for i := range p.orders { // an escrow that a node has invented is looked for for two weeks, which takes minutes
+				if o := &p.orders[i]; strings.HasPrefix(o.kind, "FROM_BTCLN_AUTO") {
+					o.kind = []string{"TO_BTC", "TO_BTCLN"}[i%2]
+				}
+			}
+		}
+		began := time.Now()
+		r := simulate(t, p)
+		r.report(t)
+		t.Logf("%s: %d swaps in %v, %v", land, r.swaps, time.Since(began).Round(time.Second/10), r.ends)
+		told.add(r.episode)
+	}
+	told.report(t)
+	if told.met == 0 {
+		t.Error("nobody met an LP that colludes")
+	}
+}
+
 // With no fault at all each kind of swap succeeds.
 func TestFairWeather(t *testing.T) {
 	for _, lands := range depth.Of(1, [][]string{{citrea, solanaV1}, {solanaV2, starknet}}) {

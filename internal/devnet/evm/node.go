@@ -147,6 +147,7 @@ func (n *engineNode) adopt(head *types.Block, safeDepth, finalDepth uint64) erro
 	}
 	chain.SetSafe(at(safeDepth))
 	chain.SetFinalized(at(finalDepth))
+	rawdb.WriteFinalizedBlockHash(n.eth.ChainDb(), common.Hash{}) // else final blocks are moved to a freezer, with a walk through all that is stored for each
 	return n.eth.TxPool().Sync()
 }
 

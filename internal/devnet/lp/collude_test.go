@@ -1,0 +1,53 @@
+package lp_test
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/lp"
+)
+
+// An LP that colludes with a node pays in the story of that node alone, and in the network's
+// chain again afterwards.
+func TestCollude(t *testing.T) {
+	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = 1, 1_000_000 })
+	token, account := k.evm.Contracts().Token, k.lp.Account()
+	split := must[*devnet.Split](t)(k.evm.Split(must[*devnet.Server](t)(k.evm.Serve(""))))
+	told := split.Net()
+	defer k.evm.Pace(50 * time.Millisecond)() // a story has no blocks of its own making
+	paid := func(what string, wantHere, wantThere bool) {
+		t.Helper()
+		balances := func() (all [2]*big.Int) {
+			for i, n := range []*devnet.Net{k.evm, told} {
+				all[i] = must[*big.Int](t)(n.Balance(k.ctx, token, account.Address))
+			}
+			return all
+		}
+		before := balances()
+		if err := k.lp.FillVaults(k.ctx, token.Hex(), 1000); err != nil {
+			t.Fatal(err)
+		}
+		after := balances()
+		if here, there := after[0].Cmp(before[0]) < 0, after[1].Cmp(before[1]) < 0; here != wantHere || there != wantThere {
+			t.Errorf("%s: the LP pays in the chain %t, in the story %t; want %t, %t", what, here, there, wantHere, wantThere)
+		}
+	}
+	if _, err := k.lp.Collude(lp.Story{}); err == nil {
+		t.Error("an LP colludes in no story")
+	}
+	paid("before it", true, false)
+	repent := must[func() error](t)(func() (func() error, error) {
+		stop, err := k.lp.Collude(lp.Story{EVM: told, Account: told.AccountOf(account.Key)})
+		return func() error { return stop(k.ctx) }, err
+	}())
+	paid("while it colludes", false, true)
+	if err := repent(); err != nil {
+		t.Fatal(err)
+	}
+	paid("after it", true, false)
+	if err := split.Rejoin(); err != nil {
+		t.Fatal(err)
+	}
+}
