@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/quote"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"math/big"
 
-	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
 )

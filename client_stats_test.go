@@ -46,7 +46,7 @@ func TestStats(t *testing.T) {
 	}
 	first := stats()
 	for _, part := range []string{"CITREA", swapper.PartBitcoin, swapper.PartProviders, swapper.PartStore} {
-		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == swapper.PartBitcoin) && p.Height == 0 {
+		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == swapper.PartBitcoin) && p.Height == 0 || (part == "CITREA") != (p.Relay > 0) {
 			t.Errorf("%s: %+v", part, p)
 		}
 	}

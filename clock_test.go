@@ -21,7 +21,7 @@ var systemClock = map[string]string{
 	"internal/lp/discovery/directory.go":    "the default",
 	"internal/lp/lphttp/client.go":          "the default",
 	"internal/fleet/fleet.go":               "the default; leases are real time",
-	"lnurl/client.go":                       "the default",
+	"internal/lnurl/client.go":              "the default",
 	"storage/bolt/commit.go":                "measures how long a commit takes",
 	"storage/postgres/attempt.go":           "measures how long a lost connection is tried anew",
 	"chains/bitcoin/mempoolspace/health.go": "on the wire: how long a server rests",

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )

@@ -101,11 +101,11 @@ func TestImportsPointOneWay(t *testing.T) {
 			why       string
 			forbidden func(string) bool
 		}{
-			{name == "." || under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "internal/btc", "address", "lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
-			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{name == "." || under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "internal/btc", "address", "internal/address", "lnurl", "internal/lnurl", "internal/lightning", "internal/nostr", "balance", "price", "watchtower", "httpapi", "storage", "tokens", "fault")(name), "knows no chain's implementation", smartChains},
+			{under("chains", "internal/btc", "internal/lightning")(name), "knows nothing of swaps", under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl", "internal/lnurl")},
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
-			{under("internal/evm")(name), "is below the chain", under("chains/evm", "internal/swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl")},
+			{under("internal/evm")(name), "is below the chain", under("chains/evm", "internal/swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl", "internal/lnurl")},
 			{under("internal/evm/evmwire", "internal/evm/evmrpc")(name), "does not read contracts", under("internal/evm/evmread")},
 			{under("internal/evm/evmrpc")(name), "knows no contract", under("internal/evm/evmwire")},
 			{!devnet(name) && !under("chains/evm", "internal/evm", "internal/flowtest", "examples", "swappertest")(name), "knows an EVM chain by package chains alone", under("internal/evm")},

@@ -68,9 +68,7 @@ func counts(lines []string) string {
 // be written by an importer.
 var opaque = []string{
 	".: type LPAuth = lphttp.Auth",
-	"address: field Result.Invoice *lightning.Invoice",
 	"chains/evm: func PayoutFormat() vault.PayoutFormat",
-	"lnurl: field Payment.Invoice *lightning.Invoice",
 }
 
 // What a public package offers can be written down by whoever imports it: no signature

@@ -10,18 +10,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/fleet"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )

@@ -52,7 +52,7 @@ func New(service swapper.Service, opts ...Option) http.Handler {
 }
 
 // Mount registers a handler for the operations of service in mux below a base
-// path, such as [DefaultBasePath]; "" and "/" mean the root. Anything else
+// path, such as "/api"; "" and "/" mean the root. Anything else
 // below the base path gets a JSON error. Like mux.Handle, it panics if the path
 // is already registered.
 func Mount(mux *http.ServeMux, base string, service swapper.Service, opts ...Option) {

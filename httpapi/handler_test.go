@@ -221,7 +221,7 @@ func TestMount(t *testing.T) {
 	mux := http.NewServeMux() // beside other things, and with the options that are given
 	mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
 	opts := []httpapi.Option{httpapi.AcceptUnknown(), httpapi.BasePath("/not/this")}
-	httpapi.Mount(mux, httpapi.DefaultBasePath, &fake{}, opts...)
+	httpapi.Mount(mux, "/api", &fake{}, opts...)
 	if w, e := ask(t, mux, http.MethodGet, "/api/parseAddress?address=bc1&x=1", "", nil); w.Code != http.StatusOK {
 		t.Errorf("%d %v", w.Code, e)
 	}

@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// DefaultBasePath is the base path of the interface (docs/api.md).
-const DefaultBasePath = "/api"
-
 // Option is an option of [New] and [Mount].
 type Option func(*options)
 

@@ -4,7 +4,6 @@
 // that no float touches an amount; only the numbers sent by a market are
 // computed in IEEE doubles, as everywhere on the network (protocol:
 // swap-flows-spv-and-core.md C9). A [Source] is one market or several: [Median]
-// compares several so that a single wrong one has no effect, [Redundant] tries
-// them one after the other, [NewCache] keeps prices for a short time. [Market] is
+// compares several so that a single wrong one has no effect, [NewCache] keeps prices for a short time. [Market] is
 // the default of a client.
 package price

@@ -166,24 +166,3 @@ func TestCacheForgetsFailures(t *testing.T) {
 		}
 	}
 }
-
-func TestRedundantSkipsWhoDoesNotKnow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := Redundant(one{err: ErrUnknownToken}, one{price: 5, after: time.Millisecond}).(*failover)
-		if p, err := r.Price(t.Context(), anyToken); err != nil || p.Int64() != 5 {
-			t.Errorf("%v, %v", p, err)
-		}
-		if r.up[0] != unknown || r.up[1] != up {
-			t.Errorf("flags %v: not knowing a token is no failure", r.up)
-		}
-		start := time.Now()
-		none := Redundant(one{err: ErrUnknownToken}, one{err: ErrUnknownToken})
-		if _, err := none.Price(t.Context(), anyToken); !errors.Is(err, ErrUnknownToken) || time.Since(start) != 0 {
-			t.Errorf("%v after %v: asked in vain", err, time.Since(start))
-		}
-		if _, err := Redundant().Price(t.Context(), anyToken); err == nil {
-			t.Error("a price without sources")
-		}
-		time.Sleep(time.Minute)
-	})
-}

@@ -20,16 +20,6 @@ func NewAmount(raw *big.Int, t Token) Amount {
 	return Amount{Raw: raw, Token: t}
 }
 
-// Parse returns the amount given by text, a decimal number of tokens; see
-// [ParseDecimal].
-func Parse(text string, t Token) (Amount, error) {
-	raw, err := ParseDecimal(text, t.Decimals)
-	if err != nil {
-		return Amount{}, err
-	}
-	return Amount{Raw: raw, Token: t}, nil
-}
-
 // Known reports whether the amount is known.
 func (a Amount) Known() bool { return a.Raw != nil }
 

@@ -32,10 +32,11 @@ func ExampleRegistry_Resolve() {
 	// srcToken: "USDC" is ambiguous: use one of SOLANA-USDC, CITREA-USDC
 }
 
-func ExampleParse() {
-	amount, err := tokens.Parse("0.0005104", tokens.BTC())
-	fmt.Println(amount.Units(), amount.Decimal(), err)
-	_, err = tokens.Parse("0.000000015", tokens.BTC())
+func ExampleParseDecimal() {
+	btc := tokens.BTC()
+	raw, err := tokens.ParseDecimal("0.0005104", btc.Decimals)
+	fmt.Println(raw, tokens.NewAmount(raw, btc).Decimal(), err)
+	_, err = tokens.ParseDecimal("0.000000015", btc.Decimals)
 	fmt.Println(err)
 	// Output:
 	// 51040 0.00051040 <nil>

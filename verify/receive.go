@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/address"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"

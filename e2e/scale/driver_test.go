@@ -19,9 +19,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/lnurl"
 )
 
 // Kinds of swaps of the chaos.

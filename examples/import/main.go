@@ -9,8 +9,17 @@
 // that are already stored are left unchanged. The exit status is 1 if a record was
 // refused.
 //
+// Records go by their ids. Whoever has an id can look at the swap, so the output is the
+// operator's own. With -store, the records that were refused are kept in a file beside the
+// store, swaps.db.refused, one JSON object {"id", "error", "record"} a line: they hold preimages.
+//
 // The Bitcoin network and the chain are read from the file's name, or given by
-// -network and -chain.
+// -network and -chain. Solana and Starknet need a node, -rpc. Swaps of networks with contracts of
+// their own, such as a local one, are imported by [swapper.Client.Import] of a client for them.
+//
+// Of Solana the reference keeps a second file, STORE_solAccounts.sqlite3: accounts whose rent
+// comes back when their owners close them. It is read, and each is named: they are no part of
+// a swap, and nothing here closes them.
 package main
 
 import (
@@ -80,14 +89,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer shut()
 
+	kept := &refused{path: o.refusedFile()}
 	sum, err := client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}, func(r swapper.ImportReport) {
-		if r.Outcome == swapper.ImportRefused { // ids are not shown: knowing one allows acting on the swap
-			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, swapper.CodeOf(r.Err), r.Err)
+		if r.Outcome == swapper.ImportRefused {
+			fmt.Fprintf(out, "%s is refused (%s): %v\n", records.id, swapper.CodeOf(r.Err), r.Err)
+			kept.add(records.id, r.Err, records.data)
 			return
 		}
-		fmt.Fprintf(out, "record %d, %s in state %s: %s\n", r.Record, r.Swap.SwapType, r.Swap.State.Name, r.Outcome)
+		fmt.Fprintf(out, "%s, %s in state %s: %s\n", records.id, r.Swap.SwapType, r.Swap.State.Name, r.Outcome)
 	})
-	if err != nil {
+	if err := errors.Join(err, kept.Close(err == nil)); err != nil {
+		return err
+	}
+	if err := rents(ctx, o, out); err != nil {
 		return err
 	}
 	done := "imported"
@@ -96,6 +110,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", sum.Imported, done, sum.AlreadyImported, sum.Refused)
 	if sum.Refused > 0 {
+		if kept.path != "" {
+			return fmt.Errorf("%d records were refused; they are in %s", sum.Refused, kept.path)
+		}
 		return fmt.Errorf("%d records were refused", sum.Refused)
 	}
 	return nil

@@ -130,7 +130,7 @@ func (v *town) serve(settings map[string]any) {
 	free.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- start(ctx, path, address, false, v.environ, &v.log) }()
+	go func() { ended <- start(ctx, from{file: path}, address, false, v.environ, &v.log) }()
 	v.end = sync.OnceValue(func() error {
 		stop()
 		return <-ended

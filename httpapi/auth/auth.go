@@ -86,7 +86,7 @@ func Require(a Authenticator, refused http.Handler) func(http.Handler) http.Hand
 				refused.ServeHTTP(w, r)
 				return
 			}
-			next.ServeHTTP(w, r.WithContext(With(r.Context(), id)))
+			next.ServeHTTP(w, r.WithContext(with(r.Context(), id)))
 		})
 	}
 }
@@ -99,8 +99,8 @@ func Refused(w http.ResponseWriter, _ *http.Request) {
 
 type contextKey struct{}
 
-// With returns a context that says who calls.
-func With(ctx context.Context, id Identity) context.Context {
+// with returns a context that says who calls.
+func with(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, contextKey{}, id)
 }
 

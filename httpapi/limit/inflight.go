@@ -23,7 +23,7 @@ func InFlight(p Places, of func(*http.Request) Sender) func(http.Handler) http.H
 			case nil:
 				defer leave()
 				next.ServeHTTP(w, r)
-			case ErrFull:
+			case errFull:
 				refuse.Write(w, http.StatusServiceUnavailable, "busy", "The service is busy; try again shortly", time.Second)
 			default:
 				refuse.Write(w, http.StatusTooManyRequests, "rate_limited", "Too many requests at once", time.Second)

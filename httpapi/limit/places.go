@@ -15,8 +15,8 @@ type Places struct {
 
 // Errors of [Crowds.Enter].
 var (
-	ErrFull  = errors.New("all places are taken")
-	ErrShare = errors.New("this sender has all the places that he may have")
+	errFull  = errors.New("all places are taken")
+	errShare = errors.New("this sender has all the places that he may have")
 )
 
 // Crowds counts who is inside. It is safe for concurrent use; make one with [NewCrowds].
@@ -33,17 +33,17 @@ func NewCrowds(p Places) *Crowds {
 	return &Crowds{places: p, total: map[string]int{}, each: map[string]int{}}
 }
 
-// Enter takes a place at once or fails with [ErrFull] or [ErrShare]: there is no queue
+// Enter takes a place at once or fails with an error that says which: there is no queue
 // that could grow. leave gives the place back; it must be called, once.
 func (c *Crowds) Enter(s Sender) (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.places.Total > 0 && c.total[s.Crowd] >= c.places.Total {
-		return nil, ErrFull
+		return nil, errFull
 	}
 	for _, p := range s.Parts {
 		if c.places.Each > 0 && c.each[s.key(p)] >= c.places.Each*p.Times {
-			return nil, ErrShare
+			return nil, errShare
 		}
 	}
 	c.total[s.Crowd]++

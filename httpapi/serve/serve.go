@@ -23,24 +23,24 @@ const (
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
 
-	// DefaultConnections is [Options.Connections] if that is 0.
-	DefaultConnections = 4096
-	// DefaultGrace is [Options.Grace] if that is 0.
-	DefaultGrace = 30 * time.Second
+	// defaultConnections is [Options.Connections] if that is 0.
+	defaultConnections = 4096
+	// defaultGrace is [Options.Grace] if that is 0.
+	defaultGrace = 30 * time.Second
 )
 
 // Options of [Run].
 type Options struct {
 	Handler     http.Handler
 	Certificate *Certificate // nil: plain HTTP
-	Connections int          // open at once; more wait to be accepted; 0: DefaultConnections
+	Connections int          // open at once; more wait to be accepted; 0: 4096
 	// PerAddress is how many of them one address may have, of IPv6 one /56 network and four
 	// times as many one /48; more are closed. 0: a sixteenth, and 64 at least.
 	PerAddress int
 	// Trusted are the networks of reverse proxies, which bring the connections of many.
 	Trusted []netip.Prefix
 	// Grace is how long requests in progress may go on once the server ends; 0:
-	// DefaultGrace. Those that are left are then cut off.
+	// 30 s. Those that are left are then cut off.
 	Grace  time.Duration
 	Logger *slog.Logger // nil: slog.Default()
 	// Ending is called when the server begins to end, before it stops to accept
@@ -49,8 +49,8 @@ type Options struct {
 	Ending func()
 }
 
-// Server returns a server with the bounds of this package, for handler.
-func Server(handler http.Handler, log *slog.Logger) *http.Server {
+// newServer returns a server with the bounds of this package, for handler.
+func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	if log == nil {
 		log = slog.Default()
 	}
@@ -65,15 +65,15 @@ func Server(handler http.Handler, log *slog.Logger) *http.Server {
 // they were.
 func Run(ctx context.Context, listener net.Listener, o Options) error {
 	if o.Connections <= 0 {
-		o.Connections = DefaultConnections
+		o.Connections = defaultConnections
 	}
 	if o.Grace <= 0 {
-		o.Grace = DefaultGrace
+		o.Grace = defaultGrace
 	}
 	if o.PerAddress <= 0 {
 		o.PerAddress = max(o.Connections/shareOf, leastShare)
 	}
-	server := Server(once(o.Handler), o.Logger)
+	server := newServer(once(o.Handler), o.Logger)
 	server.ConnContext = connContext
 	listener = newListener(listener, o)
 	if o.Certificate != nil {

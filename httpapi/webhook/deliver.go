@@ -107,8 +107,8 @@ type body struct {
 	Data      *swapper.GetSwapStatusOutput `json:"data"`
 }
 
-// EventType is the type of every message.
-const EventType = "swap.updated"
+// eventType is the type of every message.
+const eventType = "swap.updated"
 
 // compose makes the message of how a swap stands now.
 func (e *endpoint) compose(ctx context.Context, r *record) (m *message, err error) {
@@ -130,7 +130,7 @@ func (e *endpoint) compose(ctx context.Context, r *record) (m *message, err erro
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body{Type: EventType, Timestamp: at.UTC(), Data: p.Status}); err != nil {
+	if err := enc.Encode(body{Type: eventType, Timestamp: at.UTC(), Data: p.Status}); err != nil {
 		return nil, fmt.Errorf("encode the message: %w", err)
 	}
 	print := p.Fingerprint()

@@ -177,7 +177,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		Timestamp time.Time
 		Data      swapper.GetSwapStatusOutput
 	}
-	if err := json.Unmarshal(body, &message); err != nil || message.Type != webhook.EventType || message.Timestamp.IsZero() || req.Method != http.MethodPost ||
+	if err := json.Unmarshal(body, &message); err != nil || message.Type != "swap.updated" || message.Timestamp.IsZero() || req.Method != http.MethodPost ||
 		req.Header.Get("Content-Type") != "application/json" {
 		r.t.Errorf("%s %v %s: %v", req.Method, req.Header, body, err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/lnurl"
 )
 
 // Links asks what is behind an LNURL; [*lnurl.Client] is one.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/lnurl"
 )
 
 // links answers every link with the same.

@@ -13,9 +13,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/storage"
 )
 

@@ -12,11 +12,11 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/lnurl"
 )
 
 // payee is who a Lightning payout goes to.

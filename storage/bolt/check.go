@@ -59,7 +59,7 @@ func (c *checker) identify() ([][]byte, error) {
 	buckets := map[string][]byte{}
 	err := c.tree(c.meta.root, nil, nil, func(it item) error {
 		if !it.bucket {
-			return ErrForeign
+			return errForeign
 		}
 		buckets[string(it.key)] = it.value
 		return nil
@@ -82,14 +82,14 @@ func (c *checker) identify() ([][]byte, error) {
 		}
 	}
 	if string(format) != formatName {
-		return nil, ErrForeign
+		return nil, errForeign
 	}
 	if len(schema) != 8 {
 		return nil, damaged("schema number has %d bytes", len(schema))
 	} else if n := binary.BigEndian.Uint64(schema); n > schemaNumber {
-		return nil, fmt.Errorf("%w: its layout is %d and this version reads up to %d; open it with the version that wrote it or a newer one, or go back to a copy from before the upgrade", ErrSchema, n, schemaNumber)
+		return nil, fmt.Errorf("%w: its layout is %d and this version reads up to %d; open it with the version that wrote it or a newer one, or go back to a copy from before the upgrade", errSchema, n, schemaNumber)
 	} else if n != schemaNumber {
-		return nil, fmt.Errorf("%w: its layout is %d and this version reads %d", ErrSchema, n, schemaNumber)
+		return nil, fmt.Errorf("%w: its layout is %d and this version reads %d", errSchema, n, schemaNumber)
 	}
 	var values [][]byte
 	for _, name := range dataBuckets {

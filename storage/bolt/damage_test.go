@@ -30,8 +30,8 @@ func exercise(t testing.TB, path string, n int) (opened bool) {
 	before := contents(t, path)
 	s, err := Open(context.Background(), path, Options{})
 	if err != nil {
-		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, ErrForeign) && !errors.Is(err, ErrSchema) {
-			t.Errorf("open: got %v, want ErrCorrupt, ErrForeign or ErrSchema", err)
+		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, errForeign) && !errors.Is(err, errSchema) {
+			t.Errorf("open: got %v, want ErrCorrupt, errForeign or errSchema", err)
 		}
 		unchanged(t, path, before)
 		return false
@@ -200,7 +200,7 @@ func TestDamagedStructure(t *testing.T) {
 			}
 			want := error(storage.ErrCorrupt)
 			if c.offset == 16 {
-				want = ErrForeign
+				want = errForeign
 			}
 			refused(t, path, want)
 		})

@@ -287,10 +287,10 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 		want error
 	}{
 		{"empty", raw(nil), storage.ErrCorrupt},
-		{"short", raw([]byte("x")), ErrForeign},
-		{"text", raw(bytes.Repeat([]byte("to be or not to be\n"), 1000)), ErrForeign},
-		{"zeros", raw(make([]byte, 1<<20)), ErrForeign},
-		{"empty bbolt file", bolt(func(*bbolt.Tx) error { return nil }), ErrForeign},
+		{"short", raw([]byte("x")), errForeign},
+		{"text", raw(bytes.Repeat([]byte("to be or not to be\n"), 1000)), errForeign},
+		{"zeros", raw(make([]byte, 1<<20)), errForeign},
+		{"empty bbolt file", bolt(func(*bbolt.Tx) error { return nil }), errForeign},
 		{"bbolt file of another program", bolt(func(tx *bbolt.Tx) error {
 			for i := range 300 {
 				b, err := tx.CreateBucket(fmt.Appendf(nil, "bucket %d", i))
@@ -302,14 +302,14 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 				}
 			}
 			return nil
-		}), ErrForeign},
+		}), errForeign},
 		{"bbolt file with our buckets only", bolt(func(tx *bbolt.Tx) error {
 			_, err := tx.CreateBucket(entriesBucket)
 			return err
-		}), ErrForeign},
-		{"other format", bolt(head("something", number(schemaNumber), dataBuckets...)), ErrForeign},
-		{"newer schema", bolt(head(formatName, number(schemaNumber+1), []byte("unheard of"))), ErrSchema},
-		{"schema 0", bolt(head(formatName, number(0), dataBuckets...)), ErrSchema},
+		}), errForeign},
+		{"other format", bolt(head("something", number(schemaNumber), dataBuckets...)), errForeign},
+		{"newer schema", bolt(head(formatName, number(schemaNumber+1), []byte("unheard of"))), errSchema},
+		{"schema 0", bolt(head(formatName, number(0), dataBuckets...)), errSchema},
 		{"schema of no length", bolt(head(formatName, nil, dataBuckets...)), storage.ErrCorrupt},
 		{"missing bucket", bolt(head(formatName, number(schemaNumber), dataBuckets[1:]...)), storage.ErrCorrupt},
 		{"unknown bucket", bolt(head(formatName, number(schemaNumber), append(dataBuckets[:4:4], []byte("more"))...)), storage.ErrCorrupt},
@@ -329,7 +329,7 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "its layout is 7 and this version reads up to 1; open it with the version that wrote it or a newer one") {
 		t.Errorf("got %v, which does not say what to do", err)
 	}
-	if _, err := Open(t.Context(), t.TempDir(), Options{}); !errors.Is(err, ErrForeign) {
-		t.Errorf("directory: got %v, want ErrForeign", err)
+	if _, err := Open(t.Context(), t.TempDir(), Options{}); !errors.Is(err, errForeign) {
+		t.Errorf("directory: got %v, want errForeign", err)
 	}
 }

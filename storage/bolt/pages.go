@@ -92,7 +92,7 @@ func currentMeta(r io.ReaderAt, size int64) (meta, error) {
 	}
 	first, is, err := readMeta(r, 0)
 	if errors.Is(err, storage.ErrCorrupt) && !is {
-		return meta{}, ErrForeign
+		return meta{}, errForeign
 	}
 	if err != nil {
 		return meta{}, err

@@ -24,14 +24,14 @@ import (
 var (
 	// ErrInUse: another process, or another Store of this one, has the file open.
 	ErrInUse = errors.New("file is already open in another store")
-	// ErrForeign: the file is not a store.
-	ErrForeign = errors.New("file is not a swapper store")
-	// ErrSchema: the file was written by a version of this package with another data layout.
-	ErrSchema = errors.New("file was written by an incompatible version")
+	// errForeign: the file is not a store.
+	errForeign = errors.New("file is not a swapper store")
+	// errSchema: the file was written by a version of this package with another data layout.
+	errSchema = errors.New("file was written by an incompatible version")
 )
 
-// DefaultLockTimeout is how long Open waits for the file lock if Options.LockTimeout is 0.
-const DefaultLockTimeout = 2 * time.Second
+// defaultLockTimeout is how long Open waits for the file lock if Options.LockTimeout is 0.
+const defaultLockTimeout = 2 * time.Second
 
 // Options configures [Open]. The zero value is ready to use.
 type Options struct {
@@ -40,7 +40,7 @@ type Options struct {
 	// open.
 	ReadOnly bool
 	// LockTimeout is how long to wait while another process has the file; 0
-	// means DefaultLockTimeout. The context's end cuts it short.
+	// means 2 s. The context's end cuts it short.
 	LockTimeout time.Duration
 }
 
@@ -79,9 +79,9 @@ var _ storage.Store = (*Store)(nil)
 
 // Open opens the store at path, or creates it with mode 0600; the directory
 // must exist. It fails with ErrInUse when another process keeps the file longer
-// than LockTimeout and the context allow, and with storage.ErrCorrupt,
-// ErrForeign or ErrSchema when the file is damaged, not a store, or has another
-// data layout; the file is then unchanged.
+// than LockTimeout and the context allow, with storage.ErrCorrupt
+// when the file is damaged, and when it is not a store or has another data layout;
+// the file is then unchanged.
 //
 // The structure of the file is checked first, up to 64 MiB completely, beyond
 // that without the leaves of its trees, which takes about a second for a
@@ -101,7 +101,7 @@ func open(ctx context.Context, path string, options Options) (*Store, error) {
 		return nil, err
 	}
 	if options.LockTimeout <= 0 {
-		options.LockTimeout = DefaultLockTimeout
+		options.LockTimeout = defaultLockTimeout
 	}
 	file, err := openFile(path, options.ReadOnly)
 	if err != nil {
@@ -144,7 +144,7 @@ func openFile(path string, readOnly bool) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // to open a pipe would block
-		return nil, fmt.Errorf("%w: not a regular file", ErrForeign)
+		return nil, fmt.Errorf("%w: not a regular file", errForeign)
 	}
 	if readOnly {
 		return os.OpenFile(path, os.O_RDONLY, 0)

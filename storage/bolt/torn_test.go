@@ -33,8 +33,8 @@ func holding(t *testing.T, path string, past []state, states ...state) (which in
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
-		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, ErrForeign) {
-			t.Errorf("got %v, want ErrCorrupt or ErrForeign", err)
+		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, errForeign) {
+			t.Errorf("got %v, want ErrCorrupt or errForeign", err)
 		}
 		return -1, false
 	}

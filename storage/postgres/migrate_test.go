@@ -42,8 +42,8 @@ func first(t *testing.T, dsn string) (schema string) {
 func TestMigrateFrom1(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	schema := first(t, dsn)
-	if _, err := Open(t.Context(), dsn, Options{Schema: schema, ReadOnly: true}); !errors.Is(err, ErrSchema) {
-		t.Errorf("for reading only: got %v, want ErrSchema", err)
+	if _, err := Open(t.Context(), dsn, Options{Schema: schema, ReadOnly: true}); !errors.Is(err, errSchema) {
+		t.Errorf("for reading only: got %v, want errSchema", err)
 	}
 	stores := make([]*Store, 8)
 	var all sync.WaitGroup

@@ -95,15 +95,15 @@ func TestOpenRefuses(t *testing.T) {
 	schema := pgtest.Schema(t, dsn)
 	refused(Options{Schema: schema, ReadOnly: true}, ErrMissing)
 	execute(t, dsn, `create schema `+schema+`; create table `+schema+`.head (name text)`)
-	refused(Options{Schema: schema}, ErrForeign)
+	refused(Options{Schema: schema}, errForeign)
 
 	schema = pgtest.Schema(t, dsn)
 	openTest(t, dsn, Options{Schema: schema})
 	execute(t, dsn, fmt.Sprintf(`update %s.head set number = %d`, schema, schemaNumber+1)) // of a later version
-	refused(Options{Schema: schema}, ErrSchema)
-	refused(Options{Schema: schema, ReadOnly: true}, ErrSchema)
+	refused(Options{Schema: schema}, errSchema)
+	refused(Options{Schema: schema, ReadOnly: true}, errSchema)
 	execute(t, dsn, fmt.Sprintf(`update %s.head set number = %d, format = 'ledger'`, schema, schemaNumber))
-	refused(Options{Schema: schema}, ErrForeign)
+	refused(Options{Schema: schema}, errForeign)
 
 	for _, name := range []string{"Upper", "1st", "a-b", `a"b`, "a.b", strings.Repeat("a", 64)} {
 		if _, err := Open(t.Context(), dsn, Options{Schema: name}); err == nil {
@@ -148,7 +148,7 @@ func TestOpenRefusesNewerTables(t *testing.T) {
 		if err == nil {
 			s.Close()
 		}
-		if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "their layout is 7 and this version reads up to 2; open them with the version that made them or a newer one") {
+		if !errors.Is(err, errSchema) || !strings.Contains(err.Error(), "their layout is 7 and this version reads up to 2; open them with the version that made them or a newer one") {
 			t.Errorf("read only %v: %v", readOnly, err)
 		}
 	}
@@ -349,7 +349,7 @@ func TestConnectionString(t *testing.T) {
 		return c.ConnConfig.RuntimeParams, c.MaxConns, c.ConnConfig.ValidateConnect != nil
 	}
 	params, conns, checked := config("postgres://u@a/d?sslmode=disable", false)
-	if params["statement_timeout"] != "3000" || params["idle_in_transaction_session_timeout"] != "3000" || conns != DefaultConnections || checked {
+	if params["statement_timeout"] != "3000" || params["idle_in_transaction_session_timeout"] != "3000" || conns != defaultConnections || checked {
 		t.Errorf("%v, %d, %v", params, conns, checked)
 	}
 	params, conns, checked = config("postgres://u@a,b/d?sslmode=disable&statement_timeout=700&pool_max_conns=3", false)

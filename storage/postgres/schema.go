@@ -162,21 +162,21 @@ func (s *Store) current(ctx context.Context) (bool, error) {
 	case code(err) == "42P01", code(err) == "3F000", errors.Is(err, pgx.ErrNoRows): // no such table or schema, or just being made
 		return false, nil
 	case code(err) == "42703": // a table of this name, with other columns
-		return false, ErrForeign
+		return false, errForeign
 	case err != nil:
 		return false, err
 	case format != formatName:
-		return false, ErrForeign
+		return false, errForeign
 	case number > schemaNumber:
 		return false, errLayout(number)
 	case number < schemaNumber && number > 0 && s.readOnly:
-		return false, fmt.Errorf("%w: %w: %d, to be brought to %d by a process that writes", ErrSchema, ErrOlder, number, schemaNumber)
+		return false, fmt.Errorf("%w: %w: %d, to be brought to %d by a process that writes", errSchema, ErrOlder, number, schemaNumber)
 	}
 	return number == schemaNumber, nil
 }
 
 func errLayout(number int64) error {
-	return fmt.Errorf("%w: their layout is %d and this version reads up to %d; open them with the version that made them or a newer one, or go back to a copy from before the upgrade", ErrSchema, number, schemaNumber)
+	return fmt.Errorf("%w: their layout is %d and this version reads up to %d; open them with the version that made them or a newer one, or go back to a copy from before the upgrade", errSchema, number, schemaNumber)
 }
 
 // migrate has the row of the head locked while it changes tables, so that one process does it.

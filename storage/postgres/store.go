@@ -25,23 +25,23 @@ import (
 var (
 	// ErrMissing: the schema has no store, and it was to be opened for reading only.
 	ErrMissing = errors.New("the schema has no swapper store")
-	// ErrForeign: the schema has a table named head that is not a store's.
-	ErrForeign = errors.New("the schema belongs to another program")
-	// ErrSchema: the tables were made by a version of this package with another layout.
-	ErrSchema = errors.New("the tables were made by an incompatible version")
+	// errForeign: the schema has a table named head that is not a store's.
+	errForeign = errors.New("the schema belongs to another program")
+	// errSchema: the tables were made by a version of this package with another layout.
+	errSchema = errors.New("the tables were made by an incompatible version")
 	// ErrOlder: the tables have an older layout, and were to be opened for reading only; opening
-	// them to write brings them up to date. It comes with ErrSchema.
+	// them to write brings them up to date.
 	ErrOlder = errors.New("the tables have an older layout")
 )
 
 const (
 	// DefaultSchema is the schema of the tables if Options.Schema is "".
 	DefaultSchema = "swapper"
-	// DefaultTimeout is how long a statement may take if Options.Timeout is 0.
-	DefaultTimeout = 10 * time.Second
-	// DefaultConnections is how many connections the pool has at most if the
+	// defaultTimeout is how long a statement may take if Options.Timeout is 0.
+	defaultTimeout = 10 * time.Second
+	// defaultConnections is how many connections the pool has at most if the
 	// connection string does not say pool_max_conns.
-	DefaultConnections = 16
+	defaultConnections = 16
 )
 
 // Options configures [Open]. The zero value is ready to use.
@@ -53,7 +53,7 @@ type Options struct {
 	// ReadOnly opens an existing store, whose writes return storage.ErrReadOnly.
 	ReadOnly bool
 	// Timeout is how long the server may take for a statement, and how long an
-	// answer of the server is waited for; 0 means DefaultTimeout. A
+	// answer of the server is waited for; 0 means 10 s. A
 	// statement_timeout in the connection string has precedence at the server.
 	Timeout time.Duration
 }
@@ -91,8 +91,8 @@ func isSchema(name string) bool {
 // Open opens the store in the database that a connection string names (a
 // postgres:// URL, or words as libpq reads them), and makes the schema and its
 // tables if they are not there, for which the role needs the right to create
-// them; any number of processes may do so at once. It fails with ErrForeign or
-// ErrSchema if the tables are others'.
+// them; any number of processes may do so at once. It fails if the
+// tables are another program's or have another layout.
 //
 // The connection string says how to connect: TLS by sslmode, sslrootcert and so
 // on (use sslmode=verify-full wherever the connection leaves the machine: without
@@ -117,7 +117,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Store, error) {
 	}
 	s := &Store{schema: schema, sql: statementsOf(schema), readOnly: options.ReadOnly, timeout: options.Timeout}
 	if s.timeout <= 0 {
-		s.timeout = DefaultTimeout
+		s.timeout = defaultTimeout
 	}
 	config, err := configOf(dsn, s.timeout, s.readOnly)
 	if err != nil {
@@ -144,7 +144,7 @@ func configOf(dsn string, timeout time.Duration, readOnly bool) (*pgxpool.Config
 		return nil, err
 	}
 	if words.RuntimeParams["pool_max_conns"] == "" {
-		config.MaxConns = DefaultConnections
+		config.MaxConns = defaultConnections
 	}
 	params := config.ConnConfig.RuntimeParams
 	setDefault := func(name, value string) {

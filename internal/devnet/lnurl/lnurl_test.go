@@ -14,7 +14,7 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/lnurl"
 )
 
 // kit is services of a shop, and a customer.

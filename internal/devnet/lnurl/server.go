@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/lnurl"
 )
 
 // Domain is the host of the services behind [Server.Transport].

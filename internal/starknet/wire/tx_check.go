@@ -140,7 +140,7 @@ func (n Network) checkEnvelope(t *Transaction, signer Felt) error {
 	case t.ChainID != n.ChainIDFelt():
 		return fmt.Errorf("is for chain %s, must be for chain %s (%s)", Hex(t.ChainID), Hex(n.ChainIDFelt()), n.ChainID)
 	case signer.IsZero() || t.Sender != signer:
-		return fmt.Errorf("is of the account %s, must be of %s", Hex64(t.Sender), Hex64(signer))
+		return fmt.Errorf("is signed by the account %s, must be signed by %s", Hex64(t.Sender), Hex64(signer))
 	case len(t.PaymasterData) != 0:
 		return errors.New("must not have paymaster data")
 	case len(t.AccountDeploymentData) != 0:

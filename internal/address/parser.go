@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -3,7 +3,7 @@ package address
 import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/lnurl"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/tokens"
 )
 
