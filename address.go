@@ -13,8 +13,8 @@ type ParseAddressInput struct {
 	Address string
 }
 
-// Validate checks the input's length. The error is an [Error] with
-// [CodeInvalidInput] that names the field.
+// Validate checks the input's length. The error is a [*fault.Error] with
+// [fault.InvalidInput] that names the field.
 func (in *ParseAddressInput) Validate() error {
 	return first(required("address", in.Address, maxAddressText))
 }

@@ -22,7 +22,7 @@ type GetSpendableBalanceInput struct {
 // fee rate must have one of the four formats of docs/api.md: sats/vB as a
 // decimal number, `<µLamports/CU>[;<base fee>]`, `<l1>,<l2>,<l1 data>;v3`,
 // `<base fee>,<priority fee>`; whether it is the format of the token's chain is
-// checked later. The error is an [Error] with [CodeInvalidInput] that names the
+// checked later. The error is a [*fault.Error] with [fault.InvalidInput] that names the
 // field.
 func (in *GetSpendableBalanceInput) Validate() error {
 	if err := first(
@@ -48,7 +48,7 @@ type GetSpendableBalanceOutput struct {
 }
 
 // feeRate checks a fee rate in any chain's format.
-func feeRate(field, s string) *Error {
+func feeRate(field, s string) *fault.Error {
 	if s == "" {
 		return nil
 	}

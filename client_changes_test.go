@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -75,15 +76,15 @@ func TestChanges(t *testing.T) {
 	}
 	for in, field := range map[[2]string]string{{"nobody", ""}: "signer", {address, "MOON"}: "chainId", {"", ""}: "signer"} {
 		_, err := h.Accounts(in[0], in[1])
-		if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidInput || e.Field != field {
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != field {
 			t.Errorf("%v: %v", in, err)
 		}
 	}
-	if _, err := h.Progress(t.Context(), ""); CodeOf(err) != CodeInvalidInput {
+	if _, err := h.Progress(t.Context(), ""); fault.CodeOf(err) != fault.InvalidInput {
 		t.Error(err)
 	}
 	for _, id := range []string{"nothing", "\x00webhook\x00shop"} {
-		if _, err := h.Progress(t.Context(), id); CodeOf(err) != CodeNotFound {
+		if _, err := h.Progress(t.Context(), id); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -136,7 +137,7 @@ func TestFingerprint(t *testing.T) {
 	seen := map[string]int{}
 	for i, change := range []func(*GetSwapStatusOutput){func(*GetSwapStatusOutput) {}, sign("a", "Refund"), sign("a", "Settle manually"), psbt(1), wait(1), step(2, 600),
 		func(s *GetSwapStatusOutput) { s.IsFinished = true }, func(s *GetSwapStatusOutput) { s.SwapID = "two" },
-		func(s *GetSwapStatusOutput) { s.ActionError = &ActionError{Code: CodeUpstream, Error: "away"} }} {
+		func(s *GetSwapStatusOutput) { s.ActionError = &ActionError{Code: fault.Upstream, Error: "away"} }} {
 		f := with(change)
 		if before, ok := seen[f]; ok {
 			t.Errorf("%d looks like %d", i, before)

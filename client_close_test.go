@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -47,6 +48,26 @@ func hanging(t *testing.T, change func(*Config)) *Client {
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+// A second Run is refused, whatever the store; after the first has ended, another begins.
+func TestOneRun(t *testing.T) {
+	c := hanging(t, nil)
+	for range 2 {
+		ctx, stop := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- c.Run(ctx) }()
+		for !c.running.Load() {
+			time.Sleep(time.Millisecond)
+		}
+		if err := c.Run(t.Context()); fault.CodeOf(err) != fault.InvalidState {
+			t.Errorf("the second Run: got %v, want %s", err, fault.InvalidState)
+		}
+		stop()
+		if err := <-ran; !errors.Is(err, context.Canceled) {
+			t.Errorf("the first Run ended with %v, want %v", err, context.Canceled)
+		}
+	}
 }
 
 // Every method says that the client is closed, whatever it was given: a new one

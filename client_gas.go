@@ -26,7 +26,7 @@ type CreateGasSwapInput struct {
 }
 
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *CreateGasSwapInput) Validate() error {
 	if in.Amount == nil {
 		return fault.Invalid("amount", "is required and must not be empty")
@@ -53,7 +53,7 @@ func (in *CreateGasSwapInput) Validate() error {
 // swap, and so does SubmitTransaction where the user signs with a Bitcoin
 // wallet.
 //
-// Errors: [CodeInvalidInput] names the field; [CodeUpstream] names the provider
+// Errors: [fault.InvalidInput] names the field; [fault.Upstream] names the provider
 // and what was wrong with its response.
 func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *CreateSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
@@ -88,7 +88,7 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 // because it arrived too late. The address is stored durably before the method
 // returns, and is sent to the provider as often as needed. It can be set only
 // once, here or when the swap is created: a different address is refused with
-// [CodeInvalidState], and a caller who does not own the swap with [CodeUnsupported].
+// [fault.InvalidState], and a caller who does not own the swap with [fault.Unsupported].
 func (c *Client) SetGasRefundAddress(ctx context.Context, swapID, to string) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

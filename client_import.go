@@ -21,39 +21,25 @@ type ImportInput struct {
 	DryRun  bool // judges every record, stores none
 }
 
-// ImportOutcome is what became of a record.
-type ImportOutcome string
-
-// The outcomes of a record in [Client.Import].
-const (
-	Imported        ImportOutcome = "imported" // stored; in a dry run: would be
-	AlreadyImported ImportOutcome = "present"  // the store has this swap already, and was left as it is
-	ImportRefused   ImportOutcome = "refused"  // see ImportReport.Err
-)
-
 // ImportReport says what became of one record.
 type ImportReport struct {
-	Record  int // its place in the input, from 0
-	Outcome ImportOutcome
-	Swap    *ListSwapOutput // as it is stored, or would be; nil if the record was refused
-	// Err is why the record was refused: an [*Error] whose Field is the member of the
-	// record that is at fault ("" if no single one is). [CodeInvalidInput]: the record
-	// is damaged, contradicts itself, or is of another network. [CodeUnsupported]: its
+	Record  int             // its place in the input, from 0
+	Swap    *ListSwapOutput // as it is stored, or in a dry run would be; nil if the record was refused
+	Present bool            // the store had this swap already, and it was left as it is
+	// Err is why the record was refused: an [*fault.Error] whose Field is the member of the
+	// record that is at fault ("" if no single one is). [fault.InvalidInput]: the record
+	// is damaged, contradicts itself, or is of another network. [fault.Unsupported]: its
 	// swap type, contract version or token is not configured.
 	Err error
-}
-
-// ImportSummary counts the outcomes of an import.
-type ImportSummary struct {
-	Imported, AlreadyImported, Refused int
 }
 
 // maxRecord bounds the JSON of one record, in bytes. They have some 3 kB.
 const maxRecord = 1 << 20
 
 // Import stores swaps from the records of the reference service, so that its users'
-// swaps go on here, under the same ids and with the same preimages. It tells report
-// (which may be nil) of every record, in order, and returns the counts.
+// swaps go on here, under the same ids and with the same preimages. It yields what became
+// of every record, in order; whoever stops asking stops the import. An error, which ends
+// the import, is yielded alone.
 //
 // A swap that the store has already is left as it is, so that an import that was
 // cut short can be repeated; where the two differ and the stored one has ended, the
@@ -64,67 +50,70 @@ const maxRecord = 1 << 20
 // for, and [Client.Run] follows all of them, as it does after a restart. The
 // reference service must not run on the same swaps at the same time.
 //
-// Errors, beside those of the records: [CodeInvalidInput] for a chain that is not
+// Errors, beside those of the records: [fault.InvalidInput] for a chain that is not
 // configured; what Records yields; a failure of the store. The records reported
 // before that are stored.
-func (c *Client) Import(ctx context.Context, in ImportInput, report func(ImportReport)) (sum ImportSummary, err error) {
+func (c *Client) Import(ctx context.Context, in ImportInput) iter.Seq2[ImportReport, error] {
+	return func(yield func(ImportReport, error) bool) {
+		asked := true
+		err := c.importAll(ctx, in, func(r ImportReport) bool {
+			asked = yield(r, nil)
+			return asked
+		})
+		if err != nil && asked {
+			yield(ImportReport{}, err)
+		}
+	}
+}
+
+// importAll stores the swaps of all records, until report says that it has heard enough.
+func (c *Client) importAll(ctx context.Context, in ImportInput, report func(ImportReport) bool) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
-		return sum, err
+		return err
 	}
 	defer end(&err)
 	ch := c.byID[in.ChainID]
 	switch {
 	case ch == nil:
-		return sum, fault.Invalid("chainId", "%s is not configured", in.ChainID)
+		return fault.Invalid("chainId", "%s is not configured", in.ChainID)
 	case in.Records == nil:
-		return sum, fault.Invalid("records", "is required")
+		return fault.Invalid("records", "is required")
 	}
 	a := recovery.Adopter{Quoter: c.quoter, Chain: ch, DryRun: in.DryRun, Log: c.config.Logger}
 	n := 0
 	for body, err := range in.Records {
 		if err != nil {
-			return sum, err
+			return err
 		}
 		if ctx.Err() != nil {
-			return sum, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		r, err := c.importOne(ctx, &a, body)
 		if err != nil {
-			return sum, err
+			return err
 		}
 		r.Record = n
 		n++
-		switch r.Outcome {
-		case Imported:
-			sum.Imported++
-		case AlreadyImported:
-			sum.AlreadyImported++
-		case ImportRefused:
-			sum.Refused++
-		}
-		if report != nil {
-			report(r)
+		if !report(r) {
+			return nil
 		}
 	}
-	return sum, nil
+	return nil
 }
 
 // importOne stores the swap of one record. Its error is one that ends the import.
 func (c *Client) importOne(ctx context.Context, a *recovery.Adopter, body []byte) (ImportReport, error) {
 	if len(body) > maxRecord {
-		return ImportReport{Outcome: ImportRefused, Err: fault.Invalid("", "the record has %d bytes, must have at most %d", len(body), maxRecord)}, nil
+		return ImportReport{Err: fault.Invalid("", "the record has %d bytes, must have at most %d", len(body), maxRecord)}, nil
 	}
 	r, known, err := a.Adopt(ctx, body)
 	if refused, ok := errors.AsType[*fault.Error](err); ok && ctx.Err() == nil {
-		return ImportReport{Outcome: ImportRefused, Err: refused}, nil
+		return ImportReport{Err: refused}, nil
 	}
 	if err != nil {
 		return ImportReport{}, err
 	}
 	shown := c.listed(ctx, r)
-	if known {
-		return ImportReport{Outcome: AlreadyImported, Swap: &shown}, nil
-	}
-	return ImportReport{Outcome: Imported, Swap: &shown}, nil
+	return ImportReport{Swap: &shown, Present: known}, nil
 }

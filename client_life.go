@@ -12,7 +12,7 @@ import (
 )
 
 // ErrClosed is returned by every method of a [Client] after Close, and by calls
-// that Close interrupts. Compare with errors.Is. Its code is [CodeInternal].
+// that Close interrupts. Compare with errors.Is. Its code is [fault.Internal].
 var ErrClosed = engine.ErrClosed
 
 // life tracks the calls in progress of a client. The zero value is a client that

@@ -22,7 +22,7 @@ func (c *Client) ListSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwap
 
 // ListPendingSwaps implements [Service]. Swaps are listed newest first, from
 // the store alone.
-func (c *Client) ListPendingSwaps(ctx context.Context, in ListPendingSwapsInput) (_ []ListSwapOutput, err error) {
+func (c *Client) ListPendingSwaps(ctx context.Context, in ListSwapsInput) (_ []ListSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 	var after *swap.Record
 	if in.After != "" {
 		var err error
-		if after, err = c.engine.Load(ctx, in.After); CodeOf(err) == CodeNotFound {
+		if after, err = c.engine.Load(ctx, in.After); fault.CodeOf(err) == fault.NotFound {
 			return nil, fault.Invalid("after", "is not a swap of this list; start again without it")
 		} else if err != nil {
 			return nil, err

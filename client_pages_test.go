@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -90,7 +91,7 @@ func TestPagesAreTheList(t *testing.T) {
 			"chain":   {Signer: signer, ChainID: "GOAT", After: whole[0]},
 			"signer":  {Signer: "0x000000000000000000000000000000000000dEaD", After: whole[0]},
 		} {
-			if _, err := of.list(in); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+			if _, err := of.list(in); fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("%s, %s: %v", of.name, name, err)
 			}
 		}

@@ -55,7 +55,7 @@ func (c *Client) status(s *engine.Status, owned bool) *GetSwapStatusOutput {
 		if shown := fault.Public(s.Problem); shown != s.Problem.Error() {
 			c.config.Logger.Info("the swap's action could not be built", "swap", storage.Label(s.Record.ID), "shown", shown, "err", s.Problem)
 		}
-		out.ActionError = &ActionError{Code: CodeOf(s.Problem), Error: fault.Public(s.Problem)}
+		out.ActionError = &ActionError{Code: fault.CodeOf(s.Problem), Error: fault.Public(s.Problem)}
 	}
 	return out
 }

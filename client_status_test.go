@@ -24,7 +24,7 @@ func TestStatusNamesTheWalletsField(t *testing.T) {
 		"not a taproot key":   {other.Address.String(), "04" + own.PublicKey()[2:], "bitcoinPublicKey"},
 	} {
 		_, err := h.GetSwapStatus(t.Context(), GetSwapStatusInput{SwapID: s.SwapID, BitcoinAddress: c.address, BitcoinPublicKey: c.key})
-		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != CodeInvalidInput || e.Field != c.field {
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != c.field {
 			t.Errorf("%s: %v, want a word about %s", name, err, c.field)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // GetSupportedTokens implements [Service]: the tokens offered by the reachable
 // liquidity providers, which are loaded first if none is known. If nothing is
-// offered, the error has the code [CodeUpstream].
+// offered, the error has the code [fault.Upstream].
 func (c *Client) GetSupportedTokens(ctx context.Context, in GetSupportedTokensInput) (_ []Token, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func tokensOf(list []tokens.Token) []Token {
 // moment and for the headers that the chain's relay is behind Bitcoin, is within
 // [Policy].MaxWatchtowerPPM; where that exceeds the maximum, the
 // fees are too high for any amount. If no provider offers the pair, the error has
-// the code [CodeUpstream].
+// the code [fault.Upstream].
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

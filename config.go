@@ -162,7 +162,7 @@ type Policy struct {
 	PayoutVSize int64
 }
 
-// Validate returns an [Error] with [CodeInvalidInput] that names the field if a value is
+// Validate returns an [Error] with [fault.InvalidInput] that names the field if a value is
 // negative. [Open] calls it.
 func (p Policy) Validate() error { return verify.Policy(p).Validate() }
 
@@ -172,7 +172,7 @@ type LPAuth = lphttp.Auth
 // NewLPAuth returns the credentials of a client that providers know: a certificate of
 // 256 hexadecimal digits (the authority's x-only key, its signature over the request
 // key, the request key), and the request key's secret of 64. Errors are an [Error]
-// with [CodeInvalidInput] that names the field.
+// with [fault.InvalidInput] that names the field.
 func NewLPAuth(certificate, privateKey string) (*LPAuth, error) {
 	return lphttp.NewAuth(certificate, privateKey)
 }

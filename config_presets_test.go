@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -71,7 +72,7 @@ func TestNegativeSettingsAreRefused(t *testing.T) {
 	} {
 		c.Network, c.Store, c.LPs = bitcoin.Testnet4, new(storagetest.Memory), LPs{URLs: []string{"http://127.0.0.1:1"}}
 		_, err := Open(t.Context(), c)
-		if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidInput || e.Field != field {
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -59,8 +59,8 @@ type CreateSwapOutput struct {
 }
 
 // Validate checks everything that can be said of the input without knowing the
-// chains (protocol: utilities.md §3). The error is an [Error] with
-// [CodeInvalidInput] that names the field.
+// chains (protocol: utilities.md §3). The error is a [*fault.Error] with
+// [fault.InvalidInput] that names the field.
 func (in *CreateSwapInput) Validate() error {
 	if err := first(
 		required("srcToken", in.SrcToken, maxID),
@@ -97,7 +97,7 @@ func (in *CreateSwapInput) Validate() error {
 	return nil
 }
 
-func idempotencyKey(s string) *Error {
+func idempotencyKey(s string) *fault.Error {
 	if len(s) > maxIdempotencyKey {
 		return fault.Invalid("idempotencyKey", "must be at most %d bytes long", maxIdempotencyKey)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -202,11 +203,11 @@ func TestValidate(t *testing.T) {
 		{"rate of nines", (&swapper.GetSwapStatusInput{SwapID: "s", BitcoinFeeRate: new(1e100)}).Validate(), "bitcoinFeeRate"},
 		{"rate and multiplier", (&swapper.GetSpendableBalanceInput{Wallet: "w", Token: "t", FeeRate: "1", FeeMultiplier: new(1.0)}).Validate(), "feeMultiplier"},
 	} {
-		e, _ := tt.err.(*swapper.Error)
+		e, _ := tt.err.(*fault.Error)
 		switch {
 		case tt.field == "" && tt.err != nil:
 			t.Errorf("%s: %v", tt.name, tt.err)
-		case tt.field != "" && (e == nil || e.Field != tt.field || e.Code != swapper.CodeInvalidInput):
+		case tt.field != "" && (e == nil || e.Field != tt.field || e.Code != fault.InvalidInput):
 			t.Errorf("%s: %v, want an error about %s", tt.name, tt.err, tt.field)
 		}
 	}

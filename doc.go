@@ -89,8 +89,8 @@
 //
 // # Errors
 //
-// Every operation returns errors of type [*Error], with a stable code
-// ([CodeOf]), a message, and the name of the input field at fault, if any.
+// Every operation returns errors of type [*fault.Error], with a stable code
+// ([fault.CodeOf]), a message, and the name of the input field at fault, if any.
 // docs/errors.md lists the codes and messages and what to do about them. After
 // [Client.Close] every method returns [ErrClosed].
 //

@@ -62,7 +62,7 @@ func TestErrorsDocument(t *testing.T) {
 }
 
 // errorCodes are the codes in the order of the document.
-var errorCodes = []Code{CodeInvalidInput, CodeUnsupported, CodeAmountOutOfBounds, CodeNotFound, CodeInvalidState, CodeUpstream, CodeTimeout, CodeInternal}
+var errorCodes = []fault.Code{fault.InvalidInput, fault.Unsupported, fault.AmountOutOfBounds, fault.NotFound, fault.InvalidState, fault.Upstream, fault.Timeout, fault.Internal}
 
 // errorSubjects are the headings of the document, by the longest prefix of the
 // package's folder.
@@ -99,8 +99,8 @@ var errorSubjects = []struct{ folder, title string }{
 
 // whatToDo is what the caller should do about the messages of a subject; the one
 // without subject is for all that have none of their own.
-var whatToDo = map[Code]map[string]string{
-	CodeInvalidInput: {
+var whatToDo = map[fault.Code]map[string]string{
+	fault.InvalidInput: {
 		"":                        "Correct the field that is named and call again.",
 		"HTTP and JSON":           "Correct the request: its syntax, or the type of the field that is named. docs/api.md describes each operation.",
 		"Tokens and amounts":      "Use an identifier that getSupportedTokens lists, or correct the amount.",
@@ -118,7 +118,7 @@ var whatToDo = map[Code]map[string]string{
 		"Requests":                "Correct the field that is named and call again; a field of the configuration is corrected before the client is opened again.",
 		"State of a swap":         "Correct the field that is named and call again.",
 	},
-	CodeUnsupported: {
+	fault.Unsupported: {
 		"":                        "Choose another token, chain or swap; getSupportedTokens and getSwapCounterTokens say what is offered.",
 		"HTTP and JSON":           "Correct the path or the method; docs/api.md lists the operations.",
 		"Actions and submissions": "Open the client with the chain and the contract version that the swap was created with.",
@@ -127,18 +127,18 @@ var whatToDo = map[Code]map[string]string{
 		"Recovery and import":     "Follow this swap with the software that made it.",
 		"Spendable balances":      "Ask for another token; a Lightning wallet knows its balance itself.",
 	},
-	CodeAmountOutOfBounds: {
+	fault.AmountOutOfBounds: {
 		"": "Use an amount from `min` to `max`, in base units.",
 	},
-	CodeNotFound: {
+	fault.NotFound: {
 		"": "Check the identifier. An expired, unused quote is deleted after a while: create a new swap.",
 	},
-	CodeInvalidState: {
+	fault.InvalidState: {
 		"":           "Call getSwapStatus and follow its action.",
 		"EVM chains": "Call getSwapStatus and follow its action: what was signed is out of date, or was done already.",
 		"Solana":     "Call getSwapStatus and follow its action: what was signed is out of date, or was done already.",
 	},
-	CodeUpstream: {
+	fault.Upstream: {
 		"":                    "Try again later. Nothing is lost, and a swap in progress continues by itself.",
 		"Liquidity providers": "Try again later, or with another amount: the quote was refused because the provider's answer could not be accepted. Nothing is lost. A provider that gave a false answer is left out for a while.",
 		"Addresses and links": "Try again later, or ask the user for another link; the service behind it failed or misbehaved.",
@@ -146,17 +146,17 @@ var whatToDo = map[Code]map[string]string{
 		"EVM chains":          "Try again later; the operator checks the chain's nodes.",
 		"Solana":              "Try again later; the operator checks the chain's nodes.",
 	},
-	CodeTimeout: {
+	fault.Timeout: {
 		"": "Call getSwapStatus, which says how the swap stands, and follow its action. createSwap with the same idempotency key returns the swap if it was created.",
 	},
-	CodeInternal: {
+	fault.Internal: {
 		"": "Over HTTP the message is always `internal error`; the operator finds this one in the log. What was acknowledged is stored.",
 	},
 }
 
 // errorText is one text with what is known of the error that it belongs to.
 type errorText struct {
-	code           Code // "" for a detail that others end with
+	code           fault.Code // "" for a detail that others end with
 	subject, field string
 	text           string
 }
@@ -165,27 +165,27 @@ type errorText struct {
 // make an error of a text: its code, what stands before it, and which arguments are the field (-1:
 // none) and the text.
 var errorMakers = map[string]struct {
-	code        Code
+	code        fault.Code
 	prefix      string
 	field, text int
 }{
 	"httpapi.newError":     {"", "", 1, 2},
-	"httpapi.badBody":      {CodeInvalidInput, "", -1, 0},
-	"lnurl.notLink":        {CodeInvalidInput, "", -1, 0},
+	"httpapi.badBody":      {fault.InvalidInput, "", -1, 0},
+	"lnurl.notLink":        {fault.InvalidInput, "", -1, 0},
 	"lnurl.failed":         {"", "the LNURL service <host> ", -1, 3},
-	"lnurl.wrong":          {CodeUpstream, "the LNURL service <host> ", -1, 1},
-	"lp.Lie":               {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"lp.Late":              {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"verify.lp.Lie":        {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"verify.lp.Late":       {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"verify.doubt":         {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"quote.lp.Lie":         {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"swap.lp.Lie":          {CodeUpstream, "<provider> sent an invalid response: ", -1, 1},
-	"recovery.unsupported": {CodeUnsupported, "", 0, 1},
-	"noderpc.unsupported":  {CodeUnsupported, "the Bitcoin node does not support this: ", -1, 0},
-	"evmwire.r.fail":       {CodeInvalidInput, "", 0, 1},
-	"wire.r.fail":          {CodeInvalidInput, "", 0, 1},
-	"wire.bad":             {CodeInvalidInput, "", -1, 0},
+	"lnurl.wrong":          {fault.Upstream, "the LNURL service <host> ", -1, 1},
+	"lp.Lie":               {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"lp.Late":              {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"verify.lp.Lie":        {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"verify.lp.Late":       {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"verify.doubt":         {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"quote.lp.Lie":         {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"swap.lp.Lie":          {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
+	"recovery.unsupported": {fault.Unsupported, "", 0, 1},
+	"noderpc.unsupported":  {fault.Unsupported, "the Bitcoin node does not support this: ", -1, 0},
+	"evmwire.r.fail":       {fault.InvalidInput, "", 0, 1},
+	"wire.r.fail":          {fault.InvalidInput, "", 0, 1},
+	"wire.bad":             {fault.InvalidInput, "", -1, 0},
 }
 
 // sourceErrors collects the error texts of the packages that an operation can
@@ -299,7 +299,7 @@ type errorReader struct {
 	all        []errorText
 }
 
-func (p *errorReader) add(code Code, field, text string) {
+func (p *errorReader) add(code fault.Code, field, text string) {
 	if strings.Trim(wordless.ReplaceAllString(text, ""), ":;(), \n") != "" { // else it passes other texts on
 		p.all = append(p.all, errorText{code, p.subject(), field, strings.TrimSpace(text)})
 	}
@@ -356,12 +356,12 @@ func (p *errorReader) call(c *ast.CallExpr) {
 		}
 	case "fault.Invalid":
 		if text, ok := p.text(c.Args, 1); ok {
-			p.add(CodeInvalidInput, p.field(c.Args[0]), text)
+			p.add(fault.InvalidInput, p.field(c.Args[0]), text)
 		} else {
 			p.passed(c)
 		}
 	case "fault.OutOfBounds":
-		p.add(CodeAmountOutOfBounds, p.field(c.Args[0]), "Swap amount too low! It must be from <min> to <max> base units")
+		p.add(fault.AmountOutOfBounds, p.field(c.Args[0]), "Swap amount too low! It must be from <min> to <max> base units")
 	case "errors.New", "fmt.Errorf":
 		if text, ok := p.text(c.Args, 0); ok {
 			p.add("", "", text)
@@ -417,7 +417,7 @@ func (p *errorReader) literal(c *ast.CompositeLit) {
 		}
 		return
 	}
-	var code Code
+	var code fault.Code
 	var field, text string
 	for _, e := range c.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
@@ -439,15 +439,15 @@ func (p *errorReader) literal(c *ast.CompositeLit) {
 }
 
 // code reads a code: its name in package fault or in this one.
-func (p *errorReader) code(e ast.Expr) Code {
+func (p *errorReader) code(e ast.Expr) fault.Code {
 	name := exprName(e)
 	name = strings.TrimPrefix(name[strings.LastIndex(name, ".")+1:], "Code")
-	codes := map[string]Code{"InvalidInput": fault.InvalidInput, "NotFound": fault.NotFound, "Unsupported": fault.Unsupported, "AmountOutOfBounds": fault.AmountOutOfBounds,
+	codes := map[string]fault.Code{"InvalidInput": fault.InvalidInput, "NotFound": fault.NotFound, "Unsupported": fault.Unsupported, "AmountOutOfBounds": fault.AmountOutOfBounds,
 		"InvalidState": fault.InvalidState, "Upstream": fault.Upstream, "Timeout": fault.Timeout, "Internal": fault.Internal}
 	if code, ok := codes[name]; ok {
 		return code
 	}
-	return CodeUpstream // a variable: of a call that failed or was too late
+	return fault.Upstream // a variable: of a call that failed or was too late
 }
 
 func (p *errorReader) field(e ast.Expr) string {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -89,7 +90,7 @@ func ExampleClient_ListPendingSwaps() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pending, err := client.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: signer, ChainID: "CITREA"})
+	pending, err := client.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: signer, ChainID: "CITREA"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func Example_remote() {
 	}
 	fmt.Println(what.Type, what.Amount.RawAmount, "sats")
 	_, err = service.GetSwapStatus(context.Background(), swapper.GetSwapStatusInput{SwapID: "unknown"})
-	fmt.Println(swapper.CodeOf(err))
+	fmt.Println(fault.CodeOf(err))
 	// Output:
 	// LIGHTNING 20000 sats
 	// not_found

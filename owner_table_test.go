@@ -24,6 +24,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -358,14 +359,14 @@ func TestRefundAddressIsForTheOwner(t *testing.T) {
 	}
 	const own, other = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "bc1qdv78f6kmsjywv0033r54seycsapfq8zmhtl9q7"
 	for _, name := range []string{"bob", ""} {
-		if err := set(swapper.WithCaller(t.Context(), name), other); swapper.CodeOf(err) != swapper.CodeUnsupported {
+		if err := set(swapper.WithCaller(t.Context(), name), other); fault.CodeOf(err) != fault.Unsupported {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	if err := set(swapper.WithCaller(t.Context(), "alice"), own); err != nil {
 		t.Error(err)
 	}
-	if err := set(t.Context(), other); swapper.CodeOf(err) != swapper.CodeInvalidState {
+	if err := set(t.Context(), other); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("the service, another time: %v", err)
 	}
 }

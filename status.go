@@ -22,7 +22,7 @@ type GetSwapStatusInput struct {
 }
 
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *GetSwapStatusInput) Validate() error {
 	if err := first(
 		required("swapId", in.SwapID, maxID),
@@ -58,8 +58,8 @@ type GetSwapStatusOutput struct {
 
 // ActionError is the reason why an action could not be built.
 type ActionError struct {
-	Code  Code   `json:"code"`
-	Error string `json:"error"` // human-readable
+	Code  fault.Code `json:"code"`
+	Error string     `json:"error"` // human-readable
 }
 
 const redacted = "***"

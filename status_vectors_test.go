@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/recovery"
@@ -151,14 +152,14 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	got, err := client.GetSwapStatus(t.Context(), GetSwapStatusInput{SwapID: r.ID, Secret: Secret(in.Query.Secret), Signer: in.Query.Signer, BitcoinAddress: in.Query.BitcoinAddress})
 	client.engine.Close()
 	if err != nil {
-		e, _ := errors.AsType[*Error](err)
-		if want.Error && in.Query.BitcoinAddress != "" && e != nil && e.Code == CodeInvalidInput && e.Field == "bitcoinPublicKey" {
+		e, _ := errors.AsType[*fault.Error](err)
+		if want.Error && in.Query.BitcoinAddress != "" && e != nil && e.Code == fault.InvalidInput && e.Field == "bitcoinPublicKey" {
 			return
 		}
 		// Else refused is nothing but a preimage of something else.
 		preimage, _ := hex.DecodeString(in.Query.Secret)
 		hash := sha256.Sum256(preimage)
-		if !want.Error || e == nil || e.Code != CodeInvalidInput || e.Field != "secret" || r.Lightning == nil || hex.EncodeToString(hash[:]) == r.Lightning.Hash {
+		if !want.Error || e == nil || e.Code != fault.InvalidInput || e.Field != "secret" || r.Lightning == nil || hex.EncodeToString(hash[:]) == r.Lightning.Hash {
 			t.Fatal(err)
 		}
 		return

@@ -17,7 +17,7 @@ type SubmitTransactionInput struct {
 }
 
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *SubmitTransactionInput) Validate() error {
 	if err := first(required("swapId", in.SwapID, maxID), swapKey(in.SwapKey)); err != nil {
 		return err
@@ -49,7 +49,7 @@ type SettleWithLnurlInput struct {
 }
 
 // Validate checks everything that can be checked without knowing the swap. The
-// error is an [Error] with [CodeInvalidInput] that names the field.
+// error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *SettleWithLnurlInput) Validate() error {
 	return first(
 		required("swapId", in.SwapID, maxID),

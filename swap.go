@@ -187,11 +187,8 @@ type ListSwapsInput struct {
 	After string
 }
 
-// ListPendingSwapsInput is the input of listPendingSwaps.
-type ListPendingSwapsInput = ListSwapsInput
-
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *ListSwapsInput) Validate() error {
 	if in.Limit < 0 {
 		return fault.Invalid("limit", "must not be negative")

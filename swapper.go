@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -48,8 +49,9 @@ type Client struct {
 	ours     []io.Closer // opened here, so closed here
 	stored   storeReady
 
-	life   life
-	closed sync.Once
+	life    life
+	running atomic.Bool // a Run
+	closed  sync.Once
 }
 
 var _ Service = (*Client)(nil)
@@ -216,13 +218,18 @@ func (c *Client) Close() error {
 // Run does the background work until ctx ends, and returns its cause: it
 // follows every swap that is not settled, listens to the chains, and deletes
 // quotes that expired unused. A failure of one chain or swap is logged and
-// retried; it does not end Run. Only one Run may be active at a time.
+// retried; it does not end Run. Only one Run of a client may be active at a time:
+// another is refused with [fault.InvalidState].
 func (c *Client) Run(ctx context.Context) (err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer end(&err)
+	if !c.running.CompareAndSwap(false, true) {
+		return fault.New(fault.InvalidState, "Run is active already; a client has one at a time")
+	}
+	defer c.running.Store(false)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.fleet.Run(ctx) })
 	g.Go(func() error { return c.engine.Run(ctx) })

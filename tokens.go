@@ -14,7 +14,7 @@ type GetSupportedTokensInput struct {
 	Side Side
 }
 
-// Validate checks the input. The error is an [Error] with [CodeInvalidInput]
+// Validate checks the input. The error is a [*fault.Error] with [fault.InvalidInput]
 // that names the field.
 func (in *GetSupportedTokensInput) Validate() error {
 	return first(oneOf("side", in.Side, SideInput, SideOutput))
@@ -27,7 +27,7 @@ type GetSwapCounterTokensInput struct {
 }
 
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *GetSwapCounterTokensInput) Validate() error {
 	return first(
 		required("token", in.Token, maxID),
@@ -42,7 +42,7 @@ type GetSwapLimitsInput struct {
 }
 
 // Validate checks everything that can be checked without knowing the chains.
-// The error is an [Error] with [CodeInvalidInput] that names the field.
+// The error is a [*fault.Error] with [fault.InvalidInput] that names the field.
 func (in *GetSwapLimitsInput) Validate() error {
 	return first(
 		required("srcToken", in.SrcToken, maxID),

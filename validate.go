@@ -26,7 +26,7 @@ const (
 var maxAmount = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
 
 // first returns the first error, so that a Validate method is a list of checks.
-func first(errs ...*Error) error {
+func first(errs ...*fault.Error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func first(errs ...*Error) error {
 }
 
 // required checks a text that must be given.
-func required(field, s string, max int) *Error {
+func required(field, s string, max int) *fault.Error {
 	if s == "" {
 		return fault.Invalid(field, "is required and must not be empty")
 	}
@@ -44,7 +44,7 @@ func required(field, s string, max int) *Error {
 }
 
 // optional checks a text that may be empty.
-func optional(field, s string, max int) *Error {
+func optional(field, s string, max int) *fault.Error {
 	switch {
 	case len(s) > max:
 		return fault.Invalid(field, "must be at most %d bytes long", max)
@@ -54,7 +54,7 @@ func optional(field, s string, max int) *Error {
 	return nil
 }
 
-func oneOf[T ~string](field string, s T, allowed ...T) *Error {
+func oneOf[T ~string](field string, s T, allowed ...T) *fault.Error {
 	if s == "" {
 		return fault.Invalid(field, "is required and must not be empty")
 	}
@@ -71,7 +71,7 @@ func oneOf[T ~string](field string, s T, allowed ...T) *Error {
 // optionalHex checks hexadecimal digits of either case, of one of the given
 // numbers, that may be absent. The message does not repeat the value: it may be
 // a secret.
-func optionalHex(field, s string, digits ...int) *Error {
+func optionalHex(field, s string, digits ...int) *fault.Error {
 	if s == "" {
 		return nil
 	}
@@ -87,7 +87,7 @@ func optionalHex(field, s string, digits ...int) *Error {
 }
 
 // swapKey checks a swap's key that may be absent.
-func swapKey(key Secret) *Error { return optionalHex("swapKey", key.Reveal(), 32) }
+func swapKey(key Secret) *fault.Error { return optionalHex("swapKey", key.Reveal(), 32) }
 
 func isHex(s string) bool {
 	for i := range len(s) {
@@ -100,7 +100,7 @@ func isHex(s string) bool {
 }
 
 // amountFrom checks an amount of base units that is at least min.
-func amountFrom(field string, n *big.Int, min int64) *Error {
+func amountFrom(field string, n *big.Int, min int64) *fault.Error {
 	switch {
 	case n.Cmp(big.NewInt(min)) < 0:
 		return fault.Invalid(field, "must be at least %d", min)
@@ -111,7 +111,7 @@ func amountFrom(field string, n *big.Int, min int64) *Error {
 }
 
 // positive checks a rate or factor that may be absent.
-func positive(field string, f *float64, most int64) *Error {
+func positive(field string, f *float64, most int64) *fault.Error {
 	if f != nil && !(*f > 0 && *f <= float64(most)) {
 		return fault.Invalid(field, "must be a number greater than 0 and at most %d", most)
 	}
@@ -119,7 +119,7 @@ func positive(field string, f *float64, most int64) *Error {
 }
 
 // wholeSeconds checks a duration that may be absent.
-func wholeSeconds(field string, d *time.Duration) *Error {
+func wholeSeconds(field string, d *time.Duration) *fault.Error {
 	switch {
 	case d == nil:
 	case *d <= 0:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
@@ -139,7 +140,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 			w.mine(2)
 		}, "CLAIMED"},
 		{"the LP refuses one, and takes the next", lp.Fault{DenyPost: 20514}, "WBTC", func(w *world, id string) {
-			if err := w.post(id, patience); swapper.CodeOf(err) != swapper.CodeUpstream {
+			if err := w.post(id, patience); fault.CodeOf(err) != fault.Upstream {
 				w.t.Errorf("got %v", err)
 			}
 			s := w.reached(id, "CREATED")
@@ -211,7 +212,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 		}, "QUOTE_EXPIRED", false},
 		{"the LP says no", lp.Fault{On: "postQuote", Answer: lp.Lie("postQuote", "code", 20505)}, "WBTC", func(w *world, id string) {
 			w.net.LPs[0].Misbehave(lp.Fault{Withhold: true, Answer: lp.Lie("postQuote", "code", 20505)})
-			if err := w.post(id, patience); swapper.CodeOf(err) != swapper.CodeInvalidState {
+			if err := w.post(id, patience); fault.CodeOf(err) != fault.InvalidState {
 				w.t.Errorf("got %v", err)
 			}
 			w.reached(id, "DECLINED")

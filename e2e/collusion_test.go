@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
@@ -141,7 +142,7 @@ func (c *collusion) hours(id string, may func(*swapper.GetSwapStatusOutput) bool
 			if s.IsFinished && (!c.acted || s.State.Name != c.end) {
 				c.t.Errorf("it is shown as finished, as %s", s.State.Name)
 			}
-			if e := s.ActionError; e != nil && e.Code == swapper.CodeUpstream && strings.Contains(e.Error, "contradict") {
+			if e := s.ActionError; e != nil && e.Code == fault.Upstream && strings.Contains(e.Error, "contradict") {
 				c.told = true
 			}
 			a := s.CurrentAction

@@ -139,7 +139,7 @@ func (w *world) inLists(s *swapper.GetSwapStatusOutput, name string, listed, pen
 			return w.client.ListSwaps(w.t.Context(), swapper.ListSwapsInput{Signer: owner})
 		}, listed},
 		{"pending swaps", func() ([]swapper.ListSwapOutput, error) {
-			return w.client.ListPendingSwaps(w.t.Context(), swapper.ListPendingSwapsInput{Signer: owner})
+			return w.client.ListPendingSwaps(w.t.Context(), swapper.ListSwapsInput{Signer: owner})
 		}, pending},
 	} {
 		all, err := l.list()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -60,7 +61,7 @@ func unpaidQuotesExpire(t *testing.T, o options) {
 // gone reports whether nothing is known of a swap any more.
 func (w *world) gone(id string) bool {
 	_, err := w.client.GetSwapStatus(w.t.Context(), swapper.GetSwapStatusInput{SwapID: id})
-	return swapper.CodeOf(err) == swapper.CodeNotFound
+	return fault.CodeOf(err) == fault.NotFound
 }
 
 // A day after its end an unused quote is deleted, once the chain was heard to know

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -212,8 +213,8 @@ func (w *world) persist(in swapper.CreateSwapInput) (*swapper.GetSwapStatusOutpu
 	ctx := w.within(90 * time.Second)
 	again := func(err error) {
 		w.t.Helper()
-		if swapper.CodeOf(err) != swapper.CodeInternal && swapper.CodeOf(err) != swapper.CodeInvalidState && swapper.CodeOf(err) != swapper.CodeTimeout {
-			w.t.Fatalf("%s: %v", swapper.CodeOf(err), err)
+		if fault.CodeOf(err) != fault.Internal && fault.CodeOf(err) != fault.InvalidState && fault.CodeOf(err) != fault.Timeout {
+			w.t.Fatalf("%s: %v", fault.CodeOf(err), err)
 		}
 		select {
 		case <-ctx.Done():

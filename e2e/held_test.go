@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -163,7 +164,7 @@ func falseEscrows(t *testing.T, o options) {
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.act(s.SwapID)
 			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })
-			if told.State.Name != "PR_CREATED" || told.ActionError.Code != swapper.CodeUpstream || told.CurrentAction != nil {
+			if told.State.Name != "PR_CREATED" || told.ActionError.Code != fault.Upstream || told.CurrentAction != nil {
 				t.Errorf("%s, %+v, %+v", told.State.Name, told.ActionError, told.CurrentAction)
 			}
 			t.Log(told.ActionError.Error)
@@ -219,11 +220,11 @@ func TestWithdrawServicesThatDoNotPay(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		fault devlnurl.Fault
-		code  swapper.Code // of settleWithLnurl; "": it succeeds
+		code  fault.Code // of settleWithLnurl; "": it succeeds
 		end   string
 	}{
-		{"refuses", devlnurl.Fault{Refuse: "no money"}, swapper.CodeUpstream, "QUOTE_EXPIRED"},
-		{"agrees and does not pay", devlnurl.Fault{NeverPay: true}, swapper.CodeTimeout, "QUOTE_EXPIRED"},
+		{"refuses", devlnurl.Fault{Refuse: "no money"}, fault.Upstream, "QUOTE_EXPIRED"},
+		{"agrees and does not pay", devlnurl.Fault{NeverPay: true}, fault.Timeout, "QUOTE_EXPIRED"},
 		{"pays and loses its answer", devlnurl.Fault{LoseAnswer: true}, "", "CLAIM_CLAIMED"},
 		{"pays and is unclear", devlnurl.Fault{Unclear: true}, "", "CLAIM_CLAIMED"},
 	} {
@@ -238,7 +239,7 @@ func TestWithdrawServicesThatDoNotPay(t *testing.T) {
 			services.paying.Misbehave(test.fault)
 			defer services.paying.Misbehave(devlnurl.Fault{})
 			_, err = w.client.SettleWithLnurl(w.within(5*time.Second), swapper.SettleWithLnurlInput{SwapID: s.SwapID})
-			if test.code != "" && swapper.CodeOf(err) != test.code || test.code == "" && err != nil {
+			if test.code != "" && fault.CodeOf(err) != test.code || test.code == "" && err != nil {
 				t.Errorf("got %v, want %s", err, test.code)
 			}
 			want := map[string]int64{}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
@@ -208,16 +209,16 @@ func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service,
 			t.Errorf("%s: %+v", token, got)
 		}
 	}
-	for code, call := range map[swapper.Code]func() error{
-		swapper.CodeNotFound:     func() error { _, err := s.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: "nope"}); return err },
-		swapper.CodeInvalidInput: func() error { _, err := s.ParseAddress(ctx, swapper.ParseAddressInput{Address: "nope"}); return err },
-		swapper.CodeAmountOutOfBounds: func() error {
+	for code, call := range map[fault.Code]func() error{
+		fault.NotFound:     func() error { _, err := s.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: "nope"}); return err },
+		fault.InvalidInput: func() error { _, err := s.ParseAddress(ctx, swapper.ParseAddressInput{Address: "nope"}); return err },
+		fault.AmountOutOfBounds: func() error {
 			_, err := s.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(1), AmountType: swapper.ExactOut,
 				SrcAddress: w.address(), DstAddress: btc})
 			return err
 		},
 	} {
-		if err := call(); swapper.CodeOf(err) != code {
+		if err := call(); fault.CodeOf(err) != code {
 			t.Errorf("%v, want %s", err, code)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -104,14 +105,24 @@ func each(records ...[]byte) iter.Seq2[[]byte, error] {
 	}
 }
 
+// outcomes counts what became of records.
+type outcomes struct{ stored, present, refused int }
+
 // imported imports records and returns what was reported.
-func (w *world) imported(dry bool, records ...[]byte) (swapper.ImportSummary, []swapper.ImportReport) {
+func (w *world) imported(dry bool, records ...[]byte) (sum outcomes, all []swapper.ImportReport) {
 	w.t.Helper()
-	var all []swapper.ImportReport
-	sum, err := w.client.Import(w.within(30*time.Second), swapper.ImportInput{ChainID: "CITREA", Records: each(records...), DryRun: dry},
-		func(r swapper.ImportReport) { all = append(all, r) })
-	if err != nil {
-		w.t.Fatal(err)
+	for r, err := range w.client.Import(w.within(30*time.Second), swapper.ImportInput{ChainID: "CITREA", Records: each(records...), DryRun: dry}) {
+		switch {
+		case err != nil:
+			w.t.Fatal(err)
+		case r.Err != nil:
+			sum.refused++
+		case r.Present:
+			sum.present++
+		default:
+			sum.stored++
+		}
+		all = append(all, r)
 	}
 	return sum, all
 }
@@ -146,14 +157,14 @@ func TestImportedSwapsSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.open()
-	if sum, _ := w.imported(true, records...); sum != (swapper.ImportSummary{Imported: 5}) {
+	if sum, _ := w.imported(true, records...); sum != (outcomes{stored: 5}) {
 		t.Errorf("dry run: %+v", sum)
 	}
 	if all, err := w.client.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: w.address()}); err != nil || len(all) != 0 {
 		t.Fatalf("a dry run stored %d swaps, %v", len(all), err)
 	}
 	sum, reports := w.imported(false, records...)
-	if sum != (swapper.ImportSummary{Imported: 5}) {
+	if sum != (outcomes{stored: 5}) {
 		t.Fatalf("%+v: %+v", sum, reports)
 	}
 	for i, r := range reports {
@@ -161,7 +172,7 @@ func TestImportedSwapsSettle(t *testing.T) {
 			t.Errorf("report %d: %+v", i, r)
 		}
 	}
-	if sum, _ := w.imported(false, records...); sum != (swapper.ImportSummary{AlreadyImported: 5}) {
+	if sum, _ := w.imported(false, records...); sum != (outcomes{present: 5}) {
 		t.Errorf("the second time: %+v", sum)
 	}
 	for id, typ := range want {
@@ -176,7 +187,7 @@ func TestImportedSwapsSettle(t *testing.T) {
 		t.Errorf("the locked one ended as %s, %v are missing", end.State.Name, w.gained(before))
 	}
 	// An older copy of the same records changes nothing.
-	if sum, reports := w.imported(false, records...); sum != (swapper.ImportSummary{AlreadyImported: 5}) || slices.ContainsFunc(reports, func(r swapper.ImportReport) bool { return !r.Swap.IsFinished }) {
+	if sum, reports := w.imported(false, records...); sum != (outcomes{present: 5}) || slices.ContainsFunc(reports, func(r swapper.ImportReport) bool { return !r.Swap.IsFinished }) {
 		t.Errorf("afterwards: %+v %+v", sum, reports)
 	}
 }
@@ -214,32 +225,32 @@ func TestImportRefusesByName(t *testing.T) {
 	someone := "0x000000000000000000000000000000000000dEaD"
 	cases := []struct {
 		name, field string
-		code        swapper.Code
+		code        fault.Code
 		body        []byte
 	}{
-		{"no JSON", "", swapper.CodeInvalidInput, []byte("{")},
-		{"no object", "", swapper.CodeInvalidInput, []byte("[]")},
-		{"no id", "id", swapper.CodeInvalidInput, with("btc", "id", "")},
-		{"a type that does not exist", "type", swapper.CodeInvalidInput, with("btc", "type", 99)},
-		{"a type in which the parties are the other way round", "initiator", swapper.CodeInvalidInput, with("btc", "type", 0)},
-		{"a member of another type", "state", swapper.CodeInvalidInput, with("btc", "state", "zero")},
-		{"an amount that is no number", "swapFee", swapper.CodeInvalidInput, with("btc", "swapFee", "1.5")},
-		{"a state that does not exist", "state", swapper.CodeInvalidInput, with("btc", "state", 17)},
-		{"no time", "createdAt", swapper.CodeInvalidInput, with("btc", "createdAt", -1)},
-		{"an unknown contract version", "contractVersion", swapper.CodeUnsupported, with("btc", "contractVersion", "v9")},
-		{"another owner", "initiator", swapper.CodeInvalidInput, with("btc", "initiator", someone)},
-		{"another recipient", "data", swapper.CodeInvalidInput, with("btc", "address", w.net.Wallet.Address.String())},
-		{"an address of mainnet", "address", swapper.CodeInvalidInput, with("btc", "address", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq")},
-		{"another sum", "data", swapper.CodeInvalidInput, with("btc", "amount", "50001")},
-		{"another contract", "data.claimHandler", swapper.CodeInvalidInput, with("btc", "data.claimHandler", someone)},
-		{"an unknown token", "data", swapper.CodeUnsupported, with("btc", "data.token", someone)},
-		{"data that is no escrow", "data.type", swapper.CodeInvalidInput, with("btc", "data.type", "strk")},
-		{"another invoice", "data", swapper.CodeInvalidInput, with("ln", "pr", other)},
-		{"a provider on no host", "url", swapper.CodeInvalidInput, with("ln", "url", "file:///tobtcln")},
-		{"another preimage", "secret", swapper.CodeInvalidInput, with("auto", "secret", strings.Repeat("07", 32))},
-		{"half a preimage", "secret", swapper.CodeInvalidInput, with("auto", "secret", "0707")},
-		{"another escrow than agreed", "initialSwapData", swapper.CodeInvalidInput, with("auto", "initialSwapData.claimData", "0x"+strings.Repeat("08", 32))},
-		{"a record without end", "", swapper.CodeInvalidInput, with("btc", "padding", strings.Repeat("x", 2<<20))},
+		{"no JSON", "", fault.InvalidInput, []byte("{")},
+		{"no object", "", fault.InvalidInput, []byte("[]")},
+		{"no id", "id", fault.InvalidInput, with("btc", "id", "")},
+		{"a type that does not exist", "type", fault.InvalidInput, with("btc", "type", 99)},
+		{"a type in which the parties are the other way round", "initiator", fault.InvalidInput, with("btc", "type", 0)},
+		{"a member of another type", "state", fault.InvalidInput, with("btc", "state", "zero")},
+		{"an amount that is no number", "swapFee", fault.InvalidInput, with("btc", "swapFee", "1.5")},
+		{"a state that does not exist", "state", fault.InvalidInput, with("btc", "state", 17)},
+		{"no time", "createdAt", fault.InvalidInput, with("btc", "createdAt", -1)},
+		{"an unknown contract version", "contractVersion", fault.Unsupported, with("btc", "contractVersion", "v9")},
+		{"another owner", "initiator", fault.InvalidInput, with("btc", "initiator", someone)},
+		{"another recipient", "data", fault.InvalidInput, with("btc", "address", w.net.Wallet.Address.String())},
+		{"an address of mainnet", "address", fault.InvalidInput, with("btc", "address", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq")},
+		{"another sum", "data", fault.InvalidInput, with("btc", "amount", "50001")},
+		{"another contract", "data.claimHandler", fault.InvalidInput, with("btc", "data.claimHandler", someone)},
+		{"an unknown token", "data", fault.Unsupported, with("btc", "data.token", someone)},
+		{"data that is no escrow", "data.type", fault.InvalidInput, with("btc", "data.type", "strk")},
+		{"another invoice", "data", fault.InvalidInput, with("ln", "pr", other)},
+		{"a provider on no host", "url", fault.InvalidInput, with("ln", "url", "file:///tobtcln")},
+		{"another preimage", "secret", fault.InvalidInput, with("auto", "secret", strings.Repeat("07", 32))},
+		{"half a preimage", "secret", fault.InvalidInput, with("auto", "secret", "0707")},
+		{"another escrow than agreed", "initialSwapData", fault.InvalidInput, with("auto", "initialSwapData.claimData", "0x"+strings.Repeat("08", 32))},
+		{"a record without end", "", fault.InvalidInput, with("btc", "padding", strings.Repeat("x", 2<<20))},
 	}
 	w.close()
 	if err := os.Remove(w.path); err != nil {
@@ -251,15 +262,21 @@ func TestImportRefusesByName(t *testing.T) {
 		records = append(records, c.body)
 	}
 	records = append(records, good["ln"], good["auto"])
+	for _, err := range w.client.Import(w.within(30*time.Second), swapper.ImportInput{ChainID: "CITREA", Records: each(good["btc"], good["ln"])}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break // ends the import: the second record is not stored
+	}
 	sum, reports := w.imported(false, records...)
-	if sum != (swapper.ImportSummary{Imported: 3, Refused: len(cases)}) {
+	if sum != (outcomes{stored: 2, present: 1, refused: len(cases)}) {
 		t.Errorf("%+v", sum)
 	}
 	for i, c := range cases {
 		r := reports[i+1]
-		e, ok := r.Err.(*swapper.Error)
-		if r.Outcome != swapper.ImportRefused || r.Swap != nil || !ok || e.Field != c.field || e.Code != c.code {
-			t.Errorf("%s: %s, %v; want a refusal (%s) for %q", c.name, r.Outcome, r.Err, c.code, c.field)
+		e, ok := r.Err.(*fault.Error)
+		if r.Swap != nil || !ok || e.Field != c.field || e.Code != c.code {
+			t.Errorf("%s: %+v; want a refusal (%s) for %q", c.name, r, c.code, c.field)
 			continue
 		}
 		if strings.Contains(e.Error(), strings.Repeat("07", 32)) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // A wallet or a fee rate that makes an action impossible is refused by name: an
@@ -45,8 +46,8 @@ func TestParametersThatMakeAnActionImpossible(t *testing.T) {
 				}), "bitcoinAddress"},
 			} {
 				s, err := w.client.GetSwapStatus(t.Context(), test.in)
-				e, ok := errors.AsType[*swapper.Error](err)
-				if !ok || e.Code != swapper.CodeInvalidInput || e.Field != test.field {
+				e, ok := errors.AsType[*fault.Error](err)
+				if !ok || e.Code != fault.InvalidInput || e.Field != test.field {
 					t.Errorf("%s: %v, %+v", test.name, err, s)
 				}
 			}
@@ -57,7 +58,7 @@ func TestParametersThatMakeAnActionImpossible(t *testing.T) {
 	}
 	id := w.withdrawal("WBTC").SwapID
 	_, err = w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: legacy.Address.String(), BitcoinPublicKey: legacy.PublicKey()})
-	if e, ok := errors.AsType[*swapper.Error](err); !ok || e.Code != swapper.CodeInvalidInput || e.Field != "bitcoinAddress" {
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != "bitcoinAddress" {
 		t.Errorf("a legacy wallet: %v", err)
 	}
 }

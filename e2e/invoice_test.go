@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
@@ -65,16 +66,16 @@ func TestTwoSwapsOfOneInvoice(t *testing.T) {
 		defer w.net.LPs[0].Misbehave(lp.Fault{})
 		w.until(first.SwapID, is("COMMITED"))
 		_, err := w.client.SubmitTransaction(w.within(20*time.Second), swapper.SubmitTransactionInput{SwapID: second.SwapID, SignedTxs: late})
-		if swapper.CodeOf(err) != swapper.CodeInvalidState || err.Error() == "" {
+		if fault.CodeOf(err) != fault.InvalidState || err.Error() == "" {
 			t.Errorf("the second submission: %v", err)
 		}
 		s, err := w.user.Look(t.Context(), second.SwapID)
-		if err != nil || s.CurrentAction != nil || s.ActionError == nil || s.ActionError.Code != swapper.CodeInvalidState {
+		if err != nil || s.CurrentAction != nil || s.ActionError == nil || s.ActionError.Code != fault.InvalidState {
 			t.Errorf("the second swap shows %+v, %v", s, err)
 		}
 		w.net.LPs[0].Misbehave(lp.Fault{})
 		w.ended(first.SwapID, "CLAIMED")
-		if _, err := w.client.CreateSwap(t.Context(), in); swapper.CodeOf(err) != swapper.CodeInvalidState {
+		if _, err := w.client.CreateSwap(t.Context(), in); fault.CodeOf(err) != fault.InvalidState {
 			t.Errorf("a third swap of the paid invoice: %v", err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -182,10 +183,10 @@ func (l *life) step(ctx context.Context, p *process, phase int) (*swapper.GetSwa
 	}
 	if l.unsent != nil {
 		_, err := p.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: l.id, SignedTxs: l.unsent})
-		if swapper.CodeOf(err) == swapper.CodeTimeout && ctx.Err() == nil {
+		if fault.CodeOf(err) == fault.Timeout && ctx.Err() == nil {
 			return nil, nil // not yet: handed in again with the next step
 		}
-		if err != nil && !(l.flow.raced && swapper.CodeOf(err) == swapper.CodeInvalidState) {
+		if err != nil && !(l.flow.raced && fault.CodeOf(err) == fault.InvalidState) {
 			return nil, fmt.Errorf("submitTransaction: %w", err)
 		}
 		l.unsent = nil

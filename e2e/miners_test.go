@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // greedy is a Bitcoin backend in league with a miner: asked to, it says of all coins that
@@ -79,7 +80,7 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 			} {
 				tell(1)
 				s, err := w.client.GetSwapStatus(w.within(30*time.Second), own)
-				if e, ok := errors.AsType[*swapper.Error](err); !ok || e.Code != swapper.CodeInvalidInput || e.Field != "bitcoinAddress" {
+				if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != "bitcoinAddress" {
 					t.Errorf("%s: %v, %+v", lie, err, s)
 				}
 				tell(0)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
@@ -133,7 +134,7 @@ func TestOutagesHideNothing(t *testing.T) {
 					default:
 						action = ""
 					}
-					if got.ActionError == nil || got.ActionError.Code != swapper.CodeUpstream {
+					if got.ActionError == nil || got.ActionError.Code != fault.Upstream {
 						t.Errorf("%s: the action is missing because of %+v", m.name, got.ActionError)
 					}
 				} else if got.ActionError != nil {

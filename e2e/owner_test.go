@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
@@ -188,7 +189,7 @@ func TestLinksAreForTheirOwner(t *testing.T) {
 	if linked.SwapKey == bought.SwapKey {
 		t.Error("two swaps have one key")
 	}
-	if _, err := bob.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: linked.SwapID}); swapper.CodeOf(err) != swapper.CodeUnsupported {
+	if _, err := bob.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: linked.SwapID}); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("a stranger uses the owner's link: %v", err)
 	}
 	if r := must[*swapper.GetSwapStatusOutput](t)(alice.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: linked.SwapID})); r.State.Name != "PR_CREATED" || r.LNURL == nil || r.LNURL.Withdraw != faucet.LNURL {

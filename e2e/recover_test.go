@@ -129,7 +129,7 @@ func TestAFalseEndIsCorrected(t *testing.T) {
 			}
 		},
 		"imported": func(w *world, _ string, theirs []byte) {
-			if sum, _ := w.imported(false, theirs); sum != (swapper.ImportSummary{AlreadyImported: 1}) {
+			if sum, _ := w.imported(false, theirs); sum != (outcomes{present: 1}) {
 				w.t.Errorf("%+v", sum)
 			}
 		},

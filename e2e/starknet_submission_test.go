@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
@@ -50,7 +51,7 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			chain.Hold(true)
 			defer chain.Hold(false)
 			slow, first := w.signedOnStarknet(w.asked(s.SwapID))
-			if err := w.submit(s.SwapID, slow); err != nil && swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.submit(s.SwapID, slow); err != nil && fault.CodeOf(err) != fault.Timeout {
 				t.Errorf("the first: %v", err)
 			}
 			if a := w.look(s.SwapID).CurrentAction; a != nil {
@@ -61,7 +62,7 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			if first[0].Nonce != second[0].Nonce || second[0].Bounds.L2.MaxPrice.Cmp(first[0].Bounds.L2.MaxPrice) <= 0 {
 				t.Errorf("nonce %d, price %v after nonce %d, price %v", second[0].Nonce, second[0].Bounds.L2.MaxPrice, first[0].Nonce, first[0].Bounds.L2.MaxPrice)
 			}
-			if err := w.submit(s.SwapID, fast); err != nil && swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.submit(s.SwapID, fast); err != nil && fault.CodeOf(err) != fault.Timeout {
 				t.Errorf("the second: %v", err)
 			}
 			chain.Hold(false)
@@ -82,7 +83,7 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			chain.Hold(true)
 			defer chain.Hold(false)
 			forgotten, _ := w.signedOnStarknet(w.asked(s.SwapID))
-			if err := w.submit(s.SwapID, forgotten); err != nil && swapper.CodeOf(err) != swapper.CodeTimeout {
+			if err := w.submit(s.SwapID, forgotten); err != nil && fault.CodeOf(err) != fault.Timeout {
 				t.Errorf("taken by the node: %v", err)
 			}
 			chain.Server().Misbehave(rpc.Fault{Fail: []string{"starknet_addInvokeTransaction"}}) // it is not sent again
@@ -118,7 +119,7 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			if len(txs) != 2 || txs[0].Type != wire.DeployAccount || txs[1].Type != wire.Invoke {
 				t.Fatalf("%d transactions", len(txs))
 			}
-			if err := w.submit(s.SwapID, all[1:]); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+			if err := w.submit(s.SwapID, all[1:]); fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("without the first: %v", err)
 			}
 			if err := w.submit(s.SwapID, all); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
@@ -129,7 +130,7 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 				t.Fatal(err)
 			}
 			transfer(w)
-			if err := w.submit(s.SwapID, signed); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+			if err := w.submit(s.SwapID, signed); fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("handed in with a nonce that is used: %v", err)
 			}
 			w.paidOnce(s, before)

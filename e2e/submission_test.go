@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -104,7 +105,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 		below, _ := w.signed(stranger, got.CurrentAction, func(tx *types.DynamicFeeTx) {
 			tx.GasFeeCap, tx.GasTipCap = new(big.Int).Sub(chain.Head().BaseFee, big.NewInt(1)), big.NewInt(1)
 		})
-		if err := w.submit(s.SwapID, below); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+		if err := w.submit(s.SwapID, below); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("a fee below the base fee: %v", err)
 		}
 		// One that falls below it later waits for ever.
@@ -133,7 +134,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 		s := w.create(request())
 		chain.SetMining(false)
 		slow, first := w.signed(chain.User, w.asked(s.SwapID), usual)
-		if err := w.submit(s.SwapID, slow); err != nil && swapper.CodeOf(err) != swapper.CodeTimeout {
+		if err := w.submit(s.SwapID, slow); err != nil && fault.CodeOf(err) != fault.Timeout {
 			t.Errorf("the first: %v", err)
 		}
 		if a := w.look(s.SwapID).CurrentAction; a != nil {
@@ -145,7 +146,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Errorf("nonce %d, fee %v after nonce %d, fee %v", second[0].Nonce(), second[0].GasFeeCap(), first[0].Nonce(), first[0].GasFeeCap())
 		}
 		// Before anything is mined: the first, which is sent again too, may otherwise win.
-		if err := w.submit(s.SwapID, fast); err != nil && swapper.CodeOf(err) != swapper.CodeTimeout {
+		if err := w.submit(s.SwapID, fast); err != nil && fault.CodeOf(err) != fault.Timeout {
 			t.Errorf("the second: %v", err)
 		}
 		chain.SetMining(true)
@@ -190,7 +191,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Fatalf("%d transactions", len(txs))
 		}
 		began := time.Now()
-		if err := w.submit(s.SwapID, all[1:]); swapper.CodeOf(err) != swapper.CodeInvalidInput || time.Since(began) > 14*time.Second {
+		if err := w.submit(s.SwapID, all[1:]); fault.CodeOf(err) != fault.InvalidInput || time.Since(began) > 14*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		if err := w.submit(s.SwapID, all); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -226,10 +227,10 @@ func TestSecondQuoteOfAVault(t *testing.T) {
 	asked := w.status(third.SwapID).CurrentAction
 	w.act(first.SwapID)
 	s := w.watch(second.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.ActionError != nil })
-	if s.CurrentAction != nil || s.ActionError.Code != swapper.CodeInvalidState || !strings.Contains(s.ActionError.Error, "create a new swap") {
+	if s.CurrentAction != nil || s.ActionError.Code != fault.InvalidState || !strings.Contains(s.ActionError.Error, "create a new swap") {
 		t.Errorf("the status of the second quote: %+v, %+v", s.CurrentAction, s.ActionError)
 	}
-	if err := w.user.Do(w.within(30*time.Second), third.SwapID, asked); swapper.CodeOf(err) != swapper.CodeInvalidState || !strings.Contains(err.Error(), "create a new swap") {
+	if err := w.user.Do(w.within(30*time.Second), third.SwapID, asked); fault.CodeOf(err) != fault.InvalidState || !strings.Contains(err.Error(), "create a new swap") {
 		t.Errorf("signed before, handed in after another: %v", err)
 	}
 	w.ended(first.SwapID, "CLAIMED")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lru"
 )
 
@@ -40,12 +41,12 @@ func WithHeader(name, value string) ClientOption {
 
 // NewClient returns a [swapper.Service] that calls a remote server: this package's
 // handler or another implementation of the API, at a base URL such as
-// https://swaps.example/api. The error is a [swapper.Error] with
-// [swapper.CodeInvalidInput].
+// https://swaps.example/api. The error is a [fault.Error] with
+// [fault.InvalidInput].
 //
 // Input is validated before it is sent. Errors carry the code, field and bounds
 // that the service returned; a response that does not follow the API is
-// [swapper.CodeUpstream]. Responses are read up to a limit, and unknown members
+// [fault.Upstream]. Responses are read up to a limit, and unknown members
 // are ignored. Redirects are errors, because a request carries keys and signed
 // transactions. An operation without a deadline gets the handler's default plus
 // 15 s. Requests are never retried. The client is safe for concurrent use.
@@ -56,7 +57,7 @@ func WithHeader(name, value string) ClientOption {
 func NewClient(base string, opts ...ClientOption) (swapper.Service, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, newError(swapper.CodeInvalidInput, "base", "must be an http or https URL without a query")
+		return nil, newError(fault.InvalidInput, "base", "must be an http or https URL without a query")
 	}
 	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}, keys: lru.New[string, swapper.Secret](keysKept)}
 	for _, opt := range opts {
@@ -127,7 +128,7 @@ func (c *client) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]sw
 }
 
 // ListPendingSwaps implements [swapper.Service].
-func (c *client) ListPendingSwaps(ctx context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
+func (c *client) ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, usual)
 	defer cancel()
 	return c.list(ctx, "listPendingSwaps", in)

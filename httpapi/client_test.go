@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -20,29 +21,29 @@ func TestClientReadsWhatItCan(t *testing.T) {
 	for _, tt := range []struct {
 		name, contentType, body string
 		status                  int
-		code                    swapper.Code // of the error; empty: none
-		text                    string       // in the error
+		code                    fault.Code // of the error; empty: none
+		text                    string     // in the error
 	}{
 		{"unknown members", "application/json", address, 200, "", ""},
 		{"no content type", "", address, 200, "", ""},
-		{"null", "application/json", "null", 200, swapper.CodeUpstream, ""},
-		{"empty", "application/json", "", 200, swapper.CodeUpstream, ""},
-		{"array", "application/json", "[]", 200, swapper.CodeUpstream, ""},
-		{"HTML", "text/html", "<html>", 200, swapper.CodeUpstream, ""},
-		{"cut off", "application/json", address[:50], 200, swapper.CodeUpstream, ""},
-		{"amount that is no integer", "application/json", strings.Replace(address, `"100"`, `"1e2"`, 1), 200, swapper.CodeUpstream, "rawAmount"},
-		{"endless amount", "application/json", strings.Replace(address, `"100"`, `"`+strings.Repeat("9", 1000)+`"`, 1), 200, swapper.CodeUpstream, "rawAmount"},
-		{"LNURL of another kind", "application/json", `{"address":"a","type":"LNURL","lnurl":{"type":"channel"}}`, 200, swapper.CodeUpstream, "channel"},
-		{"error of the reference", "application/json; charset=utf-8", `{"error":"Invalid address"}`, 400, swapper.CodeInvalidInput, "Invalid address"},
-		{"its rate limit", "application/json", `{"error":"Rate limit exceeded","retryAfter":3}`, 429, swapper.CodeUpstream, "Rate limit exceeded"},
-		{"no key", "application/json", `{"error":"Unauthorized"}`, 401, swapper.CodeUpstream, "Unauthorized"},
-		{"page of a proxy", "text/html", "<html>", 502, swapper.CodeUpstream, "502 Bad Gateway"},
-		{"its timeout", "text/html", "<html>", 504, swapper.CodeTimeout, "504"},
-		{"not this service", "text/plain", "404 page not found", 404, swapper.CodeUpstream, "404"},
-		{"JSON without error", "application/json", `{"message":"x"}`, 500, swapper.CodeUpstream, "500"},
+		{"null", "application/json", "null", 200, fault.Upstream, ""},
+		{"empty", "application/json", "", 200, fault.Upstream, ""},
+		{"array", "application/json", "[]", 200, fault.Upstream, ""},
+		{"HTML", "text/html", "<html>", 200, fault.Upstream, ""},
+		{"cut off", "application/json", address[:50], 200, fault.Upstream, ""},
+		{"amount that is no integer", "application/json", strings.Replace(address, `"100"`, `"1e2"`, 1), 200, fault.Upstream, "rawAmount"},
+		{"endless amount", "application/json", strings.Replace(address, `"100"`, `"`+strings.Repeat("9", 1000)+`"`, 1), 200, fault.Upstream, "rawAmount"},
+		{"LNURL of another kind", "application/json", `{"address":"a","type":"LNURL","lnurl":{"type":"channel"}}`, 200, fault.Upstream, "channel"},
+		{"error of the reference", "application/json; charset=utf-8", `{"error":"Invalid address"}`, 400, fault.InvalidInput, "Invalid address"},
+		{"its rate limit", "application/json", `{"error":"Rate limit exceeded","retryAfter":3}`, 429, fault.Upstream, "Rate limit exceeded"},
+		{"no key", "application/json", `{"error":"Unauthorized"}`, 401, fault.Upstream, "Unauthorized"},
+		{"page of a proxy", "text/html", "<html>", 502, fault.Upstream, "502 Bad Gateway"},
+		{"its timeout", "text/html", "<html>", 504, fault.Timeout, "504"},
+		{"not this service", "text/plain", "404 page not found", 404, fault.Upstream, "404"},
+		{"JSON without error", "application/json", `{"message":"x"}`, 500, fault.Upstream, "500"},
 		{"code of a later version", "application/json", `{"error":"x","code":"novel","min":"zz"}`, 400, "novel", "x"},
-		{"redirect", "", "", 307, swapper.CodeUpstream, "307"},
-		{"created", "application/json", address, 201, swapper.CodeUpstream, "201"},
+		{"redirect", "", "", 307, fault.Upstream, "307"},
+		{"created", "application/json", address, 201, fault.Upstream, "201"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/elsewhere" {
@@ -57,8 +58,8 @@ func TestClientReadsWhatItCan(t *testing.T) {
 		switch {
 		case tt.code == "" && (err != nil || out.Address != "bc1" || out.Amount.RawAmount.Int64() != 100):
 			t.Errorf("%s: %v, %v", tt.name, out, err)
-		case tt.code != "" && (swapper.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.text)):
-			t.Errorf("%s: %v (%s), want %s %q", tt.name, err, swapper.CodeOf(err), tt.code, tt.text)
+		case tt.code != "" && (fault.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.text)):
+			t.Errorf("%s: %v (%s), want %s %q", tt.name, err, fault.CodeOf(err), tt.code, tt.text)
 		}
 		server.Close()
 	}
@@ -80,7 +81,7 @@ func TestClientBoundsWhatItReads(t *testing.T) {
 		}))
 		_, err := dial(t, server.URL).ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "bc1"})
 		server.Close()
-		if swapper.CodeOf(err) != swapper.CodeUpstream || served > 100<<20 {
+		if fault.CodeOf(err) != fault.Upstream || served > 100<<20 {
 			t.Errorf("%d: %v after %d bytes", status, err, served)
 		}
 	}
@@ -89,14 +90,14 @@ func TestClientBoundsWhatItReads(t *testing.T) {
 func TestClientChecksInputFirst(t *testing.T) {
 	client := dial(t, "http://127.0.0.1:1")
 	_, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "a", DstToken: "b"})
-	if e, ok := errors.AsType[*swapper.Error](err); !ok || e.Code != swapper.CodeInvalidInput || e.Field != "amount" {
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != "amount" {
 		t.Error(err)
 	}
 }
 
 func TestClientWithoutService(t *testing.T) {
 	_, err := dial(t, "http://127.0.0.1:1").GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "hidden", Secret: preimage})
-	if swapper.CodeOf(err) != swapper.CodeUpstream || strings.Contains(err.Error(), "hidden") {
+	if fault.CodeOf(err) != fault.Upstream || strings.Contains(err.Error(), "hidden") {
 		t.Error(err)
 	}
 	gate := make(chan struct{})
@@ -105,7 +106,7 @@ func TestClientWithoutService(t *testing.T) {
 	defer close(gate)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := dial(t, server.URL).ListSwaps(ctx, swapper.ListSwapsInput{Signer: "a"}); swapper.CodeOf(err) != swapper.CodeTimeout {
+	if _, err := dial(t, server.URL).ListSwaps(ctx, swapper.ListSwapsInput{Signer: "a"}); fault.CodeOf(err) != fault.Timeout {
 		t.Error(err)
 	}
 }
@@ -138,7 +139,7 @@ func TestClientAndSecrets(t *testing.T) {
 	}
 	in.SwapID = "error-not_found"
 	old, asked = false, nil
-	if _, err := client.GetSwapStatus(t.Context(), in); swapper.CodeOf(err) != swapper.CodeNotFound || len(asked) != 1 {
+	if _, err := client.GetSwapStatus(t.Context(), in); fault.CodeOf(err) != fault.NotFound || len(asked) != 1 {
 		t.Errorf("%v after %v", err, asked)
 	}
 	server.Close()
@@ -150,14 +151,14 @@ func TestClientAndSecrets(t *testing.T) {
 		return nil, io.ErrUnexpectedEOF
 	})}))
 	_, err := failing.GetSwapStatus(t.Context(), in)
-	if swapper.CodeOf(err) != swapper.CodeUpstream || strings.Contains(err.Error(), preimage) || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if fault.CodeOf(err) != fault.Upstream || strings.Contains(err.Error(), preimage) || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }
 
 func TestNewClientRefuses(t *testing.T) {
 	for _, base := range []string{"", "swaps.example", "ftp://x", "http://", "http://x/?a=1", "http://x/#a", ":", "/api"} {
-		if _, err := httpapi.NewClient(base); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+		if _, err := httpapi.NewClient(base); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%q: %v", base, err)
 		}
 	}

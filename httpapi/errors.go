@@ -12,18 +12,18 @@ import (
 // errorBody is the body of every answer that is not 200. Only `error` is part of
 // the reference's wire contract (protocol: utilities.md §12).
 type errorBody struct {
-	Error string       `json:"error"`
-	Code  swapper.Code `json:"code"`
-	Field string       `json:"field,omitempty"`
-	Min   string       `json:"min,omitempty"`
-	Max   string       `json:"max,omitempty"`
+	Error string     `json:"error"`
+	Code  fault.Code `json:"code"`
+	Field string     `json:"field,omitempty"`
+	Min   string     `json:"min,omitempty"`
+	Max   string     `json:"max,omitempty"`
 }
 
 // refusal is an error that has its own status instead of its code's.
 type refusal struct {
 	status int
 	allow  string // Allow header
-	err    *swapper.Error
+	err    *fault.Error
 }
 
 func (r *refusal) Error() string { return r.err.Error() }
@@ -31,28 +31,28 @@ func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
 func wrongMethod(allowed string) error {
-	return &refusal{http.StatusMethodNotAllowed, allowed, newError(swapper.CodeUnsupported, "method", "must be one of %s", allowed)}
+	return &refusal{http.StatusMethodNotAllowed, allowed, newError(fault.Unsupported, "method", "must be one of %s", allowed)}
 }
 
 // newError returns an error about a field, which may be empty.
-func newError(code swapper.Code, field, format string, args ...any) *swapper.Error {
+func newError(code fault.Code, field, format string, args ...any) *fault.Error {
 	err := fault.New(code, format, args...)
 	err.Field = field
 	return err
 }
 
 // statusOf is the table of protocol: utilities.md §12.
-func statusOf(code swapper.Code) int {
+func statusOf(code fault.Code) int {
 	switch code {
-	case swapper.CodeInvalidInput, swapper.CodeUnsupported, swapper.CodeAmountOutOfBounds:
+	case fault.InvalidInput, fault.Unsupported, fault.AmountOutOfBounds:
 		return http.StatusBadRequest
-	case swapper.CodeNotFound:
+	case fault.NotFound:
 		return http.StatusNotFound
-	case swapper.CodeInvalidState:
+	case fault.InvalidState:
 		return http.StatusConflict
-	case swapper.CodeUpstream:
+	case fault.Upstream:
 		return http.StatusBadGateway
-	case swapper.CodeTimeout:
+	case fault.Timeout:
 		return http.StatusGatewayTimeout
 	}
 	return http.StatusInternalServerError
@@ -61,18 +61,18 @@ func statusOf(code swapper.Code) int {
 // describe returns the status and the body of an error. Errors without a code
 // and internal ones reveal no details.
 func describe(err error) (int, errorBody) {
-	status := statusOf(swapper.CodeOf(err))
+	status := statusOf(fault.CodeOf(err))
 	if r, ok := errors.AsType[*refusal](err); ok {
 		status = r.status
 	}
-	e, ok := errors.AsType[*swapper.Error](err)
+	e, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case errors.Is(err, swapper.ErrClosed): // of a service that is shutting down: another one may already be up
-		return http.StatusServiceUnavailable, errorBody{Error: swapper.ErrClosed.Error(), Code: swapper.CodeInternal}
+		return http.StatusServiceUnavailable, errorBody{Error: swapper.ErrClosed.Error(), Code: fault.Internal}
 	case status == http.StatusInternalServerError:
-		return status, errorBody{Error: "internal error", Code: swapper.CodeInternal}
+		return status, errorBody{Error: "internal error", Code: fault.Internal}
 	case !ok: // the context's, or the network's
-		return status, errorBody{Error: "the operation timed out", Code: swapper.CodeTimeout}
+		return status, errorBody{Error: "the operation timed out", Code: fault.Timeout}
 	}
 	return status, errorBody{Error: e.Public(), Code: e.Code, Field: e.Field, Min: digits(e.Min), Max: digits(e.Max)}
 }

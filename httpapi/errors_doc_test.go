@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // TestStatusesDocument holds the table of codes in docs/errors.md to the statuses
@@ -19,7 +19,7 @@ func TestStatusesDocument(t *testing.T) {
 	}
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]+) \\|").FindAllStringSubmatch(string(text), -1)
 	for _, row := range rows {
-		if status := strconv.Itoa(statusOf(swapper.Code(row[1]))); status != row[2] {
+		if status := strconv.Itoa(statusOf(fault.Code(row[1]))); status != row[2] {
 			t.Errorf("%s has the status %s, the document says %s", row[1], status, row[2])
 		}
 	}

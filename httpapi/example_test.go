@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -44,6 +45,6 @@ func ExampleNewClient() {
 		log.Fatal(err)
 	}
 	_, err = service.GetSwapStatus(context.Background(), swapper.GetSwapStatusInput{SwapID: "nope"})
-	fmt.Println(swapper.CodeOf(err), "-", err)
+	fmt.Println(fault.CodeOf(err), "-", err)
 	// Output: not_found - swap not found
 }

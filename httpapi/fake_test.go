@@ -42,13 +42,13 @@ func (f *fake) told(in any, key string) error {
 		return context.DeadlineExceeded
 	case code == "panic":
 		panic("secret detail")
-	case code == string(swapper.CodeAmountOutOfBounds):
+	case code == string(fault.AmountOutOfBounds):
 		huge, _ := new(big.Int).SetString("340282366920938463463374607431768211456", 10)
 		return fault.OutOfBounds("amount", nil, big.NewInt(1000), huge)
-	case code == string(swapper.CodeInvalidInput):
+	case code == string(fault.InvalidInput):
 		return fault.Invalid("signedTxs[1]", "not a transaction of %s & <co>", "CITREA")
 	}
-	return fault.New(swapper.Code(code), "secret detail of %s", code)
+	return fault.New(fault.Code(code), "secret detail of %s", code)
 }
 
 func steps() []swapper.Step {
@@ -112,7 +112,7 @@ func statuses() map[string]swapper.GetSwapStatusOutput {
 			Name: swapper.NameBitcoinConfirmations, Description: "d", ExpectedTimeSeconds: -1, PollTimeSeconds: 10}}},
 		"done": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("done"), IsFinished: true, IsSuccess: true}},
 		"stuck": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("stuck"), IsFailed: true, IsExpired: true},
-			RequiresSecretReveal: new(true), ActionError: &swapper.ActionError{Code: swapper.CodeUpstream, Error: "backend down"}},
+			RequiresSecretReveal: new(true), ActionError: &swapper.ActionError{Code: fault.Upstream, Error: "backend down"}},
 	}
 }
 
@@ -140,7 +140,7 @@ func lookup[T any](m map[string]T, key string) (*T, error) {
 	if v, ok := m[key]; ok {
 		return &v, nil
 	}
-	return nil, fault.New(swapper.CodeNotFound, "swap not found")
+	return nil, fault.New(fault.NotFound, "swap not found")
 }
 
 func answer[T any](err error, v T) (T, error) {

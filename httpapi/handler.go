@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // handler answers the operations of a service.
@@ -73,7 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ok && name == docsName:
 		h.serveDocs(w, r)
 	case !ok || op == nil && name != documentName:
-		writeError(w, r, &refusal{http.StatusNotFound, "", newError(swapper.CodeUnsupported, "path", "unknown operation")})
+		writeError(w, r, &refusal{http.StatusNotFound, "", newError(fault.Unsupported, "path", "unknown operation")})
 	case op == nil:
 		h.serveDocument(w, r)
 	default:
@@ -108,7 +109,7 @@ func WriteLogged(w http.ResponseWriter, r *http.Request, log *slog.Logger, opera
 	switch _, told := describe(err); {
 	case told.Error == err.Error():
 		return
-	case swapper.CodeOf(err) == swapper.CodeInternal:
+	case fault.CodeOf(err) == fault.Internal:
 		level = slog.LevelError
 	case r.Context().Err() != nil: // the caller has gone
 		return

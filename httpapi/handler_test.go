@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -267,7 +268,7 @@ func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
 	}
 	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.WithDeadlines(httpapi.Deadlines{SubmitTransaction: time.Nanosecond})))
 	defer server.Close()
-	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), in); swapper.CodeOf(err) != swapper.CodeTimeout {
+	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), in); fault.CodeOf(err) != fault.Timeout {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -111,7 +111,7 @@ func TestEverythingFollowsTheDocument(t *testing.T) {
 			t.Errorf("%s: %v", trial.name, err)
 		}
 		for code := range codes {
-			if code == swapper.CodeInternal {
+			if code == fault.Internal {
 				continue // logged; describes itself like the others
 			}
 			if failing, ok := trial.withKey("error-" + string(code)); ok {

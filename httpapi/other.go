@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // other is an operation that somebody else serves below the base path.
@@ -57,4 +57,4 @@ func (h *handler) serveOther(w http.ResponseWriter, r *http.Request, served http
 func WriteError(w http.ResponseWriter, r *http.Request, err error) { writeError(w, r, err) }
 
 // WithStatus gives an error a status of its own, such as 429, in place of its code's.
-func WithStatus(status int, err *swapper.Error) error { return &refusal{status, "", err} }
+func WithStatus(status int, err *fault.Error) error { return &refusal{status, "", err} }

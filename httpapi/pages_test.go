@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -121,7 +122,7 @@ func TestListWithoutAnEnd(t *testing.T) {
 		_ = json.NewEncoder(w).Encode([]swapper.ListSwapOutput{{SwapOutputBase: swapper.SwapOutputBase{SwapID: "1"}}})
 	}))
 	defer server.Close()
-	if _, err := dial(t, server.URL).ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "x"}); swapper.CodeOf(err) != swapper.CodeUpstream {
+	if _, err := dial(t, server.URL).ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "x"}); fault.CodeOf(err) != fault.Upstream {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -68,7 +67,7 @@ func parseJSON(text []byte) (value, error) {
 	return v, nil
 }
 
-func badBody(format string, args ...any) *swapper.Error {
+func badBody(format string, args ...any) *fault.Error {
 	return fault.Invalid("body", format, args...)
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -73,8 +73,8 @@ func FuzzParseJSON(f *testing.F) {
 			}
 			return
 		}
-		e, ok := err.(*swapper.Error)
-		if !ok || e.Code != swapper.CodeInvalidInput || e.Field == "" && !strings.Contains(text, `""`) || !utf8.ValidString(e.Error()) {
+		e, ok := err.(*fault.Error)
+		if !ok || e.Code != fault.InvalidInput || e.Field == "" && !strings.Contains(text, `""`) || !utf8.ValidString(e.Error()) {
 			t.Fatalf("%q: %#v", text, err)
 		}
 		if !valid {
@@ -98,8 +98,8 @@ func FuzzParseQuery(f *testing.F) {
 		got, err := parseQuery(query)
 		want, wantErr := url.ParseQuery(query)
 		if err != nil {
-			e, ok := err.(*swapper.Error)
-			if !ok || e.Code != swapper.CodeInvalidInput || !utf8.ValidString(e.Error()) {
+			e, ok := err.(*fault.Error)
+			if !ok || e.Code != fault.InvalidInput || !utf8.ValidString(e.Error()) {
 				t.Fatalf("%q: %#v", query, err)
 			}
 			return

@@ -49,7 +49,7 @@ func TestErrorsWithoutAPublicText(t *testing.T) {
 		"joined":             errors.Join(errors.New("first"), &jsonrpc.Error{Code: 3, Text: "s3cr3t"}),
 		"part that is named": fault.New(fault.Upstream, "node%s is away", fault.Hidden(" s3cr3t")),
 	} {
-		for _, code := range []swapper.Code{"", swapper.CodeInvalidInput, swapper.CodeNotFound, swapper.CodeUnsupported, swapper.CodeInvalidState, swapper.CodeUpstream, swapper.CodeTimeout, swapper.CodeInternal} {
+		for _, code := range []fault.Code{"", fault.InvalidInput, fault.NotFound, fault.Unsupported, fault.InvalidState, fault.Upstream, fault.Timeout, fault.Internal} {
 			err := fmt.Errorf("in the middle: %w", cause)
 			if code != "" {
 				err = fault.New(code, "not done: %w", err)

@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // Bounds of what the client reads: a list of ten thousand swaps has about 20 MB.
@@ -120,9 +120,9 @@ func withoutURL(err error) error {
 
 // upstream is the error for a response that does not follow the API.
 func upstream(operation string, err error) error {
-	code := swapper.CodeUpstream
-	if swapper.CodeOf(err) == swapper.CodeTimeout {
-		code = swapper.CodeTimeout
+	code := fault.Upstream
+	if fault.CodeOf(err) == fault.Timeout {
+		code = fault.Timeout
 	}
 	return newError(code, "", "%s: %w", operation, err)
 }
@@ -136,7 +136,7 @@ func readError(operation string, response *http.Response, text []byte) error {
 	}
 	if body.Code == "" {
 		if s := response.StatusCode; s == http.StatusNotFound || s == http.StatusMethodNotAllowed {
-			return newError(swapper.CodeUpstream, "", "%s: %s: %w", operation, body.Error, errUnknown)
+			return newError(fault.Upstream, "", "%s: %s: %w", operation, body.Error, errUnknown)
 		}
 		body.Code = codeOf(response.StatusCode)
 	}
@@ -144,19 +144,19 @@ func readError(operation string, response *http.Response, text []byte) error {
 	if body.Field != "" {
 		message = strings.TrimPrefix(message, body.Field+": ")
 	}
-	return &swapper.Error{Code: body.Code, Field: body.Field, Message: message, Min: bound(body.Min), Max: bound(body.Max)}
+	return &fault.Error{Code: body.Code, Field: body.Field, Message: message, Min: bound(body.Min), Max: bound(body.Max)}
 }
 
 // codeOf guesses the code of an answer without one, as the reference's service
 // gives it: 400 for whatever went wrong.
-func codeOf(status int) swapper.Code {
+func codeOf(status int) fault.Code {
 	switch status {
 	case http.StatusBadRequest:
-		return swapper.CodeInvalidInput
+		return fault.InvalidInput
 	case http.StatusGatewayTimeout:
-		return swapper.CodeTimeout
+		return fault.Timeout
 	}
-	return swapper.CodeUpstream
+	return fault.Upstream
 }
 
 func bound(s string) *big.Int {
@@ -195,5 +195,5 @@ func array[Out any](answer []byte, err error) ([]Out, error) {
 }
 
 func unreadable(err error) error {
-	return newError(swapper.CodeUpstream, "", "the service's response could not be decoded: %w", err)
+	return newError(fault.Upstream, "", "the service's response could not be decoded: %w", err)
 }

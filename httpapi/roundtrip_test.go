@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 )
 
@@ -60,7 +61,7 @@ func listSwaps(in swapper.ListSwapsInput) trial {
 		func(key string) trial { in.Signer = key; return listSwaps(in) }}
 }
 
-func listPendingSwaps(in swapper.ListPendingSwapsInput) trial {
+func listPendingSwaps(in swapper.ListSwapsInput) trial {
 	return trial{"listPendingSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListPendingSwaps(ctx, in) },
 		func(key string) trial { in.Signer = key; return listPendingSwaps(in) }}
 }
@@ -103,7 +104,7 @@ func trials() []trial {
 		settleWithLnurl(swapper.SettleWithLnurlInput{SwapID: "a"}),
 		listSwaps(swapper.ListSwapsInput{Signer: "0x1", ChainID: "CITREA"}),
 		listSwaps(swapper.ListSwapsInput{Signer: "0x1"}),
-		listPendingSwaps(swapper.ListPendingSwapsInput{Signer: "0x1", ChainID: "CITREA"}),
+		listPendingSwaps(swapper.ListSwapsInput{Signer: "0x1", ChainID: "CITREA"}),
 		getSupportedTokens(swapper.GetSupportedTokensInput{Side: swapper.SideInput}),
 		getSwapCounterTokens(swapper.GetSwapCounterTokensInput{Token: "BITCOIN-BTC", Side: swapper.SideOutput}),
 		getSwapLimits(swapper.GetSwapLimitsInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC"}),
@@ -167,9 +168,9 @@ func TestClientAgainstHandler(t *testing.T) {
 	}
 }
 
-var codes = map[swapper.Code]int{
-	swapper.CodeInvalidInput: 400, swapper.CodeUnsupported: 400, swapper.CodeAmountOutOfBounds: 400, swapper.CodeNotFound: 404,
-	swapper.CodeInvalidState: 409, swapper.CodeUpstream: 502, swapper.CodeTimeout: 504, swapper.CodeInternal: 500,
+var codes = map[fault.Code]int{
+	fault.InvalidInput: 400, fault.Unsupported: 400, fault.AmountOutOfBounds: 400, fault.NotFound: 404,
+	fault.InvalidState: 409, fault.Upstream: 502, fault.Timeout: 504, fault.Internal: 500,
 }
 
 func TestErrorsAgainstHandler(t *testing.T) {
@@ -194,10 +195,10 @@ func TestErrorsAgainstHandler(t *testing.T) {
 			log.Reset()
 			_, want := failing.call(t.Context(), service)
 			_, got := failing.call(t.Context(), client)
-			if swapper.CodeOf(got) != code || status != wantStatus {
+			if fault.CodeOf(got) != code || status != wantStatus {
 				t.Errorf("%s: %v became %v, status %d", trial.name, want, got, status)
 			}
-			if code == swapper.CodeInternal {
+			if code == fault.Internal {
 				if strings.Contains(got.Error(), "secret detail") || !strings.Contains(log.String(), "secret detail") {
 					t.Errorf("%s: the caller reads %q, the log %q", trial.name, got, log.String())
 				}
@@ -206,21 +207,21 @@ func TestErrorsAgainstHandler(t *testing.T) {
 			if log.Len() > 0 {
 				t.Errorf("%s: %v is logged: %s", trial.name, want, log.String())
 			}
-			a, _ := errors.AsType[*swapper.Error](want)
-			b, _ := errors.AsType[*swapper.Error](got)
+			a, _ := errors.AsType[*fault.Error](want)
+			b, _ := errors.AsType[*fault.Error](got)
 			if diff := cmp.Diff(a, b, sameNumbers); diff != "" {
 				t.Errorf("%s: error differs (-given +received):\n%s", trial.name, diff)
 			}
 		}
 		if failing, ok := trial.withKey("error-plain"); ok {
-			if _, err := failing.call(t.Context(), client); swapper.CodeOf(err) != swapper.CodeTimeout {
+			if _, err := failing.call(t.Context(), client); fault.CodeOf(err) != fault.Timeout {
 				t.Errorf("%s: an expired context became %v", trial.name, err)
 			}
 		}
 		if failing, ok := trial.withKey("error-panic"); ok {
 			log.Reset()
 			_, err := failing.call(t.Context(), client)
-			if swapper.CodeOf(err) != swapper.CodeInternal || strings.Contains(err.Error(), "secret") || !strings.Contains(log.String(), "fake_test.go") {
+			if fault.CodeOf(err) != fault.Internal || strings.Contains(err.Error(), "secret") || !strings.Contains(log.String(), "fake_test.go") {
 				t.Errorf("%s: a panic became %v, and in the log %q", trial.name, err, log.String())
 			}
 		}

@@ -265,11 +265,11 @@ func readDeclared(schema orderedSchema, text string) (members, error) {
 
 func mustRefuse(t *testing.T, err error, got any) {
 	t.Helper()
-	e, ok := err.(*swapper.Error)
+	e, ok := err.(*fault.Error)
 	switch {
 	case err == nil:
 		t.Errorf("accepted as %v", got)
-	case !ok || e.Code != swapper.CodeInvalidInput || e.Field == "":
+	case !ok || e.Code != fault.InvalidInput || e.Field == "":
 		t.Errorf("refused without code or field: %#v", err)
 	}
 }
@@ -319,7 +319,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 	}
 	if rules := ownRefusals(operation, text); len(rules) > 0 {
 		mustRefuse(t, err, got)
-		e, ok := err.(*swapper.Error)
+		e, ok := err.(*fault.Error)
 		if !ok || rules[e.Field] == "" {
 			t.Fatalf("%v, want an error about one of %v", err, rules)
 		}

@@ -43,6 +43,23 @@
 // mined by [Network.Mine], by [Options.MineEvery], or while [User.Finish] waits. The
 // EVM chain, Solana and Starknet take a transaction into a block as soon as it comes in.
 //
+// A loop of one's own mines while the action is a Wait or there is none, as [User.Finish] does: in the
+// state SOFT_CLAIMED the provider has sent bitcoin and waits for its confirmations, and nothing is asked
+// of the user. It should not mine while a payment over Lightning is held: the provider
+// gives it back after 25 blocks.
+//
+// # What differs from public networks
+//
+// The user begins with what a person may have: 21 bitcoin of each form, two million USDC, and coins for gas.
+// Contracts, programs and transactions are the real ones; the engines below them are the library's own and
+// differ where clients hardly look:
+//
+//   - Solana: numbers of errors that the token and system programs give for impossible accounts; of the
+//     nodes' methods those about validators, stakes, inflation and the largest accounts are missing.
+//   - Starknet: gas is 8 to 60 % above what sequencers count, and so is the data gas of transfers
+//     and deployments, so that bounds that suffice here suffice there; the methods for messages
+//     of Ethereum, proofs of storage and declaring classes are missing.
+//
 // # When things go wrong
 //
 // [Network.Misbehave] makes any part of the network fail, lie, delay or steal: a

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -70,6 +71,30 @@ func TestEveryDirection(t *testing.T) {
 		if again, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil || !again.IsSuccess {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
+func TestFinishKeepsHeldPayments(t *testing.T) {
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
+	client := open(t, n.Config())
+	before, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "SOLANA-WBTC", 100_000, swapper.ExactIn, "", n.User.Address("SOLANA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil || !status.IsSuccess {
+		t.Fatalf("%v %+v", err, status)
+	}
+	now, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paid := before.Sub(before, now); paid.Int64() < 100_000 {
+		t.Errorf("paid %s, quoted 100000", paid)
 	}
 }
 
@@ -250,17 +275,17 @@ func TestFaults(t *testing.T) {
 		name  string
 		fault swappertest.Fault
 		in    swapper.CreateSwapInput
-		code  swapper.Code // of createSwap; "": it works
+		code  fault.Code // of createSwap; "": it works
 	}{
-		{"provider is down", swappertest.LPFault{Down: true}, fromBitcoin, swapper.CodeUpstream},
+		{"provider is down", swappertest.LPFault{Down: true}, fromBitcoin, fault.Upstream},
 		{"provider lies", swappertest.LPFault{Answer: func(path string, answer map[string]any) {
 			if data, ok := answer["data"].(map[string]any); ok && strings.Contains(path, "frombtc_spv") {
 				data["total"] = "1"
 			}
-		}}, fromBitcoin, swapper.CodeUpstream},
+		}}, fromBitcoin, fault.Upstream},
 		{"another provider is down", swappertest.LPFault{LP: 1, Down: true}, fromBitcoin, ""},
-		{"prices are wrong", swappertest.PriceFault{Percent: 150}, in("LIGHTNING-BTC", "CITREA-USDC", 50_000, swapper.ExactIn, "", evm), swapper.CodeUpstream},
-		{"service refuses", swappertest.LNURLFault{Refuse: "closed"}, in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, evm, n.PayLink()), swapper.CodeUpstream},
+		{"prices are wrong", swappertest.PriceFault{Percent: 150}, in("LIGHTNING-BTC", "CITREA-USDC", 50_000, swapper.ExactIn, "", evm), fault.Upstream},
+		{"service refuses", swappertest.LNURLFault{Refuse: "closed"}, in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, evm, n.PayLink()), fault.Upstream},
 		{"nothing", swappertest.BitcoinFault{}, toLightning(), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -270,7 +295,7 @@ func TestFaults(t *testing.T) {
 			n.Misbehave(test.fault)
 			defer n.Misbehave()
 			_, err := client.CreateSwap(t.Context(), test.in)
-			if test.code == "" && err != nil || test.code != "" && swapper.CodeOf(err) != test.code {
+			if test.code == "" && err != nil || test.code != "" && fault.CodeOf(err) != test.code {
 				t.Errorf("%v, want code %q", err, test.code)
 			}
 		})

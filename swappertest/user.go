@@ -142,8 +142,9 @@ func (u *User) Sign(a *swapper.Action) ([]string, error) {
 const patience = time.Minute
 
 // Finish does everything that a swap requires of the user (pay, sign and submit, wait)
-// until it is finished, and returns its last status. While the swap waits, Finish
-// mines Bitcoin blocks. It pays for a swap only once, however often it is called. It
+// until it is finished, and returns its last status. While a swap waits that Bitcoin is a part
+// of, Finish mines Bitcoin blocks; a swap that is paid over Lightning needs none, and its payment is
+// given back after 25 of them. It pays for a swap only once, however often it is called. It
 // returns an error that names the swap's state if the swap is not finished within a
 // minute.
 func (u *User) Finish(ctx context.Context, s swapper.Service, swapID string) (*swapper.GetSwapStatusOutput, error) {
@@ -157,9 +158,20 @@ func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string
 	defer cancel()
 	w := u.wallet
 	w.Swaps = s
-	w.Mine = func() { _ = u.network.Mine(1) } // or the network is closed, which the next status says
+	overLightning := false
+	w.Mine = func() {
+		if !overLightning {
+			_ = u.network.Mine(1) // or the network is closed, which the next status says
+		}
+	}
 	w.Refuse = func(a *swapper.Action) bool { return a.SendToAddress != nil && !u.mayPay(swapID) }
-	return w.Finish(ctx, swapID, done)
+	return w.Finish(ctx, swapID, func(status *swapper.GetSwapStatusOutput) bool {
+		switch status.SwapType {
+		case swapper.SwapFromBTCLN, swapper.SwapFromBTCLNAuto, swapper.SwapTrustedFromLN:
+			overLightning = true
+		}
+		return done(status)
+	})
 }
 
 // mayPay reports, once, that a swap has not been paid for.

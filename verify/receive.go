@@ -102,7 +102,7 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 		}
 		out.CurrentAction = &swapper.Action{SendToAddress: pay}
 	default:
-		out.ActionError = &swapper.ActionError{Code: swapper.CodeUnsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
+		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
 	}
 	return out, nil
 }

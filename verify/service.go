@@ -120,11 +120,11 @@ func (v *verifier) act(ctx context.Context, o *opened, version uint64, t terms, 
 		case err == nil:
 			out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
 		case fault.CodeOf(err) == fault.Unsupported:
-			out.ActionError, err = &swapper.ActionError{Code: swapper.CodeUnsupported, Error: err.Error()}, nil
+			out.ActionError, err = &swapper.ActionError{Code: fault.Unsupported, Error: err.Error()}, nil
 		}
 		return err
 	default:
-		out.ActionError = &swapper.ActionError{Code: swapper.CodeUnsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
+		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
 		return nil
 	}
 }
@@ -235,7 +235,7 @@ func (v *verifier) ListSwaps(context.Context, swapper.ListSwapsInput) ([]swapper
 }
 
 // ListPendingSwaps implements [swapper.Service]: it refuses.
-func (v *verifier) ListPendingSwaps(context.Context, swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
+func (v *verifier) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
 	return nil, notYet("listPendingSwaps")
 }
 

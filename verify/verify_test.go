@@ -281,7 +281,7 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 		"submit":              {fault.NotFound, second(v.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"0x"}}))},
 		"settle":              {fault.Unsupported, second(v.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{}))},
 		"list":                {fault.Unsupported, second(v.ListSwaps(t.Context(), swapper.ListSwapsInput{}))},
-		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListPendingSwapsInput{}))},
+		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
 		"parse":               {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
 		"balance":             {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
 		"secret":              {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
@@ -316,7 +316,7 @@ func TestStatusShowsWhatWasAgreed(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got.CurrentAction != nil || got.ActionError == nil || got.ActionError.Code != swapper.CodeUnsupported || got.RequiresSecretReveal != nil || got.Escrow != nil || got.IsFinished || got.IsSuccess || got.IsFailed || len(got.Steps) != 0 {
+		if got.CurrentAction != nil || got.ActionError == nil || got.ActionError.Code != fault.Unsupported || got.RequiresSecretReveal != nil || got.Escrow != nil || got.IsFinished || got.IsSuccess || got.IsFailed || len(got.Steps) != 0 {
 			t.Errorf("%s: got %+v", name, got)
 		}
 		s.status.Quote.InputAmount.RawAmount = big.NewInt(100_451)

@@ -55,16 +55,6 @@ func (t *Tx) Fee() (int64, bool) {
 	return fee, true
 }
 
-// InputAddress returns the address whose output input i spends, and false if it
-// is unknown or the spent script has no address.
-func (t *Tx) InputAddress(i int, n Network) (Address, bool) {
-	if i < 0 || i >= len(t.Prevouts) || t.Prevouts[i] == nil {
-		return Address{}, false
-	}
-	a, err := AddressFromScript(t.Prevouts[i].PkScript, n)
-	return a, err == nil
-}
-
 // Spends reports whether the transaction spends op.
 func (t *Tx) Spends(op OutPoint) bool {
 	for _, in := range t.Msg.TxIn {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
@@ -244,7 +245,7 @@ func (d *driver) act(ctx context.Context, j *job) error {
 				return err
 			})
 			taken := err == nil
-			if !taken && swapper.CodeOf(err) != swapper.CodeInvalidState && !strings.Contains(err.Error(), "sign the transactions that are handed out now") {
+			if !taken && fault.CodeOf(err) != fault.InvalidState && !strings.Contains(err.Error(), "sign the transactions that are handed out now") {
 				return fmt.Errorf("submitTransaction: %w", err)
 			}
 			if taken {
@@ -371,10 +372,10 @@ func (d *driver) call(ctx context.Context, ask func(context.Context, *process) e
 			}
 			cancel()
 		}
-		switch code := swapper.CodeOf(err); {
+		switch code := fault.CodeOf(err); {
 		case err == nil:
 			return nil
-		case code == swapper.CodeInvalidInput, code == swapper.CodeInvalidState, code == swapper.CodeUnsupported, code == swapper.CodeNotFound:
+		case code == fault.InvalidInput, code == fault.InvalidState, code == fault.Unsupported, code == fault.NotFound:
 			return err
 		case ctx.Err() != nil || time.Since(began) > patience:
 			return err

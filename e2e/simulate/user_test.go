@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
@@ -242,7 +243,7 @@ func (u *user) step(ctx context.Context) bool {
 	defer cancel()
 	s, err := u.Look(ctx, u.id)
 	if err != nil {
-		if swapper.CodeOf(err) == swapper.CodeNotFound && !u.forgotten() {
+		if fault.CodeOf(err) == fault.NotFound && !u.forgotten() {
 			u.w.broken("user %d: the swap %.8s, last %s, is not found", u.n, u.id, u.state())
 		}
 		u.trouble("getSwapStatus", err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -177,7 +178,7 @@ func (b *bench) run0(t *testing.T, args ...string) (string, error) {
 
 // Programs learn of an error by the exit status, and with -json by the service's object.
 func TestErrorsForPrograms(t *testing.T) {
-	bounds := &swapper.Error{Code: swapper.CodeAmountOutOfBounds, Field: "amount", Message: "Swap amount too high! It must be at most 5 base units", Max: big.NewInt(5)}
+	bounds := &fault.Error{Code: fault.AmountOutOfBounds, Field: "amount", Message: "Swap amount too high! It must be at most 5 base units", Max: big.NewInt(5)}
 	for _, c := range []struct {
 		name   string
 		err    error
@@ -185,7 +186,7 @@ func TestErrorsForPrograms(t *testing.T) {
 		json   string
 	}{
 		{"bounds", fmt.Errorf("asked: %w", bounds), exitFailed, `{"error":"asked: Swap amount too high! It must be at most 5 base units","code":"amount_out_of_bounds","field":"amount","max":"5"}`},
-		{"away", &swapper.Error{Code: swapper.CodeUpstream, Message: "is away"}, exitLater, `{"error":"is away","code":"upstream"}`},
+		{"away", &fault.Error{Code: fault.Upstream, Message: "is away"}, exitLater, `{"error":"is away","code":"upstream"}`},
 		{"misuse", misuse{errors.New("no <swap>")}, exitMisuse, `{"error":"no <swap>"}`},
 		{"refunded", unsuccessful{errors.New("refunded")}, exitUnsuccessful, `{"error":"refunded"}`},
 	} {
@@ -257,7 +258,7 @@ func TestSettle(t *testing.T) {
 	me := b.network.User.Address("CITREA")
 	out := b.has(t, []string{"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001", "-recipient", me}, "\nswap ")
 	_, id, _ := strings.Cut(out, "\nswap ")
-	if _, err := b.run(t, "", "settle", strings.TrimSpace(id), "lnurl1nonsense"); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+	if _, err := b.run(t, "", "settle", strings.TrimSpace(id), "lnurl1nonsense"); fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("a link that is none: %v", err)
 	}
 	link, err := b.network.WithdrawLink()

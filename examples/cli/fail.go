@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // misuse is an error of the command line.
@@ -34,7 +34,7 @@ func status(err error) int {
 	if _, ok := errors.AsType[unsuccessful](err); ok {
 		return exitUnsuccessful
 	}
-	if code := swapper.CodeOf(err); code == swapper.CodeUpstream || code == swapper.CodeTimeout {
+	if code := fault.CodeOf(err); code == fault.Upstream || code == fault.Timeout {
 		return exitLater
 	}
 	return exitFailed
@@ -43,14 +43,14 @@ func status(err error) int {
 // fail writes an error: with -json as the HTTP interface does, otherwise as a sentence with
 // the service's code.
 func (c *cli) fail(w io.Writer, err error) {
-	e, coded := errors.AsType[*swapper.Error](err)
+	e, coded := errors.AsType[*fault.Error](err)
 	if c.json {
 		answer := struct {
-			Error string       `json:"error"`
-			Code  swapper.Code `json:"code,omitempty"`
-			Field string       `json:"field,omitempty"`
-			Min   string       `json:"min,omitempty"`
-			Max   string       `json:"max,omitempty"`
+			Error string     `json:"error"`
+			Code  fault.Code `json:"code,omitempty"`
+			Field string     `json:"field,omitempty"`
+			Min   string     `json:"min,omitempty"`
+			Max   string     `json:"max,omitempty"`
 		}{Error: err.Error()}
 		if coded {
 			answer.Code, answer.Field = e.Code, e.Field

@@ -40,6 +40,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -90,15 +91,28 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer shut()
 
 	kept := &refused{path: o.refusedFile()}
-	sum, err := client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}, func(r swapper.ImportReport) {
-		if r.Outcome == swapper.ImportRefused {
-			fmt.Fprintf(out, "%s is refused (%s): %v\n", records.id, swapper.CodeOf(r.Err), r.Err)
+	var stored, present, refusals int
+	var failed error
+	for r, err := range client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}) {
+		outcome := "imported"
+		switch {
+		case err != nil:
+			failed = err
+			continue
+		case r.Err != nil:
+			refusals++
+			fmt.Fprintf(out, "%s is refused (%s): %v\n", records.id, fault.CodeOf(r.Err), r.Err)
 			kept.add(records.id, r.Err, records.data)
-			return
+			continue
+		case r.Present:
+			present++
+			outcome = "present"
+		default:
+			stored++
 		}
-		fmt.Fprintf(out, "%s, %s in state %s: %s\n", records.id, r.Swap.SwapType, r.Swap.State.Name, r.Outcome)
-	})
-	if err := errors.Join(err, kept.Close(err == nil)); err != nil {
+		fmt.Fprintf(out, "%s, %s in state %s: %s\n", records.id, r.Swap.SwapType, r.Swap.State.Name, outcome)
+	}
+	if err := errors.Join(failed, kept.Close(failed == nil)); err != nil {
 		return err
 	}
 	if err := rents(ctx, o, out); err != nil {
@@ -108,12 +122,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if o.dry {
 		done = "can be imported"
 	}
-	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", sum.Imported, done, sum.AlreadyImported, sum.Refused)
-	if sum.Refused > 0 {
+	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", stored, done, present, refusals)
+	if refusals > 0 {
 		if kept.path != "" {
-			return fmt.Errorf("%d records were refused; they are in %s", sum.Refused, kept.path)
+			return fmt.Errorf("%d records were refused; they are in %s", refusals, kept.path)
 		}
-		return fmt.Errorf("%d records were refused", sum.Refused)
+		return fmt.Errorf("%d records were refused", refusals)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -115,7 +116,7 @@ func submit[T any](ctx context.Context, swaps swapper.Service, id string, unsign
 		signed = append(signed, text)
 	}
 	_, err := swaps.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
-	if swapper.CodeOf(err) == swapper.CodeTimeout {
+	if fault.CodeOf(err) == fault.Timeout {
 		return nil // the next status says whether it is to be signed again
 	}
 	return err

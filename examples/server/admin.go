@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 )
 
@@ -44,7 +44,7 @@ func (s *service) admin(c *adminConfig, b *backups, h endpoints) http.Handler {
 		mux.HandleFunc("POST /webhooks/enable", func(w http.ResponseWriter, r *http.Request) {
 			name := r.URL.Query().Get("endpoint")
 			switch err := h.Enable(r.Context(), name); {
-			case swapper.CodeOf(err) == swapper.CodeNotFound:
+			case fault.CodeOf(err) == fault.NotFound:
 				answer(w, http.StatusNotFound, body{"error": err.Error()})
 			case err != nil:
 				s.log.Error("an endpoint of webhooks could not be enabled", "endpoint", name, "err", err)

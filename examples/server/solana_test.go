@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -97,7 +98,7 @@ func TestAnswersAboutSolana(t *testing.T) {
 	if err != nil || string(parsed.Type) != "SOLANA" || parsed.Address != me {
 		t.Errorf("%+v, %v", parsed, err)
 	}
-	if _, err := v.swaps.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: me + "1"}); swapper.CodeOf(err) != swapper.CodeInvalidInput {
+	if _, err := v.swaps.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: me + "1"}); fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("no address: %v", err)
 	}
 
@@ -132,7 +133,7 @@ func TestAnswersAboutSolana(t *testing.T) {
 	if swaps, err := v.swaps.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: other.Address("SOLANA"), ChainID: "SOLANA"}); err != nil || len(swaps) != 0 {
 		t.Errorf("another signer's: %+v, %v", swaps, err)
 	}
-	if swaps, err := v.swaps.ListPendingSwaps(t.Context(), swapper.ListPendingSwapsInput{Signer: me, ChainID: "SOLANA"}); err != nil || len(swaps) != 0 {
+	if swaps, err := v.swaps.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{Signer: me, ChainID: "SOLANA"}); err != nil || len(swaps) != 0 {
 		t.Errorf("pending: %+v, %v", swaps, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -207,7 +208,7 @@ func (parses) ParseAddress(_ context.Context, in swapper.ParseAddressInput) (*sw
 		return nil, err
 	}
 	if !strings.HasPrefix(in.Address, "0x") {
-		return nil, &swapper.Error{Code: swapper.CodeInvalidInput, Field: "address", Message: "is no address"}
+		return nil, &fault.Error{Code: fault.InvalidInput, Field: "address", Message: "is no address"}
 	}
 	return &swapper.ParseAddressOutput{Address: in.Address, Type: "CITREA"}, nil
 }

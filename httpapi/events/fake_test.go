@@ -163,7 +163,7 @@ func (s *source) Progress(ctx context.Context, id string) (*swapper.Progress, er
 	return &clone, nil
 }
 
-func (s *source) ListPendingSwaps(_ context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error) {
+func (s *source) ListPendingSwaps(_ context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []*swapper.Progress

@@ -66,7 +66,7 @@ func parseQuery(raw, lastEventID string) (query, error) {
 		in := swapper.GetSwapStatusInput{SwapID: q.swapID}
 		err = in.Validate()
 	default:
-		in := swapper.ListPendingSwapsInput{Signer: q.signer, ChainID: q.chainID}
+		in := swapper.ListSwapsInput{Signer: q.signer, ChainID: q.chainID}
 		err = in.Validate()
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func parseQuery(raw, lastEventID string) (query, error) {
 func (s *Streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", "GET")
-		httpapi.WriteError(w, r, httpapi.WithStatus(http.StatusMethodNotAllowed, &swapper.Error{Code: swapper.CodeUnsupported, Field: "method", Message: "must be one of GET"}))
+		httpapi.WriteError(w, r, httpapi.WithStatus(http.StatusMethodNotAllowed, &fault.Error{Code: fault.Unsupported, Field: "method", Message: "must be one of GET"}))
 		return
 	}
 	err := s.serve(w, r)
@@ -215,7 +215,7 @@ func (s *Streams) beginSigner(ctx context.Context, st *stream, q query) (present
 			return present, gap, end, nil
 		}
 	}
-	swaps, err := s.source.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: q.signer, ChainID: q.chainID, Limit: s.MaxPending})
+	swaps, err := s.source.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: q.signer, ChainID: q.chainID, Limit: s.MaxPending})
 	if err != nil {
 		return nil, false, nil, err
 	}
@@ -262,7 +262,7 @@ func (s *Streams) enter(w http.ResponseWriter, r *http.Request) (leave func(), e
 	}
 	if leave, err = s.inside.Enter(s.Sender(r)); err != nil {
 		w.Header().Set("Retry-After", "30")
-		return nil, httpapi.WithStatus(http.StatusTooManyRequests, &swapper.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"})
+		return nil, httpapi.WithStatus(http.StatusTooManyRequests, &fault.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"})
 	}
 	return leave, nil
 }

@@ -25,7 +25,7 @@ type Source interface {
 	Changes(ctx context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error]
 	Accounts(signer, chainID string) ([]swapper.Account, error)
 	Progress(ctx context.Context, swapID string) (*swapper.Progress, error)
-	ListPendingSwaps(ctx context.Context, in swapper.ListPendingSwapsInput) ([]swapper.ListSwapOutput, error)
+	ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)
 }
 
 var _ Source = (*swapper.Client)(nil)

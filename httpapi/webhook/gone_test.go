@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -121,7 +121,7 @@ func TestGone(t *testing.T) {
 	}
 	r.told(map[string]string{"a": "CLAIMED", "b": "CREATED", "c": "CREATED"})
 	state(t, sender, "nothing waits", func(s webhook.State) bool { return !s.Gone && s.Waiting == 0 && s.Failures == 0 })
-	if err := sender.Enable(t.Context(), "nobody"); swapper.CodeOf(err) != swapper.CodeNotFound {
+	if err := sender.Enable(t.Context(), "nobody"); fault.CodeOf(err) != fault.NotFound {
 		t.Error(err)
 	}
 

@@ -59,8 +59,8 @@ type endpoint struct {
 // about each change again and again.
 const knownKept = 4096
 
-// New returns a sender. It does nothing until Run. The error is a [swapper.Error] with
-// [swapper.CodeInvalidInput] that names the field.
+// New returns a sender. It does nothing until Run. The error is a [fault.Error] with
+// [fault.InvalidInput] that names the field.
 func New(source Source, o Options) (*Sender, error) {
 	o, err := o.orDefault()
 	if err != nil {
@@ -277,7 +277,7 @@ func (e *endpoint) one(ctx context.Context, at standing, c swapper.Change) error
 
 // Enable has an endpoint that is gone told again: what waits, and how the swaps stand that
 // have changed meanwhile, as far back as [Options].Keep. One that fails is tried again at
-// once, whatever its Retry-After was. It fails with [swapper.CodeNotFound] for a name that is
+// once, whatever its Retry-After was. It fails with [fault.NotFound] for a name that is
 // not configured.
 func (s *Sender) Enable(ctx context.Context, name string) error {
 	for _, e := range s.endpoints {

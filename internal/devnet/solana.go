@@ -98,7 +98,7 @@ func (n *Net) lpOnSolana(ctx context.Context, i int) (*party.Party, error) {
 			return n.Solana.LP, nil
 		}
 		a := n.Solana.NewAccount()
-		if err := n.Solana.Fund(ctx, a.Address, n.Solana.Lamports(n.Solana.User.Address)); err != nil {
+		if err := n.Solana.Fund(ctx, a.Address, n.Solana.Lamports(n.Solana.Watchtower.Address)); err != nil {
 			return nil, err
 		}
 		const rich = 1_000_000_000_000_000

@@ -10,7 +10,6 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -58,7 +57,6 @@ type Fleet struct {
 	jobs    map[string]int       // how often each is wanted here
 	changed chan struct{}
 	members int
-	running bool
 }
 
 // New returns the fleet of a store, nil if its processes cannot share it. Nothing is
@@ -219,19 +217,12 @@ func (f *Fleet) holdsAt(name string, now time.Time) bool {
 
 // Run joins the processes that share the work, takes this one's part of it and renews it,
 // until ctx ends; then it leaves, and the others take over at once. It returns the cause
-// of ctx. Only one Run may be active at a time. A nil Fleet only waits for ctx.
+// of ctx. Only one Run may be active at a time, for which the client sees. A nil Fleet only waits for ctx.
 func (f *Fleet) Run(ctx context.Context) error {
 	if f == nil {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	f.mu.Lock()
-	if f.running {
-		f.mu.Unlock()
-		return errors.New("fleet: Run is already active")
-	}
-	f.running = true
-	f.mu.Unlock()
 	var all sync.WaitGroup
 	defer f.leave(ctx)
 	defer all.Wait()
@@ -418,7 +409,6 @@ func mix(h uint64) uint64 {
 // leave gives up everything, so that the others need not wait for the leases to end.
 func (f *Fleet) leave(ctx context.Context) {
 	f.mu.Lock()
-	f.running = false
 	f.members = 1
 	held := append(slices.Collect(maps.Keys(f.begun)), memberPrefix+f.owner)
 	clear(f.begun)

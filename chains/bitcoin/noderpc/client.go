@@ -11,7 +11,7 @@
 //	                      confirmed ones only
 //	spender of a          not available (state and            if its output has an address
 //	confirmed output      height of others: yes)
-//	spent outputs of a    with the transaction (Core 25)      from the parents, see bitcoin.FillPrevouts
+//	spent outputs of a    with the transaction (Core 25)      not available
 //	transaction
 //	spends in the mempool Core 24 and later                   btcd 0.24.2 and later
 //

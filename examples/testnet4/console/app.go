@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
 	"github.com/swapper-go/swapper/tokens"
@@ -263,7 +264,7 @@ func (a *App) Amount() *big.Int { return big.NewInt(a.Sats) }
 func explain(err error) string {
 	text := err.Error()
 	var notReady *swapper.NotReady
-	if errors.As(err, &notReady) || swapper.CodeOf(err) == swapper.CodeUpstream {
+	if errors.As(err, &notReady) || fault.CodeOf(err) == fault.Upstream {
 		text += "\nThe network cannot be reached, or does not offer this at the moment. Is this machine online? With -network local nothing outside of it is needed."
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -73,7 +74,7 @@ func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error
 		return err
 	}
 	_, err = a.Client.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
-	if swapper.CodeOf(err) == swapper.CodeTimeout && ctx.Err() == nil {
+	if fault.CodeOf(err) == fault.Timeout && ctx.Err() == nil {
 		return nil // it is stored and under way, or is asked for again
 	}
 	return err
@@ -147,7 +148,7 @@ func (a *App) outcome(s *swapper.GetSwapStatusOutput) error {
 // Resume goes on with the swaps of the given types that an earlier run began; done says
 // that there was one. A quote that nothing was paid for yet may be declined.
 func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool, err error) {
-	pending, err := a.Client.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: a.signer()})
+	pending, err := a.Client.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: a.signer()})
 	if err != nil {
 		return false, err
 	}
@@ -189,7 +190,7 @@ func isOffer(s *swapper.GetSwapStatusOutput) bool {
 
 // refundAll signs every refund that is possible now.
 func (a *App) refundAll(ctx context.Context) error {
-	all, err := a.Client.ListPendingSwaps(ctx, swapper.ListPendingSwapsInput{Signer: a.signer()})
+	all, err := a.Client.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: a.signer()})
 	if err != nil {
 		return err
 	}

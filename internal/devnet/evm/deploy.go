@@ -53,15 +53,24 @@ func (n *Net) deploy(ctx context.Context) error {
 		return err
 	}
 	rich := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
+	has := map[*Account][2]*big.Int{n.LP: {rich, rich}, n.User: {big.NewInt(userWBTC), big.NewInt(userUSDC)}, n.Watchtower: {rich, rich}}
 	for _, a := range []*Account{n.LP, n.User, n.Watchtower} {
-		for _, token := range []common.Address{c.Token, c.Dollar} {
-			if err := d.mint(ctx, token, a.Address, rich); err != nil {
+		for i, token := range []common.Address{c.Token, c.Dollar} {
+			if err := d.mint(ctx, token, a.Address, has[a][i]); err != nil {
 				return err
 			}
 		}
 	}
 	return d.finish(ctx)
 }
+
+// What the user begins with is as much as a person may have, so that a wallet shows it as it will be:
+// coins, and base units of the tokens.
+const (
+	userCoins = 21
+	userWBTC  = 21_00_000_000
+	userUSDC  = 2_000_000_000_000
+)
 
 // deployer sends from the faucet's account and remembers the first error.
 type deployer struct {

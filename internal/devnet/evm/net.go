@@ -107,7 +107,7 @@ func (n *Net) start() (err error) {
 		account **Account
 		name    string
 		coins   int64
-	}{{&n.faucet, "faucet", 1e12}, {&n.LP, "lp", 1e4}, {&n.User, "user", 1e4}, {&n.Watchtower, "watchtower", 1e4}} {
+	}{{&n.faucet, "faucet", 1e12}, {&n.LP, "lp", 1e4}, {&n.User, "user", userCoins}, {&n.Watchtower, "watchtower", 1e4}} {
 		if *a.account, err = n.account(a.name); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func TestPlacedTokens(t *testing.T) {
 		}
 		return out[0]
 	}
-	rich := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
+	rich := map[string]*big.Int{"WBTC": big.NewInt(21e8), "USDC": big.NewInt(2e12)}
 	for ticker, args := range testTokens {
 		token := at[ticker]
 		deployed, err := n.Deploy(t.Context(), "TestToken", args...)
@@ -50,7 +50,7 @@ func TestPlacedTokens(t *testing.T) {
 				t.Errorf("%s of %s: %v, want %v", method, ticker, got, want)
 			}
 		}
-		if got := say(token, "balanceOf", n.User.Address).(*big.Int); got.Cmp(rich) != 0 {
+		if got := say(token, "balanceOf", n.User.Address).(*big.Int); got.Cmp(rich[ticker]) != 0 {
 			t.Errorf("the user has %s %s", got, ticker)
 		}
 	}

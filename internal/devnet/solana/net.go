@@ -188,6 +188,11 @@ const (
 	tokenWealth  = 1_000_000_000_000_000 // base units of each token
 	solWealth    = 10_000
 	faucetWealth = 1_000_000_000
+
+	// The user has as much as a person may have: SOL, and base units of the tokens.
+	userSOL  = 5_000
+	userWBTC = 21_00_000_000
+	userUSDC = 2_000_000_000_000
 )
 
 // wealth is what exists from the start.
@@ -202,10 +207,14 @@ func (n *Net) wealth() map[bank.Key]bank.Account {
 	}{{&n.LP, "lp"}, {&n.User, "user"}, {&n.Watchtower, "watchtower"}} {
 		*a.account = n.account(a.name)
 		owner := (*a.account).Address
-		all[owner] = bank.Account{Lamports: SOL(solWealth)}
-		for _, mint := range []wire.Key{WBTC, USDC} {
-			all[wire.ATA(owner, mint)] = bank.TokenAccount(mint, owner, tokenWealth)
-			supply[mint] += tokenWealth
+		sol, has := uint64(solWealth), map[wire.Key]uint64{WBTC: tokenWealth, USDC: tokenWealth}
+		if a.account == &n.User {
+			sol, has = userSOL, map[wire.Key]uint64{WBTC: userWBTC, USDC: userUSDC}
+		}
+		all[owner] = bank.Account{Lamports: SOL(sol)}
+		for mint, amount := range has {
+			all[wire.ATA(owner, mint)] = bank.TokenAccount(mint, owner, amount)
+			supply[mint] += amount
 		}
 	}
 	for _, ticker := range []string{"WBTC", "USDC"} {

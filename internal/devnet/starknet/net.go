@@ -87,6 +87,8 @@ const (
 	tokenWealth  = 1_000_000_000_000_000 // base units of each token but STRK
 	lpWealth     = 1_000_000_000         // STRK
 	userWealth   = 1_000_000
+	userWBTC     = 21_00_000_000 // as much as a person may have
+	userUSDC     = 2_000_000_000_000
 	faucetWealth = 1_000_000_000_000
 )
 
@@ -182,11 +184,14 @@ func (n *Net) deploy() (err error) {
 func (n *Net) enrich(ctx context.Context) error {
 	var calls []wire.Call
 	for _, a := range []*Account{n.LP, n.User, n.Watchtower} {
-		strk := STRK(userWealth)
-		if a == n.LP {
+		strk, wbtc, usdc := STRK(userWealth), big.NewInt(tokenWealth), big.NewInt(tokenWealth)
+		switch a {
+		case n.LP:
 			strk = STRK(lpWealth)
+		case n.User:
+			wbtc, usdc = big.NewInt(userWBTC), big.NewInt(userUSDC)
 		}
-		for token, amount := range map[wire.Felt]*big.Int{wire.STRK: strk, ETH: big.NewInt(tokenWealth), WBTC: big.NewInt(tokenWealth), USDC: big.NewInt(tokenWealth)} {
+		for token, amount := range map[wire.Felt]*big.Int{wire.STRK: strk, ETH: big.NewInt(tokenWealth), WBTC: wbtc, USDC: usdc} {
 			calls = append(calls, mintCall(token, a.Address, amount))
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmchain "github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/fault"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -98,7 +99,7 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 				err := w.Do(ctx, id, a)
 				if err == nil {
 					refused = 0
-				} else if refused++; refused == 3 || swapper.CodeOf(err) != swapper.CodeInvalidState {
+				} else if refused++; refused == 3 || fault.CodeOf(err) != fault.InvalidState {
 					return s, err
 				}
 			}
@@ -138,7 +139,7 @@ func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
 
 func (w *Wallet) submit(ctx context.Context, id string, signed []string) error {
 	_, err := w.Swaps.SubmitTransaction(ctx, swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
-	if swapper.CodeOf(err) == swapper.CodeTimeout && ctx.Err() == nil {
+	if fault.CodeOf(err) == fault.Timeout && ctx.Err() == nil {
 		return nil // what is stored is under way, and what is not is asked for again
 	}
 	return err
