@@ -43,6 +43,7 @@ func (h *honest) plain() CreateSwapInput {
 }
 
 func TestNobodyOffers(t *testing.T) {
+	t.Parallel()
 	t.Run("nobody is known", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
@@ -110,11 +111,13 @@ func TestNobodyOffers(t *testing.T) {
 
 // What is shown as the least and the most is accepted, on either side.
 func TestShownLimitsAreAccepted(t *testing.T) {
+	t.Parallel()
 	newHonest(t, one()).shownLimitsAreAccepted(t)
 }
 
 // So is it where the watchtower's pay decides how little can be swapped.
 func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
+	t.Parallel()
 	for name, gas := range map[string]uint64{"as much as the least amount": 190_000_000, "a multiple of it": 1_000_000_000} {
 		t.Run(name, func(t *testing.T) {
 			w := one()
@@ -134,6 +137,7 @@ func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
 
 // An amount below a minimum that the watchtower's pay has raised is refused.
 func TestRaisedLimitsAreTheLeast(t *testing.T) {
+	t.Parallel()
 	w := one()
 	w.gas = 1_000_000_000
 	h := newHonest(t, w)

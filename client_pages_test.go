@@ -16,6 +16,7 @@ import (
 // Pages of any size, put together, are the list: over several chains, of pending swaps
 // too, and over HTTP.
 func TestPagesAreTheList(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	other := swappertest.StartWith(t, swappertest.Options{EVM: swappertest.EVMOptions{Chain: "GOAT"}})
 	c := n.Config()

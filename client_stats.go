@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
@@ -26,7 +27,14 @@ func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	relays := async.Start(ctx, c.askRelays)
 	s := &Stats{Instances: c.fleet.Members(), Shards: len(c.fleet.Shards()), Parts: c.askParts(ctx)}
+	heights, _ := relays.Wait(ctx)
+	for id, height := range heights {
+		part := s.Parts[id]
+		part.Relay = height
+		s.Parts[id] = part
+	}
 	if c.life.over() {
 		return nil, ErrClosed
 	}
@@ -58,6 +66,25 @@ func (c *Client) Stats(ctx context.Context) (_ *Stats, err error) {
 // this one knows them while its own is, and at least 1. It sends no request. What each of them
 // may do of something, such as requests, is its part of what all may do.
 func (c *Client) Instances() int { return c.fleet.Members() }
+
+// askRelays returns up to which height the relays of the chains have Bitcoin's headers, of those that
+// answer.
+func (c *Client) askRelays(ctx context.Context) (map[string]uint64, error) {
+	asked := map[string]*async.Future[uint32]{}
+	for _, ch := range c.chains {
+		k, _ := ch.Contract(ch.Info().Default)
+		if relay, ok := k.(chains.RelayContract); ok {
+			asked[ch.Info().ID] = async.Start(ctx, relay.RelayTip)
+		}
+	}
+	out := map[string]uint64{}
+	for id, f := range asked {
+		if height, err := f.Wait(ctx); err == nil {
+			out[id] = uint64(height)
+		}
+	}
+	return out, nil
+}
 
 // askParts asks everything that swaps depend on whether it responds.
 func (c *Client) askParts(ctx context.Context) map[string]PartStats {

@@ -20,6 +20,7 @@ import (
 // Stats counts what is followed, tells quotes from money under way, and says what
 // does not respond.
 func TestStats(t *testing.T) {
+	t.Parallel()
 	net := swappertest.Start(t)
 	client, err := swapper.Open(t.Context(), net.Config())
 	if err != nil {
@@ -45,7 +46,7 @@ func TestStats(t *testing.T) {
 	}
 	first := stats()
 	for _, part := range []string{"CITREA", swapper.PartBitcoin, swapper.PartProviders, swapper.PartStore} {
-		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == swapper.PartBitcoin) && p.Height == 0 {
+		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == swapper.PartBitcoin) && p.Height == 0 || (part == "CITREA") != (p.Relay > 0) {
 			t.Errorf("%s: %+v", part, p)
 		}
 	}
@@ -103,6 +104,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 // A chain with one node is told of when the client is opened, in the log, when it
 // is asked whether it is ready, and in its statistics, and chains are told whether all nodes have to agree.
 func TestHowManyNodesDecide(t *testing.T) {
+	t.Parallel()
 	net := swappertest.Start(t)
 	for _, all := range []bool{false, true} {
 		config := net.Config()
@@ -158,6 +160,7 @@ func (f *toldFactory) Open(ctx context.Context, env chains.Env) (chains.Chain, e
 
 // A client without its store is not ready, however well everything else responds.
 func TestReadyWithoutTheStore(t *testing.T) {
+	t.Parallel()
 	net := swappertest.Start(t)
 	config := net.Config()
 	config.Store = awayStore{config.Store}

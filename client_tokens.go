@@ -96,7 +96,8 @@ func tokensOf(list []tokens.Token) []Token {
 // fees and the market price, rounded inwards (protocol:
 // swap-flows-spv-and-core.md C7). Of swaps from bitcoin that a watchtower settles,
 // neither minimum is below the amount of which its pay, at the chain's fees of the
-// moment, is within [Policy].MaxWatchtowerPPM; where that exceeds the maximum, the
+// moment and for the headers that the chain's relay is behind Bitcoin, is within
+// [Policy].MaxWatchtowerPPM; where that exceeds the maximum, the
 // fees are too high for any amount. If no provider offers the pair, the error has
 // the code [fault.Upstream].
 func (c *Client) GetSwapLimits(ctx context.Context, in GetSwapLimitsInput) (_ *GetSwapLimitsOutput, err error) {

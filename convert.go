@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"strconv"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
@@ -178,5 +180,9 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 		c.config.Logger.Warn("encoding the escrow for display failed", "swap", storage.Label(r.ID), "err", err)
 		return nil
 	}
-	return &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}
+	info := &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}
+	if b := r.Bitcoin; b != nil && r.Escrow.Real.Kind == chains.OnchainNonced {
+		info.Nonce, info.Confirmations = strconv.FormatUint(b.Nonce, 10), int(b.Confirmations)
+	}
+	return info
 }

@@ -69,6 +69,7 @@ var errorCodes = []fault.Code{fault.InvalidInput, fault.Unsupported, fault.Amoun
 var errorSubjects = []struct{ folder, title string }{
 	{".", "Requests"},
 	{"httpapi", "HTTP and JSON"},
+	{"verify", "Answers of a service that is not trusted"},
 	{"tokens", "Tokens and amounts"},
 	{"fault", "Tokens and amounts"},
 	{"internal/address", "Addresses and links"},
@@ -209,6 +210,7 @@ func sourceErrors(t *testing.T) (all []errorText) {
 	}
 	visit(".")
 	visit("httpapi")
+	visit("verify")
 	for _, folder := range publicDirs(t) {
 		if name := filepath.ToSlash(folder); strings.HasPrefix(name, "chains/") && !strings.HasSuffix(name, "test") {
 			visit(name)
@@ -359,7 +361,7 @@ func (p *errorReader) call(c *ast.CallExpr) {
 			p.passed(c)
 		}
 	case "fault.OutOfBounds":
-		p.add(fault.AmountOutOfBounds, p.field(c.Args[0]), "amount must be from <min> to <max> base units")
+		p.add(fault.AmountOutOfBounds, p.field(c.Args[0]), "Swap amount too low! It must be from <min> to <max> base units")
 	case "errors.New", "fmt.Errorf":
 		if text, ok := p.text(c.Args, 0); ok {
 			p.add("", "", text)

@@ -397,6 +397,7 @@ func (h *honest) meet(t *rapid.T) {
 // refused by the name of the field. The same requests each time; others by
 // -rapid.seed, more of them by -rapid.checks.
 func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
+	t.Parallel()
 	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == seed.DefValue {
 		if err := seed.Value.Set("7"); err != nil {
 			t.Fatal(err)

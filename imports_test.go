@@ -126,6 +126,8 @@ func TestImportsPointOneWay(t *testing.T) {
 			{under("storage")(name), "knows bytes and keys", under("internal/swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
+			{under("verify")(name), "verifies any service, over whatever wire, on any chain", func(p string) bool { return under("httpapi")(p) || smartChains(p) }},
+			{!under("verify", "examples", "cmd")(name), "is below the client that verifies a service", under("verify")},
 			{!devnet(name) && !under("examples", "swappertest")(name), "is not for tests", devnet},
 		} {
 			if !rule.applies {
@@ -174,6 +176,7 @@ func TestAChainLinksNoOther(t *testing.T) {
 	}{
 		{".", []string{solanaLibrary, evmLibrary, starknetLibrary}},
 		{"./httpapi", []string{solanaLibrary, evmLibrary, starknetLibrary}},
+		{"./verify", []string{solanaLibrary, evmLibrary, starknetLibrary}},
 		{"./chains/evm", []string{solanaLibrary, starknetLibrary}},
 		{"./chains/starknet", []string{solanaLibrary, evmLibrary}},
 		{"./chains/solana", []string{evmLibrary, starknetLibrary}},

@@ -344,6 +344,7 @@ func (w *walk) submit(who string, p person) {
 
 // Where bitcoin goes back to is for the swap's owner to say: it is said once.
 func TestRefundAddressIsForTheOwner(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := newStage(t, now, nil)
 	for _, f := range swap.Flows() {
@@ -374,6 +375,7 @@ func TestRefundAddressIsForTheOwner(t *testing.T) {
 // and by everybody else, for swaps of every type in every state, in worlds in which nothing
 // answers, nothing is open, and the escrow is open, not final or final.
 func TestWhoseSwapItIs(t *testing.T) {
+	t.Parallel()
 	checks := map[string]func(*walk, string, person){
 		"`createSwap`":    nil, // of a new swap, in no state yet: e2e.TestLinksAreForTheirOwner
 		"`getSwapStatus`": (*walk).status, "`getSwapStatus` with the preimage as `secret`": (*walk).withSecret,

@@ -72,6 +72,10 @@ type PartStats struct {
 	Took   time.Duration // of the question
 	Height uint64        // of the latest block; 0 for PartProviders and PartStore, or if it does not respond
 	Time   time.Time     // of the latest block of a smart chain; else zero
+	// Relay is the height up to which a smart chain's relay has Bitcoin's headers; 0 if it did not
+	// say so. A watchtower is paid for each header that is missing, so that the least amounts of swaps
+	// from Bitcoin rise with the distance to the height of PartBitcoin.
+	Relay uint64
 	// Contradictions are, for each configured node of a smart chain in the order of its
 	// URLs, how often another node contradicted it in what must not be decided by one alone,
 	// since the client was opened. With one element there is nobody to contradict.

@@ -93,6 +93,13 @@ type SwapOutputFlags struct {
 type EscrowInfo struct {
 	Data     json.RawMessage `json:"data"`               // the chain's own form of the escrow, a JSON object
 	InitTxID string          `json:"initTxId,omitempty"` // transaction that created the escrow, when known
+
+	// Nonce, as a decimal number, and Confirmations are what the payment that claims the
+	// escrow of a swap to Bitcoin carries beside the agreed address and amount. With them
+	// anybody can reckon the escrow's claim condition again. They are additions to the
+	// published interface, and empty for other types.
+	Nonce         string `json:"nonce,omitempty"`
+	Confirmations int    `json:"confirmations,omitempty"`
 }
 
 // ListSwapOutput is a swap in a list.

@@ -82,8 +82,8 @@ const (
 // objects. A settled query goes to all nodes of a chain. Its answer is what at least half
 // of the configured ones (rounded up) say, or all of them where [Env].AllNodes demands
 // it, and what no other contradicts. A node that lags behind contradicts nothing, and does
-// not count among those that say it. Where too few nodes answer, the error has the code
-// fault.Upstream and is another one.
+// not count among those that say it. Within an error of the code fault.Upstream, as is the
+// other one that says that too few nodes answer.
 type ContradictionError struct {
 	About string // the escrow, the vault, ...
 	Open  bool   // at least one node says that the escrow is open

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lp/verify"
 )
 
 // dearBlocks is a node of the chain that multiplies the base fee of its blocks.
@@ -56,5 +57,17 @@ func TestANodeCannotGiveASwapToWatchtowers(t *testing.T) {
 				t.Errorf("%s %s: %v, %+v", src, in.AmountType, err, s)
 			}
 		}
+	}
+}
+
+// An exact input that does not even cover a watchtower's cost is refused: with the share of 0 that
+// other clients take then, only the user could settle the swap, and is not told so.
+func TestAnAmountBelowWatchtowersCostIsRefused(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{config: func(c *swapper.Config) { c.HTTP = dearBlocks{2000} }})
+	s, err := w.client.CreateSwap(w.within(30*time.Second), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", AmountType: swapper.ExactIn, Amount: big.NewInt(500_000), DstAddress: w.address()})
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok || e.Code != fault.InvalidInput || e.Field != "amount" || !errors.Is(err, verify.ErrTooLittle) {
+		t.Errorf("%v, %+v, want the amount refused as too low for a watchtower", err, s)
 	}
 }

@@ -49,6 +49,7 @@ func forms(secret []byte) map[string]string {
 // Whatever is logged, at whatever level, no preimage is in it, nor what the
 // randomness of a swap is made of, nor an id.
 func TestLogsHoldNoSecret(t *testing.T) {
+	t.Parallel()
 	var log written
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w := start(t, options{config: func(c *swapper.Config) { c.Logger = logger }})

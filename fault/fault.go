@@ -53,7 +53,8 @@ type Error struct {
 	Err     error    // the cause for errors.Is and errors.As, may be nil; Message includes what a caller should read of it
 }
 
-// Error returns `field: text`, or the text alone when no field is named. It is for logs: the
+// Error returns `field: text`, or the text alone when no field is named, or an amount is out
+// of bounds. It is for logs: the
 // text has everything that is known, hosts of the operator's nodes and their words included.
 // [Error.Public] is for callers.
 func (e *Error) Error() string {
@@ -69,11 +70,11 @@ type whole struct{ error }
 
 func (w *whole) Unwrap() error { return w.error }
 
-// Public returns `field: message`, or the message alone when no field is named.
+// Public returns `field: message`, or the message alone where [Error.Error] does.
 func (e *Error) Public() string { return e.named(e.Message) }
 
 func (e *Error) named(text string) string {
-	if e.Field == "" {
+	if e.Field == "" || e.Code == AmountOutOfBounds { // whose text says which amount
 		return text
 	}
 	return e.Field + ": " + text
@@ -94,17 +95,30 @@ func Invalid(field, format string, args ...any) *Error {
 	return newError(InvalidInput, field, format, args...)
 }
 
-// OutOfBounds returns an [AmountOutOfBounds] error; min and max are base units,
-// nil when unknown.
-func OutOfBounds(field string, min, max *big.Int) *Error {
-	e := &Error{Code: AmountOutOfBounds, Field: field, Message: "amount out of bounds"}
+// OutOfBounds returns an [AmountOutOfBounds] error; amount, min and max are base units,
+// nil when unknown. About the field `amount` its text begins with the reference service's
+// words, which some of its clients look for.
+func OutOfBounds(field string, amount, min, max *big.Int) *Error {
+	e := &Error{Code: AmountOutOfBounds, Field: field}
+	what := field + " must be"
+	if field == "amount" {
+		what = "Swap amount too high or too low! It must be"
+		switch {
+		case min != nil && amount != nil && amount.Cmp(min) < 0:
+			what = "Swap amount too low! It must be"
+		case max != nil && amount != nil && amount.Cmp(max) > 0:
+			what = "Swap amount too high! It must be"
+		}
+	}
 	switch {
 	case min != nil && max != nil:
-		e.Message = fmt.Sprintf("amount must be from %s to %s base units", min, max)
+		e.Message = fmt.Sprintf("%s from %s to %s base units", what, min, max)
 	case min != nil:
-		e.Message = fmt.Sprintf("amount must be at least %s base units", min)
+		e.Message = fmt.Sprintf("%s at least %s base units", what, min)
 	case max != nil:
-		e.Message = fmt.Sprintf("amount must be at most %s base units", max)
+		e.Message = fmt.Sprintf("%s at most %s base units", what, max)
+	default:
+		e.Message = what + " within bounds"
 	}
 	if min != nil {
 		e.Min = new(big.Int).Set(min)

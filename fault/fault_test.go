@@ -43,13 +43,33 @@ func TestErrorText(t *testing.T) {
 
 func TestOutOfBoundsCopies(t *testing.T) {
 	min := big.NewInt(5)
-	err := fault.OutOfBounds("amount", min, nil)
+	err := fault.OutOfBounds("amount", nil, min, nil)
 	min.SetInt64(6)
 	if err.Min.Int64() != 5 || err.Max != nil {
 		t.Errorf("bounds %v, %v; want 5, none", err.Min, err.Max)
 	}
-	if got, want := err.Error(), "amount: amount must be at least 5 base units"; got != want {
-		t.Errorf("text %q, want %q", got, want)
+}
+
+// TestOutOfBoundsText begins the texts as the reference service does.
+func TestOutOfBoundsText(t *testing.T) {
+	n := big.NewInt
+	for _, c := range []struct {
+		field            string
+		amount, min, max *big.Int
+		want             string
+	}{
+		{"amount", n(4), n(5), n(9), "Swap amount too low! It must be from 5 to 9 base units"},
+		{"amount", n(10), n(5), n(9), "Swap amount too high! It must be from 5 to 9 base units"},
+		{"amount", n(4), n(5), nil, "Swap amount too low! It must be at least 5 base units"},
+		{"amount", n(10), nil, n(9), "Swap amount too high! It must be at most 9 base units"},
+		{"amount", nil, n(5), n(9), "Swap amount too high or too low! It must be from 5 to 9 base units"},
+		{"amount", nil, nil, nil, "Swap amount too high or too low! It must be within bounds"},
+		{"gasAmount", n(10), nil, n(9), "gasAmount must be at most 9 base units"},
+	} {
+		err := fault.OutOfBounds(c.field, c.amount, c.min, c.max)
+		if err.Error() != c.want || err.Public() != c.want || err.Field != c.field {
+			t.Errorf("%s %v: text %q about %q, want %q", c.field, c.amount, err.Error(), err.Field, c.want)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func (f *fake) told(in any, key string) error {
 		panic("secret detail")
 	case code == string(fault.AmountOutOfBounds):
 		huge, _ := new(big.Int).SetString("340282366920938463463374607431768211456", 10)
-		return fault.OutOfBounds("amount", big.NewInt(1000), huge)
+		return fault.OutOfBounds("amount", nil, big.NewInt(1000), huge)
 	case code == string(fault.InvalidInput):
 		return fault.Invalid("signedTxs[1]", "not a transaction of %s & <co>", "CITREA")
 	}

@@ -257,6 +257,10 @@ func (t *swapText) status(s *swapper.GetSwapStatusOutput) {
 		t.key("data")
 		t.raw(e.Data)
 		t.given("initTxId", e.InitTxID)
+		t.given("nonce", e.Nonce)
+		if e.Confirmations != 0 {
+			t.int("confirmations", int64(e.Confirmations))
+		}
 		t.close('}')
 	}
 	t.close('}')

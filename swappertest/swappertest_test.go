@@ -41,6 +41,7 @@ func in(src, dst string, amount int64, exact swapper.AmountType, from, to string
 
 // A user's wallet finishes a swap in each direction, and the balances say so.
 func TestEveryDirection(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	client := open(t, n.Config())
 	to, err := n.NewUser()
@@ -76,6 +77,7 @@ func TestEveryDirection(t *testing.T) {
 // The same on Solana, with both versions of the swap program, and its money, faults
 // and time.
 func TestSolana(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
 			n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
@@ -142,6 +144,7 @@ func TestSolana(t *testing.T) {
 
 // What the user signs as a wallet would, by the action alone, is taken on every chain.
 func TestSignOnEveryChain(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	for _, token := range []string{"CITREA-WBTC", "SOLANA-WBTC", "STARKNET-WBTC"} {
@@ -166,6 +169,7 @@ func TestSignOnEveryChain(t *testing.T) {
 
 // A wallet with keys of its own is given money.
 func TestMoney(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	u, err := n.NewUser()
 	if err != nil {
@@ -225,6 +229,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A version of the swap program that there is not is refused.
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	if n, err := swappertest.New(t.Context(), swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v3"}}); err == nil {
 		_ = n.Close()
 		t.Error("v3 is known")
@@ -233,6 +238,7 @@ func TestOptions(t *testing.T) {
 
 // Each fault shows where a wallet backend meets it, and ends when it is over.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{LPs: 2})
 	evm := n.User.Address("CITREA")
 	fromBitcoin := in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", evm)
@@ -321,6 +327,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestClockAndBlocks(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
 	client := open(t, n.Config())
 	swap, err := client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA")))
@@ -362,6 +369,7 @@ func TestClockAndBlocks(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t)
 	client := open(t, n.Config())
 	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
@@ -403,6 +411,7 @@ func TestLinks(t *testing.T) {
 
 // Another process is told where everything is, and moves the network.
 func TestOtherProcesses(t *testing.T) {
+	t.Parallel()
 	const wbtc = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"
 	n := swappertest.StartWith(t, swappertest.Options{
 		EVM:    swappertest.EVMOptions{Chain: "GOAT", ChainID: 77, Tokens: map[string]string{"WBTC": wbtc}, BaseFee: 20_000_000, L1FeeRate: 5},
@@ -443,6 +452,7 @@ func TestOtherProcesses(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]swappertest.Options{
 		"token's address": {EVM: swappertest.EVMOptions{Tokens: map[string]string{"WBTC": "0x12"}}},
 		"unknown token":   {EVM: swappertest.EVMOptions{Tokens: map[string]string{"DOGE": "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"}}},
@@ -457,6 +467,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // The same on Starknet, with users whose accounts are not deployed.
 func TestStarknet(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	to, err := n.NewUser()
@@ -520,6 +531,7 @@ func TestStarknet(t *testing.T) {
 
 // Somebody who has nothing on Solana buys the coins to pay fees with.
 func TestGasOnSolana(t *testing.T) {
+	t.Parallel()
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	client := open(t, n.Config())
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {

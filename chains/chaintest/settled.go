@@ -37,8 +37,8 @@ func (k *kit) settledFact(q chains.EscrowQuery) chains.EscrowFact {
 func (k *kit) contradicted(what string, err error, open bool) {
 	k.Helper()
 	e, ok := errors.AsType[*chains.ContradictionError](err)
-	if !ok || e.Open != open {
-		k.Errorf("%s: %v (open: %t), want a contradiction (open: %t)", what, err, ok && e.Open, open)
+	if !ok || e.Open != open || fault.CodeOf(err) != fault.Upstream {
+		k.Errorf("%s: %v (open: %t, code %s), want a contradiction (open: %t, code %s)", what, err, ok && e.Open, fault.CodeOf(err), open, fault.Upstream)
 		return
 	}
 	for node := range 2 {

@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		{"reverted", testReverted},
 		{"replaced", testReplaced},
 		{"returned transactions", testCheck},
+		{"transactions of somebody else", testReading},
 		{"search by claim hash", testSearch},
 		{"reorganisation", testReorg},
 		{"hints", testHints},

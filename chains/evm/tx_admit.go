@@ -95,7 +95,9 @@ func (k *contracts) leftOut(plan chains.Plan, first *evmwire.Transaction) bool {
 	return err == nil && at > 0 && opens[at] && calls[at].Required()
 }
 
-func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }
+func fieldOf(i int) string { return fieldIn("signedTxs", i) }
+
+func fieldIn(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 // demandBaseFee refuses transactions that nodes accept but that cannot be mined
 // at the current base fee (protocol: chain-evm.md §13.22).

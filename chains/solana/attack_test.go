@@ -281,6 +281,7 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 // That an LP has not signed a block's hash is proven by two nodes that have the block, and
 // never by one, nor while another has a different block.
 func TestOneNodeDoesNotProveAForgery(t *testing.T) {
+	t.Parallel()
 	invents := rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 		if method != "getBlock" {
 			return result
@@ -411,6 +412,7 @@ func TestClocksThatDiffer(t *testing.T) {
 // Transactions that failed, and what calls the program with nonsense, do not end the
 // reading of events (§21.9).
 func TestNonsenseDoesNotEndTheHints(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	for _, data := range [][]byte{nil, {1, 2, 3}, bytes.Repeat([]byte{9}, 40)} {
 		_, _ = s.user.Send(t.Context(), wire.Instruction{Program: s.program.Swap, Data: data})

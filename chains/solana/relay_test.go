@@ -14,6 +14,7 @@ import (
 // The relay has the payment's block and a tip above it, but not all confirmations: the
 // header is the relay's own, and what is missing is brought (§21.6).
 func TestConfirmationsThatTheRelayLacks(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 4}
 	op := s.PayBitcoin(t, c.Script, int64(c.Sats), 0)
@@ -34,6 +35,7 @@ func TestConfirmationsThatTheRelayLacks(t *testing.T) {
 
 // A fork that takes several transactions to outweigh the relay's stale branch.
 func TestRelayOnALongStaleBranch(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{wire.V1, wire.V2} {
 		s := newScene(t, version)
 		s.MineBitcoin(t, 6)

@@ -16,4 +16,6 @@ func account(field, s string) (wire.Felt, error) {
 	return at, nil
 }
 
-func fieldOf(i int) string { return fmt.Sprintf("signedTxs[%d]", i) }
+func fieldOf(i int) string { return fieldIn("signedTxs", i) }
+
+func fieldIn(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

@@ -5,9 +5,8 @@ import "github.com/swapper-go/swapper/internal/starknet/wire"
 // Address returns the canonical text of a contract (account) address: `0x` and
 // 64 lower-case hex digits. It accepts `0x` or `0X` and hex digits of any case,
 // not zero and below 2^251-256. The case of the digits is not a checksum on this
-// network. With strict, exactly 64 digits are required, because shorter texts
-// cannot be distinguished from addresses of other chains; without it, missing
-// leading zeros are accepted because some wallets drop them (protocol:
+// network. Leading zeros may be missing, as some wallets drop them. With strict there must
+// be 56 at least: a shorter text may be a mistyped address of an EVM chain (protocol:
 // chain-starknet.md §4, utilities.md §6.5).
 func Address(s string, strict bool) (canonical string, err error) { return wire.Address(s, strict) }
 

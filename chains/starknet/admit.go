@@ -98,7 +98,7 @@ func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error
 	if starkrpc.IsRefusal(refused) {
 		why, i := starkrpc.RevertReason(refused), min(failedAt(refused), len(signed)-1)
 		if wire.RefusesSignature(why) {
-			return fault.Invalid(fieldOf(i), "is not signed by its account: %w", starkrpc.Reason(why))
+			return fault.Invalid(fieldOf(i), "is not signed by its account, but with another key: %w", starkrpc.Reason(why))
 		}
 		return fault.Invalid(fieldOf(i), "cannot be executed: %w", starkrpc.Reason(why))
 	}

@@ -375,7 +375,7 @@ func (l *localNet) Facts() chaintest.Facts {
 		NoAddress: []string{address[2:], "123456789", "0x" + strings.Repeat("f", 64), address + "00", "0x" + strings.Repeat("g", 64), "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 			"9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"},
 		ZeroAddress:  "0x" + strings.Repeat("0", 64),
-		LooseAddress: "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d",
+		LooseAddress: "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26cac",
 		EscrowMembers: map[string]any{
 			"type": "evm", "offerer": other, "claimer": other, "token": other, "refundHandler": other, "claimHandler": other, "payOut": true, "payIn": false, "reputation": false,
 			"sequence": "18446744073709551616", "claimData": "0x1", "refundData": "0x1", "amount": "1", "securityDeposit": "1", "claimerBounty": "1", "feeToken": other, "kind": 2,

@@ -13,7 +13,7 @@ func TestPublicForms(t *testing.T) {
 	const short = "0x11AE1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
 	for _, strict := range []bool{true, false} {
 		got, err := Address(short, strict)
-		if strict != (err != nil) || !strict && got != canonical {
+		if err != nil || got != canonical {
 			t.Errorf("strict %v: %q, %v", strict, got, err)
 		}
 	}

@@ -103,14 +103,15 @@ func (w *world) live() {
 	}
 	w.note("the world is fair from now on")
 	w.settled(2 * time.Hour)
-	// What waits for its time alone: days pass while nobody is there.
-	for day := 0; day < 12 && w.left() > 0; day++ {
+	// What waits for its time alone: days pass while nobody is there, fifteen at most. An escrow that
+	// was seen once, and is not there, is looked for for fourteen.
+	for days := 1; days <= 8 && w.left() > 0; days *= 2 {
 		for _, at := range w.places {
 			at.down.Store(true)
 			w.stop(at)
 		}
 		w.pace(land.quiet)
-		sleep(ctx, 24*time.Hour)
+		sleep(ctx, time.Duration(days)*24*time.Hour)
 		for _, u := range w.users {
 			u.takeBack()
 		}

@@ -178,14 +178,14 @@ func (b *bench) run0(t *testing.T, args ...string) (string, error) {
 
 // Programs learn of an error by the exit status, and with -json by the service's object.
 func TestErrorsForPrograms(t *testing.T) {
-	bounds := &fault.Error{Code: fault.AmountOutOfBounds, Field: "amount", Message: "is too large", Max: big.NewInt(5)}
+	bounds := &fault.Error{Code: fault.AmountOutOfBounds, Field: "amount", Message: "Swap amount too high! It must be at most 5 base units", Max: big.NewInt(5)}
 	for _, c := range []struct {
 		name   string
 		err    error
 		status int
 		json   string
 	}{
-		{"bounds", fmt.Errorf("asked: %w", bounds), exitFailed, `{"error":"asked: amount: is too large","code":"amount_out_of_bounds","field":"amount","max":"5"}`},
+		{"bounds", fmt.Errorf("asked: %w", bounds), exitFailed, `{"error":"asked: Swap amount too high! It must be at most 5 base units","code":"amount_out_of_bounds","field":"amount","max":"5"}`},
 		{"away", &fault.Error{Code: fault.Upstream, Message: "is away"}, exitLater, `{"error":"is away","code":"upstream"}`},
 		{"misuse", misuse{errors.New("no <swap>")}, exitMisuse, `{"error":"no <swap>"}`},
 		{"refunded", unsuccessful{errors.New("refunded")}, exitUnsuccessful, `{"error":"refunded"}`},

@@ -9,8 +9,17 @@
 // that are already stored are left unchanged. The exit status is 1 if a record was
 // refused.
 //
+// Records go by their ids. Whoever has an id can look at the swap, so the output is the
+// operator's own. With -store, the records that were refused are kept in a file beside the
+// store, swaps.db.refused, one JSON object {"id", "error", "record"} a line: they hold preimages.
+//
 // The Bitcoin network and the chain are read from the file's name, or given by
-// -network and -chain.
+// -network and -chain. Solana and Starknet need a node, -rpc. Swaps of networks with contracts of
+// their own, such as a local one, are imported by [swapper.Client.Import] of a client for them.
+//
+// Of Solana the reference keeps a second file, STORE_solAccounts.sqlite3: accounts whose rent
+// comes back when their owners close them. It is read, and each is named: they are no part of
+// a swap, and nothing here closes them.
 package main
 
 import (
@@ -81,31 +90,40 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer shut()
 
-	var stored, present, refused int
-	for r, err := range client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}) {
-		outcome := "imported"
+	kept := &refused{path: o.refusedFile()}
+	var stored, present, failed int
+	for r, e := range client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}) {
 		switch {
-		case err != nil:
-			return err
-		case r.Err != nil: // ids are not shown: knowing one allows acting on the swap
-			refused++
-			fmt.Fprintf(out, "record %d is refused (%s): %v\n", r.Record, fault.CodeOf(r.Err), r.Err)
-			continue
+		case e != nil:
+			err = e
+		case r.Err != nil:
+			failed++
+			fmt.Fprintf(out, "%s is refused (%s): %v\n", records.id, fault.CodeOf(r.Err), r.Err)
+			kept.add(records.id, r.Err, records.data)
 		case r.Present:
 			present++
-			outcome = "present"
+			fmt.Fprintf(out, "%s, %s in state %s: present\n", records.id, r.Swap.SwapType, r.Swap.State.Name)
 		default:
 			stored++
+			fmt.Fprintf(out, "%s, %s in state %s: imported\n", records.id, r.Swap.SwapType, r.Swap.State.Name)
 		}
-		fmt.Fprintf(out, "record %d, %s in state %s: %s\n", r.Record, r.Swap.SwapType, r.Swap.State.Name, outcome)
+	}
+	if err := errors.Join(err, kept.Close(err == nil)); err != nil {
+		return err
+	}
+	if err := rents(ctx, o, out); err != nil {
+		return err
 	}
 	done := "imported"
 	if o.dry {
 		done = "can be imported"
 	}
-	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", stored, done, present, refused)
-	if refused > 0 {
-		return fmt.Errorf("%d records were refused", refused)
+	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", stored, done, present, failed)
+	if failed > 0 {
+		if kept.path != "" {
+			return fmt.Errorf("%d records were refused; they are in %s", failed, kept.path)
+		}
+		return fmt.Errorf("%d records were refused", failed)
 	}
 	return nil
 }

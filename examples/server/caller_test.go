@@ -12,11 +12,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +81,7 @@ func TestCallersAreNamed(t *testing.T) {
 
 // The process speaks TLS by its file, and a new pair of files counts without a restart.
 func TestProcessReplacesItsCertificate(t *testing.T) {
+	t.Parallel()
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	pair := func(name string, at time.Time) {
@@ -109,7 +112,7 @@ func TestProcessReplacesItsCertificate(t *testing.T) {
 	address := free(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- start(ctx, path, address, false, nil, &v.log) }()
+	go func() { ended <- start(ctx, from{file: path}, address, false, nil, &v.log) }()
 	defer func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -136,4 +139,65 @@ func TestProcessReplacesItsCertificate(t *testing.T) {
 	eventually("first")
 	pair("second", time.Now())
 	eventually("second")
+}
+
+// A token without exp is refused unless its entry says otherwise, and the log says why a token was
+// refused, with no word of it for the caller.
+func TestLogSaysWhyATokenWasRefused(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		entry  string // further members
+		claims jwt.MapClaims
+		says   string // the log; "": the token is good
+	}{
+		"without exp":               {``, jwt.MapClaims{"sub": "alice"}, "exp"},
+		"without exp, as allowed":   {`, "withoutExp": true`, jwt.MapClaims{"sub": "alice"}, ""},
+		"expired, exp not demanded": {`, "withoutExp": true`, jwt.MapClaims{"sub": "alice", "exp": 1}, "expired"},
+		"without sub":               {`, "withoutExp": true`, jwt.MapClaims{"name": "alice"}, "sub"},
+		"another claim":             {`, "withoutExp": true, "claims": {"tier": 3}`, jwt.MapClaims{"sub": "alice", "tier": 2}, "tier"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, `[{"type": "jwt", "name": "users", "publicKey": `+string(public)+c.entry+`}]`, "")
+			var log lockedBuffer
+			s.log = slog.New(slog.NewTextHandler(&log, nil))
+			server := httptest.NewServer(s.handler(parses{}))
+			defer server.Close()
+			token, err := jwt.NewWithClaims(jwt.SigningMethodES256, c.claims).SignedString(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status, _, text := call(t, server.URL, "GET", "/api/parseAddress?address=x", "", map[string]string{"Authorization": "Bearer " + token})
+			if (status == http.StatusUnauthorized) != (c.says != "") || strings.Contains(text, "claim") {
+				t.Errorf("%d %s", status, text)
+			}
+			line := log.String()
+			if _, reason, refused := strings.Cut(line, "refused="); refused != (c.says != "") || !strings.Contains(reason, c.says) || strings.Contains(line, token) {
+				t.Errorf("want %q in %s", c.says, line)
+			}
+		})
+	}
+}
+
+// Members that are not known are refused by name, or passed over where the configuration says so.
+func TestUnknownMembers(t *testing.T) {
+	for accepts, want := range map[bool]int{false: http.StatusBadRequest, true: http.StatusOK} {
+		s := newService(t, `[{"type": "none", "name": "public"}]`, "")
+		s.unknown = accepts
+		server := httptest.NewServer(s.handler(parses{}))
+		defer server.Close()
+		if status, _, text := call(t, server.URL, "GET", "/api/parseAddress?address=0x1&other=1", "", nil); status != want {
+			t.Errorf("unknownMembers %t: %d %s, want %d", accepts, status, text, want)
+		}
+	}
 }

@@ -23,21 +23,8 @@ import (
 // reading, and opens a client whose questions go nowhere. It changes nothing, sends requests to the
 // database alone, and may be run beside the service that it is a configuration of.
 func (c *config) rehearse(ctx context.Context, swaps *settings, log *slog.Logger) error {
-	if err := c.tryListen(ctx, "listen", c.Listen, log); err != nil {
+	if err := errors.Join(c.tryPlaces(ctx, log), c.tryStore(ctx)); err != nil {
 		return err
-	}
-	if c.Admin != nil {
-		if err := c.tryListen(ctx, "admin.listen", c.Admin.Listen, log); err != nil {
-			return err
-		}
-	}
-	if err := c.tryStore(ctx); err != nil {
-		return err
-	}
-	if c.Backup != nil {
-		if err := writable(c.state(c.Backup.Folder)); err != nil {
-			return fmt.Errorf("backup.folder: %w", err)
-		}
 	}
 	try := swaps.Config
 	try.Store, try.HTTP, try.Logger = noStore{}, nowhere{}, nil // which would say that no node responds
@@ -48,12 +35,26 @@ func (c *config) rehearse(ctx context.Context, swaps *settings, log *slog.Logger
 	return client.Close()
 }
 
-// tryListen listens for a moment. An address that is in use is the running service's, or else the
-// start will say so.
-func (c *config) tryListen(ctx context.Context, field, address string, log *slog.Logger) error {
+// tryPlaces looks whether the service can listen and write where it is to.
+func (c *config) tryPlaces(ctx context.Context, log *slog.Logger) error {
+	all := []error{tryListen(ctx, "listen", c.Listen, log)}
+	if c.Admin != nil {
+		all = append(all, tryListen(ctx, "admin.listen", c.Admin.Listen, log))
+	}
+	if c.Backup != nil {
+		if err := writable(c.state(c.Backup.Folder)); err != nil {
+			all = append(all, fmt.Errorf("backup.folder: %w", err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// tryListen listens for a moment. An address that is in use is an error, but with a log: there it may
+// be that of the service that is to be started anew.
+func tryListen(ctx context.Context, field, address string, log *slog.Logger) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case errors.Is(err, syscall.EADDRINUSE) && log != nil:
 		log.Warn("the address is in use: by the service that is to be started anew, or it will not start", "key", field, "address", address)
 		return nil
 	case err != nil:

@@ -146,7 +146,7 @@ func TestCheckFindsWhatTheStartWould(t *testing.T) {
 		"private networks":        {m{"trustedProxies": []string{"10.0.0.0/8", "fc00::/7", "::1/128", "2400:cb00::/32"}}, ""},
 		"a window that is long":   {m{"rateLimit": m{"windowMs": 86_400_000, "maxRequests": 1_000_000}}, ""},
 		"a window that overflows": {m{"rateLimit": m{"windowMs": 9_300_000_000_000, "maxRequests": 1}}, "rateLimit"},
-		"a window of an entry's":  {auth(m{"type": "none", "name": "x", "rateLimit": m{"windowMs": 9_300_000_000_000, "maxRequests": 1}}), "auth[0]: rateLimit"},
+		"a window of an entry's":  {auth(m{"type": "none", "name": "x", "rateLimit": m{"windowMs": 9_300_000_000_000, "maxRequests": 1}}), "auth[0].rateLimit"},
 		"more than any requests":  {m{"rateLimit": m{"windowMs": 1000, "maxRequests": int64(9_000_000_000_000_000_000)}}, "rateLimit"},
 		"more than any places":    {m{"limits": m{"connections": int64(9_000_000_000_000_000_000)}}, "limits"},
 

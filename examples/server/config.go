@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
@@ -24,6 +26,7 @@ import (
 type config struct {
 	Listen         string // address to listen on
 	BasePath       string // of the operations
+	UnknownMembers bool   // of requests are passed over, as the reference does, instead of refused
 	Store          string // file of the swaps, or the URL of a PostgreSQL database
 	Database       *databaseConfig
 	LogLevel       slog.Level
@@ -44,7 +47,10 @@ type config struct {
 	network
 	Local string // what examples/devnet printed, in place of the network's keys
 
-	folder string
+	file    string   // of the configuration
+	folder  string   // where it lies
+	notes   []string // that the log has at the start
+	checked bool     // and completed
 }
 
 // limitsConfig bounds what clients take of the process. 0 is the usual bound.
@@ -84,48 +90,59 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// load reads the file and checks what can be checked before anything is opened.
+// load reads the file and finds what is wrong with it, all of it at once and before anything is
+// started: errors are [findings].
 func load(path string, environ []string) (*config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	c := &config{Listen: "127.0.0.1:3000", BasePath: "/api", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, folder: filepath.Dir(path)}
-	if err := parse(text, environ, c); err != nil {
+	root, err := tree(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	return read(root, path, environ, nil)
+}
+
+// read reads the tree of a file's keys; form is what was wrong with it before.
+func read(root *yaml.Node, path string, environ []string, form error) (*config, error) {
+	c := &config{Listen: "127.0.0.1:3000", BasePath: "/api", LogFormat: "json", StopGrace: duration(30 * time.Second), Subscribe: true, file: path, folder: filepath.Dir(path)}
+	form = errors.Join(form, into(root, environ, c))
+	p, err := c.build(context.Background(), slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = p.Close()
+	}
+	if all := found(path, root, form, err); len(all) > 0 {
+		return nil, all
 	}
 	return c, nil
 }
 
+// check looks at what the values say by themselves, and completes them.
 func (c *config) check() error {
+	if c.checked {
+		return nil
+	}
+	c.checked = true
+	var all []error
+	if len(c.Auth) == 0 {
+		all = append(all, errors.New(`auth: is required; [{type: none, name: public}] admits everybody`))
+	}
+	if c.LogFormat != "json" && c.LogFormat != "text" {
+		all = append(all, fmt.Errorf("logFormat: must be json or text, not %q", c.LogFormat))
+	}
+	all = append(all, c.checkForms(), c.checkListen(), c.Policy.Validate(), c.checkStore())
 	switch {
-	case len(c.Auth) == 0:
-		return errors.New(`auth: is required; [{type: none, name: public}] admits everybody`)
-	case c.LogFormat != "json" && c.LogFormat != "text":
-		return fmt.Errorf("logFormat: must be json or text, not %q", c.LogFormat)
 	case c.Local != "" && (c.BitcoinNetwork != "" || len(c.Chains) > 0 || !c.LPs.empty()):
-		return errors.New("local: cannot be combined with bitcoinNetwork, chains or lps")
-	case c.Local == "" && len(c.Chains) == 0:
-		return errors.New("chains: at least one is required")
-	}
-	if err := c.checkForms(); err != nil {
-		return err
-	}
-	if err := c.Policy.Validate(); err != nil {
-		return err
-	}
-	if err := c.checkStore(); err != nil {
-		return err
-	}
-	if c.Local != "" {
+		all = append(all, errors.New("local: cannot be combined with bitcoinNetwork, chains or lps"))
+	case c.Local != "":
 		if err := c.local(); err != nil {
-			return fmt.Errorf("local: %w", err)
+			all = append(all, fmt.Errorf("local: %w", err))
 		}
+	case len(c.Chains) == 0:
+		all = append(all, errors.New("chains: at least one is required, such as {CITREA: [https://rpc.testnet.citrea.xyz]}"))
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // path is where a file of the configuration lies.
@@ -162,34 +179,39 @@ func (c *config) swaps(nodes nodes, log *slog.Logger) (*settings, error) {
 	return s, nil
 }
 
-func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) (err error) {
-	if s.Network, err = c.bitcoinNetwork(); err != nil {
-		return err
-	}
-	if s.Chains, err = c.Chains.factories(s.Network); err != nil {
-		return err
-	}
-	if s.LPs, err = c.LPs.read(); err != nil {
-		return fmt.Errorf("lps.%w", err)
-	}
-	if c.Clock != "" {
-		if s.clock, err = newClock(c.Clock, log); err != nil {
-			return fmt.Errorf("clock: %w", err)
+// fill finds all that is wrong, so that it goes on after an error.
+func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) error {
+	var all []error
+	failed := func(err error, key string) bool {
+		switch {
+		case err != nil && key == "":
+			all = append(all, err)
+		case err != nil:
+			all = append(all, fmt.Errorf("%s%w", key, err))
 		}
-		s.Now = s.clock.Now
+		return err != nil
+	}
+	var err error
+	if s.Network, err = c.bitcoinNetwork(); failed(err, "") {
+		return errors.Join(all...) // the rest depends on it
+	}
+	s.Chains, err = c.Chains.factories(s.Network)
+	failed(err, "")
+	s.LPs, err = c.LPs.read()
+	failed(err, "lps.")
+	if c.Clock != "" {
+		if s.clock, err = newClock(c.Clock, log); !failed(err, "clock: ") {
+			s.Now = s.clock.Now
+		}
 	}
 	if c.Bitcoin != nil {
-		backend, err := c.Bitcoin.backend(s.Network, c.path, nodes.transport("bitcoin"), log)
-		if err != nil {
-			return fmt.Errorf("bitcoin.%w", err)
+		if backend, err := c.Bitcoin.backend(s.Network, c.path, nodes.transport("bitcoin"), log); !failed(err, "bitcoin.") {
+			s.Bitcoin, s.closers = backend, append(s.closers, backend)
 		}
-		s.Bitcoin, s.closers = backend, append(s.closers, backend)
 		if len(c.Bitcoin.Graph) > 0 {
-			graph, err := c.Bitcoin.graph(s.Network, nodes.transport("graph"), log)
-			if err != nil {
-				return fmt.Errorf("bitcoin.%w", err)
+			if graph, err := c.Bitcoin.graph(s.Network, nodes.transport("graph"), log); !failed(err, "bitcoin.") {
+				s.Graph, s.closers = graph, append(s.closers, graph)
 			}
-			s.Graph, s.closers = graph, append(s.closers, graph)
 		}
 	}
 	if c.Bitcoin == nil { // the public servers, where the network has them
@@ -201,25 +223,22 @@ func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) (err error) {
 		s.Prices = price.Market(price.Options{Client: &http.Client{Transport: nodes.transport("prices")}, Now: s.Now})
 	}
 	if c.Prices != nil {
-		if s.Prices, err = c.Prices.source(); err != nil {
-			return fmt.Errorf("prices.%w", err)
-		}
+		s.Prices, err = c.Prices.source()
+		failed(err, "prices.")
 	}
-	if s.LNURL, err = c.LNURL.read(c.path); err != nil {
-		return fmt.Errorf("lnurl.%w", err)
-	}
+	s.LNURL, err = c.LNURL.read(c.path)
+	failed(err, "lnurl.")
 	switch {
 	case c.Relays == nil:
 	case len(*c.Relays) == 0:
 		s.Messenger = nothing{}
 	default:
 		m, err := watchtower.NewNostr(watchtower.NostrOptions{Network: s.Network, Relays: *c.Relays, Now: s.Now, Log: log})
-		if err != nil {
-			return err // names the relay
+		if !failed(err, "") { // it names the relay
+			s.Messenger, s.closers = m, append(s.closers, m)
 		}
-		s.Messenger, s.closers = m, append(s.closers, m)
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // nothing is a messenger that publishes nothing: users claim for themselves.

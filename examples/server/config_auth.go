@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/swapper-go/swapper/httpapi/accesslog"
 	"github.com/swapper-go/swapper/httpapi/auth"
 	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/httpapi/proxy"
@@ -34,6 +35,7 @@ type entryConfig struct {
 	Claims              claims // every one must match; {"includes": v} asks for a list that contains v
 	Issuer, Audience    string // "" asks for none
 	Leeway              duration
+	WithoutExp          bool // tokens without exp are accepted, which are good for ever
 
 	RateLimit entryLimit // absent: the global one; null: none
 }
@@ -118,25 +120,41 @@ type admission struct {
 func (c *config) admission(log *slog.Logger) (*admission, error) {
 	a := &admission{rates: map[string]*rateConfig{}, global: c.RateLimit, client: c.TrustedProxies, instances: func() int { return 1 },
 		guesses: limit.New(nil), signatures: limit.New(nil)}
+	var all []error
 	for i, e := range c.Auth {
 		who, err := e.authenticator(c.path, c.TrustedProxies, log)
-		if err == nil {
-			a.rates[e.Name], err = e.rate(c.RateLimit)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("auth[%d]: %w", i, err)
+			all = append(all, fmt.Errorf("auth[%d].%w", i, err))
+		}
+		if a.rates[e.Name], err = e.rate(c.RateLimit); err != nil {
+			all = append(all, fmt.Errorf("auth[%d].%w", i, err))
 		}
 		for _, other := range c.Auth[:i] {
-			if other.Name == e.Name {
-				return nil, fmt.Errorf("auth[%d].name: %q is taken", i, e.Name)
+			if other.Name == e.Name && e.Name != "" {
+				all = append(all, fmt.Errorf("auth[%d].name: %q is taken", i, e.Name))
 			}
 		}
 		if e.Type == "jwt" {
-			who = auth.Guesses(who, a.mayGuess, a.guessed)
+			who = told{auth.Guesses(who, a.mayGuess, a.guessed), e.Name}
 		}
 		a.chain = append(a.chain, who)
 	}
-	return a, nil
+	return a, errors.Join(all...)
+}
+
+// told adds to a request's line in the log why its token was refused: the caller is not told, and
+// is let in by a later entry perhaps.
+type told struct {
+	auth.Authenticator
+	entry string
+}
+
+func (t told) Authenticate(r *http.Request) (auth.Identity, error) {
+	id, err := t.Authenticator.Authenticate(r)
+	if err != nil && r.Header.Get("Authorization") != "" {
+		accesslog.Add(r.Context(), slog.String("refused", t.entry+": "+err.Error()))
+	}
+	return id, err
 }
 
 func (c entryConfig) rate(global rateConfig) (*rateConfig, error) {
@@ -177,7 +195,7 @@ func (c entryConfig) authenticator(path func(string) string, trusted proxy.Trust
 			add(hash)
 		}
 		if len(o.Keys) == 0 && o.File == "" {
-			return nil, errors.New("one of apiKeySHA256, apiKeysFile, apiKeyEnv and apiKey is required")
+			return nil, errors.New("apiKeySHA256: or apiKeysFile, apiKeyEnv or apiKey is required")
 		}
 		keys, err := auth.NewKeys(o)
 		if err != nil {
@@ -186,7 +204,7 @@ func (c entryConfig) authenticator(path func(string) string, trusted proxy.Trust
 		return keys, nil
 	case "jwt":
 		tokens, err := auth.NewTokens(auth.TokensOptions{Name: c.Name, PublicKey: c.PublicKey, JWKSFile: path(c.JWKSFile), Algorithms: c.Algorithms, Claims: c.Claims,
-			Issuer: c.Issuer, Audience: c.Audience, Leeway: time.Duration(c.Leeway), Logger: log})
+			Issuer: c.Issuer, Audience: c.Audience, Leeway: time.Duration(c.Leeway), WithoutExp: c.WithoutExp, Logger: log})
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -42,18 +45,17 @@ func (c *chainsConfig) fromYAML(n *yaml.Node, path string) error {
 		return wrong(n, path, "must be a mapping of the chains' ids")
 	}
 	*c = make(chainsConfig, len(n.Content)/2)
+	var all []error
 	for i := 0; i < len(n.Content); i += 2 {
 		id, value := n.Content[i].Value, n.Content[i+1]
 		if _, twice := (*c)[id]; twice {
-			return wrong(n.Content[i], join(path, id), "is given twice")
+			all = append(all, wrong(n.Content[i], join(path, id), "is given twice"))
 		}
 		own := reflect.New(c.member(id))
-		if err := decode(value, own.Elem(), join(path, id)); err != nil {
-			return err
-		}
+		all = append(all, decode(value, own.Elem(), join(path, id)))
 		(*c)[id] = own.Interface().(chainConfig)
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // factories returns the chains in the order in which the protocol lists those
@@ -66,16 +68,31 @@ func (c chainsConfig) factories(on bitcoin.Network) ([]chains.Factory, error) {
 		}
 	}
 	var out []chains.Factory
+	var all []error
 	for _, id := range order {
 		if own, ok := c[id]; ok {
 			f, err := own.factory(id, on)
 			if err != nil {
-				return nil, fmt.Errorf("chains.%s.%w", id, err)
+				all = append(all, fmt.Errorf("chains.%s.%w", id, err))
+				continue
 			}
 			out = append(out, f)
 		}
 	}
-	return out, nil
+	return out, errors.Join(all...)
+}
+
+// checkRPC checks the addresses of a chain's nodes.
+func checkRPC(urls []string) error {
+	if len(urls) == 0 {
+		return fault.Invalid("rpc", "is required: at least one address")
+	}
+	for i, text := range urls {
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fault.Invalid(fmt.Sprintf("rpc[%d]", i), "must be a URL such as https://rpc.example")
+		}
+	}
+	return nil
 }
 
 // tokenConfig is a token of a chain.

@@ -21,51 +21,38 @@ import (
 const most = 1_000_000_000
 
 func (c *config) checkForms() error {
-	if err := checkBasePath(c.BasePath); err != nil {
-		return err
-	}
+	all := []error{checkBasePath(c.BasePath), c.RateLimit.check(), c.CORS.check(), c.LPs.checkForms(c.BitcoinNetwork == "REGTEST")}
 	for _, n := range []int{c.Limits.Connections, c.Limits.PerAddress, c.Limits.Requests, c.Limits.PerSender} {
 		if n < 0 || n > most {
-			return fmt.Errorf("limits: must be from 0 to %d", most)
+			all = append(all, fmt.Errorf("limits: must be from 0 to %d", most))
 		}
-	}
-	if err := c.RateLimit.check(); err != nil {
-		return err
 	}
 	for i, e := range c.Auth {
 		if err := e.checkForms(); err != nil {
-			return fmt.Errorf("auth[%d].%w", i, err)
+			all = append(all, fmt.Errorf("auth[%d].%w", i, err))
 		}
 		if i > 0 && c.Auth[i-1].Type == "none" {
-			return fmt.Errorf("auth[%d]: is never asked, because auth[%d] of type none admits everybody: put that one last", i, i-1)
+			all = append(all, fmt.Errorf("auth[%d]: is never asked, because auth[%d] of type none admits everybody: put that one last", i, i-1))
 		}
 	}
 	for i, p := range c.TrustedProxies {
 		if err := checkProxy(p); err != nil {
-			return fmt.Errorf("trustedProxies[%d]: %w", i, err)
-		}
-	}
-	if c.CORS != nil {
-		if err := c.CORS.checkForms(); err != nil {
-			return fmt.Errorf("cors.%w", err)
+			all = append(all, fmt.Errorf("trustedProxies[%d]: %w", i, err))
 		}
 	}
 	if c.Admin != nil {
 		for i, name := range c.Admin.Hosts {
 			if name == "" || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") != "" {
-				return fmt.Errorf("admin.hosts[%d]: must be the name of a host, without a port, such as swapper.internal", i)
+				all = append(all, fmt.Errorf("admin.hosts[%d]: must be the name of a host, without a port, such as swapper.internal", i))
 			}
 		}
 	}
-	if err := c.LPs.checkForms(c.BitcoinNetwork == "REGTEST"); err != nil {
-		return fmt.Errorf("lps.%w", err)
-	}
 	if p := c.LNURL.OnionProxy; p != "" {
 		if _, port, err := net.SplitHostPort(p); err != nil || port == "" {
-			return errors.New("lnurl.onionProxy: must be host:port")
+			all = append(all, errors.New("lnurl.onionProxy: must be host:port"))
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // checkBasePath refuses what the router would take for a pattern, or no request can have.
@@ -116,20 +103,6 @@ func checkProxy(p netip.Prefix) error {
 	return nil
 }
 
-func (c *corsConfig) checkForms() error {
-	for i, name := range c.AllowedHeaders {
-		if name != "*" && !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("allowedHeaders[%d]: must be the name of a header, such as x-api-key", i)
-		}
-	}
-	for i, name := range c.Methods {
-		if !httpguts.ValidHeaderFieldName(name) { // methods and names of headers have the same form
-			return fmt.Errorf("methods[%d]: must be a method, such as POST", i)
-		}
-	}
-	return nil
-}
-
 func (c *tracingConfig) checkHeaders() error {
 	for name, value := range c.Headers {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
@@ -152,19 +125,16 @@ func (c lpsConfig) checkForms(local bool) error {
 		}
 		return nil
 	}
+	var all []error
 	for i, text := range c.URLs {
-		if err := check(fmt.Sprintf("urls[%d]", i), text); err != nil {
-			return err
-		}
+		all = append(all, check(fmt.Sprintf("lps.urls[%d]", i), text))
 	}
-	for field, text := range map[string]string{"registry": c.Registry, "trusted": c.Trusted} {
+	for field, text := range map[string]string{"lps.registry": c.Registry, "lps.trusted": c.Trusted} {
 		if text != "" {
-			if err := check(field, text); err != nil {
-				return err
-			}
+			all = append(all, check(field, text))
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // longestWindow is the longest of a rate.

@@ -45,8 +45,8 @@ func (c *evmConfig) factory(id string, on bitcoin.Network) (chains.Factory, erro
 // options puts what is configured over the preset.
 func (c *evmConfig) options(id string, on bitcoin.Network) (evm.Options, error) {
 	o := evm.Options{RPC: c.RPC, Tokens: tokens.Known(id)}
-	if len(c.RPC) == 0 {
-		return o, fault.Invalid("rpc", "is required: at least one address")
+	if err := checkRPC(c.RPC); err != nil {
+		return o, err
 	}
 	n, err := evm.Preset(id, on)
 	if err != nil {

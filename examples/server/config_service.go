@@ -16,38 +16,68 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/swapper-go/swapper/httpapi/webhook"
 )
 
 // corsConfig says which web pages may call the service.
 type corsConfig struct {
-	Origin         texts    // one, a list, or "*"
-	Methods        []string // GET, POST
-	AllowedHeaders []string // Content-Type, Authorization, x-api-key, Last-Event-ID, Swap-Key
+	Origin         texts // one, a list, or "*"
+	Methods        texts // GET, POST
+	AllowedHeaders texts // Content-Type, Authorization, x-api-key, Last-Event-ID, Swap-Key
+	ExposedHeaders texts // that pages may read, beside Retry-After and Link
+	Credentials    bool  // pages may send cookies; of named origins only
+	MaxAge         *int  // seconds for which a browser keeps the answer of a preflight; 600, 0: none
+}
+
+func (c *corsConfig) check() error {
+	if c == nil {
+		return nil
+	}
+	var all []error
+	if len(c.Origin) == 0 {
+		all = append(all, errors.New("cors.origin: is required: an origin such as https://app.example, a list of them, or \"*\""))
+	}
+	for _, o := range c.Origin {
+		switch {
+		case o == "*" && c.Credentials:
+			all = append(all, errors.New("cors.credentials: cannot be combined with the origin \"*\": browsers refuse it; name the origins"))
+		case o != "*" && (!strings.Contains(o, "://") || strings.HasSuffix(o, "/")):
+			all = append(all, fmt.Errorf("cors.origin: %q must be a scheme and a host, such as https://app.example", o))
+		}
+	}
+	for key, names := range map[string]texts{"methods": c.Methods, "allowedHeaders": c.AllowedHeaders, "exposedHeaders": c.ExposedHeaders} {
+		for i, name := range names {
+			if name != "*" && !httpguts.ValidHeaderFieldName(name) { // methods and names of headers have the same form
+				all = append(all, fmt.Errorf("cors.%s[%d]: must be one name, such as POST of a method and x-api-key of a header", key, i))
+			}
+		}
+	}
+	if c.MaxAge != nil && (*c.MaxAge < 0 || *c.MaxAge > most) {
+		all = append(all, fmt.Errorf("cors.maxAge: must be seconds, from 0 to %d", most))
+	}
+	return errors.Join(all...)
 }
 
 // middleware answers preflights, which carry no key, and marks all other answers.
-func (c *corsConfig) middleware() (func(http.Handler) http.Handler, error) {
+func (c *corsConfig) middleware() func(http.Handler) http.Handler {
 	if c == nil {
-		return func(next http.Handler) http.Handler { return next }, nil
+		return func(next http.Handler) http.Handler { return next }
 	}
-	if len(c.Origin) == 0 {
-		return nil, errors.New("cors.origin: is required: an origin such as https://app.example, a list of them, or \"*\"")
+	o := cors.Options{AllowedOrigins: c.Origin, AllowedMethods: c.Methods, AllowedHeaders: c.AllowedHeaders, AllowCredentials: c.Credentials,
+		ExposedHeaders: append([]string{"Retry-After", "Link"}, c.ExposedHeaders...), MaxAge: 600}
+	override(&o.MaxAge, c.MaxAge)
+	if o.MaxAge == 0 {
+		o.MaxAge = -1 // the package's word for 0
 	}
-	for _, o := range c.Origin {
-		if o != "*" && (!strings.Contains(o, "://") || strings.HasSuffix(o, "/")) {
-			return nil, fmt.Errorf("cors.origin: %q must be a scheme and a host, such as https://app.example", o)
-		}
-	}
-	o := cors.Options{AllowedOrigins: c.Origin, AllowedMethods: c.Methods, AllowedHeaders: c.AllowedHeaders, ExposedHeaders: []string{"Retry-After", "Link"}, MaxAge: 600}
 	if len(o.AllowedMethods) == 0 {
 		o.AllowedMethods = []string{http.MethodGet, http.MethodPost}
 	}
 	if len(o.AllowedHeaders) == 0 {
 		o.AllowedHeaders = []string{"Content-Type", "Authorization", "X-Api-Key", "Last-Event-ID", "Swap-Key"}
 	}
-	return cors.New(o).Handler, nil
+	return cors.New(o).Handler
 }
 
 // webhooksConfig says who is told of changes by signed requests.

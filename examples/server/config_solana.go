@@ -28,8 +28,8 @@ func (solanaConfig) listKey() string { return "rpc" }
 
 func (c *solanaConfig) factory(_ string, on bitcoin.Network) (chains.Factory, error) {
 	o := solana.Options{RPC: c.RPC, Version: c.Version}
-	if len(c.RPC) == 0 {
-		return nil, fault.Invalid("rpc", "is required: at least one address")
+	if err := checkRPC(c.RPC); err != nil {
+		return nil, err
 	}
 	if c.Version != "" && c.Version != "v1" && c.Version != "v2" {
 		return nil, fault.Invalid("version", "is %q, must be v1 or v2", c.Version)

@@ -33,8 +33,8 @@ type starknetContractsConfig struct {
 func (starknetConfig) listKey() string { return "rpc" }
 
 func (c *starknetConfig) factory(_ string, on bitcoin.Network) (chains.Factory, error) {
-	if len(c.RPC) == 0 {
-		return nil, fault.Invalid("rpc", "is required: at least one address")
+	if err := checkRPC(c.RPC); err != nil {
+		return nil, err
 	}
 	o := starknet.Options{RPC: c.RPC}
 	n, err := starknet.Preset(on)

@@ -66,6 +66,14 @@ func (c *config) checkStore() error {
 // storePath is the path of the file of the swaps, "" for a database.
 func (c *config) storePath() string { return c.state(c.Store) }
 
+// where the swaps are, for people.
+func (c *config) where() string {
+	if c.Database != nil {
+		return "PostgreSQL"
+	}
+	return c.storePath()
+}
+
 // state is where a file that the service writes lies: in the folder of $SWAPPER_STATE, which the
 // unit and the image set because the configuration's is not to be written to, or beside it.
 func (c *config) state(name string) string {

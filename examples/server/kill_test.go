@@ -39,7 +39,7 @@ func TestKilledServer(t *testing.T) {
 		_ = follow(os.Stdin)
 		os.Exit(1)
 	}()
-	if err := start(t.Context(), path, os.Getenv(killListen), false, os.Environ(), os.Stderr); err != nil {
+	if err := start(t.Context(), from{file: path}, os.Getenv(killListen), false, os.Environ(), os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -130,7 +130,7 @@ func (v *town) serve(settings map[string]any) {
 	free.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- start(ctx, path, address, false, v.environ, &v.log) }()
+	go func() { ended <- start(ctx, from{file: path}, address, false, v.environ, &v.log) }()
 	v.end = sync.OnceValue(func() error {
 		stop()
 		return <-ended
@@ -226,6 +226,7 @@ func (v *town) fromBitcoin() swapper.CreateSwapInput {
 
 // A network of one's own is configured by the keys of README.md alone.
 func TestServesANetworkByItsKeys(t *testing.T) {
+	t.Parallel()
 	v := newTown(t)
 	d := v.says
 	contracts := map[string]any{"version": d.EVM.ContractVersion, "height": 1}
@@ -267,6 +268,7 @@ func TestServesANetworkByItsKeys(t *testing.T) {
 
 // By what examples/devnet printed the server does all that the network offers.
 func TestServesALocalNetwork(t *testing.T) {
+	t.Parallel()
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	v.serve(map[string]any{"local": "local.json"})

@@ -3,24 +3,30 @@
 // backups.
 //
 //	go run ./examples/server -config config.yaml
+//	go run ./examples/server -from reference.yaml
 //
-// See config.example.yaml for every key, README.md and docs/operate.md. SIGINT and SIGTERM
+// The second is a configuration of the reference service. See config.example.yaml for every key, README.md and docs/operate.md. SIGINT and SIGTERM
 // end it in order: it says that it is not ready, accepts no new connections, requests
 // in progress finish, and the swaps rest until the next start.
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -30,19 +36,14 @@ import (
 	"github.com/swapper-go/swapper/httpapi/accesslog"
 	"github.com/swapper-go/swapper/httpapi/auth"
 	"github.com/swapper-go/swapper/httpapi/events"
-	"github.com/swapper-go/swapper/httpapi/limit"
-	"github.com/swapper-go/swapper/httpapi/metrics"
 	"github.com/swapper-go/swapper/httpapi/serve"
-	"github.com/swapper-go/swapper/httpapi/tracing"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 )
 
 func main() {
-	usual := os.Getenv("SWAPPER_CONFIG")
-	if usual == "" {
-		usual = "config.yaml"
-	}
-	path := flag.String("config", usual, "configuration file; $SWAPPER_CONFIG if not given")
+	var f from
+	flag.StringVar(&f.file, "config", os.Getenv("SWAPPER_CONFIG"), "configuration file; $SWAPPER_CONFIG, or config.yaml, if not given")
+	flag.StringVar(&f.reference, "from", "", "configuration file of the reference service, in place of -config; its swaps.db is in $STORAGE_DIR")
 	listen := flag.String("listen", os.Getenv("SWAPPER_LISTEN"), "address to listen on, in place of the file's; $SWAPPER_LISTEN if not given")
 	check := flag.Bool("check", false, "read the configuration and the files that it names, try what the start would do, and end")
 	newKey := flag.Bool("new-key", false, "print a new API key and its hash, and end")
@@ -58,30 +59,54 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := start(ctx, *path, *listen, *check, os.Environ(), os.Stderr); err != nil {
+	if err := start(ctx, f, *listen, *check, os.Environ(), os.Stderr); err != nil {
 		os.Exit(1)
 	}
 }
 
+// from is where the configuration is.
+type from struct {
+	file      string // "": config.yaml
+	reference string // of the reference service, in place of file
+}
+
+// load reads the configuration, with the overrides of the environment over it.
+func (f from) load(environ []string) (*config, error) {
+	if f.reference != "" {
+		return loadReference(f.reference, environ)
+	}
+	c, err := load(cmp.Or(f.file, "config.yaml"), environ)
+	if f.file == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: name the configuration with -config or $SWAPPER_CONFIG, or with -from one of the reference service; examples/server/config.example.yaml has every key", err)
+	}
+	return c, err
+}
+
 // start reads the configuration, serves by it, and says on output what went wrong. What
 // it says holds no secret of the configuration.
-func start(ctx context.Context, path, listen string, check bool, environ []string, output io.Writer) error {
-	c, err := load(path, environ)
+func start(ctx context.Context, f from, listen string, check bool, environ []string, output io.Writer) error {
+	if listen != "" {
+		const key = prefix + "LISTEN="
+		environ = append(slices.DeleteFunc(slices.Clone(environ), func(pair string) bool { return strings.HasPrefix(pair, key) }), key+listen)
+	}
+	c, err := f.load(environ)
 	if err != nil {
 		fmt.Fprintln(output, err)
 		return err
 	}
-	if listen != "" {
-		c.Listen = listen
-	}
 	log := c.logger(output)
+	for _, note := range c.notes {
+		log.Warn(note)
+	}
 	if err := run(ctx, c, check, log); err != nil {
 		log.Error("ended", "err", err)
 		return err
 	}
 	if check {
-		log.Info("the configuration is good", "file", path)
+		log.Info("the configuration is good", "file", c.file)
+		return nil
 	}
+	log.Info("ended")
 	return nil
 }
 
@@ -109,50 +134,23 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 			err = errors.Join(err, end())
 		}
 	}()
-	if err := c.checkListen(); err != nil {
-		return err
-	}
 	last := func(end func() error) { closers = append([]func() error{end}, closers...) }
-
-	s := &service{base: c.BasePath, places: limit.Places{Total: or(c.Limits.Requests, usualRequests), Each: or(c.Limits.PerSender, usualPerSender)}, log: log}
-	if s.admission, err = c.admission(log); err != nil {
-		return err
-	}
-	if s.cors, err = c.CORS.middleware(); err != nil {
-		return err
-	}
-	var certificate *serve.Certificate
-	if c.HTTPS != nil {
-		if certificate, err = serve.NewCertificate(c.path(c.HTTPS.CertPath), c.path(c.HTTPS.KeyPath), log); err != nil {
-			return fmt.Errorf("https: %w", err)
-		}
-	}
-	if c.Tracing != nil {
-		provider, err := c.Tracing.provider(ctx)
-		if err != nil {
-			return err
-		}
-		last(func() error { return provider.Shutdown(context.WithoutCancel(ctx)) })
-		s.tracer = tracing.New(provider, c.BasePath, "subscribe")
-	}
-	source := &later{}
-	if c.Admin != nil {
-		s.metrics = metrics.New(metrics.Options{Client: source, BasePath: c.BasePath, Operations: []string{"subscribe"}, Store: c.storePath()})
-	}
-	swaps, err := c.swaps(nodes{s.metrics, s.tracer}, log)
+	p, err := c.build(ctx, log)
 	if err != nil {
 		return err
 	}
-	last(swaps.Close)
-	hooks := webhook.Options{}
-	if c.Webhooks != nil {
-		if hooks, err = c.Webhooks.options(log); err != nil {
-			return err
-		}
-	}
+	last(p.Close)
+	s, swaps := p.service, p.swaps
 	if check {
 		return c.rehearse(ctx, swaps, log)
 	}
+	if err := c.tryPlaces(ctx, nil); err != nil {
+		return err
+	}
+	log.Info("starting", "config", c.file, "bitcoinNetwork", swaps.Network.String(), "chains", slices.Sorted(maps.Keys(c.Chains)), "store", c.where())
+	defer context.AfterFunc(ctx, func() {
+		log.Info("ending: no new connections, and requests in progress may finish", "grace", time.Duration(c.StopGrace))
+	})()
 
 	store, file, err := c.openStore(ctx)
 	if err != nil {
@@ -176,7 +174,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		return err
 	}
 	last(client.Close)
-	source.Client = client
+	p.source.Client = client
 	s.admission.instances = client.Instances
 	s.health = &health{ready: client.Ready, log: log}
 	for _, f := range swaps.Chains {
@@ -197,8 +195,8 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	background("swaps", client.Run)
 	var told endpoints
 	if c.Webhooks != nil {
-		hooks.Store, hooks.Now = store, swaps.Now
-		sender, err := webhook.New(client, hooks)
+		p.hooks.Store, p.hooks.Now = store, swaps.Now
+		sender, err := webhook.New(client, p.hooks)
 		if err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}
@@ -233,9 +231,9 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	log.Info("listening", "address", listener.Addr().String(), "tls", certificate != nil)
+	log.Info("listening", "address", listener.Addr().String(), "tls", p.certificate != nil)
 	return serve.Run(ctx, listener, serve.Options{
-		Handler: s.handler(client, more...), Certificate: certificate, Connections: c.Limits.Connections, PerAddress: c.Limits.PerAddress, Trusted: c.TrustedProxies, Grace: time.Duration(c.StopGrace), Logger: log,
+		Handler: s.handler(client, more...), Certificate: p.certificate, Connections: c.Limits.Connections, PerAddress: c.Limits.PerAddress, Trusted: c.TrustedProxies, Grace: time.Duration(c.StopGrace), Logger: log,
 		Ending: func() { s.health.closing.Store(true); endStreams() },
 	})
 }

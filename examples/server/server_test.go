@@ -40,7 +40,7 @@ func TestLoad(t *testing.T) {
 		"auth of no type":               {"auth", `[{"name": "x"}]`, "auth[0]"},
 		"same name twice":               {"auth", `[{"type": "none", "name": "x"}, {"type": "none", "name": "x"}]`, "auth[1]"},
 		"no limit":                      {"rateLimit", `{"windowMs": 0, "maxRequests": 1}`, "rateLimit"},
-		"no limit of one":               {"auth", `[{"type": "none", "name": "x", "rateLimit": {}}]`, "auth[0]: rateLimit"},
+		"no limit of one":               {"auth", `[{"type": "none", "name": "x", "rateLimit": {}}]`, "auth[0].rateLimit"},
 		"limit of nobody":               {"auth", `[{"type": "none", "name": "x", "rateLimit": {"windowMs": 1, "maxRequests": 1, "per": "moon"}}]`, "rateLimit.per"},
 		"no limit at all":               {"auth", `[{"type": "none", "name": "x", "rateLimit": null}]`, ""},
 		"list of hashes":                {"auth", `[{"type": "apiKey", "name": "x", "apiKeySHA256": ["` + strings.Repeat("0", 64) + `", "` + strings.Repeat("1", 64) + `"]}]`, ""},

@@ -22,6 +22,7 @@ const usualRequests, usualPerSender = 512, 32
 // service is what stands around the operations.
 type service struct {
 	base      string
+	unknown   bool // members of requests are passed over
 	admission *admission
 	places    limit.Places
 	cors      func(http.Handler) http.Handler
@@ -36,6 +37,9 @@ type service struct {
 // be read by the page that caused it.
 func (s *service) handler(ops swapper.Service, options ...httpapi.Option) http.Handler {
 	inner := http.NewServeMux()
+	if s.unknown {
+		options = append(options, httpapi.AcceptUnknown())
+	}
 	httpapi.Mount(inner, s.base, ops, append(options, httpapi.WithLogger(s.log), httpapi.WithCaller(auth.Caller))...)
 	if strings.Trim(s.base, "/") != "" {
 		inner.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -65,6 +65,7 @@ func metric(t *testing.T, admin, name string) int {
 // shows, streams and webhooks tell what others do, and when one is killed in the middle of
 // swaps, the other brings them to their end without being asked.
 func TestSeveralServers(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	schema := pgtest.Schema(t, dsn)
 	v := newTown(t)
@@ -72,11 +73,10 @@ func TestSeveralServers(t *testing.T) {
 	shop := &shop{T: t, held: make(chan delivery, 1)}
 	hooks := httptest.NewServer(shop)
 	defer hooks.Close()
-	t.Setenv("TEST_HOOK_SECRET", webhook.NewSecret())
 	admin := free(t)
 	settings := map[string]any{
 		"local": "local.json", "database": map[string]string{"dsn": dsn, "schema": schema}, "admin": map[string]string{"listen": admin}, "logLevel": "error",
-		"webhooks":  map[string]any{"allowLocal": true, "endpoints": []any{map[string]any{"name": "shop", "url": hooks.URL, "secretEnv": "TEST_HOOK_SECRET"}}},
+		"webhooks":  map[string]any{"allowLocal": true, "endpoints": []any{map[string]any{"name": "shop", "url": hooks.URL, "secrets": []string{webhook.NewSecret()}}}},
 		"auth":      []any{map[string]any{"type": "none", "name": "public", "rateLimit": nil}},
 		"rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 10},
 	}

@@ -19,6 +19,7 @@ func newSolanaTown(t *testing.T) *town {
 // Solana's programs on a cluster of one's own are configured by the keys of README.md
 // alone, without another chain.
 func TestServesSolanaByItsKeys(t *testing.T) {
+	t.Parallel()
 	v := newSolanaTown(t)
 	d := v.says
 	var programs []any
@@ -52,6 +53,7 @@ func TestServesSolanaByItsKeys(t *testing.T) {
 
 // What the service says about Solana, with an EVM chain beside it.
 func TestAnswersAboutSolana(t *testing.T) {
+	t.Parallel()
 	v := newSolanaTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	v.serve(map[string]any{"local": "local.json"})

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/starknet"
 )
@@ -16,9 +18,13 @@ func TestLocalNetworkWithStarknet(t *testing.T) {
 		t.Fatal(err)
 	}
 	network.Bitcoin, network.ChainID = bitcoin.Regtest, "SN_LOCAL"
+	contracts := map[string]common.Address{}
+	for i, name := range []string{"escrowManager", "btcRelay", "vaultManager", "execution", "timelockRefundHandler", "hashlockClaimHandler", "outputClaimHandler", "noncedOutputClaimHandler", "txIdClaimHandler", "wrappedNative"} {
+		contracts[name] = common.Address{byte(i + 1)}
+	}
 	v.write("local.json", map[string]any{
 		"bitcoin": map[string]string{"rest": "http://127.0.0.1:1/api/"}, "lps": []string{"http://127.0.0.1:2"},
-		"evm": map[string]any{"chain": "CITREA", "rpc": "http://127.0.0.1:3"},
+		"evm": map[string]any{"chain": "CITREA", "rpc": "http://127.0.0.1:3", "chainId": 7, "contracts": contracts},
 		"starknet": map[string]any{"chain": "STARKNET", "rpc": "http://127.0.0.1:4", "chainId": "SN_LOCAL", "network": network,
 			"listed": []any{map[string]any{"Ticker": "STRK", "Name": "Starknet", "Decimals": 18, "DisplayDecimals": 18, "Address": "0x04718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d"}}},
 	})

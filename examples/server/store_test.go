@@ -17,7 +17,7 @@ auth: [{type: none, name: public}]
 `
 	read := func(text string) (*config, error) {
 		t.Helper()
-		c := &config{LogFormat: "json"}
+		c := &config{LogFormat: "json", Listen: "127.0.0.1:0"}
 		if err := parse([]byte(rest+text), nil, c); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,8 +15,8 @@ import (
 
 // The configuration is read strictly into Go values: a key that nothing knows is an
 // error that names its line, since one that is mistyped and ignored may be the one that
-// protects. Keys are the names of the fields; case does not matter. No error shows a
-// value, which may be a secret.
+// protects. Keys are the names of the fields; case does not matter. All errors of a file are
+// found together (see [findings]). No error shows a value, which may be a secret.
 
 // fromYAML is a type that reads itself.
 type fromYAML interface {
@@ -38,32 +39,30 @@ func inFull(n *yaml.Node, t reflect.Type) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &list}}
 }
 
-// wrong is an error at a place of the file.
-func wrong(n *yaml.Node, path, format string, args ...any) error {
-	where := path
-	if where == "" {
-		where = "the file"
+// tree is the file's top. A text without keys has an empty one.
+func tree(text []byte) (*yaml.Node, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
 	}
-	if n.Line > 0 {
-		return fmt.Errorf("line %d: %s: %s", n.Line, where, fmt.Sprintf(format, args...))
+	if len(document.Content) > 0 && document.Content[0].Tag != "!!null" {
+		return document.Content[0], nil
 	}
-	return fmt.Errorf("%s: %s", where, fmt.Sprintf(format, args...)) // from the environment
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, nil
 }
 
 // parse reads a text into v, a pointer, with the overrides of the environment over it.
 func parse(text []byte, environ []string, v any) error {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	root, err := tree(text)
+	if err != nil {
 		return err
 	}
-	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	if len(document.Content) > 0 && document.Content[0].Tag != "!!null" {
-		root = document.Content[0]
-	}
-	if err := fromEnvironment(root, reflect.TypeOf(v).Elem(), environ); err != nil {
-		return err
-	}
-	return decode(root, reflect.ValueOf(v).Elem(), "")
+	return into(root, environ, v)
+}
+
+// into reads a tree into v, a pointer, with the overrides of the environment over it.
+func into(root *yaml.Node, environ []string, v any) error {
+	return errors.Join(fromEnvironment(root, reflect.TypeOf(v).Elem(), environ), decode(root, reflect.ValueOf(v).Elem(), ""))
 }
 
 // decode reads a node into v, which can be set.
@@ -87,6 +86,7 @@ func decode(n *yaml.Node, v reflect.Value, path string) error {
 		}
 		return nil
 	}
+	var all []error
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -100,27 +100,23 @@ func decode(n *yaml.Node, v reflect.Value, path string) error {
 		v.Set(reflect.MakeMap(v.Type()))
 		for i := 0; i < len(n.Content); i += 2 {
 			value := reflect.New(v.Type().Elem()).Elem()
-			if err := decode(n.Content[i+1], value, join(path, n.Content[i].Value)); err != nil {
-				return err
-			}
+			all = append(all, decode(n.Content[i+1], value, join(path, n.Content[i].Value)))
 			key := reflect.ValueOf(n.Content[i].Value)
 			if v.MapIndex(key).IsValid() {
-				return wrong(n.Content[i], join(path, n.Content[i].Value), "is given twice")
+				all = append(all, wrong(n.Content[i], join(path, n.Content[i].Value), "is given twice"))
 			}
 			v.SetMapIndex(key, value)
 		}
-		return nil
+		return errors.Join(all...)
 	case reflect.Slice:
 		if n.Kind != yaml.SequenceNode {
 			return wrong(n, path, "must be a list")
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
 		for i, item := range n.Content {
-			if err := decode(item, v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return err
-			}
+			all = append(all, decode(item, v.Index(i), fmt.Sprintf("%s[%d]", path, i)))
 		}
-		return nil
+		return errors.Join(all...)
 	case reflect.String:
 		if n.Kind != yaml.ScalarNode {
 			return wrong(n, path, "must be a text")
@@ -147,22 +143,22 @@ func decodeStruct(n *yaml.Node, v reflect.Value, path string) error {
 		return wrong(n, path, "must be a mapping")
 	}
 	seen := map[string]bool{}
+	var all []error
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		at := join(path, key.Value)
 		field, ok := fieldOf(v.Type(), key.Value)
-		if !ok {
-			return wrong(key, at, "is not a key; there are %s", strings.Join(keysOf(v.Type()), ", "))
-		}
-		if seen[field.Name] {
-			return wrong(key, at, "is given twice")
-		}
-		seen[field.Name] = true
-		if err := decode(n.Content[i+1], v.FieldByIndex(field.Index), at); err != nil {
-			return err
+		switch {
+		case !ok:
+			all = append(all, wrong(key, at, "is not a key; there are %s", strings.Join(keysOf(v.Type()), ", ")))
+		case seen[field.Name]:
+			all = append(all, wrong(key, at, "is given twice"))
+		default:
+			seen[field.Name] = true
+			all = append(all, decode(n.Content[i+1], v.FieldByIndex(field.Index), at))
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // fieldsOf returns what keys can set, those of embedded structs among them.
@@ -219,6 +215,7 @@ const prefix, separator = "SWAPPER__", "__"
 // SWAPPER__CHAINS__CITREA__RPC=[https://rpc.example] or SWAPPER__AUTH__0__APIKEY=...
 // into the tree. A variable that leads nowhere is an error.
 func fromEnvironment(root *yaml.Node, t reflect.Type, environ []string) error {
+	var all []error
 	for _, pair := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(pair, "=")
 		rest, ok := strings.CutPrefix(name, prefix)
@@ -226,10 +223,10 @@ func fromEnvironment(root *yaml.Node, t reflect.Type, environ []string) error {
 			continue
 		}
 		if err := place(root, t, rest, value); err != nil {
-			return fmt.Errorf("environment variable %s: %w", name, err)
+			all = append(all, fmt.Errorf("environment variable %s: %w", name, err))
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // place puts a value where the rest of a variable's name leads.

@@ -2,33 +2,114 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"flag"
 	"fmt"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/common/hexutil"
-	"github.com/ethereum/go-ethereum/core/types"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/swappertest"
 )
+
+// shared is what the tests have in common: one browser, in which each test has a profile of
+// its own, and one network with every chain, for those that break nothing.
+var shared struct {
+	sync.Mutex
+	browser context.Context
+	network *world
+	ends    []func()
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "4") // they wait for blocks and windows most of the time
+	code := m.Run()
+	for i := len(shared.ends) - 1; i >= 0; i-- {
+		shared.ends[i]()
+	}
+	os.Exit(code)
+}
+
+// world is a network with the page's server in front of it.
+type world struct {
+	*swappertest.Network
+	client *swapper.Client
+	mux    http.Handler
+	url    string
+}
+
+// start starts a network and serves the page for it; with between, requests pass that first.
+func start(o swappertest.Options, between func(http.Handler) http.Handler) (*world, func(), error) {
+	o.EVM.ChainID = evmChainID
+	n, err := swappertest.New(context.Background(), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := swapper.Open(context.Background(), n.Config())
+	if err != nil {
+		_ = n.Close()
+		return nil, nil, err
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = client.Run(context.Background()) }()
+	streams := events.New(client, events.Options{Now: n.Now})
+	w := &world{Network: n, client: client, mux: handler(n, client, streams)}
+	if between != nil {
+		w.mux = between(w.mux)
+	}
+	server := httptest.NewServer(w.mux)
+	w.url = server.URL
+	return w, func() {
+		streams.Close()
+		server.CloseClientConnections()
+		server.Close()
+		client.Close()
+		<-ended
+		_ = n.Close()
+	}, nil
+}
+
+// everyChain is the network that all tests share.
+func everyChain(t *testing.T) *world {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.network == nil {
+		w, end, err := start(swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.network, shared.ends = w, append(shared.ends, end)
+	}
+	return shared.network
+}
+
+// own is a network with Citrea alone, for a test that breaks something.
+func own(t *testing.T, between func(http.Handler) http.Handler) *world {
+	t.Helper()
+	chromium(t) // or the test is skipped
+	w, end, err := start(swappertest.Options{}, between)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	return w
+}
 
 // chromium finds a browser; $CHROMIUM names one that is elsewhere.
 func chromium(t *testing.T) string {
@@ -42,376 +123,210 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// tab opens the page, on a network of its own, in a browser of its own.
-func tab(t *testing.T, screen ...chromedp.Action) (context.Context, *swappertest.Network, string) {
+// tab is a page of a browser in a profile of its own.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// browse opens a page, and waits until it is there. The setup is done before.
+func browse(t *testing.T, url string, setup ...chromedp.Action) tab {
 	t.Helper()
-	chromium(t) // or the test is skipped
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
-	client, err := swapper.Open(t.Context(), n.Config())
+	p := browseUnready(t, url, setup...)
+	p.do(chromedp.WaitReady(`body[data-ready="true"]`))
+	return p
+}
+
+// browseUnready opens a page whose service may be away.
+func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
+	t.Helper()
+	path := chromium(t)
+	shared.Lock()
+	if shared.browser == nil {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		browser, quit := chromedp.NewContext(allocator)
+		if err := chromedp.Run(browser); err != nil {
+			shared.Unlock()
+			t.Fatal(err)
+		}
+		shared.browser, shared.ends = browser, append(shared.ends, stop, quit)
+	}
+	browser := shared.browser
+	shared.Unlock()
+	id, err := window(browser)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = client.Run(context.Background()) }()
-	t.Cleanup(func() { client.Close(); <-ended })
-	streams := events.New(client, events.Options{})
-	server := httptest.NewServer(handler(n, client, streams))
-	t.Cleanup(server.Close)
-	t.Cleanup(streams.Close)
-
-	return browse(t, server.URL, screen...), n, server.URL
-}
-
-// browse opens a page in a browser of its own.
-func browse(t *testing.T, url string, screen ...chromedp.Action) context.Context {
-	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox)
-	browser, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(browser)
+	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(closeTab)
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	t.Cleanup(cancel)
-	do(t, ctx, append(screen, chromedp.Navigate(url), chromedp.WaitReady(`body[data-ready="true"]`))...)
-	return ctx
+	p := tab{t, ctx}
+	chromedp.ListenTarget(ctx, func(event any) { // what the page must never meet
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page fails: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.SourceSecurity || e.Entry.Source == log.SourceViolation {
+				t.Errorf("the browser says: %s", e.Entry.Text)
+			}
+		}
+	})
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error { return emulation.SetFocusEmulationEnabled(true).Do(ctx) }))
+	p.do(append(setup, chromedp.Navigate(url))...)
+	return p
 }
 
-func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
-	t.Helper()
-	if err := chromedp.Run(ctx, actions...); err != nil {
-		var problem, fault string
-		why, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+// window opens a window of a new profile.
+func window(browser context.Context) (id target.ID, err error) {
+	c := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
+	profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(c)
+	if err != nil {
+		return "", err
+	}
+	return target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(c)
+}
+
+func (p tab) do(actions ...chromedp.Action) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		var fault string
+		why, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 5*time.Second)
 		defer cancel()
-		_ = chromedp.Run(why, chromedp.Text("#problem", &problem, chromedp.ByID), chromedp.Evaluate(`document.body.innerText`, &fault))
-		t.Fatalf("%v; the page says %q\n%s", err, problem, fault)
+		_ = chromedp.Run(why, chromedp.Evaluate(`location.hash + '\n' + document.body.innerText`, &fault))
+		p.Fatalf("%v; the page shows\n%s", err, fault)
 	}
 }
 
-// choose selects a pair of tokens, as a user does, and waits for its limits.
-func choose(from, to string) chromedp.Action {
-	change := func(id, value string) chromedp.Action {
-		return chromedp.Evaluate(fmt.Sprintf(`(() => { const s = document.getElementById(%q); s.value = %q; s.dispatchEvent(new Event('change')); return s.value; })()`, id, value), nil)
-	}
-	return chromedp.Tasks{
-		change("from", from),
-		chromedp.Poll(fmt.Sprintf(`[...document.getElementById('to').options].some((o) => o.value === %q) && document.getElementById('limits').textContent !== ''`, to), nil),
-		change("to", to),
-		chromedp.Poll(`document.getElementById('limits').textContent !== ''`, nil),
+// get evaluates an expression of the page.
+func get[T any](p tab, expression string) (v T) {
+	p.Helper()
+	p.do(chromedp.Evaluate(expression, &v))
+	return v
+}
+
+func (p tab) text(id string) string {
+	p.Helper()
+	return get[string](p, fmt.Sprintf(`document.getElementById(%q).textContent`, id))
+}
+
+// until waits for a condition of the page.
+func (p tab) until(condition string) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		p.do(chromedp.ActionFunc(func(context.Context) error { return fmt.Errorf("wait for %s: %w", condition, err) }))
 	}
 }
 
-// write types into an empty field.
-func write(field, text string) chromedp.Action {
-	return chromedp.Tasks{chromedp.Evaluate(fmt.Sprintf(`document.querySelector(%q).value = ''`, field), nil), chromedp.SendKeys(field, text, chromedp.ByID)}
+// phase waits until the swap that is shown is in a phase.
+func (p tab) phase(name string) {
+	p.Helper()
+	p.until(fmt.Sprintf(`!document.getElementById('view-swap').hidden && document.getElementById('view-swap').dataset.phase === %q`, name))
 }
 
-// ended presses what there is to press until the swap is over.
-func ended(t *testing.T, ctx context.Context) string {
-	t.Helper()
-	for {
-		var state string
-		var over, can bool
-		do(t, ctx, chromedp.Evaluate(`!document.getElementById('again').hidden`, &over), chromedp.Evaluate(`document.getElementById('state').textContent`, &state),
-			chromedp.Evaluate(`!document.getElementById('go').hidden && !document.getElementById('go').disabled && document.getElementById('fault').textContent === ''`, &can))
-		if over {
-			return state
+// press presses a key.
+func (p tab) press(keys ...string) {
+	p.Helper()
+	for _, k := range keys {
+		p.do(chromedp.KeyEvent(k))
+	}
+}
+
+// tabTo goes on with the Tab key until an element has the focus.
+func (p tab) tabTo(id string) {
+	p.Helper()
+	if !p.reaches(id) {
+		p.do(chromedp.ActionFunc(func(context.Context) error { return fmt.Errorf("%s is not reached with the Tab key", id) }))
+	}
+}
+
+// reaches is tabTo for what may be gone meanwhile.
+func (p tab) reaches(id string) bool {
+	p.Helper()
+	for range 60 {
+		if get[string](p, `document.activeElement.id`) == id {
+			return true
 		}
-		press := "mine" // which is hidden, and does nothing, where no block is waited for
-		if can {
-			press = "go"
-		}
-		do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const b = document.getElementById(%q); if (!b.hidden) b.click(); })()`, press), nil), chromedp.Sleep(300*time.Millisecond))
+		p.press(kb.Tab)
 	}
+	return false
 }
 
-// Each direction is swapped in a real browser, by the page's own buttons.
-func TestEveryDirection(t *testing.T) {
-	for _, d := range []struct {
-		from, to, pay, receive string
-	}{
-		{"LIGHTNING-BTC", "CITREA-WBTC", "0.0005", ""},
-		{"BITCOIN-BTC", "CITREA-WBTC", "0.002", ""},
-		{"CITREA-WBTC", "LIGHTNING-BTC", "", "0.0003"},
-		{"CITREA-WBTC", "BITCOIN-BTC", "", "0.002"},
-		{"LIGHTNING-BTC", "SOLANA-WBTC", "0.0005", ""},
-		{"SOLANA-WBTC", "BITCOIN-BTC", "", "0.002"},
-		{"LIGHTNING-BTC", "STARKNET-WBTC", "0.0005", ""},
-		{"STARKNET-WBTC", "BITCOIN-BTC", "", "0.002"},
-	} {
-		t.Run(d.from+" to "+d.to, func(t *testing.T) {
-			ctx, _, _ := tab(t)
-			field, amount := "#pay", d.pay
-			if d.receive != "" {
-				field, amount = "#receive", d.receive
-			}
-			do(t, ctx, choose(d.from, d.to), write(field, amount),
-				chromedp.Click("#ask", chromedp.ByID), chromedp.WaitVisible("#quote", chromedp.ByID), chromedp.WaitVisible("#steps li", chromedp.ByQuery))
-			var fee string
-			do(t, ctx, chromedp.Text("#q-fee", &fee, chromedp.ByID))
-			if !strings.Contains(fee, "BTC") {
-				t.Errorf("the provider's fee is shown as %q", fee)
-			}
-			if state := ended(t, ctx); !strings.HasPrefix(state, "Done: ") {
-				t.Errorf("ended with %q", state)
-			}
-		})
-	}
+// key goes to a button with the Tab key and presses Enter.
+func (p tab) key(id string) {
+	p.Helper()
+	p.tabTo(id)
+	p.press(kb.Enter)
 }
 
-// With the keyboard alone a quote is asked for and paid; a reload in between loses nothing.
-func TestKeyboardAndReload(t *testing.T) {
-	ctx, _, _ := tab(t)
-	do(t, ctx, chromedp.Focus("#recipient", chromedp.ByID), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#deposit", chromedp.ByID))
-	var at string
-	do(t, ctx, chromedp.Evaluate(`document.activeElement.id`, &at))
-	if at != "quote-title" {
-		t.Errorf("the focus is at %q, not at the quote", at)
-	}
-	do(t, ctx, chromedp.Reload(), chromedp.WaitVisible("#deposit", chromedp.ByID), chromedp.WaitReady(`body[data-ready="true"]`))
+// choose goes to a list and chooses a token with the arrow keys.
+func (p tab) choose(id, token string) {
+	p.Helper()
+	p.tabTo(id)
+	p.until(fmt.Sprintf(`[...document.getElementById(%q).options].some((o) => o.value === %q)`, id, token))
 	for range 20 {
-		do(t, ctx, chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`document.activeElement.id`, &at))
-		if at == "go" {
-			break
+		by := get[int](p, fmt.Sprintf(`(() => { const s = document.getElementById(%q); return [...s.options].findIndex((o) => o.value === %q) - s.selectedIndex; })()`, id, token))
+		switch {
+		case by > 0:
+			p.press(kb.ArrowDown)
+		case by < 0:
+			p.press(kb.ArrowUp)
+		default:
+			p.until(`document.getElementById('limits').textContent !== ''`)
+			return
 		}
 	}
-	if at != "go" {
-		t.Fatalf("the button is not reached by the keyboard; the focus is at %q", at)
-	}
-	do(t, ctx, chromedp.KeyEvent(kb.Enter))
-	if state := ended(t, ctx); !strings.HasPrefix(state, "Done: ") {
-		t.Errorf("ended with %q", state)
-	}
+	p.Fatalf("%s is not chosen with the arrow keys", token)
 }
 
-// Everything that can be used has a name for screen readers, and changes are announced.
-func TestScreenReader(t *testing.T) {
-	ctx, _, _ := tab(t)
-	do(t, ctx, chromedp.Click("#ask", chromedp.ByID), chromedp.WaitVisible("#deposit", chromedp.ByID))
-	var tree struct {
-		Nodes []struct {
-			Ignored bool `json:"ignored"`
-			Role    struct {
-				Value any `json:"value"`
-			} `json:"role"`
-			Name struct {
-				Value any `json:"value"`
-			} `json:"name"`
-		} `json:"nodes"`
-	}
-	do(t, ctx, chromedp.ActionFunc(func(ctx context.Context) error {
-		return chromedp.FromContext(ctx).Target.Execute(ctx, "Accessibility.getFullAXTree", nil, &tree)
-	}))
-	used := map[string]int{}
-	for _, n := range tree.Nodes {
-		role, _ := n.Role.Value.(string)
-		name, _ := n.Name.Value.(string)
-		if n.Ignored {
-			continue
+// write replaces what is in a field, at the keyboard.
+func (p tab) write(id, text string) {
+	p.Helper()
+	p.tabTo(id)
+	p.do(chromedp.Evaluate(`document.activeElement.select()`, nil), chromedp.KeyEvent(kb.Backspace), chromedp.ActionFunc(func(ctx context.Context) error { return input.InsertText(text).Do(ctx) }))
+}
+
+// ask chooses a pair and an amount, and asks for a quote.
+func (p tab) ask(from, to, field, amount string) {
+	p.Helper()
+	p.until(`document.getElementById('limits').textContent !== ''`)
+	p.choose("from", from)
+	p.choose("to", to)
+	p.write(field, amount)
+	p.press(kb.Enter)
+	p.until(`['deposit', 'sign'].includes(document.getElementById('view-swap').dataset.phase) || document.querySelector('#order .problem:not(:empty)')`)
+	p.phaseIs("deposit", "sign")
+}
+
+// phaseIs demands a phase.
+func (p tab) phaseIs(names ...string) {
+	p.Helper()
+	got := get[string](p, `document.getElementById('view-swap').dataset.phase ?? ''`)
+	for _, n := range names {
+		if n == got {
+			return
 		}
-		switch role {
-		case "button", "textbox", "combobox", "image", "form", "region", "group", "list":
-			used[role]++
-			if name == "" && role != "list" && role != "group" {
-				t.Errorf("a %s has no name", role)
+	}
+	p.do(chromedp.ActionFunc(func(context.Context) error { return fmt.Errorf("the phase is %q, want one of %q", got, names) }))
+}
+
+// finish presses, with the keyboard, whatever the swap asks for until it is over: its last phase.
+func (p tab) finish() string {
+	p.Helper()
+	p.until(`!document.getElementById('view-swap').hidden`)
+	for {
+		switch phase := get[string](p, `document.getElementById('view-swap').dataset.phase`); phase {
+		case "received", "refunded", "failed", "expired", "late", "dropped":
+			return phase
+		case "deposit", "sign", "claim", "refund":
+			if p.reaches("go") { // unless the swap has moved on by itself
+				p.press(kb.Enter)
 			}
-		case "status", "alert":
-			used[role]++
 		}
-	}
-	for role, least := range map[string]int{"button": 5, "textbox": 3, "combobox": 2, "image": 1, "region": 2, "status": 1, "alert": 1} {
-		if used[role] < least {
-			t.Errorf("%d of role %s, want at least %d", used[role], role, least)
+		if get[bool](p, `!document.getElementById('mine').hidden`) {
+			p.do(chromedp.Evaluate(`document.getElementById('mine').focus()`, nil), chromedp.KeyEvent(kb.Enter))
 		}
-	}
-}
-
-// A page that is open while the service ends and starts again, on the same store, goes
-// on by itself with the payment that was under way.
-func TestRestart(t *testing.T) {
-	chromium(t)
-	n := swappertest.Start(t)
-	config := n.Config()
-	var address string
-	serve := func() (end func()) {
-		t.Helper()
-		client, err := swapper.Open(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan struct{})
-		go func() { defer close(ended); _ = client.Run(context.Background()) }()
-		streams := events.New(client, events.Options{})
-		if address == "" {
-			address = "127.0.0.1:0"
-		}
-		socket, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		address = socket.Addr().String()
-		server := &http.Server{Handler: handler(n, client, streams)}
-		go func() { _ = server.Serve(socket) }()
-		return sync.OnceFunc(func() {
-			_ = server.Close() // cuts every connection
-			streams.Close()
-			client.Close()
-			<-ended
-		})
-	}
-	end := serve()
-	defer func() { end() }()
-	ctx := browse(t, "http://"+address)
-	n.Misbehave(swappertest.WatchtowerFault{Off: true})
-	do(t, ctx, choose("LIGHTNING-BTC", "CITREA-WBTC"), write("#pay", "0.0005"), chromedp.Click("#ask", chromedp.ByID), chromedp.WaitVisible("#go", chromedp.ByID),
-		chromedp.Click("#go", chromedp.ByID), chromedp.Poll(`document.getElementById('steps').textContent.includes('awaiting automatic')`, nil))
-	end()
-	do(t, ctx, chromedp.Poll(`document.getElementById('fault').textContent.includes('cannot be reached')`, nil))
-	n.Misbehave()
-	end = serve()
-	do(t, ctx, chromedp.Poll(`document.getElementById('state').textContent.startsWith('Done:') && document.getElementById('fault').textContent === ''`, nil))
-}
-
-// What cannot be swapped is said in words, beside the form.
-func TestProblemsAreShown(t *testing.T) {
-	ctx, _, _ := tab(t)
-	for amount, want := range map[string]string{"1e3": "a number", "0": "above 0", "21": "amount"} {
-		var problem string
-		do(t, ctx, write("#pay", amount), chromedp.Click("#ask", chromedp.ByID),
-			chromedp.Poll(`document.getElementById('problem').textContent !== '' && !document.getElementById('ask').disabled`, nil), chromedp.Text("#problem", &problem, chromedp.ByID))
-		if !strings.Contains(problem, want) {
-			t.Errorf("%q: %q, want %q", amount, problem, want)
-		}
-	}
-}
-
-// A wallet of the browser sends the transactions itself; the service sees them on the chain.
-func TestBrowserWallet(t *testing.T) {
-	key, err := crypto.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := crypto.PubkeyToAddress(key.PublicKey).Hex()
-	var n *swappertest.Network
-	// The wallet: what Chromium's extension would do, with a key and the chain's node.
-	wallet := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		w.Header().Set("Access-Control-Allow-Headers", "*")
-		if r.Method != http.MethodPost {
-			return
-		}
-		var q struct {
-			Method string
-			Params []json.RawMessage
-		}
-		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		answer, err := walletCall(r.Context(), n.URL("CITREA"), q.Method, q.Params, func(tx *types.DynamicFeeTx) ([]byte, error) {
-			signed, err := types.SignNewTx(key, types.LatestSignerForChainID(tx.ChainID), tx)
-			if err != nil {
-				return nil, err
-			}
-			return signed.MarshalBinary()
-		}, address)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(answer)
-	}))
-	defer wallet.Close()
-	inject := fmt.Sprintf(`window.ethereum = { request: async (q) => { const r = await fetch(%q, { method: 'POST', body: JSON.stringify(q) }); if (!r.ok) throw new Error(await r.text()); return r.json(); } };`, wallet.URL)
-	ctx, network, _ := tab(t, page.SetBypassCSP(true), chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(inject).Do(ctx)
-		return err
-	}))
-	n = network
-	for token, amount := range map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e18), "CITREA-WBTC": big.NewInt(10_000_000)} {
-		if err := n.SendTokens(t.Context(), token, address, amount); err != nil {
-			t.Fatal(err)
-		}
-	}
-	do(t, ctx, choose("CITREA-WBTC", "BITCOIN-BTC"), chromedp.Click("#connect", chromedp.ByID), chromedp.Poll(`document.getElementById('who').textContent.startsWith('Browser wallet 0x')`, nil),
-		write("#receive", "0.002"), chromedp.Click("#ask", chromedp.ByID), chromedp.WaitVisible("#steps li", chromedp.ByQuery))
-	if state := ended(t, ctx); !strings.HasPrefix(state, "Done: ") {
-		t.Errorf("ended with %q", state)
-	}
-}
-
-// walletCall answers a question of the page as a browser's wallet does.
-func walletCall(ctx context.Context, node, method string, params []json.RawMessage, sign func(*types.DynamicFeeTx) ([]byte, error), address string) (any, error) {
-	switch method {
-	case "eth_requestAccounts":
-		return []string{address}, nil
-	case "wallet_switchEthereumChain":
-		return nil, nil
-	case "eth_sendTransaction":
-		var tx struct {
-			To                                 common.Address
-			Nonce, Gas                         hexutil.Uint64
-			MaxPriorityFeePerGas, MaxFeePerGas hexutil.Big
-			Value                              hexutil.Big
-			Data                               hexutil.Bytes
-		}
-		if err := json.Unmarshal(params[0], &tx); err != nil {
-			return nil, err
-		}
-		raw, err := sign(&types.DynamicFeeTx{ChainID: big.NewInt(31337), Nonce: uint64(tx.Nonce), GasTipCap: tx.MaxPriorityFeePerGas.ToInt(), GasFeeCap: tx.MaxFeePerGas.ToInt(),
-			Gas: uint64(tx.Gas), To: &tx.To, Value: tx.Value.ToInt(), Data: tx.Data})
-		if err != nil {
-			return nil, err
-		}
-		params = []json.RawMessage{json.RawMessage(fmt.Sprintf("%q", hexutil.Encode(raw)))}
-		method = "eth_sendRawTransaction"
-	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, node, strings.NewReader(string(body)))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	var reply struct {
-		Result any
-		Error  any
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
-		return nil, err
-	}
-	if reply.Error != nil {
-		return nil, fmt.Errorf("%v", reply.Error)
-	}
-	return reply.Result, nil
-}
-
-// The page fits a phone and a desktop, light and dark: nothing is wider than the screen.
-// With $SCREENSHOTS pictures are kept in that folder.
-func TestScreens(t *testing.T) {
-	for name, size := range map[string][2]int64{"phone": {375, 812}, "desktop": {1280, 900}} {
-		for _, scheme := range []string{"light", "dark"} {
-			t.Run(name+" "+scheme, func(t *testing.T) {
-				ctx, _, _ := tab(t, chromedp.EmulateViewport(size[0], size[1]), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-				do(t, ctx, chromedp.Click("#ask", chromedp.ByID), chromedp.WaitVisible("#deposit", chromedp.ByID), chromedp.WaitVisible("#steps li", chromedp.ByQuery), chromedp.Sleep(500*time.Millisecond))
-				var wide int64
-				var picture []byte
-				do(t, ctx, chromedp.Evaluate(`document.documentElement.scrollWidth`, &wide), chromedp.FullScreenshot(&picture, 100))
-				if wide > size[0] {
-					t.Errorf("the page is %d wide on a screen of %d", wide, size[0])
-				}
-				if dir := os.Getenv("SCREENSHOTS"); dir != "" {
-					if err := os.WriteFile(filepath.Join(dir, name+"-"+scheme+".png"), picture, 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
-		}
+		p.do(chromedp.Sleep(150 * time.Millisecond))
 	}
 }

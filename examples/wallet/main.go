@@ -46,7 +46,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, listen string) (err error) {
-	network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	network, err := swappertest.New(ctx, swappertest.Options{EVM: swappertest.EVMOptions{ChainID: evmChainID}, Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,9 @@ func handler(network *swappertest.Network, client *swapper.Client, streams *even
 	mux := http.NewServeMux()
 	httpapi.Mount(mux, "/api", client, streams.Operation())
 	mux.Handle("/local/", http.StripPrefix("/local", (&user{network, client}).handler()))
+	about := newSite(network, client)
+	mux.HandleFunc("GET /site", about.describe)
+	mux.HandleFunc("GET /rates", about.rates)
 	mux.HandleFunc("GET /qr", serveQR)
 	mux.Handle("/", servePage())
 	return mux

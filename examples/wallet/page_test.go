@@ -31,7 +31,11 @@ func TestHandler(t *testing.T) {
 		says                     string
 	}{
 		{"GET", "/", "", "", 200, "<title>Swap</title>"},
-		{"GET", "/wallet.js", "", "", 200, "EventSource"},
+		{"GET", "/swap.js", "", "", 200, "EventSource"},
+		{"GET", "/site", "", "", 200, `"chainId":"0x7a69"`},
+		{"GET", "/rates", "", "", 200, `"LIGHTNING-BTC":"100000000000000"`},
+		{"GET", "/local/balance?token=LIGHTNING-BTC", "", "", 200, `"rawAmount":"`},
+		{"GET", "/local/balance?token=CITREA-X", "", "", 400, "has no token CITREA-X"},
 		{"GET", "/api/getSupportedTokens?side=INPUT", "", "", 200, "CITREA-WBTC"},
 		{"GET", "/local/user", "", "same-origin", 200, n.User.Address("CITREA")},
 		{"POST", "/local/invoice", `{"sats":1000}`, "same-origin", 200, "lnbcrt10u"},

@@ -19,6 +19,7 @@ type user struct {
 func (u *user) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user", u.who)
+	mux.HandleFunc("GET /balance", u.balance)
 	mux.HandleFunc("POST /invoice", u.invoice)
 	mux.HandleFunc("POST /pay", u.pay)
 	mux.HandleFunc("POST /sign", u.sign)
@@ -34,14 +35,26 @@ func (u *user) handler() http.Handler {
 	})
 }
 
-// who answers with the user's addresses, by chain, and the key that Bitcoin transactions are funded for.
+// who answers with the user's addresses, by chain, the key that Bitcoin transactions are funded for, and
+// the Lightning address of a shop that can be paid.
 func (u *user) who(w http.ResponseWriter, r *http.Request) {
 	me := u.network.User
 	addresses := make(map[string]string)
 	for _, chain := range []string{"BITCOIN", "CITREA", "SOLANA", "STARKNET"} {
 		addresses[chain] = me.Address(chain)
 	}
-	answer(w, map[string]any{"addresses": addresses, "bitcoinPublicKey": me.BitcoinPublicKey(), "rpc": u.network.URL("CITREA")})
+	answer(w, map[string]any{"addresses": addresses, "bitcoinPublicKey": me.BitcoinPublicKey(), "shop": u.network.LightningAddress()})
+}
+
+// balance answers with the user's balance of a token in base units. getSpendableBalance knows
+// what can be swapped of it, but no balance on Lightning.
+func (u *user) balance(w http.ResponseWriter, r *http.Request) {
+	raw, err := u.network.User.Balance(r.Context(), r.URL.Query().Get("token"))
+	if err != nil {
+		httpapi.WriteError(w, r, fault.Invalid("token", "%w", err))
+		return
+	}
+	answer(w, map[string]string{"rawAmount": raw.String()})
 }
 
 // invoice makes an invoice of somebody else, to be paid by a swap.

@@ -39,14 +39,17 @@ type TokensOptions struct {
 	// a list that contains v.
 	Claims map[string]any
 	Leeway time.Duration // by how much clocks may differ; 0 is none
+	// WithoutExp accepts tokens without an expiry. Such a token is good until its key is
+	// taken away.
+	WithoutExp bool
 
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // tells of changes of JWKSFile; nil: silent
 }
 
 // Tokens knows the bearers of JSON Web Tokens (RFC 7519) in the header Authorization:
-// Bearer. A token must have an expiry: one without would be good for ever. exp and nbf
-// are obeyed. It must have a sub, which is its subject: all bearers of tokens without one
+// Bearer. A token must have an expiry, unless WithoutExp is set: one without is good for ever.
+// exp and nbf are obeyed. It must have a sub, which is its subject: all bearers of tokens without one
 // would be one caller. Make one with [NewTokens].
 type Tokens struct {
 	name   string
@@ -101,7 +104,10 @@ func NewTokens(o TokensOptions) (*Tokens, error) {
 	if err := sameForm(o.Claims, &t.claims); err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
-	options := []jwt.ParserOption{jwt.WithValidMethods(t.accept), jwt.WithExpirationRequired(), jwt.WithJSONNumber(), jwt.WithLeeway(o.Leeway)}
+	options := []jwt.ParserOption{jwt.WithValidMethods(t.accept), jwt.WithJSONNumber(), jwt.WithLeeway(o.Leeway)}
+	if !o.WithoutExp {
+		options = append(options, jwt.WithExpirationRequired())
+	}
 	if o.Issuer != "" {
 		options = append(options, jwt.WithIssuer(o.Issuer))
 	}

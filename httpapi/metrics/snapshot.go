@@ -38,6 +38,7 @@ var (
 	partUp      = gauge("swapper_part_up", "1 if a part responds: a chain, bitcoin, or liquidity providers.", "part")
 	partSeconds = gauge("swapper_part_seconds", "Time that a part took to respond.", "part")
 	partHeight  = gauge("swapper_part_height", "Latest block of a chain.", "part")
+	partRelay   = gauge("swapper_part_relay_height", "Latest Bitcoin block that a smart chain's relay knows.", "part")
 	partTime    = gauge("swapper_part_block_time_seconds", "Unix time of the latest block of a smart chain.", "part")
 
 	contradictions = gauge("swapper_node_contradictions_total", "Settled questions in which other nodes of a chain contradicted one; nodes are numbered from 1 in the order of their URLs.", "part", "node")
@@ -61,7 +62,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *snapshot) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partTime, contradictions, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
+	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partRelay, partTime, contradictions, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
 		to <- d
 	}
 }
@@ -88,6 +89,9 @@ func (s *snapshot) Collect(to chan<- prometheus.Metric) {
 		set(partSeconds, p.Took.Seconds(), name)
 		if p.Height > 0 {
 			set(partHeight, float64(p.Height), name)
+		}
+		if p.Relay > 0 {
+			set(partRelay, float64(p.Relay), name)
 		}
 		if !p.Time.IsZero() {
 			set(partTime, float64(p.Time.Unix()), name)

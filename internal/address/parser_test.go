@@ -51,7 +51,7 @@ func TestRecogniseRefuses(t *testing.T) {
 		"other network":               "tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru",
 		"EVM zero":                    "0x0000000000000000000000000000000000000000",
 		"EVM with scheme":             "ethereum:0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1",
-		"Starknet unpadded":           "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d",
+		"Starknet, far too short":     "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26cacaff",
 		"program-derived address":     "MsFWSVWqPbN2tkNEBcVDdjoc2JawAzZzZtqRbkenWS4",
 		"chain that is not there":     "0xgggggggggggggggggggggggggggggggggggggggg",
 		"invoice without an amount":   "lnbc1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq8rkx3yf5tcsyz3d73gafnh3cax9rn449d9p5uxz9ezhhypd0elx87sjle52x86fux2ypatgddc6k63n7erqz25le42c4u4ecky03ylcqca784w",

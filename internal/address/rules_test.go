@@ -21,6 +21,10 @@ var (
 	schemes      = regexp.MustCompile(`(?i)^(bitcoin|lightning):`)
 )
 
+// withoutZeros is an address of Starknet whose leading zeros are missing, which the reference takes where
+// the chain is named and refuses where an address says whose it is.
+var withoutZeros = regexp.MustCompile(`^0[xX][0-9a-fA-F]{56,63}$`)
+
 // refusedByRule returns the difference by which a text must be refused.
 func refusedByRule(text string) (id string, ok bool) {
 	text = trim(text)

@@ -131,6 +131,10 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 						if r.State != was && ended(r).Finished && !slices.Contains(is.want, r.State) && !slices.Contains(is.end, r.State) {
 							t.Errorf("%s: %s is shown", name, ended(r).Name)
 						}
+						hides := is.escrow.State != chains.EscrowNone && lie.escrow.State == chains.EscrowNone || is.withdrawal.State != chains.WithdrawalNone && lie.withdrawal.State == chains.WithdrawalNone
+						if hides && slices.Contains(is.want, was) && !slices.Contains(slices.Concat(is.end, is.want), r.State) {
+							t.Errorf("%s: the state goes from %d to %d", name, was, r.State)
+						}
 						if ended(r).Finished {
 							shown++
 						}

@@ -85,11 +85,11 @@ const foreign = "\x00"
 // Unknown ids are fault.NotFound.
 func (g *Engine) Load(ctx context.Context, id string) (*swap.Record, error) {
 	if strings.HasPrefix(id, foreign) {
-		return nil, fault.New(fault.NotFound, "no swap has the id %.120q", id)
+		return nil, fault.New(fault.NotFound, "Swap not found: no swap has the id %.120q", id)
 	}
 	e, err := g.Store.Get(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
-		return nil, fault.New(fault.NotFound, "no swap has the id %.120q", id)
+		return nil, fault.New(fault.NotFound, "Swap not found: no swap has the id %.120q", id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read swap %s: %w", storage.Label(id), err)

@@ -24,7 +24,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Text }
 
 // Public returns the code alone: the text is the node's, which may repeat an access key.
-func (e *Error) Public() string { return fmt.Sprintf("error %d", e.Code) }
+func (e *Error) Public() string { return fmt.Sprintf("the node returned error %d", e.Code) }
 
 // ErrorCode returns the code.
 func (e *Error) ErrorCode() int { return e.Code }

@@ -169,7 +169,7 @@ func (n *Nodes) accept(a attempt, requests []Request) {
 	for i := range requests {
 		requests[i].Err = nil
 		if err := a.answers[i].err; err != nil {
-			requests[i].Err = err
+			requests[i].Err = fault.New(fault.Upstream, "%w", err)
 		}
 		if a.values[i].IsValid() {
 			reflect.ValueOf(requests[i].Result).Elem().Set(a.values[i])

@@ -203,8 +203,8 @@ func TestNodeErrorsAreShortAndKeepSecrets(t *testing.T) {
 	if err := newTestNodes(t, bad.URL+"/"+key).Batch(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
-	if err := requests[0].Err; err == nil || len(err.Error()) > maxErrorText || CodeOf(err) != 3 {
-		t.Errorf("the node's error has %d bytes", len(err.Error()))
+	if err := requests[0].Err; err == nil || len(err.Error()) > maxErrorText || CodeOf(err) != 3 || fault.CodeOf(err) != fault.Upstream || fault.Public(err) != "the node returned error 3" {
+		t.Errorf("the node's error has %d bytes, code %d, is %s and reads %q", len(err.Error()), CodeOf(err), fault.CodeOf(err), fault.Public(err))
 	}
 	closed := httptest.NewServer(nil)
 	closed.Close()

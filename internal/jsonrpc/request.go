@@ -27,7 +27,8 @@ type Request struct {
 	// called with a pointer like Result. Nil accepts all. A node that gives such an
 	// answer is passed over.
 	Check func(result any) error
-	Err   error // why the node gave no answer
+	// Err is the error that the node answered with, an [*Error] within one of code fault.Upstream.
+	Err error
 }
 
 // AskAll is [Node.Batch] for requests whose answers are all needed.

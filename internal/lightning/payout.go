@@ -3,6 +3,7 @@ package lightning
 import (
 	"encoding/hex"
 	"slices"
+	"time"
 
 	"github.com/swapper-go/swapper/fault"
 )
@@ -38,6 +39,21 @@ func HTLCTimeout(baseSeconds, maxSeconds, minFinalCLTV int64) (seconds int64, ex
 	extra := min(max(minFinalCLTV, usualMinFinalCLTV)-usualMinFinalCLTV, limit/blockSeconds) * blockSeconds
 	seconds = min(baseSeconds+extra, max(baseSeconds, maxSeconds))
 	return seconds, seconds > baseSeconds, nil
+}
+
+// HTLCWait is [HTLCTimeout] for what a request says, where 0 is the default. A maximum
+// that is given alone is one for the usual time too.
+func HTLCWait(usual, most time.Duration, minFinalCLTV int64) (seconds int64, extended bool, err error) {
+	if usual == 0 {
+		usual = DefaultHTLCTimeoutSeconds * time.Second
+		if most != 0 {
+			usual = min(usual, most)
+		}
+	}
+	if most == 0 {
+		most = DefaultMaxHTLCTimeoutSeconds * time.Second
+	}
+	return HTLCTimeout(int64(usual/time.Second), int64(max(usual, most)/time.Second), minFinalCLTV)
 }
 
 // The usual cap on routing fees.

@@ -40,7 +40,7 @@ func (c *Client) RequestInvoice(ctx context.Context, p PayParams, amountSats int
 		return nil, err
 	}
 	if amountSats < low || amountSats > high {
-		return nil, fault.OutOfBounds("amount", big.NewInt(low), big.NewInt(high))
+		return nil, fault.OutOfBounds("amount", big.NewInt(amountSats), big.NewInt(low), big.NewInt(high))
 	}
 	amountMsat := amountSats * 1000
 	params := []param{{"amount", strconv.FormatInt(amountMsat, 10)}}

@@ -64,7 +64,7 @@ func (c *Client) checkWithdrawal(w WithdrawParams, invoice string) error {
 	case inv.AmountMsat == nil:
 		return fault.New(fault.InvalidInput, "the invoice must have an amount")
 	case *inv.AmountMsat < w.MinWithdrawable || *inv.AmountMsat > w.MaxWithdrawable:
-		return fault.OutOfBounds("amount", big.NewInt(satsUp(w.MinWithdrawable)), big.NewInt(w.MaxWithdrawable/1000))
+		return fault.OutOfBounds("amount", big.NewInt(*inv.AmountMsat/1000), big.NewInt(satsUp(w.MinWithdrawable)), big.NewInt(w.MaxWithdrawable/1000))
 	}
 	return nil
 }

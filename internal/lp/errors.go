@@ -58,11 +58,12 @@ func (e *RequestError) Unwrap() error {
 // [fault.AmountOutOfBounds]. It is a *[RequestError] too.
 type OutOfBoundsError struct {
 	RequestError
+	Amount   *big.Int // that was asked for; nil: not known
 	Min, Max *big.Int
 }
 
 func (e *OutOfBoundsError) Unwrap() []error {
-	return []error{fault.OutOfBounds("amount", e.Min, e.Max), &e.RequestError}
+	return []error{fault.OutOfBounds("amount", e.Amount, e.Min, e.Max), &e.RequestError}
 }
 
 // LPError says that an LP lied or is broken: its answer contradicts the request,

@@ -73,7 +73,7 @@ func (o *order) withdrawLink(ctx context.Context) (*lnurl.Withdraw, error) {
 		return nil, fault.Invalid("srcAddress", "is not an LNURL-withdraw link")
 	}
 	if o.ExactIn && (o.Amount.Cmp(sats(w.MinSats)) < 0 || o.Amount.Cmp(sats(w.MaxSats)) > 0) {
-		return nil, fault.OutOfBounds("amount", sats(w.MinSats), sats(w.MaxSats))
+		return nil, fault.OutOfBounds("amount", o.Amount, sats(w.MinSats), sats(w.MaxSats))
 	}
 	return w, nil
 }

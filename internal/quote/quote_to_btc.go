@@ -17,11 +17,8 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// What is asked for in a payout to Bitcoin (protocol: swap-flows-escrow.md §5.1).
-const (
-	payoutConfirmations = 2
-	payoutTarget        = 3
-)
+// payoutConfirmations are asked for of a payout to Bitcoin (protocol: swap-flows-escrow.md §5.1).
+const payoutConfirmations = 2
 
 func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 	var random [4]byte
@@ -36,7 +33,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 	own := o.bitcoinRates(ctx)
 	return o.collect(ctx, func(ctx context.Context, c discovery.Candidate, k chains.Contract) (*swap.Record, error) {
 		got, err := o.LPs.ToBTC(ctx, c.LP.URL, lp.ToBTCRequest{Chain: o.info.ID, Address: o.DstAddress, Amount: o.Amount, ExactIn: o.ExactIn,
-			ConfirmationTarget: payoutTarget, Confirmations: payoutConfirmations, Nonce: nonce, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
+			ConfirmationTarget: verify.PayoutTarget, Confirmations: payoutConfirmations, Nonce: nonce, Token: c.Token, Offerer: o.user, FeeRate: rate}, lp.Early{})
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +50,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 			return nil, err
 		}
 		a, err := verify.ToBTC(verify.ToBTCExpected{Agreed: o.agreed(c, k, p, nil), Script: o.to.Script(), Nonce: nonce,
-			Confirmations: payoutConfirmations, ConfirmationTarget: payoutTarget, FeeRate: needed(rates)}, got, auth)
+			Confirmations: payoutConfirmations, ConfirmationTarget: verify.PayoutTarget, FeeRate: needed(rates)}, got, auth)
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func (o *order) toBTCLN(ctx context.Context) (*swap.Record, error) {
 	}
 	low, high := link.Sats()
 	if o.Amount.Cmp(sats(low)) < 0 || o.Amount.Cmp(sats(high)) > 0 {
-		return nil, fault.OutOfBounds("amount", sats(low), sats(high))
+		return nil, fault.OutOfBounds("amount", o.Amount, sats(low), sats(high))
 	}
 	to, err := o.invoiceOf(ctx, link, o.Amount.Int64())
 	if err != nil {
@@ -68,19 +68,9 @@ func (o *order) invoiceOf(ctx context.Context, link *lnurl.Pay, amountSats int64
 }
 
 // htlc returns when the escrow is to end, in Unix seconds, and whether that is
-// later than usual. A maximum that is given alone is one for the usual time too.
+// later than usual.
 func (o *order) htlc(inv *lightning.Invoice) (expiry int64, long bool, err error) {
-	base, most := o.HTLCTimeout, o.MaxHTLCTimeout
-	if base == 0 {
-		base = lightning.DefaultHTLCTimeoutSeconds * time.Second
-		if most != 0 {
-			base = min(base, most)
-		}
-	}
-	if most == 0 {
-		most = lightning.DefaultMaxHTLCTimeoutSeconds * time.Second
-	}
-	wait, long, err := lightning.HTLCTimeout(int64(base/time.Second), int64(max(base, most)/time.Second), inv.MinFinalCLTV)
+	wait, long, err := lightning.HTLCWait(o.HTLCTimeout, o.MaxHTLCTimeout, inv.MinFinalCLTV)
 	o.lasts = wait
 	return o.now.Unix() + wait, long, err
 }

@@ -185,5 +185,5 @@ func contradiction[R, F any](p *Panel[R], r rules[F], about string, said []*F, v
 		p.Seats[i].Node.Contradicts(v.loses[i])
 	}
 	p.Log.Warn("the nodes of the chain contradict each other: nothing that cannot be undone is done until they agree", told...)
-	return e
+	return fault.New(fault.Upstream, "%w", e)
 }

@@ -72,8 +72,8 @@ func (o outgoing) moves() []Move {
 		{From: unopened, To: swapstate.OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
 		{From: unopened, To: swapstate.OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
-		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
 		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutExpired, Why: "the chain has not shown the escrow for long", If: func(in In) bool {
 			return is(statusExpired)(in) && rested(in)
 		}},

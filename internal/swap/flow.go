@@ -79,8 +79,11 @@ type Move struct {
 	// On restricts the row to passes that carry an input of this kind, which it
 	// consumes; nil is any pass.
 	On InputKind
-	If func(in In) bool          // nil is always
-	Do func(in In, next *Record) // nil is nothing; next already has the new state
+	// Undoes says that the row takes back what a chain has shown because a node does not show
+	// it: as an end it needs settled facts.
+	Undoes bool
+	If     func(in In) bool          // nil is always
+	Do     func(in In, next *Record) // nil is nothing; next already has the new state
 }
 
 // StateRow is one state of a type.

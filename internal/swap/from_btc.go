@@ -59,8 +59,8 @@ func fromBTCMoves() []Move {
 		{From: []int{swapstate.InFailed}, To: swapstate.InClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
 		{From: []int{swapstate.InClaimed}, To: swapstate.InFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: final, To: swapstate.InCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: final, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: opened, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: final, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: opened, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
 		{From: unopened, To: swapstate.InCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
 
 		{From: []int{swapstate.InExpired, swapstate.InCommitted}, To: swapstate.InConfirmed, Why: "the bitcoin payment is confirmed", If: deposited, Do: func(in In, next *Record) {

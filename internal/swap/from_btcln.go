@@ -63,7 +63,7 @@ func fromBTCLNMoves() []Move {
 		{From: []int{swapstate.LnFailed}, To: swapstate.LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
 		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: final, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: final, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: final, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
 		{From: waiting, To: swapstate.LnPaid, Why: "the provider holds the payment and authorized the agreed escrow", If: authorizedNow, Do: func(in In, next *Record) {
 			next.Escrow.Real, next.Escrow.Init = in.Obs.Delivered.Value, in.Obs.LP.Value.Auth
 			next.Expiry, next.Problem = in.Obs.Init.Value, ""
@@ -71,7 +71,7 @@ func fromBTCLNMoves() []Move {
 		{From: []int{swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
 		{From: unopened, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
 		{From: append([]int{swapstate.LnHTLCExpired}, unopened...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
-		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
 		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: anew(statusNotOpen)},
 		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "the authorization expired and the escrow was never opened", If: held(neverOpened(fromBTCLNStatus)), Do: endOpening},
 		{From: []int{swapstate.LnPaid}, To: swapstate.LnSoftExpired, Why: "the authorization expired", If: quoteOver},

@@ -70,7 +70,7 @@ func autoMoves() []Move {
 		{From: []int{swapstate.LnFailed}, To: swapstate.LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
 		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
 		{From: waiting, To: swapstate.LnPaid, Why: "the provider announced the agreed escrow", If: func(in In) bool {
 			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in In, next *Record) {
@@ -80,7 +80,7 @@ func autoMoves() []Move {
 		{From: []int{swapstate.LnPaid, swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
 		{From: waiting, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
 		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
-		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", If: anew(statusNotOpen, statusExpired)},
+		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
 		{From: []int{swapstate.LnPaid, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},

@@ -13,6 +13,7 @@ import (
 // objects ([chains.ContradictionError]). These acts are
 //
 //   - showing that a swap has finished, and ending its supervision;
+//   - showing an opening or an end no longer, because a node does not know it;
 //   - making a preimage public, or handing out transactions that do;
 //   - asking for a bitcoin payment, or taking a signed one;
 //   - punishing an LP for what the chain shows ([In.lie]), which takes two nodes at least.
@@ -126,14 +127,14 @@ func (f *Flow) irrevocable(in In, effects func(In) []Effect, view func(In) View)
 	return false
 }
 
-// irrevocableMove reports whether a row shows the end of a swap, or takes a signed
-// bitcoin payment.
+// irrevocableMove reports whether a row shows the end of a swap, takes a signed
+// bitcoin payment, or takes back what was seen.
 func (f *Flow) irrevocableMove(in In, m *Move) bool {
 	if sub, ok := in.Input.(Submit); ok && m.On == OnSubmit {
 		return sub.PSBT != nil
 	}
 	row, ok := f.State(m.To)
-	return ok && row.Finished
+	return ok && row.Finished || m.Undoes
 }
 
 // irrevocableEffect reports whether an effect makes a preimage public that is secret yet.

@@ -106,7 +106,7 @@ func spvMoves() []Move {
 		{From: []int{swapstate.SPVFronted}, To: swapstate.SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in In) bool {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
-		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, To: swapstate.SPVConfirmed, Why: "a reorganisation undid what the vault did", If: anew(chains.WithdrawalNone), Do: undone},
+		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, To: swapstate.SPVConfirmed, Why: "a reorganisation undid what the vault did", Undoes: true, If: anew(chains.WithdrawalNone), Do: undone},
 
 		{From: append([]int{swapstate.SPVBroadcasted, swapstate.SPVExpired}, under...), To: swapstate.SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
@@ -371,6 +371,9 @@ func spvView(in In) View {
 		pay.Status, settle.Status = shownConfirmed, shownExpired
 	default:
 		pay.Status = shownExpired
+	}
+	if v.Blocked == nil {
+		v.Blocked = spvSpentElsewhere(in)
 	}
 	if pay.Status == shownConfirmed {
 		pay.Confirmations = &Confirmations{Current: target, Target: target}

@@ -280,6 +280,7 @@ func through(dsn string, proxies ...*proxy) string {
 
 // TestNetworkCut cuts all connections in the middle of writes.
 func TestNetworkCut(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	p := startProxy(t, dsn)
 	s := openTest(t, through(dsn, p), Options{Schema: pgtest.Schema(t, dsn)})
@@ -291,6 +292,7 @@ func TestNetworkCut(t *testing.T) {
 
 // TestFailover has two ways to the database, of which one goes away in turn.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	two := []*proxy{startProxy(t, dsn), startProxy(t, dsn)}
 	s := openTest(t, through(dsn, two...), Options{Schema: pgtest.Schema(t, dsn)})
@@ -305,6 +307,7 @@ func TestFailover(t *testing.T) {
 // TestSilence has a network that swallows what the server says: calls end with their
 // context, or in the time that the options allow.
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	p := startProxy(t, dsn)
 	s := openTest(t, through(dsn, p), Options{Schema: pgtest.Schema(t, dsn), Timeout: 500 * time.Millisecond})

@@ -47,6 +47,7 @@ func asURL(t testing.TB, dsn string) string {
 // several times, from there to another schema, and back to a file. It is the same
 // everywhere, and the file it began with has not changed by a byte.
 func TestMoveThereAndBack(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	command, url := moveCommand(t), asURL(t, dsn)
 	one, two := pgtest.Schema(t, dsn), pgtest.Schema(t, dsn)

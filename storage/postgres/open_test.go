@@ -33,6 +33,7 @@ func execute(t *testing.T, dsn, text string) {
 
 // Many processes start at once on a new database.
 func TestOpenTogether(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	for range 10 {
 		schema := pgtest.Schema(t, dsn)
@@ -79,6 +80,7 @@ func TestOpenHalfMade(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	refused := func(o Options, want error) {
 		t.Helper()
@@ -232,6 +234,7 @@ func TestClosed(t *testing.T) {
 
 // What the database asks to be tried again is tried again, but not for ever.
 func TestRetriesAreBounded(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 	for _, code := range []string{"40001", "40P01"} {

@@ -55,6 +55,7 @@ func suite(t *testing.T, begin string) {
 }
 
 func TestLeases(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	storagetest.RunLeases(t, func(t *testing.T) storage.Leaser {
 		return openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})

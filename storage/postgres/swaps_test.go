@@ -15,6 +15,7 @@ import (
 
 // TestSwaps settles a swap of each type with all that a client stores in the database.
 func TestSwaps(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	store, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)})
 	if err != nil {

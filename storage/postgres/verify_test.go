@@ -68,6 +68,7 @@ func TestVerifyTakesItsTime(t *testing.T) {
 
 // Verify ends soon when its caller does.
 func TestVerifyStops(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 	stored(t, s, 4*fullPage)
@@ -82,6 +83,7 @@ func TestVerifyStops(t *testing.T) {
 
 // Entries that come, change and go while their store is verified are no damage.
 func TestVerifyWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 	stored(t, s, 3*fullPage)
@@ -124,6 +126,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 
 // Whatever is wrong in an index is named, on whichever page it is.
 func TestVerifyNames(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	for name, c := range map[string]struct{ damage, want string }{
 		"a key too many":            {`insert into SCHEMA.keys (idx, value, ord, id, uniq) select idx, value, ord + 1, id, false from SCHEMA.keys order by value desc limit 1`, "does not carry"},

@@ -1,20 +1,39 @@
-// A wallet of the browser (EIP-1193), for transactions of the EVM chain. Such wallets do
-// not hand out signed transactions: they send them, and the service sees them on the chain.
+// A wallet of the browser (EIP-1193), for transactions of EVM chains. Such wallets do not
+// hand out signed transactions: they send them, and the service sees them on the chain.
 
-export async function connect() {
+// connect asks for the account; changed is told of another one, or undefined if it is gone.
+// The chains are what the wallet is told of a chain that it does not know (EIP-3085).
+export async function connect(chains, changed) {
   const provider = window.ethereum;
-  if (!provider) throw new Error('This browser has no wallet. The local network’s user pays instead.');
+  if (!provider) throw new Error('This browser has no wallet. The test wallet pays instead.');
   const [address] = await provider.request({ method: 'eth_requestAccounts' });
-  return { provider, address };
+  provider.on?.('accountsChanged', ([next]) => changed(next));
+  return { provider, address, chains: Object.values(chains) };
 }
 
-// send has the wallet send transactions, each after the one before it is in a block.
-export async function send({ provider, address }, transactions) {
+// onChain brings the wallet to a chain, and tells it of the chain if it does not know it
+// (EIP-3326: 4902).
+async function onChain({ provider, chains }, chainId) {
+  const change = () => provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
+  try {
+    await change();
+  } catch (e) {
+    const chain = (e.code ?? e.data?.originalError?.code) === 4902 && chains.find((c) => c.chainId === chainId);
+    if (!chain) throw e;
+    await provider.request({ method: 'wallet_addEthereumChain', params: [chain] });
+    await change();
+  }
+}
+
+// send has the wallet send transactions, each after the one before it is in a block. sent is
+// told of each that the wallet has sent.
+export async function send(wallet, transactions, sent) {
+  const { provider, address } = wallet;
   for (const text of transactions) {
-    const tx = fields(text);
-    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: tx.chainId }] });
-    delete tx.chainId;
+    const { chainId, ...tx } = fields(text);
+    await onChain(wallet, chainId);
     const hash = await provider.request({ method: 'eth_sendTransaction', params: [{ from: address, ...tx }] });
+    sent(hash);
     let receipt = null;
     for (let tries = 0; !receipt && tries < 120; tries++) {
       receipt = await provider.request({ method: 'eth_getTransactionReceipt', params: [hash] });

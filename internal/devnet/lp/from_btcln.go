@@ -192,7 +192,7 @@ func (d *fromBTCLN) promise(ctx context.Context, l *LP) (*promise, error) {
 	if !held {
 		return nil, refuse(codeExpired, "Invoice expired/canceled")
 	}
-	err := checkHeld(height, until, l.times().heldCLTV)
+	err := checkHeld(height, until, l.times().heldCLTV/2) // as for [auto.open]
 	if err == nil {
 		if err = covers(ctx, d.side, d.terms.Token, d.terms.Amount); err != nil {
 			var refused *Refusal

@@ -18,6 +18,7 @@ type auto struct {
 	paymentHash [32]byte
 	side        *side
 	terms       chains.Spec // but for the expiry
+	tries       int         // that were refused; of the goroutine that follows the chains
 
 	// Under the LP's mutex:
 	state    autoState
@@ -185,7 +186,14 @@ func (d *auto) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done b
 	return false, nil
 }
 
-// open sends the escrow for a held payment, or gives the payment back.
+// openTries is how often the LP tries to open an escrow that a node refuses, before it gives the
+// payment back: a nonce or a price may just have changed.
+const openTries = 50
+
+// open sends the escrow for a held payment, or gives the payment back. Bitcoin blocks may have come
+// since the payment was made, while the LP waited for another swap's transaction: local networks
+// mine within moments what takes hours elsewhere. Half of the blocks that a payment must last are
+// enough for the escrow.
 func (d *auto) open(ctx context.Context, l *LP) error {
 	height, _ := l.btc.Tip()
 	until, held := l.node.HeldUntil(d.paymentHash)
@@ -193,7 +201,7 @@ func (d *auto) open(ctx context.Context, l *LP) error {
 	if err != nil {
 		return err
 	}
-	if !held || checkHeld(height, until, l.times().heldCLTV) != nil || funds.Cmp(d.terms.Amount) < 0 {
+	if !held || checkHeld(height, until, l.times().heldCLTV/2) != nil || funds.Cmp(d.terms.Amount) < 0 {
 		return d.cancel(l)
 	}
 	now := l.now().Unix()
@@ -204,6 +212,9 @@ func (d *auto) open(ctx context.Context, l *LP) error {
 		return err
 	}
 	if err := d.side.open(ctx, e, now+openTime); err != nil {
+		if d.tries++; d.tries < openTries {
+			return err
+		}
 		return errors.Join(err, d.cancel(l))
 	}
 	return l.set(func() { d.state, d.swap, d.terms, d.deadline = autoSent, e, t, now+openTime })

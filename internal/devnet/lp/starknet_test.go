@@ -269,6 +269,29 @@ func TestAutoOnStarknet(t *testing.T) {
 	}
 }
 
+// A payment that came while the LP was at work on another swap is not given back because of the blocks that
+// were mined meanwhile.
+func TestAutoOnStarknetWhileBlocksCome(t *testing.T) {
+	s := newStarknet(t)
+	_, hash := lightning.Preimage(t.Name())
+	q := must[lpwire.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
+		Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: new(big.Int), ClaimerBounty: async.Known(new(big.Int))}, lpwire.Early{}))
+	s.lp.Misbehave(lp.Fault{NeverOpen: true}) // at work
+	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
+	s.eventually("held", func() bool { state, _ := s.lp.Node().Invoice(hash); return state == lightning.Held })
+	must[[]btc.Hash](t)(s.net.Bitcoin().Mine(12))
+	s.lp.Misbehave(lp.Fault{})
+	s.eventually("opened", func() bool {
+		switch status := s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0); status.Code {
+		case lpwire.CodeDone:
+			return true
+		case lpwire.CodeExpired:
+			t.Fatal("the payment was given back")
+		}
+		return false
+	})
+}
+
 // withdrawal builds and signs what a quote asks for.
 func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient string) []byte {
 	s.Helper()

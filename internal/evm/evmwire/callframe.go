@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -99,27 +100,42 @@ func (d Deployment) FindStoredHeader(tx CallFrame, commit common.Hash) (StoredHe
 	return found, ok
 }
 
-// initCall reads the call data of initialize; ok is false for any other call.
-func initCall(input []byte) (tuple abiEscrow, extraData []byte, ok bool) {
+// managerCall is a call of the escrow manager that was read.
+type managerCall struct {
+	Method    string
+	Escrow    abiEscrow
+	Signature []byte
+	Timeout   *big.Int
+	ExtraData []byte
+	Witness   []byte
+}
+
+// readManagerCall reads call data of the escrow manager that is about an escrow; ok is
+// false for any other.
+func readManagerCall(input []byte) (c managerCall, ok bool) {
+	if len(input) < 4 {
+		return c, false
+	}
 	of := EscrowABI()
-	m := of.Methods["initialize"]
-	if len(input) < 4 || string(input[:4]) != string(m.ID) {
-		return abiEscrow{}, nil, false
+	m, err := of.MethodById(input[:4])
+	if err != nil || !slices.Contains([]string{"initialize", "claim", "refund", "cooperativeRefund"}, m.Name) {
+		return c, false
 	}
 	values, err := m.Inputs.Unpack(input[4:])
-	if err != nil {
+	if err != nil || assign(m.Inputs, values, &c) != nil {
+		return c, false
+	}
+	c.Method = m.Name
+	return c, true
+}
+
+// initCall reads the call data of initialize; ok is false for any other call.
+func initCall(input []byte) (tuple abiEscrow, extraData []byte, ok bool) {
+	c, ok := readManagerCall(input)
+	if !ok || c.Method != "initialize" {
 		return abiEscrow{}, nil, false
 	}
-	var args struct {
-		Escrow    abiEscrow
-		Signature []byte
-		Timeout   *big.Int
-		ExtraData []byte
-	}
-	if err := assign(m.Inputs, values, &args); err != nil {
-		return abiEscrow{}, nil, false
-	}
-	return args.Escrow, args.ExtraData, true
+	return c.Escrow, c.ExtraData, true
 }
 
 // FindSwapData finds the escrow with the given hash in the transaction that

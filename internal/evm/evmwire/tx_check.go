@@ -48,17 +48,35 @@ type CheckedTx struct {
 //
 // Errors have the code [fault.InvalidInput] and name signedTxs[i].
 func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, signed []string) ([]CheckedTx, error) {
-	if len(signed) == 0 || len(signed) > maxSigned {
-		return nil, fault.Invalid("signedTxs", "must have 1 to %d transactions", maxSigned)
+	return d.check(n, signer, calls, "signedTxs", signed)
+}
+
+// CheckUnsigned is [Deployment.CheckSigned] for what somebody else asks signer to sign: no
+// transaction is signed yet, and approvals are for exactly what was asked. Errors name txs[i].
+func (d Deployment) CheckUnsigned(n Network, signer common.Address, calls []Call, txs []string) ([]CheckedTx, error) {
+	return d.check(n, signer, calls, unsignedTxs, txs)
+}
+
+const unsignedTxs = "txs"
+
+func (d Deployment) check(n Network, signer common.Address, calls []Call, name string, texts []string) ([]CheckedTx, error) {
+	if len(texts) == 0 || len(texts) > maxSigned {
+		return nil, fault.Invalid(name, "must have 1 to %d transactions", maxSigned)
 	}
-	checked := make([]CheckedTx, 0, len(signed))
+	checked := make([]CheckedTx, 0, len(texts))
 	proven := map[int]bool{}
 	next := 0
-	for i, text := range signed {
-		field := fmt.Sprintf("signedTxs[%d]", i)
+	for i, text := range texts {
+		field := fmt.Sprintf("%s[%d]", name, i)
 		tx, err := ParseTransaction(text)
 		if err != nil {
 			return nil, fault.Invalid(field, "%w", err)
+		}
+		if name == unsignedTxs {
+			if tx.Signed {
+				return nil, fault.Invalid(field, "is signed already")
+			}
+			tx.Signed, tx.From = true, signer // as it will be
 		}
 		if err := n.checkEnvelope(tx, signer); err != nil {
 			return nil, fault.Invalid(field, "%w", err)
@@ -72,6 +90,9 @@ func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, 
 		if err != nil {
 			return nil, fault.Invalid(field, "%w", err)
 		}
+		if name == unsignedTxs && calls[at].Role == RoleApproval && !bytes.Equal(tx.Data, calls[at].Data) {
+			return nil, fault.Invalid(field, "must approve exactly %s", calls[at].Allowance.Amount)
+		}
 		checked = append(checked, CheckedTx{tx, at})
 		next = at + 1
 		if calls[at].Role == RoleRelay || calls[at].Role == RoleProofs {
@@ -83,7 +104,7 @@ func (d Deployment) CheckSigned(n Network, signer common.Address, calls []Call, 
 	}
 	for i := next; i < len(calls); i++ {
 		if calls[i].Required() && !proven[i] {
-			return nil, fault.Invalid("signedTxs", "transaction %d of the action is missing", i)
+			return nil, fault.Invalid(name, "transaction %d of the action is missing", i)
 		}
 	}
 	return checked, nil

@@ -36,7 +36,7 @@ func TestCallersFaultAtTheBounds(t *testing.T) {
 		{"no gas", n(1), nil, gas(n(900)), fault.InvalidInput, "gasAmount"},
 		{"what we refuse", n(1), nil, fault.Invalid("dstAddress", "is wrong"), fault.InvalidInput, "dstAddress"},
 		{"what we refuse now", n(1), nil, &fault.Error{Code: fault.InvalidState, Field: "amount"}, fault.InvalidState, "amount"},
-		{"our bounds", n(1), nil, fault.OutOfBounds("amount", n(2), n(3)), fault.AmountOutOfBounds, "amount"},
+		{"our bounds", n(1), nil, fault.OutOfBounds("amount", nil, n(2), n(3)), fault.AmountOutOfBounds, "amount"},
 		{"without a field", n(1), nil, fault.New(fault.InvalidInput, "is wrong"), "", ""},
 		{"out of bounds without a field", n(1), nil, &fault.Error{Code: fault.AmountOutOfBounds}, "", ""},
 		{"another fault with a field", n(1), nil, &fault.Error{Code: fault.Timeout, Field: "amount"}, "", ""},

@@ -120,15 +120,15 @@ func (d *Directory) noCandidate(q Query) error {
 		return errBoxed()
 	case amount != nil && len(ranges) > 0:
 		if r := q.nearest(ranges); !q.inside(r) {
-			return outOfBounds(200, r)
+			return outOfBounds(200, amount, r)
 		}
 	}
 	return fault.New(fault.Upstream, "no liquidity provider offers this swap at the moment; try again later")
 }
 
 // outOfBounds is the refusal of an amount by all LPs together.
-func outOfBounds(status int, r Range) error {
-	return &lp.OutOfBoundsError{RequestError: lp.RequestError{Status: status, Message: fault.OutOfBounds("amount", r.Min, r.Max).Error()}, Min: r.Min, Max: r.Max}
+func outOfBounds(status int, amount *big.Int, r Range) error {
+	return &lp.OutOfBoundsError{RequestError: lp.RequestError{Status: status, Message: fault.OutOfBounds("amount", amount, r.Min, r.Max).Error()}, Amount: amount, Min: r.Min, Max: r.Max}
 }
 
 // serves reports whether contracts of a version can do a service.

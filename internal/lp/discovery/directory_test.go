@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -255,4 +256,27 @@ func roundEndsWithItsBudget(t *testing.T) {
 		t.Errorf("error %v, want %v", err, why)
 	}
 	time.Sleep(time.Second) // until those who are slow have given up
+}
+
+// Tokens come in the order of the configured chains, whatever the order of an LP's own list is.
+func TestTokensComeInTheOrderOfTheChains(t *testing.T) {
+	list, ids := everyChain()
+	d := NewDirectory(Setup{Chains: list, Tokens: registryOf(t, ids...)})
+	of := func(name string) string {
+		token, err := d.s.Tokens.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token.Address
+	}
+	d.lps = []*LP{{URL: "https://lp", Services: map[lp.Service]lp.ServiceInfo{lp.ToBTC: {Chains: []lp.ChainTokens{
+		{Chain: "CITREA", Tokens: []string{of("CITREA-CBTC")}}, {Chain: "SOLANA", Tokens: []string{of("SOLANA-SOL")}}, {Chain: "STARKNET", Tokens: []string{of("STARKNET-WBTC"), of("STARKNET-STRK")}},
+	}}}}}
+	var got []string
+	for _, token := range d.Supported(Input) {
+		got = append(got, token.ID())
+	}
+	if diff := cmp.Diff([]string{"STARKNET-WBTC", "STARKNET-STRK", "SOLANA-SOL", "CITREA-CBTC"}, got); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -75,13 +75,13 @@ func (d *Directory) each(yield func(lp.Service, tokens.Token)) {
 	for _, p := range d.LPs() {
 		for _, service := range offerOrder {
 			s := p.Services[service]
-			for _, c := range s.Chains {
-				chain := d.chain(c.Chain)
-				if chain == nil || !uses(chain.Info(), service) {
+			for _, chain := range d.s.Chains { // in this order, whatever the LP's own is
+				info := chain.Info()
+				if !uses(info, service) {
 					continue
 				}
-				for _, address := range c.Tokens {
-					t, known := d.s.Tokens.ByAddress(c.Chain, address)
+				for _, address := range s.Tokens(info.ID) {
+					t, known := d.s.Tokens.ByAddress(info.ID, address)
 					if known && d.penalties.free(p.URL, lp.Pair{Service: service, Chain: t.Chain, Token: t.Address}, now) {
 						yield(service, t)
 					}

@@ -61,7 +61,7 @@ func (q Query) verdict(failures []Failure) error {
 		}
 	}
 	if len(ranges) > 0 {
-		return outOfBounds(400, q.nearest(ranges))
+		return outOfBounds(400, q.Amount, q.nearest(ranges))
 	}
 	for _, f := range failures {
 		if e := CallersFault(q, f.Err); e != nil {
@@ -112,7 +112,7 @@ func CallersFault(q Query, err error) *fault.Error {
 	}
 	if b, ok := errors.AsType[*lp.OutOfBoundsError](err); ok {
 		if !q.inside(Range{b.Min, b.Max}) {
-			return fault.OutOfBounds("amount", b.Min, b.Max)
+			return fault.OutOfBounds("amount", q.Amount, b.Min, b.Max)
 		}
 		if q.Gas != nil && q.Gas.Sign() > 0 {
 			return fault.Invalid("amount", "does not cover the gas amount and the fees")
@@ -142,7 +142,7 @@ func (q Query) refused(r *lp.RequestError) *fault.Error {
 		field = "gasAmount"
 	case lp.CodeGasTooHigh:
 		if r.Most != nil && q.Gas != nil && q.Gas.Cmp(r.Most) > 0 {
-			return fault.OutOfBounds("gasAmount", nil, r.Most)
+			return fault.OutOfBounds("gasAmount", q.Gas, nil, r.Most)
 		}
 		return fault.Invalid("gasAmount", "is too high in combination with the watchtower's fee: %s", r.Message)
 	case lp.CodeProcessed, lp.CodeInvoiceExpires, lp.CodeInvoiceUnread, lp.CodeInvoiceNoAmount:

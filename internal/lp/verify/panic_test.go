@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/btcsuite/btcd/chaincfg"
+	"pgregory.net/rapid"
+
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"pgregory.net/rapid"
 )
 
 // spoil replaces some numbers of the struct that v points to by others, odd ones

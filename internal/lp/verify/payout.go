@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/btcsuite/btcd/wire"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/lp"

@@ -25,6 +25,14 @@ type ToBTCExpected struct {
 // §6.2).
 const payoutSafety = 4
 
+// PayoutTarget is within how many blocks a payout to Bitcoin is asked to confirm (protocol:
+// swap-flows-escrow.md §5.1).
+const PayoutTarget = 3
+
+// MaxPayoutConfirmations is the most that a payout may have to wait for, which with
+// [PayoutTarget] bounds how long the payer's tokens are locked.
+const MaxPayoutConfirmations = 6
+
 // ToBTCMaxExpiry returns the latest end of a TO_BTC escrow that is accepted, in
 // Unix seconds: until then the tokens of a user are locked whose LP does not pay.
 func ToBTCMaxExpiry(now time.Time, confirmations, target uint16) int64 {

@@ -8,7 +8,7 @@ import (
 
 // Reasons why a string is not a Starknet address.
 var (
-	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 64 hexadecimal digits")
+	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and up to 64 hexadecimal digits")
 	ErrAddressRange = errors.New("the Starknet address is out of range")
 	ErrZeroAddress  = errors.New("the zero address is not a wallet")
 )
@@ -16,14 +16,16 @@ var (
 // firstBeyond is 2^251 - 256, the first number above all addresses.
 var firstBeyond = MustFelt("0x07ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00")
 
+// fewestDigits are those of an address that could be of no other chain.
+const fewestDigits = 56
+
 func validAddress(f Felt) bool { return f.Cmp(&firstBeyond) < 0 }
 
 // ParseAddress reads the address of a contract, which on Starknet every account is:
 // 0x or 0X and hexadecimal digits of any case, not zero and below 2^251-256. The case
-// of the digits is not a checksum on this network. With strict, exactly 64 digits are
-// required, because shorter texts cannot be distinguished from addresses of other
-// chains; without it, missing leading zeros are accepted because some wallets drop
-// them (§4, protocol: utilities.md §6.5). Digits without 0x, which the reference reads
+// of the digits is not a checksum on this network. Leading zeros may be missing, as some
+// wallets drop them. With strict there must be 56 at least: a shorter text may be a mistyped
+// address of an EVM chain, and one account in 2^31 is so short (§4, protocol: utilities.md §6.5). Digits without 0x, which the reference reads
 // as hexadecimal in one place and as decimal in another, are refused (§20.6).
 func ParseAddress(s string, strict bool) (Felt, error) {
 	f, err := parseContract(s, strict)
@@ -46,7 +48,7 @@ func Address(s string, strict bool) (canonical string, err error) {
 // parseContract is [ParseAddress] for places in which there may be no address: zero.
 func parseContract(s string, strict bool) (Felt, error) {
 	digits, ok := hexDigits(s)
-	if !ok || len(digits) > 64 || strict && len(digits) != 64 {
+	if !ok || len(digits) > 64 || strict && len(digits) < fewestDigits {
 		return Felt{}, ErrAddressForm
 	}
 	f, err := parseHex(digits)

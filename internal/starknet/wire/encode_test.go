@@ -50,6 +50,8 @@ func TestVectorsUtils(t *testing.T) {
 				if err == nil || !want.Value {
 					t.Errorf("%q: %v, the reference says %v", in.Address, err, want.Value)
 				}
+			case !in.Lenient && len(in.Address) < 66 && len(in.Address) >= 58 && err == nil && !want.Value:
+				c.Differ(t, "stark-address-zeros")
 			case (err == nil) != want.Value:
 				t.Errorf("%v, want %v", err, want.Value)
 			}

@@ -286,6 +286,11 @@ func TestRevertReason(t *testing.T) {
 	if got := RevertReason(long); len(got) > maxReason+3 {
 		t.Errorf("a reason of %d bytes", len(got))
 	}
+	for _, reason := range []string{"Account: invalid signature", "0x4163636f756e743a20696e76616c6964207369676e6174757265", "argent/invalid-owner-sig", "0x617267656e742f696e76616c69642d6f776e65722d736967"} {
+		if !RefusesSignature(reason) {
+			t.Errorf("%s does not refuse the signature", reason)
+		}
+	}
 	if !RefusesSignature(RevertReason(json.RawMessage(`{"revert_error":"0x494e56414c49445f534947 ('INVALID_SIG')"}`))) {
 		t.Error("a refusal is not recognised")
 	}

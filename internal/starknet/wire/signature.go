@@ -84,6 +84,8 @@ func ReadSignatureAnswer(answer []Felt) (signed bool, err error) {
 var refusals = []string{
 	"argent/invalid-signature", "is invalid, with respect to the public key", "INVALID_SIG", "'is invalid'",
 	"0x617267656e742f696e76616c69642d7369676e6174757265", "0x697320696e76616c6964", "0x494e56414c49445f534947",
+	// Of the transactions that they send: Argent's and OpenZeppelin's accounts.
+	"argent/invalid-owner-sig", "0x617267656e742f696e76616c69642d6f776e65722d736967", "Account: invalid signature", "0x4163636f756e743a20696e76616c6964207369676e6174757265",
 }
 
 // RefusesSignature reports whether an account that reverted with a reason said that the

@@ -100,16 +100,21 @@ func (f *traceFrame) walk(depth int, visit func(*traceFrame) bool) bool {
 
 // readInit reads the calldata of initialize, all of it.
 func (d Deployment) readInit(calldata []Felt) (SwapData, error) {
+	s, _, _, err := d.readOpening(calldata)
+	return s, err
+}
+
+// readOpening also returns the authorisation: its signature and when it ends.
+func (d Deployment) readOpening(calldata []Felt) (s SwapData, signature []Felt, timeout uint64, err error) {
 	r := &reader{rest: calldata}
-	s := d.readSwapData(r)
-	r.span() // the signature
-	r.uint(64)
+	s = d.readSwapData(r)
+	signature, timeout = r.span(), r.uint(64)
 	extra := r.span()
 	if err := r.end(); err != nil {
-		return SwapData{}, fmt.Errorf("the opening of an escrow cannot be read: %w", err)
+		return SwapData{}, nil, 0, fmt.Errorf("the opening of an escrow cannot be read: %w", err)
 	}
 	s.ExtraData = extraOf(extra)
-	return s, s.Validate()
+	return s, signature, timeout, s.Validate()
 }
 
 // hintSize is the number of bytes of what an on-chain swap publishes.

@@ -44,20 +44,41 @@ type CheckedTx struct {
 //
 // Errors have the code [fault.InvalidInput] and name signedTxs[i].
 func (d Deployment) CheckSigned(n Network, signer Felt, calls []Call, signed []string) ([]CheckedTx, error) {
-	if len(signed) == 0 || len(signed) > maxSigned {
-		return nil, fault.Invalid("signedTxs", "must have 1 to %d transactions", maxSigned)
+	return d.check(n, signer, calls, "signedTxs", signed)
+}
+
+// CheckUnsigned is [Deployment.CheckSigned] for what somebody else asks signer to sign: no
+// transaction is signed yet, a deployment leaves the account's class to its wallet, and
+// approvals are for exactly what was asked. Errors name txs[i].
+func (d Deployment) CheckUnsigned(n Network, signer Felt, calls []Call, txs []string) ([]CheckedTx, error) {
+	return d.check(n, signer, calls, unsignedTxs, txs)
+}
+
+const unsignedTxs = "txs"
+
+func (d Deployment) check(n Network, signer Felt, calls []Call, name string, texts []string) ([]CheckedTx, error) {
+	if len(texts) == 0 || len(texts) > maxSigned {
+		return nil, fault.Invalid(name, "must have 1 to %d transactions", maxSigned)
 	}
-	checked := make([]CheckedTx, 0, len(signed))
+	unsigned := name == unsignedTxs
+	checked := make([]CheckedTx, 0, len(texts))
 	proven := map[int]bool{}
 	next := 0
-	for i, text := range signed {
-		field := fmt.Sprintf("signedTxs[%d]", i)
+	for i, text := range texts {
+		field := fmt.Sprintf("%s[%d]", name, i)
 		t, err := ParseTransaction(text)
 		if err != nil {
 			return nil, fault.Invalid(field, "%w", err)
 		}
 		if i == 0 && signer.IsZero() {
 			signer = t.Sender
+		}
+		if unsigned {
+			if t.Signed {
+				return nil, fault.Invalid(field, "is signed already")
+			}
+			t = t.Trial() // as it will be, but for the signature
+			t.Deploy = Deploy{}
 		}
 		tx := CheckedTx{Transaction: t}
 		if err := n.checkEnvelope(t, signer); err != nil {
@@ -69,7 +90,7 @@ func (d Deployment) CheckSigned(n Network, signer Felt, calls []Call, signed []s
 			}
 		}
 		if t.Type == DeployAccount {
-			err = checkDeploy(i, t)
+			err = checkDeploy(i, t, unsigned)
 		} else if tx.Made, err = ParseExecuteCalldata(t.Calldata); err == nil && len(tx.Made) == 0 {
 			err = errors.New("makes no call")
 		}
@@ -81,6 +102,10 @@ func (d Deployment) CheckSigned(n Network, signer Felt, calls []Call, signed []s
 			if at, err = d.match(calls, next, made); err != nil {
 				break
 			}
+			if unsigned && calls[at].Role == RoleApproval && !slices.Equal(made.Calldata, calls[at].Calldata) {
+				err = fmt.Errorf("must approve exactly %s", calls[at].Allowance.Amount)
+				break
+			}
 			tx.Calls = append(tx.Calls, at)
 			next = at + 1
 			if role := calls[at].Role; role == RoleRelay || role == RoleProofs { // the present tip may need fewer or more of them
@@ -88,7 +113,7 @@ func (d Deployment) CheckSigned(n Network, signer Felt, calls []Call, signed []s
 				proven[at] = proven[at] || role == RoleProofs
 			}
 		}
-		if err == nil {
+		if err == nil && !unsigned {
 			tx.ID, err = t.ID()
 		}
 		if err != nil {
@@ -98,7 +123,7 @@ func (d Deployment) CheckSigned(n Network, signer Felt, calls []Call, signed []s
 	}
 	for i := next; i < len(calls); i++ {
 		if calls[i].Required() && !proven[i] {
-			return nil, fault.Invalid("signedTxs", "call %d of the action is missing", i)
+			return nil, fault.Invalid(name, "call %d of the action is missing", i)
 		}
 	}
 	return checked, nil
@@ -115,7 +140,7 @@ func (n Network) checkEnvelope(t *Transaction, signer Felt) error {
 	case t.ChainID != n.ChainIDFelt():
 		return fmt.Errorf("is for chain %s, must be for chain %s (%s)", Hex(t.ChainID), Hex(n.ChainIDFelt()), n.ChainID)
 	case signer.IsZero() || t.Sender != signer:
-		return fmt.Errorf("is of the account %s, must be of %s", Hex64(t.Sender), Hex64(signer))
+		return fmt.Errorf("is signed by the account %s, must be signed by %s", Hex64(t.Sender), Hex64(signer))
 	case len(t.PaymasterData) != 0:
 		return errors.New("must not have paymaster data")
 	case len(t.AccountDeploymentData) != 0:
@@ -131,10 +156,13 @@ func (n Network) checkEnvelope(t *Transaction, signer Felt) error {
 }
 
 // checkDeploy checks that a deployment makes the account that sends what follows.
-func checkDeploy(i int, t *Transaction) error {
+// One that is not signed leaves it to the wallet how.
+func checkDeploy(i int, t *Transaction, unsigned bool) error {
 	switch {
 	case i != 0 || t.Nonce != 0:
 		return errors.New("deploys an account, which only its first transaction can")
+	case unsigned:
+		return nil
 	case t.Deploy.ClassHash.IsZero():
 		return errors.New("has no account class: the wallet must fill in the class of its account")
 	case t.Deploy.Address() != t.Sender:

@@ -584,7 +584,8 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	n := b.confirmations(0, b.height)
 	switch {
 	case !r.Posted():
-		ok = in(swapstate.SPVCreated, swapstate.SPVSoftExpired, swapstate.SPVExpired)
+		sent := b.txs[0].state == waiting || b.txs[0].state == mined
+		ok = in(swapstate.SPVCreated, swapstate.SPVSoftExpired, swapstate.SPVExpired) && !(sent && len(r.Bitcoin.Declined) > 0)
 		if in(swapstate.SPVExpired) && !r.Vault.Deadline.Passed(s.clock(0)) && s.w.off == 0 && was.State != swapstate.SPVExpired {
 			ok = false
 		}

@@ -7,7 +7,7 @@ import (
 	client "github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/gagliardetto/solana-go/programs/system"
-	"github.com/gagliardetto/solana-go/rpc/sendAndConfirmTransaction"
+	sendandconfirmtransaction "github.com/gagliardetto/solana-go/rpc/sendAndConfirmTransaction"
 	"github.com/gagliardetto/solana-go/rpc/ws"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// All that is wrong with a file is said at once, in the order of its lines, each with what would be right.
+func TestAllErrorsAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(`listen: everywhere
+lissten: x
+bitcoinNetwork: TESTNET4
+chains:
+  CITREA:
+    rpcs: [a]
+  SOLANA: [rpc.example]
+rateLimit:
+  windowMs: 0
+  maxRequests: 5
+auth:
+  - {type: apiKey, name: a, apiKey: short}
+  - {type: nonesuch, name: a}
+cors: {origin: "*", credentials: true}
+https: {certPath: none.pem, keyPath: none.pem}
+policy: {maxFeePPM: -1}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := load(path, []string{"SWAPPER__LIMITS__REQUESTS=many", "SWAPPER__KEEPEXPIRED=-1h"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	var got []string
+	for _, line := range strings.Split(err.Error(), "\n") {
+		got = append(got, strings.Join(strings.Fields(strings.TrimPrefix(line, path))[:2], " "))
+		if len(line) < len(path)+25 {
+			t.Errorf("says too little: %s", line)
+		}
+	}
+	want := []string{
+		": keepExpired:", ": limits.requests:",
+		":1: listen:", ":2: lissten:", ":6: chains.CITREA.rpcs:", ":7: chains.SOLANA.rpc[0]:", ":8: rateLimit:", ":12: auth[0].apiKey:",
+		":13: auth[1].type:", ":13: auth[1].name:", ":14: cors.credentials:", ":15: https:", ":16: policy.maxFeePPM:",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s\n%v", diff, err)
+	}
+}

@@ -1,0 +1,125 @@
+package verify
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// terms are what was agreed when a swap was created: all that is kept of it.
+type terms struct {
+	Schema     int
+	Type       swapper.SwapType
+	Key        string // idempotency key of the request, "" for none
+	Src, Dst   tokens.Token
+	Payer      string // canonical; refunds go there too
+	Recipient  string // address or invoice
+	Input      *big.Int
+	Output     *big.Int
+	SwapFee    *big.Int
+	NetworkFee *big.Int
+	Expiry     swapper.Timestamp
+	CreatedAt  swapper.Timestamp // by the wallet's clock
+	Latest     int64             // Unix seconds at which an escrow for an invoice must have ended; 0: for Bitcoin
+	Escrow     *chains.Escrow    // verified, once its opening was handed out: the only one of this swap; nil before
+}
+
+const termsSchema = 1
+
+func entryID(swapID string) string { return "verify/swap/" + swapID }
+
+// agree stores the terms of a new swap, before the wallet hears of it. An id that is
+// known already is accepted only from a repeated request whose terms are the same.
+func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error) {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return t, err
+	}
+	if err := v.config.Store.Create(ctx, storage.Entry{ID: entryID(id), Body: body}); err == nil || !errors.Is(err, storage.ErrExists) {
+		return t, err
+	}
+	known, _, err := v.agreed(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	t.CreatedAt, t.Latest, t.Escrow = known.CreatedAt, known.Latest, known.Escrow
+	if body, err = json.Marshal(t); err != nil {
+		return t, err
+	}
+	before, err := json.Marshal(known)
+	if err != nil {
+		return t, err
+	}
+	if t.Key == "" || string(before) != string(body) {
+		return t, &RefusedError{Reason: ReasonID, Field: "swapId", Said: id, True: "the id of a new swap"}
+	}
+	return known, nil
+}
+
+// agreed reads the terms of a swap, and the version under which they are stored.
+func (v *verifier) agreed(ctx context.Context, id string) (t terms, version uint64, err error) {
+	e, err := v.config.Store.Get(ctx, entryID(id))
+	if errors.Is(err, storage.ErrNotFound) {
+		return t, 0, fault.New(fault.NotFound, "no swap with this id was agreed on by this wallet")
+	}
+	if err != nil {
+		return t, 0, err
+	}
+	if err := json.Unmarshal(e.Body, &t); err != nil {
+		return t, 0, fmt.Errorf("%w: agreed terms: %w", storage.ErrCorrupt, err)
+	}
+	if t.Schema != termsSchema {
+		return t, 0, fault.New(fault.Internal, "the agreed terms have schema %d, which this version does not know", t.Schema)
+	}
+	return t, e.Version, nil
+}
+
+// byPayment is the index of what an escrow's opening pays for: an invoice is paid by one
+// swap.
+const byPayment = "verify/payment"
+
+// settleOn stores the escrow of a swap before its opening is handed out. From then on the
+// swap has no other one, and no other swap pays the same invoice: a provider could claim
+// two escrows with one preimage.
+func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t terms) error {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	e := storage.Entry{ID: entryID(id), Version: version, Body: body}
+	if inv, err := lightning.Decode(t.Recipient); err == nil {
+		hash := inv.PaymentHash
+		e.Keys = []storage.Key{{Index: byPayment, Value: hex.EncodeToString(hash[:]), Unique: true}}
+	}
+	err = v.config.Store.Update(ctx, e)
+	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
+		return &RefusedError{Reason: ReasonAgreed, Field: "currentAction.txs", Said: "an opening that pays for the invoice", True: "none: " + taken.Error() + ", which pays for it already"}
+	}
+	return err
+}
+
+// wordOfService marks what is the service's word.
+const wordOfService = "Told by the service, not verified: "
+
+// base shows a swap by what was agreed, in a state.
+func (t terms) base(id string, s swapper.SwapState) swapper.SwapOutputBase {
+	network := swapper.AmountOf(tokens.NewAmount(t.NetworkFee, t.Src))
+	return swapper.SwapOutputBase{
+		SwapID: id, SwapType: t.Type, State: s, CreatedAt: t.CreatedAt,
+		Quote: swapper.SwapQuote{
+			InputAmount: swapper.AmountOf(tokens.NewAmount(t.Input, t.Src)), OutputAmount: swapper.AmountOf(tokens.NewAmount(t.Output, t.Dst)),
+			Fees:   swapper.SwapQuoteFees{Swap: swapper.AmountOf(tokens.NewAmount(t.SwapFee, t.Src)), NetworkOutput: &network},
+			Expiry: t.Expiry, OutputAddress: t.Recipient,
+		},
+	}
+}

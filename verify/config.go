@@ -1,0 +1,191 @@
+package verify
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
+)
+
+// Config says what the service's answers are compared with. Store and Chains are
+// required; every other field that is zero takes its default. Nothing in it may be the
+// service's.
+type Config struct {
+	Network bitcoin.Network  // the zero value is mainnet
+	Chains  []chains.Factory // with the wallet's own nodes, as in [swapper.Config]
+	// Store keeps what was agreed on, one small entry for each swap. The caller closes it.
+	Store   storage.Store
+	Bitcoin bitcoin.Backend // nil: mempool.space's servers; regtest has none
+	Prices  price.Source    // nil: the median of public services, see [price.Market]
+	// Policy bounds prices and fees as in [swapper.Config], and its zero value is as safe.
+	// AnyFee and AnyNode change nothing here: a service announces no fees.
+	Policy swapper.Policy
+	HTTP   http.RoundTripper // for the nodes of chains, as in [swapper.Config]
+	Now    func() time.Time  // nil: time.Now
+}
+
+// Wrap returns a service that verifies the answers of another. It sends no request: the
+// chains are opened by the first operation that needs them. What it returns is safe for
+// concurrent use if the service is, does nothing in the background, and implements
+// [io.Closer], which closes the chains and not the service. Errors are a [fault.Error]
+// with [fault.InvalidInput] that names the field.
+func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
+	switch {
+	case service == nil:
+		return nil, fault.Invalid("service", "is required")
+	case !c.Network.Valid():
+		return nil, fault.Invalid("network", "is not a known Bitcoin network")
+	case c.Store == nil:
+		return nil, fault.Invalid("store", "is required")
+	case len(c.Chains) == 0:
+		return nil, fault.Invalid("chains", "must have at least one chain")
+	}
+	if err := c.Policy.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.HTTP == nil {
+		c.HTTP = httpx.Transport(8)
+	}
+	if c.Prices == nil {
+		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}, Now: c.Now})
+	}
+	v := &verifier{service: service, config: c, turn: make(chan struct{}, 1)}
+	if c.Bitcoin == nil {
+		if mempoolspace.DefaultURLs(c.Network) == nil {
+			return nil, fault.Invalid("bitcoin", "is required on %s, which has no public Bitcoin backend", c.Network)
+		}
+		b, err := mempoolspace.New(mempoolspace.Options{Network: c.Network, HTTP: &http.Client{Transport: c.HTTP}})
+		if err != nil {
+			return nil, fault.Invalid("bitcoin", "%w", err)
+		}
+		v.config.Bitcoin = b
+		v.ours, _ = any(b).(io.Closer)
+	} else if c.Bitcoin.Network() != c.Network {
+		return nil, fault.Invalid("bitcoin", "the backend serves %s, but the configured network is %s", c.Bitcoin.Network(), c.Network)
+	}
+	return v, nil
+}
+
+// verifier is the service that Wrap returns.
+type verifier struct {
+	service swapper.Service
+	config  Config
+	ours    io.Closer // the Bitcoin backend that was made here; nil for none
+	end     sync.Once
+
+	turn   chan struct{} // held by who opens or closes the chains
+	opened *opened
+	closed bool
+}
+
+// opened are the chains once all of them are open.
+type opened struct {
+	byID   map[string]chains.Chain
+	tokens *tokens.Registry
+}
+
+// chains opens the chains unless they are open. A failure is not kept: the next
+// operation tries again.
+func (v *verifier) chains(ctx context.Context) (*opened, error) {
+	select {
+	case v.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-v.turn }()
+	if v.closed {
+		return nil, swapper.ErrClosed
+	}
+	if v.opened != nil {
+		return v.opened, nil
+	}
+	all := make([]chains.Chain, len(v.config.Chains))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, f := range v.config.Chains {
+		g.Go(func() (err error) {
+			all[i], err = f.Open(gctx, chains.Env{Network: v.config.Network, Bitcoin: v.config.Bitcoin, Now: v.config.Now, Rand: rand.Reader,
+				HTTP: v.config.HTTP, Log: slog.New(slog.DiscardHandler), Notes: notes{v.config.Store, "verify/chain/" + f.ID() + "/"}})
+			return err
+		})
+	}
+	err := g.Wait()
+	o := &opened{byID: map[string]chains.Chain{}}
+	var lists []tokens.Chain
+	for _, ch := range all {
+		if ch != nil {
+			info := ch.Info()
+			o.byID[info.ID] = ch
+			lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
+		}
+	}
+	if err == nil {
+		o.tokens, err = tokens.NewRegistry(lists...)
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeAll(all))
+	}
+	v.opened = o
+	return o, nil
+}
+
+func closeAll(all []chains.Chain) (err error) {
+	for _, ch := range all {
+		if c, ok := ch.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// Close implements [io.Closer]. Later operations return [swapper.ErrClosed].
+func (v *verifier) Close() (err error) {
+	v.end.Do(func() {
+		v.turn <- struct{}{}
+		defer func() { <-v.turn }()
+		v.closed = true
+		if v.opened != nil {
+			var all []chains.Chain
+			for _, ch := range v.opened.byID {
+				all = append(all, ch)
+			}
+			err = closeAll(all)
+		}
+		if v.ours != nil {
+			err = errors.Join(err, v.ours.Close())
+		}
+	})
+	return err
+}
+
+// notes are the part of the store's notes that belongs to one chain.
+type notes struct {
+	store  storage.Store
+	prefix string
+}
+
+func (n notes) Note(ctx context.Context, name string) ([]byte, uint64, error) {
+	return n.store.Note(ctx, n.prefix+name)
+}
+
+func (n notes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
+	return n.store.SetNote(ctx, n.prefix+name, value, version)
+}

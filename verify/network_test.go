@@ -1,0 +1,381 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swappertest"
+	"github.com/swapper-go/swapper/verify"
+)
+
+// world is a network with a service that tests let lie, and the user's own nodes.
+type world struct {
+	*testing.T
+	net     *swappertest.Network
+	service *liar
+	chain   string
+}
+
+// liar is a service whose answers a test may change before they leave it.
+type liar struct {
+	swapper.Service
+	status func(*swapper.GetSwapStatusOutput)
+	taken  []swapper.SubmitTransactionInput // everything that was submitted
+	lose   bool                             // what is submitted goes nowhere
+	gone   bool                             // nothing is answered any more
+}
+
+func (l *liar) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	if l.gone {
+		return nil, errors.New("gone")
+	}
+	out, err := l.Service.GetSwapStatus(ctx, in)
+	if err == nil && l.status != nil {
+		l.status(out)
+	}
+	return out, err
+}
+
+func (l *liar) SubmitTransaction(ctx context.Context, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
+	l.taken = append(l.taken, in)
+	if l.gone {
+		return nil, errors.New("gone")
+	}
+	if l.lose {
+		return &swapper.SubmitTransactionOutput{TxHashes: swapper.List[string]{"told"}}, nil
+	}
+	return l.Service.SubmitTransaction(ctx, in)
+}
+
+// grounds are the chains that swaps are tried on.
+var grounds = []struct {
+	chain, token string
+	options      swappertest.Options
+}{
+	{"CITREA", "WBTC", swappertest.Options{}},
+	{"SOLANA", "WBTC", swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}},
+	{"SOLANA", "WBTC", swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2"}}},
+	{"STARKNET", "WBTC", swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}}},
+}
+
+// Wallets that do not trust their service, on every family of chains.
+func TestThroughAService(t *testing.T) {
+	t.Parallel()
+	for _, g := range grounds {
+		t.Run(g.chain+g.options.Solana.Version, func(t *testing.T) {
+			t.Parallel()
+			net := swappertest.StartWith(t, g.options)
+			client, err := swapper.Open(t.Context(), net.Config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			ended := make(chan error, 1)
+			go func() { ended <- client.Run(ctx) }()
+			t.Cleanup(func() {
+				cancel()
+				<-ended
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			for _, part := range []struct {
+				name string
+				run  func(*world)
+			}{
+				{"money is sent", sends},
+				{"transactions that are refused", refusesTransactions},
+				{"an invoice is paid once", paysOnce},
+				{"submissions", submits},
+				{"ends are what own nodes show", ends},
+				{"early refund", refunds},
+				{"refund without the service", refundsAlone},
+			} {
+				t.Run(part.name, func(t *testing.T) {
+					net.Misbehave()
+					part.run(&world{T: t, net: net, service: &liar{Service: client}, chain: g.chain})
+				})
+			}
+		})
+	}
+}
+
+// wallet is a wallet that does not trust the service.
+func (w *world) wallet() swapper.Service {
+	w.Helper()
+	c := w.net.Config()
+	v, err := verify.Wrap(w.service, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: new(storagetest.Memory)})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return v
+}
+
+// out asks for a swap out of the smart chain.
+func (w *world) out(s swapper.Service, typ swapper.SwapType) *swapper.CreateSwapOutput {
+	w.Helper()
+	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: w.net.User.Address(w.chain),
+		DstToken: "LIGHTNING-BTC", DstAddress: ""}
+	if typ == swapper.SwapToBTC {
+		in.DstToken, in.DstAddress = "BITCOIN-BTC", w.net.User.Address("BITCOIN")
+	} else {
+		in.DstAddress = w.net.Invoice(50_000)
+	}
+	swap, err := s.CreateSwap(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if swap.SwapType != typ {
+		w.Fatalf("the swap is a %s, want %s", swap.SwapType, typ)
+	}
+	return swap
+}
+
+func (w *world) balance() *big.Int {
+	w.Helper()
+	b, err := w.net.User.Balance(w.Context(), w.chain+"-WBTC")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return b
+}
+
+// A wallet sends to Bitcoin and Lightning through a service that it does not trust, and
+// pays what was agreed on.
+func sends(w *world) {
+	v := w.wallet()
+	for _, typ := range []swapper.SwapType{swapper.SwapToBTCLN, swapper.SwapToBTC} {
+		before := w.balance()
+		s := w.out(v, typ)
+		end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
+		if err != nil {
+			w.Fatalf("%s: %v", typ, err)
+		}
+		if !end.IsSuccess || end.IsFailed || end.IsExpired {
+			w.Errorf("%s ends as %+v", typ, end.ListSwapOutput)
+		}
+		if paid := before.Sub(before, w.balance()); paid.Cmp(s.Quote.InputAmount.RawAmount) != 0 {
+			w.Errorf("%s cost %s, want the agreed %s", typ, paid, s.Quote.InputAmount.RawAmount)
+		}
+	}
+}
+
+// A provider that does not pay: the wallet takes its money back, early with the
+// provider's signature.
+func refunds(w *world) {
+	w.net.Misbehave(swappertest.LPFault{NotPayable: true})
+	v := w.wallet()
+	before := w.balance()
+	s := w.out(v, swapper.SwapToBTCLN)
+	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if end.IsSuccess || !end.IsFailed {
+		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
+	}
+	if after := w.balance(); after.Cmp(before) != 0 {
+		w.Errorf("the user has %s, had %s", after, before)
+	}
+}
+
+// action is the current action of a swap once it is one that is signed.
+func (w *world) action(s swapper.Service, id string) (*swapper.SignSmartChainTransaction, error) {
+	for range 100 {
+		out, err := s.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id})
+		if err != nil {
+			return nil, err
+		}
+		if out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil {
+			return out.CurrentAction.SignSmartChainTransaction, nil
+		}
+		if out.ActionError != nil {
+			return nil, fmt.Errorf("%s: %s", out.ActionError.Code, out.ActionError.Error)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("no action to sign")
+}
+
+// Each way of a service to steal with transactions, none of which reaches the wallet.
+func refusesTransactions(w *world) {
+	honest := w.service.Service
+	mallory, err := w.net.NewUser()
+	if err != nil {
+		w.Fatal(err)
+	}
+	other := w.out(honest, swapper.SwapToBTCLN) // another swap of the same user, with its own invoice
+	theirs, err := w.action(honest, other.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	bitcoinSwap := w.out(honest, swapper.SwapToBTC)
+	toBitcoin, err := w.action(honest, bitcoinSwap.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	sign := func(change func(*swapper.SignSmartChainTransaction)) func(*swapper.GetSwapStatusOutput) {
+		return func(out *swapper.GetSwapStatusOutput) { change(out.CurrentAction.SignSmartChainTransaction) }
+	}
+	for _, typ := range []swapper.SwapType{swapper.SwapToBTCLN, swapper.SwapToBTC} {
+		for name, lie := range map[string]func(*swapper.GetSwapStatusOutput){
+			"an opening that pays another invoice": sign(func(s *swapper.SignSmartChainTransaction) { s.Txs = theirs.Txs }),
+			"an opening that pays another address": sign(func(s *swapper.SignSmartChainTransaction) { s.Txs = toBitcoin.Txs }),
+			"two openings":                         sign(func(s *swapper.SignSmartChainTransaction) { s.Txs = slices.Concat(s.Txs, theirs.Txs) }),
+			"nothing":                              sign(func(s *swapper.SignSmartChainTransaction) { s.Txs = nil }),
+			"the end is missing":                   sign(func(s *swapper.SignSmartChainTransaction) { s.Txs = s.Txs[:len(s.Txs)-1] }),
+			"garbage":                              sign(func(s *swapper.SignSmartChainTransaction) { s.Txs = swapper.List[string]{"0x"} }),
+			"another signer":                       sign(func(s *swapper.SignSmartChainTransaction) { s.RequiredSigner = mallory.Address(w.chain) }),
+			"another chain":                        sign(func(s *swapper.SignSmartChainTransaction) { s.Chain = "MARS" }),
+		} {
+			if typ == swapper.SwapToBTC && name == "an opening that pays another address" {
+				// Its address is the same one, and so is the amount: it is the same payment.
+				continue
+			}
+			v := w.wallet()
+			w.service.status = nil
+			s := w.out(v, typ)
+			w.service.status = lie
+			got, err := w.action(v, s.SwapID)
+			if !refuses(err) {
+				w.Errorf("%s, %s: got %+v, %v, want a refusal", typ, name, got, err)
+			}
+			w.service.status = nil
+			if _, err := w.action(v, s.SwapID); err != nil {
+				w.Errorf("%s, %s: after the lie the truth is refused: %v", typ, name, err)
+			}
+		}
+	}
+}
+
+// An invoice is paid once: neither another opening for a swap whose opening was handed
+// out, nor a second swap for the same invoice, reaches the wallet.
+func paysOnce(w *world) {
+	v := w.wallet()
+	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: w.net.User.Address(w.chain),
+		DstToken: "LIGHTNING-BTC", DstAddress: w.net.Invoice(50_000)}
+	first, err := v.CreateSwap(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	second, err := v.CreateSwap(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := w.action(v, first.SwapID); err != nil {
+		w.Fatal(err)
+	}
+	if got, err := w.action(v, second.SwapID); !refuses(err) {
+		w.Errorf("a second swap for the invoice: got %+v, %v, want a refusal", got, err)
+	}
+	theirs, err := w.action(w.service.Service, second.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.service.status = func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = theirs.Txs }
+	if got, err := w.action(v, first.SwapID); !refuses(err) {
+		w.Errorf("a second opening for the swap: got %+v, %v, want a refusal", got, err)
+	}
+}
+
+// The service gets what carries out the verified step and nothing else, and its word for
+// what it did does not count.
+func submits(w *world) {
+	v := w.wallet()
+	s, other := w.out(v, swapper.SwapToBTCLN), w.out(v, swapper.SwapToBTCLN)
+	sign := func(id string) []string {
+		w.Helper()
+		a, err := w.action(v, id)
+		if err != nil {
+			w.Fatal(err)
+		}
+		txs, err := w.net.User.Sign(&swapper.Action{SignSmartChainTransaction: a})
+		if err != nil {
+			w.Fatal(err)
+		}
+		return txs
+	}
+	theirs := sign(other.SwapID)
+	submit := func(txs []string) (*swapper.SubmitTransactionOutput, error) {
+		return v.SubmitTransaction(w.Context(), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: txs})
+	}
+	if got, err := submit(theirs); err == nil {
+		w.Errorf("before the opening was verified: got %v", got)
+	}
+	ours := sign(s.SwapID)
+	for name, txs := range map[string][]string{"another swap's": theirs, "too many": slices.Concat(ours, theirs), "unsigned": {"0x"}, "none": nil} {
+		if got, err := submit(txs); err == nil {
+			w.Errorf("%s: got %v", name, got)
+		}
+	}
+	if len(w.service.taken) != 0 {
+		w.Fatalf("the service got %+v", w.service.taken)
+	}
+	w.service.lose = true
+	got, err := submit(ours)
+	if err != nil || len(got.TxHashes) != len(ours) || slices.Contains(got.TxHashes, "told") || len(w.service.taken) != 1 {
+		w.Errorf("what was verified: got %+v, %v", got, err)
+	}
+}
+
+// The service says that a swap is paid, refunded or over; the wallet's own nodes know better.
+func ends(w *world) {
+	v := w.wallet()
+	s := w.out(v, swapper.SwapToBTCLN)
+	if _, err := w.action(v, s.SwapID); err != nil {
+		w.Fatal(err)
+	}
+	w.service.status = func(out *swapper.GetSwapStatusOutput) {
+		out.CurrentAction = nil
+		out.IsFinished, out.IsSuccess, out.IsFailed, out.IsExpired = true, true, true, true
+		out.State.Name = "CLAIMED"
+	}
+	out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if out.IsFinished || out.IsSuccess || out.IsFailed || out.IsExpired || !strings.HasPrefix(out.State.Description, "By the wallet's own nodes the escrow is not open.") {
+		w.Errorf("got %+v", out.ListSwapOutput)
+	}
+}
+
+// A service that is silent once the money is locked, with a provider that does not pay:
+// the wallet takes its money back alone, once the escrow has expired.
+func refundsAlone(w *world) {
+	w.net.Misbehave(swappertest.LPFault{NeverPay: true, NoRefund: true})
+	v := w.wallet()
+	before := w.balance()
+	s := w.out(v, swapper.SwapToBTCLN)
+	opened := func(out *swapper.GetSwapStatusOutput) bool {
+		return strings.HasPrefix(out.State.Description, "By the wallet's own nodes the escrow is open")
+	}
+	if _, err := w.net.User.FinishUntil(w.Context(), v, s.SwapID, opened); err != nil {
+		w.Fatal(err)
+	}
+	w.service.gone = true
+	if out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err == nil {
+		w.Fatalf("before the end, without the service: got %+v", out)
+	}
+	if err := w.net.Advance(5*24*time.Hour + 30*time.Minute); err != nil {
+		w.Fatal(err)
+	}
+	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if !end.IsFailed || end.IsSuccess {
+		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
+	}
+	if after := w.balance(); after.Cmp(before) != 0 {
+		w.Errorf("the user has %s, had %s", after, before)
+	}
+}

@@ -1,0 +1,244 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/swapstate"
+)
+
+// GetSwapStatus implements [swapper.Service]. It shows what was agreed, what the wallet's
+// own nodes say of the escrow, and the service's word of the state, marked as such; a quote
+// that has changed is refused. An action is verified, or withheld with an ActionError that
+// says so. Once the escrow has expired, the refund is made from what the wallet's own nodes
+// say, whatever the service says or does not say. A secret is refused before the service
+// hears of it. The nodes are asked while the service is, and once more for an action.
+func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	if in.Secret != "" {
+		return nil, fault.Invalid("secret", "must be empty: that it may be revealed is not verified yet")
+	}
+	t, version, err := v.agreed(ctx, in.SwapID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var got *swapper.GetSwapStatusOutput
+	var fact *chains.EscrowFact
+	var refused error
+	var g errgroup.Group
+	g.Go(func() error { got, refused = v.told(ctx, t, in); return nil })
+	g.Go(func() error { fact = v.fact(ctx, o, t); return nil })
+	_ = g.Wait() // both keep their errors
+	due := v.refundable(t, fact)
+	state, known := without(fact, due)
+	if refused != nil && !known {
+		return nil, refused
+	}
+	if refused == nil {
+		state = got.State
+		state.Description = wordOfService + state.Description
+	}
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
+		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
+	ended(&out.ListSwapOutput, fact)
+	switch {
+	case due:
+		out.CurrentAction, err = v.refund(ctx, o, in, t)
+	case refused == nil:
+		err = v.act(ctx, o, version, t, in, got, fact, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// without is the state of a swap for which the service is not needed any more.
+func without(fact *chains.EscrowFact, due bool) (swapper.SwapState, bool) {
+	switch {
+	case due:
+		return swapper.SwapState{Number: swapstate.OutRefundable, Name: "REFUNDABLE"}, true
+	case fact == nil || fact.Err != nil:
+		return swapper.SwapState{}, false
+	case fact.State == chains.EscrowClaimed:
+		return swapper.SwapState{Number: swapstate.OutClaimed, Name: "CLAIMED"}, true
+	case fact.State == chains.EscrowRefunded:
+		return swapper.SwapState{Number: swapstate.OutRefunded, Name: "REFUNDED"}, true
+	}
+	return swapper.SwapState{}, false
+}
+
+// patience is how long the service may take to answer, so that a silent one does not keep
+// the wallet from what it can do alone.
+const patience = 20 * time.Second
+
+// told asks the service for a status, and compares it with what was agreed.
+func (v *verifier) told(ctx context.Context, t terms, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	got, err := v.service.GetSwapStatus(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if got == nil {
+		return nil, fault.New(fault.Upstream, "the service gave no answer")
+	}
+	return got, v.unchanged(in.SwapID, t, got.SwapOutputBase)
+}
+
+// act fills in the action of a status.
+func (v *verifier) act(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, out *swapper.GetSwapStatusOutput) error {
+	switch a := got.CurrentAction; {
+	case a == nil:
+		return nil
+	case a.Wait != nil:
+		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
+		return nil
+	case a.SignSmartChainTransaction != nil:
+		sign, err := v.signing(ctx, o, in.SwapID, version, t, in, got, fact)
+		switch {
+		case err == nil:
+			out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
+		case fault.CodeOf(err) == fault.Unsupported:
+			out.ActionError, err = &swapper.ActionError{Code: fault.Unsupported, Error: err.Error()}, nil
+		}
+		return err
+	default:
+		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
+		return nil
+	}
+}
+
+// maxPoll is the longest time that a wallet waits before it looks again, in seconds.
+const maxPoll = 60
+
+// wait is what the service says of how long to wait, within bounds.
+func wait(said swapper.Wait) *swapper.Wait {
+	w := &swapper.Wait{Name: swapper.NameAwaitingLPPayout, Description: "Told by the service, not verified: wait.", ExpectedTimeSeconds: said.ExpectedTimeSeconds, PollTimeSeconds: said.PollTimeSeconds}
+	if !(w.ExpectedTimeSeconds >= 0) {
+		w.ExpectedTimeSeconds = -1
+	}
+	if !(w.PollTimeSeconds >= 0 && w.PollTimeSeconds <= maxPoll) {
+		w.PollTimeSeconds = maxPoll
+	}
+	return w
+}
+
+// unchanged compares a later answer with what was agreed.
+func (v *verifier) unchanged(id string, t terms, got swapper.SwapOutputBase) error {
+	q := got.Quote
+	amount := func(field string, got, want *big.Int) error {
+		return same(ReasonAgreed, "quote."+field+".rawAmount", text(got), text(want))
+	}
+	return errors.Join(
+		same(ReasonID, "swapId", got.SwapID, id),
+		same(ReasonType, "swapType", string(got.SwapType), string(t.Type)),
+		ofToken("quote.inputAmount", q.InputAmount, t.Src),
+		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
+		amount("inputAmount", q.InputAmount.RawAmount, t.Input),
+		amount("outputAmount", q.OutputAmount.RawAmount, t.Output),
+		v.sameRecipient(t, q.OutputAddress),
+	)
+}
+
+// GetSupportedTokens implements [swapper.Service]: tokens of chains that are not
+// configured are left out, and the others must be those that the wallet knows.
+func (v *verifier) GetSupportedTokens(ctx context.Context, in swapper.GetSupportedTokensInput) ([]swapper.Token, error) {
+	got, err := v.service.GetSupportedTokens(ctx, in)
+	return v.known(ctx, got, err)
+}
+
+// GetSwapCounterTokens implements [swapper.Service], as GetSupportedTokens does.
+func (v *verifier) GetSwapCounterTokens(ctx context.Context, in swapper.GetSwapCounterTokensInput) ([]swapper.Token, error) {
+	got, err := v.service.GetSwapCounterTokens(ctx, in)
+	return v.known(ctx, got, err)
+}
+
+func (v *verifier) known(ctx context.Context, got []swapper.Token, err error) ([]swapper.Token, error) {
+	if err != nil {
+		return nil, err
+	}
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []swapper.Token
+	for i, said := range got {
+		known, ok := o.tokens.ByID(said.ID)
+		if !ok {
+			continue
+		}
+		want := swapper.TokenOf(known)
+		at := fmt.Sprintf("[%d].", i)
+		if err := errors.Join(
+			same(ReasonToken, at+"chainId", said.ChainID, want.ChainID),
+			same(ReasonToken, at+"ticker", said.Ticker, want.Ticker),
+			same(ReasonToken, at+"decimals", fmt.Sprint(said.Decimals), fmt.Sprint(want.Decimals)),
+			v.sameToken(o, at+"address", said, want),
+		); err != nil {
+			return nil, err
+		}
+		all = append(all, want)
+	}
+	return all, nil
+}
+
+// sameToken compares the addresses of a token in the chain's canonical form.
+func (v *verifier) sameToken(o *opened, field string, said, want swapper.Token) error {
+	address := said.Address
+	if chain := o.byID[want.ChainID]; chain != nil {
+		if canonical, err := chain.TokenAddress(address); err == nil {
+			address = canonical
+		}
+	}
+	return same(ReasonToken, field, address, want.Address)
+}
+
+// GetSwapLimits implements [swapper.Service]. The limits are the service's word: they say
+// which amounts it takes, and no money depends on them.
+func (v *verifier) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsInput) (*swapper.GetSwapLimitsOutput, error) {
+	return v.service.GetSwapLimits(ctx, in)
+}
+
+func notYet(operation string) error {
+	return fault.New(fault.Unsupported, "%s is not verified yet, and is not passed on to the service", operation)
+}
+
+// SettleWithLnurl implements [swapper.Service]: it refuses.
+func (v *verifier) SettleWithLnurl(context.Context, swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
+	return nil, notYet("settleWithLnurl")
+}
+
+// ListSwaps implements [swapper.Service]: it refuses.
+func (v *verifier) ListSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return nil, notYet("listSwaps")
+}
+
+// ListPendingSwaps implements [swapper.Service]: it refuses.
+func (v *verifier) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return nil, notYet("listPendingSwaps")
+}
+
+// ParseAddress implements [swapper.Service]: it refuses.
+func (v *verifier) ParseAddress(context.Context, swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
+	return nil, notYet("parseAddress")
+}
+
+// GetSpendableBalance implements [swapper.Service]: it refuses.
+func (v *verifier) GetSpendableBalance(context.Context, swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
+	return nil, notYet("getSpendableBalance")
+}
