@@ -42,6 +42,7 @@ var systemClock = map[string]string{
 	"httpapi/metrics/metrics.go":            "measures how long answers take",
 	"httpapi/metrics/snapshot.go":           "how old the last snapshot is",
 	"httpapi/webhook/options.go":            "the default",
+	"verify/config.go":                      "the default",
 	"httpapi/webhook/deliver.go":            "on the wire: receivers compare the time of a message with their clocks",
 	"httpapi/webhook/sender.go":             "how often the store is looked at",
 	"httpapi/accesslog/accesslog.go":        "measures how long answers take",

@@ -91,28 +91,24 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer shut()
 
 	kept := &refused{path: o.refusedFile()}
-	var stored, present, refusals int
-	var failed error
-	for r, err := range client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}) {
-		outcome := "imported"
+	var stored, present, failed int
+	for r, e := range client.Import(ctx, swapper.ImportInput{ChainID: o.chain, Records: records.All(ctx), DryRun: o.dry}) {
 		switch {
-		case err != nil:
-			failed = err
-			continue
+		case e != nil:
+			err = e
 		case r.Err != nil:
-			refusals++
+			failed++
 			fmt.Fprintf(out, "%s is refused (%s): %v\n", records.id, fault.CodeOf(r.Err), r.Err)
 			kept.add(records.id, r.Err, records.data)
-			continue
 		case r.Present:
 			present++
-			outcome = "present"
+			fmt.Fprintf(out, "%s, %s in state %s: present\n", records.id, r.Swap.SwapType, r.Swap.State.Name)
 		default:
 			stored++
+			fmt.Fprintf(out, "%s, %s in state %s: imported\n", records.id, r.Swap.SwapType, r.Swap.State.Name)
 		}
-		fmt.Fprintf(out, "%s, %s in state %s: %s\n", records.id, r.Swap.SwapType, r.Swap.State.Name, outcome)
 	}
-	if err := errors.Join(failed, kept.Close(failed == nil)); err != nil {
+	if err := errors.Join(err, kept.Close(err == nil)); err != nil {
 		return err
 	}
 	if err := rents(ctx, o, out); err != nil {
@@ -122,12 +118,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if o.dry {
 		done = "can be imported"
 	}
-	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", stored, done, present, refusals)
-	if refusals > 0 {
+	fmt.Fprintf(out, "%d %s, %d already present, %d refused\n", stored, done, present, failed)
+	if failed > 0 {
 		if kept.path != "" {
-			return fmt.Errorf("%d records were refused; they are in %s", refusals, kept.path)
+			return fmt.Errorf("%d records were refused; they are in %s", failed, kept.path)
 		}
-		return fmt.Errorf("%d records were refused", refusals)
+		return fmt.Errorf("%d records were refused", failed)
 	}
 	return nil
 }

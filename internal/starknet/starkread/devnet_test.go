@@ -223,7 +223,7 @@ func TestSignaturesOnANetwork(t *testing.T) {
 		}
 	}
 	balances := need[[]*big.Int](g)(g.ledger.Balances(g.Context(), g.net.User.Address, wire.STRK, starknet.USDC))
-	if balances[0].Cmp(need[*big.Int](g)(g.net.Balance(wire.STRK, g.net.User.Address))) != 0 || balances[1].Int64() != 1e15 {
+	if balances[0].Cmp(need[*big.Int](g)(g.net.Balance(wire.STRK, g.net.User.Address))) != 0 || balances[1].Int64() != 2e12 {
 		g.Errorf("%v", balances)
 	}
 	if a := need[starkread.Account](g)(g.ledger.Account(g.Context(), g.net.NewAccount().Address)); a.Deployed || a.Next != 0 {
