@@ -35,7 +35,7 @@ func (l *localNet) signAs(text string, change func(*types.DynamicFeeTx)) string 
 func (l *localNet) payToken(t *testing.T) (chains.Contract, chains.Plan) {
 	t.Helper()
 	k, _ := l.chain.Contract("")
-	e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: l.Contracts().Token.Hex(), Amount: big.NewInt(1e15),
+	e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: l.Contracts().Token.Hex(), Amount: big.NewInt(1e9),
 		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256([]byte("token"))}, Sequence: big.NewInt(9), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true})
 	l.must(err)
 	auth := l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -108,14 +108,16 @@ func leaves(err error) []error {
 	return out
 }
 
-// pathForm is the path with which the text of each error begins, and one word of it.
-var (
-	pathForm = regexp.MustCompile(`^[A-Za-z][\w-]*(\[\d+\]|\.[\w-]+)*`)
-	stepForm = regexp.MustCompile(`[\w-]+`)
-)
-
 // steps are the words of the path with which a text begins: auth, 0, name.
-func steps(text string) []string { return stepForm.FindAllString(pathForm.FindString(text), -1) }
+func steps(text string) []string {
+	beyond := func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_-.[]", c)
+	}
+	if end := strings.IndexFunc(text, beyond); end >= 0 {
+		text = text[:end]
+	}
+	return strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(".[]", c) })
+}
 
 // locate returns the line of the key with which a text begins, or of what would hold it; 0 if the file
 // has neither.
