@@ -148,9 +148,16 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		return err
 	}
 	log.Info("starting", "config", c.file, "bitcoinNetwork", swaps.Network.String(), "chains", slices.Sorted(maps.Keys(c.Chains)), "store", c.where())
-	defer context.AfterFunc(ctx, func() {
+	said := make(chan struct{})
+	unsaid := context.AfterFunc(ctx, func() {
+		defer close(said)
 		log.Info("ending: no new connections, and requests in progress may finish", "grace", time.Duration(c.StopGrace))
-	})()
+	})
+	defer func() {
+		if !unsaid() {
+			<-said
+		}
+	}()
 
 	store, file, err := c.openStore(ctx)
 	if err != nil {
