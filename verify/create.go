@@ -38,13 +38,15 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	}
 	asked := in
 	asked.Amount = new(big.Int).Set(in.Amount) // a service in this process cannot change what it is compared with
+	if want.receives() {
+		asked.PaymentHash = hex.EncodeToString(want.Hash[:])
+	}
 	var got *swapper.CreateSwapOutput
 	var market *big.Int
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { got, err = v.service.CreateSwap(gctx, asked); return err })
 	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, want.smart()); return err })
 	if want.receives() {
-		asked.PaymentHash = hex.EncodeToString(want.Hash[:])
 		g.Go(func() error {
 			heads, err := o.byID[want.Dst.Chain].Heads(gctx)
 			want.From = heads.Final.Height
