@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
@@ -131,27 +130,4 @@ func take(next *Record, d Declined, said string) {
 	if said == Done {
 		next.Problem = ""
 	}
-}
-
-// What is said of a transaction that the LP has, and that something else takes the place of.
-// The LP's quote is used up by it, whoever handed it in.
-var (
-	errContested = fault.New(fault.InvalidState, "another transaction, which is not confirmed yet, spends an input of the swap's Bitcoin transaction; wait until one of the two is confirmed: if it is the other one, nothing was paid by this swap, and a new one is to be created")
-	errDisplaced = fault.New(fault.InvalidState, "another transaction has spent an input of the swap's Bitcoin transaction, so that nothing was paid by this swap; its quote is used up; create a new swap")
-)
-
-// spvSpentElsewhere says what became of a transaction that can no longer be mined, or that
-// may not be; nil otherwise. Bitcoin decides: while the other one is not confirmed, the swap
-// is not over.
-func spvSpentElsewhere(in In) error {
-	row, _ := rowOf(spvStates, in.R.State)
-	f := in.Obs.Payment
-	switch {
-	case !in.R.Posted():
-	case in.R.State == swapstate.SPVExpired || in.R.State == swapstate.SPVFailed:
-		return errDisplaced
-	case (!row.Finished || row.Pending) && f.Known() && f.Value == nil && in.Obs.Spends.Known() && spentElsewhere(in.R.Bitcoin.TxID, in.Obs.Spends.Value):
-		return errContested
-	}
-	return nil
 }

@@ -123,43 +123,6 @@ func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 	}
 }
 
-// A transaction that the provider has taken, a stranger's too, and that is double-spent: the
-// quote is used up. That is said, with what to do; the swap is over only once Bitcoin has
-// decided, and not if it decides for the transaction.
-func TestATakenTransactionThatIsDoubleSpent(t *testing.T) {
-	f := newSPVFromBTC()
-	posted := passOf(strangersPass, func(in *In) {
-		in.R.State, in.R.Bitcoin.Posted = swapstate.SPVPosted, true
-		in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Outcome: Done}}
-	})
-	for name, c := range map[string]struct {
-		change func(*In)
-		state  int
-		says   error
-	}{
-		"its inputs are there":                   {func(*In) {}, swapstate.SPVPosted, nil},
-		"another one spends one, in no block":    {spentBy(8, bitcoin.SpentInMempool), swapstate.SPVPosted, errContested},
-		"another one has spent one":              {spentBy(8, bitcoin.SpentConfirmed), swapstate.SPVExpired, errDisplaced},
-		"it was seen, and another one spends":    {func(in *In) { in.R.State = swapstate.SPVBroadcasted; spentBy(8, bitcoin.SpentInMempool)(in) }, swapstate.SPVBroadcasted, errContested},
-		"it was seen, and another one has spent": {func(in *In) { in.R.State = swapstate.SPVBroadcasted; spentBy(8, bitcoin.SpentConfirmed)(in) }, swapstate.SPVFailed, errDisplaced},
-		"it has spent them itself":               {spentBy(9, bitcoin.SpentConfirmed), swapstate.SPVPosted, nil},
-	} {
-		in := passOf(posted, c.change)()
-		next, _ := f.Step(in)
-		if next == nil {
-			next = in.R
-		}
-		in.R = next
-		if v := f.View(in); next.State != c.state || v.Blocked != c.says {
-			t.Errorf("%s: state %d, says %v; want %d, %v", name, next.State, v.Blocked, c.state, c.says)
-		}
-	}
-	// What was not handed to the provider leaves its quote open.
-	if next, _ := f.Step(passOf(strangersPass, spentBy(8, bitcoin.SpentInMempool))()); next.State != swapstate.SPVCreated {
-		t.Errorf("before the provider has it: state %d, want an open quote", next.State)
-	}
-}
-
 // A provider may send what it has refused: all transactions of a swap spend the vault's
 // output, and its spender is the one that is followed.
 func TestARefusedTransactionMayBeSent(t *testing.T) {

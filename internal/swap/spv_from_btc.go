@@ -372,9 +372,6 @@ func spvView(in In) View {
 	default:
 		pay.Status = shownExpired
 	}
-	if v.Blocked == nil {
-		v.Blocked = spvSpentElsewhere(in)
-	}
 	if pay.Status == shownConfirmed {
 		pay.Confirmations = &Confirmations{Current: target, Target: target}
 		pay.SettleTx = pay.InitTx
