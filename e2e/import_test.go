@@ -1,98 +1,25 @@
 package e2e
 
 import (
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"iter"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/btcsuite/btcd/chaincfg"
-	"github.com/btcsuite/btcd/txscript"
-
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	invoices "github.com/swapper-go/swapper/internal/lightning"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
-
-// theirs is a stored swap as the reference service would have stored it (protocol:
-// swap-flows-escrow.md §2, swap-flows-spv-and-core.md A3).
-func (w *world) theirs(id string) []byte {
-	w.t.Helper()
-	e, err := w.store.Get(w.t.Context(), id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	r, err := swap.Decode(id, e.Version, e.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	path := map[swap.Type]string{swap.ToBTC: "tobtc", swap.ToBTCLN: "tobtcln", swap.FromBTCLNAuto: "frombtcln_auto", swap.SPVFromBTC: "frombtc_spv"}[r.Type]
-	m := map[string]any{
-		"id": r.ID, "type": int(r.Type), "initiator": r.Signer, "state": r.State, "url": r.LP.URL + "/" + path, "expiry": int64(r.Expiry), "version": 1,
-		"initiated": true, "exactIn": r.Terms.ExactIn, "createdAt": int64(r.CreatedAt), "contractVersion": r.Contract, "swapFee": r.Terms.SwapFee.Raw.String(),
-		"swapFeeBtc": "100", "randomNonce": r.ID[max(0, len(r.ID)-32):], "usesClaimHashAsId": true, "_isValid": true, "_satsBaseFee": "10", "_feePPM": "3000",
-		"_differencePPM": "0", "_realPriceUSatPerToken": "1000000000", "_swapPriceUSatPerToken": "1000000000",
-	}
-	if x := r.Escrow; x != nil {
-		m["commitTxId"], m["claimTxId"], m["refundTxId"], m["feeRate"] = x.InitTx, x.ClaimTx, x.RefundTx, x.FeeRate
-		if x.Real != nil {
-			m["data"] = x.Real.Data
-		}
-		if x.Init != nil {
-			m["prefix"], m["timeout"], m["signature"] = x.Init.Prefix, quoted(x.Init.Timeout), x.Init.Signature
-		}
-		if r.Type == swap.FromBTCLNAuto {
-			m["initialSwapData"], m["commitedAt"] = x.Expected.Data, int64(x.OpenedAt)
-			m["btcAmountSwap"], m["btcAmountGas"], m["gasSwapFeeBtc"], m["gasSwapFee"] = r.Terms.Input.Raw.String(), "0", "0", "0"
-		}
-	}
-	if l := r.Lightning; l != nil {
-		m["pr"], m["paymentHash"] = l.Invoice, l.Hash
-		if !l.Preimage.IsZero() {
-			m["secret"] = hex.EncodeToString(l.Preimage[:])
-		}
-	}
-	if r.Terms.NetworkFee != nil {
-		m["networkFee"], m["networkFeeBtc"] = r.Terms.NetworkFee.Raw.String(), "50"
-	}
-	if b := r.Bitcoin; r.Type == swap.ToBTC {
-		m["address"], m["amount"], m["requiredConfirmations"], m["nonce"] = b.Address, quoted(int64(b.Sats)), b.Confirmations, quoted(int64(b.Nonce))
-	}
-	if v := r.Vault; v != nil {
-		m["quoteId"], m["vaultOwner"], m["vaultId"], m["vaultRequiredConfirmations"] = v.QuoteID, v.Owner, v.VaultID.String(), r.Bitcoin.Confirmations
-		m["vaultTokenMultipliers"] = []string{v.Multipliers[0].String(), v.Multipliers[1].String()}
-		m["vaultBtcAddress"], m["vaultUtxo"], m["vaultUtxoValue"] = w.addressOf(v.Script), v.UTXO, quoted(v.UTXOSats)
-		m["btcDestinationAddress"], m["btcAmount"], m["minimumBtcFeeRate"] = w.addressOf(v.LPScript), quoted(int64(r.Bitcoin.Sats)), v.MinFeeRate
-		m["btcAmountSwap"], m["btcAmountGas"] = quoted(v.Sats[0]), quoted(v.Sats[1])
-		m["outputTotalSwap"], m["outputTotalGas"], m["outputSwapToken"] = r.Terms.Output.Raw.String(), "0", r.Terms.Output.Token.Address
-		m["callerFeeShare"], m["frontingFeeShare"], m["executionFeeShare"] = quoted(int64(v.Shares[0])), quoted(int64(v.Shares[1])), quoted(int64(v.Shares[2]))
-		m["expiry"], m["genesisSmartChainBlockHeight"], m["recipient"] = int64(v.Deadline), r.From, r.Signer
-	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return text
-}
-
-func quoted(n int64) string { return strconv.FormatInt(n, 10) }
-
-func (w *world) addressOf(script []byte) string {
-	w.t.Helper()
-	_, all, _, err := txscript.ExtractPkScriptAddrs(script, &chaincfg.RegressionNetParams)
-	if err != nil || len(all) != 1 {
-		w.t.Fatalf("script %x: %v", script, err)
-	}
-	return all[0].EncodeAddress()
-}
 
 // each yields records.
 func each(records ...[]byte) iter.Seq2[[]byte, error] {
@@ -111,7 +38,7 @@ type outcomes struct{ stored, present, refused int }
 // imported imports records and returns what was reported.
 func (w *world) imported(dry bool, records ...[]byte) (sum outcomes, all []swapper.ImportReport) {
 	w.t.Helper()
-	for r, err := range w.client.Import(w.within(30*time.Second), swapper.ImportInput{ChainID: "CITREA", Records: each(records...), DryRun: dry}) {
+	for r, err := range w.client.Import(w.within(30*time.Second), swapper.ImportInput{ChainID: w.chain(), Records: each(records...), DryRun: dry}) {
 		switch {
 		case err != nil:
 			w.t.Fatal(err)
@@ -127,68 +54,183 @@ func (w *world) imported(dry bool, records ...[]byte) (sum outcomes, all []swapp
 	return sum, all
 }
 
-// Swaps of the reference service go on here where they were there: each type from a
-// quote, and one whose money is locked already.
-func TestImportedSwapsSettle(t *testing.T) {
-	depth.OnlyFull(t)
-	t.Parallel()
-	w := start(t, options{})
-	wbtc := w.net.EVM.Contracts().Token
-	outgoing, incoming := w.outgoing(), w.incoming()
-	want := map[string]swapper.SwapType{} // by id
-	var records [][]byte
-	for typ, request := range map[swapper.SwapType]func() swapper.CreateSwapInput{
-		swapper.SwapToBTC: outgoing[swapper.SwapToBTC], swapper.SwapToBTCLN: outgoing[swapper.SwapToBTCLN],
-		swapper.SwapFromBTCLNAuto: incoming[swapper.SwapFromBTCLNAuto], swapper.SwapSPVVaultFromBTC: incoming[swapper.SwapSPVVaultFromBTC],
-	} {
-		id := w.create(request()).SwapID
-		want[id] = typ
-		records = append(records, w.theirs(id))
-	}
-	before := w.balance(wbtc)
-	w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
-	locked := w.create(outgoing[swapper.SwapToBTC]()).SwapID
-	w.until(locked, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "COMMITED" })
-	records = append(records, w.theirs(locked))
-	w.net.LPs[0].Misbehave(lp.Fault{})
+// underWay is a swap that the reference service has begun and that ends here.
+type underWay struct {
+	typ swapper.SwapType
+	// in is the state in which it comes over: all that the user pays is paid, and nobody
+	// has answered.
+	in string
+	// refused is set where the payee refuses the LP's payment afterwards.
+	refused bool
+}
 
+// comeOver are swaps on each chain, the first of which is always tried.
+var comeOver = []struct {
+	on    string
+	swaps []underWay
+}{
+	{"", []underWay{{typ: swapper.SwapFromBTCLNAuto, in: "CLAIM_COMMITED"}, {typ: swapper.SwapToBTC, in: "COMMITED"}, {typ: swapper.SwapToBTCLN, in: "COMMITED"},
+		{typ: swapper.SwapToBTCLN, in: "COMMITED", refused: true}, {typ: swapper.SwapSPVVaultFromBTC, in: "BROADCASTED"},
+		{typ: swapper.SwapTrustedFromLN, in: "PR_PAID"}, {typ: swapper.SwapTrustedFromBTC, in: "PR_CREATED"}}},
+	{solwire.V1, []underWay{{typ: swapper.SwapFromBTC, in: "CLAIM_COMMITED"}, {typ: swapper.SwapFromBTCLN, in: "PR_PAID"}, {typ: swapper.SwapToBTC, in: "COMMITED"},
+		{typ: swapper.SwapToBTCLN, in: "COMMITED"}, {typ: swapper.SwapToBTCLN, in: "COMMITED", refused: true},
+		{typ: swapper.SwapTrustedFromLN, in: "PR_PAID"}, {typ: swapper.SwapTrustedFromBTC, in: "PR_CREATED"}}},
+	{solwire.V2, []underWay{{typ: swapper.SwapTrustedFromLN, in: "PR_PAID"}, {typ: swapper.SwapTrustedFromBTC, in: "PR_CREATED"}, {typ: swapper.SwapFromBTC, in: "CLAIM_COMMITED"},
+		{typ: swapper.SwapFromBTCLNAuto, in: "CLAIM_COMMITED"}, {typ: swapper.SwapToBTC, in: "COMMITED"}, {typ: swapper.SwapToBTCLN, in: "COMMITED"},
+		{typ: swapper.SwapToBTCLN, in: "COMMITED", refused: true}}},
+	{starknetName, []underWay{{typ: swapper.SwapSPVVaultFromBTC, in: "BROADCASTED"}, {typ: swapper.SwapFromBTCLNAuto, in: "CLAIM_COMMITED"}, {typ: swapper.SwapToBTC, in: "COMMITED"},
+		{typ: swapper.SwapToBTCLN, in: "COMMITED"}, {typ: swapper.SwapToBTCLN, in: "COMMITED", refused: true},
+		{typ: swapper.SwapTrustedFromLN, in: "PR_PAID"}, {typ: swapper.SwapTrustedFromBTC, in: "PR_CREATED"}}},
+}
+
+// Swaps of the reference service go on here where they were there, each to its end: those
+// whose money is on its way, and those that are quotes yet.
+func TestImportedSwapsSettle(t *testing.T) {
+	t.Parallel()
+	for _, c := range comeOver {
+		for _, quoted := range depth.Of(1, []bool{false, true}) {
+			t.Run(cmp.Or(c.on, "evm")+map[bool]string{false: " under way", true: " quoted"}[quoted], func(t *testing.T) {
+				t.Parallel()
+				w := start(t, options{on: c.on, slow: true})
+				w.settleImported(depth.Of(1, c.swaps), quoted)
+			})
+		}
+	}
+}
+
+// settleImported begins swaps, moves them to an empty store as records of the reference,
+// and takes them to their ends.
+func (w *world) settleImported(swaps []underWay, quoted bool) {
+	t := w.t.(*testing.T)
+	before := w.book()
+	w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+	w.tower.Behave(watchtower.Behaviour{Deaf: true, NoVaults: true, NoProofs: true})
+	begun := make([]*swapper.CreateSwapOutput, len(swaps))
+	records := make([][]byte, len(swaps))
+	for i, s := range swaps {
+		begun[i] = w.begin(s.typ)
+		if !quoted {
+			w.until(begun[i].SwapID, func(now *swapper.GetSwapStatusOutput) bool {
+				a := now.CurrentAction
+				return now.State.Name == s.in && a != nil && a.SendToAddress == nil && a.SignPSBT == nil
+			})
+		}
+		records[i] = w.theirs(begun[i].SwapID)
+	}
 	w.close()
 	if err := os.Remove(w.path); err != nil {
 		t.Fatal(err)
 	}
+	w.net.LPs[0].Misbehave(lp.Fault{})
+	w.tower.Behave(watchtower.Behaviour{})
+	for i, s := range swaps {
+		if s.refused {
+			w.refuse(begun[i].Quote.OutputAddress)
+		}
+	}
 	w.open()
-	if sum, _ := w.imported(true, records...); sum != (outcomes{stored: 5}) {
-		t.Errorf("dry run: %+v", sum)
+	w.user.Mine = func() { w.mine(1) }
+
+	if sum, reports := w.imported(true, records...); sum != (outcomes{stored: len(swaps)}) {
+		t.Fatalf("dry run: %+v: %+v", sum, reports)
 	}
 	if all, err := w.client.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: w.address()}); err != nil || len(all) != 0 {
 		t.Fatalf("a dry run stored %d swaps, %v", len(all), err)
 	}
 	sum, reports := w.imported(false, records...)
-	if sum != (outcomes{stored: 5}) {
+	if sum != (outcomes{stored: len(swaps)}) {
 		t.Fatalf("%+v: %+v", sum, reports)
 	}
 	for i, r := range reports {
-		if r.Record != i || r.Swap.SwapID != locked && r.Swap.SwapType != want[r.Swap.SwapID] {
-			t.Errorf("report %d: %+v", i, r)
+		var record struct{ ID string }
+		if err := json.Unmarshal(records[i], &record); err != nil {
+			t.Fatal(err)
+		}
+		if r.Record != i || r.Swap.SwapType != swaps[i].typ || r.Swap.SwapID != record.ID {
+			t.Errorf("report %d: %+v, want %s %s", i, r.Swap, swaps[i].typ, record.ID)
 		}
 	}
-	if sum, _ := w.imported(false, records...); sum != (outcomes{present: 5}) {
+	if sum, _ := w.imported(false, records...); sum != (outcomes{present: len(swaps)}) {
 		t.Errorf("the second time: %+v", sum)
 	}
-	for id, typ := range want {
-		if end := w.finish(id); !end.IsSuccess {
-			t.Errorf("%s ended as %s", typ, end.State.Name)
+	want := map[string]int64{}
+	var miners int64 // how many Bitcoin transactions of the user pay them
+	for i, s := range swaps {
+		t.Run(string(s.typ)+map[bool]string{true: " refused"}[s.refused], func(t *testing.T) {
+			w := w.in(t)
+			end, q := w.finish(reports[i].Swap.SwapID), begun[i].Quote
+			if end.IsSuccess == s.refused || s.refused && end.State.Name != "REFUNDED" {
+				t.Errorf("ended as %s", end.State.Name)
+			}
+			in, out := raw(q.InputAmount), raw(q.OutputAmount)
+			switch {
+			case s.refused:
+			case s.typ == swapper.SwapToBTC:
+				to, err := bitcoin.ParseAddress(q.OutputAddress, bitcoin.Regtest)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := w.at(to); got != out {
+					t.Errorf("received %d sats, agreed on %d", got, out)
+				}
+				want["user WBTC"] -= in
+			case s.typ == swapper.SwapToBTCLN:
+				want["user WBTC"] -= in
+				want["recipient msat"] += 1000 * out
+			case s.typ == swapper.SwapTrustedFromLN, s.typ == swapper.SwapTrustedFromBTC:
+				if got := w.coins(q.OutputAddress); got.Cmp(q.OutputAmount.RawAmount) != 0 {
+					t.Errorf("received %v, agreed on %v", got, q.OutputAmount.RawAmount)
+				}
+			default:
+				want["user WBTC"] += out
+			}
+			switch s.typ {
+			case swapper.SwapFromBTCLN, swapper.SwapFromBTCLNAuto, swapper.SwapTrustedFromLN:
+				want["user msat"] -= 1000 * in
+			case swapper.SwapFromBTC, swapper.SwapSPVVaultFromBTC, swapper.SwapTrustedFromBTC:
+				want["user sats"] -= in
+				miners++
+			}
+		})
+	}
+	changed := w.since(before)
+	for _, name := range []string{"user WBTC", "escrows WBTC", "recipient msat", "user msat"} {
+		if changed[name] != want[name] {
+			t.Errorf("%s changed by %d, want %d", name, changed[name], want[name])
 		}
 	}
-	if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	if end := w.finish(locked); end.State.Name != "REFUNDED" && !end.IsSuccess {
-		t.Errorf("the locked one ended as %s, %v are missing", end.State.Name, w.gained(before))
+	if fees := want["user sats"] - changed["user sats"]; fees < miners || fees > miners*10_000 {
+		t.Errorf("the user's bitcoin changed by %d sats, want %d and a fee for each of %d transactions", changed["user sats"], want["user sats"], miners)
 	}
 	// An older copy of the same records changes nothing.
-	if sum, reports := w.imported(false, records...); sum != (outcomes{present: 5}) || slices.ContainsFunc(reports, func(r swapper.ImportReport) bool { return !r.Swap.IsFinished }) {
+	if sum, reports := w.imported(false, records...); sum != (outcomes{present: len(swaps)}) || slices.ContainsFunc(reports, func(r swapper.ImportReport) bool { return !r.Swap.IsFinished }) {
 		t.Errorf("afterwards: %+v %+v", sum, reports)
+	}
+}
+
+// begin asks for a swap of any type.
+func (w *world) begin(typ swapper.SwapType) *swapper.CreateSwapOutput {
+	w.t.Helper()
+	switch typ {
+	case swapper.SwapTrustedFromLN:
+		return w.gas(w.gasInput("LIGHTNING-BTC", w.newcomer()))
+	case swapper.SwapTrustedFromBTC:
+		return w.gas(w.gasInput("BITCOIN-BTC", w.newcomer()))
+	case swapper.SwapToBTC, swapper.SwapToBTCLN:
+		return w.create(w.outgoing()[typ]())
+	}
+	return w.create(w.incoming()[typ]())
+}
+
+// refuse has the recipient take no payment of an invoice any more.
+func (w *world) refuse(invoice string) {
+	w.t.Helper()
+	decoded, err := invoices.Decode(invoice)
+	if err == nil {
+		err = w.net.Recipient.Cancel(decoded.PaymentHash)
+	}
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
 
