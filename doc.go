@@ -1,5 +1,5 @@
-// Package swapper offers trustless swaps between Bitcoin or Lightning and smart
-// chains to a wallet backend. It finds liquidity providers, gets quotes, verifies
+// Package swapper gives a wallet backend trustless swaps between Bitcoin or
+// Lightning and smart chains. It finds liquidity providers, gets quotes, verifies
 // every claim they make, tells the wallet what to sign, submits what was signed,
 // follows each swap until it is settled or refunded, and keeps a durable record of
 // every swap. It never holds a user's key.
@@ -24,13 +24,13 @@
 //	})
 //	// ...
 //	status, err := client.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: quote.SwapID})
-//	// status.CurrentAction says what is to be done now
+//	// status.CurrentAction says what the user has to do now
 //
 // Solana and Starknet are further elements of Chains, such as solana.Mainnet or
 // starknet.Sepolia, and the calls are the same.
 //
-// A whole wallet in one file, with keys of each kind of chain and the loop that makes a
-// swap in any direction, is [examples/minimal].
+// [examples/minimal] is a whole wallet in one file, with keys for each kind of chain
+// and the loop that makes a swap in any direction.
 //
 // To see it work, run go run ./examples/quickstart: it starts a whole network on
 // your machine and settles a swap in each direction, on an EVM chain, on Solana
@@ -39,26 +39,25 @@
 // # Operations
 //
 // [Service] is the interface of eleven operations; [Client] implements it, and
-// package httpapi serves it over HTTP and calls one that is served elsewhere.
-// docs/api.md describes each of them, and every type, in full.
+// package httpapi serves it over HTTP, and has a client for a remote one.
+// docs/api.md describes each operation and every type in full.
 //
 //   - [Client.CreateSwap] asks providers for quotes, verifies them, keeps the best and
 //     stores the swap.
 //   - [Client.GetSwapStatus] brings a swap up to date and says what to do next.
-//   - [Client.SubmitTransaction] takes what the user has signed.
+//   - [Client.SubmitTransaction] takes the transactions that the user has signed.
 //   - [Client.SettleWithLnurl] has a swap's invoice paid through an LNURL-withdraw link.
 //   - [Client.ListSwaps] and [Client.ListPendingSwaps] list the swaps of a signer.
-//   - [Client.GetSupportedTokens] and [Client.GetSwapCounterTokens] say what can be
-//     swapped for what, [Client.GetSwapLimits] between which amounts.
+//   - [Client.GetSupportedTokens] and [Client.GetSwapCounterTokens] say which tokens can
+//     be swapped for which, and [Client.GetSwapLimits] says between which amounts.
 //   - [Client.ParseAddress] says what an address, invoice or link is.
 //   - [Client.GetSpendableBalance] says how much of a balance can be swapped.
 //
 // In addition, [Client.CreateGasSwap] buys a small amount of a chain's native
 // token from a trusted provider for users who have none, [Client.Recover]
 // rebuilds a signer's swaps from the chain, [Client.Import] takes over the swaps
-// of the reference service, [Client.Subscribe] reports changes, [Client.Changes] those
-// that were missed, and [Client.Ready]
-// reports which parts cannot be used now.
+// of the reference service, [Client.Subscribe] reports changes, [Client.Changes] reports
+// those that were missed, and [Client.Ready] reports which parts cannot be used now.
 //
 // # How a swap runs
 //
@@ -78,13 +77,14 @@
 // watchtower or the user claim.
 //
 // Solana has no vaults, and with version 1 of its program providers cannot open escrows
-// for others. There who is paid opens the escrow: from Bitcoin before the payment, whose
-// address is known only then, from Lightning after it, together with the claim, which
-// is held back until the escrow is final.
+// for others. There the recipient opens the escrow. In a swap from Bitcoin the recipient
+// opens it before the payment, because the address to pay is known only then. In a swap from
+// Lightning the recipient signs the opening and the claim together after the payment; the
+// library holds the claim back until the escrow is final.
 //
-// What is to be signed comes as an [Action], built from the stored record, so
-// that asking again gives the same. What the wallet returns is compared with it
-// before anything is sent. Money in transit is never forgotten: a record is
+// An [Action] holds the transactions to sign. It is built from the stored record, so
+// that asking again gives the same action. Before anything is sent, the library compares
+// what the wallet returns with the action. Money in transit is never forgotten: a record is
 // deleted only if nothing was posted, submitted, paid or opened.
 //
 // # Errors
@@ -111,8 +111,8 @@
 // # Testing
 //
 // Package swappertest runs the whole network inside a test, as package httptest runs a
-// server: its configuration opens a client on real engines, its users sign and pay, its
-// clock is moved, and its parts fail, lie or steal on demand. The examples below run on
+// server. Its configuration opens a client on local chains, its users sign and pay, a test
+// can move its clock, and its parts fail, lie or steal on demand. The examples below run on
 // it.
 //
 //	network := swappertest.Start(t)

@@ -1,6 +1,6 @@
-// Package address tells what a text is that a user typed or scanned, without asking
-// anybody. The operation parseAddress of package swapper knows the addresses of smart
-// chains too, and asks the services behind links.
+// Package address recognises a text that a user typed or scanned: a Bitcoin address, an
+// invoice, a link. It sends no request. The operation parseAddress of package swapper
+// also knows the addresses of smart chains, and asks the services behind links.
 package address
 
 import (

@@ -3,7 +3,7 @@
 // Starknet) can provide.
 //
 // A chain lives in a folder of its own (chains/evm, ...) and is passed in by the
-// caller as a [Factory]; there is no list of chains here. Bitcoin and Lightning
+// caller as a [Factory]; this package has no list of chains. Bitcoin and Lightning
 // are not smart chains: the engine uses chains/bitcoin and internal/lightning
 // directly.
 //

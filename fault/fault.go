@@ -1,8 +1,8 @@
-// Package fault defines the error that crosses the library's API: a stable
-// machine-readable code, the input field it is about, and a human-readable
-// message.
+// Package fault defines the error type of the library's API: a stable
+// machine-readable code, the input field that the error is about, and a
+// human-readable message.
 //
-// Every package of the library returns errors that carry a code where the
+// Every package of the library returns errors that carry a code if the
 // caller can act on it. Use [CodeOf] to read the code of any error, wrapped or
 // not, and errors.As with *[Error] for the other members.
 package fault

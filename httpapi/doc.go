@@ -1,12 +1,12 @@
-// Package httpapi serves a [swapper.Service] over HTTP and calls a remote one.
+// Package httpapi serves a [swapper.Service] over HTTP, and has a client for a remote one.
 //
 //	mux := http.NewServeMux()
 //	httpapi.Mount(mux, "/api", service)
 //
 // answers GET /api/parseAddress?address=..., POST /api/createSwap and the nine
 // other operations of the interface (docs/api.md), and describes them at GET
-// /api/openapi.json. [NewClient] returns a [swapper.Service] that implements the same operations on the calling
-// side.
+// /api/openapi.json. [NewClient] returns a [swapper.Service] that calls the same
+// operations of a remote server.
 //
 // # Requests
 //
@@ -31,7 +31,7 @@
 //
 // # Answers
 //
-// Success is 200 with the operation's JSON. Everything else is
+// A successful answer is 200 with the operation's JSON. Every other answer is
 //
 //	{"error": "<sentence>", "code": "<word>", "field": "<input field>", "min": "<base units>", "max": "<base units>"}
 //
@@ -48,16 +48,15 @@
 //
 // Authentication, rate limits and cross-origin rules belong in middleware around
 // the handler, such as packages auth and limit below this one; [WithCaller] tells
-// the handler who is calling. Such
-// middleware must not log or group by the query string: it may contain a
-// preimage, and neither the header Swap-Key, which makes its sender the swap's owner. The
-// handler itself logs neither query nor body, and marks every response as not
-// cacheable.
+// the handler who is calling. Such middleware must not log or group by the query
+// string, which may contain a preimage, nor by the header Swap-Key, which makes its
+// sender the swap's owner. The handler itself logs neither query nor body, and marks
+// every response as not cacheable.
 //
 // # Time
 //
-// Every operation has a deadline ([Deadlines]). submitTransaction, for 15 s, and
-// settleWithLnurl wait for the swap to move; they push back the deadline for writing
-// on their connection, so that the server's WriteTimeout can stay short. A server
+// Every operation has a deadline ([Deadlines]). submitTransaction (for up to 15 s) and
+// settleWithLnurl wait for the swap to move; they extend the write deadline of
+// their connection, so that the server's WriteTimeout can stay short. A server
 // should have a ReadTimeout: nothing else limits how slowly a body arrives.
 package httpapi

@@ -1,5 +1,5 @@
-// Package lnurl reads and writes LNURL links. An operation of package swapper takes a
-// link as its user typed it, and asks the service behind it.
+// Package lnurl reads and writes LNURL links. The operations of package swapper take a
+// link as the user typed it, and ask the service behind it.
 package lnurl
 
 import "github.com/swapper-go/swapper/internal/lnurl"

@@ -4,8 +4,8 @@
 //
 // Package storage/bolt keeps a [Store] in one file, storage/postgres in a
 // PostgreSQL database; package storagetest holds the conformance suite that
-// every implementation passes unchanged. A store that several processes share is also
-// a [Leaser], by which they divide the work.
+// every implementation passes unchanged. A store that several processes share also
+// implements [Leaser], with which they divide the work.
 package storage
 
 import (

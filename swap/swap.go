@@ -1,5 +1,5 @@
-// Package swap describes the types of swaps: the states that each type moves through,
-// with their names, texts and meaning, the wallets that it needs, and its diagram.
+// Package swap describes the types of swaps: the states that each type moves through
+// (their names, texts and meaning), the wallets that it needs, and its diagram.
 // Package swapper makes and follows swaps.
 package swap
 

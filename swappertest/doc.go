@@ -3,7 +3,8 @@
 // Solana with the swap programs and Starknet with the swap contracts, Lightning,
 // liquidity providers with real funds, a watchtower, a price market and LNURL services,
 // all on loopback sockets. Nothing needs the internet, a key or an installed program.
-// Blocks, contracts, payments and signatures are real; only the money has no value.
+// Transactions are signed, checked, executed and mined as on public networks; only the
+// money has no value.
 //
 //	func TestCheckout(t *testing.T) {
 //		network := swappertest.Start(t)
@@ -43,22 +44,23 @@
 // mined by [Network.Mine], by [Options.MineEvery], or while [User.Finish] waits. The
 // EVM chain, Solana and Starknet take a transaction into a block as soon as it comes in.
 //
-// A loop of one's own mines while the action is a Wait or there is none, as [User.Finish] does: in the
-// state SOFT_CLAIMED the provider has sent bitcoin and waits for its confirmations, and nothing is asked
-// of the user. It should not mine while a payment over Lightning is held: the provider
-// gives it back after 25 blocks.
+// If you write your own loop, mine while the action is a Wait or is missing, as [User.Finish] does: in the
+// state SOFT_CLAIMED the provider has sent bitcoin and waits for its confirmations, and the user has
+// nothing to do. Do not mine while a payment over Lightning is held: the provider
+// returns it after 25 blocks.
 //
 // # What differs from public networks
 //
-// The user begins with what a person may have: 21 bitcoin of each form, two million USDC, and coins for gas.
-// Contracts, programs and transactions are the real ones; the engines below them are the library's own and
-// differ where clients hardly look:
+// The user starts with 21 bitcoin of each form, two million USDC, and coins for gas.
+// The transactions are real ones. The EVM chain is go-ethereum's. The contracts and programs, and the engines
+// of Solana and Starknet, are the library's own: they have the network's interfaces, hashes, events and
+// rules, and differ in details that clients rarely use:
 //
-//   - Solana: numbers of errors that the token and system programs give for impossible accounts; of the
-//     nodes' methods those about validators, stakes, inflation and the largest accounts are missing.
+//   - Solana: the token and system programs return other error numbers for impossible accounts. The
+//     nodes lack the methods about validators, stakes, inflation and the largest accounts.
 //   - Starknet: gas is 8 to 60 % above what sequencers count, and so is the data gas of transfers
-//     and deployments, so that bounds that suffice here suffice there; the methods for messages
-//     of Ethereum, proofs of storage and declaring classes are missing.
+//     and deployments: bounds that suffice here suffice there. The nodes lack the methods for messages
+//     from Ethereum, for storage proofs and for declaring classes.
 //
 // # When things go wrong
 //

@@ -1,6 +1,6 @@
-// Package tokens has the value types of everything that can be swapped: a
-// [Token], an [Amount] of it in base units, their text forms, and the registry
-// of the tokens that the swap network knows.
+// Package tokens defines the tokens that can be swapped: a [Token], an [Amount] of
+// it in base units, their text forms, and the registry of the tokens that the swap
+// network knows.
 package tokens
 
 // Chain identifiers of the two forms of bitcoin that are not on a smart chain.

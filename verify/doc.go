@@ -1,11 +1,11 @@
 // Package verify lets a wallet use a swap service that it does not trust. [Wrap]
-// returns a client of the same interface, which asks the service and believes nothing
-// of what money depends on: it compares the answers with the request, with the wallet's
-// own view of the tokens, with market prices and with what was agreed before.
+// returns a client with the same interface. It asks the service, and verifies every part of
+// an answer on which money depends: against the request, the wallet's own list of tokens,
+// market prices, the wallet's own nodes and the terms that were agreed before.
 //
-// What is verified is a table in docs/verify.md. Everything else is refused, with an
-// error that says so: an answer that was not verified never reaches the wallet. At
-// present, swaps from a smart chain to a Bitcoin address or a Lightning invoice are
-// verified, and swaps from Lightning for which a provider opens the escrow; others are
-// refused.
+// A table in docs/verify.md lists what is verified. Everything else is refused with an
+// error: apart from a few harmless parts that the table names, an answer that was not
+// verified never reaches the wallet. At present the package verifies swaps from a smart chain
+// to a Bitcoin address or a Lightning invoice, and swaps from Lightning for which a provider
+// opens the escrow; it refuses all others.
 package verify

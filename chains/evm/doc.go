@@ -8,8 +8,8 @@
 // of its MarshalBinary. Every signed transaction is checked against what was asked
 // for before it is sent.
 //
-// Everything else is behind [chains.Chain]: reading escrows, vaults and events, building
-// and checking transactions, sending them and following their nonces. The package is
-// the chain itself: what it remembers, and in which order it asks. Formats, nodes and
-// the reading of contracts are packages of their own below internal.
+// [chains.Chain] covers everything else: reading escrows, vaults and events, building
+// and checking transactions, sending them and following their nonces. This package
+// decides what to remember and in which order to ask. Packages below internal hold the
+// formats, the node's client and the reading of contracts.
 package evm

@@ -5,16 +5,16 @@
 // Actions ask the wallet to sign legacy transactions, written as in the REST API: a
 // JSON object with the transaction in hex, the keys that were made for it, and the
 // last block height at which it can be executed. [UnsignedTransaction] decodes one.
-// Signatures that are there already must stay: an LP signs the whole transaction that
-// opens an escrow. Submit the hex of the fully signed transaction. Every one is
-// checked against what was asked for before it is sent.
+// A wallet must keep the signatures that a transaction already has: an LP signs the whole
+// transaction that opens an escrow. Submit the hex of the fully signed transaction. Every
+// signed transaction is checked against what was asked for before it is sent.
 //
-// A transaction is good for about a minute, because it names a recent block. When it
-// has expired, and that is final, the action is there again with a fresh one.
+// A transaction is valid for about a minute, because it names a recent block. Once its
+// expiry is final, the action is offered again with a fresh transaction.
 //
-// SOL is swapped as wrapped SOL, under the address of its mint. Opening an escrow with
-// SOL wraps what is missing; what is paid out to the signer is unwrapped again, along
+// SOL is swapped as wrapped SOL (WSOL), under the address of its mint. Opening an escrow with
+// SOL wraps as much as is missing. A payout to the signer is unwrapped again, along
 // with all WSOL that the wallet held before.
 //
-// Formats, nodes and the reading of accounts are packages of their own below internal.
+// Packages below internal hold the formats, the node's client and the reading of accounts.
 package solana

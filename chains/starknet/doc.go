@@ -5,16 +5,16 @@
 // Actions ask the wallet to sign transactions of version 3, written as in the REST API: a
 // JSON object with the calls and the details that are signed. [UnsignedTransaction]
 // decodes one into starknet.go's own types and, with the account's signature, writes
-// what is submitted: the same object with `signed` added. Every signed transaction is
-// checked against what was asked for before it is sent. Gas, its prices within wide
-// bounds, and a tip are the wallet's choice; an approval may be for more, or missing.
+// the text to submit: the same object with `signed` added. Every signed transaction is
+// checked against what was asked for before it is sent. The wallet may choose the gas, its
+// prices within wide bounds, and a tip; its approval may be for more, or be left out.
 //
-// Accounts are contracts. The first transaction of one that is not deployed is preceded
-// by its deployment in the same action, which leaves the account's class to the wallet:
-// only the wallet knows it. Signatures, of LPs too, are for the account to judge: it is
-// asked, and one that is not deployed has signed nothing.
+// Accounts are contracts. If an account is not deployed, the action puts its deployment
+// before its first transaction. The wallet fills in the account's class, which only the
+// wallet knows. The account itself judges every signature, an LP's too: its contract is
+// asked, and an account that is not deployed has signed nothing.
 //
-// Facts are those of accepted blocks, which count as final; what is in the block that is
-// being made can vanish. Formats, nodes and the reading of contracts are packages of
-// their own below internal.
+// Facts come from accepted blocks, which count as final; the contents of a pre-confirmed block
+// can vanish. Packages below internal hold the formats, the node's client and the
+// reading of contracts.
 package starknet

@@ -1,19 +1,19 @@
-// Command cli drives a swap service from the command line: one at an address, over HTTP
-// (without flags the one on this machine), or one in this process, on Bitcoin testnet4
-// with a store on disk.
+// Command cli uses a swap service from the command line: a service at an address, over
+// HTTP (without flags the one on this machine), or a client in this process, on Bitcoin
+// testnet4 with a store on disk.
 //
 //	go run ./examples/cli tokens
 //	go run ./examples/cli -url https://swaps.example create
 //	go run ./examples/cli -store swaps.db quote -from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002
 //	go run ./examples/cli help create
 //
-// It holds no keys: what has to be signed is printed, and what was signed is handed in
-// with submit. Tables are for people; -json prints the objects of the HTTP interface,
-// errors included, which go to standard error.
+// It holds no keys: it prints the transactions to sign, and submit takes the signed ones.
+// Tables are for people; -json prints the objects of the HTTP interface. Errors go to
+// standard error, with -json as objects too.
 //
 // The exit status is 0 if the command did what it says, 1 if it was refused or failed,
 // 2 if the command line is wrong, 3 if a watched swap ended without success, and 4 if the
-// service, or what it needs, cannot answer now and the same command may be tried again.
+// service or something that it needs cannot answer now; the same command may be tried again.
 package main
 
 import (

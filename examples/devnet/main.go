@@ -1,22 +1,22 @@
 // Command devnet runs the whole swap network in one process, without the internet, until it is
-// interrupted: Bitcoin, an EVM chain with the swap contracts, if it is told to Solana with the
-// swap programs and Starknet with the swap contracts, Lightning, liquidity providers with real
-// funds and a watchtower. It prints the addresses of everything and the keys of funded users as
+// interrupted: Bitcoin, an EVM chain with the swap contracts, Lightning, liquidity providers with
+// funds and a watchtower, and with flags also Solana with the swap programs and Starknet with
+// the swap contracts. It prints the addresses of everything and the keys of funded users as
 // JSON. Its control address accepts the calls that swappertest.Listen describes.
 //
-// A client that has a public network's constants built in runs unmodified if it
+// A client with a public network's constants built in runs unmodified if it
 // can be configured with the contract addresses, and if the chain id and the
-// token addresses are those that it expects. For Citrea on testnet4, by the
+// token addresses are those that it expects. For Citrea on testnet4, with the
 // constants of its public adapter:
 //
 //	go run ./examples/devnet -chain-id 5115 \
 //	  -token WBTC=0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d -token USDC=0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839
 //
-// On Solana the programs and mints stand where Solana's devnet has them:
+// On Solana the programs and mints have their addresses of Solana's devnet:
 //
 //	go run ./examples/devnet -solana v1 -slot 400ms -solana-rpc 127.0.0.1:8899
 //
-// On Starknet the contracts and tokens stand where they do on Sepolia, whose chain id it has:
+// On Starknet the contracts and tokens have their addresses of Sepolia, and the chain has Sepolia's id:
 //
 //	go run ./examples/devnet -starknet -starknet-block 2s -starknet-rpc 127.0.0.1:5050
 package main

@@ -1,5 +1,5 @@
 // Command import imports the swaps of the reference service from one of its
-// SQLite files, of which it keeps one for each chain:
+// SQLite files; it keeps one file for each chain:
 //
 //	go run ./examples/import -dry-run CHAIN_atomiqsdk-0-CITREA.sqlite3
 //	go run ./examples/import -store swaps.db CHAIN_atomiqsdk-0-CITREA.sqlite3
@@ -9,17 +9,17 @@
 // that are already stored are left unchanged. The exit status is 1 if a record was
 // refused.
 //
-// Records go by their ids. Whoever has an id can look at the swap, so the output is the
-// operator's own. With -store, the records that were refused are kept in a file beside the
+// The output names records by their ids. Whoever has an id can look at the swap, so keep the
+// output private. With -store, the refused records are kept in a file beside the
 // store, swaps.db.refused, one JSON object {"id", "error", "record"} a line: they hold preimages.
 //
-// The Bitcoin network and the chain are read from the file's name, or given by
-// -network and -chain. Solana and Starknet need a node, -rpc. Swaps of networks with contracts of
-// their own, such as a local one, are imported by [swapper.Client.Import] of a client for them.
+// The file's name tells the Bitcoin network and the chain, unless -network and -chain do.
+// Solana and Starknet need a node, -rpc. To import the swaps of a network with contracts of
+// its own, such as a local one, call [swapper.Client.Import] of a client for that network.
 //
-// Of Solana the reference keeps a second file, STORE_solAccounts.sqlite3: accounts whose rent
-// comes back when their owners close them. It is read, and each is named: they are no part of
-// a swap, and nothing here closes them.
+// For Solana the reference keeps a second file, STORE_solAccounts.sqlite3: accounts whose rent
+// comes back when their owners close them. The command reads it and names each account; it
+// does not close them, and they belong to no swap.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Command minimal is a whole wallet in one file: keys of Bitcoin, an EVM chain, Solana
 // and Starknet, and the one loop that makes a swap in any direction. It swaps on a
-// network of its own, in this process. A wallet for real money takes follow and the
-// functions that sign as they are, and adds its own keys and its user's consent.
+// local network in this process. A wallet for real money can copy the function follow and
+// the functions that sign, and adds its own keys and its user's consent.
 package main
 
 import (

@@ -5,15 +5,16 @@
 //	go run ./examples/move -from swaps.db -to postgres://swapper@db.internal/swaps?sslmode=verify-full
 //	go run ./examples/move -from postgres://swapper@db.internal/swaps?sslmode=verify-full -to swaps.db
 //
-// Stop the services on both first: the source is opened for reading only and never
-// changed, and a file that a service has open is refused, but a database cannot
-// know. Interrupted, the same command goes on where it was. At the end both stores
-// are read whole, side by side: each entry must be the same with its version, body
-// and keys, each note with its data, neither store may have more, and the indexes
-// of both must fit. The exit status is 0 only then. Notes begin at version 1.
+// Stop the services on both stores first. The source is opened for reading only and never
+// changed. The command refuses a file that a service has open, but cannot notice a service
+// on a database. If the command is interrupted, run it again: it continues where it
+// stopped. At the end it reads both stores completely, side by side: each entry must have the
+// same version, body and keys in both, each note the same data, neither store may have
+// more, and the indexes of both must be right. Only then is the exit status 0. Notes begin
+// at version 1.
 //
-// Passwords belong into ~/.pgpass or $PGPASSWORD, not on the command line. Who stops
-// using the source should keep it aside: it holds preimages.
+// Put passwords into ~/.pgpass or $PGPASSWORD, not on the command line. If you stop
+// using the source, keep it in a safe place: it holds preimages.
 package main
 
 import (

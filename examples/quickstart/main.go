@@ -1,7 +1,7 @@
 // Command quickstart swaps in twelve directions on a network of its own: from Bitcoin and
-// from Lightning to Citrea, an EVM chain, to Solana and to Starknet, and back. It needs no internet
-// and no keys. Everything is real but the money: blocks, contracts, payments, a
-// liquidity provider, and a store on disk.
+// from Lightning to Citrea (an EVM chain), Solana and Starknet, and back. It needs no
+// internet and no keys. Blocks, contracts, payments, a liquidity provider and a store on
+// disk work as they do on public networks; only the money has no value.
 package main
 
 import (

@@ -1,13 +1,14 @@
-// Command server is the swap service as a process of its own: the operations
+// Command server runs the swap service as a process: it serves the operations
 // over HTTP, behind keys, limits and cross-origin rules, with metrics, traces and
 // backups.
 //
 //	go run ./examples/server -config config.yaml
 //	go run ./examples/server -from reference.yaml
 //
-// The second is a configuration of the reference service. See config.example.yaml for every key, README.md and docs/operate.md. SIGINT and SIGTERM
-// end it in order: it says that it is not ready, accepts no new connections, requests
-// in progress finish, and the swaps rest until the next start.
+// The second command takes a configuration of the reference service. config.example.yaml
+// has every key; see also README.md and docs/operate.md. SIGINT and SIGTERM end it in
+// order: it reports that it is not ready, accepts no new connections, and lets requests in
+// progress finish. The swaps rest until the next start.
 package main
 
 import (

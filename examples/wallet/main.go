@@ -1,13 +1,12 @@
-// Command wallet serves a page on which swaps are made, with a local network behind it:
-// Bitcoin, Lightning, Citrea, Solana, Starknet, a liquidity provider and a watchtower, all
-// in this process and without internet.
+// Command wallet serves a web page that makes swaps on a local network: Bitcoin,
+// Lightning, Citrea, Solana, Starknet, a liquidity provider and a watchtower, all in
+// this process and without internet.
 //
 //	go run ./examples/wallet        # then open http://127.0.0.1:8080
 //
-// The page is static and needs no build step: it speaks to the operations of httpapi and
-// to the stream of events. What a user does elsewhere, signing, paying and waiting for
-// blocks, the local network's user does at the press of a button; Citrea's transactions
-// can be sent with a browser wallet instead.
+// The page is static and needs no build step: it calls the operations of httpapi and reads
+// the stream of events. A button of the page has the local network's user sign, pay or wait
+// for blocks; a browser wallet can send Citrea's transactions instead.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package accesslog writes a line for each request, and keeps secrets out of logs.
+// Package accesslog writes a log line for each request, and keeps secrets out of logs.
 package accesslog
 
 import (

@@ -1,13 +1,13 @@
-// Package auth says who sends a request: holders of API keys, bearers of signed
-// tokens, or anybody.
+// Package auth authenticates requests: by API keys, by signed tokens, or as an
+// anonymous caller.
 //
 //	keys, err := auth.NewKeys(auth.KeysOptions{Name: "backend", Keys: []auth.Key{{SHA256: hash}}})
 //	chain := auth.Chain{keys, auth.Anonymous{Name: "public", Client: proxies.Client}}
 //	handler := auth.Require(chain, nil)(httpapi.New(client, httpapi.WithCaller(auth.Caller)))
 //
-// A [Chain] asks its entries in order. Whatever is behind [Require] learns who
-// calls from [Of]; [Caller] is for [github.com/swapper-go/swapper/httpapi.WithCaller], so
-// that the idempotency keys of one caller are out of another's reach.
+// A [Chain] asks its entries in order. A handler behind [Require] learns from [Of] who
+// calls; pass [Caller] to [github.com/swapper-go/swapper/httpapi.WithCaller], so that
+// no caller can use the idempotency keys of another.
 package auth
 
 import (

@@ -1,5 +1,5 @@
-// Package events tells over HTTP how swaps move, as server-sent events, so that a
-// wallet need not ask again and again.
+// Package events serves changes of swaps as server-sent events, so that a wallet need
+// not poll.
 //
 //	streams := events.New(client, events.Options{})
 //	httpapi.Mount(mux, "/api", client, streams.Operation())
@@ -16,35 +16,35 @@
 //
 //	:
 //
-// The data is the object that getSwapStatus returns, less what would be worth something
-// to a stranger ([swapper.Progress]). A wallet that is to sign asks getSwapStatus, which
+// The data is the object that getSwapStatus returns, without the parts that are worth
+// money to a stranger ([swapper.Progress]). A wallet that has to sign asks getSwapStatus, which
 // builds the newest transactions.
 //
 // # What is sent when
 //
-// A stream of a swap begins with how the swap stands; one of a signer with each of its
-// newest pending swaps. From then on a swap is sent whenever a user would see a
-// difference: its state, steps, confirmations or action, not new transactions for the
-// same action. Changes that come faster than they are read are merged: a reader may
-// miss a step on the way, never the latest. Events of one swap come in order.
+// The stream of a swap begins with the swap's present status; the stream of a signer begins
+// with each of its newest pending swaps. From then on a swap is sent whenever a user would
+// see a difference in its state, steps, confirmations or action; new transactions for the
+// same action are no difference. Changes that come faster than the reader reads are merged: a
+// reader may miss a step on the way, but never the latest one. Events of one swap come in order.
 //
 // # Going on after a break
 //
 // An event's id says when the stored swap was changed, at which version, and what it
 // looked like. It is derived from the store, so that every process that shares the store,
 // now or after a restart, understands it. A reader that comes back with its last
-// id, in the header Last-Event-ID or the parameter lastEventId, gets what has changed
-// since, as it is now: nothing, if that is nothing. A stream of a signer may then repeat
-// what it sent during the ten seconds before. An id that cannot be read counts as none.
+// id, in the header Last-Event-ID or the parameter lastEventId, gets the present status of
+// every swap that has changed since, and nothing if none has. The stream of a signer may then
+// repeat what it sent during the ten seconds before. An id that cannot be read is ignored.
 //
-// A stream of a signer goes back a day, and tells of a hundred swaps. To a reader that has missed
-// more it says so first,
+// The stream of a signer goes back a day, and covers a hundred swaps. If a reader has missed
+// more, the stream first sends
 //
 //	event: reset
 //	data: {"since":1795214525447}
 //
-// and goes on with the latest of them, or as a new one does: what else has changed since that
-// moment, in milliseconds, listSwaps tells, page by page.
+// and goes on with the latest changes, or as a new stream does. listSwaps lists, page by page,
+// what else has changed since that moment (in milliseconds).
 //
 // # Ends
 //

@@ -1,9 +1,10 @@
-// Package limit refuses requests politely once somebody sends too many.
+// Package limit limits the rate of requests and how many are served at once.
 //
-// [Requests] bounds how many requests come in a time, [InFlight] how many are answered
-// at once. A [Sender] is counted as whoever he is known for, or by his line of the network, and
-// in a crowd of his own kind, so that a flood of strangers keeps out strangers alone. Both answer what is too much with a sentence, a code and Retry-After, and
-// take memory that no number of senders can grow beyond a bound.
+// [Requests] limits how many requests a sender makes within a time; [InFlight] limits how
+// many are served at once. A [Sender] is counted by its name, or else by its network address,
+// and within a group of senders of its kind, so that a flood of strangers keeps out only
+// strangers. Both answer an excess request with a sentence, a code and Retry-After. Their
+// memory is bounded, however many senders there are.
 package limit
 
 import (

@@ -1,6 +1,6 @@
-// Package metrics tells Prometheus how a swap service does: its operations, the swaps
-// and the money in them, the liquidity providers, the chains and their nodes, and the
-// store.
+// Package metrics exports the metrics of a swap service to Prometheus: its operations, the
+// swaps and the money in them, the liquidity providers, the chains and their nodes, and
+// the store.
 //
 //	m := metrics.New(metrics.Options{Client: client, BasePath: "/api", Store: store.Path()})
 //	mux.Handle("/metrics", m.Handler())
@@ -8,8 +8,8 @@
 //	go m.Follow(ctx)
 //
 // docs/operate.md lists every metric and the alerts that matter. No label holds a swap's
-// id, a user's address or a secret, and no request can make up a label's value: what
-// strangers ask for beside the operations is counted as "other".
+// id, a user's address or a secret, and no request can invent a label's value: requests
+// for anything but the operations are counted as "other".
 package metrics
 
 import (

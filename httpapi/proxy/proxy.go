@@ -1,4 +1,4 @@
-// Package proxy tells from which address a request comes when reverse proxies stand
+// Package proxy finds the address from which a request comes when reverse proxies are
 // in front of the server.
 package proxy
 

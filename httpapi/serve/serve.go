@@ -1,6 +1,5 @@
-// Package serve runs an HTTP server as a swap service needs it: with bounds on what
-// clients may take of it, certificates that are replaced while it runs, and an end that
-// cuts nothing off.
+// Package serve runs an HTTP server for a swap service: it limits what clients may use,
+// replaces certificates while it runs, and lets requests in progress finish when it ends.
 package serve
 
 import (

@@ -182,7 +182,7 @@ func (b *batch[Q, A]) call(some []*asked[Q, A]) {
 // errUnanswered is the error of a question that was passed over.
 var errUnanswered = errors.New("the question was not answered")
 
-// wait returns when no call is in flight, and nobody waits for one. The base context
+// wait returns when no call is in flight, and no caller waits for one. The base context
 // should have ended.
 func (b *batch[Q, A]) wait() {
 	b.mu.Lock() // every call has either begun by now or will see that the context has ended

@@ -154,7 +154,7 @@ type madeRaw struct {
 const rawsKept = 2048
 
 // raw returns a transaction that the caller completes with inputs of its own. It is built
-// once, and again for other terms. Nobody is asked.
+// once, and again for other terms. It sends no request.
 func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
 	of := &rawTerms{r.Chain, r.Contract, r.Terms.Recipient, r.Seed, part(r.Vault), part(r.Bitcoin), part(r.Gas), *a}
 	made, ok := rd.raws.Get(r.ID)

@@ -1,5 +1,5 @@
-// Package chainio is how swaps reach chains, Bitcoin, liquidity providers and the other
-// services: a [Reader] answers what swaps ask, builds what users sign and checks what they
-// signed; an [Executor] does what the engine decides. What several swaps ask of one node
-// at the same time goes out together.
+// Package chainio connects swaps to chains, Bitcoin, liquidity providers and the other
+// services. A [Reader] answers the questions of swaps, builds the transactions that users
+// sign, and checks the signed ones; an [Executor] carries out the effects that the engine
+// decides on. Questions of several swaps to one node at the same time go out together.
 package chainio

@@ -42,9 +42,9 @@ type inquiry struct {
 	ended  time.Time
 }
 
-// rest is for how long an LP is left alone with what nobody waits for: it takes a limited
-// number of requests of one address in a time (protocol: lp-protocol.md §3.7), and those of
-// callers have to be among them.
+// rest is how long an LP gets no routine questions, for which no caller waits. An LP accepts a
+// limited number of requests from one address in a time (protocol: lp-protocol.md §3.7), and
+// callers' requests need a part of them.
 type rest struct {
 	pause time.Duration
 	until time.Time

@@ -8,10 +8,10 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// accuse has the LP of a swap punished for the lie that was stored with it just now. Only
-// one writer can have stored it, so that it is done once, by one process; a process that
-// is killed in between leaves the evidence alone. Where another swap has the same payment
-// hash, the LP may have meant that one, and is spared.
+// accuse has the LP of a swap punished for the lie that was just stored with it. Only
+// one writer can have stored it, so that one process does this once. If the process is
+// killed in between, only the evidence remains. If another swap has the same payment
+// hash, the LP may have meant that one, and is not punished.
 func (g *Engine) accuse(ctx context.Context, r *swap.Record) {
 	if g.punish == nil || r.LP.URL == "" {
 		return

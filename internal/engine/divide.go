@@ -14,9 +14,9 @@ import (
 const (
 	// loadPause is how long a shard that could not be read waits.
 	loadPause = 5 * time.Second
-	// auditEvery is how often a shard is read that is followed already: all of them in a
-	// quarter of an hour. What another process stored and nobody here heard of, because its
-	// clock is far behind, is found so.
+	// auditEvery is how often a shard is read again that is already followed: all of them in a
+	// quarter of an hour. This finds what another process stored without this one noticing,
+	// because the other's clock is far behind.
 	auditEvery = 15 * time.Second
 )
 

@@ -187,7 +187,7 @@ func (x *runner) Wait() {
 	x.mu.Unlock()
 }
 
-// stillDue asks the flow again whether an effect is to be done. The facts are at
+// stillDue asks the flow again whether an effect is still due. The facts are at
 // most a second old, the clock is now.
 func (g *Engine) stillDue(ctx context.Context, id string, e swap.Effect) (*swap.Record, swap.Effect, error) {
 	res, err := g.advance(ctx, id, nil, forFacts)

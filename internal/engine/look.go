@@ -81,7 +81,7 @@ func (h *hints) add(id string) {
 	}
 }
 
-// input is what a swap's next pass is to be begun with.
+// input is the input of a swap's next pass.
 func (h *hints) input(id string) swap.Input {
 	h.mu.Lock()
 	defer h.mu.Unlock()

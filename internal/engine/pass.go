@@ -28,17 +28,17 @@ type Config struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 
-	// LPAt returns the URL of the LP that has an address on a chain, "" if none is
-	// known to. A swap that was recovered from the chain has its LP's address alone.
+	// LPAt returns the URL of the LP that has an address on a chain, "" if no such LP is
+	// known. A swap that was recovered from the chain has only its LP's address.
 	// Nil: such swaps do without their LP.
 	LPAt func(chain, address string) string
 
-	// Punish leaves an LP alone that err says has lied about a pair. Nil: lies are kept
+	// Punish excludes an LP that, by err, has lied about a pair. Nil: lies are stored
 	// with the swaps, and have no consequence.
 	Punish func(url string, about lp.Pair, err error)
 
 	// Probe sends a small request to the LP at a URL and returns nil if it answers
-	// anything. Nil: that an LP answers again is noticed by other calls only.
+	// anything. Nil: only other calls notice that an LP answers again.
 	Probe func(ctx context.Context, url string) error
 
 	// Fleet divides the work of Run among the processes that share the store. Nil: all of it is
@@ -299,8 +299,8 @@ func (g *Engine) forget(id string) {
 	g.mu.Unlock()
 }
 
-// sweep gives up the slots of swaps that nobody has looked at lately: what a pass has
-// decoded and found is not kept.
+// sweep frees the slots of swaps that no pass has used lately, with what their passes
+// have decoded and found.
 func (g *Engine) sweep() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

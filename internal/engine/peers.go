@@ -64,7 +64,7 @@ func (o *peerChanges) knows(id string, version uint64) bool {
 	return ok && last.version >= version
 }
 
-// publish tells subscribers of a change, once, whoever made it.
+// publish reports a change to subscribers once, whichever process made it.
 func (g *Engine) publish(c Change) {
 	if c, ok := g.peers.news(c); ok {
 		g.feed.publish(c)

@@ -32,8 +32,8 @@ type prebuilt struct {
 	err    error
 }
 
-// prebuild begins to build the action that the record alone suggests. Call drop
-// when its Todo was taken.
+// prebuild begins to build the action that the record by itself suggests. Call drop
+// once its Todo was used.
 func prebuild(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c swap.Caller) *prebuilt {
 	p := &prebuilt{build: b, caller: c, record: r, action: a, drop: func() {}}
 	if !asksToBuild(a, c) {
@@ -77,13 +77,13 @@ func asksToBuild(a swap.Action, c swap.Caller) bool {
 	return false
 }
 
-// reveals reports whether what is to be signed carries a preimage.
+// reveals reports whether the transactions to sign carry a preimage.
 func reveals(a *swap.Sign) bool {
 	return slices.ContainsFunc(a.Plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret })
 }
 
 // withoutPreimage is a Builder that builds no transaction that carries a preimage. The
-// action then says what is to be done and by whom.
+// action then has no transactions, but says what to do and who signs.
 type withoutPreimage struct{ Builder }
 
 func (d withoutPreimage) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {

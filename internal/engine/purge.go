@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// sparedFor is how long a quote that could not be deleted is left alone: a peer
-// that did not answer is not asked every minute.
+// sparedFor is how long the purge skips a quote that it could not delete, so that a
+// peer that did not answer is not asked every minute.
 const sparedFor = time.Hour
 
 // sparedKept is how many of those are remembered.

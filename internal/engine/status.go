@@ -28,13 +28,13 @@ type StatusRequest struct {
 	Pushed bool
 }
 
-// Status is how a swap stands, and what is to be done.
+// Status is a swap's record, its view, and what to do next.
 type Status struct {
 	Record *swap.Record
 	View   swap.View
 	Todo   swap.Todo
 	// Problem says why the action could not be built, or should not be done now. Record
-	// and View are right all the same.
+	// and View are correct in that case too.
 	Problem error
 }
 

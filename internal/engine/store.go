@@ -108,8 +108,8 @@ type read struct {
 	record  *swap.Record // never changed
 }
 
-// readKept is how many swaps that were asked for stay decoded: a status reads its record
-// twice, and whoever waits asks again and again.
+// readKept is how many requested swaps stay decoded: a status reads its record twice,
+// and a caller who waits asks repeatedly.
 const readKept = 2048
 
 // decodeOnce is [decode] for a swap that may be read again soon. The record is the

@@ -13,10 +13,10 @@ import (
 // Checker compares what a wallet signed with what it was asked to sign;
 // *chainio.Reader is one.
 type Checker interface {
-	// IDs returns the ids of what is handed in, without judging it.
+	// IDs returns the ids of the signed transactions, without checking them.
 	IDs(r *swap.Record, signed []string) ([]string, error)
-	// Check compares it with the action and returns what is to be stored. It
-	// errs on the side of refusing: nothing of it has been sent yet.
+	// Check compares the signed transactions with the action and returns the submission
+	// to store. It errs on the side of refusing: nothing has been sent yet.
 	Check(ctx context.Context, r *swap.Record, a swap.Action, signed []string) (swap.Submit, error)
 }
 
@@ -27,14 +27,14 @@ const callerPatience = 15 * time.Second
 // until the swap has moved on, the submission has failed, or callerPatience is
 // over. It returns the ids of the transactions once the network has them, or when the time
 // or ctx ends and they are stored: then they are sent without another call, and the status
-// tells the rest.
+// shows what becomes of them.
 //
 // Submitting the same transactions again joins the submission in progress, in every
 // state. An error with the code fault.Timeout says that they are not stored, or that this is
-// not known, and that they are to be submitted again. Errors: fault.InvalidInput for transactions that
-// are not what was asked for, or cannot be executed as they are; fault.InvalidState
-// when nothing is to be signed now, when another submission is in progress, or with
-// the reason why this one failed.
+// unknown, and that the caller must submit them again. Errors: fault.InvalidInput for
+// transactions that are not what was asked for, or cannot be executed as they are;
+// fault.InvalidState when the user has nothing to sign now, when another submission is in
+// progress, or with the reason why this one failed.
 func (g *Engine) Submit(ctx context.Context, check Checker, id string, signed []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callerPatience)
 	defer cancel()

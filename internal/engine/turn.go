@@ -30,8 +30,8 @@ type Turn struct {
 }
 
 // Pass runs the turn: it observes, decides and writes until nothing changes any more.
-// due is what is to be done then. Effects come last, when nothing more is written: one
-// that has to be marked would lose against a later step of its own pass.
+// due are the effects to start afterwards. Effects come last, when nothing more is written:
+// the mark of an effect would otherwise conflict with a later step of its own pass.
 //
 // Errors: errNotTaken when no row of the table takes the input, or the contradiction of
 // nodes that keeps it from being taken; those of Load and Write.

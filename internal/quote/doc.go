@@ -1,3 +1,3 @@
-// Package quote asks liquidity providers for swaps, verifies what they answer, and
-// stores the best as a new record: one file per type.
+// Package quote asks liquidity providers for quotes, verifies their answers, and
+// stores the best one as a new record. It has one file per type.
 package quote

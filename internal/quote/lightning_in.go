@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// lightningIn is what swaps that are paid over Lightning have in common, whoever opens
+// lightningIn holds what all swaps that are paid over Lightning share, whichever side opens
 // the escrow.
 type lightningIn struct {
 	source    *lnurl.Withdraw // that the payment is to come from; nil: none

@@ -72,9 +72,9 @@ func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
 	})
 }
 
-// proofBounty is what whoever claims an escrow by the proof of a Bitcoin payment is
-// promised: the relay's fee for the blocks that it has to learn until then, and the
-// claim (protocol: swap-flows-escrow.md §6.3).
+// proofBounty is the reward for claiming an escrow by the proof of a Bitcoin payment: the
+// cost of bringing the relay the blocks that it lacks until then, and of the claim
+// (protocol: swap-flows-escrow.md §6.3).
 func proofBounty(ctx context.Context, chain string, k chains.Contract, token string, now int64, tip *async.Future[uint32]) (*lp.Bounty, error) {
 	relay, ok := k.(chains.RelayContract)
 	if !ok {

@@ -84,8 +84,8 @@ const (
 	routeBlocks = 144
 )
 
-// tight returns err as the caller's where an LP found no way to pay in the time
-// that the caller leaves it: the invoice alone needs most of it.
+// tight returns err as the caller's error if an LP found no route within the time that
+// the caller allows, because the invoice itself needs most of it.
 func (o *order) tight(err error, inv *lightning.Invoice, expiry int64) error {
 	r, refused := errors.AsType[*lp.RequestError](err)
 	left := time.Duration(expiry-o.now.Unix()) * time.Second

@@ -14,7 +14,7 @@ import (
 // of it older than another node's, to count as one that did not answer.
 const old = 2 * time.Minute
 
-// relation is how what one node says stands to what another one says.
+// relation is the relation of one node's answer to another's.
 type relation int
 
 const (

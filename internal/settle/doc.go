@@ -1,8 +1,8 @@
-// Package settle decides what the nodes of a chain say together.
+// Package settle combines the answers of all nodes of a chain into one.
 //
-// One node's word must not decide what cannot be undone. A settled question goes to each
-// node of a chain alone, to all at the same time ([Panel]). What they say is compared: a
-// node whose newest block is older than what another has seen lags, and everything else
-// that differs is a contradiction. What chains remember is kept only after it was settled
-// twice ([Entry], and what is made of entries: [Escrow], [Withdrawal], [Memory]).
+// One node's word must not decide a step that cannot be undone. A settled question goes to
+// each node of a chain separately, and to all at the same time ([Panel]). The answers are
+// compared: a node whose newest block is older than what another node has seen lags; every other
+// difference is a contradiction. A chain remembers an answer only after it was settled
+// twice ([Entry], and the types made of entries: [Escrow], [Withdrawal], [Memory]).
 package settle

@@ -20,8 +20,8 @@ type Node interface {
 	Contradicts(demote bool)
 }
 
-// Seat is one node, and what reads the chain through it alone. What a reader remembers must
-// have come from its node for the question that is being asked.
+// Seat is one node, with a reader that reads the chain only through it. Everything that the
+// reader remembers must come from its node's answers to the present question.
 type Seat[R any] struct {
 	Node   Node
 	Reader R

@@ -37,15 +37,16 @@ func (r *Record) Begin(e Effect, by string, at, until time.Time) *Record {
 	return next
 }
 
-// Elsewhere reports whether an effect that must not happen twice is to be left to another
-// process than by: it has begun it, and has time left to end it.
+// Elsewhere reports whether to leave an effect that must not happen twice to a process
+// other than by: that process has begun it, and has time left to end it.
 func (r *Record) Elsewhere(e Effect, by string, now time.Time) bool {
 	try := r.Tried[e.Key()]
 	return e.Mark && try.Busy != 0 && try.By != by && !try.Busy.Reached(now)
 }
 
-// open reports whether the answer to an attempt that was marked is not stored: it is being
-// made, or it was lost. Records of before attempts named a process say so by Started alone.
+// open reports whether the answer to a marked attempt is not stored: the attempt is being
+// made, or its answer was lost. Records from before attempts named a process show this
+// only by Started.
 func (t Try) open() bool { return t.Busy != 0 || t.Started != 0 && t.Attempts == 0 }
 
 // reveals reports whether what was submitted carries the preimage.

@@ -37,7 +37,7 @@ func (b *BitcoinPart) pays(tx *bitcoin.Tx) (vout uint32, ok bool) {
 
 // deposit returns the payment to claim with, of those that Bitcoin shows: the one with
 // the most confirmations, and of equals the one that was seen before. It is nil if
-// there is none, or Bitcoin did not answer.
+// Bitcoin shows no payment, or did not answer.
 func deposit(in In, b *BitcoinPart) (best *bitcoin.Tx, vout uint32) {
 	if !in.Obs.Received.Known() {
 		return nil, 0
@@ -57,9 +57,9 @@ func deposited(in In) bool {
 	return tx != nil && tx.Confirmations >= in.R.Bitcoin.required()
 }
 
-// fillDeposit keeps the payment. One that was seen is not forgotten because a node does
-// not show it, for whoever is asked to pay again then pays twice: only if it can
-// never be mined. Should a reorganisation take back what keeps it from that, it counts
+// fillDeposit keeps the payment. A payment that was seen is forgotten only if it can
+// never be mined, not because a node does not show it: a user who is asked to pay again
+// would pay twice. If a reorganisation takes back the obstacle, the payment counts
 // again.
 func fillDeposit(in In, next *Record) {
 	if !in.Obs.Received.Known() {
@@ -161,7 +161,7 @@ func depositShown(in In) (StepStatus, *Confirmations) {
 	return shownReceived, n
 }
 
-// depositWait is what there is to do about a payment that was seen.
+// depositWait returns the action after a payment was seen: to wait.
 func depositWait(in In, pay Step) *Wait {
 	w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
 	if pay.Status == shownReceived && pay.Confirmations != nil {

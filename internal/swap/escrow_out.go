@@ -249,7 +249,7 @@ func (o outgoing) view(in In) View {
 }
 
 // refundAction offers the refund that is possible now: after the timeout the user
-// can take it alone, before that only with the LP's authorisation.
+// can take it without the LP, before that only with the LP's authorisation.
 func (o outgoing) refundAction(in In) Action {
 	r := in.R
 	if in.busy() {

@@ -199,8 +199,8 @@ func fromBTCFill(in In, next *Record) {
 }
 
 // fromBTCEffects sends what the user signed: the opening, which stakes the deposit,
-// only while the bitcoin can be paid after it. A payment that nobody has yet is not
-// sent when it would come too late: the LP would keep it.
+// only while the bitcoin can be paid after it. A payment that is not in the network yet is
+// not sent if it would come too late: the LP would keep it.
 func fromBTCEffects(in In) []Effect {
 	var effects []Effect
 	if !in.opens() || !deadline.OpenToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now) {

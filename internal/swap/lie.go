@@ -29,19 +29,19 @@ func (l *Lie) Error(url string) error {
 	return &lp.LPError{LP: url, Check: lp.Check(l.Check), Reason: l.Reason}
 }
 
-// enoughWitnesses is how many nodes of a chain have to say what an LP is punished for, and
-// none may object: one alone may be the LP's enemy.
+// enoughWitnesses is how many nodes of a chain must confirm a lie before the LP is punished;
+// none may object. A single node may be the LP's enemy.
 const enoughWitnesses = 2
 
-// lie returns what the LP has just been shown to lie about, nil if nothing is new. Only
-// a swap counts whose terms were agreed here: what a recovered or imported one was
-// promised, somebody else says.
+// lie returns the lie that was just proved against the LP, nil if nothing is new. Only
+// a swap counts whose terms were agreed here: the terms of a recovered or imported swap
+// come from somebody else.
 //
-// What proves a lie is what the LP itself sent or signed, the bytes of a Bitcoin
-// transaction, which its id names, or what enough nodes of the chain say together
+// A lie is proved by what the LP itself sent or signed, by the bytes of a Bitcoin
+// transaction, which match its id, or by what enough nodes of the chain say together
 // ([enoughWitnesses]): that the LP opened another escrow for the payment than was agreed,
-// that its vault closed over the withdrawal, that gas was paid out short. That a delivered
-// escrow is open or ended already proves none: whoever holds the authorisation can open it.
+// that its vault closed over the withdrawal, that gas was paid out short. A delivered
+// escrow that is already open or over proves nothing: anyone with the authorisation can open it.
 func (in In) lie() *Lie {
 	r := in.R
 	if !r.Quoted || r.Lie != nil {

@@ -78,15 +78,15 @@ func payInvoice(in In, v *View, pay *Step) {
 	}
 }
 
-// Cancelled reports whether the LP says of a quote that nobody has paid that it takes no
-// payment any more: it has cancelled the invoice, or does not know it.
+// Cancelled reports whether the LP says of an unpaid quote that it accepts no payment
+// any more: it has cancelled the invoice, or does not know it.
 func Cancelled(in In) bool { return LPSays(lp.CodeExpired)(in) }
 
-// ErrCancelled says why nothing is to be paid then. A payment all the same is not lost: the
-// LP's node refuses it, or the swap shows it.
+// ErrCancelled says why the user must not pay then. If the user pays nevertheless, the
+// payment is not lost: the LP's node refuses it, or the swap shows it.
 var ErrCancelled = fault.New(fault.InvalidState, "the provider takes no payment for this swap any more, because it has cancelled the swap or does not know it; create a new swap")
 
-// withholdCancelled takes back what asks for a payment that the LP would not take.
+// withholdCancelled removes an action that asks for a payment that the LP would not accept.
 func withholdCancelled(in In, v *View) {
 	if _, pays := v.Action.(*Pay); pays && Cancelled(in) {
 		v.Action, v.Blocked = nil, ErrCancelled

@@ -60,7 +60,7 @@ func mayOpen(in In) bool {
 		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
 }
 
-// opens reports whether what is to be sent next opens the escrow.
+// opens reports whether the next transaction to send opens the escrow.
 func (in In) opens() bool {
 	s := in.R.Submission
 	if !s.Open() || s.Action != ActionInit {
@@ -71,8 +71,8 @@ func (in In) opens() bool {
 }
 
 // openable reports whether the authorisation is good, as far as is known: by the
-// chain's word, or else by the quote's expiry. A chain that was asked about the escrow
-// alone, as one that is open, has to be asked again before anything is offered.
+// chain's word, or else by the quote's expiry. If the chain was asked only about the
+// escrow, as for an open one, it must be asked again before anything is offered.
 func openable(in In) bool {
 	if in.R.Escrow == nil || in.R.Escrow.Init == nil { // a recovered swap: nothing can be opened
 		return false

@@ -10,10 +10,10 @@ import (
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
-// Owner says whose a swap is: who asked for it, and what its key is. Both are stored as
-// hashes that hold for this swap alone, so that neither can be read from a record, and two
-// records of one caller look unlike. A record without either, as one from before there were
-// owners, or one that was imported or recovered, belongs to the service.
+// Owner identifies the owner of a swap: the caller who created it, and its key. Both are
+// stored as hashes for this swap only, so that neither can be read from a record, and two
+// records of one caller have nothing in common. A record without either, such as an imported
+// or recovered one or one of a version without owners, belongs to the service.
 type Owner struct {
 	Caller string `json:"caller,omitempty"`
 	Key    string `json:"key,omitempty"`
@@ -25,8 +25,8 @@ func (r *Record) Own(caller, key string) {
 	r.Owner = Owner{Caller: r.ownerHash("caller", caller), Key: r.ownerHash("key", key)}
 }
 
-// OwnedBy reports whether the caller, or the key, is the one that [Record.Own] was given. ""
-// is nobody's. It compares in constant time.
+// OwnedBy reports whether the caller, or the key, is the one that was passed to [Record.Own].
+// "" never matches. It compares in constant time.
 func (r *Record) OwnedBy(caller, key string) bool {
 	same := func(kept, given string) int {
 		if kept == "" || given == "" {
@@ -60,10 +60,10 @@ func (r *Record) ProvedBy(p chains.Preimage) bool {
 	return subtle.ConstantTimeCompare([]byte(hex.EncodeToString(sum[:])), []byte(r.Lightning.Hash)) == 1
 }
 
-// Discreet returns the view for those who do not own the swap: a transaction that carries
-// a preimage is not among its actions before its escrow is open and final. Where the owner
-// opens and claims at one go, others are asked for the opening alone, and for the claim
-// once it can cost the owner nothing.
+// Discreet returns the view for callers who do not own the swap: its actions have no
+// transaction that carries a preimage before the escrow is open and final. Where the owner
+// signs the opening and the claim together, others are asked only for the opening, and for
+// the claim once it can cost the owner nothing.
 func (v View) Discreet() View {
 	v.Action, v.Late = Discreet(v.Action), Discreet(v.Late)
 	return v

@@ -16,8 +16,8 @@ import (
 )
 
 // schema is the version number in every stored body. A body with a lower number
-// is migrated on reading; one with a higher number is left alone. Since 2 a record may have
-// an owner, which an older version would lose; one of 1 has none, which needs no migration.
+// is migrated on reading; a body with a higher number is refused. Since 2 a record may have
+// an owner, which an older version would lose; a record of 1 has none and needs no migration.
 const schema = 2
 
 // Record is everything that is stored about a swap. One JSON schema serves all

@@ -24,7 +24,7 @@ import (
 // contradict each other it does not act either. A preimage that is public already waits
 // for nothing.
 
-// onSettledFacts makes a type do what cannot be taken back on settled facts alone.
+// onSettledFacts makes a type take steps that cannot be undone only on settled facts.
 func (f *Flow) onSettledFacts() {
 	ask, effects, view := f.Ask, f.Effects, f.View
 	f.Ask = func(in In) Ask {

@@ -7,11 +7,11 @@ import (
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
-// A signed transaction that comes to nothing does not end a vault swap, since anybody who
-// knows its id can hand one in: an LP that refuses one takes another until the quote
-// expires (protocol: lp-protocol.md §5.8). What it refused may be sent all the same. All of
-// a swap's transactions spend the vault's output, so that one of them can be mined, and the
-// spender of that output tells which.
+// A signed transaction that the LP refuses does not end a vault swap, since anyone who
+// knows the swap's id can hand one in: the LP accepts another one until the quote
+// expires (protocol: lp-protocol.md §5.8). A refused transaction may still be sent. All of
+// a swap's transactions spend the vault's output, so that only one of them can be mined; the
+// spender of that output shows which.
 
 // mostDeclined is how many refusals leave a quote open; the next one ends the swap.
 const mostDeclined = 5

@@ -119,8 +119,8 @@ func closeSubmission(next *Record, reason string) {
 // errBlind is shown while blind holds.
 var errBlind = fault.New(fault.Upstream, "the chain is not responding, so it is not known whether anything still needs to be signed")
 
-// asked returns the chain transactions whose fate is to be asked for: also of those
-// that were confirmed, while others wait for them.
+// asked returns the chain transactions about whose state to ask, including confirmed
+// ones while others wait for them.
 func (s *Submission) asked() []chains.Signed {
 	if !s.Open() {
 		return nil

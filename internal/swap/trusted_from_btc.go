@@ -131,8 +131,8 @@ func trustedBTCPayable(in In) bool {
 }
 
 // trustedBTCSpoken reports whether the LP speaks of a payment, or was the last to speak of
-// one while neither it nor Bitcoin answers: it may have seen what our node has not,
-// and who is asked to pay then pays twice.
+// one while neither it nor Bitcoin answers: it may have seen a payment that our node has
+// not, and a user who is asked to pay then would pay twice.
 func trustedBTCSpoken(in In) bool {
 	return LPSays(lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in) ||
 		in.R.Gas.Paid && !in.Obs.LP.Known() && !in.Obs.Received.Known()
@@ -331,8 +331,8 @@ func trustedBTCView(in In) View {
 	return v
 }
 
-// trustedBTCViewOpen shows a swap that is to be paid, or was: by Bitcoin, or by the
-// LP's word where Bitcoin was not asked.
+// trustedBTCViewOpen shows a swap that waits for its payment, or has it: by Bitcoin's
+// answer, or by the LP's word if Bitcoin was not asked.
 func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 	r := in.R
 	v.Blocked = payoutDoubt(in)

@@ -15,7 +15,7 @@ type View struct {
 	Steps   []Step
 	Action  Action // nil: nothing to do, or Blocked says why it is not possible now
 	// Late is an action that is not offered, because it is too late to start it or
-	// somebody else acts, but whose transactions are accepted; nil if there is none.
+	// another party acts, but whose transactions are still accepted; nil for none.
 	Late    Action
 	Blocked error // why the user cannot act now; nil if nothing prevents it
 	// Reveal says that the caller has to reveal the preimage; nil for types

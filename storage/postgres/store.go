@@ -3,9 +3,8 @@
 //
 // It uses plain SQL: tables, rows locked by the transaction that changes them,
 // a partial unique index. It keeps no state in a session, takes no advisory
-// locks and listens to nothing, so that poolers and the distributed databases
-// of the same protocol (CockroachDB, YugabyteDB) can stand behind the same
-// connection string.
+// locks and uses no LISTEN, so that the connection string may also name a pooler or
+// a distributed database with the same protocol (CockroachDB, YugabyteDB).
 package postgres
 
 import (

@@ -1,5 +1,5 @@
-// Package console is what the programs of examples/testnet4 share: a wallet for test
-// money, the networks, and the talk with the user. How a swap is made is in the programs.
+// Package console holds what the programs of examples/testnet4 share: a wallet for test
+// money, the networks, and the dialogue with the user. The programs themselves make the swaps.
 package console
 
 import (

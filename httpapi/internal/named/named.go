@@ -1,4 +1,4 @@
-// Package named says which operation a path asks for, so that callers cannot choose the
+// Package named finds the operation that a path asks for, so that callers cannot choose the
 // names under which requests are counted and traced.
 package named
 

@@ -1,5 +1,5 @@
-// Package watched holds what was read from files that may be replaced while the
-// process runs.
+// Package watched holds the contents of files that may be replaced while the process
+// runs.
 package watched
 
 import (
