@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swappertest"
 	"github.com/swapper-go/swapper/verify"
@@ -120,6 +121,7 @@ func TestThroughAService(t *testing.T) {
 				{"secrets are kept", keepsSecrets},
 				{"early refund", refunds},
 				{"claim without the service", claimsAlone},
+				{"every leaf of a status", verifiesEveryLeaf},
 				{"refund without the service", refundsAlone},
 			} {
 				t.Run(part.name, func(t *testing.T) {
@@ -132,10 +134,12 @@ func TestThroughAService(t *testing.T) {
 }
 
 // wallet is a wallet that does not trust the service.
-func (w *world) wallet() swapper.Service {
+func (w *world) wallet() swapper.Service { return w.walletOf(w.service, new(storagetest.Memory)) }
+
+func (w *world) walletOf(s swapper.Service, store storage.Store) swapper.Service {
 	w.Helper()
 	c := w.net.Config()
-	v, err := verify.Wrap(w.service, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: new(storagetest.Memory)})
+	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store})
 	if err != nil {
 		w.Fatal(err)
 	}

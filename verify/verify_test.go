@@ -63,6 +63,7 @@ type service struct {
 	status  *swapper.GetSwapStatusOutput
 	tokens  []swapper.Token
 	asked   int
+	secrets int // heard
 }
 
 func (s *service) CreateSwap(context.Context, swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
@@ -70,8 +71,11 @@ func (s *service) CreateSwap(context.Context, swapper.CreateSwapInput) (*swapper
 	return s.created, nil
 }
 
-func (s *service) GetSwapStatus(context.Context, swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+func (s *service) GetSwapStatus(_ context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	s.asked++
+	if in.Secret != "" {
+		s.secrets++
+	}
 	return s.status, nil
 }
 
@@ -435,6 +439,9 @@ func changes(t *testing.T, text []byte) map[string][]byte {
 			for k, member := range v {
 				walk(path+"/"+k, member, func(to any) { v[k] = to }, func() { delete(v, k) })
 			}
+			v["added"] = "1"
+			all[path+" added"] = []byte(asText(t, root))
+			delete(v, "added")
 		case []any:
 			for i, member := range v {
 				walk(fmt.Sprintf("%s/%d", path, i), member, func(to any) { v[i] = to }, nil)
@@ -447,6 +454,10 @@ func changes(t *testing.T, text []byte) map[string][]byte {
 			try("more", v+1)
 			try("zero", 0)
 			try("negative", -v-1)
+		case bool:
+			try("other", !v)
+		case nil:
+			try("something", "1")
 		}
 		if drop != nil {
 			drop()

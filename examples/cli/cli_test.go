@@ -338,3 +338,27 @@ func (s *shows) SubmitTransaction(_ context.Context, in swapper.SubmitTransactio
 	*s.keys = append(*s.keys, in.SwapKey.Reveal())
 	return nil, nil
 }
+
+// With -verify no answer of a remote service is passed on as it is.
+func TestRemoteServiceIsVerified(t *testing.T) {
+	b := open(t, true)
+	me, folder := b.network.User.Address("CITREA"), t.TempDir()
+	b.has(t, []string{"list", me}, "SWAP")
+	good := `{"network": "testnet4", "store": "` + filepath.Join(folder, "agreed.db") + `", "nodes": {"CITREA": ["http://127.0.0.1:1"]}, "bitcoin": ["http://127.0.0.1:1"]}`
+	for name, c := range map[string]struct{ from, to, says string }{
+		"wrapped":         {"", "", "listSwaps is not verified yet"},
+		"unknown network": {"testnet4", "moon", "network: "},
+		"unknown chain":   {"CITREA", "MOON", `"MOON" is not a chain`},
+		"unknown member":  {"bitcoin", "coin", `unknown field "coin"`},
+		"no store":        {filepath.Join(folder, "agreed.db"), "", "store: must name a file"},
+		"no nodes":        {`"CITREA": ["http://127.0.0.1:1"]`, "", "must have at least one chain"},
+	} {
+		path := filepath.Join(folder, "own.json")
+		if err := os.WriteFile(path, []byte(strings.Replace(good, c.from, c.to, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := b.run(t, "", "-verify", path, "list", me); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %s%v, want %q", name, out, err, c.says)
+		}
+	}
+}

@@ -5,11 +5,14 @@
 //	go run ./examples/cli tokens
 //	go run ./examples/cli -url https://swaps.example create
 //	go run ./examples/cli -store swaps.db quote -from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002
+//	go run ./examples/cli -url https://swaps.example -verify own.json create
 //	go run ./examples/cli help create
 //
 // It holds no keys: it prints the transactions to sign, and submit takes the signed ones.
-// Tables are for people; -json prints the objects of the HTTP interface. Errors go to
-// standard error, with -json as objects too.
+// With -verify a remote service is not trusted: the file has the wallet's own nodes, as in
+// {"network": "mainnet", "store": "agreed.db", "nodes": {"CITREA": ["https://node.example"]}},
+// and docs/verify.md says what is verified. Tables are for people; -json prints the objects
+// of the HTTP interface. Errors go to standard error, with -json as objects too.
 //
 // The exit status is 0 if the command did what it says, 1 if it was refused or failed,
 // 2 if the command line is wrong, 3 if a watched swap ended without success, and 4 if the
@@ -95,10 +98,11 @@ type request struct {
 func (c *cli) run(ctx context.Context, args []string) (err error) {
 	global := flag.NewFlagSet("cli", flag.ContinueOnError)
 	global.SetOutput(c.out)
-	base, store, key := "", "", ""
+	base, store, key, own := "", "", "", ""
 	global.StringVar(&base, "url", c.getenv("SWAPPER_URL"), "base URL of a service, with or without the /api at its end (or $SWAPPER_URL); without -store the one on this machine, "+local)
 	global.StringVar(&key, "key", "", "API key of the remote service; better $SWAPPER_API_KEY, which other users of the machine do not see")
 	global.StringVar(&store, "store", "", "file of swaps: the service runs in this process, on Bitcoin testnet4")
+	global.StringVar(&own, "verify", "", "JSON file with your own nodes, with which every answer of a remote service is compared")
 	global.StringVar(&c.keys, "keys", "", "file in which the keys of a remote service's swaps are kept, readable by you alone; usually $SWAPPER_KEYS, or swapper/keys where you keep configuration")
 	global.BoolVar(&c.json, "json", false, "print JSON instead of tables")
 	global.Usage = func() { c.usage(global) }
@@ -138,7 +142,7 @@ func (c *cli) run(ctx context.Context, args []string) (err error) {
 			if key == "" {
 				key = c.getenv("SWAPPER_API_KEY")
 			}
-			closes, err := c.open(ctx, base, store, key)
+			closes, err := c.open(ctx, base, store, key, own)
 			if err != nil {
 				return err
 			}
@@ -205,9 +209,12 @@ func (c *cli) version() error {
 const local = "http://127.0.0.1:3000"
 
 // open opens the service that the flags name.
-func (c *cli) open(ctx context.Context, base, store, key string) (func() error, error) {
-	nothing := func() error { return nil }
+func (c *cli) open(ctx context.Context, base, store, key, own string) (func() error, error) {
+	closes := func() error { return nil }
 	if store != "" {
+		if own != "" {
+			return nil, misuse{errors.New("-verify is for a remote service; the one of -store runs in this process")}
+		}
 		s, err := bolt.Open(ctx, store, bolt.Options{})
 		if err != nil {
 			return nil, err
@@ -228,8 +235,11 @@ func (c *cli) open(ctx context.Context, base, store, key string) (func() error, 
 		}
 	}
 	remote, err := reach(ctx, cmp.Or(base, local), key)
+	if err == nil && own != "" {
+		remote, closes, err = distrust(ctx, remote, own)
+	}
 	c.swaps = keyed{remote, c.keys}
-	return nothing, err
+	return closes, err
 }
 
 // reach returns the service at a URL. One without a path is that of the operations, or

@@ -20,7 +20,7 @@ const maxFrame = 256 << 10
 // send us elsewhere.
 func dial(ctx context.Context, to relay, transport http.RoundTripper) (*websocket.Conn, error) {
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return httpx.ErrRedirect }}
-	conn, resp, err := websocket.Dial(ctx, to.url, &websocket.DialOptions{HTTPClient: client})
+	conn, resp, err := websocket.Dial(ctx, to.url, through(client))
 	switch {
 	case err == nil:
 		conn.SetReadLimit(maxFrame)

@@ -1,0 +1,347 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// harmlessInStatus are the parts of what the wallet sees of a status that the service can
+// change, and why.
+var harmlessInStatus = map[string]string{
+	"/state/number":                      "marked as the service's word",
+	"/state/name":                        "marked as the service's word",
+	"/state/description":                 "marked as the service's word, behind what the wallet's own nodes show",
+	"/currentAction/expectedTimeSeconds": "how long it takes is the service's word",
+	"/currentAction/pollTimeSeconds":     "when to look again is the service's word, at most a minute later",
+}
+
+// stage is a moment of a swap that stays as it is until the wallet does something.
+type stage struct {
+	name  string
+	ready func(*swapper.GetSwapStatusOutput) bool // by the service's answer
+	shows swapper.ActionType                      // what the wallet is asked for; "" for nothing
+}
+
+func signs(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil
+}
+
+func refundable(out *swapper.GetSwapStatusOutput) bool {
+	return signs(out) && out.CurrentAction.SignSmartChainTransaction.Name == swapper.NameRefund
+}
+
+func locked(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && out.CurrentAction.Wait != nil && out.State.Number > 0
+}
+
+func asksForSecret(out *swapper.GetSwapStatusOutput) bool {
+	return out.RequiresSecretReveal != nil && *out.RequiresSecretReveal
+}
+
+func finished(out *swapper.GetSwapStatusOutput) bool { return out.IsFinished }
+
+func always(*swapper.GetSwapStatusOutput) bool { return true }
+
+// Each leaf of an honest service's status is changed, emptied, dropped, added to, and
+// replaced by that of an older answer and of other swaps' answers, as are the members and
+// the whole: the wallet gets an error, or no action, or sees the same, or the part is
+// listed as harmless. The secret is told to the service no sooner than by the truth.
+func verifiesEveryLeaf(w *world) {
+	if w.chain != "CITREA" {
+		depth.OnlyFull(w.T)
+	}
+	opening := stage{"opening", signs, swapper.ActionSignSmartChainTransaction}
+	over := stage{"over", finished, ""}
+	var heard []answered // what the service has answered up to now
+	for _, flow := range []struct {
+		name   string
+		typ    swapper.SwapType
+		fault  swappertest.Fault
+		stages []stage
+	}{
+		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
+		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, swapper.ActionWait}}},
+		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, swapper.ActionSignSmartChainTransaction}, over}},
+		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, swapper.ActionSendToAddress}}},
+		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, swapper.ActionSendToAddress},
+			{"secret", asksForSecret, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
+	} {
+		w.Run(flow.name, func(t *testing.T) {
+			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
+			w.net.Misbehave(flow.fault)
+			a := &alterations{world: w, store: &rewound{Memory: new(storagetest.Memory)}, told: &service{}}
+			real := w.walletOf(w.service, a.store)
+			a.wallet = w.walletOf(a.told, a.store)
+			if flow.typ == swapper.SwapFromBTCLNAuto {
+				a.id = w.in(real).SwapID
+			} else {
+				a.id = w.out(real, flow.typ).SwapID
+			}
+			for _, s := range flow.stages {
+				if s.name == "claim" { // and no watchtower has claimed
+					if err := w.net.Advance(3 * time.Minute); err != nil {
+						t.Fatal(err)
+					}
+				}
+				answer, err := w.net.User.FinishUntil(t.Context(), w.service.Service, a.id, s.ready)
+				if err != nil {
+					t.Fatalf("%s: %v", s.name, err)
+				}
+				text := []byte(asText(t, answer))
+				// Before the wallet has seen it, and once it has.
+				a.try(s, text, heard)
+				if _, err := real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
+					t.Fatalf("%s: %v", s.name, err)
+				}
+				if s.shows == swapper.ActionSignSmartChainTransaction || s.shows == swapper.ActionSendToAddress {
+					a.try(s, text, heard)
+				}
+				heard = append(heard, answered{flow.name, s.name, text})
+			}
+			t.Logf("%d changes were tried and %d refused", a.tried, a.refused)
+			if a.tried < 100 || a.refused < a.tried/10 {
+				t.Errorf("%d changes were tried and %d refused, want at least 100, and a tenth of them", a.tried, a.refused)
+			}
+		})
+	}
+}
+
+// answered is an honest answer at a stage of a swap.
+type answered struct {
+	of, stage string
+	text      []byte
+}
+
+// alterations try a swap's answers on a wallet.
+type alterations struct {
+	*world
+	store          *rewound
+	told           *service
+	wallet         swapper.Service
+	id             string
+	invoice        string // that the wallet was shown
+	tried, refused int
+}
+
+// rewound is a store that forgets what was changed since.
+type rewound struct {
+	*storagetest.Memory
+	before []storage.Entry
+}
+
+func (r *rewound) Update(ctx context.Context, e storage.Entry) error {
+	if old, err := r.Get(ctx, e.ID); err == nil {
+		r.before = append(r.before, old)
+	}
+	return r.Memory.Update(ctx, e)
+}
+
+func (r *rewound) rewind(ctx context.Context) error {
+	for _, old := range slices.Backward(r.before) {
+		now, err := r.Get(ctx, old.ID)
+		if err != nil {
+			return err
+		}
+		old.Version = now.Version
+		if err := r.Memory.Update(ctx, old); err != nil {
+			return err
+		}
+	}
+	r.before = nil
+	return nil
+}
+
+// ask is what the wallet sees if the service gives an answer, and whether it told the secret.
+func (a *alterations) ask(answer []byte) (*swapper.GetSwapStatusOutput, bool, error) {
+	a.Helper()
+	a.told.status, a.told.secrets = new(swapper.GetSwapStatusOutput), 0
+	if err := json.Unmarshal(answer, a.told.status); err != nil {
+		return nil, false, err
+	}
+	a.store.before = nil
+	got, err := a.wallet.GetSwapStatus(a.Context(), swapper.GetSwapStatusInput{SwapID: a.id})
+	if err := a.store.rewind(a.Context()); err != nil {
+		a.Fatal(err)
+	}
+	return got, a.told.secrets > 0, err
+}
+
+// try tries every change of an answer.
+func (a *alterations) try(s stage, answer []byte, heard []answered) {
+	a.Helper()
+	honest, told, err := a.ask(answer)
+	if err != nil {
+		a.Fatalf("%s: the truth is refused: %v", s.name, err)
+	}
+	if shows := actionType(honest); shows != s.shows {
+		a.Fatalf("%s: the wallet is shown %q, want %q", s.name, shows, s.shows)
+	}
+	if honest.CurrentAction != nil && honest.CurrentAction.SendToAddress != nil {
+		a.invoice = asText(a.T, honest.CurrentAction)
+	}
+	all := changes(a.T, answer)
+	tried := map[bool]bool{}
+	for _, other := range slices.Backward(heard) {
+		if same := other.stage == s.name; depth.Full() || !tried[same] { // the last of this stage, and of the others
+			tried[same] = true
+			for path, text := range grafts(a.T, answer, other.text) {
+				all[path+" by that of "+other.of+", "+other.stage] = text
+			}
+		}
+	}
+	for path, text := range all {
+		a.tried++
+		wrong := []string{"once"}
+		for range 2 { // blocks go by meanwhile
+			if len(wrong) == 0 {
+				break
+			}
+			if wrong[0] != "once" {
+				if honest, _, err = a.ask(answer); err != nil {
+					a.Fatalf("%s: the truth is refused: %v", s.name, err)
+				}
+			}
+			got, heard, err := a.ask(text)
+			switch {
+			case heard && !told:
+				a.Fatalf("%s: %s: the secret was told", s.name, path)
+			case err != nil:
+				a.refused++
+				wrong = nil
+			default:
+				if wrong = a.believed(honest, got); len(wrong) == 0 && withheld(got) && !withheld(honest) {
+					a.refused++
+				}
+			}
+		}
+		if len(wrong) > 0 {
+			a.Errorf("%s: %s is believed in %s", s.name, path, wrong)
+		}
+	}
+}
+
+func actionType(out *swapper.GetSwapStatusOutput) swapper.ActionType {
+	if out.CurrentAction == nil {
+		return ""
+	}
+	return out.CurrentAction.Type()
+}
+
+// withheld reports that the wallet is asked for nothing.
+func withheld(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction == nil || out.CurrentAction.Wait != nil
+}
+
+// shownBefore reports that the wallet is asked to pay the swap's only invoice once more. It
+// is harmless: its node pays a payment's hash once.
+func (a *alterations) shownBefore(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && asText(a.T, out.CurrentAction) == a.invoice
+}
+
+// believed are the parts in which what the wallet sees differs from the truth, but for what
+// is withheld and what is harmless.
+func (a *alterations) believed(want, got *swapper.GetSwapStatusOutput) (all []string) {
+	a.Helper()
+	honest, seen := leaves(a.T, want), leaves(a.T, got)
+	none := withheld(got) || a.shownBefore(got)
+	paths := maps.Clone(honest)
+	maps.Copy(paths, seen)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		was, is := honest[path], seen[path]
+		if path == "/state/description" { // what own nodes show is not the service's
+			shown, _, _ := strings.Cut(was, "Told by the service")
+			now, _, _ := strings.Cut(is, "Told by the service")
+			if strings.Trim(shown, `" `) != strings.Trim(now, `" `) {
+				all = append(all, path)
+			}
+		}
+		action := strings.HasPrefix(path, "/currentAction") || strings.HasPrefix(path, "/actionError")
+		if was != is && harmlessInStatus[path] == "" && !(action && none) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// leaves are the parts of a value that have none, by their path.
+func leaves(t *testing.T, of any) map[string]string {
+	t.Helper()
+	var root any
+	if err := json.Unmarshal([]byte(asText(t, of)), &root); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, member := range v {
+				walk(path+"/"+k, member)
+			}
+		case []any:
+			for i, member := range v {
+				walk(fmt.Sprintf("%s/%d", path, i), member)
+			}
+		default:
+			all[path] = asText(t, v)
+		}
+	}
+	walk("", root)
+	return all
+}
+
+// grafts are all texts in which one part of a JSON object, or all of it, is replaced by
+// that of another, or added from there.
+func grafts(t *testing.T, text, other []byte) map[string][]byte {
+	t.Helper()
+	var root, from any
+	for text, to := range map[*any][]byte{&root: text, &from: other} {
+		if err := json.Unmarshal(to, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[string][]byte{}
+	var walk func(path string, v, donor any, set func(any), unset func())
+	walk = func(path string, v, donor any, set func(any), unset func()) {
+		if reflect.DeepEqual(v, donor) {
+			return
+		}
+		set(donor)
+		all[path+" replaced"] = []byte(asText(t, root))
+		unset()
+		switch v := v.(type) {
+		case map[string]any:
+			theirs, _ := donor.(map[string]any)
+			for k, member := range theirs {
+				ours, had := v[k]
+				walk(path+"/"+k, ours, member, func(to any) { v[k] = to }, func() {
+					if v[k] = ours; !had {
+						delete(v, k)
+					}
+				})
+			}
+		case []any:
+			theirs, _ := donor.([]any)
+			for i := range min(len(v), len(theirs)) {
+				ours := v[i]
+				walk(fmt.Sprintf("%s/%d", path, i), ours, theirs[i], func(to any) { v[i] = to }, func() { v[i] = ours })
+			}
+		}
+	}
+	whole := root
+	walk("", root, from, func(to any) { root = to }, func() { root = whole })
+	return all
+}
